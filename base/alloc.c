@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_die(void *pointer)
+{
+	if (pointer)
+		return pointer;
+	fputs("cpprof: out of memory\n", stderr);
+	abort();
+}
+
+void *alloc_zero(size_t count, size_t size)
+{
+	return or_die(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *alloc_resize(void *pointer, size_t count, size_t size)
+{
+	return or_die(reallocarray(pointer, count ? count : 1, size ? size : 1));
+}
+
+char *alloc_text_n(const char *text, size_t len)
+{
+	char *copy = alloc_zero(len + 1, 1);
+
+	memcpy(copy, text, len);
+	return copy;
+}
+
+char *alloc_text(const char *text)
+{
+	return alloc_text_n(text, strlen(text));
+}
+
+char *alloc_printf(const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	int len = vasprintf(&text, format, args);
+	va_end(args);
+	return or_die(len < 0 ? NULL : text);
+}

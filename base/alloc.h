@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alloc: memory that is always there.
+ *
+ * Running out of memory for small things ends the process with a message: no caller could do
+ * better. Sizes that come from foreign bytes must be bounded by their parser first.
+ */
+#pragma once
+
+#include <stddef.h>
+
+void *alloc_zero(size_t count, size_t size);
+/* Grows or shrinks; the old pointer is dead afterwards. */
+void *alloc_resize(void *pointer, size_t count, size_t size);
+char *alloc_text(const char *text);
+char *alloc_text_n(const char *text, size_t len);
+__attribute__((format(printf, 1, 2))) char *alloc_printf(const char *format, ...);

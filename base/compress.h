@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compress: zlib, xz and zstd, with a limit on what may come out.
+ *
+ * Outputs are malloc'ed and belong to the caller.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+struct buffer {
+	uint8_t *at;
+	size_t len;
+};
+
+/* 0, or -EBADMSG for damaged input, -EFBIG for more than `limit` bytes. */
+int decompress_zlib(struct bytes in, size_t limit, struct buffer *ret);
+int decompress_xz(struct bytes in, size_t limit, struct buffer *ret);
+int decompress_zstd(struct bytes in, size_t limit, struct buffer *ret);
+/* gzip and raw deflate, for exports. */
+int compress_gzip(struct bytes in, struct buffer *ret);
+int compress_deflate_raw(struct bytes in, struct buffer *ret);
+int compress_zstd(struct bytes in, int level, struct buffer *ret);
+
+/* A zstd stream whose frames arrive in pieces (compressed perf.data). */
+struct zstd_stream;
+struct zstd_stream *zstd_stream_new(void);
+void zstd_stream_free(struct zstd_stream *stream);
+/* Appends what `in` unpacks to; ret grows and belongs to the caller. */
+int zstd_stream_unpack(struct zstd_stream *stream, struct bytes in, size_t limit, struct buffer *ret);

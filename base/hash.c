@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct map_slot {
+	uint64_t key;
+	uint32_t value; /* MAP_NONE = empty */
+};
+
+uint64_t hash_bytes(struct bytes bytes)
+{
+	uint64_t h = bytes.len * 0x9e3779b97f4a7c15u;
+
+	while (bytes.len >= 8) {
+		uint64_t word;
+		memcpy(&word, bytes.at, 8);
+		h = hash_u64(h ^ word);
+		bytes = bytes_from(bytes, 8);
+	}
+	uint64_t tail = 0;
+	if (bytes.len)
+		memcpy(&tail, bytes.at, bytes.len);
+	return hash_u64(h ^ tail);
+}
+
+static size_t slot_of(const struct map *map, uint64_t key)
+{
+	size_t i = (size_t)hash_u64(key) & (map->cap - 1);
+
+	while (map->slots[i].value != MAP_NONE && map->slots[i].key != key)
+		i = (i + 1) & (map->cap - 1);
+	return i;
+}
+
+static void grow(struct map *map)
+{
+	struct map old = *map;
+
+	map->cap = old.cap ? old.cap * 2 : 16;
+	map->slots = alloc_resize(NULL, map->cap, sizeof(*map->slots));
+	for (size_t i = 0; i < map->cap; i++)
+		map->slots[i].value = MAP_NONE;
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i].value != MAP_NONE)
+			map->slots[slot_of(map, old.slots[i].key)] = old.slots[i];
+	free(old.slots);
+}
+
+uint32_t map_find(const struct map *map, uint64_t key)
+{
+	return map->cap ? map->slots[slot_of(map, key)].value : MAP_NONE;
+}
+
+void map_put(struct map *map, uint64_t key, uint32_t value)
+{
+	if ((map->n + 1) * 4 > map->cap * 3)
+		grow(map);
+
+	struct map_slot *slot = &map->slots[slot_of(map, key)];
+	if (slot->value == MAP_NONE)
+		map->n++;
+	*slot = (struct map_slot){ key, value };
+}
+
+void map_remove(struct map *map, uint64_t key)
+{
+	if (map_find(map, key) == MAP_NONE)
+		return;
+
+	size_t hole = slot_of(map, key);
+	size_t mask = map->cap - 1;
+	map->n--;
+	/* Close the gap: an entry further along may move into the hole if its home is not between. */
+	for (size_t i = (hole + 1) & mask; map->slots[i].value != MAP_NONE; i = (i + 1) & mask) {
+		size_t home = (size_t)hash_u64(map->slots[i].key) & mask;
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		map->slots[hole] = map->slots[i];
+		hole = i;
+	}
+	map->slots[hole].value = MAP_NONE;
+}
+
+void map_done(struct map *map)
+{
+	free(map->slots);
+	*map = (struct map){ 0 };
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * intern: each string once, known by a small number. Id 0 is always "".
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+struct intern {
+	VEC(const char *) strings; /* by id; valid as long as the table */
+	VEC(uint32_t) lengths;
+	uint32_t *slots; /* open hash of ids */
+	size_t n_slots;
+	struct arena arena;
+};
+
+void intern_init(struct intern *intern);
+void intern_done(struct intern *intern);
+/* text may hold any byte but zero. */
+uint32_t intern_add(struct intern *intern, const char *text);
+uint32_t intern_add_n(struct intern *intern, const char *text, size_t len);
+/* "" for an id that is not there. */
+const char *intern_text(const struct intern *intern, uint32_t id);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text: a string that grows. `at` is always zero-terminated once something was added.
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct text {
+	char *at;
+	size_t len, cap;
+};
+
+__attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const char *format, ...);
+void text_add(struct text *text, const char *bytes, size_t len);
+void text_clear(struct text *text);
+void text_done(struct text *text);

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image: opening and reading ELF files. The only file that knows libelf.
+ *
+ * libelf reads the headers; segment and section contents are sliced out of the file's bytes by us,
+ * each slice checked against the file's end.
+ */
+#include "binary/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/compress.h"
+#include "base/hash.h"
+#include "base/vec.h"
+
+#define READ_LIMIT (32u << 20)       /* larger files are mapped instead of read */
+#define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
+#define MAX_SECTIONS 65536
+#define MAX_SEGMENTS 4096
+
+struct image_private {
+	void *map; /* mapped or malloc'ed bytes of the file */
+	size_t map_len;
+	bool is_mapped;
+	struct buffer *decompressed; /* per section */
+	struct segment *segments;
+	struct section *sections;
+	pthread_mutex_t lock; /* of decompressed */
+};
+
+struct images {
+	VEC(struct image *) images;
+	struct map by_file, by_build_id;
+};
+
+/* ---- files that shrink while we have them mapped -------------------------------------------- */
+
+static struct guarded {
+	struct image *volatile image;
+} guarded[4096];
+static struct sigaction old_sigbus;
+
+/*
+ * A read behind the new end of a truncated file raises SIGBUS. Put an empty page there, so that the
+ * read gives zeroes, and remember that the image is not what it was.
+ */
+static void on_sigbus(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	(void)context;
+	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
+		struct image *image = guarded[i].image;
+		uintptr_t start = image ? (uintptr_t)image->private->map : 0;
+		if (!image || addr < start || addr >= start + image->private->map_len)
+			continue;
+		image->is_changed = true;
+		if (mmap((void *)(addr & ~(page - 1)), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+		    MAP_FAILED)
+			return;
+	}
+	sigaction(signal, &old_sigbus, NULL); /* not ours: let it happen again */
+}
+
+static void guard(struct image *image)
+{
+	static bool installed;
+
+	if (!installed) {
+		struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+		sigaction(SIGBUS, &action, &old_sigbus);
+		installed = true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
+		if (!guarded[i].image) {
+			guarded[i].image = image;
+			return;
+		}
+}
+
+static void unguard(const struct image *image)
+{
+	for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
+		if (guarded[i].image == image)
+			guarded[i].image = NULL;
+}
+
+/* ---- one image ------------------------------------------------------------------------------ */
+
+static struct image *image_new(enum image_kind kind, const char *path)
+{
+	struct image *image = alloc_zero(1, sizeof(*image));
+
+	image->kind = kind;
+	image->path = alloc_text(path);
+	image->private = alloc_zero(1, sizeof(*image->private));
+	pthread_mutex_init(&image->private->lock, NULL);
+	return image;
+}
+
+static void image_free(struct image *image)
+{
+	if (!image)
+		return;
+
+	struct image_private *private = image->private;
+	unguard(image);
+	for (size_t i = 0; private->decompressed && i < image->n_sections; i++)
+		free(private->decompressed[i].at);
+	free(private->decompressed);
+	free(private->segments);
+	free(private->sections);
+	if (private->is_mapped)
+		munmap(private->map, private->map_len);
+	else
+		free(private->map);
+	pthread_mutex_destroy(&private->lock);
+	free(private);
+	free(image->path);
+	free(image);
+}
+
+static void image_freep(struct image **image)
+{
+	image_free(*image);
+}
+
+static int load_file(struct image *image, int fd, size_t size)
+{
+	struct image_private *private = image->private;
+
+	private->map_len = size;
+	if (size > READ_LIMIT) {
+		void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map == MAP_FAILED)
+			return -errno;
+		private->map = map;
+		private->is_mapped = true;
+		guard(image);
+	} else {
+		private->map = alloc_resize(NULL, size, 1);
+		for (size_t at = 0; at < size;) {
+			ssize_t n = pread(fd, (char *)private->map + at, size - at, (off_t)at);
+			if (n < 0 && errno != EINTR)
+				return -errno;
+			if (n == 0)
+				return -ENODATA; /* shrank while we read */
+			at += n > 0 ? (size_t)n : 0;
+		}
+	}
+	image->file = (struct bytes){ private->map, size };
+	return 0;
+}
+
+static void read_segments(struct image *image, Elf *elf)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return;
+	n = n < MAX_SEGMENTS ? n : MAX_SEGMENTS;
+	image->private->segments = alloc_zero(n, sizeof(struct segment));
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+		if (!gelf_getphdr(elf, (int)i, &p))
+			break;
+		image->private->segments[image->n_segments++] =
+			(struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+	}
+	image->segments = image->private->segments;
+}
+
+static void read_sections(struct image *image, Elf *elf)
+{
+	size_t n, names;
+
+	if (elf_getshdrnum(elf, &n) < 0 || elf_getshdrstrndx(elf, &names) < 0)
+		return;
+	n = n < MAX_SECTIONS ? n : MAX_SECTIONS;
+	image->private->sections = alloc_zero(n, sizeof(struct section));
+	image->private->decompressed = alloc_zero(n, sizeof(struct buffer));
+	for (size_t i = 0; i < n; i++) {
+		Elf_Scn *scn = elf_getscn(elf, i);
+		GElf_Shdr s;
+		if (!scn || !gelf_getshdr(scn, &s))
+			break;
+		const char *name = elf_strptr(elf, names, s.sh_name);
+		image->private->sections[image->n_sections++] =
+			(struct section){ name ? name : "", s.sh_type,	 s.sh_link, s.sh_info, s.sh_flags,
+					  s.sh_addr,	    s.sh_offset, s.sh_size, s.sh_entsize };
+	}
+	image->sections = image->private->sections;
+}
+
+/* elf_strptr points into libelf's memory, which goes with the handle: point into the file instead. */
+static void own_section_names(struct image *image, Elf *elf)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0 || names >= image->n_sections)
+		return;
+	struct bytes table = bytes_slice(image->file, image->sections[names].offset, image->sections[names].size);
+	for (size_t i = 0; i < image->n_sections; i++) {
+		GElf_Shdr s;
+		struct section *section = &image->private->sections[i];
+		section->name = "";
+		if (!gelf_getshdr(elf_getscn(elf, i), &s))
+			continue;
+		struct reader r = reader_of(bytes_from(table, s.sh_name));
+		section->name = read_cstr(&r);
+	}
+}
+
+struct build_id build_id_from_notes(struct bytes notes)
+{
+	struct reader r = reader_of(notes);
+	struct build_id id = { 0 };
+
+	while (reader_left(&r) >= 12) {
+		uint32_t name_len = read_u32(&r), desc_len = read_u32(&r), type = read_u32(&r);
+		struct bytes name = read_bytes(&r, name_len);
+		reader_skip(&r, -name_len & 3u);
+		struct bytes desc = read_bytes(&r, desc_len);
+		if (r.failed)
+			break;
+		if (type == NT_GNU_BUILD_ID && name.len == 4 && memcmp(name.at, "GNU", 4) == 0 && desc.len) {
+			id.len = (uint8_t)(desc.len < BUILD_ID_MAX ? desc.len : BUILD_ID_MAX);
+			memcpy(id.bytes, desc.at, id.len);
+			break;
+		}
+		reader_skip(&r, -desc_len & 3u);
+	}
+	return id;
+}
+
+static struct build_id find_build_id(const struct image *image)
+{
+	struct build_id id = { 0 };
+
+	for (size_t i = 0; i < image->n_segments && !id.len; i++)
+		if (image->segments[i].type == PT_NOTE)
+			id = build_id_from_notes(
+				bytes_slice(image->file, image->segments[i].offset, image->segments[i].file_size));
+	for (size_t i = 0; i < image->n_sections && !id.len; i++)
+		if (image->sections[i].type == SHT_NOTE)
+			id = build_id_from_notes(
+				bytes_slice(image->file, image->sections[i].offset, image->sections[i].size));
+	return id;
+}
+
+static int parse_elf(struct image *image, struct diag *diag)
+{
+	elf_version(EV_CURRENT);
+
+	/* Cast: libelf does not write to an image that is only read. */
+	Elf *elf = elf_memory((char *)(uintptr_t)image->file.at, image->file.len);
+	GElf_Ehdr header;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
+		elf_end(elf);
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
+		diag_why(diag, "it is not an ELF file");
+		return -ENOEXEC;
+	}
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
+		elf_end(elf);
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
+		diag_why(diag, "it is not a 64-bit little-endian ELF file");
+		return -ENOEXEC;
+	}
+	image->elf_machine = header.e_machine;
+	image->elf_type = header.e_type;
+	image->entry = header.e_entry;
+	read_segments(image, elf);
+	read_sections(image, elf);
+	own_section_names(image, elf);
+	elf_end(elf);
+	image->build_id = find_build_id(image);
+	return 0;
+}
+
+/* ---- the registry --------------------------------------------------------------------------- */
+
+struct images *images_new(void)
+{
+	return alloc_zero(1, sizeof(struct images));
+}
+
+void images_free(struct images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images->images.n; i++)
+		image_free(images->images.at[i]);
+	vec_done(&images->images);
+	map_done(&images->by_file);
+	map_done(&images->by_build_id);
+	free(images);
+}
+
+size_t images_count(const struct images *images)
+{
+	return images->images.n;
+}
+
+struct image *images_get(const struct images *images, image_id id)
+{
+	return id < images->images.n ? images->images.at[id] : NULL;
+}
+
+static uint64_t file_key(const struct stat *st)
+{
+	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
+	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+static uint64_t build_id_key(const struct build_id *id)
+{
+	return hash_bytes((struct bytes){ id->bytes, id->len });
+}
+
+static image_id add(struct images *images, struct image *image)
+{
+	image_id id = (image_id)images->images.n;
+
+	vec_push(&images->images, image);
+	return id;
+}
+
+/* An image with the same build-id and machine that is as good as this one. */
+static image_id find_same(const struct images *images, const struct image *image)
+{
+	if (!image->build_id.len)
+		return IMAGE_NONE;
+
+	image_id id = map_find(&images->by_build_id, build_id_key(&image->build_id));
+	const struct image *other = images_get(images, id);
+	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
+	    other->n_sections != image->n_sections || other->file.len != image->file.len)
+		return IMAGE_NONE;
+	return id;
+}
+
+static int finish(struct images *images, struct image **image, image_id *ret, struct diag *diag)
+{
+	int error = parse_elf(*image, diag);
+	if (error < 0)
+		return error;
+
+	image_id same = find_same(images, *image);
+	if (same != IMAGE_NONE) {
+		*ret = same;
+		return 0;
+	}
+	if ((*image)->build_id.len)
+		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images->images.n);
+	*ret = add(images, *image);
+	*image = NULL;
+	return 0;
+}
+
+int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+	if (!S_ISREG(st.st_mode)) {
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
+		diag_why(diag, "it is not a regular file");
+		return -ENOEXEC;
+	}
+	if (st.st_size < (off_t)sizeof(Elf64_Ehdr)) {
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
+		diag_why(diag, "it is too small to be an ELF file");
+		return -ENOEXEC;
+	}
+
+	uint64_t key = file_key(&st);
+	image_id known = map_find(&images->by_file, key);
+	if (known != IMAGE_NONE) {
+		*ret = known;
+		return 0;
+	}
+
+	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
+	image->dev = st.st_dev;
+	image->inode = st.st_ino;
+	int error = load_file(image, fd, (size_t)st.st_size);
+	if (error < 0)
+		return diag_set(diag, error, "cannot read image '%s'", path);
+
+	error = finish(images, &image, ret, diag);
+	if (error == 0)
+		map_put(&images->by_file, key, *ret);
+	return error;
+}
+
+int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+	return images_open_fd(images, fd, path, ret, diag);
+}
+
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag)
+{
+	CLEANUP(image_freep) struct image *image = image_new(IMAGE_VDSO, name);
+
+	image->private->map = alloc_resize(NULL, elf.len, 1);
+	image->private->map_len = elf.len;
+	if (elf.len)
+		memcpy(image->private->map, elf.at, elf.len);
+	image->file = (struct bytes){ image->private->map, elf.len };
+	return finish(images, &image, ret, diag);
+}
+
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+{
+	for (size_t i = 0; i < images->images.n; i++) {
+		const struct image *image = images->images.at[i];
+		bool same_id = build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
+		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
+			return (image_id)i;
+	}
+
+	struct image *image = image_new(kind, name);
+	if (build_id)
+		image->build_id = *build_id;
+	return add(images, image);
+}
+
+/* ---- looking inside ------------------------------------------------------------------------- */
+
+static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uint32_t flags)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && (s->flags & flags) == flags && vaddr >= s->vaddr &&
+		    vaddr - s->vaddr < s->file_size)
+			return bytes_from(bytes_slice(image->file, s->offset, s->file_size), vaddr - s->vaddr);
+	}
+	return (struct bytes){ 0 };
+}
+
+struct bytes image_bytes(const struct image *image, uint64_t vaddr)
+{
+	return segment_bytes(image, vaddr, 0);
+}
+
+struct bytes image_code(const struct image *image, uint64_t vaddr)
+{
+	return segment_bytes(image, vaddr, PF_X);
+}
+
+bool image_is_code(const struct image *image, uint64_t vaddr)
+{
+	return image_code(image, vaddr).len > 0;
+}
+
+const struct section *image_section(const struct image *image, const char *name)
+{
+	for (size_t i = 0; i < image->n_sections; i++)
+		if (strcmp(image->sections[i].name, name) == 0)
+			return &image->sections[i];
+	return NULL;
+}
+
+/* Old style: a section named .zdebug_* that starts with "ZLIB" and a big-endian size. */
+static bool is_old_compressed(const struct section *section, struct bytes raw)
+{
+	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
+}
+
+static int decompress(const struct section *section, struct bytes raw, struct buffer *ret)
+{
+	if (is_old_compressed(section, raw))
+		return decompress_zlib(bytes_from(raw, 12), DECOMPRESS_LIMIT, ret);
+
+	struct reader r = reader_of(raw);
+	uint32_t type = read_u32(&r);
+	reader_skip(&r, 4);
+	uint64_t size = read_u64(&r);
+	reader_skip(&r, 8);
+	struct bytes body = read_bytes(&r, reader_left(&r));
+	if (r.failed || size > DECOMPRESS_LIMIT)
+		return -EBADMSG;
+	if (type == ELFCOMPRESS_ZLIB)
+		return decompress_zlib(body, (size_t)size, ret);
+	if (type == 2) /* ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h */
+		return decompress_zstd(body, (size_t)size, ret);
+	return -EBADMSG;
+}
+
+struct bytes image_section_bytes(struct image *image, const struct section *section)
+{
+	struct bytes raw = bytes_slice(image->file, section->offset, section->size);
+	size_t index = (size_t)(section - image->sections);
+
+	if (section->type == SHT_NOBITS)
+		return (struct bytes){ 0 };
+	if (!(section->flags & SHF_COMPRESSED) && !is_old_compressed(section, raw))
+		return raw;
+
+	struct buffer *kept = &image->private->decompressed[index];
+	pthread_mutex_lock(&image->private->lock);
+	if (!kept->at && decompress(section, raw, kept) < 0)
+		*kept = (struct buffer){ alloc_zero(1, 1), 0 }; /* damaged: remember it as empty */
+	pthread_mutex_unlock(&image->private->lock);
+	return (struct bytes){ kept->at, kept->len };
+}
+
+struct bytes image_named_bytes(struct image *image, const char *name)
+{
+	const struct section *section = image_section(image, name);
+
+	return section ? image_section_bytes(image, section) : (struct bytes){ 0 };
+}
+
+uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->file_size)
+			return s->vaddr + (offset - s->offset);
+	}
+	return UINT64_MAX;
+}
+
+const struct segment *image_segment(const struct image *image, uint32_t type)
+{
+	for (size_t i = 0; i < image->n_segments; i++)
+		if (image->segments[i].type == type)
+			return &image->segments[i];
+	return NULL;
+}
+
+bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret)
+{
+	const struct segment *dynamic = image_segment(image, PT_DYNAMIC);
+
+	if (!dynamic)
+		return false;
+	struct reader r = reader_of(bytes_slice(image->file, dynamic->offset, dynamic->file_size));
+	while (reader_left(&r) >= 16) {
+		int64_t found = (int64_t)read_u64(&r);
+		uint64_t value = read_u64(&r);
+		if (found == DT_NULL)
+			break;
+		if (found == tag) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *image_name(const struct image *image)
+{
+	const char *slash = strrchr(image->path, '/');
+
+	return slash && slash[1] ? slash + 1 : image->path;
+}
+
+bool build_id_equal(const struct build_id *a, const struct build_id *b)
+{
+	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+void build_id_format(const struct build_id *id, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < id->len; i++) {
+		*text++ = digits[id->bytes[i] >> 4];
+		*text++ = digits[id->bytes[i] & 15];
+	}
+	*text = '\0';
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image: one body of code, opened once and held for as long as the registry lives.
+ *
+ * An image is an ELF file, an ELF in memory (the vdso), or a pseudo-image that only has a name
+ * (the kernel, a JIT region, a file we could not read). Addresses are vaddrs: the image's own
+ * numbering. Program headers are enough; section headers are used where there are any.
+ *
+ * The bytes belong to the image. Small files are read into memory; large ones are mapped, and a
+ * file that is truncated under us reads as zeroes from then on and is marked changed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/bytes.h"
+#include "base/diag.h"
+
+typedef uint32_t image_id;
+#define IMAGE_NONE UINT32_MAX
+
+enum image_kind {
+	IMAGE_ELF,     /* a file */
+	IMAGE_VDSO,    /* an ELF read from the target's memory */
+	IMAGE_KERNEL,  /* vaddrs are kernel addresses */
+	IMAGE_JIT,     /* code in anonymous memory; vaddrs are run-time addresses of one process */
+	IMAGE_UNKNOWN, /* a file that could not be opened or is not the one that was mapped; vaddrs are file offsets */
+};
+
+#define BUILD_ID_MAX 20
+struct build_id {
+	uint8_t len; /* 0 = none */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+struct segment {
+	uint32_t type, flags; /* PT_*, PF_* */
+	uint64_t vaddr, offset, file_size, mem_size;
+};
+
+struct section {
+	const char *name; /* "" if the names are unreadable */
+	uint32_t type, link, info;
+	uint64_t flags, vaddr, offset, size, entry_size;
+};
+
+struct image {
+	enum image_kind kind;
+	char *path;              /* as the target sees it, or a pseudo name such as "[vdso]" */
+	uint16_t elf_machine;    /* EM_*, 0 for pseudo-images */
+	uint16_t elf_type;       /* ET_* */
+	uint64_t entry;          /* e_entry as a vaddr, 0 = none */
+	struct build_id build_id;
+	struct bytes file;       /* the whole file; empty for pseudo-images */
+	dev_t dev;
+	ino_t inode;
+	const struct segment *segments;
+	size_t n_segments;
+	const struct section *sections; /* none if there are no section headers */
+	size_t n_sections;
+	volatile bool is_changed;       /* the file was truncated while we had it mapped */
+	struct image_private *private;
+};
+
+/* The registry: owns every image, hands out ids in order of first sight. */
+struct images;
+struct images *images_new(void);
+void images_free(struct images *images);
+size_t images_count(const struct images *images);
+/* Valid as long as images; NULL for IMAGE_NONE. */
+struct image *images_get(const struct images *images, image_id id);
+
+/*
+ * Opens the regular file behind fd (borrowed; never blocks) once: the same device, inode and size,
+ * or the same build-id, gives the same id again. path is only a name. -ENOEXEC if it is no 64-bit
+ * little-endian ELF file.
+ */
+int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag);
+int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag);
+/* An ELF held in memory; the bytes are copied. */
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag);
+/* A pseudo-image: same kind, name and build-id give the same id. build_id may be NULL. */
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id);
+
+/* Bytes from vaddr to the end of the file-backed part of its segment; empty if there are none. */
+struct bytes image_bytes(const struct image *image, uint64_t vaddr);
+/* The same, but only inside executable segments. */
+struct bytes image_code(const struct image *image, uint64_t vaddr);
+bool image_is_code(const struct image *image, uint64_t vaddr);
+/* NULL if there is no such section. */
+const struct section *image_section(const struct image *image, const char *name);
+/* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */
+struct bytes image_section_bytes(struct image *image, const struct section *section);
+/* Shorthand for the two above; empty if there is no such section. */
+struct bytes image_named_bytes(struct image *image, const char *name);
+/* vaddr of a file offset inside a loadable segment; UINT64_MAX if none. */
+uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset);
+/* The first segment of a type; NULL if none. */
+const struct segment *image_segment(const struct image *image, uint32_t type);
+/* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
+bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
+/* Last component of the path. */
+const char *image_name(const struct image *image);
+
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
+/* Lower-case hex; text has room for 2 * BUILD_ID_MAX + 1. */
+void build_id_format(const struct build_id *id, char *text);
+/* From the notes of a PT_NOTE segment or SHT_NOTE section; len 0 if there is none. */
+struct build_id build_id_from_notes(struct bytes notes);

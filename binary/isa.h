@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isa: an instruction reduced to what its consumers ask: what it does to the stack and to the
+ * registers (its effects), and where control goes (its flow). Nobody outside isa_*.c sees an
+ * opcode. Registers are DWARF numbers.
+ *
+ * Effects happen in order; each sees the registers as the one before left them. What an
+ * instruction writes and no effect describes is in `clobbers`, which happens after the effects.
+ * Both x86-64 and AArch64 are always compiled in; isa_for_machine picks one per image.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define REG_MAX 33   /* AArch64: x0-x30, sp, pc; x86-64 uses 17 */
+#define REG_NONE 255 /* no register: the effect's base or index is absent */
+
+enum flow {
+	FLOW_NEXT,
+	FLOW_JUMP,          /* to target */
+	FLOW_BRANCH,        /* to target or next */
+	FLOW_CALL,          /* to target, comes back to next */
+	FLOW_CALL_INDIRECT,
+	FLOW_JUMP_INDIRECT,
+	FLOW_RETURN,
+	FLOW_STOP,          /* ud2, hlt, brk, udf: control goes nowhere */
+};
+
+/* What a FLOW_BRANCH asks of the last EFFECT_COMPARE; only what bounds a table or equates two registers. */
+enum condition {
+	CONDITION_OTHER,
+	CONDITION_EQUAL,
+	CONDITION_NOT_EQUAL,
+	CONDITION_ABOVE, /* unsigned > */
+	CONDITION_ABOVE_EQUAL,
+	CONDITION_BELOW,
+	CONDITION_BELOW_EQUAL,
+};
+
+enum effect_kind {
+	EFFECT_PUSH,    /* sp -= width; [sp] = reg (REG_NONE: something unknown, or the constant imm) */
+	EFFECT_POP,     /* reg = [sp]; sp += width */
+	EFFECT_SET,     /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant */
+	EFFECT_AND,     /* reg = base & imm, imm sign-extended: alignment of sp, limits of an index */
+	EFFECT_LOAD,    /* reg = width bytes at [base + (index << shift) + imm] */
+	EFFECT_STORE,   /* width bytes at [base + (index << shift) + imm] = reg (REG_NONE: something unknown) */
+	EFFECT_EXCHANGE,/* reg <-> base */
+	EFFECT_COMPARE, /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory operand: is_memory, base/index/imm2 unused */
+};
+
+struct effect {
+	uint8_t kind, reg, base, index;
+	uint8_t shift;     /* of the index */
+	uint8_t width;     /* bytes: of a push, load, store, compare; of a SET, the width of the result (4: upper half zeroed) */
+	uint8_t is_signed; /* LOAD: sign-extended; SET: the index is sign-extended from index_width before the shift */
+	uint8_t index_width; /* SET, LOAD: how many bytes of the index register count; 8 = all */
+	int64_t imm;       /* pc-relative operands are already absolute vaddrs, with base REG_NONE */
+};
+
+#define INSN_MAX_EFFECTS 4
+struct insn {
+	uint64_t target;    /* of a direct jump, branch or call */
+	uint64_t slot;      /* vaddr of the memory word a pc-relative indirect call or jump goes through; 0 = none */
+	struct effect effect[INSN_MAX_EFFECTS];
+	uint64_t clobbers;  /* mask of registers overwritten with something no effect describes */
+	uint64_t reads;     /* mask of registers read, hidden operands included */
+	uint8_t n_effects, flow, len;
+	uint8_t condition;  /* enum condition, of a FLOW_BRANCH */
+	uint8_t through;    /* register an indirect jump or call goes through, REG_NONE if through memory */
+	bool is_padding;    /* nop, int3 between functions, endbr/bti excluded */
+	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
+	bool is_syscall;
+};
+
+struct isa {
+	const char *name;
+	uint16_t elf_machine;
+	uint8_t sp, fp, ra, pc, n_regs; /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
+	uint8_t min_insn;               /* 1 or 4: code alignment */
+	bool call_pushes_ra;            /* else the call leaves it in ra */
+	uint64_t callee_saved;          /* mask; sp is not in it */
+	uint64_t argument_regs;         /* mask: live at a function's entry */
+	const char *const *reg_names;
+
+	/* 0, or -EBADMSG for what is no instruction. */
+	int (*decode)(struct bytes code, uint64_t vaddr, struct insn *ret);
+	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if ret. */
+	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
+	/* One line of disassembly; returns its length. */
+	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
+	/* A return address as it stands in memory, authentication bits removed. */
+	uint64_t (*strip_pc)(uint64_t pc);
+	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */
+	bool (*is_signal_trampoline)(struct bytes code);
+};
+
+extern const struct isa isa_x86_64, isa_aarch64;
+/* NULL if we do not know the machine. */
+const struct isa *isa_for_machine(uint16_t elf_machine);

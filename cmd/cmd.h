@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd: one function per command. Only this folder prints errors and exits.
+ */
+#pragma once
+
+#include "base/diag.h"
+
+/* What the shell sees; see the table in the README. */
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FAULT = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_PERMITTED = 3,
+	EXIT_NO_PROCESS = 4,
+	EXIT_NO_SAMPLES = 5,
+	EXIT_UNTRUSTWORTHY = 6,
+	EXIT_REGRESSION = 7,
+};
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
+	const char *summary;               /* one line for `cpprof --help` */
+};
+
+/* Prints the diag once, in house form, and returns the exit code that fits its errno. */
+int cmd_fail(const struct diag *diag);
+/* "cpprof record: ..." and where to look; returns EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const char *format, ...);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event: what the kernel saw, in time order. Borrowed: everything an event points to is valid until
+ * the next source_next().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/bytes.h"
+#include "binary/image.h"
+#include "binary/isa.h"
+
+/* DWARF numbering; bit set in known = value is the target's. */
+struct regs {
+	uint64_t value[REG_MAX];
+	uint64_t known;
+};
+
+static inline bool regs_known(const struct regs *regs, unsigned reg)
+{
+	return reg < REG_MAX && (regs->known >> reg & 1);
+}
+
+struct sample {
+	uint64_t weight;        /* what this sample stands for: events (or ns, for clocks) since the last one */
+	uint32_t cpu;
+	uint32_t event;         /* index into the source's event list */
+	bool in_kernel;         /* the sample hit kernel mode; regs are those of the interrupted user code */
+	struct regs regs;       /* known == 0: no user registers */
+	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */
+	bool stack_was_full;    /* the copy filled the requested size: the stack may go on */
+	const uint64_t *kernel_pc, *user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
+	uint32_t n_kernel_pc, n_user_pc;
+};
+
+struct mapping {
+	uint64_t start, len;   /* run-time addresses */
+	uint64_t file_offset;
+	image_id image;        /* IMAGE_NONE: anonymous */
+	uint64_t bias;         /* pc = vaddr + bias */
+	bool is_executable;
+	const char *path;      /* as recorded */
+};
+
+enum event_kind {
+	EVENT_SAMPLE,
+	EVENT_MAPPING,    /* also replaces whatever was mapped there */
+	EVENT_FORK,       /* pid/tid is the child; a new thread if parent_pid == pid */
+	EVENT_EXEC,       /* the process's address space is gone; its mappings follow; comm is the new name */
+	EVENT_COMM,       /* a thread's name */
+	EVENT_EXIT,       /* of one thread */
+	EVENT_LOST,       /* count records or samples lost */
+	EVENT_THROTTLE,   /* the kernel held back samples from here */
+	EVENT_UNTHROTTLE,
+	EVENT_SWITCH,     /* context switch, where asked for */
+};
+
+struct event {
+	enum event_kind kind;
+	uint64_t time_ns; /* CLOCK_MONOTONIC where we chose the clock */
+	pid_t pid, tid;   /* in cpprof's pid namespace */
+	union {
+		struct sample sample;
+		struct mapping mapping;
+		struct { pid_t parent_pid, parent_tid; } fork;
+		const char *comm;
+		uint64_t lost;
+		struct { bool is_out, is_preempted; } sw;
+	};
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source: where events come from: live perf_event rings (perf_source), or a perf.data file
+ * (perf_file). Consumers cannot tell them apart.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "collector/event.h"
+
+/* One event that samples count. */
+struct source_event {
+	char name[64];       /* "cpu-clock" */
+	char unit[16];       /* of a sample's weight: "ns" for clocks, else "count" */
+	uint32_t type;
+	uint64_t config;
+	uint64_t frequency;  /* asked for; 0 if by period */
+	uint64_t period;     /* asked for; 0 if by frequency */
+	bool excludes_kernel;
+};
+
+struct source_info {
+	const struct isa *isa;
+	VEC(struct source_event) events;
+	uint32_t stack_size;         /* snapshot size asked for */
+	uint64_t start_unix_ns;      /* wall clock at time zero of the recording, 0 = unknown */
+	char *host, *kernel, *cpu;   /* NULL = unknown */
+	char *command;               /* what was recorded */
+	VEC(char *) notes;           /* fallbacks and limits met, one sentence each, for the user */
+};
+
+struct source;
+struct source_ops {
+	/* See source_next. */
+	int (*next)(struct source *source, struct event *ret, int timeout_ms, struct diag *diag);
+	/* Reads target memory now; NULL where there is no live target. Returns bytes read or -errno. */
+	ssize_t (*read_memory)(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len);
+	void (*close)(struct source *source);
+};
+
+struct source {
+	const struct source_ops *ops;
+	struct images *images; /* borrowed; mapping events refer to it */
+	struct source_info info;
+};
+
+/*
+ * 1 and the next event; 0 at the end (the file's, or every target has gone); -EAGAIN when nothing
+ * came within timeout_ms (live only; negative = wait for ever); another -errno is a fault.
+ */
+int source_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag);
+void source_close(struct source *source);
+void source_info_done(struct source_info *info);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile: what a recording leaves, in memory and on disk (FORMAT.md). Self-contained: after
+ * `resolve` it can be read where none of the binaries exist.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "binary/image.h"
+#include "symbolize/function_map.h"
+#include "unwinder/cct.h"
+#include "unwinder/recipe.h"
+#include "unwinder/stack.h"
+
+/* Strings are ids in profile.strings. */
+struct profile_run {
+	uint32_t tool_version, command_line, mode; /* mode: "record", "attach", "import" */
+	uint32_t host, kernel, cpu, arch;
+	uint32_t target; /* what was profiled, in words: a command or pids */
+	uint32_t n_cpus;
+	uint64_t start_unix_ns, duration_ns;
+	uint64_t start_ns; /* the events' clock at the start: timeline and thread times count from here */
+	uint32_t stack_size;
+	uint32_t is_checkpoint; /* written while recording; the end is missing */
+	uint32_t is_resolved;
+};
+
+struct profile_event {
+	uint32_t name, unit;
+	uint64_t frequency, period;
+	uint32_t excludes_kernel;
+};
+
+/* Metric 0 is always "samples"; metric 1 + i is the weight of event i. */
+struct profile_metric {
+	uint32_t name, unit; /* "cpu-clock", "ns" */
+	uint32_t event;      /* index, UINT32_MAX for samples */
+};
+
+struct profile_image {
+	uint32_t path;
+	uint32_t kind; /* enum image_kind */
+	uint32_t elf_machine;
+	struct build_id build_id;
+	uint32_t debug; /* how names were found, in words; 0 = not resolved */
+};
+
+struct profile_process {
+	int32_t pid, parent_pid;
+	uint32_t comm, command_line;
+	uint64_t start_ns, exit_ns; /* exit 0 = still there at the end */
+};
+
+struct profile_thread {
+	uint32_t process; /* index */
+	int32_t tid;
+	uint32_t comm;
+	uint64_t start_ns, exit_ns;
+};
+
+/* Samples of one thread in one time bin. */
+struct profile_bin {
+	uint32_t thread, bin;
+	uint64_t samples;
+};
+
+struct profile_quality {
+	uint64_t samples;                  /* all that were received */
+	uint64_t by_end[STACK_END_N];
+	uint64_t steps_by_witness[WITNESS_N];
+	uint64_t lost, throttled;          /* lost: records the kernel could not hand over */
+	uint64_t clipped;                  /* snapshots cut at the thread's stack top */
+	uint64_t own_cpu_ns, own_peak_kb;  /* cpprof's cost */
+	uint64_t unsymbolized;             /* samples whose innermost function has no name */
+	uint64_t without_lines;            /* ... no line */
+	uint64_t dead_workers;             /* debug files that killed their reader */
+	uint64_t wakeups;
+};
+
+struct profile {
+	struct intern strings;
+	struct profile_run run;
+	VEC(struct profile_event) events;
+	VEC(struct profile_metric) metrics;
+	VEC(struct profile_image) images;
+	VEC(struct profile_process) processes;
+	VEC(struct profile_thread) threads;
+	struct cct cct; /* image = index into images; thread = index into threads */
+	uint64_t bin_ns; /* width of a timeline bin */
+	VEC(struct profile_bin) timeline;
+	struct profile_quality quality;
+	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits met */
+	/* After resolve: maps of every sampled function, sorted by (image, vaddr). */
+	VEC(struct function_map) functions;
+};
+
+struct profile *profile_new(void);
+void profile_free(struct profile *profile);
+
+/* Writes to a temporary file beside path and renames it. "-" is standard output. */
+int profile_write(const struct profile *profile, const char *path, struct diag *diag);
+int profile_read(const char *path, struct profile **ret, struct diag *diag);
+/* The same from and to memory; fuzzed. */
+int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
+
+/* The map whose function covers (image, vaddr); NULL if none was stored. */
+const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runner: runs every TEST that was linked in; with arguments, only those whose name contains one.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "tests/test.h"
+
+static struct test_case *tests;
+
+void test_register(struct test_case *test)
+{
+	struct test_case **end = &tests;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = test;
+}
+
+static void run(void **state)
+{
+	((struct test_case *)*state)->run();
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strstr(name, argv[i]))
+			return true;
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest *list = NULL;
+	size_t n = 0;
+
+	for (struct test_case *test = tests; test; test = test->next) {
+		if (!wanted(test->name, argc, argv))
+			continue;
+		list = alloc_resize(list, n + 1, sizeof(*list));
+		list[n++] = (struct CMUnitTest){ .name = test->name, .test_func = run, .initial_state = test };
+	}
+	int failed = _cmocka_run_group_tests(argv[0], list, n, NULL, NULL);
+	free(list);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "tests/test.h"
+
+TEST(vec_keeps_what_was_pushed)
+{
+	VEC(int) v = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		vec_push(&v, i);
+	CHECK_EQ(v.n, 1000);
+	CHECK_EQ(v.at[999], 999);
+	vec_done(&v);
+}
+
+TEST(map_finds_replaces_and_removes)
+{
+	struct map map = { 0 };
+
+	CHECK_EQ(map_find(&map, 1), MAP_NONE);
+	for (uint32_t i = 0; i < 10000; i++)
+		map_put(&map, (uint64_t)i << 32, i);
+	map_put(&map, 5ull << 32, 77);
+	CHECK_EQ(map.n, 10000);
+	CHECK_EQ(map_find(&map, 5ull << 32), 77);
+	for (uint32_t i = 0; i < 10000; i += 2)
+		map_remove(&map, (uint64_t)i << 32);
+	for (uint32_t i = 0; i < 10000; i++)
+		CHECK_EQ(map_find(&map, (uint64_t)i << 32), i % 2 ? (i == 5 ? 77 : i) : MAP_NONE);
+	map_done(&map);
+}
+
+TEST(intern_gives_equal_strings_one_id)
+{
+	struct intern intern;
+	char name[32];
+
+	intern_init(&intern);
+	CHECK_EQ(intern_add(&intern, ""), 0);
+	uint32_t main_id = intern_add(&intern, "main");
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "function_%d", i);
+		intern_add(&intern, name);
+	}
+	CHECK_EQ(intern_add(&intern, "main"), main_id);
+	CHECK_STR(intern_text(&intern, main_id), "main");
+	CHECK_STR(intern_text(&intern, 999999), "");
+	intern_done(&intern);
+}
+
+TEST(arena_reset_keeps_nothing_and_zeroes)
+{
+	struct arena arena = { 0 };
+
+	char *a = arena_alloc(&arena, 100);
+	memset(a, 1, 100);
+	arena_alloc(&arena, 1 << 20);
+	arena_reset(&arena);
+	char *b = arena_alloc(&arena, 100);
+	CHECK_EQ(b[99], 0);
+	arena_done(&arena);
+}
+
+TEST(text_grows)
+{
+	struct text text = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		text_printf(&text, "%d,", i);
+	CHECK_EQ(text.len, strlen(text.at));
+	CHECK(strncmp(text.at, "0,1,2,", 6) == 0);
+	text_done(&text);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cct: the calling context tree. node[0] is the root, node[1] the root of incomplete stacks; a
+ * parent always precedes its children. Nodes carry only their key; metric values live in side
+ * arrays. Knows nothing of trust, names or files.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "binary/image.h"
+#include "unwinder/stack.h"
+
+#define CCT_ROOT 0u
+#define CCT_INCOMPLETE 1u /* child of the root; stacks that did not reach theirs hang below it */
+
+enum cct_flag { CCT_IS_RETURN = 1, CCT_IS_KERNEL = 2 };
+
+struct cct_node {
+	uint32_t parent;
+	image_id image; /* IMAGE_NONE for the two roots */
+	uint64_t vaddr; /* as sampled; callers hold return addresses and CCT_IS_RETURN */
+	uint32_t flags;
+};
+
+/* What a thread spent in a node: one row per (node, thread, metric) with a value. */
+struct cct_value {
+	uint32_t node, thread;
+	uint32_t metric;
+	uint64_t value;
+};
+
+struct cct {
+	VEC(struct cct_node) nodes;
+	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
+	uint32_t *node_slots, *value_slots;
+	size_t n_node_slots, n_value_slots;
+};
+
+void cct_init(struct cct *cct);
+void cct_done(struct cct *cct);
+/* The child of parent at (image, vaddr, flags), made if need be. */
+uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags);
+/* The node of a stack's innermost frame. Allocates nothing once its nodes exist. */
+uint32_t cct_add_stack(struct cct *cct, const struct stack *stack);
+void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);

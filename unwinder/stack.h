@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stack: one unwound stack, innermost frame first. Why it ended is part of the result.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "binary/image.h"
+
+enum stack_end {
+	STACK_COMPLETE,       /* reached a true root, every step at least likely */
+	STACK_NO_IMAGE,       /* pc in no mapping, or in one whose image could not be had */
+	STACK_NO_RECIPE,      /* nobody knows how to leave this code */
+	STACK_BAD_READ,       /* a slot that is neither in the snapshot nor readable */
+	STACK_NO_PROGRESS,    /* sp did not rise */
+	STACK_INVALID_STEP,   /* the return address does not follow a call */
+	STACK_SNAPSHOT_ENDED, /* the stack goes on beyond the copied bytes */
+	STACK_TOO_DEEP,       /* more than STACK_MAX_FRAMES */
+	STACK_NO_USER_REGS,   /* the sample carries no user registers (a kernel thread, a 32-bit task) */
+	STACK_END_N,
+};
+/* JSON and report spelling: "complete", "snapshot_ended", ... */
+const char *stack_end_name(enum stack_end end);
+
+enum verdict { VERDICT_INVALID, VERDICT_LIKELY, VERDICT_VALID };
+const char *verdict_name(enum verdict verdict);
+
+#define STACK_MAX_FRAMES 65536 /* real programs are thousands deep; a loop of frames must still end */
+
+struct frame {
+	uint64_t pc;    /* run-time address; for a caller the return address */
+	uint64_t vaddr; /* same place in the image's numbering */
+	image_id image;
+	bool is_return; /* look things up at vaddr - 1: a call may be the last instruction of its function */
+	uint8_t witness; /* that led from this frame to its caller; WITNESS_NONE for the last one */
+	uint8_t verdict; /* of the step from this frame to its caller */
+};
+
+struct stack {
+	VEC(struct frame) frames; /* kernel frames first, if any, then user frames */
+	uint32_t n_kernel;
+	enum stack_end end;
+};
+
+void stack_clear(struct stack *stack);
+void stack_done(struct stack *stack);

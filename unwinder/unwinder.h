@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwinder: events in, stacks out.
+ *
+ * It keeps one address space per process from the mapping, fork, exec and exit events, one recipe
+ * cache per image, and walks each sample's copied stack with them. Pure but for the memory callback.
+ */
+#pragma once
+
+#include "collector/event.h"
+#include "unwinder/recipe.h"
+#include "unwinder/stack.h"
+
+enum unwind_mode { UNWIND_AUTO, UNWIND_ANALYSIS, UNWIND_CFI, UNWIND_FP };
+/* -EINVAL for a name that is none of auto, analysis, cfi, fp. */
+int unwind_mode_parse(const char *name, enum unwind_mode *ret);
+
+/* Bytes read from the target's memory at run-time address addr, or -errno. NULL: the snapshot is all there is. */
+typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *to, size_t len);
+
+struct unwinder_options {
+	enum unwind_mode mode;
+	memory_reader read_memory;
+	void *read_context;
+};
+
+struct unwinder;
+struct unwinder *unwinder_new(struct images *images, const struct isa *isa, const struct unwinder_options *options);
+void unwinder_free(struct unwinder *unwinder);
+
+/* Mappings, forks, execs and exits; other kinds are ignored. */
+void unwinder_event(struct unwinder *unwinder, const struct event *event);
+/* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
+void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
+
+/* Where a run-time address lies: IMAGE_NONE if nowhere. */
+image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr);
+
+/* What was done, for the quality line and the benchmark. */
+struct unwinder_stats {
+	uint64_t steps_by_witness[WITNESS_N];
+	uint64_t frames, cache_hits, cache_misses, functions_compiled;
+};
+const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
+
+/* Called before every step of a walk when set: registers, recipe, verdict. For `inspect stacks --explain`. */
+struct walk_step {
+	const struct regs *regs;
+	struct frame frame;
+	const struct recipes *recipes;
+	uint32_t recipe; /* RECIPE_NONE = none found */
+	uint64_t cfa, ra;
+	enum verdict verdict;
+	const char *note; /* why, in words */
+};
+typedef void (*walk_observer)(void *context, const struct walk_step *step);
+void unwinder_observe(struct unwinder *unwinder, walk_observer observer, void *context);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder: grows a profile from events and unwound stacks while a recording runs.
+ *
+ * Image ids in the profile are those of the registry the events refer to; builder_profile brings the
+ * profile's image table up to date with it.
+ */
+#pragma once
+
+#include "collector/source.h"
+#include "profile/profile.h"
+#include "unwinder/unwinder.h"
+
+struct builder;
+/* info is read once: events become metrics, notes become notes. */
+struct builder *builder_new(struct images *images, const struct source_info *info);
+void builder_free(struct builder *builder);
+
+/* Every event that is not a sample: processes, threads, names, losses. */
+void builder_event(struct builder *builder, const struct event *event);
+/* A sample and its stack: CCT, values (samples and weight), timeline, quality. Allocates nothing in the steady state. */
+void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
+
+/* The profile so far, with duration, image table and quality current; owned by the builder. Used for checkpoints. */
+struct profile *builder_profile(struct builder *builder, const struct unwinder_stats *stats);
+/* The same, handed over to the caller; the builder is spent. */
+struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "binary/symbols.h"
+#include "tests/test.h"
+
+/* The test program itself is the ELF file most at hand. */
+static struct image *self(struct images *images, image_id *ret)
+{
+	CHECK_EQ(images_open(images, "/proc/self/exe", ret, NULL), 0);
+	return images_get(images, *ret);
+}
+
+/* A copy of the test program in memory, to damage. */
+static struct bytes self_bytes(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	CHECK_EQ(fstat(fd, &st), 0);
+	uint8_t *at = malloc((size_t)st.st_size);
+	CHECK_EQ(read(fd, at, (size_t)st.st_size), st.st_size);
+	close(fd);
+	return (struct bytes){ at, (size_t)st.st_size };
+}
+
+TEST(image_is_opened_once)
+{
+	struct images *images = images_new();
+	image_id first, second;
+
+	self(images, &first);
+	self(images, &second);
+	CHECK_EQ(first, second);
+	CHECK_EQ(images_count(images), 1);
+	images_free(images);
+}
+
+TEST(image_knows_its_code_and_sections)
+{
+	struct images *images = images_new();
+	image_id id;
+	struct image *image = self(images, &id);
+	const struct section *text = image_section(image, ".text");
+
+	CHECK(text != NULL);
+	CHECK(image_is_code(image, text->vaddr));
+	CHECK(!image_is_code(image, image_section(image, ".data")->vaddr));
+	CHECK(image_code(image, text->vaddr).at == image->file.at + text->offset);
+	CHECK_EQ(image_vaddr_of_offset(image, text->offset), text->vaddr);
+	CHECK_EQ(image_bytes(image, UINT64_MAX - 4).len, 0);
+	images_free(images);
+}
+
+TEST(symbols_find_a_function_by_any_of_its_addresses)
+{
+	struct images *images = images_new();
+	image_id id;
+	struct image *image = self(images, &id);
+	struct symbols *symbols = symbols_read(image);
+	bool found = false;
+
+	for (size_t i = 0; i < symbols->n; i++)
+		if (strcmp(symbols->at[i].name, "symbols_find") == 0) {
+			const struct symbol *s = &symbols->at[i];
+			CHECK_STR(symbols_find(symbols, s->vaddr)->name, "symbols_find");
+			CHECK_STR(symbols_find(symbols, s->vaddr + s->size - 1)->name, "symbols_find");
+			found = true;
+		}
+	CHECK(found);
+	CHECK(symbols_find(symbols, 1) == NULL);
+	symbols_free(symbols);
+	images_free(images);
+}
+
+/* Any libc will do: it exports malloc, and the dynamic tags must be enough to find it. */
+TEST(dynamic_symbols_are_found_without_section_headers)
+{
+	struct images *images = images_new();
+	struct image *self_image;
+	image_id id;
+	char line[512], *path = NULL;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	while (!path && fgets(line, sizeof(line), maps))
+		if (strstr(line, "libc.so") || strstr(line, "libc-"))
+			path = strchr(line, '/');
+	fclose(maps);
+	if (!path)
+		SKIP("this program is not linked to a shared libc");
+	path[strcspn(path, "\n")] = '\0';
+	CHECK_EQ(images_open(images, path, &id, NULL), 0);
+	self_image = images_get(images, id);
+
+	struct bytes file = self_image->file;
+	uint8_t *copy = malloc(file.len);
+	memcpy(copy, file.at, file.len);
+	Elf64_Ehdr *header = (Elf64_Ehdr *)copy;
+	header->e_shoff = 0;
+	header->e_shnum = header->e_shstrndx = 0;
+	CHECK_EQ(images_open_memory(images, (struct bytes){ copy, file.len }, "no sections", &id, NULL), 0);
+	struct image *image = images_get(images, id);
+	CHECK_EQ(image->n_sections, 0);
+	struct symbols *symbols = symbols_read(image);
+	bool found = false;
+	for (size_t i = 0; i < symbols->n; i++)
+		found |= strcmp(symbols->at[i].name, "malloc") == 0;
+	CHECK(found);
+	symbols_free(symbols);
+	images_free(images);
+	free(copy);
+}
+
+TEST(what_is_no_elf_file_is_refused_with_a_reason)
+{
+	struct images *images = images_new();
+	struct diag diag;
+	image_id id;
+
+	CHECK_EQ(images_open(images, "/etc/passwd", &id, &diag), -ENOEXEC);
+	CHECK_STR(diag.why, "it is not an ELF file");
+	CHECK_EQ(images_open(images, "/dev/null", &id, &diag), -ENOEXEC);
+	CHECK_STR(diag.why, "it is not a regular file");
+	CHECK_EQ(images_open(images, "/nonexistent", &id, &diag), -ENOENT);
+	CHECK_EQ(images_count(images), 0);
+	images_free(images);
+}
+
+TEST(damaged_headers_never_crash)
+{
+	struct bytes file = self_bytes();
+	uint8_t *at = (uint8_t *)(uintptr_t)file.at;
+
+	srandom(1);
+	for (int round = 0; round < 200; round++) {
+		struct images *images = images_new();
+		uint8_t saved[64];
+		image_id id;
+		memcpy(saved, at, sizeof(saved));
+		for (int i = 0; i < 4; i++)
+			at[4 + random() % 60] = (uint8_t)random();
+		if (images_open_memory(images, file, "damaged", &id, NULL) == 0) {
+			struct image *image = images_get(images, id);
+			for (size_t i = 0; i < image->n_sections; i++)
+				image_section_bytes(image, &image->sections[i]);
+			symbols_free(symbols_read(image));
+		}
+		memcpy(at, saved, sizeof(saved));
+		images_free(images);
+	}
+	free(at);
+}
+
+TEST(a_file_truncated_under_us_reads_as_zeroes)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	int fd = mkstemp(path);
+	struct bytes file = self_bytes();
+	struct images *images = images_new();
+	image_id id;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, file.at, file.len), file.len);
+	CHECK_EQ(ftruncate(fd, 40 << 20), 0); /* large enough to be mapped instead of read */
+	CHECK_EQ(images_open(images, path, &id, NULL), 0);
+	struct image *image = images_get(images, id);
+	CHECK_EQ(ftruncate(fd, 4096), 0);
+	CHECK_EQ(image->file.at[20 << 20], 0);
+	CHECK(image->is_changed);
+	images_free(images);
+	close(fd);
+	unlink(path);
+	free((void *)(uintptr_t)file.at);
+}
+
+TEST(pseudo_images_are_told_apart_by_kind_and_name)
+{
+	struct images *images = images_new();
+	image_id kernel = images_add_pseudo(images, IMAGE_KERNEL, "[kernel]", NULL);
+
+	CHECK_EQ(images_add_pseudo(images, IMAGE_KERNEL, "[kernel]", NULL), kernel);
+	CHECK(images_add_pseudo(images, IMAGE_UNKNOWN, "[kernel]", NULL) != kernel);
+	CHECK_EQ(image_bytes(images_get(images, kernel), 0).len, 0);
+	images_free(images);
+}

@@ -28,3 +28,5 @@ struct command {
 int cmd_fail(const struct diag *diag);
 /* "cpprof record: ..." and where to look; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const char *format, ...);
+
+/* The commands, each in its own file, each with a row in main.c. */

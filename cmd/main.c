@@ -2,57 +2,55 @@
 /*
  * main: finds the command and runs it.
  */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/vec.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
+/* In the order a user meets them. */
 static const struct command commands[] = {
 	{ NULL, NULL, NULL },
 };
 
-static int exit_code_of(int error)
+static int print_help(void)
 {
-	switch (-error) {
-	case EACCES:
-	case EPERM:
-		return EXIT_NOT_PERMITTED;
-	case ESRCH:
-		return EXIT_NO_PROCESS;
-	default:
-		return EXIT_FAULT;
-	}
+	printf("usage: cpprof COMMAND [options]\n\n"
+	       "A call-path profiler that works from outside the process.\n\ncommands:\n");
+	for (const struct command *command = commands; command->name; command++)
+		printf("  %-10s %s\n", command->name, command->summary);
+	printf("\n`cpprof COMMAND --help` says more about each.\n");
+	return EXIT_OK;
 }
 
-int cmd_fail(const struct diag *diag)
+static int unknown_command(const char *name)
 {
-	fprintf(stderr, "cpprof: %s%s%s\n", diag->what, diag->why[0] ? ": " : "", diag->why);
-	if (diag->hint[0])
-		fprintf(stderr, "        %s\n", diag->hint);
-	return exit_code_of(diag->error);
-}
+	VEC(const char *) names = { 0 };
 
-int cmd_usage(const char *command, const char *format, ...)
-{
-	va_list args;
+	for (const struct command *command = commands; command->name; command++)
+		vec_push(&names, command->name);
 
-	fprintf(stderr, "cpprof %s: ", command);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fprintf(stderr, "\n        try: cpprof %s --help\n", command);
-	return EXIT_USAGE;
+	const char *near = options_nearest(name, names.at, names.n);
+	vec_done(&names);
+	if (near)
+		return cmd_usage("", "unknown command '%s'; did you mean '%s'?", name, near);
+	return cmd_usage("", "unknown command '%s'", name);
 }
 
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "--help";
 
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return print_help();
+	if (strcmp(name, "--version") == 0) {
+		printf("cpprof %s\n", CPPROF_VERSION);
+		return EXIT_OK;
+	}
 	for (const struct command *command = commands; command->name; command++)
 		if (strcmp(command->name, name) == 0)
 			return command->run(argc - 1, argv + 1);
-	return cmd_usage("", "unknown command '%s'", name);
+	return unknown_command(name);
 }

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options: parsing by table. Values are checked here, so that a command only sees sound ones.
+ */
+#include "cmd/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+#define GO_ON (-1)
+#define HELP_COLUMN 28
+#define MAX_NAME 64 /* longest name we compare; longer ones are not close to any of ours */
+
+static bool is_end(const struct option_spec *spec)
+{
+	return !spec->name && !spec->letter;
+}
+
+static bool takes_value(const struct option_spec *spec)
+{
+	return spec->kind != OPTION_FLAG && spec->kind != OPTION_COUNT;
+}
+
+void option_list_done(struct option_list *list)
+{
+	for (size_t i = 0; i < list->values.n; i++)
+		free(list->values.at[i]);
+	vec_done(&list->values);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, uint64_t *ret, const char **ret_rest)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, text[0] == '0' && tolower((unsigned char)text[1]) == 'x' ? 16 : 10);
+	*ret_rest = end;
+	return errno == 0;
+}
+
+static bool parse_size(const char *text, uint64_t *ret)
+{
+	static const struct {
+		const char *suffix;
+		unsigned shift;
+	} units[] = { { "", 0 }, { "k", 10 }, { "kb", 10 }, { "m", 20 }, { "mb", 20 }, { "g", 30 }, { "gb", 30 } };
+	const char *rest;
+	uint64_t value;
+
+	if (!parse_number(text, &value, &rest))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcasecmp(rest, units[i].suffix) == 0 && value <= UINT64_MAX >> units[i].shift) {
+			*ret = value << units[i].shift;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_real(const char *text, double *ret, const char **ret_rest)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+		return false;
+	*ret = strtod(text, &end);
+	*ret_rest = end;
+	return end != text && isfinite(*ret);
+}
+
+static bool parse_seconds(const char *text, double *ret)
+{
+	static const struct {
+		const char *suffix;
+		double factor;
+	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "m", 60 }, { "h", 3600 } };
+	const char *rest;
+	double value;
+
+	if (!parse_real(text, &value, &rest))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(rest, units[i].suffix) == 0 && value * units[i].factor < 1e9) {
+			*ret = value * units[i].factor;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_percent(const char *text, double *ret)
+{
+	const char *rest;
+	double value;
+
+	if (!parse_real(text, &value, &rest) || (rest[0] && strcmp(rest, "%") != 0) || value > 100)
+		return false;
+	*ret = value;
+	return true;
+}
+
+static bool parse_choice(const char *text, const char *words, int *ret)
+{
+	size_t len = strlen(text);
+	int index = 0;
+
+	for (const char *word = words; len; index++) {
+		size_t word_len = strcspn(word, "|");
+		if (word_len == len && memcmp(word, text, len) == 0) {
+			*ret = index;
+			return true;
+		}
+		if (!word[word_len])
+			return false;
+		word += word_len + 1;
+	}
+	return false;
+}
+
+static void add_split(struct option_list *list, const char *text)
+{
+	for (;;) {
+		size_t len = strcspn(text, ",");
+		if (len)
+			vec_push(&list->values, alloc_text_n(text, len));
+		if (!text[len])
+			return;
+		text += len + 1;
+	}
+}
+
+static bool set_value(const struct option_spec *spec, const char *text)
+{
+	const char *rest;
+	uint64_t number;
+
+	switch (spec->kind) {
+	case OPTION_TEXT:
+		*(const char **)spec->to = text;
+		return true;
+	case OPTION_LIST:
+		add_split(spec->to, text);
+		return true;
+	case OPTION_TEXTS:
+		vec_push(&((struct option_list *)spec->to)->values, alloc_text(text));
+		return true;
+	case OPTION_NUMBER:
+		if (!parse_number(text, &number, &rest) || *rest)
+			return false;
+		*(uint64_t *)spec->to = number;
+		return true;
+	case OPTION_SIZE:
+		return parse_size(text, spec->to);
+	case OPTION_SECONDS:
+		return parse_seconds(text, spec->to);
+	case OPTION_PERCENT:
+		return parse_percent(text, spec->to);
+	case OPTION_CHOICE:
+		return parse_choice(text, spec->value, spec->to);
+	case OPTION_FLAG:
+	case OPTION_COUNT:
+		break;
+	}
+	return false;
+}
+
+static int bad_value(const struct command_line *line, const struct option_spec *spec, const char *given, const char *text)
+{
+	static const char *const wants[] = {
+		[OPTION_NUMBER] = "a number",
+		[OPTION_SIZE] = "a size such as 16384 or 16k",
+		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
+		[OPTION_PERCENT] = "a percentage from 0 to 100",
+	};
+
+	if (spec->kind == OPTION_CHOICE)
+		return cmd_usage(line->command, "%s takes one of %s, not '%s'", given, spec->value, text);
+	return cmd_usage(line->command, "%s takes %s, not '%s'", given, wants[spec->kind], text);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters must be added, dropped, changed or swapped with their neighbour. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t rows[3][MAX_NAME + 1];
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	if (len_a > MAX_NAME || len_b > MAX_NAME)
+		return MAX_NAME;
+	for (size_t j = 0; j <= len_b; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= len_a; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= len_b; j++) {
+			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], above2[j - 2] + 1);
+		}
+	}
+	return rows[len_a % 3][len_b];
+}
+
+const char *options_nearest(const char *wanted, const char *const *names, size_t n)
+{
+	size_t best = strlen(wanted) > 4 ? 3 : 2; /* first distance that is no longer close */
+	const char *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance(wanted, names[i]);
+		if (d < best) {
+			best = d;
+			found = names[i];
+		}
+	}
+	return found;
+}
+
+static int unknown_option(const struct command_line *line, const char *name)
+{
+	VEC(const char *) names = { 0 };
+
+	vec_push(&names, "help");
+	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
+		if (spec->name && spec->help)
+			vec_push(&names, spec->name);
+
+	const char *near = options_nearest(name, names.at, names.n);
+	vec_done(&names);
+	if (near)
+		return cmd_usage(line->command, "unknown option '--%s'; did you mean '--%s'?", name, near);
+	return cmd_usage(line->command, "unknown option '--%s'", name);
+}
+
+static const struct option_spec *find_name(const struct option_spec *specs, const char *name, size_t len)
+{
+	for (const struct option_spec *spec = specs; !is_end(spec); spec++)
+		if (spec->name && strlen(spec->name) == len && memcmp(spec->name, name, len) == 0)
+			return spec;
+	return NULL;
+}
+
+static const struct option_spec *find_letter(const struct option_spec *specs, char letter)
+{
+	for (const struct option_spec *spec = specs; !is_end(spec); spec++)
+		if (spec->letter == letter)
+			return spec;
+	return NULL;
+}
+
+/* ---- help ----------------------------------------------------------------------------------- */
+
+static void print_option(const struct option_spec *spec)
+{
+	char left[128];
+	const char *no = spec->kind == OPTION_FLAG && spec->name ? "[no-]" : "";
+	int n = snprintf(left, sizeof(left), "  %c%c%s%s%s%s", spec->letter ? '-' : ' ', spec->letter ? spec->letter : ' ',
+			 spec->letter && spec->name ? ", " : "  ", spec->name ? "--" : "", no, spec->name ? spec->name : "");
+
+	if (takes_value(spec) && spec->value && n > 0 && (size_t)n < sizeof(left))
+		snprintf(left + n, sizeof(left) - (size_t)n, " %s", spec->value);
+	printf("%-*s", HELP_COLUMN, left);
+	if (strlen(left) >= HELP_COLUMN)
+		printf("\n%*s", HELP_COLUMN, "");
+	for (const char *text = spec->help;; text++) {
+		size_t len = strcspn(text, "\n");
+		printf("%.*s\n", (int)len, text);
+		text += len;
+		if (!*text)
+			return;
+		printf("%*s", HELP_COLUMN, "");
+	}
+}
+
+static void print_help(const struct command_line *line)
+{
+	static const struct option_spec help = { 'h', "help", OPTION_COUNT, NULL, NULL, "show this text" };
+
+	printf("usage: cpprof %s %s\n", line->command, line->usage);
+	if (line->about)
+		printf("\n%s\n", line->about);
+	printf("\noptions:\n");
+	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
+		if (spec->help)
+			print_option(spec);
+	print_option(&help);
+	if (line->examples)
+		printf("\nexamples:\n%s", line->examples);
+}
+
+/* ---- argv ----------------------------------------------------------------------------------- */
+
+struct cursor {
+	char **argv;
+	int argc, at;
+};
+
+static int set_from(const struct command_line *line, struct cursor *cursor, const struct option_spec *spec,
+		    const char *given, const char *attached)
+{
+	const char *text = attached;
+
+	if (!text && cursor->at < cursor->argc)
+		text = cursor->argv[cursor->at++];
+	if (!text)
+		return cmd_usage(line->command, "%s needs a value (%s)", given, spec->value ? spec->value : "VALUE");
+	return set_value(spec, text) ? GO_ON : bad_value(line, spec, given, text);
+}
+
+static int parse_long(const struct command_line *line, struct cursor *cursor, const char *name)
+{
+	size_t len = strcspn(name, "=");
+	const char *attached = name[len] ? name + len + 1 : NULL;
+	bool is_no = len > 3 && memcmp(name, "no-", 3) == 0;
+	const struct option_spec *spec = find_name(line->specs, name, len);
+	char given[MAX_NAME + 3];
+
+	snprintf(given, sizeof(given), "--%.*s", (int)len, name);
+	if (!spec && is_no) {
+		spec = find_name(line->specs, name + 3, len - 3);
+		if (spec && spec->kind != OPTION_FLAG)
+			return cmd_usage(line->command, "'%s': '--%s' is not something to switch off", given, spec->name);
+	} else {
+		is_no = false;
+	}
+	if (!spec)
+		return unknown_option(line, given + 2);
+	if (takes_value(spec))
+		return set_from(line, cursor, spec, given, attached);
+	if (attached)
+		return cmd_usage(line->command, "%s takes no value", given);
+	if (spec->kind == OPTION_FLAG)
+		*(bool *)spec->to = !is_no;
+	else
+		++*(int *)spec->to;
+	return GO_ON;
+}
+
+static int parse_letters(const struct command_line *line, struct cursor *cursor, const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct option_spec *spec = find_letter(line->specs, *letters);
+		char given[] = { '-', *letters, 0 };
+		if (!spec && *letters == 'h') {
+			print_help(line);
+			return EXIT_OK;
+		}
+		if (!spec)
+			return cmd_usage(line->command, "unknown option '%s'", given);
+		if (takes_value(spec))
+			return set_from(line, cursor, spec, given, letters[1] ? letters + 1 : NULL);
+		if (spec->kind == OPTION_FLAG)
+			*(bool *)spec->to = true;
+		else
+			++*(int *)spec->to;
+	}
+	return GO_ON;
+}
+
+int options_parse(struct command_line *line, int argc, char **argv)
+{
+	struct cursor cursor = { argv, argc, 1 };
+	int n = 0; /* operands so far, kept in argv[1..n]: never ahead of the cursor */
+
+	while (cursor.at < argc) {
+		char *word = argv[cursor.at++];
+		int code = GO_ON;
+
+		if (strcmp(word, "--help") == 0) {
+			print_help(line);
+			return EXIT_OK;
+		}
+		if (strcmp(word, "--") == 0)
+			break;
+		if (word[0] != '-' || !word[1]) {
+			argv[1 + n++] = word;
+			if (line->stops_at_operand)
+				break;
+		} else if (word[1] == '-') {
+			code = parse_long(line, &cursor, word + 2);
+		} else {
+			code = parse_letters(line, &cursor, word + 1);
+		}
+		if (code >= 0)
+			return code;
+	}
+	while (cursor.at < argc)
+		argv[1 + n++] = argv[cursor.at++];
+	argv[1 + n] = NULL; /* argv[argc] is NULL already if nothing was taken out */
+	line->operands = argv + 1;
+	line->n_operands = n;
+	return GO_ON;
+}

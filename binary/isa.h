@@ -43,19 +43,20 @@ enum condition {
 enum effect_kind {
 	EFFECT_PUSH,    /* sp -= width; [sp] = reg (REG_NONE: something unknown, or the constant imm) */
 	EFFECT_POP,     /* reg = [sp]; sp += width */
-	EFFECT_SET,     /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant */
+	EFFECT_SET,     /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant. is_subtracted: base - (index << shift) + imm */
 	EFFECT_AND,     /* reg = base & imm, imm sign-extended: alignment of sp, limits of an index */
-	EFFECT_LOAD,    /* reg = width bytes at [base + (index << shift) + imm] */
+	EFFECT_LOAD,    /* reg = width bytes at [base + (index << shift) + imm]; reg REG_NONE: only the address matters (see COMPARE, through) */
 	EFFECT_STORE,   /* width bytes at [base + (index << shift) + imm] = reg (REG_NONE: something unknown) */
 	EFFECT_EXCHANGE,/* reg <-> base */
-	EFFECT_COMPARE, /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory operand: is_memory, base/index/imm2 unused */
+	EFFECT_COMPARE, /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory operand: base is REG_NONE and a LOAD into REG_NONE stands before it */
 };
 
 struct effect {
 	uint8_t kind, reg, base, index;
 	uint8_t shift;     /* of the index */
 	uint8_t width;     /* bytes: of a push, load, store, compare; of a SET, the width of the result (4: upper half zeroed) */
-	uint8_t is_signed; /* LOAD: sign-extended; SET: the index is sign-extended from index_width before the shift */
+	uint8_t is_signed : 1;     /* LOAD: sign-extended; SET: the index is sign-extended from index_width before the shift */
+	uint8_t is_subtracted : 1; /* SET: the shifted index is subtracted */
 	uint8_t index_width; /* SET, LOAD: how many bytes of the index register count; 8 = all */
 	int64_t imm;       /* pc-relative operands are already absolute vaddrs, with base REG_NONE */
 };
@@ -69,7 +70,8 @@ struct insn {
 	uint64_t reads;     /* mask of registers read, hidden operands included */
 	uint8_t n_effects, flow, len;
 	uint8_t condition;  /* enum condition, of a FLOW_BRANCH */
-	uint8_t through;    /* register an indirect jump or call goes through, REG_NONE if through memory */
+	uint8_t through;    /* register an indirect jump or call goes through; REG_NONE if through memory: then the last
+			     * effect is a LOAD into REG_NONE with the address of the word */
 	bool is_padding;    /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;

@@ -22,6 +22,7 @@ struct test_case {
 	struct test_case *next;
 };
 void test_register(struct test_case *test);
+extern int test_skipped;
 
 #define TEST(name)                                                             \
 	static void name(void);                                                \
@@ -59,5 +60,6 @@ void test_register(struct test_case *test);
 #define SKIP(reason)                          \
 	do {                                  \
 		print_message("skipped: %s\n", reason); \
+		test_skipped++;               \
 		skip();                       \
 	} while (0)

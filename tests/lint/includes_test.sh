@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The lint itself: a clean tree passes, each kind of injected violation is caught.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+passed=0 failed=0
+
+expect() { # name, wanted exit status
+	local status=0
+	"$here/includes.sh" "$tree" >"$tree/out" || status=$?
+	if [ "$status" = "$2" ]; then passed=$((passed + 1)); else
+		failed=$((failed + 1))
+		echo "$1: exit $status, not $2"
+		cat "$tree/out"
+	fi
+}
+
+mkdir -p "$tree"/{base,binary,collector,unwinder,symbolize,structure,profile,report,cmd}
+for folder in base binary collector unwinder symbolize structure profile report cmd; do
+	echo '#include "base/bytes.h"' >"$tree/$folder/a.c"
+done
+expect clean 0
+echo '#include "report/view.h"' >"$tree/unwinder/b.c"
+expect 'a header from the right' 1
+rm "$tree/unwinder/b.c"
+echo '#include "binary/image.h"' >"$tree/base/b.c"
+expect 'base includes binary' 1
+rm "$tree/base/b.c"
+echo '#include "view.h"' >"$tree/report/b.c"
+expect 'a header without its folder' 1
+rm "$tree/report/b.c"
+echo '#include <libelf.h>' >"$tree/symbolize/b.c"
+expect 'libelf in a second file' 1
+rm "$tree/symbolize/b.c"
+echo '#include <linux/perf_event.h>' >"$tree/unwinder/b.c"
+expect 'perf_event outside the collector' 1
+rm "$tree/unwinder/b.c"
+expect 'clean again' 0
+
+echo "tally: $passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

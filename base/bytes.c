@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 
-#include <string.h>
-
 struct bytes bytes_slice(struct bytes bytes, uint64_t offset, uint64_t len)
 {
 	if (offset >= bytes.len)
@@ -27,7 +25,7 @@ struct reader reader_of(struct bytes bytes)
 	return (struct reader){ bytes.at, bytes.at, bytes.at + bytes.len, false };
 }
 
-static void fail(struct reader *r)
+void reader_fail(struct reader *r)
 {
 	r->failed = true;
 	r->at = r->end;
@@ -38,7 +36,7 @@ uint64_t read_uint(struct reader *r, unsigned size)
 	uint64_t value = 0;
 
 	if (reader_left(r) < size) {
-		fail(r);
+		reader_fail(r);
 		return 0;
 	}
 	memcpy(&value, r->at, size);
@@ -46,27 +44,7 @@ uint64_t read_uint(struct reader *r, unsigned size)
 	return value;
 }
 
-uint8_t read_u8(struct reader *r)
-{
-	return (uint8_t)read_uint(r, 1);
-}
-
-uint16_t read_u16(struct reader *r)
-{
-	return (uint16_t)read_uint(r, 2);
-}
-
-uint32_t read_u32(struct reader *r)
-{
-	return (uint32_t)read_uint(r, 4);
-}
-
-uint64_t read_u64(struct reader *r)
-{
-	return read_uint(r, 8);
-}
-
-uint64_t read_uleb(struct reader *r)
+uint64_t read_uleb_long(struct reader *r)
 {
 	uint64_t value = 0;
 
@@ -79,7 +57,7 @@ uint64_t read_uleb(struct reader *r)
 	}
 }
 
-int64_t read_sleb(struct reader *r)
+int64_t read_sleb_long(struct reader *r)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -102,7 +80,7 @@ const char *read_cstr(struct reader *r)
 	const uint8_t *end = reader_left(r) ? memchr(r->at, 0, reader_left(r)) : NULL;
 
 	if (!end) {
-		fail(r);
+		reader_fail(r);
 		return "";
 	}
 	r->at = end + 1;
@@ -112,7 +90,7 @@ const char *read_cstr(struct reader *r)
 struct bytes read_bytes(struct reader *r, uint64_t len)
 {
 	if (reader_left(r) < len) {
-		fail(r);
+		reader_fail(r);
 		return (struct bytes){ 0 };
 	}
 
@@ -129,7 +107,7 @@ void reader_skip(struct reader *r, uint64_t len)
 void reader_seek(struct reader *r, uint64_t offset)
 {
 	if (offset > (size_t)(r->end - r->start))
-		fail(r);
+		reader_fail(r);
 	else
 		r->at = r->start + offset;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -42,14 +43,46 @@ static inline size_t reader_offset(const struct reader *r)
 	return (size_t)(r->at - r->start);
 }
 
-uint8_t read_u8(struct reader *r);
-uint16_t read_u16(struct reader *r);
-uint32_t read_u32(struct reader *r);
-uint64_t read_u64(struct reader *r);
-/* An unsigned integer of 1, 2, 4 or 8 bytes. */
+/* Remembers the failure and leaves nothing to read. */
+void reader_fail(struct reader *r);
+
+/* Inline: whole debug files are read through these. */
+#define READER_INTEGER(name, type)                 \
+	static inline type name(struct reader *r)  \
+	{                                          \
+		type value;                        \
+		if (reader_left(r) < sizeof(value)) { \
+			reader_fail(r);            \
+			return 0;                  \
+		}                                  \
+		memcpy(&value, r->at, sizeof(value)); \
+		r->at += sizeof(value);            \
+		return value;                      \
+	}
+READER_INTEGER(read_u8, uint8_t)
+READER_INTEGER(read_u16, uint16_t)
+READER_INTEGER(read_u32, uint32_t)
+READER_INTEGER(read_u64, uint64_t)
+#undef READER_INTEGER
+
+/* An unsigned integer of 1 to 8 bytes. */
 uint64_t read_uint(struct reader *r, unsigned size);
-uint64_t read_uleb(struct reader *r);
-int64_t read_sleb(struct reader *r);
+
+uint64_t read_uleb_long(struct reader *r);
+int64_t read_sleb_long(struct reader *r);
+/* LEB128; bits beyond 64 are dropped. */
+static inline uint64_t read_uleb(struct reader *r)
+{
+	if (r->at < r->end && *r->at < 0x80)
+		return *r->at++;
+	return read_uleb_long(r);
+}
+static inline int64_t read_sleb(struct reader *r)
+{
+	if (r->at < r->end && *r->at < 0x40)
+		return *r->at++;
+	return read_sleb_long(r);
+}
 /* A zero-terminated string inside the bytes; "" and failed if it has no end. */
 const char *read_cstr(struct reader *r);
 /* The next len bytes; empty and failed if there are fewer. */

@@ -31,7 +31,11 @@ struct inline_call {
 	uint32_t call_file, call_line, call_column;
 };
 
-/* [start, end) belongs to `call`; sorted by start, outer before inner. */
+/*
+ * [start, end) belongs to `call` and to no call inlined into that one: ranges are sorted and never
+ * overlap, so that one binary search finds the innermost call and `parent` leads outwards. The
+ * whole of a call is its own ranges and those of its descendants.
+ */
 struct inline_range {
 	uint32_t start, end, call;
 };
@@ -48,12 +52,17 @@ struct function_map {
 	uint32_t scope;        /* name of the enclosing procedure (Fortran contains, nested functions), 0 = none */
 	uint64_t parent_vaddr; /* of a .cold or .part piece: its function's start; else vaddr itself */
 	uint8_t source;        /* enum function_map_source */
-	VEC(struct line_row) lines;
+	VEC(struct line_row) lines;      /* sorted by offset, no two at one */
 	VEC(struct inline_call) inlines;
 	VEC(struct inline_range) ranges;
 };
 
 void function_map_done(struct function_map *map);
+
+/* The row in force at an offset; NULL if there is none. */
+const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);
+/* Index of the innermost call inlined at an offset; INLINE_NONE if it is the function's own code. */
+uint32_t function_map_inline(const struct function_map *map, uint32_t offset);
 
 /* One level of what stands at an address. */
 struct location {
@@ -63,5 +72,5 @@ struct location {
 	bool is_inlined;
 };
 #define LOCATION_MAX_DEPTH 256
-/* The chain at an offset, innermost first, the function itself last. Returns its length, at least 1. */
+/* The chain at an offset, innermost first, the function itself last. Returns its length, at least 1; max too. */
 size_t function_map_locate(const struct function_map *map, uint32_t offset, struct location *ret, size_t max);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/function_map.h"
+
+void function_map_done(struct function_map *map)
+{
+	vec_done(&map->lines);
+	vec_done(&map->inlines);
+	vec_done(&map->ranges);
+}
+
+const struct line_row *function_map_line(const struct function_map *map, uint32_t offset)
+{
+	size_t low = 0, high = map->lines.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (map->lines.at[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &map->lines.at[low - 1] : NULL;
+}
+
+uint32_t function_map_inline(const struct function_map *map, uint32_t offset)
+{
+	size_t low = 0, high = map->ranges.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct inline_range *range = &map->ranges.at[middle];
+		if (offset < range->start)
+			high = middle;
+		else if (offset >= range->end)
+			low = middle + 1;
+		else
+			return range->call < map->inlines.n ? range->call : INLINE_NONE;
+	}
+	return INLINE_NONE;
+}
+
+size_t function_map_locate(const struct function_map *map, uint32_t offset, struct location *ret, size_t max)
+{
+	const struct line_row *row = function_map_line(map, offset);
+	struct location here = { 0 };
+	size_t n = 0;
+
+	if (row)
+		here = (struct location){ .file = row->file, .line = row->line, .column = row->column };
+
+	/* Parents precede children, so each step lowers the index; a map that breaks this ends the chain. */
+	for (uint32_t call = function_map_inline(map, offset), last = INLINE_NONE;
+	     call < last && call < map->inlines.n && n + 1 < max; last = call, call = map->inlines.at[last].parent) {
+		const struct inline_call *inlined = &map->inlines.at[call];
+		here.function = inlined->name;
+		here.linkage = inlined->linkage;
+		here.decl_file = inlined->decl_file;
+		here.decl_line = inlined->decl_line;
+		here.is_inlined = true;
+		ret[n++] = here;
+		here = (struct location){ .file = inlined->call_file,
+					  .line = inlined->call_line,
+					  .column = inlined->call_column };
+	}
+	here.function = map->name;
+	here.linkage = map->linkage;
+	here.decl_file = map->decl_file;
+	here.decl_line = map->decl_line;
+	here.is_inlined = false;
+	ret[n++] = here;
+	return n;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/checksum.h"
 #include "base/writer.h"
-#include "test.h"
+#include "tests/test.h"
 
 TEST(writer_and_reader_agree_on_every_width)
 {

@@ -6,6 +6,11 @@
  *
  * Effects happen in order; each sees the registers as the one before left them. What an
  * instruction writes and no effect describes is in `clobbers`, which happens after the effects.
+ * A register written in part (8 or 16 bits) is clobbered. Memory that has no address in the flat
+ * space (thread-local segments, scattered stores) appears in no effect.
+ *
+ * Calls and returns have no effect of their own: what a call does to the registers is the ABI's
+ * business, and a return is judged by the state in front of it.
  * Both x86-64 and AArch64 are always compiled in; isa_for_machine picks one per image.
  */
 #pragma once
@@ -41,8 +46,8 @@ enum condition {
 };
 
 enum effect_kind {
-	EFFECT_PUSH,    /* sp -= width; [sp] = reg (REG_NONE: something unknown, or the constant imm) */
-	EFFECT_POP,     /* reg = [sp]; sp += width */
+	EFFECT_PUSH,    /* sp -= width; [sp] = reg, as it was before (REG_NONE: something unknown) */
+	EFFECT_POP,     /* reg = [sp]; sp += width; reg is a whole register and never sp */
 	EFFECT_SET,     /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant. is_subtracted: base - (index << shift) + imm */
 	EFFECT_AND,     /* reg = base & imm, imm sign-extended: alignment of sp, limits of an index */
 	EFFECT_LOAD,    /* reg = width bytes at [base + (index << shift) + imm]; reg REG_NONE: only the address matters (see COMPARE, through) */
@@ -54,7 +59,8 @@ enum effect_kind {
 struct effect {
 	uint8_t kind, reg, base, index;
 	uint8_t shift;     /* of the index */
-	uint8_t width;     /* bytes: of a push, load, store, compare; of a SET, the width of the result (4: upper half zeroed) */
+	uint8_t width;     /* bytes: of a push, load, store (255: that many or more), compare; of a SET or AND, the width of
+			    * the result, 8 or 4 (upper half zeroed) */
 	uint8_t is_signed : 1;     /* LOAD: sign-extended; SET: the index is sign-extended from index_width before the shift */
 	uint8_t is_subtracted : 1; /* SET: the shifted index is subtracted */
 	uint8_t index_width; /* SET, LOAD: how many bytes of the index register count; 8 = all */
@@ -75,6 +81,7 @@ struct insn {
 	bool is_padding;    /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
+	bool writes_flags;  /* the last EFFECT_COMPARE before this instruction no longer says what a branch asks */
 };
 
 struct isa {

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json: writes JSON as a stream, and reads small documents through cJSON.
+ *
+ * The writer needs no memory beyond its nesting: arrays that grow with the profile are written
+ * element by element. Commas and nesting are its business; names and strings are escaped, and bytes
+ * that are not UTF-8 become U+FFFD. A write error is remembered and told by json_done.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_MAX_DEPTH 64
+
+struct json {
+	FILE *to;
+	unsigned depth;
+	bool has_members[JSON_MAX_DEPTH]; /* a comma is due before the next one */
+	bool after_name;
+};
+
+/* Writes to a stream that stays the caller's. */
+void json_init(struct json *json, FILE *to);
+/* 0, or -EIO when something could not be written. */
+int json_done(struct json *json);
+
+void json_object(struct json *json);
+void json_array(struct json *json);
+/* Ends the innermost object or array. */
+void json_end_object(struct json *json);
+void json_end_array(struct json *json);
+void json_name(struct json *json, const char *name);
+
+void json_text(struct json *json, const char *text); /* NULL is null */
+void json_uint(struct json *json, uint64_t value);
+void json_int(struct json *json, int64_t value);
+/* Shortest form that reads back well; NaN and infinities are null. */
+void json_number(struct json *json, double value);
+void json_bool(struct json *json, bool value);
+void json_null(struct json *json);
+__attribute__((format(printf, 2, 3))) void json_printf(struct json *json, const char *format, ...);
+/* A line break between records of a stream; nothing may be open. */
+void json_line(struct json *json);
+
+/* name and value in one. */
+void json_text_of(struct json *json, const char *name, const char *text);
+void json_uint_of(struct json *json, const char *name, uint64_t value);
+void json_int_of(struct json *json, const char *name, int64_t value);
+void json_number_of(struct json *json, const char *name, double value);
+void json_bool_of(struct json *json, const char *name, bool value);
+
+/* Length of the valid UTF-8 sequence at text (1-4), 0 if it is none. */
+unsigned utf8_length(const char *text, size_t left);

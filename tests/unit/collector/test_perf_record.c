@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "collector/perf_record.h"
+#include "tests/test.h"
+#include "tests/unit/collector/build_record.h"
+
+static const struct isa x86 = { .elf_machine = EM_X86_64, .pc = 16, .sp = 7, .min_insn = 1 };
+static struct perf_scratch scratch;
+static struct perf_record record;
+static struct build b;
+
+#define TRAILER (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+static const struct perf_layout with_trailer = { .sample_type = TRAILER, .sample_id_all = true };
+
+static void put_trailer(uint32_t pid, uint32_t tid, uint64_t time, uint32_t cpu, uint64_t id)
+{
+	put32(&b, pid);
+	put32(&b, tid);
+	put64(&b, time);
+	put32(&b, cpu);
+	put32(&b, 0);
+	put64(&b, id);
+}
+
+static int parse(const struct perf_layout *layout)
+{
+	return perf_record_parse(built(&b), layout, &scratch, &record);
+}
+
+/*
+ * The same record, shorter and shorter: never accepted, never read beyond its end (each copy is its own
+ * allocation, so that asan sees it). A text's padding may give way before the record is damaged.
+ */
+static void check_cuts(const struct perf_layout *layout, size_t padding)
+{
+	for (size_t len = 0; len < b.len - padding; len++) {
+		uint8_t *cut = malloc(len ? len : 1);
+		uint16_t size = (uint16_t)len;
+		memcpy(cut, b.at, len);
+		if (len >= 8)
+			memcpy(cut + 6, &size, sizeof(size));
+		CHECK_EQ(perf_record_parse((struct bytes){ cut, len }, layout, &scratch, &record), -EBADMSG);
+		free(cut);
+	}
+}
+
+TEST(parse_reads_every_field_of_a_sample_in_kernel_order)
+{
+	struct perf_layout layout = {
+		.isa = &x86,
+		.sample_type = PERF_SAMPLE_MAX - 1,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST |
+			       PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+		.regs_user = 1 << 7 | 1 << 8,
+		.regs_intr = 7,
+		.event = 3,
+	};
+	const struct sample *sample = &record.sample.sample;
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 77);     /* IDENTIFIER */
+	put64(&b, 0x4010); /* IP */
+	put32(&b, 10), put32(&b, 11);
+	put64(&b, 5000);  /* TIME */
+	put64(&b, 0xadd); /* ADDR */
+	put64(&b, 77);    /* ID */
+	put64(&b, 1);     /* STREAM_ID */
+	put32(&b, 2), put32(&b, 0);
+	put64(&b, 250); /* PERIOD */
+	put64(&b, 2), put64(&b, 9), put64(&b, 1), put64(&b, 1), put64(&b, 0), put64(&b, 2), put64(&b, 2),
+		put64(&b, 0);
+	put64(&b, 3), put64(&b, (uint64_t)PERF_CONTEXT_KERNEL), put64(&b, 0xffff800000001000),
+		put64(&b, (uint64_t)PERF_CONTEXT_USER);
+	put32(&b, 4), put32(&b, 0);                                           /* RAW */
+	put64(&b, 1), put64(&b, 0), put64(&b, 1), put64(&b, 2), put64(&b, 3); /* BRANCH_STACK */
+	put64(&b, PERF_SAMPLE_REGS_ABI_64), put64(&b, 0x7ff0), put64(&b, 0x4010);
+	put64(&b, 16), put64(&b, 0x11), put64(&b, 0x22), put64(&b, 8); /* STACK_USER: 8 of 16 bytes */
+	put64(&b, 1), put64(&b, 2), put64(&b, 3);                      /* WEIGHT, DATA_SRC, TRANSACTION */
+	put64(&b, PERF_SAMPLE_REGS_ABI_64), put64(&b, 1), put64(&b, 2), put64(&b, 3);
+	put64(&b, 1), put64(&b, 2), put64(&b, 3), put64(&b, 4); /* PHYS_ADDR, CGROUP, page sizes */
+	put64(&b, 8), put64(&b, 0);                             /* AUX */
+
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.kind, PERF_KIND_SAMPLE);
+	CHECK_EQ(record.id, 77);
+	CHECK_EQ(record.sample.ip, 0x4010);
+	CHECK_EQ(record.sample.addr, 0xadd);
+	CHECK_EQ(record.pid, 10);
+	CHECK_EQ(record.tid, 11);
+	CHECK_EQ(record.time_ns, 5000);
+	CHECK_EQ(sample->cpu, 2);
+	CHECK_EQ(sample->weight, 250);
+	CHECK_EQ(sample->event, 3);
+	CHECK_EQ(sample->in_kernel, false);
+	CHECK_EQ(sample->n_kernel_pc, 1);
+	CHECK_EQ(sample->kernel_pc[0], 0xffff800000001000);
+	CHECK_EQ(sample->n_user_pc, 0);
+	CHECK_EQ(sample->regs.known, 1u << 7 | 1u << 16);
+	CHECK_EQ(sample->regs.value[7], 0x7ff0);
+	CHECK_EQ(sample->regs.value[16], 0x4010);
+	CHECK_EQ(sample->stack.len, 8);
+	CHECK_EQ(sample->stack.at[0], 0x11);
+	CHECK_EQ(sample->stack_was_full, false);
+	check_cuts(&layout, 0);
+}
+
+TEST(parse_takes_a_stack_of_size_zero_without_its_copied_size)
+{
+	struct perf_layout layout = { .isa = &x86,
+				      .regs_user = 1,
+				      .sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+						     PERF_SAMPLE_DATA_SRC };
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put64(&b, PERF_SAMPLE_REGS_ABI_NONE); /* a kernel thread: no registers follow */
+	put64(&b, 0);
+	put64(&b, 1); /* DATA_SRC */
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.regs.known, 0);
+	CHECK_EQ(record.sample.sample.stack.len, 0);
+	CHECK_EQ(record.sample.sample.in_kernel, true);
+	check_cuts(&layout, 0);
+}
+
+TEST(parse_says_when_the_stack_copy_filled_its_size)
+{
+	struct perf_layout layout = { .sample_type = PERF_SAMPLE_STACK_USER };
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 8), put64(&b, 1), put64(&b, 8);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.stack.len, 8);
+	CHECK_EQ(record.sample.sample.stack_was_full, true);
+}
+
+TEST(parse_never_believes_a_copied_size_beyond_the_copy)
+{
+	struct perf_layout layout = { .sample_type = PERF_SAMPLE_STACK_USER };
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 8), put64(&b, 1), put64(&b, UINT64_MAX);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.stack.len, 8);
+}
+
+TEST(parse_skips_registers_of_a_32_bit_task)
+{
+	struct perf_layout layout = { .isa = &x86, .regs_user = 3, .sample_type = PERF_SAMPLE_REGS_USER };
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, PERF_SAMPLE_REGS_ABI_32), put64(&b, 1), put64(&b, 2);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.regs.known, 0);
+}
+
+TEST(parse_splits_a_callchain_at_its_context_markers)
+{
+	struct perf_layout layout = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN };
+	const struct sample *sample = &record.sample.sample;
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put64(&b, 0xffff0001);
+	put64(&b, 9);
+	put64(&b, 0xffff0001); /* before any marker: the sample's own mode */
+	put64(&b, (uint64_t)PERF_CONTEXT_KERNEL), put64(&b, 0xffff0002);
+	put64(&b, (uint64_t)PERF_CONTEXT_GUEST), put64(&b, 0xbad);
+	put64(&b, (uint64_t)PERF_CONTEXT_USER), put64(&b, 0x10), put64(&b, 0x20);
+	put64(&b, (uint64_t)-640); /* a cookie would follow */
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(sample->n_kernel_pc, 2);
+	CHECK_EQ(sample->kernel_pc[0], 0xffff0001);
+	CHECK_EQ(sample->kernel_pc[1], 0xffff0002);
+	CHECK_EQ(sample->n_user_pc, 2);
+	CHECK_EQ(sample->user_pc[0], 0x10);
+	CHECK_EQ(sample->user_pc[1], 0x20);
+}
+
+TEST(parse_refuses_counts_larger_than_the_record)
+{
+	struct perf_layout chain = { .sample_type = PERF_SAMPLE_CALLCHAIN };
+	struct perf_layout branches = { .sample_type = PERF_SAMPLE_BRANCH_STACK };
+	struct perf_layout group = { .sample_type = PERF_SAMPLE_READ, .read_format = PERF_FORMAT_GROUP };
+	static const uint64_t counts[] = { 2, UINT64_MAX, UINT64_MAX / 8 + 1, 1ull << 61 };
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		record_start(&b, PERF_RECORD_SAMPLE, 0);
+		put64(&b, counts[i]);
+		put64(&b, 0);
+		CHECK_EQ(parse(&chain), -EBADMSG);
+		CHECK_EQ(parse(&branches), -EBADMSG);
+		CHECK_EQ(parse(&group), -EBADMSG);
+	}
+}
+
+TEST(parse_holds_the_longest_callchain_a_record_can_carry)
+{
+	struct perf_layout layout = { .sample_type = PERF_SAMPLE_CALLCHAIN };
+	size_t count = (65528 - 16) / 8;
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, count);
+	for (size_t i = 0; i < count; i++)
+		put64(&b, 0x1000 + i);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.n_user_pc, count);
+	CHECK_EQ(record.sample.sample.user_pc[count - 1], 0x1000 + count - 1);
+}
+
+TEST(parse_turns_an_lbr_call_stack_into_callers)
+{
+	struct perf_layout layout = { .isa = &x86,
+				      .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+				      .branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK };
+	const struct sample *sample = &record.sample.sample;
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 0x3010);
+	put64(&b, 2);
+	put64(&b, 0x2010), put64(&b, 0x3000), put64(&b, 0);
+	put64(&b, 0x1010), put64(&b, 0x2000), put64(&b, 0);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(sample->n_user_pc, 3);
+	CHECK_EQ(sample->user_pc[0], 0x3010);
+	CHECK_EQ(sample->user_pc[1] - 1, 0x2010);
+	CHECK_EQ(sample->user_pc[2] - 1, 0x1010);
+}
+
+TEST(parse_keeps_the_place_of_a_sample_that_has_nothing_else)
+{
+	struct perf_layout layout = { .sample_type = PERF_SAMPLE_IP, .period = 9 };
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 0x3010);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.n_user_pc, 1);
+	CHECK_EQ(record.sample.sample.user_pc[0], 0x3010);
+	CHECK_EQ(record.sample.sample.weight, 9);
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put64(&b, 0xffff3010);
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(record.sample.sample.n_user_pc, 0);
+	CHECK_EQ(record.sample.sample.n_kernel_pc, 1);
+	CHECK_EQ(record.sample.sample.kernel_pc[0], 0xffff3010);
+}
+
+static void put_mmap2(uint16_t misc, uint32_t prot)
+{
+	record_start(&b, PERF_RECORD_MMAP2, misc);
+	put32(&b, 10), put32(&b, 10);
+	put64(&b, 0x400000), put64(&b, 0x1000), put64(&b, 0x2000);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		put8(&b, 20), put8(&b, 0), put16(&b, 0);
+		for (uint8_t i = 0; i < 20; i++)
+			put8(&b, i);
+	} else {
+		put32(&b, 8), put32(&b, 1), put64(&b, 1234), put64(&b, 5);
+	}
+	put32(&b, prot), put32(&b, 2);
+	put_text(&b, "/bin/true");
+	put_trailer(10, 11, 5000, 1, 42);
+}
+
+TEST(parse_reads_mmap2_with_inode)
+{
+	struct event event;
+
+	put_mmap2(PERF_RECORD_MISC_USER, 5);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.kind, PERF_KIND_MMAP);
+	CHECK_EQ(record.pid, 10);
+	CHECK_EQ(record.tid, 10);
+	CHECK_EQ(record.mmap.start, 0x400000);
+	CHECK_EQ(record.mmap.len, 0x1000);
+	CHECK_EQ(record.mmap.file_offset, 0x2000);
+	CHECK_EQ(record.mmap.major, 8);
+	CHECK_EQ(record.mmap.minor, 1);
+	CHECK_EQ(record.mmap.inode, 1234);
+	CHECK_EQ(record.mmap.inode_generation, 5);
+	CHECK_EQ(record.mmap.build_id.len, 0);
+	CHECK_EQ(record.mmap.is_executable, true);
+	CHECK_STR(record.mmap.path, "/bin/true");
+	CHECK_EQ(record.time_ns, 5000);
+	CHECK_EQ(record.id, 42);
+	CHECK_EQ(record.cpu, 1);
+
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_MAPPING);
+	CHECK_EQ(event.mapping.image, IMAGE_NONE);
+	CHECK_EQ(event.mapping.start, 0x400000);
+	check_cuts(&with_trailer, 7);
+}
+
+TEST(parse_reads_mmap2_with_build_id)
+{
+	put_mmap2(PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, 1);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.mmap.inode, 0);
+	CHECK_EQ(record.mmap.build_id.len, 20);
+	CHECK_EQ(record.mmap.build_id.bytes[19], 19);
+	CHECK_EQ(record.mmap.is_executable, false);
+
+	b.at[40] = 21; /* longer than a build-id may be */
+	CHECK_EQ(parse(&with_trailer), -EBADMSG);
+}
+
+TEST(parse_reads_mmap_of_old_kernels)
+{
+	record_start(&b, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+	put32(&b, 10), put32(&b, 10), put64(&b, 0x1000), put64(&b, 0x2000), put64(&b, 0);
+	put_text(&b, "/x");
+	CHECK_EQ(parse(&(struct perf_layout){ 0 }), 0);
+	CHECK_EQ(record.mmap.is_executable, true);
+	CHECK_EQ(record.has_time, false);
+	CHECK_STR(record.mmap.path, "/x");
+
+	b.at[4] = PERF_RECORD_MISC_USER, b.at[5] = PERF_RECORD_MISC_MMAP_DATA >> 8;
+	CHECK_EQ(parse(&(struct perf_layout){ 0 }), 0);
+	CHECK_EQ(record.mmap.is_executable, false);
+}
+
+TEST(parse_refuses_a_path_that_runs_into_the_trailer)
+{
+	record_start(&b, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+	put32(&b, 10), put32(&b, 10), put64(&b, 0x1000), put64(&b, 0x2000), put64(&b, 0);
+	put(&b, "/bin/tru", 8);
+	put_trailer(0, 0, 0, 0, 0);
+	CHECK_EQ(parse(&with_trailer), -EBADMSG);
+}
+
+TEST(event_of_a_kernel_mapping_is_none)
+{
+	struct event event;
+
+	put_mmap2(PERF_RECORD_MISC_KERNEL, 5);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(!perf_record_event(&record, &event));
+}
+
+TEST(parse_tells_exec_from_rename)
+{
+	struct event event;
+
+	record_start(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put32(&b, 10), put32(&b, 11);
+	put_text(&b, "true");
+	put_trailer(1, 1, 7, 0, 0);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_EXEC);
+	CHECK_EQ(event.pid, 10);
+	CHECK_EQ(event.tid, 11);
+	CHECK_EQ(event.time_ns, 7);
+	CHECK_STR(event.comm, "true");
+	check_cuts(&with_trailer, 7);
+
+	b.at[5] = 0;
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_COMM);
+}
+
+static void check_task(uint32_t type, enum event_kind kind)
+{
+	struct event event;
+
+	record_start(&b, type, 0);
+	put32(&b, 20), put32(&b, 10), put32(&b, 21), put32(&b, 11), put64(&b, 99);
+	put_trailer(10, 11, 100, 0, 0);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, kind);
+	CHECK_EQ(event.pid, 20);
+	CHECK_EQ(event.tid, 21);
+	CHECK_EQ(event.time_ns, 99);
+	CHECK_EQ(record.fork.parent_pid, 10);
+	CHECK_EQ(record.fork.parent_tid, 11);
+	check_cuts(&with_trailer, 0);
+}
+
+TEST(parse_reads_fork_and_exit)
+{
+	check_task(PERF_RECORD_FORK, EVENT_FORK);
+	check_task(PERF_RECORD_EXIT, EVENT_EXIT);
+}
+
+TEST(parse_counts_what_was_lost)
+{
+	struct event event;
+
+	record_start(&b, PERF_RECORD_LOST, 0);
+	put64(&b, 42), put64(&b, 1189);
+	put_trailer(10, 11, 100, 0, 7);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.id, 42);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_LOST);
+	CHECK_EQ(event.lost, 1189);
+	check_cuts(&with_trailer, 0);
+
+	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0);
+	put64(&b, 5);
+	put_trailer(10, 11, 100, 0, 7);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_LOST);
+	CHECK_EQ(event.lost, 5);
+}
+
+TEST(parse_reads_throttling)
+{
+	struct event event;
+
+	for (int i = 0; i < 2; i++) {
+		record_start(&b, i ? PERF_RECORD_UNTHROTTLE : PERF_RECORD_THROTTLE, 0);
+		put64(&b, 50), put64(&b, 42), put64(&b, 43);
+		put_trailer(10, 11, 51, 0, 42);
+		CHECK_EQ(parse(&with_trailer), 0);
+		CHECK(perf_record_event(&record, &event));
+		CHECK_EQ(event.kind, i ? EVENT_UNTHROTTLE : EVENT_THROTTLE);
+		CHECK_EQ(event.time_ns, 50);
+		CHECK_EQ(event.tid, 11);
+	}
+}
+
+TEST(parse_reads_context_switches)
+{
+	struct event event;
+
+	record_start(&b, PERF_RECORD_SWITCH,
+		     PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	put_trailer(10, 11, 51, 0, 42);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_SWITCH);
+	CHECK(event.sw.is_out && event.sw.is_preempted);
+	CHECK_EQ(event.tid, 11);
+
+	record_start(&b, PERF_RECORD_SWITCH_CPU_WIDE, 0);
+	put32(&b, 1), put32(&b, 2);
+	put_trailer(10, 11, 51, 0, 42);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK(!event.sw.is_out && !event.sw.is_preempted);
+	CHECK_EQ(event.pid, 10);
+}
+
+TEST(parse_reads_kernel_symbols)
+{
+	struct event event;
+
+	record_start(&b, PERF_RECORD_KSYMBOL, 0);
+	put64(&b, 0xffff1000), put32(&b, 64), put16(&b, 1), put16(&b, 1);
+	put_text(&b, "bpf_prog_x");
+	put_trailer(0, 0, 1, 0, 0);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.kind, PERF_KIND_KSYMBOL);
+	CHECK_EQ(record.ksymbol.addr, 0xffff1000);
+	CHECK_EQ(record.ksymbol.len, 64);
+	CHECK_EQ(record.ksymbol.is_unregister, true);
+	CHECK_STR(record.ksymbol.name, "bpf_prog_x");
+	CHECK(!perf_record_event(&record, &event));
+}
+
+TEST(parse_passes_over_unknown_records)
+{
+	struct event event;
+
+	record_start(&b, 63, 0);
+	put_trailer(10, 11, 51, 0, 42);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.kind, PERF_KIND_OTHER);
+	CHECK_EQ(record.time_ns, 51);
+	CHECK(!perf_record_event(&record, &event));
+
+	record_start(&b, 68, 0); /* perf's own: no trailer */
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK_EQ(record.kind, PERF_KIND_OTHER);
+	CHECK_EQ(record.has_time, false);
+}
+
+TEST(parse_refuses_a_size_below_its_header)
+{
+	record_start(&b, PERF_RECORD_COMM, 0);
+	for (uint8_t size = 0; size < 8; size++) {
+		b.at[6] = size;
+		CHECK_EQ(perf_record_size((struct bytes){ b.at, b.len }), 0);
+	}
+	b.at[6] = 9; /* one more than there is */
+	CHECK_EQ(perf_record_size((struct bytes){ b.at, b.len }), 0);
+}
+
+static uint64_t id_of(const struct perf_layout *layout)
+{
+	uint64_t id = 0;
+
+	CHECK(perf_record_id(built(&b), layout, &id));
+	return id;
+}
+
+TEST(record_id_is_found_wherever_the_layout_puts_it)
+{
+	struct perf_layout by_id = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+						    PERF_SAMPLE_CPU,
+				     .sample_id_all = true };
+	struct perf_layout none = { .sample_type = PERF_SAMPLE_IP, .sample_id_all = true };
+	uint64_t id;
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0);
+	put64(&b, 42), put32(&b, 1), put32(&b, 1), put64(&b, 5), put64(&b, 0);
+	CHECK_EQ(id_of(&with_trailer), 42);
+	put_mmap2(0, 5);
+	CHECK_EQ(id_of(&with_trailer), 42);
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0);
+	put64(&b, 1), put64(&b, 2), put64(&b, 42), put64(&b, 4);
+	CHECK_EQ(id_of(&by_id), 42);
+	record_start(&b, PERF_RECORD_COMM, 0);
+	put32(&b, 1), put32(&b, 1), put_text(&b, "x");
+	put64(&b, 2), put64(&b, 42), put64(&b, 3);
+	CHECK_EQ(id_of(&by_id), 42);
+	CHECK(!perf_record_id(built(&b), &none, &id));
+
+	record_start(&b, PERF_RECORD_SWITCH, 0); /* no room for a trailer */
+	CHECK(!perf_record_id(built(&b), &with_trailer, &id));
+}
+
+TEST(layout_follows_the_attributes)
+{
+	struct perf_event_attr attr = { .sample_type = 0x107,
+					.read_format = 4,
+					.sample_regs_user = 0xff0fff,
+					.branch_sample_type = 2,
+					.sample_regs_intr = 9,
+					.sample_period = 100,
+					.sample_id_all = 1 };
+	struct perf_layout layout = perf_layout_of(&attr, &x86, 2);
+
+	CHECK_EQ(layout.sample_type, 0x107);
+	CHECK_EQ(layout.read_format, 4);
+	CHECK_EQ(layout.regs_user, 0xff0fff);
+	CHECK_EQ(layout.regs_intr, 9);
+	CHECK_EQ(layout.branch_sample_type, 2);
+	CHECK_EQ(layout.period, 100);
+	CHECK_EQ(layout.event, 2);
+	CHECK_EQ(layout.sample_id_all, true);
+	attr.freq = 1; /* then the number is a rate, not a weight */
+	CHECK_EQ(perf_layout_of(&attr, &x86, 2).period, 1);
+}

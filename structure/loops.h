@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loops: the loop nesting forest of a control flow graph, by Havlak's algorithm (nesting of reducible
+ * and irreducible loops, 1997).
+ *
+ * A loop is known by its header. An irreducible region has several entries; the one first reached
+ * becomes its header and the loop is marked. Blocks that the entry does not reach are searched as
+ * roots of their own, so every cycle is found. Pure: knows blocks and edges, no instructions.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define LOOP_NONE UINT32_MAX
+
+/* Successors of block b: successors[first[b]] to successors[first[b + 1]]. */
+struct loop_graph {
+	uint32_t n_blocks, entry;
+	const uint32_t *first;      /* n_blocks + 1 of them */
+	const uint32_t *successors; /* block numbers */
+};
+
+struct loop {
+	uint32_t header; /* block */
+	uint32_t parent; /* index of the loop around it, LOOP_NONE = none; a parent precedes its children */
+	uint32_t depth;  /* 1 = outermost */
+	bool is_irreducible;
+};
+
+struct loop_forest {
+	VEC(struct loop) loops;
+	VEC(uint32_t) innermost; /* per block: the innermost loop it belongs to, LOOP_NONE = none */
+};
+
+/* Fills an empty or reused forest. */
+void loops_find(const struct loop_graph *graph, struct loop_forest *ret);
+void loop_forest_done(struct loop_forest *forest);
+/* Does the loop contain the block? */
+bool loops_contain(const struct loop_forest *forest, uint32_t loop, uint32_t block);

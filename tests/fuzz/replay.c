@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay: runs a fuzz target over saved inputs, for compilers without libFuzzer.
+ *
+ * usage: replay_NAME PATH...
+ *
+ * Each path is a file or a directory of files (taken in name order). Each file is fed as it is and then
+ * MUTATIONS times changed; the changes depend on the file's bytes alone, so a failure comes back on
+ * every run. Inputs are exact allocations: a sanitizer sees the first byte read beyond the end.
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+
+#define MUTATIONS 300
+#define MUTATED_BYTES (4u << 20) /* fewer mutations of large files: the test must stay quick */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t n_inputs;
+
+static void run(const uint8_t *data, size_t size)
+{
+	CLEANUP(freep) uint8_t *copy = malloc(size ? size : 1);
+
+	memcpy(copy, data, size);
+	LLVMFuzzerTestOneInput(copy, size);
+	n_inputs++;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state += 0x9e3779b97f4a7c15u;
+	return hash_u64(*state);
+}
+
+/* Values at which counts and offsets go wrong. */
+static void put_extreme(uint8_t *at, size_t room, uint64_t random)
+{
+	static const uint64_t extremes[] = { 0,      1,          0x7f,       0xff,      0x7fff,
+					     0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX };
+	size_t width = (size_t)1 << (random >> 8 & 3);
+
+	memcpy(at, &extremes[random % ARRAY_LEN(extremes)], width < room ? width : room);
+}
+
+/* Changes a few places; returns the new size, at most the old one. */
+static size_t mutate(uint8_t *data, size_t size, uint64_t *state)
+{
+	for (uint64_t n = 1 + next_random(state) % 4; n > 0 && size > 0; n--) {
+		uint64_t random = next_random(state);
+		size_t at = next_random(state) % size;
+		switch (random >> 60 & 7) {
+		case 0:
+			size = at;
+			break;
+		case 1:
+		case 2:
+			put_extreme(data + at, size - at, random);
+			break;
+		case 3:
+			data[at] = (uint8_t)random;
+			break;
+		case 4: {
+			size_t from = next_random(state) % size, len = random % 16;
+			len = len < size - at ? len : size - at;
+			len = len < size - from ? len : size - from;
+			memmove(data + at, data + from, len);
+			break;
+		}
+		default:
+			data[at] ^= (uint8_t)(1u << (random & 7));
+			break;
+		}
+	}
+	return size;
+}
+
+static void run_file(const uint8_t *data, size_t size)
+{
+	CLEANUP(freep) uint8_t *changed = malloc(size ? size : 1);
+	uint64_t state = hash_bytes((struct bytes){ data, size });
+	size_t fit = MUTATED_BYTES / (size + 1);
+
+	run(data, size);
+	for (size_t i = 0; i < MUTATIONS && i < fit; i++) {
+		memcpy(changed, data, size);
+		run(changed, mutate(changed, size, &state));
+	}
+}
+
+static int read_file(const char *path)
+{
+	CLEANUP(fclosep) FILE *file = fopen(path, "rb");
+	struct stat st;
+
+	if (!file || fstat(fileno(file), &st) < 0) {
+		perror(path);
+		return 1;
+	}
+
+	size_t size = (size_t)st.st_size;
+	CLEANUP(freep) uint8_t *data = malloc(size ? size : 1);
+	if (fread(data, 1, size, file) != size) {
+		perror(path);
+		return 1;
+	}
+	run_file(data, size);
+	return 0;
+}
+
+static int read_directory(const char *path)
+{
+	struct dirent **entries;
+	int failed = 0, n = scandir(path, &entries, NULL, alphasort);
+
+	if (n < 0)
+		return read_file(path);
+	for (int i = 0; i < n; i++) {
+		if (entries[i]->d_name[0] != '.') {
+			CLEANUP(freep) char *file = alloc_printf("%s/%s", path, entries[i]->d_name);
+			failed |= read_file(file);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	for (int i = 1; i < argc; i++)
+		failed |= read_directory(argv[i]);
+	printf("%zu inputs\n", n_inputs);
+	if (n_inputs == 0)
+		fprintf(stderr, "nothing to replay: the corpus is empty\n");
+	return failed || n_inputs == 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order: a heap of (time, number) over records that lie in large blocks. Records leave roughly in
+ * the order they came, so a block empties soon after it was filled, and is used again.
+ */
+#include "collector/order.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+#define BLOCK_SIZE (1u << 20) /* some sixty samples with 16 KiB of stack */
+
+struct block {
+	size_t used, n_records; /* n_records: still waiting */
+	_Alignas(8) uint8_t bytes[BLOCK_SIZE];
+};
+
+struct entry {
+	uint64_t time_ns, number;
+	struct block *block;
+	uint32_t offset, len;
+};
+
+struct order {
+	VEC(struct entry) heap;
+	VEC(struct block *) spare;
+	struct block *current; /* being filled */
+	struct block *handed;  /* holds the record handed out last */
+	uint64_t previous_ns, round_ns; /* begin of the last round and of this one */
+	uint64_t limit_ns;              /* records up to here may go */
+	uint64_t last_ns, n_added, n_late;
+	size_t held;
+};
+
+struct order *order_new(void)
+{
+	return alloc_zero(1, sizeof(struct order));
+}
+
+static void release(struct order *order, struct block *block)
+{
+	if (!block || --block->n_records)
+		return;
+	block->used = 0;
+	if (block != order->current)
+		vec_push(&order->spare, block);
+}
+
+void order_free(struct order *order)
+{
+	uint64_t time;
+	struct bytes record;
+
+	if (!order)
+		return;
+	order_finish(order);
+	while (order_next(order, &time, &record))
+		;
+	free(order->current);
+	for (size_t i = 0; i < order->spare.n; i++)
+		free(order->spare.at[i]);
+	vec_done(&order->spare);
+	vec_done(&order->heap);
+	free(order);
+}
+
+void order_round_begin(struct order *order, uint64_t now_ns)
+{
+	order->previous_ns = order->round_ns;
+	order->round_ns = now_ns;
+}
+
+void order_round_end(struct order *order)
+{
+	if (order->limit_ns < order->previous_ns)
+		order->limit_ns = order->previous_ns;
+}
+
+void order_finish(struct order *order)
+{
+	order->limit_ns = UINT64_MAX;
+}
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->number < b->number;
+}
+
+static void heap_push(struct order *order, struct entry entry)
+{
+	vec_push(&order->heap, entry);
+
+	struct entry *heap = order->heap.at;
+	size_t at = order->heap.n - 1;
+	for (; at > 0 && is_before(&entry, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = entry;
+}
+
+static struct entry heap_pop(struct order *order)
+{
+	struct entry *heap = order->heap.at;
+	struct entry first = heap[0], last = heap[--order->heap.n];
+	size_t n = order->heap.n, at = 0;
+
+	for (size_t child = 1; child < n; child = 2 * at + 1) {
+		if (child + 1 < n && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &last))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = last;
+	return first;
+}
+
+/* ---- in and out ----------------------------------------------------------------------------- */
+
+static struct block *block_for(struct order *order, size_t len)
+{
+	struct block *block = order->current;
+
+	if (block && block->used + len <= BLOCK_SIZE)
+		return block;
+	if (order->spare.n)
+		order->current = order->spare.at[--order->spare.n];
+	else
+		order->current = alloc_zero(1, sizeof(struct block));
+	if (block && !block->n_records)
+		vec_push(&order->spare, block);
+	return order->current;
+}
+
+void order_add(struct order *order, uint64_t time_ns, struct bytes record)
+{
+	size_t room = (record.len + 7) & ~(size_t)7;
+
+	assert(room <= BLOCK_SIZE); /* a record's size is a u16 */
+
+	struct block *block = block_for(order, room);
+	struct entry entry = { time_ns, order->n_added++, block, (uint32_t)block->used, (uint32_t)record.len };
+
+	memcpy(block->bytes + block->used, record.at, record.len);
+	block->used += room;
+	block->n_records++;
+	order->held += record.len;
+	order->n_late += time_ns < order->last_ns;
+	heap_push(order, entry);
+}
+
+bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
+{
+	release(order, TAKE(order->handed));
+	if (!order->heap.n || order->heap.at[0].time_ns > order->limit_ns)
+		return false;
+
+	struct entry entry = heap_pop(order);
+	order->handed = entry.block;
+	order->held -= entry.len;
+	if (order->last_ns < entry.time_ns)
+		order->last_ns = entry.time_ns;
+	*ret_time_ns = entry.time_ns;
+	*ret = (struct bytes){ entry.block->bytes + entry.offset, entry.len };
+	return true;
+}
+
+size_t order_held(const struct order *order)
+{
+	return order->held;
+}
+
+uint64_t order_late(const struct order *order)
+{
+	return order->n_late;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order: records of many rings into one time order.
+ *
+ * The rule. Rings are read in rounds. A record is handed out once a whole further round has been
+ * read that began after the record's time: whatever was stamped before the begin of round k-1 has
+ * been written, and therefore read, by the end of round k. Records of one time come in the order
+ * they were read. A record that arrives behind one that was already handed out (its writer was held
+ * up for longer than a round) goes out at once and is counted as late.
+ *
+ * Pure: knows no ring and no clock. Holds copies, so that rings are emptied at once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+struct order;
+struct order *order_new(void);
+void order_free(struct order *order);
+
+/* A round begins now; add what the rings hold, then end it. */
+void order_round_begin(struct order *order, uint64_t now_ns);
+/* Copies the record. */
+void order_add(struct order *order, uint64_t time_ns, struct bytes record);
+void order_round_end(struct order *order);
+/* Nothing more will come: everything may go. */
+void order_finish(struct order *order);
+
+/* The earliest record that may go; false if there is none. Its bytes (aligned for u64) are valid until the next call. */
+bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret);
+
+size_t order_held(const struct order *order); /* bytes */
+uint64_t order_late(const struct order *order); /* records so far */

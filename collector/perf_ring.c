@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_ring: head is the kernel's, tail is ours. Reading head before the data and writing tail
+ * behind it is all the synchronisation there is.
+ */
+#include "collector/perf_ring.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#define RECORD_MAX 65536 /* sizes are u16 */
+
+static void copy_out(const struct ring_view *view, uint64_t at, uint8_t *to, size_t len)
+{
+	size_t offset = at & (view->size - 1);
+	size_t first = len < view->size - offset ? len : view->size - offset;
+
+	memcpy(to, view->data + offset, first);
+	memcpy(to + first, view->data, len - first);
+}
+
+bool ring_view_next(struct ring_view *view, struct bytes *ret)
+{
+	struct perf_event_header header;
+
+	if (view->at == view->head)
+		return false;
+	if (view->head - view->at < sizeof(header)) {
+		view->is_damaged = true;
+		view->at = view->head;
+		return false;
+	}
+	copy_out(view, view->at, (uint8_t *)&header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > view->head - view->at) {
+		view->is_damaged = true;
+		view->at = view->head;
+		return false;
+	}
+
+	size_t offset = view->at & (view->size - 1);
+	const uint8_t *start = view->data + offset;
+	if (offset + header.size > view->size) {
+		copy_out(view, view->at, view->scratch, header.size);
+		start = view->scratch;
+	}
+	*ret = (struct bytes){ start, header.size };
+	view->at += header.size;
+	return true;
+}
+
+int perf_ring_open(struct perf_ring *ring, int fd, size_t n_pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, (n_pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	*ring = (struct perf_ring){ .fd = fd, .map = map, .map_len = (n_pages + 1) * page };
+	ring->view.data = (const uint8_t *)map + page;
+	ring->view.size = n_pages * page;
+	ring->view.scratch = alloc_zero(1, RECORD_MAX);
+	return 0;
+}
+
+void perf_ring_close(struct perf_ring *ring)
+{
+	if (ring->map)
+		munmap(ring->map, ring->map_len);
+	free(ring->view.scratch);
+	*ring = (struct perf_ring){ .fd = -1 };
+}
+
+bool perf_ring_begin(struct perf_ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->map;
+
+	ring->view.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	if (ring->view.head - ring->view.at > ring->view.size) { /* cannot be, but nothing may be read if it is */
+		ring->view.is_damaged = true;
+		ring->view.at = ring->view.head;
+	}
+	return ring->view.head != ring->view.at;
+}
+
+void perf_ring_end(struct perf_ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->map;
+
+	__atomic_store_n(&page->data_tail, ring->view.at, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source: what all sources share.
+ */
+#include "collector/source.h"
+
+#include <stdlib.h>
+
+int source_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
+{
+	return source->ops->next(source, ret, timeout_ms, diag);
+}
+
+void source_close(struct source *source)
+{
+	if (source)
+		source->ops->close(source);
+}
+
+void source_info_done(struct source_info *info)
+{
+	vec_done(&info->events);
+	free(info->host);
+	free(info->kernel);
+	free(info->cpu);
+	free(info->command);
+	for (size_t i = 0; i < info->notes.n; i++)
+		free(info->notes.at[i]);
+	vec_done(&info->notes);
+	*info = (struct source_info){ 0 };
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target: what /proc says of a live process: its threads, names and mappings, and its memory.
+ *
+ * A process may end, exec or change between any two of these calls: each answers for its own moment
+ * and fails with -ESRCH or -ENOENT when there is nobody left to ask.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "base/vec.h"
+
+struct pid_list {
+	VEC(pid_t) pids;
+};
+
+/* Thread ids of a process. -ESRCH if it is gone. */
+int target_threads(pid_t pid, struct pid_list *ret);
+/* Processes whose comm, or whose executable's or script's base name, is exactly `name`; cpprof itself is left out. */
+int target_find(const char *name, struct pid_list *ret);
+/* The process a thread belongs to; -ESRCH if it is gone. */
+int target_process_of(pid_t tid, pid_t *ret);
+pid_t target_parent(pid_t pid); /* 0 if it is gone */
+
+/* Both allocated; "" where it cannot be read. */
+char *target_comm(pid_t pid, pid_t tid);
+/* argv joined by spaces, control characters replaced. */
+char *target_command_line(pid_t pid);
+
+/* -ENOTSUP with a diag if the process runs a program we cannot profile (32 bits, another machine). */
+int target_check_machine(pid_t pid, struct diag *diag);
+/* The same for the file a command name would run, as found by PATH; a file that is no ELF passes. */
+int target_check_file(const char *command, struct diag *diag);
+/* The first bytes of a program: 0, -ENOTSUP, or -ENOEXEC if it is no ELF file. */
+int target_check_elf(struct bytes head);
+
+/* One line of /proc/PID/maps. */
+struct target_map {
+	uint64_t start, end, offset;
+	bool is_readable, is_writable, is_executable;
+	uint32_t major, minor;
+	uint64_t inode;
+	const char *path; /* in the line, to its end; "" = anonymous; " (deleted)" is taken off */
+	size_t path_len;
+	bool is_deleted;
+};
+/* Pure; false if the line (without its newline) is none. */
+bool target_parse_map(const char *line, size_t len, struct target_map *ret);
+/* Calls visit for each mapping in address order. */
+int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map *map), void *context);
+
+/* Bytes read, fewer at the end of a mapping, or -errno. */
+ssize_t target_read_memory(pid_t pid, uint64_t addr, void *to, size_t len);
+
+/* A whole file of /proc; NULL if it cannot be read. Zero-terminated; ret_len may be NULL. */
+char *target_read_file(const char *path, size_t *ret_len);

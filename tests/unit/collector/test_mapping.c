@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/test.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/mapping.h"
+#include "collector/target.h"
+
+/* As lld lays it out: the code's first page in the file is the data's last. */
+static const struct segment lld_segments[] = {
+	{ PT_PHDR, PF_R, 0x40, 0x40, 0x100, 0x100 },
+	{ PT_LOAD, PF_R, 0, 0, 0x1234, 0x1234 },
+	{ PT_LOAD, PF_R | PF_X, 0x11240, 0x1240, 0x5000, 0x5000 },
+	{ PT_LOAD, PF_R | PF_W, 0x27240, 0x6240, 0x100, 0x900 },
+};
+static const struct image lld_image = { .segments = lld_segments, .n_segments = 4 };
+
+TEST(mapping_bias_of_code_that_shares_a_page_with_data)
+{
+	uint64_t bias;
+
+	CHECK(mapping_bias(&lld_image, 0x7f0000011000, 0x1000, true, &bias));
+	CHECK_EQ(bias, 0x7f0000000000);
+	CHECK(mapping_bias(&lld_image, 0x7f0000000000, 0, false, &bias));
+	CHECK_EQ(bias, 0x7f0000000000);
+	CHECK(mapping_bias(&lld_image, 0x7f0000013000, 0x3000, true, &bias)); /* a piece, split by mprotect */
+	CHECK_EQ(bias, 0x7f0000000000);
+}
+
+TEST(mapping_bias_of_a_program_at_its_own_address_is_zero)
+{
+	const struct segment segments[] = { { PT_LOAD, PF_R | PF_X, 0x400000, 0, 0x1000, 0x1000 } };
+	const struct image image = { .segments = segments, .n_segments = 1 };
+	uint64_t bias;
+
+	CHECK(mapping_bias(&image, 0x400000, 0, true, &bias));
+	CHECK_EQ(bias, 0);
+}
+
+TEST(mapping_bias_refuses_what_no_segment_holds)
+{
+	uint64_t bias;
+
+	CHECK(!mapping_bias(&lld_image, 0x7f0000011000, 0x100000, true, &bias));
+}
+
+/* The mapping of this test's own code. */
+static void find_self(void *context, const struct target_map *map)
+{
+	struct target_map *self = context;
+	uint64_t here = (uint64_t)(uintptr_t)find_self;
+
+	if (here >= map->start && here < map->end) {
+		*self = *map;
+		self->path = strdup(map->path);
+	}
+}
+
+static struct mapping mapping_of(const struct target_map *map)
+{
+	return (struct mapping){ .start = map->start, .len = map->end - map->start, .file_offset = map->offset,
+				 .is_executable = true, .path = map->path };
+}
+
+TEST(mapper_opens_the_program_that_runs)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	struct target_map map = { 0 };
+
+	CHECK_EQ(target_maps(getpid(), find_self, &map), 0);
+	struct mapping mapping = mapping_of(&map);
+	struct mapping_file file = { .inode = map.inode };
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+
+	const struct image *image = images_get(images, mapping.image);
+	CHECK_EQ(image->kind, IMAGE_ELF);
+	struct bytes code = image_code(image, (uint64_t)(uintptr_t)find_self - mapping.bias);
+	CHECK(code.len > 16);
+	CHECK(memcmp(code.at, (const void *)(uintptr_t)find_self, 16) == 0);
+	free((char *)map.path);
+	mapper_free(mapper);
+	images_free(images);
+}
+
+TEST(mapper_never_takes_another_file_of_the_same_name)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	struct target_map map = { 0 };
+
+	CHECK_EQ(target_maps(getpid(), find_self, &map), 0);
+	struct mapping mapping = mapping_of(&map);
+	struct mapping_file file = { .inode = map.inode + 1 };
+	mapping.start += 0x1000; /* so that map_files cannot prove it either */
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+
+	file = (struct mapping_file){ .build_id = { 20, { 1, 2, 3 } } };
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+	CHECK_EQ(mapping.bias, mapping.start - mapping.file_offset);
+	free((char *)map.path);
+	mapper_free(mapper);
+	images_free(images);
+}
+
+TEST(mapper_does_not_hang_on_a_fifo)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	char path[] = "/tmp/cpprof_fifo_XXXXXX";
+	struct stat st;
+
+	CHECK(mkdtemp(path) != NULL);
+	CHECK_EQ(rmdir(path), 0);
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	struct mapping mapping = { .start = 0x1000, .len = 0x1000, .is_executable = true, .path = path };
+	struct mapping_file file = { .inode = st.st_ino };
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+	unlink(path);
+	mapper_free(mapper);
+	images_free(images);
+}
+
+TEST(mapper_tells_jit_code_and_kernel_pages_from_files)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	struct mapping_file file = { 0 };
+	struct mapping mapping = { .start = 0x5000, .len = 0x1000, .is_executable = true, .path = "//anon" };
+
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_JIT);
+	CHECK_EQ(mapping.bias, 0);
+	mapping.path = "[uprobes]";
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+	mapping.is_executable = false;
+	mapping.path = "[heap]";
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(mapping.image, IMAGE_NONE);
+	mapper_free(mapper);
+	images_free(images);
+}
+
+TEST(mapper_reads_the_vdso_from_memory)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	struct mapping_file file = { 0 };
+	struct mapping mapping = { .start = 0x5000, .len = 0x2000, .is_executable = true, .path = "[vdso]" };
+
+	mapper_resolve(mapper, -2, &file, &mapping); /* nobody there: our own */
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_VDSO);
+	mapper_free(mapper);
+	images_free(images);
+}

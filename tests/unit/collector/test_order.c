@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "collector/order.h"
+
+static void add(struct order *order, uint64_t time, uint64_t value)
+{
+	order_add(order, time, (struct bytes){ (const uint8_t *)&value, sizeof(value) });
+}
+
+/* The value of the next record, or 0. */
+static uint64_t next(struct order *order)
+{
+	struct bytes record;
+	uint64_t time, value = 0;
+
+	if (order_next(order, &time, &record))
+		memcpy(&value, record.at, sizeof(value));
+	return value;
+}
+
+TEST(order_holds_records_back_for_one_whole_round)
+{
+	struct order *order = order_new();
+
+	order_round_begin(order, 100);
+	add(order, 90, 1);
+	add(order, 150, 3);
+	order_round_end(order);
+	CHECK_EQ(next(order), 0); /* another ring may still hold something older than 90 */
+
+	order_round_begin(order, 200);
+	add(order, 95, 2);
+	order_round_end(order);
+	CHECK_EQ(next(order), 1);
+	CHECK_EQ(next(order), 2);
+	CHECK_EQ(next(order), 0); /* 150 came after the begin of the round before */
+
+	order_round_begin(order, 300);
+	order_round_end(order);
+	CHECK_EQ(next(order), 3);
+	CHECK_EQ(order_late(order), 0);
+	order_free(order);
+}
+
+TEST(order_keeps_equal_times_in_the_order_read)
+{
+	struct order *order = order_new();
+
+	for (uint64_t i = 1; i <= 100; i++)
+		add(order, 7, i);
+	order_finish(order);
+	for (uint64_t i = 1; i <= 100; i++)
+		CHECK_EQ(next(order), i);
+	CHECK_EQ(next(order), 0);
+	order_free(order);
+}
+
+TEST(order_counts_late_records_and_hands_them_out)
+{
+	struct order *order = order_new();
+
+	order_round_begin(order, 100);
+	add(order, 50, 1);
+	order_round_end(order);
+	order_round_begin(order, 200);
+	order_round_end(order);
+	CHECK_EQ(next(order), 1);
+	add(order, 40, 2);
+	CHECK_EQ(next(order), 2);
+	CHECK_EQ(order_late(order), 1);
+	order_free(order);
+}
+
+TEST(order_sorts_what_many_rings_hold)
+{
+	struct order *order = order_new();
+	uint64_t last = 0, n = 0, time;
+	struct bytes record;
+
+	srand(1);
+	for (uint64_t ring = 0; ring < 8; ring++)
+		for (uint64_t i = 0, t = 0; i < 500; i++) {
+			t += (uint64_t)rand() % 50;
+			add(order, t, i + 1);
+		}
+	order_finish(order);
+	while (order_next(order, &time, &record)) {
+		CHECK(time >= last);
+		last = time;
+		n++;
+	}
+	CHECK_EQ(n, 4000);
+	CHECK_EQ(order_held(order), 0);
+	order_free(order);
+}
+
+TEST(order_keeps_bytes_while_blocks_are_used_again)
+{
+	struct order *order = order_new();
+	static uint8_t big[60000];
+
+	for (uint32_t i = 0; i < 400; i++) { /* 24 MB in all, two rounds of it held at a time */
+		struct bytes record;
+		uint64_t time;
+
+		memset(big, (int)(i & 0xff), sizeof(big));
+		order_round_begin(order, i + 1);
+		order_add(order, i + 1, (struct bytes){ big, sizeof(big) - i });
+		order_round_end(order);
+		if (i == 0)
+			continue;
+		CHECK(order_next(order, &time, &record));
+		CHECK_EQ(time, i);
+		CHECK_EQ(record.len, sizeof(big) - (i - 1));
+		CHECK_EQ(record.at[0], (i - 1) & 0xff);
+		CHECK_EQ(record.at[record.len - 1], (i - 1) & 0xff);
+		CHECK(order_held(order) <= 2 * sizeof(big));
+	}
+	order_free(order);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/test.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collector/target.h"
+
+static bool parse(const char *line, struct target_map *ret)
+{
+	return target_parse_map(line, strlen(line), ret);
+}
+
+TEST(target_reads_a_file_mapping)
+{
+	struct target_map map;
+
+	CHECK(parse("ffff9c000000-ffff9c1a0000 r-xp 00001000 fd:01 1234567                    /usr/lib/lib c.so.6", &map));
+	CHECK_EQ(map.start, 0xffff9c000000);
+	CHECK_EQ(map.end, 0xffff9c1a0000);
+	CHECK_EQ(map.offset, 0x1000);
+	CHECK_EQ(map.major, 0xfd);
+	CHECK_EQ(map.minor, 1);
+	CHECK_EQ(map.inode, 1234567);
+	CHECK(map.is_readable && !map.is_writable && map.is_executable && !map.is_deleted);
+	CHECK_STR(map.path, "/usr/lib/lib c.so.6");
+}
+
+TEST(target_reads_anonymous_special_and_deleted_mappings)
+{
+	struct target_map map;
+
+	CHECK(parse("1000-2000 rw-p 00000000 00:00 0", &map));
+	CHECK_EQ(map.path_len, 0);
+	CHECK(parse("1000-2000 rw-p 00000000 00:00 0 ", &map));
+	CHECK_EQ(map.path_len, 0);
+	CHECK(parse("1000-2000 r-xp 00000000 00:00 0                          [vdso]", &map));
+	CHECK_STR(map.path, "[vdso]");
+	CHECK(parse("1000-2000 r-xp 00000000 00:01 99      /tmp/x (deleted)", &map));
+	CHECK(map.is_deleted);
+	CHECK_EQ(map.path_len, 6);
+}
+
+TEST(target_refuses_what_is_no_mapping)
+{
+	struct target_map map;
+
+	CHECK(!parse("", &map));
+	CHECK(!parse("1000", &map));
+	CHECK(!parse("1000-2000", &map));
+	CHECK(!parse("1000-2000 r-xp", &map));
+	CHECK(!parse("1000-2000 r-xp 0 00:00", &map));
+	CHECK(!parse("1000-2000 r-xp 0 00:00 x", &map));
+	CHECK(!parse("2000-1000 r-xp 00000000 00:00 0", &map));
+	CHECK(!parse("x-2000 r-xp 00000000 00:00 0", &map));
+	CHECK(!parse("11111111111111111111111-2000 r-xp 00000000 00:00 0", &map));
+}
+
+static void count_code(void *context, const struct target_map *map)
+{
+	*(int *)context += map->is_executable;
+}
+
+TEST(target_sees_its_own_process)
+{
+	struct pid_list threads = { 0 };
+	int n_code = 0;
+	pid_t pid;
+	char secret[] = "secret", copy[sizeof(secret)];
+
+	CHECK_EQ(target_threads(getpid(), &threads), 0);
+	CHECK(threads.pids.n >= 1);
+	vec_done(&threads.pids);
+	CHECK_EQ(target_process_of(gettid(), &pid), 0);
+	CHECK_EQ(pid, getpid());
+	CHECK_EQ(target_parent(getpid()), getppid());
+	CHECK_EQ(target_maps(getpid(), count_code, &n_code), 0);
+	CHECK(n_code > 2);
+	CHECK_EQ(target_read_memory(getpid(), (uint64_t)(uintptr_t)secret, copy, sizeof(copy)), sizeof(copy));
+	CHECK_STR(copy, secret);
+
+	char *line = target_command_line(getpid());
+	CHECK(strstr(line, "test_collector") != NULL);
+	free(line);
+}
+
+TEST(target_says_when_nobody_is_there)
+{
+	struct pid_list list = { 0 };
+	int n = 0;
+	pid_t pid;
+
+	CHECK_EQ(target_threads(-2, &list), -ESRCH);
+	CHECK_EQ(target_maps(-2, count_code, &n), -ESRCH);
+	CHECK_EQ(target_process_of(-2, &pid), -ESRCH);
+	CHECK_EQ(target_find("no process has this name", &list), 0);
+	CHECK_EQ(list.pids.n, 0);
+	vec_done(&list.pids);
+}
+
+TEST(target_accepts_64_bit_programs_of_known_machines_only)
+{
+	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB }, .e_machine = EM_X86_64 };
+	struct bytes bytes = { (const uint8_t *)&head, sizeof(head) };
+
+	CHECK_EQ(target_check_elf(bytes), 0);
+	head.e_machine = EM_AARCH64;
+	CHECK_EQ(target_check_elf(bytes), 0);
+	head.e_machine = EM_PPC64;
+	CHECK_EQ(target_check_elf(bytes), -ENOTSUP);
+	head.e_machine = EM_386;
+	head.e_ident[EI_CLASS] = ELFCLASS32;
+	CHECK_EQ(target_check_elf(bytes), -ENOTSUP);
+	CHECK_EQ(target_check_elf((struct bytes){ (const uint8_t *)"#!/bin/sh\n", 10 }), -ENOEXEC);
+	CHECK_EQ(target_check_elf((struct bytes){ (const uint8_t *)&head, 10 }), -ENOEXEC);
+}

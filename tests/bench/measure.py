@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of one workload under one profiler, and how long its report takes."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from peers import PEERS
+from workloads import WORK, tool
+
+REPORT_TIMEOUT = 120
+
+
+def size_of(path):
+    if not os.path.exists(path):
+        return 0
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(r, f)) for r, _, files in os.walk(path) for f in files)
+
+
+def peak_kb(pid, tree):
+    """Peak resident memory of a process, and of its children alive now if asked (perf's addr2line)."""
+    kb = 0
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            kb = next((int(line.split()[1]) for line in status if line.startswith("VmHWM")), 0)
+        if tree:
+            with open(f"/proc/{pid}/task/{pid}/children") as children:
+                kb += sum(peak_kb(int(child), True) for child in children.read().split())
+    except OSError:
+        pass
+    return kb
+
+
+def watch(process, timeout=None, tree=False):
+    """Waits for it; gives its rusage, its own peak memory, and whether it had to be killed."""
+    start, peak, killed = time.monotonic(), 0, False
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return used, peak, killed
+        if timeout and not killed and time.monotonic() - start > timeout:
+            os.killpg(process.pid, signal.SIGKILL)
+            killed = True
+        peak = max(peak, peak_kb(process.pid, tree))
+        time.sleep(0.01)
+
+
+def record(peer, workload, command, env, rep):
+    """Runs the command under a profiler; the result of the latest repetition stays on disk."""
+    spec = PEERS[peer]
+    folder = os.path.join(WORK, "out", peer, workload)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    out = os.path.join(folder, spec["out"]) if spec["out"] else None
+    cost_file = os.path.join(folder, "target.json")
+    argv = spec["record"].format(out=out).split() + [tool("timewrap"), cost_file] + command
+    with open(os.path.join(folder, "stderr"), "w") as err:
+        process = subprocess.Popen(argv, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=err, cwd=folder,
+                                   start_new_session=True)
+        used, peak, _ = watch(process)
+    end = time.monotonic()
+    with open(cost_file) as file:
+        target = json.load(file)
+    run = {"peer": peer, "workload": workload, "rep": rep, "status": process.returncode, "target": target,
+           "cpu_s": used.ru_utime + used.ru_stime - target["cpu"], "peak_kb": peak, "after_end_s": end - target["end"],
+           "bytes": size_of(out) if out else 0}
+    if spec["read"]:
+        run.update(spec["read"](out))
+    run["report"] = {name: report(command.format(out=out)) for name, command in spec["report"].items()} if rep == 0 else {}
+    return run
+
+
+def report(command):
+    start = time.monotonic()
+    process = subprocess.Popen(command.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    used, peak, killed = watch(process, REPORT_TIMEOUT, tree=True)
+    return {"wall_s": time.monotonic() - start, "cpu_s": used.ru_utime + used.ru_stime, "peak_kb": peak, "timed_out": killed,
+            "status": process.returncode}
+
+
+def steal(prefix):
+    """What is taken from a target per second, as the target sees it."""
+    folder = os.path.join(WORK, "out", "steal")
+    os.makedirs(folder, exist_ok=True)
+    done = subprocess.run(prefix.format(out=folder + "/data").split() + [tool("stealprobe"), "3", "100"], cwd=folder,
+                          capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[0]) if lines else None

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The profilers: how each is started, what it leaves, how its result is read back."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from workloads import WORK
+
+CPPROF = os.environ.get("CPPROF", os.path.join(WORK, "..", "release", "cmd", "cpprof"))
+RATE = "999"
+# Keeps perf away from the user's cache: a cached unstripped twin would lend its symbols to a stripped file.
+PERF = f"perf --buildid-dir {WORK}/perf-cache"
+ROOTS = re.compile(r"^(_start|_dl_start|_dl_start_user|__libc_start_main.*|__libc_start_call_main|clone3?|__clone3?|"
+                   r"start_thread|thread_start|runtime\.goexit.*|runtime\.rt0_go.*|runtime\.mstart.*|__clone_internal)$")
+FRAME = re.compile(r"^\s+([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$")
+
+
+def reaches_root(stack):
+    """By name; in a stripped program the frame below libc's start routine is _start."""
+    if not stack:
+        return False
+    below_start = len(stack) > 1 and stack[-2][0].startswith("__libc_start_main")
+    return bool(ROOTS.match(stack[-1][0])) or below_start
+
+
+def perf_complete(path):
+    """Share of user samples whose outermost frame is a root, by perf's own unwinding."""
+    script = subprocess.Popen(f"{PERF} script -i {path} -F comm,tid,ip,sym,dso --max-stack 4096 --no-inline".split(),
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
+    total = rooted = 0
+    comm, stack = "", []
+    for line in list(script.stdout) + ["\n"]:
+        if line.strip() and line[0] not in " \t":
+            comm, stack = line.split()[0], []
+        elif line.strip():
+            match = FRAME.match(line)
+            stack.append((match[2].split("+")[0], match[3]) if match else ("?", "?"))
+        elif stack or comm:
+            user = [f for f in stack if not f[1].startswith("[kernel") and not f[1].startswith("[guest")]
+            if comm not in ("timewrap", "perf", "perf-exec") and len(user) == len(stack):
+                total += 1
+                rooted += reaches_root(user)
+            comm, stack = "", []
+    script.wait()
+    return {"samples": total, "complete_pct": 100 * rooted / total if total else None}
+
+
+def perf_lost(path):
+    out = subprocess.run(f"{PERF} report -i {path} --stats".split(), capture_output=True, text=True).stdout
+    return sum(int(m) for m in re.findall(r"LOST(?:_SAMPLES)? events:\s+(\d+)", out))
+
+
+def perf_read(path):
+    return perf_complete(path) | {"lost": perf_lost(path)}
+
+
+def cpprof_read(path):
+    out = subprocess.run([CPPROF, "report", path, "--view", "quality", "--format", "json"], capture_output=True, text=True)
+    if out.returncode:
+        return {"error": out.stderr.strip()}
+    quality = json.loads(out.stdout)
+    quality = quality.get("quality", quality)
+    samples = quality["samples"]
+    complete = quality["unwind"]["complete"]
+    return {"samples": samples, "complete_pct": 100 * complete / samples if samples else None,
+            "lost": quality["lost_samples"], "by_end": quality["unwind"]["by_end"]}
+
+
+def gprofng_read(path):
+    return {}
+
+
+# record: command before the target; read: what it says of itself; report: commands whose time to text is measured
+PEERS = {
+    "none": dict(record="", out=None, read=None, report={}),
+    "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}} --", out="cpprof.data", read=cpprof_read,
+                   report={"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}),
+    "perf": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph dwarf,8192 -o {{out}} --", out="perf.data", read=perf_read,
+                 report={"inlines": f"{PERF} report -i {{out}} --stdio", "no_inlines": f"{PERF} report -i {{out}} --stdio --no-inline"}),
+    "perf_fp": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph fp -o {{out}} --", out="perf.data", read=perf_read, report={}),
+    "gprofng": dict(record="gprofng collect app -p 1001u -O {out}", out="exp.er", read=gprofng_read, report={}),
+}
+
+
+def available(name):
+    if name in ("none",):
+        return None
+    if name == "cpprof":
+        return None if os.access(CPPROF, os.X_OK) else f"cpprof is not built at {CPPROF}"
+    program = "gprofng" if name == "gprofng" else "perf"
+    return None if shutil.which(program) else f"{program} is not installed"

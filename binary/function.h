@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function: where the functions of an image start and end, and what is known of each.
+ *
+ * functions_new makes the cheap index (symbols, unwind entries, PLT stubs, entry points): enough
+ * to answer for a pc that a symbol or an unwind entry covers. functions_survey decodes the whole
+ * text once for evidence (who is called, whose address is taken, which addresses are referenced at
+ * all) and finds the functions in the gaps; functions_find does the latter on its own for the one
+ * gap a pc falls into.
+ *
+ * An interval that nothing enters as a function is a candidate part: cold code of a function
+ * elsewhere. flow_analyse absorbs it into the function that jumps there; `parent` then says which.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "binary/frames.h"
+#include "binary/image.h"
+#include "binary/isa.h"
+#include "binary/symbols.h"
+
+enum function_source { /* bits: what says that a function starts here */
+	FROM_SYMBOL = 1,
+	FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
+	FROM_ENTRY = 4,    /* e_entry, init and fini */
+	FROM_CALL = 8,     /* somebody calls it */
+	FROM_ADDRESS = 16, /* code takes its address */
+	FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
+	FROM_GAP = 64,     /* inferred */
+	FROM_STUB = 128,   /* PLT */
+};
+#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
+
+enum function_kind {
+	FUNCTION_WHOLE,
+	FUNCTION_PART, /* of `parent`, or of nobody known yet */
+	FUNCTION_STUB, /* a PLT entry; name is that of the symbol it goes to */
+	FUNCTION_STUB_HEAD, /* the first PLT entry, which calls the resolver */
+};
+
+enum function_return { RETURNS_UNKNOWN, RETURNS, RETURNS_NEVER };
+
+#define FUNCTION_NONE UINT32_MAX
+struct function {
+	uint64_t start, end;
+	const char *name;   /* NULL = nameless; owned by the symbols or by the functions */
+	uint64_t clobbers;  /* registers a call to it may change; 0 = not computed */
+	uint32_t parent;    /* of a part */
+	uint8_t kind, sources, returns;
+	bool is_analysed;
+};
+
+struct function_options {
+	bool hide_symbols; /* .symtab and .gnu_debugdata */
+	bool hide_dynamic; /* .dynsym too */
+	bool hide_frames;  /* unwind entries: neither starts nor landing pads */
+};
+
+struct functions {
+	struct function *at; /* sorted by start, not overlapping */
+	size_t n;
+	struct image *image;
+	const struct isa *isa;
+	const struct symbols *symbols;
+	const struct frames *frames; /* NULL if hidden */
+	bool is_surveyed;
+	struct functions_private *private;
+};
+
+/* symbols and frames are borrowed. NULL if the machine of the image is unknown. options may be NULL. */
+struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
+				const struct function_options *options);
+void functions_free(struct functions *functions);
+
+/* The whole-image pass; a second call does nothing. */
+void functions_survey(struct functions *functions);
+
+/* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. Never infers. */
+uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
+/* The same, after inferring the starts in the gap that holds vaddr. Indices found earlier may shift. */
+uint32_t functions_find(struct functions *functions, uint64_t vaddr);
+/* Does something enter this function as one? A part does not count. */
+bool function_is_sure(const struct function *function);
+
+/* The name an indirect call or jump through this GOT word reaches; NULL if unknown. */
+const char *functions_slot_name(const struct functions *functions, uint64_t slot);
+/* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none. */
+bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
+/* Registers that a call to the function at vaddr may change: exact for small leaf functions, else every caller-saved one. */
+uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
+/* Does a call to (or a jump through) this address come back, as far as is known? */
+bool functions_returns(const struct functions *functions, uint64_t vaddr);
+/* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */
+uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr);
+
+/*
+ * Analyses every function of a surveyed image, parts within their functions. visit sees each flow
+ * once or, when a callee turned out not to return, again: the last one counts.
+ */
+struct flow;
+typedef void (*flow_visitor)(void *context, uint32_t function, struct flow *flow);
+void functions_analyse(struct functions *functions, flow_visitor visit, void *context);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state: what is known about registers and stack slots at one point of a function.
+ *
+ * A value is unknown, the value a register had at the function's entry (the return address is one
+ * such register), an offset from the CFA, an offset from a stack pointer that was aligned (each
+ * aligning instruction is a base of its own), a constant, a load from a table, or a base plus such
+ * a load. Spilled and reloaded values need no special case: slots hold values as registers do.
+ *
+ * 64 bits: kind in the top 8; then either 24 bits of base and 32 of offset, or a 56-bit constant.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "binary/isa.h"
+
+typedef uint64_t value;
+
+enum value_kind {
+	VALUE_UNKNOWN,
+	VALUE_ENTRY,   /* of register value_offset() */
+	VALUE_CFA,     /* CFA + value_offset() */
+	VALUE_ALIGNED, /* the result of aligning instruction number value_site(), + value_offset() */
+	VALUE_CONST,
+	VALUE_LOAD,    /* flow.loads[value_offset()] */
+	VALUE_TARGET,  /* flow.targets[value_offset()] */
+};
+
+static inline enum value_kind value_kind(value v)
+{
+	return (enum value_kind)(v >> 56);
+}
+static inline int32_t value_offset(value v)
+{
+	return (int32_t)(uint32_t)v;
+}
+static inline uint32_t value_site(value v)
+{
+	return (uint32_t)(v >> 32) & 0xffffff;
+}
+static inline value value_make(enum value_kind kind, uint32_t site, int32_t offset)
+{
+	return (uint64_t)kind << 56 | (uint64_t)(site & 0xffffff) << 32 | (uint32_t)offset;
+}
+static inline value value_entry(unsigned reg)
+{
+	return value_make(VALUE_ENTRY, 0, (int32_t)reg);
+}
+static inline value value_cfa(int32_t offset)
+{
+	return value_make(VALUE_CFA, 0, offset);
+}
+/* Unknown if it does not fit 56 bits. */
+static inline value value_const(int64_t c)
+{
+	bool fits = (c << 8) >> 8 == c;
+
+	return fits ? (uint64_t)VALUE_CONST << 56 | ((uint64_t)c & 0xffffffffffffff) : 0;
+}
+static inline int64_t value_constant(value v)
+{
+	return (int64_t)(v << 8) >> 8;
+}
+/* An address in the frame: CFA or aligned base plus offset. */
+static inline bool value_is_frame(value v)
+{
+	return value_kind(v) == VALUE_CFA || value_kind(v) == VALUE_ALIGNED;
+}
+static inline bool value_same_base(value a, value b)
+{
+	return a >> 32 == b >> 32;
+}
+value value_add(value v, int64_t c);
+
+struct slot {
+	value at;    /* VALUE_CFA or VALUE_ALIGNED */
+	value holds; /* eight bytes; never unknown */
+};
+
+#define STATE_MAX_SLOTS 48 /* callee-saved registers, a few frame addresses, spilled table bases */
+struct state {
+	value reg[REG_MAX];
+	uint32_t n_slots;
+	struct slot slot[STATE_MAX_SLOTS];
+};
+
+/* Copies only the slots in use. */
+static inline void state_copy(struct state *to, const struct state *from)
+{
+	memcpy(to, from, offsetof(struct state, slot) + from->n_slots * sizeof(struct slot));
+}
+/* bias: bytes the caller left above the return address (see flow.h). */
+void state_enter(struct state *state, const struct isa *isa, int32_t bias);
+/* sp and every register a callee must keep are as at entry, the return address is in its place. */
+bool state_is_entry_like(const struct state *state, const struct isa *isa);
+
+/* The eight bytes at a frame address; unknown if nothing is known of them. */
+value state_load(const struct state *state, value at);
+/* Forgets what [at, at + width) overlaps, then remembers `holds` if it is worth it and width is 8. */
+void state_store(struct state *state, value at, unsigned width, value holds);
+/* Does [at, at + width) overlap a slot that holds an entry value? */
+bool state_overlaps_save(const struct state *state, value at, unsigned width);
+/* What a call leaves: caller-saved registers in `clobbered` and slots below sp are gone. */
+void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
+
+/* into = what both agree on; true if that changed it. */
+bool state_join(struct state *into, const struct state *other, const struct isa *isa);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isa_x86_64: x86-64 as the rest of cpprof sees it: a decoder, chosen by the build, its operands
+ * reduced by x86_reduce, and the few facts about code that are no instruction's own.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "binary/isa.h"
+#include "binary/x86_operands.h"
+
+#define BIT(reg) (UINT64_C(1) << (reg))
+
+static int x86_64_decode(struct bytes code, uint64_t vaddr, struct insn *ret)
+{
+	struct x86_insn x86;
+	int r = X86_DECODER.decode(code, vaddr, &x86);
+
+	if (r < 0)
+		return r;
+	x86_reduce(&x86, ret);
+	return 0;
+}
+
+static size_t x86_64_format(struct bytes code, uint64_t vaddr, char *text, size_t size)
+{
+	return X86_DECODER.format(code, vaddr, text, size);
+}
+
+/* The instruction that starts len bytes before pc: is it a call that ends at pc? */
+static bool is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, struct insn *ret)
+{
+	struct bytes code = { before_pc.at + before_pc.len - len, len };
+
+	return x86_64_decode(code, pc - len, ret) == 0 && ret->len == len &&
+	       (ret->flow == FLOW_CALL || ret->flow == FLOW_CALL_INDIRECT);
+}
+
+/*
+ * Instructions cannot be read backwards: the bytes may end in a direct call and in a shorter
+ * indirect one at once. A direct call over a distance that programs have is the better guess; over
+ * a longer one it is the worse.
+ */
+static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
+{
+	const int64_t near = INT64_C(1) << 28;
+	const size_t direct_len = 5, max_len = 10; /* data16 data16 rex.W call, of TLS sequences; fs: rex call
+						      *disp32(base,index) */
+	const uint8_t *end = before_pc.at + before_pc.len;
+	bool has_direct = before_pc.len >= direct_len && end[-5] == 0xe8;
+	struct insn insn;
+
+	ret = ret ? ret : &insn;
+	if (has_direct && is_call_of_length(before_pc, pc, direct_len, ret)) {
+		int64_t distance = (int64_t)(ret->target - pc);
+
+		if (distance < near && distance > -near)
+			return true;
+	}
+	for (size_t len = 2; len <= max_len && len <= before_pc.len; len++)
+		if (len != direct_len || !has_direct)
+			if (is_call_of_length(before_pc, pc, len, ret))
+				return true;
+	return has_direct && is_call_of_length(before_pc, pc, direct_len, ret);
+}
+
+static uint64_t x86_64_strip_pc(uint64_t pc)
+{
+	return pc;
+}
+
+/* mov $15,%rax or %eax; syscall: what glibc, musl and Go return to from a signal handler. */
+static bool x86_64_is_signal_trampoline(struct bytes code)
+{
+	static const uint8_t long_form[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t short_form[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	return (code.len >= sizeof long_form && memcmp(code.at, long_form, sizeof long_form) == 0) ||
+	       (code.len >= sizeof short_form && memcmp(code.at, short_form, sizeof short_form) == 0);
+}
+
+static const char *const reg_names[X86_N_REGS] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+						   "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+						   "r12", "r13", "r14", "r15", "rip" };
+
+const struct isa isa_x86_64 = {
+	.name = "x86-64",
+	.elf_machine = EM_X86_64,
+	.sp = X86_RSP,
+	.fp = X86_RBP,
+	.ra = X86_RIP,
+	.pc = X86_RIP,
+	.n_regs = X86_N_REGS,
+	.min_insn = 1,
+	.call_pushes_ra = true,
+	.callee_saved =
+		BIT(X86_RBX) | BIT(X86_RBP) | BIT(X86_R12) | BIT(X86_R13) | BIT(X86_R14) | BIT(X86_R15),
+	.argument_regs = BIT(X86_RDI) | BIT(X86_RSI) | BIT(X86_RDX) | BIT(X86_RCX) | BIT(X86_R8) |
+			 BIT(X86_R9) | BIT(X86_R10), /* r10: the static chain */
+	.reg_names = reg_names,
+	.decode = x86_64_decode,
+	.ends_in_call = x86_64_ends_in_call,
+	.format = x86_64_format,
+	.strip_pc = x86_64_strip_pc,
+	.is_signal_trampoline = x86_64_is_signal_trampoline,
+};

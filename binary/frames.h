@@ -23,6 +23,8 @@ struct fde {
 	uint64_t lsda;        /* vaddr, 0 = none */
 	struct cie cie;
 	struct bytes program;
+	uint64_t
+		program_vaddr; /* of its first byte; pc-relative DW_CFA_set_loc needs it. 0 in .debug_frame */
 };
 
 struct frames;
@@ -35,12 +37,17 @@ size_t frames_count(const struct frames *frames);
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
 /* Start vaddr of an entry, without parsing it. */
 uint64_t frames_start(const struct frames *frames, size_t index);
-/* The entry that covers vaddr: 0, -ENOENT if none does, -EBADMSG if it is damaged. */
+/*
+ * The entry that covers vaddr: 0, -ENOENT if none does, -EBADMSG if it is damaged. ret_index may be
+ * NULL. Where entries overlap, the one that starts last wins.
+ */
 int frames_find(const struct frames *frames, uint64_t vaddr, struct fde *ret);
+int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index);
 
 struct landing_site {
 	uint64_t start, end; /* vaddrs of the calls covered */
 	uint64_t pad;        /* vaddr of the landing pad */
 };
 /* Call-site entries with a landing pad. Returns how many there are in all; writes at most max. */
-size_t frames_landing_pads(const struct frames *frames, const struct fde *fde, struct landing_site *ret, size_t max);
+size_t frames_landing_pads(const struct frames *frames, const struct fde *fde, struct landing_site *ret,
+			   size_t max);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "binary/isa.h"
 
@@ -26,7 +27,8 @@ enum cfa_kind {
 };
 
 enum rule_kind {
-	RULE_SAME,      /* still in its register (never stored: the default for callee-saved registers) */
+	RULE_SAME, /* still in its register; the default of ra and of callee-saved registers, stored only for
+		      others */
 	RULE_UNDEFINED, /* lost; for ra: this is the outermost frame */
 	RULE_AT_CFA,    /* saved at CFA + offset */
 	RULE_IS_CFA,    /* its value is CFA + offset */
@@ -48,12 +50,15 @@ struct rule {
 struct recipe {
 	uint8_t cfa_kind, cfa_reg;
 	uint8_t witness, trust;
-	bool is_signal_frame; /* pc is where it was interrupted, not behind a call; every register has a rule */
-	bool ra_is_signed;    /* AArch64 pointer authentication */
+	/* The caller was interrupted, it did not call: its pc is the rule for isa->pc if there is one
+	 * (AArch64, where ra is an ordinary register then), else the rule for isa->ra. */
+	bool is_signal_frame;
+	bool ra_is_signed; /* AArch64 pointer authentication */
 	uint8_t n_rules;
 	int32_t cfa_offset, cfa_addend;
 	uint32_t cfa_expr;
-	uint32_t rules; /* index of the first in recipes.rules: sorted by reg; the return address is the rule for isa->ra */
+	uint32_t rules; /* index of the first in recipes.rules: sorted by reg; the return address is the rule
+			   for isa->ra */
 };
 
 struct recipe_row {
@@ -62,12 +67,22 @@ struct recipe_row {
 };
 #define RECIPE_NONE UINT32_MAX
 
+/* One function's rows, sorted by start; the first has start 0. */
+struct recipe_rows {
+	VEC(struct recipe_row) rows;
+};
+/* The recipe at an offset from the function's start; RECIPE_NONE if there is none. */
+uint32_t recipe_rows_find(const struct recipe_row *rows, size_t n, uint64_t offset);
+/* Appends a row; joined with the last one if nothing changes, replacing it if it starts at the same place. */
+void recipe_rows_add(struct recipe_rows *rows, uint32_t start, uint32_t recipe);
+
 /* All recipes of an image, each once. */
 struct recipes {
 	VEC(struct recipe) recipes;
 	VEC(struct rule) rules;
 	VEC(struct bytes) exprs; /* borrowed from the image */
-	uint32_t *slots;
+	struct map expr_index;   /* hash of the bytes -> exprs */
+	uint32_t *slots;         /* open hash of recipes */
 	size_t n_slots;
 };
 
@@ -75,9 +90,14 @@ void recipes_init(struct recipes *recipes);
 void recipes_done(struct recipes *recipes);
 /* Adds a recipe with its rules (r->rules is ignored), or finds the same one again. */
 uint32_t recipes_add(struct recipes *recipes, const struct recipe *r, const struct rule *rules);
+/* An expression for cfa_expr or rule.expr; the bytes stay borrowed. */
+uint32_t recipes_add_expr(struct recipes *recipes, struct bytes expr);
+/* The rule for a register; NULL if it has the default one. */
+const struct rule *recipe_rule(const struct recipes *recipes, const struct recipe *recipe, unsigned reg);
 
 /* One line, as `cpprof inspect recipes` prints it: "cfa=rsp+16 ra=c-8 rbp=c-16". */
-size_t recipe_format(const struct recipes *recipes, uint32_t index, const struct isa *isa, char *text, size_t size);
+size_t recipe_format(const struct recipes *recipes, uint32_t index, const struct isa *isa, char *text,
+		     size_t size);
 
 const char *witness_name(enum witness witness);
 const char *trust_name(enum trust trust);

@@ -34,7 +34,7 @@ struct frame {
 	uint64_t pc;    /* run-time address; for a caller the return address */
 	uint64_t vaddr; /* same place in the image's numbering */
 	image_id image;
-	bool is_return; /* look things up at vaddr - 1: a call may be the last instruction of its function */
+	bool is_return;  /* look things up at vaddr - 1: a call may be the last instruction of its function */
 	uint8_t witness; /* that led from this frame to its caller; WITNESS_NONE for the last one */
 	uint8_t verdict; /* of the step from this frame to its caller */
 };

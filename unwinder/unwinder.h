@@ -8,6 +8,7 @@
 #pragma once
 
 #include "collector/event.h"
+#include "unwinder/memory.h"
 #include "unwinder/recipe.h"
 #include "unwinder/stack.h"
 
@@ -15,17 +16,15 @@ enum unwind_mode { UNWIND_AUTO, UNWIND_ANALYSIS, UNWIND_CFI, UNWIND_FP };
 /* -EINVAL for a name that is none of auto, analysis, cfi, fp. */
 int unwind_mode_parse(const char *name, enum unwind_mode *ret);
 
-/* Bytes read from the target's memory at run-time address addr, or -errno. NULL: the snapshot is all there is. */
-typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *to, size_t len);
-
 struct unwinder_options {
 	enum unwind_mode mode;
-	memory_reader read_memory;
+	memory_reader read_memory; /* NULL: the snapshot is all there is */
 	void *read_context;
 };
 
 struct unwinder;
-struct unwinder *unwinder_new(struct images *images, const struct isa *isa, const struct unwinder_options *options);
+struct unwinder *unwinder_new(struct images *images, const struct isa *isa,
+			      const struct unwinder_options *options);
 void unwinder_free(struct unwinder *unwinder);
 
 /* Mappings, forks, execs and exits; other kinds are ignored. */

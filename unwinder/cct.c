@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/cct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define EMPTY UINT32_MAX
+#define FIRST_SLOTS 1024
+
+static void reset_slots(uint32_t **slots, size_t n)
+{
+	*slots = alloc_resize(*slots, n, sizeof(**slots));
+	memset(*slots, 0xff, n * sizeof(**slots));
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------- */
+
+/* One multiplication between parent and place suffices: both are mixed once more by hash_u64. */
+static size_t node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
+{
+	return (size_t)hash_u64(vaddr + (((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62) *
+						0x9e3779b97f4a7c15u);
+}
+
+static void grow_nodes(struct cct *cct)
+{
+	cct->n_node_slots *= 2;
+	reset_slots(&cct->node_slots, cct->n_node_slots);
+	size_t mask = cct->n_node_slots - 1;
+	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
+		const struct cct_node *node = &cct->nodes.at[i];
+		size_t slot = node_hash(node->parent, node->image, node->vaddr, node->flags) & mask;
+		while (cct->node_slots[slot] != EMPTY)
+			slot = (slot + 1) & mask;
+		cct->node_slots[slot] = (uint32_t)i;
+	}
+}
+
+uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
+{
+	size_t mask = cct->n_node_slots - 1;
+	size_t slot = node_hash(parent, image, vaddr, flags) & mask;
+
+	for (; cct->node_slots[slot] != EMPTY; slot = (slot + 1) & mask) {
+		const struct cct_node *node = &cct->nodes.at[cct->node_slots[slot]];
+		if (node->vaddr == vaddr && node->parent == parent && node->image == image &&
+		    node->flags == flags)
+			return cct->node_slots[slot];
+	}
+
+	uint32_t index = (uint32_t)cct->nodes.n;
+	vec_push(&cct->nodes, ((struct cct_node){ parent, image, vaddr, flags }));
+	cct->node_slots[slot] = index;
+	if (cct->nodes.n * 2 > cct->n_node_slots)
+		grow_nodes(cct);
+	return index;
+}
+
+uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
+{
+	uint32_t node = stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
+
+	for (size_t i = stack->frames.n; i-- > 0;) {
+		const struct frame *frame = &stack->frames.at[i];
+		uint32_t flags =
+			(frame->is_return ? CCT_IS_RETURN : 0u) | (i < stack->n_kernel ? CCT_IS_KERNEL : 0u);
+		node = cct_child(cct, node, frame->image, frame->vaddr, flags);
+	}
+	return node;
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
+
+static size_t value_hash(uint32_t node, uint32_t thread, uint32_t metric)
+{
+	return (size_t)hash_u64(((uint64_t)node << 32 | thread) + (uint64_t)metric * 0x9e3779b97f4a7c15u);
+}
+
+static void grow_values(struct cct *cct)
+{
+	cct->n_value_slots *= 2;
+	reset_slots(&cct->value_slots, cct->n_value_slots);
+	size_t mask = cct->n_value_slots - 1;
+	for (size_t i = 0; i < cct->values.n; i++) {
+		const struct cct_value *value = &cct->values.at[i];
+		size_t slot = value_hash(value->node, value->thread, value->metric) & mask;
+		while (cct->value_slots[slot] != EMPTY)
+			slot = (slot + 1) & mask;
+		cct->value_slots[slot] = (uint32_t)i;
+	}
+}
+
+void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
+{
+	size_t mask = cct->n_value_slots - 1;
+	size_t slot = value_hash(node, thread, metric) & mask;
+
+	for (; cct->value_slots[slot] != EMPTY; slot = (slot + 1) & mask) {
+		struct cct_value *known = &cct->values.at[cct->value_slots[slot]];
+		if (known->node == node && known->thread == thread && known->metric == metric) {
+			known->value += value;
+			return;
+		}
+	}
+	cct->value_slots[slot] = (uint32_t)cct->values.n;
+	vec_push(&cct->values, ((struct cct_value){ node, thread, metric, value }));
+	if (cct->values.n * 2 > cct->n_value_slots)
+		grow_values(cct);
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+void cct_init(struct cct *cct)
+{
+	*cct = (struct cct){ .n_node_slots = FIRST_SLOTS, .n_value_slots = FIRST_SLOTS };
+	reset_slots(&cct->node_slots, cct->n_node_slots);
+	reset_slots(&cct->value_slots, cct->n_value_slots);
+	/* The two roots are reached by their numbers, never through the hash: nobody is their child by
+	 * accident. */
+	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0 }));
+	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0 }));
+}
+
+void cct_done(struct cct *cct)
+{
+	vec_done(&cct->nodes);
+	vec_done(&cct->values);
+	free(cct->node_slots);
+	free(cct->value_slots);
+	*cct = (struct cct){ 0 };
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/memory.h"
+
+#include <string.h>
+
+void memory_begin(struct memory *memory, pid_t pid, uint64_t start, struct bytes snapshot, bool is_cut_off)
+{
+	memory->pid = pid;
+	memory->start = start;
+	memory->snapshot = snapshot;
+	memory->is_cut_off = is_cut_off;
+	memory->was_read_late = false;
+	memory->window_len = 0;
+}
+
+static bool get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t addr, unsigned size,
+		     uint64_t *ret)
+{
+	uint64_t offset = addr - start;
+
+	if (addr < start || len < size || offset > len - size)
+		return false;
+	*ret = 0;
+	memcpy(ret, bytes + offset, size);
+	return true;
+}
+
+/* Refills the window from addr on; a page that is not there shortens it. */
+static void move_window(struct memory *memory, uint64_t addr)
+{
+	size_t to_page_end = MEMORY_WINDOW - (addr & (MEMORY_WINDOW - 1));
+	ssize_t n = memory->read(memory->context, memory->pid, addr, memory->window, MEMORY_WINDOW);
+
+	if (n < 0)
+		n = memory->read(memory->context, memory->pid, addr, memory->window, to_page_end);
+	memory->window_start = addr;
+	memory->window_len = n < 0 ? 0 : (size_t)n;
+}
+
+enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+{
+	if (get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
+		return MEMORY_OK;
+
+	bool is_behind = addr >= memory->start && memory->is_cut_off;
+	if (memory->read) {
+		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret))
+			return MEMORY_OK;
+		move_window(memory, addr);
+		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret)) {
+			memory->was_read_late = true;
+			return MEMORY_OK;
+		}
+	}
+	return is_behind ? MEMORY_BEYOND : MEMORY_BAD;
+}

@@ -32,6 +32,7 @@ struct sample {
 	struct regs regs;       /* known == 0: no user registers */
 	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */
 	bool stack_was_full;    /* the copy filled the requested size: the stack may go on */
+	bool stack_was_clipped; /* cut off at the end of the thread's stack: what the kernel copied beyond is not its own */
 	const uint64_t *kernel_pc, *user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
 };

@@ -24,6 +24,7 @@ struct source_info {
 	VEC(struct source_event) events;
 	uint32_t stack_size;         /* snapshot size asked for */
 	uint64_t start_unix_ns;      /* wall clock at time zero of the recording, 0 = unknown */
+	uint64_t start_ns;           /* the events' clock at that moment, 0 = unknown */
 	char *host, *kernel, *cpu;   /* NULL = unknown */
 	char *command;               /* what was recorded */
 	VEC(char *) notes;           /* fallbacks and limits met, one sentence each, for the user */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events: what may be counted, by name. Names, modifiers and their meaning are libpfm4's:
+ * "cycles", "instructions:u", "cpu-clock", "perf_raw::r003c", "spr::INST_RETIRED:ANY".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+/* As the kernel wants it. */
+struct event_spec {
+	char name[64];
+	uint32_t type;
+	uint64_t config, config1, config2;
+	uint64_t frequency, period; /* from modifiers (freq=, period=); 0 = not said */
+	bool excludes_user, excludes_kernel, excludes_hypervisor;
+	uint8_t precise;
+	bool is_clock; /* counts nanoseconds */
+};
+
+/* -ENOENT, with a diag, for a name nobody knows. */
+int event_spec_parse(const char *name, struct event_spec *ret, struct diag *diag);
+/* Needs no library and no hardware: time on a CPU. */
+struct event_spec event_spec_cpu_clock(void);
+/* Where there is a PMU. */
+struct event_spec event_spec_cycles(void);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch: two pipes. The child waits for a byte on one; the other closes by itself when exec works
+ * and carries an errno when it does not.
+ */
+#include "collector/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+__attribute__((noreturn)) static void run_child(char *const *argv, int go, int error)
+{
+	char byte;
+
+	if (read(go, &byte, 1) != 1) /* the profiler gave up */
+		_exit(127);
+	execvp(argv[0], argv);
+
+	int cause = errno;
+	ssize_t n = write(error, &cause, sizeof(cause));
+	_exit(n < 0 ? 126 : 127);
+}
+
+int launch_prepare(char *const *argv, struct launch *ret, struct diag *diag)
+{
+	int go[2], error[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return diag_set(diag, -errno, "cannot start '%s'", argv[0]);
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		diag_set(diag, -errno, "cannot start '%s'", argv[0]);
+		close(go[0]);
+		close(go[1]);
+		return diag->error;
+	}
+
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		run_child(argv, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	*ret = (struct launch){ .pid = pid, .go = go[1], .error = error[0] };
+	if (pid > 0)
+		return 0;
+	diag_set(diag, -errno, "cannot start '%s'", argv[0]);
+	*ret = (struct launch){ 0 };
+	close(go[1]);
+	close(error[0]);
+	return diag->error;
+}
+
+int launch_start(struct launch *launch, const char *name, struct diag *diag)
+{
+	int cause = 0;
+	ssize_t n = write(launch->go, "", 1);
+
+	if (n == 1) {
+		do
+			n = read(launch->error, &cause, sizeof(cause));
+		while (n < 0 && errno == EINTR);
+	}
+	launch->is_started = n == 0;
+	if (n == 0)
+		return 0;
+	return diag_set(diag, n == sizeof(cause) ? -cause : -EIO, "cannot run '%s'", name);
+}
+
+static bool reap(struct launch *launch, int flags)
+{
+	if (launch->pid && !launch->is_over && waitpid(launch->pid, &launch->status, flags) == launch->pid)
+		launch->is_over = true;
+	return launch->is_over;
+}
+
+bool launch_poll(struct launch *launch)
+{
+	return reap(launch, WNOHANG);
+}
+
+bool launch_wait(struct launch *launch)
+{
+	return reap(launch, 0);
+}
+
+void launch_done(struct launch *launch)
+{
+	if (!launch->pid)
+		return;
+	close(launch->go);
+	close(launch->error);
+	if (!launch->is_started)
+		while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	*launch = (struct launch){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch: a command that waits, forked but not yet started, until its profiler is ready.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+
+struct launch {
+	pid_t pid; /* 0 = none */
+	int go;    /* closing it without a word makes the child leave */
+	int error; /* the child writes its errno here if it cannot run the command */
+	int status; /* as waitpid gives it, once is_over */
+	bool is_started, is_over;
+};
+
+/* argv[0] is searched in PATH. */
+int launch_prepare(char *const *argv, struct launch *ret, struct diag *diag);
+/* Lets it run; faults if the command cannot be run. */
+int launch_start(struct launch *launch, const char *name, struct diag *diag);
+/* Is it over? Never waits. */
+bool launch_poll(struct launch *launch);
+/* Waits; false if a signal came first. */
+bool launch_wait(struct launch *launch);
+/* Forgets the child; one that was never started leaves by itself. */
+void launch_done(struct launch *launch);

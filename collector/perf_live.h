@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_live: what perf_source.c (the stream), perf_attach.c and perf_setup.c (its beginning) share. Private.
+ */
+#pragma once
+
+#include <poll.h>
+
+#include "collector/launch.h"
+#include "collector/mapping.h"
+#include "collector/order.h"
+#include "collector/perf_events.h"
+#include "collector/perf_source.h"
+#include "collector/stack_top.h"
+
+struct perf_target {
+	pid_t pid;
+	pid_t tid;     /* 0: the whole process */
+	int pidfd;     /* -1: asked through /proc */
+	bool is_gone;
+};
+
+struct perf_live {
+	struct source source; /* first: a struct source * is a struct perf_live * */
+	struct perf_events events;
+	struct order *order;
+	struct mapper *mapper;
+	struct stack_tops *tops;
+	struct launch launch;
+	VEC(struct perf_target) targets;
+
+	/* What /proc told when we attached, to be handed out before anything else. Strings are owned. */
+	VEC(struct event) known;
+	size_t next_known;
+	struct map maps_read;        /* pid -> index into maps_ns */
+	VEC(uint64_t) maps_ns;       /* mappings older than this are in `known` already */
+	bool is_attaching;
+	struct map forked;           /* while attaching: threads whose birth was seen, so they have inherited events */
+
+	struct perf_scratch scratch;
+	struct perf_record record;
+	uint64_t round_ns, samples_from_ns;
+	bool is_stopped, is_finished; /* no more samples; no more records */
+	VEC(struct pollfd) polls;
+	struct perf_source_stats stats;
+};
+
+extern const struct source_ops perf_live_ops;
+
+uint64_t perf_live_now(void);
+/* Reads every ring once. */
+void perf_live_round(struct perf_live *live);
+__attribute__((format(printf, 2, 3))) void perf_live_note(struct perf_live *live, const char *format, ...);
+
+/* perf_attach.c: opens events on every thread of the targets and learns their names and mappings. */
+int perf_attach_all(struct perf_live *live, const struct perf_source_options *options, struct diag *diag);
+int perf_attach_command(struct perf_live *live, const struct perf_source_options *options, struct diag *diag);

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_source: rings to events.
+ */
+#include "collector/perf_live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/target.h"
+
+#define ROUND_NS 50000000ull       /* rings are read at least this often while there is something to read */
+#define IDLE_MS 100                /* and this often when there is nothing */
+#define HELD_MAX (512ull << 20)    /* a consumer this far behind: leave the rings to fill, and the kernel counts */
+
+static struct perf_live *live_of(struct source *source)
+{
+	return (struct perf_live *)source;
+}
+
+uint64_t perf_live_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void perf_live_note(struct perf_live *live, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	vec_push(&live->source.info.notes, alloc_text(text));
+}
+
+/* ---- reading the rings ---------------------------------------------------------------------- */
+
+static void take_record(struct perf_live *live, struct bytes bytes)
+{
+	struct perf_record *record = &live->record;
+
+	if (perf_record_parse(bytes, &live->events.layout, &live->scratch, record) < 0 || !record->has_time) {
+		live->stats.damaged++;
+		return;
+	}
+	if (live->is_attaching && record->kind == PERF_KIND_FORK)
+		map_put(&live->forked, (uint32_t)record->tid, 1);
+	order_add(live->order, record->time_ns, bytes);
+}
+
+void perf_live_round(struct perf_live *live)
+{
+	struct bytes bytes;
+
+	live->round_ns = perf_live_now();
+	order_round_begin(live->order, live->round_ns);
+	for (size_t i = 0; i < live->events.rings.n; i++) {
+		struct perf_ring *ring = &live->events.rings.at[i];
+		if (!perf_ring_begin(ring))
+			continue;
+		while (perf_ring_next(ring, &bytes))
+			take_record(live, bytes);
+		perf_ring_end(ring);
+		live->stats.damaged += ring->view.is_damaged;
+		ring->view.is_damaged = false;
+	}
+	order_round_end(live->order);
+}
+
+/* ---- records to events ---------------------------------------------------------------------- */
+
+/* A mapping or exec that is part of what /proc told when we attached. */
+static bool is_known(const struct perf_live *live, const struct event *event)
+{
+	uint32_t index = map_find(&live->maps_read, (uint32_t)event->pid);
+
+	return index != MAP_NONE && event->time_ns < live->maps_ns.at[index];
+}
+
+static void finish_mapping(struct perf_live *live, struct event *event)
+{
+	const struct perf_record *record = &live->record;
+	struct mapping_file file = { .inode = record->mmap.inode, .major = record->mmap.major,
+				     .minor = record->mmap.minor, .build_id = record->mmap.build_id };
+
+	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
+}
+
+static void finish_sample(struct perf_live *live, struct event *event)
+{
+	struct sample *sample = &event->sample;
+	const struct isa *isa = live->source.info.isa;
+	uint32_t attr = map_find(&live->events.by_id, live->record.id);
+
+	sample->event = attr == MAP_NONE ? 0 : attr;
+	if (!sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
+		return;
+
+	uint64_t len = stack_tops_clip(live->tops, event->pid, event->tid, event->time_ns, sample->regs.value[isa->sp],
+				       sample->stack.len);
+	if (len < sample->stack.len) {
+		sample->stack.len = len;
+		sample->stack_was_full = false;
+		sample->stack_was_clipped = true;
+	}
+}
+
+/* False: a record that says nothing, or nothing new. */
+static bool convert(struct perf_live *live, struct bytes bytes, struct event *ret)
+{
+	if (perf_record_parse(bytes, &live->events.layout, &live->scratch, &live->record) < 0 ||
+	    !perf_record_event(&live->record, ret))
+		return false;
+	switch (ret->kind) {
+	case EVENT_SAMPLE:
+		finish_sample(live, ret);
+		return true;
+	case EVENT_MAPPING:
+		if (is_known(live, ret))
+			return false;
+		finish_mapping(live, ret);
+		return true;
+	case EVENT_EXEC:
+		stack_tops_forget(live->tops, ret->tid);
+		return !is_known(live, ret);
+	case EVENT_FORK:
+	case EVENT_EXIT:
+		stack_tops_forget(live->tops, ret->tid);
+		return true;
+	case EVENT_COMM:
+	case EVENT_LOST:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+		return true;
+	}
+	return false;
+}
+
+static bool next_due(struct perf_live *live, struct event *ret)
+{
+	struct bytes bytes;
+	uint64_t time;
+
+	if (live->next_known < live->known.n) {
+		*ret = live->known.at[live->next_known++];
+		return true;
+	}
+	while (order_next(live->order, &time, &bytes))
+		if (convert(live, bytes, ret))
+			return true;
+	return false;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static bool is_gone(const struct perf_target *target)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", target->pid, target->tid ? target->tid : target->pid);
+	return access(path, F_OK) < 0;
+}
+
+static bool all_gone(struct perf_live *live)
+{
+	for (size_t i = 0; i < live->targets.n; i++) {
+		struct perf_target *target = &live->targets.at[i];
+		if (!target->is_gone && target->pidfd < 0)
+			target->is_gone = is_gone(target);
+		if (!target->is_gone)
+			return false;
+	}
+	return true;
+}
+
+/* Until a ring is a quarter full, a target ends, a signal comes, or the time is over. */
+static void wait_for_news(struct perf_live *live, int timeout_ms)
+{
+	size_t n_rings = live->events.anchors.n;
+
+	vec_clear(&live->polls);
+	for (size_t i = 0; i < n_rings; i++)
+		vec_push(&live->polls, ((struct pollfd){ .fd = live->events.anchors.at[i], .events = POLLIN }));
+	for (size_t i = 0; i < live->targets.n; i++) {
+		const struct perf_target *target = &live->targets.at[i];
+		vec_push(&live->polls, ((struct pollfd){ .fd = target->is_gone ? -1 : target->pidfd, .events = POLLIN }));
+	}
+	live->stats.wakeups++;
+	if (poll(live->polls.at, live->polls.n, timeout_ms) <= 0)
+		return;
+	for (size_t i = 0; i < live->targets.n; i++)
+		live->targets.at[i].is_gone |= live->polls.at[n_rings + i].revents != 0;
+}
+
+static void start_samples_in_time(struct perf_live *live, uint64_t now)
+{
+	if (!live->samples_from_ns || now < live->samples_from_ns)
+		return;
+	perf_events_enable_samples(&live->events);
+	live->samples_from_ns = 0;
+}
+
+/* How long to wait before the rings are read again. */
+static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadline)
+{
+	uint64_t ms = order_held(live->order) ? ROUND_NS / 1000000u : IDLE_MS;
+	uint64_t left = (deadline - now) / 1000000u + 1;
+
+	if (live->samples_from_ns > now && (live->samples_from_ns - now) / 1000000u < left)
+		left = (live->samples_from_ns - now) / 1000000u + 1;
+	return (int)(left < ms ? left : ms);
+}
+
+static void finish(struct perf_live *live)
+{
+	perf_live_round(live);
+	order_finish(live->order);
+	live->is_finished = true;
+}
+
+static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
+{
+	struct perf_live *live = live_of(source);
+	uint64_t now = perf_live_now();
+	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
+
+	(void)diag;
+	if (!live->is_finished && now - live->round_ns >= ROUND_NS && order_held(live->order) < HELD_MAX)
+		perf_live_round(live); /* also when the consumer is busy with what it has */
+	while (!next_due(live, ret)) {
+		if (live->is_finished)
+			return 0;
+		start_samples_in_time(live, now);
+		if (live->is_stopped || all_gone(live)) {
+			finish(live);
+			continue;
+		}
+		if (now >= deadline)
+			return -EAGAIN;
+		wait_for_news(live, pause_ms(live, now, deadline));
+		perf_live_round(live);
+		now = perf_live_now();
+	}
+	return 1;
+}
+
+static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	(void)source;
+	return target_read_memory(pid, addr, to, len);
+}
+
+static void live_close(struct source *source)
+{
+	struct perf_live *live = live_of(source);
+
+	for (size_t i = 0; i < live->targets.n; i++)
+		if (live->targets.at[i].pidfd >= 0)
+			close(live->targets.at[i].pidfd);
+	for (size_t i = 0; i < live->known.n; i++) {
+		const struct event *event = &live->known.at[i];
+		free((char *)(event->kind == EVENT_COMM ? event->comm : event->mapping.path));
+	}
+	perf_events_done(&live->events);
+	launch_done(&live->launch);
+	order_free(live->order);
+	mapper_free(live->mapper);
+	stack_tops_free(live->tops);
+	map_done(&live->maps_read);
+	map_done(&live->forked);
+	vec_done(&live->targets);
+	vec_done(&live->known);
+	vec_done(&live->maps_ns);
+	vec_done(&live->polls);
+	source_info_done(&live->source.info);
+	free(live);
+}
+
+const struct source_ops perf_live_ops = { live_next, live_read_memory, live_close };
+
+/* ---- what only a live source has ------------------------------------------------------------ */
+
+pid_t perf_source_child(const struct source *source)
+{
+	return ((const struct perf_live *)source)->launch.pid;
+}
+
+bool perf_source_wait(struct source *source, int *ret_status)
+{
+	struct perf_live *live = live_of(source);
+
+	if (!launch_wait(&live->launch))
+		return false;
+	*ret_status = live->launch.status;
+	return true;
+}
+
+void perf_source_stop(struct source *source)
+{
+	struct perf_live *live = live_of(source);
+
+	perf_events_disable(&live->events);
+	live->is_stopped = true;
+}
+
+struct perf_source_stats perf_source_stats(const struct source *source)
+{
+	const struct perf_live *live = (const struct perf_live *)source;
+	struct perf_source_stats stats = live->stats;
+
+	stats.late = order_late(live->order);
+	return stats;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_source: events of live processes, from outside, through perf_event.
+ *
+ * Opening attaches: to running processes or threads, or to a command that is started then. The source
+ * ends when every target has ended. Closing detaches and leaves the targets running.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "collector/source.h"
+
+struct perf_source_options {
+	/* One of these three kinds of target: */
+	const pid_t *pids; /* processes with all their threads */
+	size_t n_pids;
+	const pid_t *tids; /* single threads */
+	size_t n_tids;
+	char *const *argv; /* a command to run; NULL-terminated */
+
+	bool skips_refused;        /* processes we may not attach to become a note, if others are left */
+	const char *const *events; /* names; none = cycles where there is a PMU, else cpu-clock */
+	size_t n_events;
+	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
+	uint32_t stack_size;        /* bytes of stack copied with each sample, rounded up to 8 */
+	uint64_t delay_ns;          /* samples only from then on */
+	uint64_t ring_bytes;        /* of all rings; 0 = a default */
+	bool all_user;              /* no samples in the kernel */
+	bool inherits;              /* follow threads and processes that come later */
+};
+
+#define SOURCE_FREQUENCY 997     /* no divisor of the frequencies programs tick with */
+#define SOURCE_STACK_SIZE 16384  /* up to here the copy costs the target less than the interrupt */
+#define SOURCE_STACK_SIZE_MAX 65528
+
+/*
+ * -EACCES, -EPERM: not ours to profile; -ESRCH: no such process; -ENOTSUP: a 32-bit program. images is
+ * borrowed. The command is running when this returns.
+ */
+int perf_source_open(struct images *images, const struct perf_source_options *options, struct source **ret,
+		     struct diag *diag);
+
+/* Of a started command: its pid (0 = none). */
+pid_t perf_source_child(const struct source *source);
+/* Waits for the command to end; false if a signal came first. ret_status as waitpid gives it. */
+bool perf_source_wait(struct source *source, int *ret_status);
+
+/* No more samples from now on; what was written so far can still be read. */
+void perf_source_stop(struct source *source);
+
+/* Losses that no record will tell of, because the recording ended in them. Asked after the end. */
+struct perf_source_stats {
+	uint64_t wakeups;
+	uint64_t late;    /* records that came out of order */
+	uint64_t damaged; /* rings or records that made no sense */
+};
+struct perf_source_stats perf_source_stats(const struct source *source);

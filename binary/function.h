@@ -93,6 +93,8 @@ bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, u
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */
 bool functions_returns(const struct functions *functions, uint64_t vaddr);
+/* The same for what the GOT word `slot` will hold. */
+bool functions_slot_returns(const struct functions *functions, uint64_t slot);
 /* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */
 uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr);
 

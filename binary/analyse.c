@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analyse: every function of an image, in the order that settles who owns which part: first what
+ * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
+ * function that turns out not to return sends its callers round again.
+ */
+#include "binary/flow.h"
+#include "binary/function_private.h"
+
+#include <stdlib.h>
+
+#define MAX_ROUNDS 8 /* chains of functions that do not return; three were enough everywhere */
+
+struct call_pair {
+	uint32_t callee, caller;
+};
+
+struct analysis {
+	struct functions *functions;
+	struct flow flow;
+	flow_visitor visit;
+	void *context;
+	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
+	VEC(uint32_t) queue;
+};
+
+static bool is_stub(const struct function *f)
+{
+	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
+}
+
+static void note_callee(struct analysis *a, uint32_t caller, uint64_t target)
+{
+	uint32_t callee = functions_index(a->functions, target);
+
+	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target && !is_stub(&a->functions->at[callee]) &&
+	    a->functions->at[callee].returns != RETURNS_NEVER)
+		vec_push(&a->calls, ((struct call_pair){ callee, caller }));
+}
+
+static void note_callees(struct analysis *a, uint32_t caller)
+{
+	const struct flow *flow = &a->flow;
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool is_tail = flow->flags.at[i] & INSN_TAIL;
+		if (insn->flow == FLOW_CALL || (is_tail && insn->target))
+			note_callee(a, caller, insn->target);
+	}
+}
+
+/* The parts this function absorbed belong to it, unless another had them first. */
+static void own_parts(struct analysis *a, uint32_t owner)
+{
+	struct functions *functions = a->functions;
+
+	for (size_t k = 0; k < a->flow.absorbed.n; k++) {
+		struct function *part = &functions->at[a->flow.absorbed.at[k]];
+		if (part->parent != FUNCTION_NONE && part->parent != owner)
+			continue;
+		part->kind = FUNCTION_PART;
+		part->parent = owner;
+	}
+}
+
+static void analyse_one(struct analysis *a, uint32_t index)
+{
+	flow_analyse(&a->flow, index);
+
+	struct function *f = &a->functions->at[index];
+	bool returns = a->flow.returns || a->flow.verdict == FLOW_REFUSED;
+	f->is_analysed = true;
+	if (f->returns != RETURNS_NEVER)
+		f->returns = returns ? RETURNS : RETURNS_NEVER;
+	own_parts(a, index);
+	note_callees(a, index);
+	if (a->visit)
+		a->visit(a->context, index, &a->flow);
+}
+
+/* Lower goes first. */
+static unsigned rank(const struct functions *functions, const struct function *f)
+{
+	unsigned class = 3;
+
+	if (function_is_sure(f))
+		class = 0;
+	else if (f->sources & FROM_POINTER)
+		class = 1;
+	else if (!evidence_has(functions, EVIDENCE_JUMPED, f->start))
+		class = 2;
+	return class * 2 + (f->start % 16 != 0);
+}
+
+#define N_RANKS 8
+
+static void analyse_rank(struct analysis *a, unsigned wanted)
+{
+	for (uint32_t i = 0; i < a->functions->n; i++) {
+		const struct function *f = &a->functions->at[i];
+		bool is_owned = f->parent != FUNCTION_NONE;
+		if (!is_stub(f) && !is_owned && !f->is_analysed && rank(a->functions, f) == wanted)
+			analyse_one(a, i);
+	}
+}
+
+/* Callers of what has turned out not to return. */
+static void queue_callers(struct analysis *a)
+{
+	size_t kept = 0;
+	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
+
+	vec_clear(&a->queue);
+	for (size_t i = 0; i < a->calls.n; i++) {
+		struct call_pair pair = a->calls.at[i];
+		if (a->functions->at[pair.callee].returns != RETURNS_NEVER) {
+			a->calls.at[kept++] = pair;
+			continue;
+		}
+		if (!is_queued[pair.caller])
+			vec_push(&a->queue, pair.caller);
+		is_queued[pair.caller] = true;
+	}
+	a->calls.n = kept;
+	free(is_queued);
+}
+
+/* The parts a function claimed before we knew better are free again. */
+static void release_parts(struct functions *functions, const bool *is_queued)
+{
+	for (size_t i = 0; i < functions->n; i++)
+		if (functions->at[i].parent != FUNCTION_NONE && is_queued[functions->at[i].parent])
+			functions->at[i].parent = FUNCTION_NONE;
+}
+
+static void analyse_again(struct analysis *a)
+{
+	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < a->queue.n; i++)
+		is_queued[a->queue.at[i]] = true;
+	release_parts(a->functions, is_queued);
+	free(is_queued);
+	for (size_t i = 0; i < a->queue.n; i++)
+		if (a->functions->at[a->queue.at[i]].parent == FUNCTION_NONE)
+			analyse_one(a, a->queue.at[i]);
+}
+
+void functions_analyse(struct functions *functions, flow_visitor visit, void *context)
+{
+	struct analysis a = { .functions = functions, .visit = visit, .context = context };
+
+	functions_survey(functions);
+	flow_init(&a.flow, functions);
+	for (unsigned r = 0; r < N_RANKS; r++)
+		analyse_rank(&a, r);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+		queue_callers(&a);
+		if (a.queue.n == 0)
+			break;
+		analyse_again(&a);
+		for (unsigned r = 0; r < N_RANKS; r++) /* parts that lost their owner */
+			analyse_rank(&a, r);
+	}
+	flow_done(&a.flow);
+	vec_done(&a.calls);
+	vec_done(&a.queue);
+}

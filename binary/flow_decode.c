@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
+ */
+#include "binary/flow_private.h"
+
+#define MAX_PARTS 512u
+
+uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
+{
+	for (size_t i = 0; i < flow->parts.n; i++) {
+		const struct flow_part *part = &flow->parts.at[i];
+		if (vaddr < part->start || vaddr >= part->end)
+			continue;
+		uint32_t low = part->first, high = part->first + part->n;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (flow->vaddrs.at[middle] < vaddr)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low < part->first + part->n && flow->vaddrs.at[low] == vaddr ? low : FLOW_NONE;
+	}
+	return FLOW_NONE;
+}
+
+bool flow_holds(const struct flow *flow, uint64_t vaddr)
+{
+	for (size_t i = 0; i < flow->parts.n; i++)
+		if (vaddr >= flow->parts.at[i].start && vaddr < flow->parts.at[i].end)
+			return true;
+	return false;
+}
+
+static void add_insn(struct flow *flow, const struct insn *insn, uint64_t vaddr, uint16_t flags)
+{
+	vec_push(&flow->insns, *insn);
+	vec_push(&flow->vaddrs, vaddr);
+	vec_push(&flow->flags, flags);
+	vec_push(&flow->state_of, FLOW_NONE);
+	vec_push(&flow->private->first_from, FLOW_NONE);
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		if (e->kind == EFFECT_SET && e->reg == flow->isa->sp && e->base < 64)
+			flow->private->sp_sources |= 1ull << e->base;
+	}
+}
+
+static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
+{
+	struct bytes code = image_code(flow->functions->image, start);
+	uint64_t at = start;
+
+	if (code.len < end - start)
+		end = start + code.len;
+	while (at < end) {
+		struct insn insn = { 0 };
+		struct bytes rest = bytes_slice(code, at - start, end - at);
+		bool is_bad = flow->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len;
+
+		if (is_bad)
+			insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
+		add_insn(flow, &insn, at, is_bad ? INSN_BAD : 0);
+		at += insn.len;
+	}
+}
+
+static void mark_leaders(struct flow *flow, const struct flow_part *part)
+{
+	for (uint32_t i = part->first; i < part->first + part->n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)
+			continue;
+		if (insn->flow == FLOW_BRANCH && i + 1 < part->first + part->n)
+			flow->flags.at[i + 1] |= INSN_LEADER;
+		if (insn->target < part->start || insn->target >= part->end)
+			continue;
+		uint32_t to = flow_insn_at(flow, insn->target);
+		if (to != FLOW_NONE)
+			flow->flags.at[to] |= INSN_LEADER;
+	}
+}
+
+static void add_pads(struct flow *flow, uint64_t start, uint64_t end)
+{
+	const struct frames *frames = flow->functions->frames;
+	struct fde fde;
+
+	if (!frames)
+		return;
+	for (uint64_t at = start; at < end && frames_find(frames, at, &fde) == 0 && fde.size; at = fde.start + fde.size) {
+		size_t n = fde.lsda ? frames_landing_pads(frames, &fde, NULL, 0) : 0;
+		if (n == 0 || n > FLOW_MAX_INSNS)
+			continue;
+		vec_reserve(&flow->pads, flow->pads.n + n);
+		n = frames_landing_pads(frames, &fde, flow->pads.at + flow->pads.n, n);
+		flow->pads.n += n;
+	}
+}
+
+bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
+{
+	uint32_t first = (uint32_t)flow->insns.n;
+	uint64_t most = (uint64_t)FLOW_MAX_INSNS * flow->isa->min_insn;
+
+	if (end <= start || end - start > most || flow->insns.n + (end - start) / flow->isa->min_insn > FLOW_MAX_INSNS * 2 ||
+	    flow->parts.n >= MAX_PARTS)
+		return false;
+	decode_part(flow, start, end);
+	if (flow->insns.n == first)
+		return false;
+
+	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
+	vec_push(&flow->parts, part);
+	mark_leaders(flow, &part);
+	add_pads(flow, start, end);
+
+	size_t words = flow->insns.n / 64 + 1;
+	while (flow->private->strong.n < words) {
+		vec_push(&flow->private->strong, 0);
+		vec_push(&flow->private->weak, 0);
+	}
+	flow->private->budget += (uint64_t)part.n * FLOW_MAX_VISITS;
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_private: what the files of the abstract interpreter share. flow.c drives, transfer.c applies
+ * effects, jumptable.c resolves indirect jumps, guess.c gives unreached code a state.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "binary/flow.h"
+
+#define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
+#define FLOW_MAX_VISITS 64u     /* runs per block, on average; real code needs one or two */
+#define FLOW_NONE UINT32_MAX
+
+/* A failed exit, for the entry bias. */
+struct flow_exit {
+	uint32_t insn;
+	value sp;
+};
+
+struct flow_private {
+	VEC(uint64_t) strong, weak;  /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint32_t) first_from;    /* leaders: the instruction they were first reached from */
+	VEC(struct flow_exit) failed_exits;
+	struct map load_of, target_of, table_of; /* instruction -> index */
+	struct state scratch, taken;
+	uint64_t sp_sources;         /* registers that sp is set from somewhere: worth a look at what callees clobber */
+	uint64_t budget;             /* blocks that may still be run */
+	bool is_guessing;
+	bool must_restart;           /* a weak state that had been propagated turned out wrong */
+};
+
+/* transfer.c */
+void transfer(struct flow *flow, uint32_t i, struct state *state);
+/* The value an indirect jump goes to. */
+value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *state);
+
+/* jumptable.c: resolves the jump at i, once per value; true if its targets are known. */
+bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
+
+/* flow_decode.c */
+/* Decodes [start, end) as one more part; false if that is too much. */
+bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
+bool flow_holds(const struct flow *flow, uint64_t vaddr);
+
+/* flow_run.c */
+/* Gives a leader its state, whatever it had. */
+void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);
+/* A state arrives at instruction `to`. */
+void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
+/* Runs what is pending until nothing changes. */
+void flow_settle(struct flow *flow);
+
+/* guess.c: states for code that no edge reaches. */
+void flow_guess(struct flow *flow);

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_run: the fixpoint over a function and the parts it absorbs.
+ *
+ * Leaders are instructions that carry a state. Running one means stepping from it to the next
+ * leader or transfer of control, and joining what comes out into the states there. Leaders wait in
+ * two bitmaps: those a jump reached, and those only a call's fall-through reached, which wait until
+ * the first are done. If a jump later contradicts a weak state that was already propagated, the
+ * call is known not to return and the function is run again with that knowledge.
+ */
+#include "binary/flow_private.h"
+
+static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
+{
+	struct flow_private *p = flow->private;
+	bool passes = state_is_entry_like(state, flow->isa);
+	uint16_t *flags = &flow->flags.at[i];
+
+	*flags = (uint16_t)((*flags & ~(INSN_EXIT_PASSES | INSN_EXIT_FAILS)) |
+			    (passes ? INSN_EXIT_PASSES : INSN_EXIT_FAILS));
+	if (passes || p->failed_exits.n >= 64)
+		return;
+	for (size_t k = 0; k < p->failed_exits.n; k++)
+		if (p->failed_exits.at[k].insn == i) {
+			p->failed_exits.at[k].sp = state->reg[flow->isa->sp];
+			return;
+		}
+	vec_push(&p->failed_exits, ((struct flow_exit){ i, state->reg[flow->isa->sp] }));
+}
+
+static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
+{
+	const struct function *part = &flow->functions->at[index];
+	uint64_t end = part->end;
+
+	for (size_t k = 0; k < flow->parts.n; k++) /* a piece of it may be here already */
+		if (flow->parts.at[k].start > target && flow->parts.at[k].start < end)
+			end = flow->parts.at[k].start;
+	if (!flow_add_part(flow, target, end))
+		return false;
+	if (target == part->start)
+		vec_push(&flow->absorbed, index);
+	return true;
+}
+
+/*
+ * Control goes to an address outside the parts. In entry-like state to a start: a tail call. In any
+ * other state into code that nobody enters as a function: a part of ours.
+ */
+static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+{
+	uint32_t index = functions_index(flow->functions, target);
+	bool is_entry_like = state_is_entry_like(state, flow->isa);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->functions->at[index];
+	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f);
+
+	if (f && is_part && !is_entry_like && !flow->private->is_guessing && absorb(flow, index, target)) {
+		uint32_t to = flow_insn_at(flow, target);
+		if (to != FLOW_NONE)
+			flow_arrive(flow, to, state, i, false);
+		return;
+	}
+	flow->flags.at[i] |= INSN_TAIL;
+	if (!flow->private->is_guessing)
+		note_exit(flow, i, state);
+}
+
+static void go(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+{
+	uint32_t to;
+
+	if (!flow_holds(flow, target)) {
+		leave(flow, i, target, state);
+		return;
+	}
+	to = flow_insn_at(flow, target);
+	if (to != FLOW_NONE) /* else the jump goes between two instructions: it lies, or the code overlaps */
+		flow_arrive(flow, to, state, i, false);
+}
+
+static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
+{
+	uint64_t bit = 1ull << (i % 64);
+
+	if (is_weak) {
+		flow->private->weak.at[i / 64] |= bit;
+		return;
+	}
+	flow->private->strong.at[i / 64] |= bit;
+	flow->private->weak.at[i / 64] &= ~bit;
+}
+
+/* An address inside a block becomes a leader: the block above now ends there and must say so. */
+static void make_leader(struct flow *flow, uint32_t i)
+{
+	uint16_t reached = flow->flags.at[i] & INSN_REACHED;
+
+	flow->flags.at[i] |= INSN_LEADER;
+	if (!reached)
+		return;
+	for (uint32_t above = i; above-- > 0;) {
+		if (!(flow->flags.at[above] & INSN_LEADER))
+			continue;
+		if (flow->state_of.at[above] != FLOW_NONE)
+			set_pending(flow, above, false);
+		return;
+	}
+}
+
+void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak)
+{
+	uint16_t *flags = &flow->flags.at[i];
+
+	if (flow->state_of.at[i] == FLOW_NONE) {
+		flow->state_of.at[i] = (uint32_t)flow->states.n;
+		vec_reserve(&flow->states, flow->states.n + 1);
+		flow->states.n++;
+	}
+	state_copy(&flow->states.at[flow->state_of.at[i]], state);
+	flow->private->first_from.at[i] = from;
+	*flags &= (uint16_t)~(INSN_WEAK | INSN_RAN | INSN_GUESS);
+	if (is_weak)
+		*flags |= INSN_WEAK;
+	if (flow->private->is_guessing)
+		*flags |= INSN_GUESS;
+	set_pending(flow, i, is_weak);
+}
+
+void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
+{
+	const uint8_t sp = flow->isa->sp;
+	bool is_guessing = flow->private->is_guessing;
+
+	if (to == 0 && !is_guessing) /* the entry state is given */
+		return;
+	if (is_guessing && (flow->flags.at[to] & INSN_REACHED) && !(flow->flags.at[to] & INSN_GUESS))
+		return;
+	if (!(flow->flags.at[to] & INSN_LEADER))
+		make_leader(flow, to);
+	if (flow->state_of.at[to] == FLOW_NONE) {
+		flow_set_state(flow, to, state, from, is_weak);
+		return;
+	}
+
+	struct state *known = &flow->states.at[flow->state_of.at[to]];
+	bool was_weak = flow->flags.at[to] & INSN_WEAK;
+	if (known->reg[sp] != state->reg[sp] && is_weak != was_weak && !is_guessing) {
+		if (is_weak)
+			return;
+		if ((flow->flags.at[to] & INSN_RAN) && !(flow->flags.at[to] & INSN_IMMUNE)) {
+			flow->flags.at[to] |= INSN_DENIED;
+			flow->private->must_restart = true;
+		}
+		flow_set_state(flow, to, state, from, false);
+		return;
+	}
+	bool is_changed = state_join(known, state, flow->isa);
+	if (was_weak && !is_weak) {
+		flow->flags.at[to] &= (uint16_t)~INSN_WEAK;
+		set_pending(flow, to, false);
+	} else if (is_changed) {
+		set_pending(flow, to, was_weak && !(flow->flags.at[to] & INSN_RAN));
+	}
+}
+
+/* `cmp a, b; je`: where they are equal, what is known of one is known of the other. */
+static void refine_equal(struct flow *flow, uint32_t i, struct state *state)
+{
+	for (uint32_t back = 0; back < 4 && i > 0; back++) {
+		const struct insn *insn = &flow->insns.at[--i];
+		for (unsigned k = insn->n_effects; k-- > 0;) {
+			const struct effect *e = &insn->effect[k];
+			if (e->kind != EFFECT_COMPARE)
+				continue;
+			if (e->width != 8 || e->base >= REG_MAX || e->reg >= REG_MAX)
+				return;
+			value *a = &state->reg[e->base], *b = &state->reg[e->reg];
+			if (*a == VALUE_UNKNOWN)
+				*a = *b;
+			else if (*b == VALUE_UNKNOWN)
+				*b = *a;
+			return;
+		}
+		if (insn->n_effects || insn->flow != FLOW_NEXT)
+			return;
+	}
+}
+
+static void run_branch(struct flow *flow, uint32_t i, struct state *state)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	uint64_t target = insn->target;
+	uint8_t condition = insn->condition;
+	struct state *taken = &flow->private->taken;
+
+	state_copy(taken, state);
+	if (condition == CONDITION_EQUAL)
+		refine_equal(flow, i, taken);
+	if (condition == CONDITION_NOT_EQUAL)
+		refine_equal(flow, i, state);
+	go(flow, i, target, taken);
+}
+
+static void run_indirect_jump(struct flow *flow, uint32_t i, struct state *state)
+{
+	value through = transfer_jump_value(flow, i, state);
+	size_t n;
+
+	flow->flags.at[i] &= (uint16_t) ~(INSN_UNRESOLVED | INSN_TAIL);
+	if (value_kind(through) == VALUE_CONST) {
+		go(flow, i, (uint64_t)value_constant(through), state);
+		return;
+	}
+	if (!jumptable_resolve(flow, i, through)) {
+		if (state_is_entry_like(state, flow->isa)) {
+			flow->flags.at[i] |= INSN_TAIL;
+			if (!flow->private->is_guessing)
+				note_exit(flow, i, state);
+			return;
+		}
+		flow->flags.at[i] |= INSN_UNRESOLVED;
+		return;
+	}
+	flow_jump_targets(flow, i, &n);
+	for (size_t k = 0; k < n; k++) /* the list may move: going there may absorb a part */
+		go(flow, i, flow_jump_targets(flow, i, &n)[k], state);
+}
+
+static void run_landing_pad(struct flow *flow, uint32_t i, const struct state *state)
+{
+	uint64_t pad = flow->pads.n ? flow_landing_pad(flow, flow->vaddrs.at[i]) : 0;
+
+	if (pad)
+		go(flow, i, pad, state);
+}
+
+/* Executes instruction i; false if control does not simply go on to the next. */
+static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
+{
+	switch ((enum flow)flow->insns.at[i].flow) {
+	case FLOW_CALL:
+	case FLOW_CALL_INDIRECT:
+		transfer(flow, i, state);
+		run_landing_pad(flow, i, state);
+		return flow_call_returns(flow, i);
+	case FLOW_JUMP:
+		go(flow, i, flow->insns.at[i].target, state);
+		return false;
+	case FLOW_BRANCH:
+		transfer(flow, i, state);
+		run_branch(flow, i, state);
+		return true;
+	case FLOW_JUMP_INDIRECT:
+		run_indirect_jump(flow, i, state);
+		return false;
+	case FLOW_RETURN:
+		if (!flow->private->is_guessing)
+			note_exit(flow, i, state);
+		return false;
+	case FLOW_STOP:
+		return false;
+	case FLOW_NEXT:
+		transfer(flow, i, state);
+		return true;
+	}
+	return false;
+}
+
+static void run_off_end(struct flow *flow, uint32_t i, const struct state *state)
+{
+	uint8_t kind = flow->insns.at[i].flow;
+	uint64_t next = flow->vaddrs.at[i] + flow->insns.at[i].len;
+
+	if (kind != FLOW_CALL && kind != FLOW_CALL_INDIRECT) /* a call at the very end does not return */
+		go(flow, i, next, state);
+}
+
+static void run_block(struct flow *flow, uint32_t i)
+{
+	struct state *state = &flow->private->scratch;
+	uint16_t guess = flow->private->is_guessing ? INSN_GUESS : 0;
+	bool is_weak = flow->flags.at[i] & INSN_WEAK;
+
+	state_copy(state, &flow->states.at[flow->state_of.at[i]]);
+	flow->flags.at[i] |= INSN_RAN;
+	flow->n_visits++;
+	for (;; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
+		uint64_t next = flow->vaddrs.at[i] + insn->len;
+
+		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
+		if (!insn->is_padding)
+			is_weak = is_call;
+		if (!run_insn(flow, i, state))
+			return;
+		if (i + 1 >= flow->insns.n || flow->vaddrs.at[i + 1] != next) {
+			run_off_end(flow, i, state);
+			return;
+		}
+		if (flow->flags.at[i + 1] & INSN_LEADER) {
+			flow_arrive(flow, i + 1, state, i, is_weak);
+			return;
+		}
+		if (guess && (flow->flags.at[i + 1] & INSN_REACHED) && !(flow->flags.at[i + 1] & INSN_GUESS))
+			return;
+	}
+}
+
+static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)
+{
+	for (size_t seen = 0; seen <= n; seen++, *cursor = *cursor + 1 < n ? *cursor + 1 : 0)
+		if (words[*cursor]) {
+			unsigned bit = (unsigned)__builtin_ctzll(words[*cursor]);
+			words[*cursor] &= ~(1ull << bit);
+			return (uint32_t)(*cursor * 64 + bit);
+		}
+	return FLOW_NONE;
+}
+
+/* A weak leader that was not denied; else a denied one, which nothing else reaches after all. */
+static uint32_t take_weak(struct flow *flow)
+{
+	struct flow_private *p = flow->private;
+	uint32_t denied = FLOW_NONE;
+
+	for (size_t w = 0; w < p->weak.n; w++)
+		for (uint64_t left = p->weak.at[w]; left; left &= left - 1) {
+			uint32_t i = (uint32_t)(w * 64 + (unsigned)__builtin_ctzll(left));
+			if (flow->flags.at[i] & INSN_DENIED) {
+				denied = denied == FLOW_NONE ? i : denied;
+				continue;
+			}
+			p->weak.at[w] &= ~(left & -left);
+			return i;
+		}
+	if (denied != FLOW_NONE) {
+		p->weak.at[denied / 64] &= ~(1ull << (denied % 64));
+		flow->flags.at[denied] = (uint16_t)((flow->flags.at[denied] & ~INSN_DENIED) | INSN_IMMUNE);
+	}
+	return denied;
+}
+
+void flow_settle(struct flow *flow)
+{
+	struct flow_private *p = flow->private;
+	size_t cursor = 0;
+
+	for (; p->budget; p->budget--) {
+		uint32_t i = take_first(p->strong.at, p->strong.n, &cursor);
+		if (i == FLOW_NONE)
+			i = take_weak(flow);
+		if (i == FLOW_NONE)
+			return;
+		run_block(flow, i);
+	}
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function: the index of functions, and what it can be asked.
+ */
+#include "binary/function_private.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binary/noreturn.h"
+
+enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
+
+static void add_start(struct function_starts *starts, struct function_start start)
+{
+	vec_push(&starts->list, start);
+}
+
+/* --- where starts come from ------------------------------------------------------------------ */
+
+static void starts_from_frames(struct function_starts *starts, const struct functions *functions)
+{
+	size_t n = functions->frames ? frames_count(functions->frames) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct fde fde;
+		if (frames_get(functions->frames, i, &fde) < 0 || fde.size == 0 || !image_is_code(functions->image, fde.start))
+			continue;
+		add_start(starts, (struct function_start){ fde.start, fde.start + fde.size, NULL, FUNCTION_WHOLE, FROM_FRAME, PREFER_FRAME });
+	}
+}
+
+static bool is_hidden(const struct function_options *options, const struct symbol *symbol)
+{
+	return options->hide_dynamic || (options->hide_symbols && symbol->source != SYMBOL_DYNSYM);
+}
+
+/* gcc's name.cold and name.cold.N: the part of `name` that is seldom run. */
+static bool is_part_name(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && (cold[5] == '\0' || cold[5] == '.');
+}
+
+static void starts_from_symbols(struct function_starts *starts, const struct functions *functions)
+{
+	const struct symbols *symbols = functions->symbols;
+
+	for (size_t i = 0; symbols && i < symbols->n; i++) {
+		const struct symbol *symbol = &symbols->at[i];
+		bool is_part = is_part_name(symbol->name);
+		bool is_label = symbol->size == 0 && symbol->type == STT_NOTYPE;
+
+		if (is_hidden(&functions->private->options, symbol) || !image_is_code(functions->image, symbol->vaddr))
+			continue;
+		add_start(starts, (struct function_start){
+			symbol->vaddr, symbol->size ? symbol->vaddr + symbol->size : 0, symbol->name,
+			is_part ? FUNCTION_PART : FUNCTION_WHOLE, is_part || is_label ? 0 : FROM_SYMBOL,
+			is_label ? PREFER_LABEL : PREFER_SYMBOL });
+	}
+}
+
+static void starts_from_stubs(struct function_starts *starts, const struct functions *functions)
+{
+	const struct plt *plt = &functions->private->plt;
+
+	for (size_t i = 0; i < plt->stubs.n; i++) {
+		const struct plt_stub *stub = &plt->stubs.at[i];
+		add_start(starts, (struct function_start){
+			stub->start, stub->end, stub->name, stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB, FROM_STUB, PREFER_STUB });
+	}
+}
+
+static void add_entry(struct function_starts *starts, const struct functions *functions, uint64_t vaddr)
+{
+	if (vaddr && image_is_code(functions->image, vaddr))
+		add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
+}
+
+static void add_entry_array(struct function_starts *starts, const struct functions *functions, int64_t tag, int64_t size_tag)
+{
+	uint64_t vaddr, size, pointer;
+
+	if (!image_dynamic(functions->image, tag, &vaddr) || !image_dynamic(functions->image, size_tag, &size))
+		return;
+	for (uint64_t at = 0; at + 8 <= size && at < 65536; at += 8)
+		if (functions_read_pointer(functions, vaddr + at, &pointer))
+			add_entry(starts, functions, pointer);
+}
+
+static void starts_from_entries(struct function_starts *starts, const struct functions *functions)
+{
+	static const char *const sections[] = { ".init", ".fini" };
+	uint64_t vaddr;
+
+	add_entry(starts, functions, functions->image->entry);
+	if (image_dynamic(functions->image, DT_INIT, &vaddr))
+		add_entry(starts, functions, vaddr);
+	if (image_dynamic(functions->image, DT_FINI, &vaddr))
+		add_entry(starts, functions, vaddr);
+	add_entry_array(starts, functions, DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
+	add_entry_array(starts, functions, DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
+	add_entry_array(starts, functions, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ);
+	for (size_t i = 0; i < functions->private->relocs.resolvers.n; i++)
+		add_entry(starts, functions, functions->private->relocs.resolvers.at[i]);
+	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
+		const struct section *section = image_section(functions->image, sections[i]);
+		if (section && section->size && image_is_code(functions->image, section->vaddr))
+			add_start(starts, (struct function_start){ section->vaddr, section->vaddr + section->size, NULL,
+								   FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
+	}
+}
+
+/* --- merging ---------------------------------------------------------------------------------- */
+
+static int by_place(const void *left, const void *right)
+{
+	const struct function_start *a = left, *b = right;
+
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return a->preference != b->preference ? a->preference - b->preference : 0;
+}
+
+static bool is_stub(uint8_t kind)
+{
+	return kind == FUNCTION_STUB || kind == FUNCTION_STUB_HEAD;
+}
+
+static void merge_into(struct function *f, const struct function_start *start)
+{
+	if (!f->end)
+		f->end = start->end;
+	if (!f->name)
+		f->name = start->name;
+	if (!is_stub(f->kind)) {
+		f->sources |= start->sources;
+		if (start->kind == FUNCTION_PART && !(f->sources & FROM_SURE))
+			f->kind = FUNCTION_PART;
+	}
+}
+
+/* A start inside the interval before it: does it end that one (true), or is it a mere label there? */
+static bool splits(const struct function *before, const struct function_start *start)
+{
+	if (start->preference == PREFER_STUB)
+		return true;
+	if (is_stub(before->kind))
+		return false;
+	return start->preference == PREFER_FRAME && !(before->sources & FROM_FRAME);
+}
+
+static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
+{
+	for (size_t i = 0; i < functions->private->text.n; i++)
+		if (vaddr >= functions->private->text.at[i].start && vaddr < functions->private->text.at[i].end)
+			return functions->private->text.at[i].end;
+	return vaddr + image_code(functions->image, vaddr).len;
+}
+
+static void close_open_ends(struct functions *functions)
+{
+	struct function *at = functions->private->list.at;
+	size_t n = functions->private->list.n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = text_end(functions, at[i].start);
+		if (i + 1 < n && at[i + 1].start < end)
+			end = at[i + 1].start;
+		if (!at[i].end || at[i].end > end)
+			at[i].end = end;
+		if (noreturn_by_name(at[i].name))
+			at[i].returns = RETURNS_NEVER;
+	}
+}
+
+/* What was learnt about a function stays if its bounds stay. */
+static void carry_over(struct functions *functions, const struct function *old, size_t n_old)
+{
+	struct function *at = functions->private->list.at;
+	size_t k = 0;
+
+	for (size_t i = 0; i < functions->private->list.n; i++) {
+		while (k < n_old && old[k].start < at[i].start)
+			k++;
+		if (k == n_old || old[k].start != at[i].start || old[k].end != at[i].end)
+			continue;
+		at[i].is_analysed = old[k].is_analysed;
+		at[i].clobbers = old[k].clobbers;
+		if (at[i].returns == RETURNS_UNKNOWN)
+			at[i].returns = old[k].returns;
+	}
+}
+
+void functions_merge(struct functions *functions, struct function_starts *starts)
+{
+	struct functions_private *p = functions->private;
+	struct function *old = p->list.at;
+	size_t n_old = p->list.n;
+
+	memset(&p->list, 0, sizeof(p->list));
+	if (starts->list.n)
+		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), by_place);
+	for (size_t i = 0; i < starts->list.n; i++) {
+		const struct function_start *start = &starts->list.at[i];
+		struct function *last = p->list.n ? &p->list.at[p->list.n - 1] : NULL;
+
+		if (last && last->start == start->vaddr) {
+			merge_into(last, start);
+			continue;
+		}
+		if (last && last->end > start->vaddr) {
+			if (!splits(last, start))
+				continue;
+			last->end = start->vaddr;
+		}
+		if (start->preference == PREFER_LABEL && last && !last->end)
+			continue; /* a label inside code whose end nobody states */
+		vec_push(&p->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
+						       .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
+	}
+	close_open_ends(functions);
+	carry_over(functions, old, n_old);
+	free(old);
+	functions->at = p->list.at;
+	functions->n = p->list.n;
+}
+
+void functions_starts(const struct functions *functions, struct function_starts *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct function *f = &functions->at[i];
+		bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
+		uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
+
+		add_start(ret, (struct function_start){ f->start, is_stated ? f->end : 0, f->name, f->kind, f->sources,
+							is_stated ? preference : PREFER_OTHER });
+	}
+}
+
+/* --- making and asking ------------------------------------------------------------------------ */
+
+static void find_text(struct functions *functions)
+{
+	const struct image *image = functions->image;
+	struct functions_private *p = functions->private;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct section *s = &image->sections[i];
+		if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS && s->size && image_code(image, s->vaddr).len >= s->size)
+			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + s->size }));
+	}
+	for (size_t i = 0; p->text.n == 0 && i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		size_t len = image_code(image, s->vaddr).len;
+		if (s->type == PT_LOAD && (s->flags & PF_X) && len)
+			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + len }));
+	}
+}
+
+struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
+				const struct function_options *options)
+{
+	const struct isa *isa = isa_for_machine(image->elf_machine);
+	struct function_starts starts = { 0 };
+
+	if (!isa)
+		return NULL;
+	struct functions *functions = alloc_zero(1, sizeof(*functions));
+	functions->private = alloc_zero(1, sizeof(*functions->private));
+	functions->image = image;
+	functions->isa = isa;
+	functions->symbols = symbols;
+	if (options)
+		functions->private->options = *options;
+	functions->frames = functions->private->options.hide_frames ? NULL : frames;
+	relocs_read(&functions->private->relocs, image);
+	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
+	find_text(functions);
+	starts_from_frames(&starts, functions);
+	starts_from_symbols(&starts, functions);
+	starts_from_stubs(&starts, functions);
+	starts_from_entries(&starts, functions);
+	functions_merge(functions, &starts);
+	vec_done(&starts.list);
+	return functions;
+}
+
+void functions_free(struct functions *functions)
+{
+	if (!functions)
+		return;
+	struct functions_private *p = functions->private;
+	for (size_t i = 0; i < p->text.n; i++)
+		free(p->text.at[i].called); /* one block for all four */
+	vec_done(&p->text);
+	vec_done(&p->list);
+	vec_done(&p->references);
+	relocs_done(&p->relocs);
+	plt_done(&p->plt);
+	free(p);
+	free(functions);
+}
+
+uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
+{
+	size_t low = 0, high = functions->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (functions->at[middle].end <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < functions->n && functions->at[low].start <= vaddr ? (uint32_t)low : FUNCTION_NONE;
+}
+
+bool function_is_sure(const struct function *function)
+{
+	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
+}
+
+const char *functions_slot_name(const struct functions *functions, uint64_t slot)
+{
+	return relocs_slot_name(&functions->private->relocs, slot);
+}
+
+bool functions_slot_returns(const struct functions *functions, uint64_t slot)
+{
+	return !noreturn_by_name(functions_slot_name(functions, slot));
+}
+
+bool functions_returns(const struct functions *functions, uint64_t vaddr)
+{
+	uint32_t index = functions_index(functions, vaddr);
+
+	return index == FUNCTION_NONE || functions->at[index].start != vaddr || functions->at[index].returns != RETURNS_NEVER;
+}
+
+bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret)
+{
+	if (relocs_pointer_at(&functions->private->relocs, vaddr, ret))
+		return true;
+
+	struct reader r = reader_of(image_bytes(functions->image, vaddr));
+	*ret = read_u64(&r);
+	return !r.failed;
+}
+
+uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr)
+{
+	const uint64_t *at = functions->private->references.at;
+	size_t low = 0, high = functions->private->references.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (at[middle] <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < functions->private->references.n ? at[low] : UINT64_MAX;
+}
+
+#define MAX_LEAF_BYTES 4096u
+
+/* Registers an instruction writes. */
+static uint64_t written(const struct insn *insn)
+{
+	uint64_t mask = insn->clobbers;
+
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
+			mask |= 1ull << e->reg;
+		if (e->kind == EFFECT_EXCHANGE && e->base < REG_MAX)
+			mask |= 1ull << e->base;
+	}
+	return mask;
+}
+
+/* Everything the code of a leaf writes; everything at all if it is none. */
+static uint64_t leaf_clobbers(const struct functions *functions, const struct function *f)
+{
+	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
+	uint64_t mask = 0;
+
+	if (f->end - f->start > MAX_LEAF_BYTES || is_stub(f->kind))
+		return UINT64_MAX;
+	for (uint64_t at = f->start; code.len;) {
+		struct insn insn;
+		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+			return UINT64_MAX;
+		bool is_inside = insn.target >= f->start && insn.target < f->end;
+		bool leaves = insn.flow == FLOW_CALL || insn.flow == FLOW_CALL_INDIRECT || insn.flow == FLOW_JUMP_INDIRECT ||
+			      ((insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH) && !is_inside);
+		if (leaves)
+			return UINT64_MAX;
+		mask |= written(&insn);
+		code = bytes_from(code, insn.len);
+		at += insn.len;
+	}
+	return mask;
+}
+
+uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
+{
+	uint32_t index = functions_index(functions, vaddr);
+
+	if (index == FUNCTION_NONE || functions->at[index].start != vaddr)
+		return UINT64_MAX;
+	if (!functions->at[index].clobbers)
+		functions->at[index].clobbers = leaf_clobbers(functions, &functions->at[index]) | 1ull << functions->isa->sp;
+	return functions->at[index].clobbers;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function_private: what the files behind binary/function.h share. function.c keeps the index,
+ * survey.c gathers evidence, discover.c finds starts in the gaps, analyse.c runs the whole image.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "binary/function.h"
+#include "binary/plt.h"
+#include "binary/relocs.h"
+
+/* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
+struct text_range {
+	uint64_t start, end;
+	uint64_t *called, *taken, *jumped, *pointed; /* bitmaps; NULL before the survey */
+};
+
+struct functions_private {
+	VEC(struct function) list; /* functions.at points here */
+	VEC(struct text_range) text;
+	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
+	struct relocs relocs;
+	struct plt plt;
+	struct function_options options;
+};
+
+enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED };
+/* Nothing happens for an address outside the text. */
+void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
+bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
+
+/* A start that may be new; sorted and merged by functions_merge. */
+struct function_start {
+	uint64_t vaddr, end; /* end 0 = up to the next start */
+	const char *name;
+	uint8_t kind, sources, preference; /* of two at one place the lower preference keeps its end and name */
+};
+struct function_starts {
+	VEC(struct function_start) list;
+};
+/* Makes the index anew from the starts; facts learnt about functions that stay are kept. */
+void functions_merge(struct functions *functions, struct function_starts *starts);
+/* The present index as starts again, to add to. */
+void functions_starts(const struct functions *functions, struct function_starts *ret);
+
+/* discover.c: starts in uncovered text of [from, to), by coverage of the functions known so far. */
+void functions_discover(struct functions *functions, uint64_t from, uint64_t to);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/state.h"
+
+value value_add(value v, int64_t c)
+{
+	if (c == 0)
+		return v;
+	if (value_kind(v) == VALUE_CONST)
+		return value_const((int64_t)((uint64_t)value_constant(v) + (uint64_t)c));
+	if (!value_is_frame(v) || c > INT32_MAX || c < INT32_MIN)
+		return VALUE_UNKNOWN;
+
+	int64_t offset = value_offset(v) + c;
+	if (offset != (int32_t)offset)
+		return VALUE_UNKNOWN;
+	return value_make(value_kind(v), value_site(v), (int32_t)offset);
+}
+
+void state_enter(struct state *state, const struct isa *isa, int32_t bias)
+{
+	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
+
+	state->n_slots = 0;
+	memset(state->reg, 0, sizeof(state->reg));
+	for (unsigned r = 0; r < isa->n_regs && r < REG_MAX; r++)
+		state->reg[r] = value_entry(r);
+	state->reg[isa->sp] = value_cfa(-ra_size - bias);
+	if (isa->call_pushes_ra)
+		state_store(state, value_cfa(-ra_size), 8, value_entry(isa->ra));
+}
+
+bool state_is_entry_like(const struct state *state, const struct isa *isa)
+{
+	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
+
+	if (state->reg[isa->sp] != value_cfa(-ra_size))
+		return false;
+	for (uint64_t left = isa->callee_saved; left; left &= left - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(left);
+		if (state->reg[r] != value_entry(r))
+			return false;
+	}
+	if (isa->call_pushes_ra)
+		return state_load(state, value_cfa(-ra_size)) == value_entry(isa->ra);
+	return state->reg[isa->ra] == value_entry(isa->ra);
+}
+
+value state_load(const struct state *state, value at)
+{
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		if (state->slot[i].at == at)
+			return state->slot[i].holds;
+	return VALUE_UNKNOWN;
+}
+
+static bool overlaps(value slot, value at, unsigned width)
+{
+	int64_t from = value_offset(at), to = from + width, slot_from = value_offset(slot);
+
+	return value_same_base(slot, at) && slot_from < to && from < slot_from + 8;
+}
+
+static bool is_worth_keeping(value v)
+{
+	enum value_kind kind = value_kind(v);
+
+	return kind == VALUE_ENTRY || kind == VALUE_CFA || kind == VALUE_ALIGNED || kind == VALUE_CONST;
+}
+
+/* Slots stay sorted by address, so that equal states are equal bytes. */
+static void insert(struct state *state, value at, value holds)
+{
+	uint32_t i = state->n_slots;
+
+	if (i == STATE_MAX_SLOTS)
+		return;
+	for (; i > 0 && state->slot[i - 1].at > at; i--)
+		state->slot[i] = state->slot[i - 1];
+	state->slot[i] = (struct slot){ at, holds };
+	state->n_slots++;
+}
+
+static void make_room(struct state *state)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		if (value_kind(state->slot[i].holds) != VALUE_CONST)
+			state->slot[kept++] = state->slot[i];
+	state->n_slots = kept;
+}
+
+void state_store(struct state *state, value at, unsigned width, value holds)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		if (!overlaps(state->slot[i].at, at, width))
+			state->slot[kept++] = state->slot[i];
+	state->n_slots = kept;
+
+	if (width != 8 || !is_worth_keeping(holds))
+		return;
+	if (state->n_slots == STATE_MAX_SLOTS && value_kind(holds) != VALUE_CONST)
+		make_room(state);
+	insert(state, at, holds);
+}
+
+bool state_overlaps_save(const struct state *state, value at, unsigned width)
+{
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		if (value_kind(state->slot[i].holds) == VALUE_ENTRY && overlaps(state->slot[i].at, at, width))
+			return true;
+	return false;
+}
+
+void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
+{
+	value sp = state->reg[isa->sp];
+	uint32_t kept = 0;
+
+	for (uint64_t left = clobbered; left; left &= left - 1)
+		state->reg[__builtin_ctzll(left)] = VALUE_UNKNOWN;
+	if (!value_is_frame(sp))
+		return;
+	for (uint32_t i = 0; i < state->n_slots; i++) {
+		value at = state->slot[i].at;
+		if (!value_same_base(at, sp) || value_offset(at) >= value_offset(sp))
+			state->slot[kept++] = state->slot[i];
+	}
+	state->n_slots = kept;
+}
+
+static bool join_slots(struct state *into, const struct state *other)
+{
+	uint32_t kept = 0, j = 0;
+
+	for (uint32_t i = 0; i < into->n_slots; i++) {
+		while (j < other->n_slots && other->slot[j].at < into->slot[i].at)
+			j++;
+		if (j < other->n_slots && other->slot[j].at == into->slot[i].at &&
+		    other->slot[j].holds == into->slot[i].holds)
+			into->slot[kept++] = into->slot[i];
+	}
+	bool is_changed = kept != into->n_slots;
+	into->n_slots = kept;
+	return is_changed;
+}
+
+bool state_join(struct state *into, const struct state *other, const struct isa *isa)
+{
+	bool is_changed = false;
+
+	for (unsigned r = 0; r < isa->n_regs && r < REG_MAX; r++) {
+		if (into->reg[r] == other->reg[r] || into->reg[r] == VALUE_UNKNOWN)
+			continue;
+		into->reg[r] = VALUE_UNKNOWN;
+		is_changed = true;
+	}
+	return join_slots(into, other) || is_changed;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * survey: one linear decode of the whole text for evidence: who is called, whose address is taken,
+ * which interval is jumped into from another, and every data address that some instruction forms
+ * (where one table must end because another object begins).
+ */
+#include "binary/function_private.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
+{
+	switch (what) {
+	case EVIDENCE_CALLED:
+		return range->called;
+	case EVIDENCE_TAKEN:
+		return range->taken;
+	case EVIDENCE_JUMPED:
+		return range->jumped;
+	case EVIDENCE_POINTED:
+		return range->pointed;
+	}
+	return NULL;
+}
+
+static const struct text_range *range_of(const struct functions *functions, uint64_t vaddr)
+{
+	const struct functions_private *p = functions->private;
+
+	for (size_t i = 0; i < p->text.n; i++)
+		if (vaddr >= p->text.at[i].start && vaddr < p->text.at[i].end)
+			return &p->text.at[i];
+	return NULL;
+}
+
+void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
+{
+	const struct text_range *range = range_of(functions, vaddr);
+	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+
+	if (bits)
+		bits[(vaddr - range->start) / 64] |= 1ull << ((vaddr - range->start) % 64);
+}
+
+bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr)
+{
+	const struct text_range *range = range_of(functions, vaddr);
+	const uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+
+	return bits && (bits[(vaddr - range->start) / 64] >> ((vaddr - range->start) % 64) & 1);
+}
+
+static void make_bitmaps(struct text_range *range)
+{
+	size_t words = (range->end - range->start) / 64 + 1;
+	uint64_t *block = alloc_zero(words * 4, 8);
+
+	range->called = block;
+	range->taken = block + words;
+	range->jumped = block + 2 * words;
+	range->pointed = block + 3 * words;
+}
+
+/* --- instructions ----------------------------------------------------------------------------- */
+
+struct pass {
+	struct functions *functions;
+	const struct isa *isa;
+	uint64_t constant[REG_MAX]; /* addresses built in two steps: adrp, add */
+	uint64_t known;             /* mask */
+	uint64_t start, end;        /* of the interval we are in; end 0 = in no interval */
+	uint32_t next;              /* index of the interval behind */
+};
+
+static void note_address(struct pass *pass, uint64_t address)
+{
+	if (address < 4096)
+		return;
+	if (range_of(pass->functions, address))
+		evidence_add(pass->functions, EVIDENCE_TAKEN, address);
+	vec_push(&pass->functions->private->references, address);
+}
+
+static void note_effect(struct pass *pass, const struct effect *e)
+{
+	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
+	bool has_base = e->base == REG_NONE || (e->base < REG_MAX && (pass->known >> e->base & 1));
+	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
+	/* A page address is half of one where instructions are too short for a whole one. */
+	bool is_half = pass->isa->min_insn == 4 && e->base == REG_NONE && address % 4096 == 0;
+
+	if (is_address && has_base && !is_half && (e->index == REG_NONE || e->kind != EFFECT_SET))
+		note_address(pass, address);
+	if (e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE)
+		return;
+	pass->known &= ~(1ull << e->reg);
+	if (e->kind == EFFECT_SET && has_base && e->index == REG_NONE && e->width == 8) {
+		pass->constant[e->reg] = address;
+		pass->known |= 1ull << e->reg;
+	}
+}
+
+static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
+{
+	bool is_outside = insn->target < pass->start || insn->target >= pass->end;
+
+	for (unsigned k = 0; k < insn->n_effects; k++)
+		note_effect(pass, &insn->effect[k]);
+	pass->known &= ~insn->clobbers;
+	if (insn->flow == FLOW_CALL && insn->target != vaddr + insn->len)
+		evidence_add(pass->functions, EVIDENCE_CALLED, insn->target);
+	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside)
+		evidence_add(pass->functions, EVIDENCE_JUMPED, insn->target);
+	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
+		pass->known &= pass->isa->callee_saved;
+	if (insn->flow == FLOW_RETURN)
+		pass->known = 0;
+}
+
+/* Decoding starts afresh at every known start: what lies before it may be data. */
+static void enter_interval(struct pass *pass, uint64_t at)
+{
+	const struct functions *functions = pass->functions;
+
+	while (pass->next < functions->n && functions->at[pass->next].start <= at) {
+		pass->start = functions->at[pass->next].start;
+		pass->end = functions->at[pass->next].end;
+		pass->known = 0;
+		pass->next++;
+	}
+}
+
+static void survey_range(struct pass *pass, const struct text_range *range)
+{
+	struct bytes code = bytes_slice(image_code(pass->functions->image, range->start), 0, range->end - range->start);
+
+	for (uint64_t at = range->start; at < range->start + code.len;) {
+		enter_interval(pass, at);
+		uint64_t stop = range->start + code.len;
+		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
+			stop = pass->functions->at[pass->next].start;
+
+		struct insn insn;
+		struct bytes rest = bytes_slice(code, at - range->start, stop - at);
+		if (pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
+			at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
+			continue;
+		}
+		note_insn(pass, &insn, at);
+		at += insn.len;
+	}
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+static void survey_pointers(struct functions *functions)
+{
+	const struct relocs *relocs = &functions->private->relocs;
+
+	for (size_t i = 0; i < relocs->pointers.n; i++)
+		evidence_add(functions, EVIDENCE_POINTED, relocs->pointers.at[i].to);
+}
+
+/* A file that is not relocated holds its pointers as plain words. */
+static void survey_words(struct functions *functions)
+{
+	const struct image *image = functions->image;
+
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type != PT_LOAD || (s->flags & PF_X))
+			continue;
+		struct bytes data = image_bytes(image, s->vaddr);
+		for (size_t at = (8 - s->vaddr % 8) % 8; at + 8 <= data.len; at += 8) {
+			uint64_t word;
+			memcpy(&word, data.at + at, 8);
+			if (word >= 4096 && range_of(functions, word))
+				evidence_add(functions, EVIDENCE_POINTED, word);
+		}
+	}
+}
+
+static int by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void sort_references(struct functions_private *p)
+{
+	size_t kept = 0;
+
+	if (p->references.n)
+		qsort(p->references.at, p->references.n, sizeof(uint64_t), by_value);
+	for (size_t i = 0; i < p->references.n; i++)
+		if (kept == 0 || p->references.at[i] != p->references.at[kept - 1])
+			p->references.at[kept++] = p->references.at[i];
+	p->references.n = kept;
+}
+
+static void apply_evidence(struct functions *functions)
+{
+	for (size_t i = 0; i < functions->n; i++) {
+		struct function *f = &functions->at[i];
+		if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD)
+			continue;
+		if (evidence_has(functions, EVIDENCE_CALLED, f->start))
+			f->sources |= FROM_CALL;
+		if (evidence_has(functions, EVIDENCE_TAKEN, f->start))
+			f->sources |= FROM_ADDRESS;
+		if (evidence_has(functions, EVIDENCE_POINTED, f->start))
+			f->sources |= FROM_POINTER;
+	}
+}
+
+void functions_survey(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+	struct pass pass = { .functions = functions, .isa = functions->isa };
+
+	if (functions->is_surveyed)
+		return;
+	functions->is_surveyed = true;
+	for (size_t i = 0; i < p->text.n; i++)
+		make_bitmaps(&p->text.at[i]);
+	for (size_t i = 0; i < p->text.n; i++) {
+		pass.next = 0;
+		while (pass.next < functions->n && functions->at[pass.next].end <= p->text.at[i].start)
+			pass.next++;
+		survey_range(&pass, &p->text.at[i]);
+	}
+	survey_pointers(functions);
+	if (functions->image->elf_type == ET_EXEC)
+		survey_words(functions);
+	sort_references(p);
+	apply_evidence(functions);
+}

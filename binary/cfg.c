@@ -75,7 +75,7 @@ static enum block_end end_of(const struct flow *flow, uint32_t i)
 	uint16_t flags = flow->flags.at[i];
 	size_t n_targets;
 
-	switch ((enum flow)insn->flow) {
+	switch ((enum insn_flow)insn->flow) {
 	case FLOW_JUMP:
 		return flags & INSN_TAIL ? BLOCK_TAIL_CALLS : BLOCK_JUMPS;
 	case FLOW_BRANCH:

@@ -237,7 +237,7 @@ static void run_landing_pad(struct flow *flow, uint32_t i, const struct state *s
 /* Executes instruction i; false if control does not simply go on to the next. */
 static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 {
-	switch ((enum flow)flow->insns.at[i].flow) {
+	switch ((enum insn_flow)flow->insns.at[i].flow) {
 	case FLOW_CALL:
 	case FLOW_CALL_INDIRECT:
 		transfer(flow, i, state);

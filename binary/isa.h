@@ -23,7 +23,7 @@
 #define REG_MAX 33   /* AArch64: x0-x30, sp, pc; x86-64 uses 17 */
 #define REG_NONE 255 /* no register: the effect's base or index is absent */
 
-enum flow {
+enum insn_flow {
 	FLOW_NEXT,
 	FLOW_JUMP,          /* to target */
 	FLOW_BRANCH,        /* to target or next */

@@ -16,12 +16,24 @@ struct builder;
 struct builder *builder_new(struct images *images, const struct source_info *info);
 void builder_free(struct builder *builder);
 
+/* A sentence for the user that came up later than info; each is kept once. */
+void builder_note(struct builder *builder, const char *text);
+/* The command line of a process that has been seen, where someone knows it. */
+void builder_command(struct builder *builder, pid_t pid, const char *command_line);
+
 /* Every event that is not a sample: processes, threads, names, losses. */
 void builder_event(struct builder *builder, const struct event *event);
-/* A sample and its stack: CCT, values (samples and weight), timeline, quality. Allocates nothing in the steady state. */
+/*
+ * A sample and its stack: CCT, values (samples and weight), timeline, quality. Allocates nothing in the
+ * steady state. A thread that was never announced is added when it is met.
+ */
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
 
-/* The profile so far, with duration, image table and quality current; owned by the builder. Used for checkpoints. */
+/*
+ * The profile so far, with duration, image table and quality current; owned by the builder. Used for
+ * checkpoints. The caller may fill in what only it knows (run.mode, run.target, quality.wakeups, ...).
+ * stats may be NULL.
+ */
 struct profile *builder_profile(struct builder *builder, const struct unwinder_stats *stats);
 /* The same, handed over to the caller; the builder is spent. */
 struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats);

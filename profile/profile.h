@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/intern.h"
 #include "base/vec.h"
+#include "base/writer.h"
 #include "binary/image.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
@@ -67,15 +68,15 @@ struct profile_bin {
 };
 
 struct profile_quality {
-	uint64_t samples;                  /* all that were received */
+	uint64_t samples; /* all that were received */
 	uint64_t by_end[STACK_END_N];
 	uint64_t steps_by_witness[WITNESS_N];
-	uint64_t lost, throttled;          /* lost: records the kernel could not hand over */
-	uint64_t clipped;                  /* snapshots cut at the thread's stack top */
-	uint64_t own_cpu_ns, own_peak_kb;  /* cpprof's cost */
-	uint64_t unsymbolized;             /* samples whose innermost function has no name */
-	uint64_t without_lines;            /* ... no line */
-	uint64_t dead_workers;             /* debug files that killed their reader */
+	uint64_t lost, throttled;         /* lost: records the kernel could not hand over */
+	uint64_t clipped;                 /* snapshots cut at the thread's stack top */
+	uint64_t own_cpu_ns, own_peak_kb; /* cpprof's cost */
+	uint64_t unsymbolized;            /* samples whose innermost function has no name */
+	uint64_t without_lines;           /* ... no line */
+	uint64_t dead_workers;            /* debug files that killed their reader */
 	uint64_t wakeups;
 };
 
@@ -87,7 +88,7 @@ struct profile {
 	VEC(struct profile_image) images;
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
-	struct cct cct; /* image = index into images; thread = index into threads */
+	struct cct cct;  /* image = index into images; thread = index into threads */
 	uint64_t bin_ns; /* width of a timeline bin */
 	VEC(struct profile_bin) timeline;
 	struct profile_quality quality;
@@ -99,11 +100,18 @@ struct profile {
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
-/* Writes to a temporary file beside path and renames it. "-" is standard output. */
+/*
+ * Writes to a temporary file beside path and renames it, so that a reader sees the old file or the
+ * new one; mode 0600, as it shows what ran. "-" is standard output; pipes and devices are written through.
+ */
 int profile_write(const struct profile *profile, const char *path, struct diag *diag);
+/* A file that is there already is kept as "path.old". */
+int profile_rotate(const char *path, struct diag *diag);
+/* "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. */
 int profile_read(const char *path, struct profile **ret, struct diag *diag);
-/* The same from and to memory; fuzzed. */
+/* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
+void profile_pack(const struct profile *profile, struct writer *ret);
 
 /* The map whose function covers (image, vaddr); NULL if none was stored. */
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr);

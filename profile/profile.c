@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/profile.h"
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = alloc_zero(1, sizeof(*profile));
+
+	intern_init(&profile->strings);
+	cct_init(&profile->cct);
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	for (size_t i = 0; i < profile->functions.n; i++)
+		function_map_done(&profile->functions.at[i]);
+	vec_done(&profile->functions);
+	vec_done(&profile->notes);
+	vec_done(&profile->timeline);
+	cct_done(&profile->cct);
+	vec_done(&profile->threads);
+	vec_done(&profile->processes);
+	vec_done(&profile->images);
+	vec_done(&profile->metrics);
+	vec_done(&profile->events);
+	intern_done(&profile->strings);
+	free(profile);
+}
+
+const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr)
+{
+	size_t low = 0, high = profile->functions.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct function_map *map = &profile->functions.at[middle];
+		if (map->image < image || (map->image == image && map->vaddr <= vaddr))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+
+	const struct function_map *map = &profile->functions.at[low - 1];
+	return map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
+}

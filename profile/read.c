@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/cleanup.h"
+#include "base/compress.h"
+#include "profile/container.h"
+#include "profile/section.h"
+
+static int refuse(struct diag *diag, const char *name, uint64_t offset, const char *why)
+{
+	diag_set(diag, -EBADMSG, "profile '%s' is damaged", name);
+	diag_why(diag, "at offset %llu: %s", (unsigned long long)offset, why);
+	return -EBADMSG;
+}
+
+static struct container_entry read_entry(struct reader *r)
+{
+	struct container_entry entry;
+
+	entry.number = read_u32(r);
+	entry.flags = read_u32(r);
+	entry.offset = read_u64(r);
+	entry.size = read_u64(r);
+	entry.unpacked_size = read_u64(r);
+	entry.checksum = read_u32(r);
+	read_u32(r);
+	return entry;
+}
+
+/* The number of sections, or why this is no profile that we can read. */
+static int check_header(struct bytes file, const char *name, struct diag *diag)
+{
+	struct reader r = reader_of(file);
+	struct bytes start = read_bytes(&r, sizeof(CONTAINER_MAGIC));
+
+	if (r.failed || memcmp(start.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) != 0) {
+		diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
+		diag_why(diag, file.len ? "it does not start as one" : "it is empty");
+		return -EBADMSG;
+	}
+
+	uint16_t major = read_u16(&r), minor = read_u16(&r);
+	if (!r.failed && major != CONTAINER_MAJOR) {
+		diag_set(diag, -EPROTONOSUPPORT, "cannot read profile '%s'", name);
+		diag_why(diag, "its format is version %u.%u and this cpprof reads %u.x", major, minor,
+			 CONTAINER_MAJOR);
+		return -EPROTONOSUPPORT;
+	}
+
+	uint32_t n = read_u32(&r);
+	uint64_t size = read_u64(&r);
+	read_u32(&r);
+	uint32_t checksum = read_u32(&r);
+	if (r.failed || n > CONTAINER_SECTIONS_MAX || reader_left(&r) < (uint64_t)n * CONTAINER_ENTRY)
+		return refuse(diag, name, reader_offset(&r), "the table of sections is cut off");
+	if (checksum !=
+	    container_checksum(bytes_slice(file, 0, CONTAINER_HEADER + (uint64_t)n * CONTAINER_ENTRY)))
+		return refuse(diag, name, CONTAINER_CHECKSUM_AT, "the header's checksum is wrong");
+	if (size != file.len)
+		return refuse(diag, name, file.len,
+			      size > file.len ? "the file is cut off" : "the file is too long");
+	return (int)n;
+}
+
+/* The contents of a section; *unpacked owns them where they had to be unpacked. */
+static int section_contents(struct bytes file, const struct container_entry *entry, struct decoder *decoder,
+			    struct buffer *unpacked)
+{
+	struct bytes stored = bytes_slice(file, entry->offset, entry->size);
+
+	if (stored.len != entry->size)
+		return decoder_refuse(decoder, "it reaches beyond the end of the file");
+	if (crc32c(0, stored) != entry->checksum)
+		return decoder_refuse(decoder, "its checksum is wrong");
+	decoder->bytes = stored;
+	if (!(entry->flags & SECTION_ZSTD))
+		return 0;
+	if (entry->unpacked_size > container_unpacked_max(entry->size))
+		return decoder_refuse(decoder, "it claims to unpack to an impossible size");
+	if (decompress_zstd(stored, (size_t)entry->unpacked_size, unpacked) < 0 ||
+	    unpacked->len != entry->unpacked_size)
+		return decoder_refuse(decoder, "it does not unpack");
+	decoder->bytes = (struct bytes){ unpacked->at, unpacked->len };
+	return 0;
+}
+
+static const struct section_type *type_of(uint32_t number)
+{
+	size_t n;
+	const struct section_type *types = section_types(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (types[i].number == number)
+			return &types[i];
+	return NULL;
+}
+
+/* Each section at most once, and none that we would have to understand but do not. */
+static int check_entries(const struct container_entry *entries, size_t n, const char *name, struct diag *diag)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!type_of(entries[i].number) && (entries[i].flags & SECTION_NEEDED)) {
+			diag_set(diag, -EPROTONOSUPPORT, "cannot read profile '%s'", name);
+			diag_why(diag, "section %u needs a later cpprof", entries[i].number);
+			return -EPROTONOSUPPORT;
+		}
+		for (size_t j = 0; j < i; j++)
+			if (entries[i].number == entries[j].number)
+				return refuse(diag, name, CONTAINER_HEADER + i * CONTAINER_ENTRY,
+					      "a section is there twice");
+	}
+	return 0;
+}
+
+static const struct container_entry *entry_of(const struct container_entry *entries, size_t n,
+					      uint32_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (entries[i].number == number)
+			return &entries[i];
+	return NULL;
+}
+
+/* In our order, not the file's: what is referred to is there before what refers to it. */
+static int decode_sections(struct bytes file, const struct container_entry *entries, size_t n,
+			   const char *name, struct profile *profile, struct diag *diag)
+{
+	struct decoder decoder = { .path = name, .diag = diag };
+	size_t n_types;
+	const struct section_type *types = section_types(&n_types);
+
+	for (size_t i = 0; i < n_types; i++) {
+		const struct container_entry *entry = entry_of(entries, n, types[i].number);
+		struct buffer unpacked = { 0 };
+		decoder.section = types[i].name;
+		decoder.offset = entry ? entry->offset : 0;
+		if (!entry && types[i].is_required)
+			return decoder_refuse(&decoder, "it is missing");
+		if (!entry)
+			continue;
+		int error = section_contents(file, entry, &decoder, &unpacked);
+		if (error == 0)
+			error = section_decode(&types[i], &decoder, profile);
+		free(unpacked.at);
+		if (error < 0)
+			return error;
+	}
+	return 0;
+}
+
+static void profile_freep(struct profile **profile)
+{
+	profile_free(*profile);
+}
+
+int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag)
+{
+	int n = check_header(bytes, name, diag);
+
+	if (n < 0)
+		return n;
+
+	CLEANUP(freep) struct container_entry *entries = alloc_zero((size_t)n + 1, sizeof(*entries));
+	struct reader r = reader_of(bytes_from(bytes, CONTAINER_HEADER));
+	for (int i = 0; i < n; i++)
+		entries[i] = read_entry(&r);
+	int error = check_entries(entries, (size_t)n, name, diag);
+	if (error < 0)
+		return error;
+
+	CLEANUP(profile_freep) struct profile *profile = profile_new();
+	error = decode_sections(bytes, entries, (size_t)n, name, profile, diag);
+	if (error < 0)
+		return error;
+	*ret = TAKE(profile);
+	return 0;
+}
+
+static int read_all(int fd, struct writer *ret)
+{
+	for (;;) {
+		size_t room = ret->cap - ret->len > 65536 ? ret->cap - ret->len : 65536;
+		size_t before = ret->len;
+		ssize_t got = read(fd, write_space(ret, room), room);
+		ret->len = before + (got > 0 ? (size_t)got : 0);
+		if (got == 0)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+int profile_read(const char *path, struct profile **ret, struct diag *diag)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	CLEANUP(close_fd) int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct writer file = { 0 };
+
+	if (fd < 0)
+		return diag_set(diag, -errno, "cannot open profile '%s'", path);
+
+	int error = read_all(fd, &file);
+	if (error < 0)
+		diag_set(diag, error, "cannot read profile '%s'", path);
+	else
+		error = profile_parse(writer_bytes(&file), path, ret, diag);
+	writer_done(&file);
+	return error;
+}

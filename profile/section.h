@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section: the parts a profile file consists of. To add one: a number here, a row in sections.c,
+ * and either the description of a table or two functions.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "profile/table.h"
+
+/* Numbers are for ever: a file of today is read by the cpprof of tomorrow. */
+enum section_number {
+	SECTION_STRINGS = 1,
+	SECTION_RUN = 2,
+	SECTION_EVENTS = 3,
+	SECTION_METRICS = 4,
+	SECTION_IMAGES = 5,
+	SECTION_PROCESSES = 6,
+	SECTION_THREADS = 7,
+	SECTION_NODES = 8,
+	SECTION_VALUES = 9,
+	SECTION_TIMELINE = 10,
+	SECTION_QUALITY = 11,
+	SECTION_NOTES = 12,
+	SECTION_FUNCTIONS = 13,
+};
+
+struct section_type {
+	enum section_number number;
+	const char *name;
+	bool is_required;
+
+	/* A VEC of the profile, written as it stands ... */
+	const struct table *table;
+	size_t vec;            /* its offset in struct profile */
+	enum refers counts_as; /* its rows are what later columns of this kind refer to */
+
+	/* ... or code of its own. encode writes nothing where there is nothing to keep. */
+	void (*encode)(const struct profile *profile, struct writer *ret);
+	int (*decode)(struct decoder *decoder, struct profile *profile);
+};
+
+/* What every VEC looks like inside. */
+struct any_vec {
+	void *at;
+	size_t n, cap;
+};
+
+/* In the order in which they are written and decoded: what is referred to comes first. */
+const struct section_type *section_types(size_t *ret_n);
+
+/* Writes the section's contents; nothing if there are none. */
+void section_encode(const struct section_type *type, const struct profile *profile, struct writer *ret);
+/* Reads decoder->bytes into the profile and updates decoder->limits. */
+int section_decode(const struct section_type *type, struct decoder *decoder, struct profile *profile);
+
+/* sections_cct.c */
+void nodes_encode(const struct profile *profile, struct writer *ret);
+int nodes_decode(struct decoder *decoder, struct profile *profile);
+void values_encode(const struct profile *profile, struct writer *ret);
+int values_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_function.c */
+void functions_encode(const struct profile *profile, struct writer *ret);
+int functions_decode(struct decoder *decoder, struct profile *profile);

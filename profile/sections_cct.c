@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calling context tree in the file: nodes in tree order (a parent is named by how far back it
+ * is, nearly always one row; addresses as steps from the last one in the same image), values
+ * sorted by node. Both pack to a few bytes a node.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "profile/section.h"
+
+static const struct column node_columns[] = {
+	COLUMN(struct cct_node, parent, CODE_BACK),
+	COLUMN(struct cct_node, image, CODE_PLAIN, TO_OR_NONE(IMAGE)),
+	COLUMN(struct cct_node, vaddr, CODE_IN_IMAGE),
+	COLUMN(struct cct_node, flags, CODE_PLAIN),
+};
+static const struct table node_table = TABLE(struct cct_node, node_columns, .image_column = 1);
+
+static const struct column value_columns[] = {
+	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
+	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
+	COLUMN(struct cct_value, metric, CODE_DELTA, TO(METRIC)),
+	COLUMN(struct cct_value, value, CODE_PLAIN),
+};
+static const struct table value_table = TABLE(struct cct_value, value_columns);
+
+void nodes_encode(const struct profile *profile, struct writer *ret)
+{
+	table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
+}
+
+/* The two roots are there already; every other node is added again, which also rebuilds the hash. */
+static int add_nodes(const struct decoder *decoder, const struct cct_node *nodes, size_t n, struct cct *cct)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct cct_node *node = &nodes[i];
+		if (i <= CCT_INCOMPLETE) {
+			if (node->image != IMAGE_NONE || (i > 0 && node->parent != CCT_ROOT))
+				return decoder_refuse(decoder, "node %zu is not a root", i);
+			continue;
+		}
+		if (cct_child(cct, node->parent, node->image, node->vaddr, node->flags) != i)
+			return decoder_refuse(decoder, "node %zu is there twice", i);
+	}
+	return 0;
+}
+
+int nodes_decode(struct decoder *decoder, struct profile *profile)
+{
+	CLEANUP(freep) void *rows = NULL;
+	size_t n;
+	int error = table_decode(&node_table, decoder, &rows, &n);
+
+	if (error < 0)
+		return error;
+	if (n < profile->cct.nodes.n)
+		return decoder_refuse(decoder, "the roots are missing");
+	decoder->limits[REF_NODE] = n;
+	return add_nodes(decoder, rows, n, &profile->cct);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const struct cct_value *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+/* Sorted by node, thread, metric. By node in linear time: there are few values to a node. */
+static struct cct_value *sorted_values(const struct cct *cct)
+{
+	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
+	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < cct->values.n; i++)
+		start[cct->values.at[i].node + 1]++;
+	for (size_t node = 0; node < cct->nodes.n; node++)
+		start[node + 1] += start[node];
+	for (size_t i = 0; i < cct->values.n; i++)
+		sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
+	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
+		if (start[node] - from > 1)
+			qsort(sorted + from, start[node] - from, sizeof(*sorted), compare_values);
+	return sorted;
+}
+
+void values_encode(const struct profile *profile, struct writer *ret)
+{
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct);
+
+	if (profile->cct.values.n > 0)
+		table_encode(&value_table, values, profile->cct.values.n, ret);
+}
+
+int values_decode(struct decoder *decoder, struct profile *profile)
+{
+	CLEANUP(freep) void *rows = NULL;
+	size_t n;
+	int error = table_decode(&value_table, decoder, &rows, &n);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < n; i++) {
+		const struct cct_value *value = (const struct cct_value *)rows + i;
+		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);
+		if (profile->cct.values.n != i + 1)
+			return decoder_refuse(decoder, "row %zu is there twice", i);
+	}
+	return 0;
+}

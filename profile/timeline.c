@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/timeline.h"
+
+#include <string.h>
+
+void timeline_init(struct timeline *timeline)
+{
+	*timeline = (struct timeline){ .bin_ns = TIMELINE_FIRST_NS };
+}
+
+void timeline_done(struct timeline *timeline)
+{
+	vec_done(&timeline->rows);
+	map_done(&timeline->row_of);
+}
+
+static void add(struct timeline *timeline, uint32_t thread, uint32_t bin, uint64_t samples)
+{
+	uint64_t key = (uint64_t)thread << 32 | bin;
+	uint32_t row = map_find(&timeline->row_of, key);
+
+	if (row == MAP_NONE) {
+		row = (uint32_t)timeline->rows.n;
+		vec_push(&timeline->rows, (struct profile_bin){ .thread = thread, .bin = bin });
+		map_put(&timeline->row_of, key, row);
+	}
+	timeline->rows.at[row].samples += samples;
+}
+
+/* Two bins become one. Rows only ever move forward, so the array is rewritten in place. */
+static void widen(struct timeline *timeline)
+{
+	size_t n = timeline->rows.n;
+
+	timeline->bin_ns *= 2;
+	map_done(&timeline->row_of);
+	vec_clear(&timeline->rows);
+	for (size_t i = 0; i < n; i++) {
+		struct profile_bin row = timeline->rows.at[i];
+		add(timeline, row.thread, row.bin / 2, row.samples);
+	}
+}
+
+void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)
+{
+	while (time_ns / timeline->bin_ns >= TIMELINE_BINS)
+		widen(timeline);
+	add(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), 1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct profile_bin *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->bin > y->bin) - (x->bin < y->bin);
+}
+
+void timeline_copy(const struct timeline *timeline, struct profile *profile)
+{
+	profile->bin_ns = timeline->bin_ns;
+	vec_clear(&profile->timeline);
+	vec_reserve(&profile->timeline, timeline->rows.n);
+	profile->timeline.n = timeline->rows.n;
+	if (timeline->rows.n == 0)
+		return;
+	memcpy(profile->timeline.at, timeline->rows.at, timeline->rows.n * sizeof(*timeline->rows.at));
+	qsort(profile->timeline.at, profile->timeline.n, sizeof(*profile->timeline.at), compare);
+}

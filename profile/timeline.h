@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline: how many samples each thread had in each time bin.
+ *
+ * Bins start narrow. When time runs past the last one, all bins double in width, so that a second
+ * and a week take the same room.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "profile/profile.h"
+
+#define TIMELINE_BINS 1024
+#define TIMELINE_FIRST_NS 10000000 /* 10 ms: a handful of samples at the default rate */
+
+struct timeline {
+	uint64_t bin_ns;
+	VEC(struct profile_bin) rows;
+	struct map row_of; /* thread << 32 | bin */
+};
+
+void timeline_init(struct timeline *timeline);
+void timeline_done(struct timeline *timeline);
+/* time_ns counts from the start of the recording. */
+void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns);
+/* Sets the profile's timeline, sorted by thread and bin. */
+void timeline_copy(const struct timeline *timeline, struct profile *profile);

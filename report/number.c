@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+char *number_count(uint64_t value, char text[NUMBER_MAX])
+{
+	char digits[NUMBER_MAX];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			text[at++] = ',';
+		text[at++] = digits[i];
+	}
+	text[at] = '\0';
+	return text;
+}
+
+/* Three significant digits. */
+static void scaled(double value, const char *unit, char text[NUMBER_MAX])
+{
+	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+	snprintf(text, NUMBER_MAX, "%.*f %s", decimals, value, unit);
+}
+
+char *number_time(uint64_t ns, char text[NUMBER_MAX])
+{
+	double seconds = (double)ns / 1e9;
+
+	if (ns == 0)
+		snprintf(text, NUMBER_MAX, "0 s");
+	else if (ns < 1000)
+		snprintf(text, NUMBER_MAX, "%llu ns", (unsigned long long)ns);
+	else if (seconds < 0.9995e-3)
+		scaled(seconds * 1e6, "µs", text);
+	else if (seconds < 0.9995)
+		scaled(seconds * 1e3, "ms", text);
+	else if (seconds < 119.5)
+		scaled(seconds, "s", text);
+	else if (seconds < 7170)
+		snprintf(text, NUMBER_MAX, "%.0f min %.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
+	else
+		snprintf(text, NUMBER_MAX, "%.0f h %.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+	return text;
+}
+
+char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX])
+{
+	static const char *const suffixes[] = { "k", "M", "G", "T", "P", "E" };
+	double scale = (double)value;
+	size_t i = 0;
+
+	if (strcmp(unit, "ns") == 0)
+		return number_time(value, text);
+	if (value < 1000000)
+		return number_count(value, text);
+	for (scale /= 1e3; scale >= 999.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		scale /= 1e3;
+	scaled(scale, suffixes[i], text);
+	return text;
+}
+
+char *number_percent(double percent, char text[NUMBER_MAX])
+{
+	if (percent > 0 && percent < 0.05)
+		snprintf(text, NUMBER_MAX, "<0.1%%");
+	else if (percent >= 99.95 && percent < 100)
+		snprintf(text, NUMBER_MAX, ">99.9%%");
+	else if (percent == 0 || percent == 100)
+		snprintf(text, NUMBER_MAX, "%.0f%%", percent);
+	else
+		snprintf(text, NUMBER_MAX, "%.1f%%", percent);
+	return text;
+}
+
+double number_share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+struct interval number_interval(uint64_t part, uint64_t whole)
+{
+	const double z = 1.959964; /* 95 % of a normal distribution lie within */
+
+	if (whole == 0)
+		return (struct interval){ 0, 100 };
+
+	double n = (double)whole, p = (double)part / n;
+	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+	double low = part == 0 ? 0 : middle - half, high = part == whole ? 1 : middle + half;
+	return (struct interval){ 100 * low, 100 * high };
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * number: numbers as people read them. Each writes into the caller's buffer and returns it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NUMBER_MAX 32 /* room for any of these */
+
+/* 1,234,567 */
+char *number_count(uint64_t value, char text[NUMBER_MAX]);
+/* 1.23 s, 45.0 ms, 2 min 5 s */
+char *number_time(uint64_t ns, char text[NUMBER_MAX]);
+/* A metric's value in its unit: time for "ns", else a count with a suffix: 1.23 G */
+char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX]);
+/* 12.3%, <0.1% for what is not nothing but rounds to it, 100% */
+char *number_percent(double percent, char text[NUMBER_MAX]);
+/* Of the whole; 0 of nothing. */
+double number_share(uint64_t part, uint64_t whole);
+
+/* The 95 % interval of a share, in percent, from counts of samples (Wilson's score interval). */
+struct interval {
+	double low, high;
+};
+struct interval number_interval(uint64_t part, uint64_t whole);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/quality.h"
+
+#include <string.h>
+
+#include "report/number.h"
+
+double quality_percent(const struct profile_quality *quality)
+{
+	return number_share(quality->by_end[STACK_COMPLETE], quality->samples + quality->lost);
+}
+
+/* The weight of all samples of event 0, if that is time. */
+static uint64_t sampled_ns(const struct profile *profile)
+{
+	uint64_t sum = 0;
+
+	if (profile->metrics.n < 2 || strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") != 0)
+		return 0;
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		if (profile->cct.values.at[i].metric == 1)
+			sum += profile->cct.values.at[i].value;
+	return sum;
+}
+
+double quality_rate(const struct profile *profile)
+{
+	uint64_t ns = sampled_ns(profile);
+
+	if (ns == 0)
+		ns = profile->run.duration_ns;
+	return ns ? (double)profile->quality.samples * 1e9 / (double)ns : 0;
+}
+
+/* "snapshot_ended" as people write it. */
+static void add_words(struct text *ret, const char *name)
+{
+	for (; *name; name++)
+		text_add(ret, *name == '_' ? " " : name, 1);
+}
+
+/* "(1.1% snapshot ended, 0.2% no recipe)", the most frequent first. */
+static void add_ends(const struct profile_quality *quality, struct text *ret)
+{
+	bool is_shown[STACK_END_N] = { [STACK_COMPLETE] = true };
+	const char *before = " (";
+	char number[NUMBER_MAX];
+
+	for (;;) {
+		int most = -1;
+		for (int end = 0; end < STACK_END_N; end++)
+			if (!is_shown[end] && quality->by_end[end] > 0 &&
+			    (most < 0 || quality->by_end[end] > quality->by_end[most]))
+				most = end;
+		if (most < 0)
+			break;
+		is_shown[most] = true;
+		text_printf(ret, "%s%s ", before,
+			    number_percent(number_share(quality->by_end[most], quality->samples), number));
+		add_words(ret, stack_end_name((enum stack_end)most));
+		before = ", ";
+	}
+	if (strcmp(before, ", ") == 0)
+		text_printf(ret, ")");
+}
+
+static bool is_live(const struct profile *profile)
+{
+	return strcmp(intern_text(&profile->strings, profile->run.mode), "import") != 0;
+}
+
+static void add_cost(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	char time[NUMBER_MAX], share[NUMBER_MAX];
+
+	if (quality->own_cpu_ns == 0 || !is_live(profile))
+		return;
+	text_printf(ret, ", cpprof used %s", number_time(quality->own_cpu_ns, time));
+	if (profile->run.duration_ns)
+		text_printf(ret, " (%s of a CPU)",
+			    number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
+}
+
+void quality_line(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	char number[NUMBER_MAX];
+
+	text_printf(ret, "quality: %s sample%s", number_count(quality->samples, number), quality->samples == 1 ? "" : "s");
+	if (quality->samples > 0) {
+		double complete = number_share(quality->by_end[STACK_COMPLETE], quality->samples);
+		text_printf(ret, ", %s complete", number_percent(complete, number));
+		add_ends(quality, ret);
+	}
+	text_printf(ret, ", %s lost", number_count(quality->lost, number));
+	if (quality->throttled)
+		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
+			    quality->throttled == 1 ? "" : "s");
+	if (profile->run.is_resolved && quality->samples > 0)
+		text_printf(ret, ", %s unsymbolised",
+			    number_percent(number_share(quality->unsymbolized, quality->samples), number));
+	if (quality_rate(profile) > 0)
+		text_printf(ret, ", %.0f Hz", quality_rate(profile));
+	add_cost(profile, ret);
+	if (profile->run.is_checkpoint)
+		text_printf(ret, ", checkpoint: the end of the recording is missing");
+}
+
+static void add_row(struct text *ret, const char *what, uint64_t value, uint64_t whole)
+{
+	char count[NUMBER_MAX], share[NUMBER_MAX];
+
+	text_printf(ret, "  ");
+	size_t start = ret->len;
+	add_words(ret, what);
+	text_printf(ret, "%*s%14s", (int)(26 - (ret->len - start)), "", number_count(value, count));
+	if (whole)
+		text_printf(ret, "  %7s", number_percent(number_share(value, whole), share));
+	text_printf(ret, "\n");
+}
+
+static void add_tallies(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	uint64_t steps = 0;
+
+	text_printf(ret, "how stacks ended\n");
+	for (int end = 0; end < STACK_END_N; end++)
+		if (quality->by_end[end] || end == STACK_COMPLETE)
+			add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end], quality->samples);
+	for (int witness = 0; witness < WITNESS_N; witness++)
+		steps += quality->steps_by_witness[witness];
+	if (steps)
+		text_printf(ret, "who knew the way out of a frame\n");
+	for (int witness = 0; witness < WITNESS_N; witness++)
+		if (quality->steps_by_witness[witness])
+			add_row(ret, witness_name((enum witness)witness), quality->steps_by_witness[witness], steps);
+}
+
+void quality_table(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	char number[NUMBER_MAX];
+
+	text_printf(ret, "samples\n");
+	add_row(ret, "received", quality->samples, 0);
+	add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
+	add_row(ret, "times throttled", quality->throttled, 0);
+	add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
+	if (profile->run.is_resolved) {
+		add_row(ret, "without a name", quality->unsymbolized, quality->samples);
+		add_row(ret, "without a line", quality->without_lines, quality->samples);
+	}
+	add_tallies(profile, ret);
+	text_printf(ret, "cost\n");
+	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
+	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory", number_value(quality->own_peak_kb * 1024, "bytes", number));
+	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
+	if (quality->dead_workers)
+		add_row(ret, "debug files given up on", quality->dead_workers, 0);
+	for (size_t i = 0; i < profile->notes.n; i++)
+		text_printf(ret, "%snote: %s\n", i ? "" : "\n", intern_text(&profile->strings, profile->notes.at[i]));
+}
+
+const char *quality_no_samples(const struct profile *profile)
+{
+	if (profile->quality.lost > 0)
+		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
+	if (profile->run.duration_ns < 20000000)
+		return "the run was too short; a sample is taken about every millisecond of CPU time";
+	return "the target used no CPU time while it was watched";
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quality: how far a profile can be trusted, in one line and as a number. Every recording and every
+ * report ends with the line.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "profile/profile.h"
+
+/*
+ * Complete stacks among all samples there should have been, in percent: lost samples count against
+ * it. 0 if there are no samples. This is what --min-quality is held against.
+ */
+double quality_percent(const struct profile_quality *quality);
+
+/* Samples per second of CPU time where the event is a clock, else per second of the recording; 0 = unknown. */
+double quality_rate(const struct profile *profile);
+
+/*
+ * Appends, without a line end: "quality: 12,345 samples, 98.7% complete (1.1% snapshot ended, 0.2% no
+ * recipe), 0 lost, ..." Ends that did not happen and parts that are not known are left out.
+ */
+void quality_line(const struct profile *profile, struct text *ret);
+
+/* The same in full, a line each: every end, every witness, cost, notes. */
+void quality_table(const struct profile *profile, struct text *ret);
+
+/* Why a recording has no samples, as far as can be told: one sentence, static. */
+const char *quality_no_samples(const struct profile *profile);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/profiles.h"
+
+#include <string.h>
+
+static uint32_t text(struct profile *profile, const char *string)
+{
+	return intern_add(&profile->strings, string);
+}
+
+static void add_run(struct profile *p)
+{
+	p->run = (struct profile_run){ .tool_version = text(p, "0.1.0"),
+				       .command_line = text(p, "cpprof record -- ./solve"),
+				       .mode = text(p, "record"),
+				       .host = text(p, "node7"),
+				       .kernel = text(p, "6.1.0"),
+				       .cpu = text(p, "Example CPU"),
+				       .arch = text(p, "x86_64"),
+				       .target = text(p, "./solve"),
+				       .n_cpus = 8,
+				       .start_unix_ns = 1790000000000000000,
+				       .duration_ns = 2000000000,
+				       .start_ns = 123456789,
+				       .stack_size = 16384,
+				       .is_resolved = 1 };
+	vec_push(&p->events, ((struct profile_event){ text(p, "cpu-clock"), text(p, "ns"), 997, 0, 0 }));
+	vec_push(&p->metrics, ((struct profile_metric){ text(p, "samples"), text(p, "count"), UINT32_MAX }));
+	vec_push(&p->metrics, ((struct profile_metric){ text(p, "cpu-clock"), text(p, "ns"), 0 }));
+	vec_push(&p->notes, text(p, "kernel stacks were not permitted"));
+}
+
+static void add_tasks(struct profile *p)
+{
+	vec_push(&p->processes, ((struct profile_process){ 4711, 1, text(p, "solve"), text(p, "./solve"), 0, 0 }));
+	vec_push(&p->processes, ((struct profile_process){ 4715, 4711, text(p, "sh"), 0, 500000000, 600000000 }));
+	vec_push(&p->threads, ((struct profile_thread){ 0, 4711, text(p, "solve"), 0, 0 }));
+	vec_push(&p->threads, ((struct profile_thread){ 0, 4712, text(p, "worker"), 1000, 1999999999 }));
+	vec_push(&p->threads, ((struct profile_thread){ 1, 4715, text(p, "sh"), 500000000, 600000000 }));
+	p->bin_ns = 10000000;
+	vec_push(&p->timeline, ((struct profile_bin){ 0, 0, 9 }));
+	vec_push(&p->timeline, ((struct profile_bin){ 0, 7, 11 }));
+	vec_push(&p->timeline, ((struct profile_bin){ 1, 3, 70 }));
+	vec_push(&p->timeline, ((struct profile_bin){ 2, 55, 10 }));
+}
+
+static void add_images(struct profile *p)
+{
+	struct build_id id = { 20, { 0xde, 0xad, 0xbe, 0xef } };
+
+	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5") }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0 }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0 }));
+}
+
+static void add_functions(struct profile *p)
+{
+	struct function_map main = { .image = 0, .vaddr = 0x1000, .size = 0x100, .name = text(p, "main"),
+				     .decl_file = text(p, "/src/solve.c"), .decl_line = 40, .end_line = 70,
+				     .parent_vaddr = 0x1000, .source = MAP_FROM_DWARF };
+	struct function_map solve = { .image = 0, .vaddr = 0x2000, .size = 0x200, .name = text(p, "solve"),
+				      .linkage = text(p, "_Z5solvei"), .decl_file = text(p, "/src/solve.c"),
+				      .decl_line = 10, .parent_vaddr = 0x2000, .source = MAP_FROM_DWARF };
+	struct function_map sine = { .image = 1, .vaddr = 0x500, .size = 0x80, .name = text(p, "sin"),
+				     .parent_vaddr = 0x500, .source = MAP_FROM_SYMBOL };
+
+	vec_push(&main.lines, ((struct line_row){ 0, main.decl_file, 40, 1, 1 }));
+	vec_push(&main.lines, ((struct line_row){ 0x10, main.decl_file, 44, 5, 1 }));
+	vec_push(&solve.lines, ((struct line_row){ 0, solve.decl_file, 10, 1, 1 }));
+	vec_push(&solve.lines, ((struct line_row){ 0x40, text(p, "/src/vec.h"), 7, 9, 0 }));
+	vec_push(&solve.lines, ((struct line_row){ 0x80, solve.decl_file, 16, 3, 1 }));
+	vec_push(&solve.inlines, ((struct inline_call){ INLINE_NONE, text(p, "dot"), 0, text(p, "/src/vec.h"), 5,
+							solve.decl_file, 14, 11 }));
+	vec_push(&solve.inlines, ((struct inline_call){ 0, text(p, "mul"), text(p, "_Z3mul"), text(p, "/src/vec.h"), 1,
+							text(p, "/src/vec.h"), 7, 2 }));
+	vec_push(&solve.ranges, ((struct inline_range){ 0x40, 0x60, 0 }));
+	vec_push(&solve.ranges, ((struct inline_range){ 0x60, 0x80, 1 }));
+	vec_push(&p->functions, main);
+	vec_push(&p->functions, solve);
+	vec_push(&p->functions, sine);
+}
+
+static void add_value(struct profile *p, uint32_t node, uint32_t thread, uint64_t samples)
+{
+	cct_add_value(&p->cct, node, thread, 0, samples);
+	cct_add_value(&p->cct, node, thread, 1, samples * 1003009);
+}
+
+/* main -> solve -> solve, with leaves in both, in inlined calls, in sin, in the kernel; and two incomplete stacks. */
+static void add_contexts(struct profile *p)
+{
+	uint32_t main = cct_child(&p->cct, CCT_ROOT, 0, 0x1020, CCT_IS_RETURN);
+	uint32_t outer = cct_child(&p->cct, main, 0, 0x2090, CCT_IS_RETURN);
+	uint32_t inner = cct_child(&p->cct, outer, 0, 0x2090, CCT_IS_RETURN);
+
+	add_value(p, cct_child(&p->cct, main, 0, 0x2050, 0), 0, 20);
+	add_value(p, cct_child(&p->cct, outer, 0, 0x2064, 0), 1, 30);
+	add_value(p, cct_child(&p->cct, inner, 0, 0x2010, 0), 1, 5);
+	add_value(p, cct_child(&p->cct, inner, 1, 0x510, 0), 1, 20);
+	add_value(p, cct_child(&p->cct, main, 2, 0xffffffff81000010, CCT_IS_KERNEL), 1, 5);
+	add_value(p, main, 1, 5);
+	uint32_t lost = cct_child(&p->cct, CCT_INCOMPLETE, 1, 0x700, CCT_IS_RETURN);
+	add_value(p, cct_child(&p->cct, lost, 1, 0x510, 0), 1, 5);
+	add_value(p, cct_child(&p->cct, CCT_INCOMPLETE, IMAGE_NONE, 0xdead, 0), 2, 10);
+}
+
+struct profile *sample_profile(void)
+{
+	struct profile *p = profile_new();
+
+	add_run(p);
+	add_tasks(p);
+	add_images(p);
+	add_functions(p);
+	add_contexts(p);
+	p->quality = (struct profile_quality){
+		.samples = 100,
+		.by_end = { [STACK_COMPLETE] = 85, [STACK_NO_RECIPE] = 5, [STACK_NO_IMAGE] = 10 },
+		.steps_by_witness = { [WITNESS_CFI] = 400, [WITNESS_ANALYSIS] = 3 },
+		.lost = 2, .throttled = 1, .clipped = 7, .own_cpu_ns = 20000000, .own_peak_kb = 9000,
+		.unsymbolized = 15, .without_lines = 40, .dead_workers = 1, .wakeups = 12,
+	};
+	return p;
+}
+
+static uint32_t next(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+struct profile *random_profile(uint32_t seed, size_t n_nodes)
+{
+	struct profile *p = profile_new();
+
+	add_run(p);
+	add_tasks(p);
+	add_images(p);
+	while (p->cct.nodes.n < n_nodes + 2) {
+		/* Mostly deep chains, as real stacks are. */
+		uint32_t n = (uint32_t)p->cct.nodes.n;
+		uint32_t parent = next(&seed) % 4 ? n - 1 : next(&seed) % n;
+		uint32_t function = next(&seed) % 16;
+		cct_child(&p->cct, parent, function % 2, 0x1000 + function * 0x1000 + next(&seed) % 64 * 4,
+			  next(&seed) % 2 ? CCT_IS_RETURN : 0);
+	}
+	for (size_t i = 0; i < n_nodes; i++) {
+		uint32_t node = next(&seed) % (uint32_t)p->cct.nodes.n;
+		uint64_t samples = 1 + next(&seed) % 5;
+		add_value(p, node, next(&seed) % 3, samples);
+		p->quality.samples += samples;
+		p->quality.by_end[STACK_COMPLETE] += samples;
+	}
+	p->run.is_resolved = 0;
+	return p;
+}
+
+#define SAME_VEC(a, b) ((a).n == (b).n && ((a).n == 0 || memcmp((a).at, (b).at, (a).n * sizeof(*(a).at)) == 0))
+
+/* Field by field: what lies between fields is anything. */
+#define SAME_FIELD(field) (a->field == b->field)
+
+static bool same_run(const struct profile_run *a, const struct profile_run *b)
+{
+	return SAME_FIELD(tool_version) && SAME_FIELD(command_line) && SAME_FIELD(mode) && SAME_FIELD(host) &&
+	       SAME_FIELD(kernel) && SAME_FIELD(cpu) && SAME_FIELD(arch) && SAME_FIELD(target) && SAME_FIELD(n_cpus) &&
+	       SAME_FIELD(start_unix_ns) && SAME_FIELD(duration_ns) && SAME_FIELD(start_ns) && SAME_FIELD(stack_size) &&
+	       SAME_FIELD(is_checkpoint) && SAME_FIELD(is_resolved);
+}
+
+static bool same_event(const struct profile_event *a, const struct profile_event *b)
+{
+	return SAME_FIELD(name) && SAME_FIELD(unit) && SAME_FIELD(frequency) && SAME_FIELD(period) &&
+	       SAME_FIELD(excludes_kernel);
+}
+
+static bool same_image(const struct profile_image *a, const struct profile_image *b)
+{
+	return SAME_FIELD(path) && SAME_FIELD(kind) && SAME_FIELD(elf_machine) && SAME_FIELD(debug) &&
+	       build_id_equal(&a->build_id, &b->build_id);
+}
+
+static bool same_thread(const struct profile_thread *a, const struct profile_thread *b)
+{
+	return SAME_FIELD(process) && SAME_FIELD(tid) && SAME_FIELD(comm) && SAME_FIELD(start_ns) && SAME_FIELD(exit_ns);
+}
+
+#define SAME_ROWS(field, same_row)                                            \
+	static bool same_##field(const struct profile *a, const struct profile *b) \
+	{                                                                     \
+		for (size_t i = 0; i < a->field.n && i < b->field.n; i++)     \
+			if (!same_row(&a->field.at[i], &b->field.at[i]))      \
+				return false;                                 \
+		return a->field.n == b->field.n;                              \
+	}
+SAME_ROWS(events, same_event)
+SAME_ROWS(images, same_image)
+SAME_ROWS(threads, same_thread)
+
+static bool same_strings(const struct intern *a, const struct intern *b)
+{
+	if (a->strings.n != b->strings.n)
+		return false;
+	for (size_t i = 0; i < a->strings.n; i++)
+		if (strcmp(a->strings.at[i], b->strings.at[i]) != 0)
+			return false;
+	return true;
+}
+
+static bool same_nodes(const struct cct *a, const struct cct *b)
+{
+	if (a->nodes.n != b->nodes.n)
+		return false;
+	for (size_t i = 0; i < a->nodes.n; i++) {
+		const struct cct_node *x = &a->nodes.at[i], *y = &b->nodes.at[i];
+		if (x->parent != y->parent || x->image != y->image || x->vaddr != y->vaddr || x->flags != y->flags)
+			return false;
+	}
+	return true;
+}
+
+/* The order of values is free, and no key is there twice. */
+static bool same_values(const struct cct *a, const struct cct *b)
+{
+	size_t n_found = 0;
+
+	if (a->values.n != b->values.n)
+		return false;
+	for (size_t i = 0; i < a->values.n; i++)
+		for (size_t j = 0; j < b->values.n; j++) {
+			const struct cct_value *x = &a->values.at[i], *y = &b->values.at[j];
+			n_found += x->node == y->node && x->thread == y->thread && x->metric == y->metric &&
+				   x->value == y->value;
+		}
+	return n_found == a->values.n;
+}
+
+static bool same_function(const struct function_map *a, const struct function_map *b)
+{
+	return a->image == b->image && a->vaddr == b->vaddr && a->size == b->size && a->name == b->name &&
+	       a->linkage == b->linkage && a->decl_file == b->decl_file && a->decl_line == b->decl_line &&
+	       a->end_line == b->end_line && a->scope == b->scope && a->parent_vaddr == b->parent_vaddr &&
+	       a->source == b->source && SAME_VEC(a->lines, b->lines) && SAME_VEC(a->inlines, b->inlines) &&
+	       SAME_VEC(a->ranges, b->ranges);
+}
+
+SAME_ROWS(functions, same_function)
+
+const char *profile_difference(const struct profile *a, const struct profile *b)
+{
+	const struct {
+		const char *name;
+		bool is_same;
+	} parts[] = {
+		{ "strings", same_strings(&a->strings, &b->strings) },
+		{ "run", same_run(&a->run, &b->run) },
+		{ "events", same_events(a, b) },
+		{ "metrics", SAME_VEC(a->metrics, b->metrics) },
+		{ "images", same_images(a, b) },
+		{ "processes", SAME_VEC(a->processes, b->processes) },
+		{ "threads", same_threads(a, b) },
+		{ "nodes", same_nodes(&a->cct, &b->cct) },
+		{ "values", same_values(&a->cct, &b->cct) },
+		{ "timeline", a->bin_ns == b->bin_ns && SAME_VEC(a->timeline, b->timeline) },
+		{ "quality", memcmp(&a->quality, &b->quality, sizeof(a->quality)) == 0 },
+		{ "notes", SAME_VEC(a->notes, b->notes) },
+		{ "functions", same_functions(a, b) },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (!parts[i].is_same)
+			return parts[i].name;
+	return "none";
+}

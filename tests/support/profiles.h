@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profiles: profiles built by hand, for tests of everything downstream.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "profile/profile.h"
+
+/* Something in every section: three images, a recursion, inlined calls, kernel and incomplete stacks; 100 samples. */
+struct profile *sample_profile(void);
+/* n random nodes over 16 functions, three images, three threads; the same for the same seed. */
+struct profile *random_profile(uint32_t seed, size_t n_nodes);
+/* "none", or the name of the first part in which they differ. */
+const char *profile_difference(const struct profile *a, const struct profile *b);
+
+static inline void profile_freep(struct profile **profile)
+{
+	profile_free(*profile);
+}
+#define OWNED CLEANUP(profile_freep)

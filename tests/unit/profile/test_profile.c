@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checksum.h"
+#include "profile/container.h"
+#include "profile/section.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+#define WRITER CLEANUP(writer_done)
+
+TEST(profile_comes_back_as_it_was_written)
+{
+	OWNED struct profile *before = sample_profile(), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
+}
+
+TEST(profile_comes_back_after_packing_with_zstd)
+{
+	OWNED struct profile *before = random_profile(7, 3000), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
+	CHECK(file.len < before->cct.nodes.n * 16);
+}
+
+TEST(profile_that_was_read_can_grow_on)
+{
+	OWNED struct profile *before = sample_profile(), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	size_t n = after->cct.nodes.n;
+	for (uint32_t i = 2; i < n; i++) {
+		struct cct_node node = after->cct.nodes.at[i];
+		CHECK_EQ(cct_child(&after->cct, node.parent, node.image, node.vaddr, node.flags), i);
+	}
+	CHECK_EQ(cct_child(&after->cct, CCT_ROOT, 0, 0x9999, 0), n);
+}
+
+TEST(an_empty_profile_round_trips)
+{
+	OWNED struct profile *before = profile_new(), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
+}
+
+TEST(every_flipped_byte_is_noticed)
+{
+	OWNED struct profile *before = sample_profile();
+	WRITER struct writer file = { 0 };
+
+	profile_pack(before, &file);
+	for (size_t i = 0; i < file.len; i++) {
+		struct profile *after = NULL;
+		struct diag diag = { 0 };
+		file.at[i] ^= 0x55;
+		CHECK(profile_parse(writer_bytes(&file), "x", &after, &diag) < 0);
+		CHECK(after == NULL);
+		CHECK(diag.why[0]);
+		file.at[i] ^= 0x55;
+	}
+}
+
+TEST(every_truncated_file_is_refused)
+{
+	OWNED struct profile *before = sample_profile();
+	WRITER struct writer file = { 0 };
+
+	profile_pack(before, &file);
+	for (size_t len = 0; len < file.len; len++) {
+		/* A copy of just that size, so that a sanitizer sees any read behind it. */
+		CLEANUP(freep) uint8_t *copy = malloc(len + !len);
+		struct profile *after = NULL;
+		struct diag diag = { 0 };
+		memcpy(copy, file.at, len);
+		CHECK(profile_parse((struct bytes){ copy, len }, "x", &after, &diag) < 0);
+		CHECK(after == NULL);
+	}
+}
+
+/* Makes every checksum right again, so that damage reaches the decoders. */
+static void reseal(uint8_t *file, size_t len)
+{
+	uint32_t n, checksum;
+
+	memcpy(&n, file + 12, 4);
+	if (len < CONTAINER_HEADER || n > (len - CONTAINER_HEADER) / CONTAINER_ENTRY)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *entry = file + CONTAINER_HEADER + i * CONTAINER_ENTRY;
+		uint64_t offset, size;
+		memcpy(&offset, entry + 8, 8);
+		memcpy(&size, entry + 16, 8);
+		checksum = crc32c(0, bytes_slice((struct bytes){ file, len }, offset, size));
+		memcpy(entry + 32, &checksum, 4);
+	}
+	checksum = container_checksum((struct bytes){ file, CONTAINER_HEADER + n * CONTAINER_ENTRY });
+	memcpy(file + CONTAINER_CHECKSUM_AT, &checksum, 4);
+}
+
+/* What a profile promises downstream, whatever the bytes were. */
+static void check_promises(const struct profile *p)
+{
+	for (size_t i = 1; i < p->cct.nodes.n; i++)
+		CHECK(p->cct.nodes.at[i].parent < i);
+	for (size_t i = 0; i < p->cct.nodes.n; i++)
+		CHECK(p->cct.nodes.at[i].image == IMAGE_NONE || p->cct.nodes.at[i].image < p->images.n);
+	for (size_t i = 0; i < p->cct.values.n; i++) {
+		CHECK(p->cct.values.at[i].node < p->cct.nodes.n);
+		CHECK(p->cct.values.at[i].thread < p->threads.n);
+		CHECK(p->cct.values.at[i].metric < p->metrics.n);
+	}
+	for (size_t i = 0; i < p->threads.n; i++)
+		CHECK(p->threads.at[i].process < p->processes.n);
+	for (size_t i = 0; i < p->timeline.n; i++)
+		CHECK(p->timeline.at[i].thread < p->threads.n);
+	for (size_t i = 0; i < p->functions.n; i++)
+		CHECK(p->functions.at[i].image < p->images.n);
+}
+
+TEST(damage_behind_right_checksums_is_refused_or_harmless)
+{
+	OWNED struct profile *before = sample_profile();
+	WRITER struct writer file = { 0 };
+	size_t n_read = 0, n_refused = 0;
+
+	profile_pack(before, &file);
+	for (size_t i = CONTAINER_HEADER; i < file.len; i++) {
+		for (int bit = 0; bit < 8; bit++) {
+			CLEANUP(freep) uint8_t *copy = malloc(file.len);
+			OWNED struct profile *after = NULL;
+			struct diag diag = { 0 };
+			memcpy(copy, file.at, file.len);
+			copy[i] ^= (uint8_t)(1 << bit);
+			reseal(copy, file.len);
+			if (profile_parse((struct bytes){ copy, file.len }, "x", &after, &diag) < 0) {
+				n_refused++;
+				CHECK(diag.why[0]);
+				continue;
+			}
+			n_read++;
+			check_promises(after);
+		}
+	}
+	CHECK(n_read > 0);
+	CHECK(n_refused > 0);
+}
+
+TEST(a_damaged_file_is_refused_with_section_offset_and_reason)
+{
+	OWNED struct profile *before = sample_profile();
+	WRITER struct writer file = { 0 };
+	struct profile *after = NULL;
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	file.at[file.len - 1] ^= 1;
+	CHECK_EQ(profile_parse(writer_bytes(&file), "my.data", &after, &diag), -EBADMSG);
+	CHECK_STR(diag.what, "profile 'my.data' is damaged");
+	CHECK(strncmp(diag.why, "section functions at offset ", 28) == 0);
+	CHECK(strstr(diag.why, ": its checksum is wrong"));
+}
+
+TEST(a_later_major_version_is_refused_with_the_versions)
+{
+	OWNED struct profile *before = sample_profile();
+	WRITER struct writer file = { 0 };
+	struct profile *after = NULL;
+	struct diag diag = { 0 };
+
+	profile_pack(before, &file);
+	file.at[8] = 2;
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EPROTONOSUPPORT);
+	CHECK_STR(diag.why, "its format is version 2.0 and this cpprof reads 1.x");
+}
+
+TEST(unknown_sections_are_skipped_unless_they_are_needed)
+{
+	OWNED struct profile *before = sample_profile(), *after = NULL, *none = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+	const uint32_t unknown = 999, needed = SECTION_NEEDED;
+	uint32_t n;
+
+	/* The last entry is functions, which a file can do without. */
+	profile_pack(before, &file);
+	memcpy(&n, file.at + 12, 4);
+	uint8_t *entry = file.at + CONTAINER_HEADER + (n - 1) * CONTAINER_ENTRY;
+	memcpy(entry, &unknown, 4);
+	reseal(file.at, file.len);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "functions");
+
+	memcpy(entry + 4, &needed, 4);
+	reseal(file.at, file.len);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &none, &diag), -EPROTONOSUPPORT);
+}
+
+TEST(a_section_that_claims_to_unpack_without_bound_is_refused)
+{
+	OWNED struct profile *before = random_profile(3, 2000);
+	WRITER struct writer file = { 0 };
+	struct profile *after = NULL;
+	struct diag diag = { 0 };
+	const uint64_t huge = UINT64_C(1) << 40;
+
+	profile_pack(before, &file);
+	for (uint8_t *entry = file.at + CONTAINER_HEADER;; entry += CONTAINER_ENTRY) {
+		uint32_t flags;
+		memcpy(&flags, entry + 4, 4);
+		if (flags & SECTION_ZSTD) {
+			memcpy(entry + 24, &huge, 8);
+			break;
+		}
+	}
+	reseal(file.at, file.len);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EBADMSG);
+	CHECK(strstr(diag.why, "impossible size"));
+}
+
+TEST(a_table_with_more_columns_than_we_know_is_read_and_one_with_fewer_too)
+{
+	struct pair {
+		uint32_t a, b;
+	};
+	static const struct column columns[] = { COLUMN(struct pair, a, CODE_PLAIN), COLUMN(struct pair, b, CODE_DELTA) };
+	static const struct table one = { .columns = columns, .n_columns = 1, .stride = sizeof(struct pair) };
+	static const struct table two = { .columns = columns, .n_columns = 2, .stride = sizeof(struct pair) };
+	static const struct pair rows[] = { { 1, 2 }, { 300, 1 } };
+	struct diag diag;
+	WRITER struct writer narrow = { 0 }, wide = { 0 };
+	CLEANUP(freep) void *from_wide = NULL;
+	CLEANUP(freep) void *from_narrow = NULL;
+	size_t n;
+
+	table_encode(&two, rows, 2, &wide);
+	struct decoder decoder = { .path = "x", .section = "s", .bytes = writer_bytes(&wide), .diag = &diag };
+	CHECK_EQ(table_decode(&one, &decoder, &from_wide, &n), 0);
+	CHECK_EQ(((struct pair *)from_wide)[1].a, 300);
+	CHECK_EQ(((struct pair *)from_wide)[1].b, 0);
+
+	table_encode(&one, rows, 2, &narrow);
+	decoder.bytes = writer_bytes(&narrow);
+	CHECK_EQ(table_decode(&two, &decoder, &from_narrow, &n), 0);
+	CHECK_EQ(((struct pair *)from_narrow)[1].a, 300);
+	CHECK_EQ(((struct pair *)from_narrow)[1].b, 0);
+}
+
+TEST(write_replaces_the_file_and_rotate_keeps_the_last_one)
+{
+	OWNED struct profile *before = sample_profile(), *after = NULL;
+	char folder[] = "/tmp/cpprof-test-XXXXXX", path[64], old[80];
+	struct diag diag = { 0 };
+
+	CHECK(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/cpprof.data", folder);
+	snprintf(old, sizeof(old), "%s.old", path);
+	CHECK_EQ(profile_rotate(path, &diag), 0);
+	CHECK_EQ(profile_write(before, path, &diag), 0);
+	CHECK_EQ(profile_rotate(path, &diag), 0);
+	CHECK_EQ(access(path, F_OK), -1);
+	CHECK_EQ(profile_write(before, path, &diag), 0);
+	CHECK_EQ(profile_read(old, &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(unlink(old), 0);
+	CHECK_EQ(rmdir(folder), 0); /* and nothing else is left in it */
+}
+
+TEST(write_goes_through_a_device_and_does_not_replace_it)
+{
+	OWNED struct profile *profile = sample_profile();
+	struct diag diag = { 0 };
+	struct stat st;
+
+	CHECK_EQ(profile_write(profile, "/dev/null", &diag), 0);
+	CHECK_EQ(stat("/dev/null", &st), 0);
+	CHECK(S_ISCHR(st.st_mode));
+}
+
+TEST(write_says_where_it_could_not)
+{
+	OWNED struct profile *profile = sample_profile();
+	struct diag diag = { 0 };
+
+	CHECK_EQ(profile_write(profile, "/nonexistent/p", &diag), -ENOENT);
+	CHECK_STR(diag.what, "cannot write profile '/nonexistent/p'");
+}
+
+TEST(function_lookup_finds_the_map_that_covers_an_address)
+{
+	OWNED struct profile *p = sample_profile();
+
+	CHECK(profile_function(p, 0, 0xfff) == NULL);
+	CHECK(profile_function(p, 0, 0x1000) == &p->functions.at[0]);
+	CHECK(profile_function(p, 0, 0x10ff) == &p->functions.at[0]);
+	CHECK(profile_function(p, 0, 0x1100) == NULL);
+	CHECK(profile_function(p, 0, 0x2000) == &p->functions.at[1]);
+	CHECK(profile_function(p, 1, 0x510) == &p->functions.at[2]);
+	CHECK(profile_function(p, 2, 0x510) == NULL);
+}

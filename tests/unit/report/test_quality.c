@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/quality.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+TEST(quality_counts_lost_samples_against_it)
+{
+	struct profile_quality quality = { .samples = 90, .lost = 10 };
+
+	CHECK(quality_percent(&quality) == 0);
+	quality.by_end[STACK_COMPLETE] = 90;
+	CHECK(quality_percent(&quality) == 90);
+	CHECK(quality_percent(&(struct profile_quality){ 0 }) == 0);
+}
+
+TEST(quality_line_says_all_there_is_to_say)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text line = { 0 };
+
+	quality_line(p, &line);
+	CHECK_STR(line.at, "quality: 100 samples, 85.0% complete (10.0% no image, 5.0% no recipe), 2 lost, "
+			   "throttled 1 time, 15.0% unsymbolised, 997 Hz, cpprof used 20.0 ms (1.0% of a CPU)");
+}
+
+TEST(quality_line_of_a_good_profile_is_short)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text line = { 0 };
+
+	p->quality = (struct profile_quality){ .samples = 100, .by_end = { [STACK_COMPLETE] = 100 } };
+	quality_line(p, &line);
+	CHECK_STR(line.at, "quality: 100 samples, 100% complete, 0 lost, 0% unsymbolised, 997 Hz");
+}
+
+TEST(quality_line_of_nothing_does_not_divide_by_it)
+{
+	OWNED struct profile *p = profile_new();
+	CLEANUP(text_done) struct text line = { 0 };
+
+	quality_line(p, &line);
+	CHECK_STR(line.at, "quality: 0 samples, 0 lost");
+}
+
+TEST(quality_table_shows_every_end_and_witness)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text table = { 0 };
+
+	quality_table(p, &table);
+	CHECK(strstr(table.at, "\n  complete                              85    85.0%\n"));
+	CHECK(strstr(table.at, "\n  no image                              10    10.0%\n"));
+	CHECK(strstr(table.at, "\n  cfi                                  400    99.3%\n"));
+	CHECK(strstr(table.at, "\nnote: kernel stacks were not permitted\n"));
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/isa.h"
 
-static const struct isa *const isas[] = { &isa_x86_64 };
+static const struct isa *const isas[] = { &isa_x86_64, &isa_aarch64 };
 
 const struct isa *isa_for_machine(uint16_t elf_machine)
 {

@@ -197,3 +197,8 @@ int compress_deflate_raw(struct bytes in, struct buffer *ret)
 {
 	return deflate_all(in, -15, ret);
 }
+
+uint32_t compress_crc32(struct bytes in)
+{
+	return (uint32_t)crc32_z(0, in.at, in.len);
+}

@@ -24,6 +24,8 @@ int decompress_zstd(struct bytes in, size_t limit, struct buffer *ret);
 int compress_gzip(struct bytes in, struct buffer *ret);
 int compress_deflate_raw(struct bytes in, struct buffer *ret);
 int compress_zstd(struct bytes in, int level, struct buffer *ret);
+/* The CRC-32 of gzip, which debug links use too. */
+uint32_t compress_crc32(struct bytes in);
 
 /* A zstd stream whose frames arrive in pieces (compressed perf.data). */
 struct zstd_stream;

@@ -195,7 +195,7 @@ static void index_reach(struct symbols_private *private)
 	}
 }
 
-struct symbols *symbols_read(struct image *image)
+struct symbols *symbols_read_with(struct image *image, struct image *debug)
 {
 	struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
 	struct symbols_private *private = alloc_zero(1, sizeof(*private));
@@ -204,6 +204,8 @@ struct symbols *symbols_read(struct image *image)
 	add_table(private, image, section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
 	add_table(private, image, dynamic.entries.len ? dynamic : dynamic_table(image));
 	add_debugdata(private, image);
+	if (debug)
+		add_table(private, image, section_table(debug, SHT_SYMTAB, SYMBOL_DEBUG_FILE));
 	if (private->list.n)
 		qsort(private->list.at, private->list.n, sizeof(struct symbol), compare);
 	drop_duplicates(private);
@@ -212,6 +214,11 @@ struct symbols *symbols_read(struct image *image)
 	symbols->n = private->list.n;
 	symbols->private = private;
 	return symbols;
+}
+
+struct symbols *symbols_read(struct image *image)
+{
+	return symbols_read_with(image, NULL);
 }
 
 void symbols_free(struct symbols *symbols)

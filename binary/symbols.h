@@ -24,6 +24,8 @@ struct symbols {
 
 /* Functions (and untyped labels in code) of the image. Never faults: what cannot be read is left out. */
 struct symbols *symbols_read(struct image *image);
+/* The same with the .symtab of a separate debug file; debug may be NULL. The names are copied. */
+struct symbols *symbols_read_with(struct image *image, struct image *debug);
 void symbols_free(struct symbols *symbols);
 
 /*

@@ -30,3 +30,4 @@ int cmd_fail(const struct diag *diag);
 __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const char *format, ...);
 
 /* The commands, each in its own file, each with a row in main.c. */
+int cmd_inspect(int argc, char **argv);

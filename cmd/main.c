@@ -12,6 +12,7 @@
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
+	{ "inspect", cmd_inspect, "an intermediate product: locations" },
 	{ NULL, NULL, NULL },
 };
 

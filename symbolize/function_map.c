@@ -8,6 +8,13 @@ void function_map_done(struct function_map *map)
 	vec_done(&map->ranges);
 }
 
+void function_maps_done(function_maps *maps)
+{
+	for (size_t i = 0; i < maps->n; i++)
+		function_map_done(&maps->at[i]);
+	vec_done(maps);
+}
+
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset)
 {
 	size_t low = 0, high = map->lines.n;

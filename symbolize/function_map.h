@@ -57,7 +57,11 @@ struct function_map {
 	VEC(struct inline_range) ranges;
 };
 
+typedef VEC(struct function_map) function_maps;
+
 void function_map_done(struct function_map *map);
+/* All of them and the list. */
+void function_maps_done(function_maps *maps);
 
 /* The row in force at an offset; NULL if there is none. */
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);

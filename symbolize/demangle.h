@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * demangle: linkage names as a programmer writes them: C++, Rust (both schemes), D.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Appends the readable form; false, and nothing appended, if the name is not mangled. */
+bool demangle(const char *linkage, struct text *ret);

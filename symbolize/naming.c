@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/naming.h"
+
+#include <ctype.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "symbolize/demangle.h"
+
+struct naming {
+	image_id id;
+	const struct image *image;
+	struct symbols *symbols;
+	bool demangles;
+};
+
+struct naming *naming_new(image_id id, struct image *image, struct image *debug, bool demangles)
+{
+	struct naming *naming = alloc_zero(1, sizeof(*naming));
+
+	naming->id = id;
+	naming->image = image;
+	naming->symbols = symbols_read_with(image, debug);
+	naming->demangles = demangles;
+	return naming;
+}
+
+void naming_free(struct naming *naming)
+{
+	if (!naming)
+		return;
+	symbols_free(naming->symbols);
+	free(naming);
+}
+
+const struct image *naming_image(const struct naming *naming)
+{
+	return naming->image;
+}
+
+image_id naming_id(const struct naming *naming)
+{
+	return naming->id;
+}
+
+/* ---- pieces and clones --------------------------------------------------------------------- */
+
+/* Suffixes that compilers add. Only a piece is part of another function's body. */
+static const struct suffix {
+	const char *text;
+	bool is_shown, is_piece;
+} suffixes[] = {
+	{ ".cold", true, true },   { ".part", true, true },       { ".constprop", true, false },
+	{ ".isra", true, false },  { ".localalias", false, false }, { ".lto_priv", false, false },
+	{ ".llvm", false, false }, { ".__uniq", false, false },
+};
+
+/* The suffix that starts at text, number included; NULL if it is none of ours. */
+static const struct suffix *suffix_at(const char *text, size_t *ret_len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		size_t len = strlen(suffixes[i].text);
+		if (strncmp(text, suffixes[i].text, len) != 0)
+			continue;
+		if (text[len] == '.' && isdigit((unsigned char)text[len + 1]))
+			len += 1 + strspn(text + len + 1, "0123456789");
+		if (text[len] != '\0' && text[len] != '.')
+			continue;
+		*ret_len = len;
+		return &suffixes[i];
+	}
+	return NULL;
+}
+
+struct split_name {
+	size_t base;      /* length of the name without suffixes */
+	char tags[64];    /* ".constprop.cold", "" if there are none to show */
+	bool is_piece;
+};
+
+static struct split_name split_name(const char *name)
+{
+	struct split_name split = { .base = strlen(name) };
+	size_t len, used = 0;
+
+	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+		if (dot == name || !suffix_at(dot, &len))
+			continue;
+		split.base = (size_t)(dot - name);
+		for (const struct suffix *suffix; (suffix = suffix_at(dot, &len)); dot += len) {
+			split.is_piece = split.is_piece || suffix->is_piece;
+			if (suffix->is_shown && used + strlen(suffix->text) < sizeof(split.tags))
+				used += (size_t)sprintf(split.tags + used, "%s", suffix->text);
+		}
+		break;
+	}
+	return split;
+}
+
+/* The function a piece was cut from; 0 if its name is gone. */
+static uint64_t find_whole(const struct naming *naming, const char *name, size_t base)
+{
+	for (size_t i = 0; i < naming->symbols->n; i++) {
+		const struct symbol *symbol = &naming->symbols->at[i];
+		if (strncmp(symbol->name, name, base) == 0 && symbol->name[base] == '\0')
+			return symbol->vaddr;
+	}
+	return 0;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* The best symbol that starts right at vaddr; NULL if none does. */
+static const struct symbol *symbol_at(const struct naming *naming, uint64_t vaddr)
+{
+	const struct symbol *symbol = symbols_find(naming->symbols, vaddr);
+
+	return symbol && symbol->vaddr == vaddr ? symbol : NULL;
+}
+
+/* "name [.cold]", readable. */
+static uint32_t show(const struct naming *naming, const char *linkage, size_t len, const char *tags, struct intern *strings)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+	CLEANUP(freep) char *base = alloc_text_n(linkage, len);
+
+	if (!naming->demangles || !demangle(base, &text))
+		text_add(&text, base, len);
+	if (tags[0])
+		text_printf(&text, " [%s]", tags);
+	return intern_add_n(strings, text.at, text.len);
+}
+
+static void name_by_symbol(const struct naming *naming, struct function_map *map, const char *symbol, struct intern *strings)
+{
+	struct split_name split = split_name(symbol);
+
+	map->linkage = intern_add(strings, symbol);
+	map->name = naming->demangles ? show(naming, symbol, split.base, split.tags, strings) : map->linkage;
+	if (split.is_piece && map->parent_vaddr == map->vaddr) {
+		uint64_t whole = find_whole(naming, symbol, split.base);
+		map->parent_vaddr = whole ? whole : map->vaddr;
+	}
+}
+
+/* What DWARF calls the function holds; the symbol adds which piece or clone of it this is. */
+static void name_by_both(const struct naming *naming, struct function_map *map, const char *symbol, struct intern *strings)
+{
+	const char *linkage = intern_text(strings, map->linkage);
+	struct split_name split = split_name(symbol);
+	struct split_name own = split_name(linkage);
+
+	if (strncmp(symbol, "_Z", 2) == 0 && linkage[0] != '_') {
+		name_by_symbol(naming, map, symbol, strings); /* DWARF that leaves linkage names to the symbol table */
+		return;
+	}
+	if (naming->demangles)
+		map->name = show(naming, linkage, own.base, split.tags, strings);
+	else
+		map->name = map->linkage;
+	if (split.tags[0])
+		map->linkage = intern_add(strings, symbol);
+}
+
+void naming_complete(const struct naming *naming, struct function_map *map, struct intern *strings)
+{
+	const struct symbol *symbol = symbol_at(naming, map->vaddr);
+
+	if (map->linkage && symbol) {
+		name_by_both(naming, map, symbol->name, strings);
+	} else if (map->linkage) {
+		const char *linkage = intern_text(strings, map->linkage);
+		bool is_piece = map->parent_vaddr != map->vaddr;
+		map->name = show(naming, linkage, strlen(linkage), is_piece ? ".part" : "", strings);
+	} else if (symbol) {
+		name_by_symbol(naming, map, symbol->name, strings);
+	} else {
+		CLEANUP(text_done) struct text text = { 0 };
+		text_printf(&text, "%s+0x%llx", image_name(naming->image), (unsigned long long)map->vaddr);
+		map->name = intern_add_n(strings, text.at, text.len);
+	}
+	if (map->linkage == map->name)
+		map->linkage = 0;
+}
+
+/* An unsized symbol ends where the next one starts. */
+static uint64_t symbol_end(const struct naming *naming, const struct symbol *symbol)
+{
+	const struct symbol *end = naming->symbols->at + naming->symbols->n;
+
+	if (symbol->size)
+		return symbol->vaddr + symbol->size;
+	for (const struct symbol *next = symbol + 1; next < end; next++)
+		if (next->vaddr > symbol->vaddr)
+			return next->vaddr;
+	return symbol->vaddr + image_code(naming->image, symbol->vaddr).len;
+}
+
+struct function_map naming_find(const struct naming *naming, uint64_t vaddr, struct intern *strings)
+{
+	const struct symbol *symbol = symbols_find(naming->symbols, vaddr);
+	struct function_map map = { .image = naming->id, .vaddr = vaddr, .size = 1, .source = MAP_FROM_NOTHING };
+
+	if (symbol) {
+		map.vaddr = symbol->vaddr;
+		map.size = symbol_end(naming, symbol) - symbol->vaddr;
+		map.source = MAP_FROM_SYMBOL;
+	}
+	map.parent_vaddr = map.vaddr;
+	naming_complete(naming, &map, strings);
+	return map;
+}

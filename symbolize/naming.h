@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * naming: what an image says of its functions without any DWARF: bounds and names, from symbols.
+ *
+ * Compilers name the pieces and clones of a function after it: "f.cold", "f.constprop.0",
+ * "f.isra.0.part.2". They are shown as "f [.cold]", and a piece leads back to its function.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "binary/symbols.h"
+#include "symbolize/function_map.h"
+
+struct naming;
+/* debug: a separate debug file whose symbols count too, or NULL. Both must outlive it. */
+struct naming *naming_new(image_id id, struct image *image, struct image *debug, bool demangles);
+void naming_free(struct naming *naming);
+const struct image *naming_image(const struct naming *naming);
+image_id naming_id(const struct naming *naming);
+
+/* The function that covers vaddr, all but lines and inlined calls. Where nothing is known, one byte. */
+struct function_map naming_find(const struct naming *naming, uint64_t vaddr, struct intern *strings);
+
+/*
+ * Completes the names of a map that has its bounds: linkage (0 = take the symbol's) is what DWARF
+ * calls it. Pieces and clones are told by the symbol at the map's start.
+ */
+void naming_complete(const struct naming *naming, struct function_map *map, struct intern *strings);

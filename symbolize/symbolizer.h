@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbolizer: function maps for the sampled addresses of many images, all at once.
+ *
+ * Only units that an address falls into are read, each once, spread over threads.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "binary/image.h"
+#include "symbolize/debugfile.h"
+#include "symbolize/function_map.h"
+
+struct symbolizer_options {
+	struct debug_search search;
+	bool keeps_mangled;  /* --no-demangle */
+	unsigned n_threads;  /* 0 = as many as there are CPUs */
+	/* Called now and then by the calling thread; may be NULL. */
+	void (*progress)(void *context, size_t done, size_t total);
+	void *context;
+};
+
+/* The addresses of one image, in its own numbering, sorted, no two alike. */
+struct symbolizer_request {
+	image_id id; /* goes into the maps; any number of the caller's */
+	struct image *image;
+	const uint64_t *vaddrs;
+	size_t n;
+	/* Outcome: */
+	char *how;          /* where names came from, in words; free() it */
+	uint64_t n_damaged; /* units that could not be read to their end */
+};
+
+/*
+ * Appends maps that cover every address, sorted by (id, vaddr), none overlapping inside an image.
+ * Never faults: where nothing is known the map has a made-up name.
+ */
+void symbolize(const struct symbolizer_options *options, struct symbolizer_request *requests, size_t n,
+	       struct intern *strings, function_maps *ret);

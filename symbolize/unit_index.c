@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/unit_index.h"
+
+#include <stdlib.h>
+
+#include "symbolize/dwarf_names.h"
+
+static int compare(const void *left, const void *right)
+{
+	const struct unit_extent *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+static void add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end, uint32_t unit)
+{
+	if (start < end && image_is_code(image, start))
+		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
+}
+
+/* One set of .debug_aranges: a header that names the unit, then pairs of address and length. */
+static void add_arange_set(struct unit_index *index, const struct dwarf *dwarf, const struct image *image,
+			   const bool *is_known, struct reader *r, unsigned offset_size)
+{
+	size_t start = reader_offset(r);
+	uint16_t version = read_u16(r);
+	uint64_t info_offset = read_uint(r, offset_size);
+	uint8_t address_size = read_u8(r), segment_size = read_u8(r);
+	const struct unit *unit = dwarf_unit_at(dwarf, info_offset);
+
+	if (r->failed || version != 2 || segment_size || (address_size != 4 && address_size != 8) || !unit)
+		return;
+	uint32_t number = (uint32_t)(unit - dwarf->units.at);
+	if (is_known[number])
+		return;
+	/* Pairs are aligned to their size, counted from the start of the set. */
+	size_t header = reader_offset(r) - start + (offset_size == 8 ? 12 : 4);
+	size_t pair = 2u * address_size;
+	reader_skip(r, (pair - header % pair) % pair);
+	while (reader_left(r) >= pair) {
+		uint64_t vaddr = read_uint(r, address_size), len = read_uint(r, address_size);
+		if (vaddr == 0 && len == 0)
+			return;
+		add(index, image, vaddr, vaddr + len, number);
+	}
+}
+
+static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, const struct image *image, const bool *is_known)
+{
+	struct reader r = reader_of(dwarf->section[DWARF_ARANGES]);
+
+	while (reader_left(&r) > 0) {
+		unsigned offset_size = 4;
+		uint64_t length = read_u32(&r);
+		if (length == 0xffffffff) {
+			offset_size = 8;
+			length = read_u64(&r);
+		}
+		struct reader set = reader_of(read_bytes(&r, length));
+		if (!r.failed)
+			add_arange_set(index, dwarf, image, is_known, &set, offset_size);
+	}
+}
+
+static bool has_code(const struct unit *unit)
+{
+	return unit->type == DW_UT_compile || unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile;
+}
+
+void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const struct image *image)
+{
+	bool *is_known = alloc_zero(dwarf->units.n, sizeof(*is_known));
+	vaddr_ranges ranges = { 0 };
+
+	for (size_t i = 0; i < dwarf->units.n; i++) {
+		if (!has_code(&dwarf->units.at[i]))
+			continue;
+		vec_clear(&ranges);
+		ranges_of_unit(&dwarf->units.at[i], &ranges);
+		is_known[i] = ranges.n > 0;
+		for (size_t j = 0; j < ranges.n; j++)
+			add(index, image, ranges.at[j].start, ranges.at[j].end, (uint32_t)i);
+	}
+	add_aranges(index, dwarf, image, is_known);
+	vec_done(&ranges);
+	free(is_known);
+
+	index->is_blind = index->extents.n == 0;
+	for (size_t i = 0; index->is_blind && i < dwarf->units.n; i++)
+		if (has_code(&dwarf->units.at[i]))
+			vec_push(&index->extents, (struct unit_extent){ 0, UINT64_MAX, (uint32_t)i });
+
+	uint64_t reach = 0;
+	if (index->extents.n)
+		qsort(index->extents.at, index->extents.n, sizeof(*index->extents.at), compare);
+	index->reach = alloc_zero(index->extents.n, sizeof(*index->reach));
+	for (size_t i = 0; i < index->extents.n; i++) {
+		reach = index->extents.at[i].end > reach ? index->extents.at[i].end : reach;
+		index->reach[i] = reach;
+	}
+}
+
+void unit_index_done(struct unit_index *index)
+{
+	vec_done(&index->extents);
+	free(index->reach);
+	index->reach = NULL;
+}
+
+size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t ret[UNIT_INDEX_MAX])
+{
+	size_t low = 0, high = index->extents.n, n = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (index->extents.at[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--)
+		if (index->extents.at[i - 1].end > vaddr)
+			ret[n++] = index->extents.at[i - 1].unit;
+	return n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unit_maps: function maps of one unit, for the addresses of a program that fell into it.
+ */
+#pragma once
+
+#include "symbolize/dwarf_cache.h"
+#include "symbolize/function_map.h"
+#include "symbolize/naming.h"
+
+struct unit_hits {
+	const struct unit *unit;  /* has the line program */
+	const struct unit *split; /* has the entries, if they are elsewhere; else NULL */
+	const uint64_t *vaddrs;   /* sorted */
+	size_t n;
+};
+
+/*
+ * Appends a map for each part of a function that covers an address. An address inside the unit but
+ * in none of its functions (assembly) is given to the symbol that covers it. String ids are those
+ * of the cache. Returns false if the unit is damaged; what could be read is there.
+ */
+bool unit_maps(struct dwarf_cache *cache, const struct naming *naming, const struct unit_hits *hits, function_maps *ret);

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds `cpprof inspect locations` against llvm-symbolizer and addr2line.
+
+For COUNT random instruction starts of each ELF file, the chain of functions (by linkage name) and
+the innermost line must be those of at least one of the two. Disagreements are listed by kind.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+
+def read_symbols(path):
+    out = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True).stdout
+    ranges = set()
+    for line in out.splitlines():
+        field = line.split()
+        if len(field) >= 8 and field[3] in ("FUNC", "IFUNC") and field[6] != "UND":
+            size = int(field[2], 0)
+            if size:
+                ranges.add((int(field[1], 16), size))
+    return sorted(ranges)
+
+
+def machine(path):
+    with open(path, "rb") as f:
+        return int.from_bytes(f.read(20)[18:20], "little")
+
+
+def instruction_starts(path, symbols, count, rng):
+    """Random instruction starts; uniform over the code of the symbols."""
+    total = sum(size for _, size in symbols)
+    if machine(path) == 183:  # AArch64: every four bytes
+        points = sorted(rng.randrange(total) for _ in range(count))
+        starts, base, i = [], 0, 0
+        for vaddr, size in symbols:
+            while i < len(points) and points[i] < base + size:
+                starts.append((vaddr + points[i] - base) & ~3)
+                i += 1
+            base += size
+        return sorted(set(starts))
+    out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True).stdout
+    all_starts = []
+    for line in out.splitlines():
+        head = line.split(":", 1)[0].strip()
+        if line.startswith(" ") and head:
+            try:
+                all_starts.append(int(head, 16))
+            except ValueError:
+                pass
+    return sorted(rng.sample(all_starts, min(count, len(all_starts))))
+
+
+def ours(cpprof, path, starts, extra):
+    text = "".join("0x%x\n" % s for s in starts)
+    began = time.monotonic()
+    run = subprocess.run([cpprof, "inspect", "locations", "--no-demangle", *extra, path], input=text, capture_output=True, text=True)
+    took = time.monotonic() - began
+    if run.returncode != 0:
+        sys.exit("cpprof failed on %s: %s" % (path, run.stderr))
+    result = {}
+    for line in run.stdout.splitlines():
+        entry = json.loads(line)
+        frames = entry["frames"]
+        result[int(entry["vaddr"], 16)] = ([f["function"] for f in frames], frames[0]["line"], os.path.basename(frames[0]["file"] or ""))
+    return result, took
+
+
+def llvm(path, starts, debug):
+    text = "".join("0x%x\n" % s for s in starts)
+    began = time.monotonic()
+    command = ["llvm-symbolizer", "--obj=" + path, "--no-demangle", "--inlines", "--output-style=JSON"]
+    run = subprocess.run(command, input=text, capture_output=True, text=True)
+    took = time.monotonic() - began
+    result = {}
+    for line in run.stdout.splitlines():
+        entry = json.loads(line)
+        symbols = entry.get("Symbol") or []
+        if symbols:
+            result[int(entry["Address"], 16)] = ([s["FunctionName"] for s in symbols], symbols[0]["Line"], os.path.basename(symbols[0]["FileName"]))
+    return result, took
+
+
+def addr2line(path, starts):
+    text = "".join("0x%x\n" % s for s in starts)
+    began = time.monotonic()
+    run = subprocess.run(["addr2line", "-a", "-f", "-i", "-e", path], input=text, capture_output=True, text=True)
+    took = time.monotonic() - began
+    result, vaddr, lines = {}, None, run.stdout.splitlines()
+    i = 0
+    while i < len(lines):
+        if lines[i].startswith("0x"):
+            vaddr = int(lines[i], 16)
+            result[vaddr] = ([], 0, "")
+            i += 1
+            continue
+        name, place = lines[i], lines[i + 1].split(" (discriminator")[0]
+        file, _, line = place.rpartition(":")
+        chain, first, base = result[vaddr]
+        if not chain:
+            first, base = int(line) if line.isdigit() else 0, os.path.basename(file)
+        result[vaddr] = (chain + [name], first, base)
+        i += 2
+    return result, took
+
+
+def kind_of(mine, theirs):
+    if mine[0] != theirs[0]:
+        if len(mine[0]) != len(theirs[0]):
+            return "depth"
+        return "names" if mine[0][:-1] != theirs[0][:-1] else "outermost name"
+    return "line"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cpprof", required=True)
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, default=99.9, help="percent that must agree")
+    parser.add_argument("--show", type=int, default=5)
+    parser.add_argument("--option", action="append", default=[], help="for cpprof")
+    parser.add_argument("--symbols-from", help="file with the symbols, if ELF is stripped")
+    parser.add_argument("elf", nargs="+")
+    args = parser.parse_args()
+    failed = False
+    for path in args.elf:
+        rng = random.Random(args.seed)
+        starts = instruction_starts(path, read_symbols(args.symbols_from or path), args.count, rng)
+        mine, t_mine = ours(args.cpprof, path, starts, args.option)
+        other, t_llvm = llvm(path, starts, None)
+        third, t_addr = addr2line(path, starts)
+        unlike, kinds = [], {}
+        for s in starts:
+            peers = [p[s] for p in (other, third) if s in p]
+            if mine[s][:2] in [p[:2] for p in peers]:
+                continue
+            kind = kind_of(mine[s], peers[0]) if peers else "no peer"
+            kinds[kind] = kinds.get(kind, 0) + 1
+            unlike.append((kind, s, mine[s], peers))
+        percent = 100.0 * (len(starts) - len(unlike)) / max(1, len(starts))
+        with_inlines = sum(len(m[0]) > 1 for m in mine.values())
+        print("%-40s %6d addresses  %7.3f %% agree  (%d in inlined code)  cpprof %.2f s, llvm %.2f s, addr2line %.2f s  %s" % (
+            os.path.basename(path), len(starts), percent, with_inlines, t_mine, t_llvm, t_addr, kinds or ""))
+        shown = {}
+        for kind, s, m, peers in unlike:
+            shown[kind] = shown.get(kind, 0) + 1
+            if shown[kind] <= args.show:
+                print("  0x%x %s\n    cpprof %s" % (s, kind, m))
+                for p in peers:
+                    print("    peer   %s" % (p,))
+        failed = failed or percent < args.least or not starts
+    sys.exit(1 if failed else 0)
+
+
+main()

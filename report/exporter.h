@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exporter: what a profile can be written as. Every exporter is a pure function of the profile and its
+ * fused scope tree, one .c file each, behind one table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "profile/profile.h"
+#include "structure/scope.h"
+
+/* What a format can hold; the table in docs/formats.md is made of these. */
+enum carries {
+	CARRIES_INLINES = 1,
+	CARRIES_LOOPS = 2,
+	CARRIES_THREADS = 4,
+	CARRIES_TIME = 8,
+	CARRIES_METRICS = 16, /* more than one */
+	CARRIES_BUILD_IDS = 32,
+	CARRIES_LINES = 64,
+	CARRIES_CALL_SITES = 128,
+	CARRIES_CONTEXT = 256, /* whole call paths, not only caller-callee pairs */
+};
+
+struct export_options {
+	uint32_t metric;          /* for formats that hold one; default: the first event's weight */
+	uint32_t max_nodes;       /* 0 = the format's own default */
+	uint32_t limit;           /* top: how many rows; 0 = all */
+	bool totals;              /* json: inclusive values too */
+	bool wide;                /* ndjson: one line a node, names resolved */
+	bool pyroscope_names;     /* pprof: the type names Pyroscope knows */
+	bool annotate;            /* folded: _[k], _[i] suffixes */
+	const uint64_t *interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
+};
+
+struct export_input {
+	const struct profile *profile;
+	const struct scope_tree *tree; /* fused as the exporter asks: see needs_lines and loops */
+};
+
+struct exporter {
+	const char *name, *suffixes; /* suffixes: of output names that mean this format, separated by spaces */
+	const char *summary;
+	unsigned carries;            /* mask of enum carries */
+	bool loops_by_default;
+	bool needs_lines;            /* the tree must have SCOPE_LINE leaves */
+	uint32_t max_nodes;          /* more are folded into "other"; 0 = no limit */
+	bool is_binary;              /* not for a terminal */
+	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag);
+};
+
+extern const struct exporter *const exporters[]; /* ended by NULL */
+/* NULL if there is none. */
+const struct exporter *exporter_named(const char *name);
+/* By the longest suffix of a file name that fits. */
+const struct exporter *exporter_for_file(const char *path);
+
+/* Prunes if need be, then writes. 0, or -errno with a diag. */
+int export_profile(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
+		   FILE *to, struct diag *diag);
+
+extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded, exporter_speedscope,
+	exporter_pprof;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/flatten.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "report/children.h"
+
+static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
+{
+	table->values = alloc_zero(n * n_metrics * 2, sizeof(uint64_t));
+	vec_reserve(&table->rows, n);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&table->rows, (struct flat_row){ .self = table->values + i * 2 * n_metrics,
+							  .total = table->values + (i * 2 + 1) * n_metrics });
+}
+
+struct flattener {
+	const struct document *document;
+	struct flat_table *table;
+	uint32_t *active; /* per frame: how often it stands on the current path */
+	VEC(uint32_t) path;
+};
+
+/* A node counts towards its frame's total unless the frame already stands above it. */
+static void count_node(void *context, uint32_t node, uint32_t depth)
+{
+	struct flattener *f = context;
+	uint32_t m = f->document->n_metrics, frame = f->document->frame.at[node];
+	struct flat_row *row = &f->table->rows.at[frame];
+
+	while (f->path.n > depth)
+		f->active[f->document->frame.at[f->path.at[--f->path.n]]]--;
+	for (uint32_t k = 0; k < m; k++) {
+		row->self[k] += f->document->self[node * m + k];
+		row->total[k] += f->active[frame] ? 0 : f->document->inclusive[node * m + k];
+	}
+	f->active[frame]++;
+	vec_push(&f->path, node);
+}
+
+void flatten_frames(const struct document *document, struct flat_table *ret)
+{
+	struct flattener flattener = { .document = document, .table = ret };
+	struct children children;
+
+	*ret = (struct flat_table){ 0 };
+	make_rows(ret, document->frames.n, document->n_metrics);
+	for (size_t i = 0; i < document->frames.n; i++) {
+		const struct document_frame *f = &document->frames.at[i];
+		ret->rows.at[i].frame = (uint32_t)i;
+		ret->rows.at[i].file = f->file;
+		ret->rows.at[i].line = f->line;
+		ret->rows.at[i].image = f->image;
+	}
+	flattener.active = alloc_zero(document->frames.n, sizeof(uint32_t));
+	children_init(&children, document->parent.at, document->scope.n, document->inclusive, document->n_metrics);
+	children_walk(&children, document->scope.n, count_node, &flattener);
+	children_done(&children);
+	free(flattener.active);
+	vec_done(&flattener.path);
+}
+
+void flatten_lines(const struct document *document, struct flat_table *ret)
+{
+	uint32_t m = document->n_metrics;
+	struct map seen = { 0 };
+
+	*ret = (struct flat_table){ 0 };
+	make_rows(ret, document->points.n, m);
+	ret->rows.n = 0;
+	for (size_t i = 0; i < document->points.n; i++) {
+		const struct document_point *p = &document->points.at[i];
+		uint64_t key = (uint64_t)p->file << 32 | p->line;
+		uint32_t at = map_find(&seen, key);
+		if (at == MAP_NONE) {
+			at = (uint32_t)ret->rows.n++;
+			map_put(&seen, key, at);
+			ret->rows.at[at].frame = UINT32_MAX;
+			ret->rows.at[at].file = p->file;
+			ret->rows.at[at].line = p->line;
+			ret->rows.at[at].image = p->image;
+		}
+		ret->rows.at[at].self[p->metric] += p->value;
+		ret->rows.at[at].total[p->metric] += p->value;
+	}
+	map_done(&seen);
+}
+
+void flat_table_done(struct flat_table *table)
+{
+	vec_done(&table->rows);
+	free(table->values);
+}
+
+static int by_self(const void *left, const void *right, void *context)
+{
+	const struct flat_row *a = left, *b = right;
+	uint32_t metric = *(const uint32_t *)context;
+
+	if (a->self[metric] != b->self[metric])
+		return a->self[metric] < b->self[metric] ? 1 : -1;
+	if (a->total[metric] != b->total[metric])
+		return a->total[metric] < b->total[metric] ? 1 : -1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+void flat_table_sort(struct flat_table *table, uint32_t metric)
+{
+	if (table->rows.n)
+		qsort_r(table->rows.at, table->rows.n, sizeof(*table->rows.at), by_self, &metric);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_sections: the parts of the cpprof-profile schema, version 1 (docs/schema.json). The document and
+ * the stream are made of the same parts: a part with rows is written for a range of them.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "report/document.h"
+
+#define SCHEMA_NAME "cpprof-profile"
+#define SCHEMA_VERSION "1.0"
+
+/* Members "tool", "run", "events", "metrics" of an object that is open. */
+void json_header(struct json *json, const struct profile *profile);
+/* A whole value. */
+void json_quality(struct json *json, const struct profile *profile);
+
+/* A part with rows: how many there are, and the members for rows [from, to) of an object that is open. */
+struct json_rows {
+	const char *name;
+	size_t (*count)(const struct document *document);
+	void (*write)(struct json *json, const struct document *document, size_t from, size_t to);
+	bool is_list; /* rows are whole values of an array, not columns (strings, modules) */
+};
+extern const struct json_rows json_rows[]; /* in the order of the document; ended by a NULL name */
+
+/* node_values of [from, to), with or without inclusive values. */
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals);

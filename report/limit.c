@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/limit.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define FOLDED UINT32_MAX
+
+static int descending(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* The inclusive value a scope must exceed so that at most max scopes do. */
+static uint64_t threshold(const uint64_t *inclusive, size_t n, uint32_t n_metrics, uint32_t metric, uint32_t max)
+{
+	uint64_t *sorted = alloc_resize(NULL, n, sizeof(*sorted));
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = inclusive[i * n_metrics + metric];
+	qsort(sorted, n, sizeof(*sorted), descending);
+	uint64_t least = max < n ? sorted[max] : 0;
+	free(sorted);
+	return least;
+}
+
+struct limiter {
+	const struct scope_tree *tree;
+	struct scope_tree *to;
+	uint32_t *place; /* old scope -> new scope, where its values go */
+	uint32_t *other; /* new scope -> its "other" child, FOLDED = none yet */
+	size_t other_cap;
+};
+
+static void note_scope(struct limiter *limiter, uint32_t scope)
+{
+	if (scope >= limiter->other_cap) {
+		limiter->other_cap = limiter->other_cap ? limiter->other_cap * 2 : 1024;
+		limiter->other = alloc_resize(limiter->other, limiter->other_cap, sizeof(uint32_t));
+	}
+	limiter->other[scope] = FOLDED;
+}
+
+static uint32_t keep(struct limiter *limiter, const struct scope *scope)
+{
+	uint32_t id = (uint32_t)limiter->to->scopes.n;
+
+	vec_push(&limiter->to->scopes, *scope);
+	note_scope(limiter, id);
+	return id;
+}
+
+static uint32_t other_below(struct limiter *limiter, uint32_t parent)
+{
+	if (limiter->other[parent] == FOLDED) {
+		struct scope other = { .parent = parent, .kind = SCOPE_UNKNOWN, .relation = RELATION_CALL, .image = IMAGE_NONE };
+		uint32_t id = keep(limiter, &other);
+		limiter->other[parent] = id;
+		limiter->other[id] = id; /* what is below stays there */
+	}
+	uint32_t id = limiter->other[parent];
+	limiter->to->scopes.at[id].end_line++;
+	return id;
+}
+
+static int by_scope(const void *left, const void *right)
+{
+	const struct scope_value *a = left, *b = right;
+
+	if (a->scope != b->scope)
+		return a->scope < b->scope ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->metric < b->metric ? -1 : a->metric > b->metric;
+}
+
+/* Values of folded scopes have met: add them up. */
+static void move_values(const struct limiter *limiter)
+{
+	struct scope_tree *to = limiter->to;
+	size_t n = 0;
+
+	vec_reserve(&to->values, limiter->tree->values.n);
+	for (size_t i = 0; i < limiter->tree->values.n; i++) {
+		struct scope_value value = limiter->tree->values.at[i];
+		value.scope = limiter->place[value.scope];
+		to->values.at[i] = value;
+	}
+	to->values.n = limiter->tree->values.n;
+	if (to->values.n)
+		qsort(to->values.at, to->values.n, sizeof(*to->values.at), by_scope);
+	for (size_t i = 0; i < to->values.n; i++) {
+		if (n && by_scope(&to->values.at[n - 1], &to->values.at[i]) == 0)
+			to->values.at[n - 1].value += to->values.at[i].value;
+		else
+			to->values.at[n++] = to->values.at[i];
+	}
+	to->values.n = n;
+}
+
+void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret)
+{
+	size_t n = tree->scopes.n;
+	uint64_t *self = scope_tree_self(tree), *inclusive = scope_tree_inclusive(tree, self);
+	uint64_t least = threshold(inclusive, n, tree->n_metrics, metric, max_scopes);
+	struct limiter limiter = { .tree = tree, .to = ret, .place = alloc_resize(NULL, n, sizeof(uint32_t)) };
+
+	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics };
+	for (size_t i = 0; i < n; i++) {
+		struct scope scope = tree->scopes.at[i];
+		/* A child's inclusive value never exceeds its parent's, so parents of what stays, stay. */
+		if (i == 0 || inclusive[i * tree->n_metrics + metric] > least) {
+			scope.parent = i ? limiter.place[scope.parent] : 0;
+			limiter.place[i] = keep(&limiter, &scope);
+		} else {
+			limiter.place[i] = other_below(&limiter, limiter.place[scope.parent]);
+		}
+	}
+	move_values(&limiter);
+	free(limiter.place);
+	free(limiter.other);
+	free(self);
+	free(inclusive);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limit: a smaller tree with the same totals. The heaviest scopes stay, with all their ancestors; what
+ * is cut off below a scope becomes one child of it named "other" (SCOPE_UNKNOWN, name 0, end_line = how many were folded).
+ */
+#pragma once
+
+#include "structure/scope.h"
+
+/* At most max_scopes are kept, "other" scopes not counted. ret is filled; scope_tree_done it. */
+void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export_fixture: a small profile with everything in it: two threads, two metrics, an inlined call, a
+ * loop, lines, recursion, an incomplete stack, and names that hurt.
+ */
+#pragma once
+
+#include "report/exporter.h"
+
+#define HOSTILE "evil;\"</script>\n\\\xff__proto__"
+
+struct fixture {
+	struct profile *profile;
+	struct scope_tree tree;
+};
+
+void fixture_init(struct fixture *fixture);
+void fixture_done(struct fixture *fixture);
+/* What an exporter writes; free() it. */
+char *fixture_export(const struct fixture *fixture, const char *format, const struct export_options *options, size_t *ret_len);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve: adds to a profile what is known of the code that was sampled, so that it can be read
+ * anywhere. The seam to symbolize/ (and later structure/): what is asked is decided here, how it is
+ * answered there.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+struct resolve_options; /* none so far */
+
+/*
+ * Replaces profile->functions by maps that cover every (image, vaddr) of the tree and counts what
+ * stayed without name or line. Image ids are those of the registry; images without bytes get
+ * made-up names. options may be NULL. Fails only where going on makes no sense.
+ */
+int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
+	    struct diag *diag);

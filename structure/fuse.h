@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse: joins what was measured with what is known of the code.
+ *
+ * Every node of the calling context tree is expanded into the scopes its address stands in (its
+ * function, the calls inlined there), and nodes that agree in all of them become one. Values move
+ * with their nodes, each exactly once: the sums of the tree are those of the CCT.
+ *
+ * Pure: takes the tree and the maps, never the profile.
+ */
+#pragma once
+
+#include "structure/scope.h"
+#include "symbolize/function_map.h"
+#include "unwinder/cct.h"
+
+/* Which calls of one function from one scope are told apart. */
+enum fuse_calls {
+	FUSE_CALLS_MERGED,     /* none: one scope however often it is called */
+	FUSE_CALLS_BY_LINE,    /* those on different lines */
+	FUSE_CALLS_BY_ADDRESS, /* every call instruction */
+};
+
+struct fuse_options {
+	enum fuse_calls calls;
+	bool no_inlines;
+	bool lines; /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
+};
+
+struct fuse_input {
+	const struct cct *cct;
+	const struct function_map *functions; /* sorted by (image, vaddr), as profile.functions */
+	size_t n_functions;
+	uint32_t n_metrics;
+};
+
+/*
+ * Scope 0 is the root, scope 1 that of incomplete stacks. A place without a map becomes a
+ * SCOPE_UNKNOWN with its image and address and no name.
+ */
+void fuse(const struct fuse_input *input, const struct fuse_options *options, struct scope_tree *ret);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/recover.h"
+
+#include <string.h>
+
+#define RED_ZONE 128 /* below sp, x86-64: signals leave it alone */
+
+enum trust recover_trust(const struct flow *flow)
+{
+	return flow->verdict == FLOW_PASSES ? TRUST_PROVEN : TRUST_GUESS;
+}
+
+/* --- where the CFA is ------------------------------------------------------------------------- */
+
+static bool cfa_from(const struct state *state, unsigned reg, struct recipe *r)
+{
+	if (value_kind(state->reg[reg]) != VALUE_CFA)
+		return false;
+	r->cfa_kind = CFA_REG;
+	r->cfa_reg = (uint8_t)reg;
+	r->cfa_offset = -value_offset(state->reg[reg]);
+	return true;
+}
+
+/* A slot that holds a frame address, reachable from fp or sp. */
+static bool cfa_through_slot(const struct state *state, unsigned reg, struct recipe *r)
+{
+	value base = state->reg[reg];
+
+	for (uint32_t i = 0; value_is_frame(base) && i < state->n_slots; i++) {
+		const struct slot *slot = &state->slot[i];
+		if (value_kind(slot->holds) != VALUE_CFA || !value_same_base(slot->at, base))
+			continue;
+		r->cfa_kind = CFA_DEREF;
+		r->cfa_reg = (uint8_t)reg;
+		r->cfa_offset = value_offset(slot->at) - value_offset(base);
+		r->cfa_addend = -value_offset(slot->holds);
+		return true;
+	}
+	return false;
+}
+
+/* fp where a classic prologue puts it: at the saved fp, below the return address. */
+static bool is_classic_frame(const struct state *state, const struct isa *isa)
+{
+	return state->reg[isa->fp] == value_cfa(-16) && state_load(state, value_cfa(-16)) == value_entry(isa->fp);
+}
+
+static bool find_cfa(const struct state *state, const struct isa *isa, struct recipe *r)
+{
+	if (is_classic_frame(state, isa))
+		return cfa_from(state, isa->fp, r);
+	if (cfa_from(state, isa->sp, r) || cfa_from(state, isa->fp, r))
+		return true;
+	for (unsigned reg = 0; reg < isa->n_regs; reg++)
+		if (cfa_from(state, reg, r))
+			return true;
+	return cfa_through_slot(state, isa->fp, r) || cfa_through_slot(state, isa->sp, r);
+}
+
+/* --- where a register is ---------------------------------------------------------------------- */
+
+static bool is_live(const struct state *state, const struct isa *isa, value at)
+{
+	value sp = state->reg[isa->sp];
+
+	return !value_is_frame(sp) || !value_same_base(at, sp) || value_offset(at) >= value_offset(sp);
+}
+
+/* A slot counted from an aligned base is told from a register that holds that base. */
+static bool rule_for_slot(const struct state *state, const struct isa *isa, value at, struct rule *ret)
+{
+	const uint8_t bases[] = { isa->fp, isa->sp };
+
+	if (value_kind(at) == VALUE_CFA) {
+		ret->kind = RULE_AT_CFA;
+		ret->offset = value_offset(at);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
+		value base = state->reg[bases[i]];
+		if (!value_same_base(at, base))
+			continue;
+		ret->kind = RULE_AT_REG;
+		ret->from = bases[i];
+		ret->offset = value_offset(at) - value_offset(base);
+		return true;
+	}
+	return false;
+}
+
+static bool rule_from_slots(const struct state *state, const struct isa *isa, unsigned reg, bool want_live, struct rule *ret)
+{
+	for (uint32_t i = state->n_slots; i-- > 0;) {
+		const struct slot *slot = &state->slot[i];
+		if (slot->holds == value_entry(reg) && is_live(state, isa, slot->at) == want_live &&
+		    (want_live || value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE) &&
+		    rule_for_slot(state, isa, slot->at, ret))
+			return true;
+	}
+	return false;
+}
+
+static bool rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
+{
+	for (unsigned from = 0; from < isa->n_regs; from++)
+		if (state->reg[from] == value_entry(reg) && from != isa->pc) {
+			ret->kind = RULE_REG;
+			ret->from = (uint8_t)from;
+			return true;
+		}
+	return false;
+}
+
+/* False if the register's entry value is nowhere to be found. */
+static bool find_register(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
+{
+	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
+	if (rule_from_slots(state, isa, reg, true, ret))
+		return true;
+	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
+		return true;
+	return rule_from_registers(state, isa, reg, ret) ||
+	       (isa->call_pushes_ra && rule_from_slots(state, isa, reg, false, ret));
+}
+
+uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust, struct recipes *recipes)
+{
+	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
+	struct rule rules[RECIPE_MAX_RULES], ra;
+	uint64_t wanted = isa->callee_saved | 1ull << isa->ra;
+
+	if (!find_cfa(state, isa, &r) || !find_register(state, isa, isa->ra, &ra))
+		return RECIPE_NONE;
+	for (uint64_t left = wanted; left && r.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(left);
+		struct rule rule;
+
+		if (!find_register(state, isa, reg, &rule))
+			rule.kind = RULE_UNDEFINED;
+		if (rule.kind != RULE_SAME || reg == isa->ra)
+			rules[r.n_rules++] = rule;
+	}
+	return recipes_add(recipes, &r, rules);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+void recover_walk(struct flow *flow, size_t part, recover_visitor visit, void *context)
+{
+	const struct flow_part *p = &flow->parts.at[part];
+	struct state state;
+	bool is_running = false;
+
+	for (uint32_t i = p->first; i < p->first + p->n; i++) {
+		uint16_t flags = flow->flags.at[i];
+		const struct state *own = flags & INSN_LEADER ? flow_state(flow, i) : NULL;
+
+		if (own)
+			state_copy(&state, own);
+		is_running = (own || is_running) && (flags & INSN_REACHED);
+		visit(context, &(struct recover_point){ i, is_running ? &state : NULL, flags & INSN_GUESS });
+		if (is_running)
+			flow_step(flow, i, &state);
+		if (flow->insns.at[i].flow == FLOW_JUMP || flow->insns.at[i].flow == FLOW_RETURN)
+			is_running = false;
+	}
+}
+
+struct row_maker {
+	struct flow *flow;
+	struct recipes *recipes;
+	struct recipe_rows *rows;
+	uint64_t start;
+	enum trust trust;
+	struct state last;   /* the state the last recipe was made of */
+	bool has_last, last_is_guess;
+	uint64_t last_uses;  /* registers that recipe reads */
+	uint32_t last_recipe;
+};
+
+/* Would the recipe of this state be the last one again? */
+static bool is_same_recipe(const struct row_maker *m, const struct recover_point *point)
+{
+	const struct state *a = point->state, *b = &m->last;
+
+	if (!m->has_last || m->last_is_guess != point->is_guess || a->n_slots != b->n_slots)
+		return false;
+	for (uint64_t left = m->last_uses; left; left &= left - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(left);
+		if (a->reg[reg] != b->reg[reg])
+			return false;
+	}
+	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
+}
+
+static uint64_t registers_used(const struct recipes *recipes, uint32_t index)
+{
+	uint64_t used = 0;
+
+	if (index == RECIPE_NONE)
+		return UINT64_MAX >> (64 - REG_MAX);
+	const struct recipe *r = &recipes->recipes.at[index];
+	used |= 1ull << r->cfa_reg;
+	for (unsigned k = 0; k < r->n_rules; k++) {
+		const struct rule *rule = &recipes->rules.at[r->rules + k];
+		if (rule->kind == RULE_REG || rule->kind == RULE_AT_REG)
+			used |= 1ull << rule->from;
+	}
+	return used;
+}
+
+static void make_row(void *context, const struct recover_point *point)
+{
+	struct row_maker *m = context;
+	uint32_t offset = (uint32_t)(m->flow->vaddrs.at[point->insn] - m->start);
+	const struct isa *isa = m->flow->isa;
+
+	if (!point->state) {
+		m->has_last = false;
+		if (offset == 0 || !m->flow->insns.at[point->insn].is_padding)
+			recipe_rows_add(m->rows, offset, RECIPE_NONE);
+		return;
+	}
+	if (is_same_recipe(m, point))
+		return;
+	state_copy(&m->last, point->state);
+	m->has_last = true;
+	m->last_is_guess = point->is_guess;
+	m->last_recipe = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : m->trust, m->recipes);
+	m->last_uses = registers_used(m->recipes, m->last_recipe) | isa->callee_saved | 1ull << isa->sp | 1ull << isa->ra;
+	recipe_rows_add(m->rows, offset, m->last_recipe);
+}
+
+void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret)
+{
+	struct row_maker m = { .flow = flow, .recipes = recipes, .rows = ret, .start = flow->parts.at[part].start,
+			       .trust = recover_trust(flow) };
+
+	recover_walk(flow, part, make_row, &m);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify: all recovered recipes of an image against all its compiler's unwind rows.
+ *
+ * The analysis runs alone: it sees where unwind entries start and their landing pads, never their
+ * rows (and with no_starts neither those nor symbols). Alignment that no edge reaches is left out;
+ * other unreached code counts as `none`.
+ */
+#pragma once
+
+#include "binary/function.h"
+#include "unwinder/agree.h"
+
+struct verify_options {
+	bool no_starts;   /* hide symbols and unwind entries; .dynsym stays unless no_dynamic */
+	bool no_dynamic;
+	size_t max_examples;
+	/* For tests: changes the compiler's recipe before it is compared; NULL = no. */
+	uint32_t (*seed)(void *context, uint64_t vaddr, uint32_t stated, struct recipes *recipes);
+	void *seed_context;
+};
+
+struct verify_counts {
+	uint64_t agree_form, agree_value, differ, none;
+};
+
+/* Whose mistake a difference is, as far as can be told. */
+enum verify_blame {
+	BLAME_UNKNOWN,
+	BLAME_ANALYSIS, /* the function fails its self-check or the state was a guess */
+	BLAME_CFI,      /* the function passes its self-check on every exit: its states are right */
+};
+
+struct verify_example {
+	uint64_t vaddr, function;
+	uint32_t stated, own; /* recipes */
+	uint64_t regs_differ;
+	uint8_t agreement, blame;
+};
+
+struct verify_result {
+	uint64_t instructions, functions;
+	uint64_t passed, failed, exitless, refused; /* functions by their self-check */
+	struct verify_counts cfa_ra;
+	struct verify_counts regs[REG_MAX];         /* callee-saved ones; agree_form = agree */
+	uint64_t blame[3], guessed, guessed_right;
+	uint64_t functions_differing_passed;
+	uint64_t rows, recipes;
+	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right ones. */
+	uint64_t starts_true, starts_found, starts_claimed, starts_wrong;
+	VEC(struct verify_example) examples;
+	struct recipes store;
+};
+
+void verify_recipes(struct image *image, const struct symbols *symbols, const struct frames *frames,
+		    const struct verify_options *options, struct verify_result *ret);
+void verify_result_done(struct verify_result *result);

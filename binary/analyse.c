@@ -4,6 +4,7 @@
  * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
  * function that turns out not to return sends its callers round again.
  */
+#include "binary/entry.h"
 #include "binary/flow.h"
 #include "binary/function_private.h"
 
@@ -22,6 +23,7 @@ struct analysis {
 	void *context;
 	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
 	VEC(uint32_t) queue;
+	uint8_t *ranks; /* per function: lower goes first */
 };
 
 static bool is_stub(const struct function *f)
@@ -79,13 +81,14 @@ static void analyse_one(struct analysis *a, uint32_t index)
 		a->visit(a->context, index, &a->flow);
 }
 
-/* Lower goes first. */
 static unsigned rank(const struct functions *functions, const struct function *f)
 {
 	unsigned class = 3;
 
 	if (function_is_sure(f))
 		class = 0;
+	else if (!entry_is_plausible(functions, f->start))
+		class = 4;
 	else if (f->sources & FROM_POINTER)
 		class = 1;
 	else if (!evidence_has(functions, EVIDENCE_JUMPED, f->start))
@@ -93,14 +96,14 @@ static unsigned rank(const struct functions *functions, const struct function *f
 	return class * 2 + (f->start % 16 != 0);
 }
 
-#define N_RANKS 8
+#define N_RANKS 10
 
 static void analyse_rank(struct analysis *a, unsigned wanted)
 {
 	for (uint32_t i = 0; i < a->functions->n; i++) {
 		const struct function *f = &a->functions->at[i];
 		bool is_owned = f->parent != FUNCTION_NONE;
-		if (!is_stub(f) && !is_owned && !f->is_analysed && rank(a->functions, f) == wanted)
+		if (!is_stub(f) && !is_owned && !f->is_analysed && a->ranks[i] == wanted)
 			analyse_one(a, i);
 	}
 }
@@ -153,6 +156,9 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
 
 	functions_survey(functions);
 	flow_init(&a.flow, functions);
+	a.ranks = alloc_zero(functions->n + 1, 1);
+	for (size_t i = 0; i < functions->n; i++)
+		a.ranks[i] = (uint8_t)rank(functions, &functions->at[i]);
 	for (unsigned r = 0; r < N_RANKS; r++)
 		analyse_rank(&a, r);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
@@ -166,4 +172,5 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
 	flow_done(&a.flow);
 	vec_done(&a.calls);
 	vec_done(&a.queue);
+	free(a.ranks);
 }

@@ -10,6 +10,30 @@
  */
 #include "binary/flow_private.h"
 
+static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
+{
+	uint64_t bit = 1ull << (i % 64);
+
+	if (is_weak) {
+		flow->private->weak.at[i / 64] |= bit;
+		return;
+	}
+	flow->private->strong.at[i / 64] |= bit;
+	flow->private->weak.at[i / 64] &= ~bit;
+}
+
+/* Runs the block that holds instruction i again. */
+static void requeue_block_of(struct flow *flow, uint32_t i)
+{
+	for (uint32_t above = i + 1; above-- > 0;) {
+		if (!(flow->flags.at[above] & INSN_LEADER))
+			continue;
+		if (flow->state_of.at[above] != FLOW_NONE)
+			set_pending(flow, above, false);
+		return;
+	}
+}
+
 static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
 {
 	struct flow_private *p = flow->private;
@@ -28,18 +52,37 @@ static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
 	vec_push(&p->failed_exits, ((struct flow_exit){ i, state->reg[flow->isa->sp] }));
 }
 
+/* Jumps into a part that looked like tail calls before the part was ours are run again. */
+static void reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < flow->flags.n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool is_exit = flow->flags.at[i] & INSN_TAIL;
+		if (!is_exit || insn->target < start || insn->target >= end)
+			continue;
+		flow->flags.at[i] &= (uint16_t) ~(INSN_TAIL | INSN_EXIT_PASSES | INSN_EXIT_FAILS);
+		requeue_block_of(flow, i);
+	}
+}
+
+/*
+ * Takes in the part that holds target. An unwind entry bounds a part exactly; elsewhere the code
+ * before the target may belong to somebody else.
+ */
 static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
 	const struct function *part = &flow->functions->at[index];
+	uint64_t start = part->sources & FROM_FRAME ? part->start : target;
 	uint64_t end = part->end;
 
 	for (size_t k = 0; k < flow->parts.n; k++) /* a piece of it may be here already */
-		if (flow->parts.at[k].start > target && flow->parts.at[k].start < end)
+		if (flow->parts.at[k].start > start && flow->parts.at[k].start < end)
 			end = flow->parts.at[k].start;
-	if (!flow_add_part(flow, target, end))
+	if (!flow_add_part(flow, start, end))
 		return false;
-	if (target == part->start)
+	if (start == part->start)
 		vec_push(&flow->absorbed, index);
+	reconsider_exits(flow, start, end);
 	return true;
 }
 
@@ -54,7 +97,9 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->functions->at[index];
 	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f);
 
-	if (f && is_part && !is_entry_like && !flow->private->is_guessing && absorb(flow, index, target)) {
+	bool is_tail_call = is_entry_like && f && target == f->start;
+
+	if (f && is_part && !is_tail_call && !flow->private->is_guessing && absorb(flow, index, target)) {
 		uint32_t to = flow_insn_at(flow, target);
 		if (to != FLOW_NONE)
 			flow_arrive(flow, to, state, i, false);
@@ -78,33 +123,14 @@ static void go(struct flow *flow, uint32_t i, uint64_t target, const struct stat
 		flow_arrive(flow, to, state, i, false);
 }
 
-static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
-{
-	uint64_t bit = 1ull << (i % 64);
-
-	if (is_weak) {
-		flow->private->weak.at[i / 64] |= bit;
-		return;
-	}
-	flow->private->strong.at[i / 64] |= bit;
-	flow->private->weak.at[i / 64] &= ~bit;
-}
-
 /* An address inside a block becomes a leader: the block above now ends there and must say so. */
 static void make_leader(struct flow *flow, uint32_t i)
 {
-	uint16_t reached = flow->flags.at[i] & INSN_REACHED;
+	bool is_inside = flow->flags.at[i] & INSN_REACHED;
 
 	flow->flags.at[i] |= INSN_LEADER;
-	if (!reached)
-		return;
-	for (uint32_t above = i; above-- > 0;) {
-		if (!(flow->flags.at[above] & INSN_LEADER))
-			continue;
-		if (flow->state_of.at[above] != FLOW_NONE)
-			set_pending(flow, above, false);
-		return;
-	}
+	if (is_inside && i > 0)
+		requeue_block_of(flow, i - 1);
 }
 
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak)
@@ -201,6 +227,14 @@ static void run_branch(struct flow *flow, uint32_t i, struct state *state)
 	go(flow, i, target, taken);
 }
 
+/* More was popped than the function pushed: it is leaving, with what its caller left on the stack. */
+static bool is_above_entry(const struct flow *flow, const struct state *state)
+{
+	value sp = state->reg[flow->isa->sp];
+
+	return value_kind(sp) == VALUE_CFA && value_offset(sp) > (flow->isa->call_pushes_ra ? -8 : 0);
+}
+
 static void run_indirect_jump(struct flow *flow, uint32_t i, struct state *state)
 {
 	value through = transfer_jump_value(flow, i, state);
@@ -219,6 +253,8 @@ static void run_indirect_jump(struct flow *flow, uint32_t i, struct state *state
 			return;
 		}
 		flow->flags.at[i] |= INSN_UNRESOLVED;
+		if (is_above_entry(flow, state) && !flow->private->is_guessing)
+			note_exit(flow, i, state);
 		return;
 	}
 	flow_jump_targets(flow, i, &n);

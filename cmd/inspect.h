@@ -5,3 +5,6 @@
 #pragma once
 
 int inspect_locations(int argc, char **argv);
+int inspect_functions(int argc, char **argv);
+int inspect_cfg(int argc, char **argv);
+int inspect_recipes(int argc, char **argv);

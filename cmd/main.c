@@ -13,6 +13,7 @@
 /* In the order a user meets them. */
 static const struct command commands[] = {
 	{ "inspect", cmd_inspect, "an intermediate product: locations" },
+	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
 	{ NULL, NULL, NULL },
 };
 

@@ -184,5 +184,6 @@ void agree_check(const struct state *state, const struct isa *isa, const struct 
 		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM : AGREE_VALUE;
 	else if (own == RECIPE_NONE)
 		ret->cfa_ra = AGREE_NONE;
-	check_registers(state, isa, recipes, s, ret);
+	if (!is_outermost)
+		check_registers(state, isa, recipes, s, ret);
 }

@@ -103,7 +103,7 @@ static void compare_point(void *context, const struct recover_point *point)
 
 	if (!point->state && v->flow->insns.at[point->insn].is_padding)
 		return;
-	if (!enter_fde(v, vaddr))
+	if (!enter_fde(v, vaddr) || v->fde.cie.is_signal_frame) /* the trampoline is a template */
 		return;
 	uint32_t stated = recipe_rows_find(v->stated.rows.at, v->stated.rows.n, vaddr - v->fde.start);
 	if (stated != RECIPE_NONE && v->options->seed)

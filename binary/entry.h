@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entry: can a function start here?
+ */
+#pragma once
+
+#include "binary/function.h"
+
+/*
+ * False for code that reads a register no caller passes anything in before it writes it, saving it
+ * apart: that is a landing pad, a switch case or a cold part.
+ */
+bool entry_is_plausible(const struct functions *functions, uint64_t vaddr);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_file: an ELF file opened for its code, as `inspect` and `verify` need it.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "binary/frames.h"
+#include "binary/function.h"
+#include "binary/image.h"
+#include "binary/symbols.h"
+
+struct code_file {
+	struct images *images;
+	struct image *image;
+	struct symbols *symbols;
+	struct frames *frames;
+	const struct isa *isa;
+};
+
+/* -ENOEXEC, and why, for a file of a machine we do not know. */
+int code_file_open(struct code_file *file, const char *path, struct diag *diag);
+void code_file_close(struct code_file *file);
+
+/* Index of the function of that name (any symbol of it), or at that hexadecimal address; FUNCTION_NONE. */
+uint32_t code_file_function(const struct code_file *file, struct functions *functions, const char *name);

@@ -32,3 +32,4 @@ __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const c
 /* The commands, each in its own file, each with a row in main.c. */
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_struct(int argc, char **argv);

@@ -12,6 +12,7 @@
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
+	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "inspect", cmd_inspect, "an intermediate product: locations" },
 	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
 	{ NULL, NULL, NULL },

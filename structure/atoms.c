@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "structure/atoms.h"
+
+static const struct function_map *map_at(const struct function_map *const *maps, size_t n, uint64_t vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vaddr >= maps[i]->vaddr && vaddr - maps[i]->vaddr < maps[i]->size)
+			return maps[i];
+	return NULL;
+}
+
+/* Where, behind offset, the line row or the inlined call changes next. */
+static uint32_t next_change(const struct function_map *map, uint32_t offset, const struct line_row *row)
+{
+	uint32_t next = UINT32_MAX;
+	size_t low = 0, high = map->ranges.n;
+
+	if (row && row + 1 < map->lines.at + map->lines.n)
+		next = row[1].offset;
+	else if (!row && map->lines.n && map->lines.at[0].offset > offset)
+		next = map->lines.at[0].offset;
+	while (low < high) { /* the first range that ends behind offset */
+		size_t middle = low + (high - low) / 2;
+		if (map->ranges.at[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < map->ranges.n) {
+		const struct inline_range *range = &map->ranges.at[low];
+		uint32_t edge = range->start > offset ? range->start : range->end;
+		next = edge < next ? edge : next;
+	}
+	return next;
+}
+
+static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32_t index, uint32_t loop,
+		      const struct function_map *map, struct contexts *contexts)
+{
+	uint64_t at = block->start;
+
+	while (at < block->end) {
+		struct atom atom = { .start = at, .block = index, .loop = loop };
+		uint64_t end = block->end;
+		if (map && at - map->vaddr < map->size) {
+			uint32_t offset = (uint32_t)(at - map->vaddr);
+			const struct line_row *row = function_map_line(map, offset);
+			uint32_t next = next_change(map, offset, row);
+			if (next > offset && next < end - map->vaddr)
+				end = map->vaddr + next;
+			atom.context = contexts_of(contexts, map, offset, row);
+			if (row) {
+				atom.file = row->file;
+				atom.line = row->line;
+				atom.column = row->column;
+			}
+		}
+		atom.len = (uint32_t)(end - at);
+		vec_push(&atoms->list, atom);
+		at = end;
+	}
+}
+
+void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops, const struct function_map *const *maps,
+	       size_t n_maps, struct contexts *contexts)
+{
+	vec_clear(&atoms->list);
+	vec_clear(&atoms->first);
+	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
+		const struct cfg_block *block = &cfg->blocks[i];
+		vec_push(&atoms->first, (uint32_t)atoms->list.n);
+		if (block->is_reached)
+			cut_block(atoms, block, i, loops->innermost.at[i], map_at(maps, n_maps, block->start), contexts);
+	}
+	vec_push(&atoms->first, (uint32_t)atoms->list.n);
+}
+
+void atoms_done(struct atoms *atoms)
+{
+	vec_done(&atoms->list);
+	vec_done(&atoms->first);
+}
+
+const struct atom *atoms_at(const struct atoms *atoms, uint32_t block, uint64_t vaddr)
+{
+	for (uint32_t i = atoms->first.at[block]; i < atoms->first.at[block + 1]; i++)
+		if (vaddr - atoms->list.at[i].start < atoms->list.at[i].len)
+			return &atoms->list.at[i];
+	return NULL;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "structure/contexts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void contexts_init(struct contexts *contexts, const struct function_map *own, struct intern *strings, bool describes_inlines)
+{
+	*contexts = (struct contexts){ .strings = strings, .describes_inlines = describes_inlines };
+	struct context self = { 0 };
+	if (own) {
+		self = (struct context){ .name = own->name, .linkage = own->linkage, .file = own->decl_file, .line = own->decl_line };
+		contexts->end_line = own->end_line;
+	}
+	vec_push(&contexts->list, self);
+}
+
+void contexts_done(struct contexts *contexts)
+{
+	vec_done(&contexts->list);
+	map_done(&contexts->known);
+}
+
+static bool same(const struct context *a, const struct context *b)
+{
+	return a->parent == b->parent && a->name == b->name && a->file == b->file && a->line == b->line &&
+	       a->call_file == b->call_file && a->call_line == b->call_line && a->call_column == b->call_column &&
+	       a->is_alien == b->is_alien;
+}
+
+/* The context like this one, made if need be. */
+static uint32_t intern_context(struct contexts *contexts, struct context context)
+{
+	uint64_t key = hash_u64((uint64_t)context.parent << 32 | context.name);
+
+	key = hash_u64(key ^ ((uint64_t)context.call_line << 32 | context.call_column));
+	key = hash_u64(key ^ ((uint64_t)context.call_file << 32 | context.file));
+	for (;; key++) {
+		uint32_t at = map_find(&contexts->known, key);
+		if (at == MAP_NONE)
+			break;
+		if (same(&contexts->list.at[at], &context))
+			return at;
+	}
+	context.depth = contexts->list.at[context.parent].depth + 1;
+	map_put(&contexts->known, key, (uint32_t)contexts->list.n);
+	vec_push(&contexts->list, context);
+	return (uint32_t)contexts->list.n - 1;
+}
+
+static uint32_t of_inline(struct contexts *contexts, const struct function_map *map, uint32_t call, unsigned depth)
+{
+	const struct inline_call *c = &map->inlines.at[call];
+	uint32_t parent = 0;
+
+	/* The depth is bounded by our own reader; this keeps a damaged profile from running away. */
+	if (c->parent != INLINE_NONE && c->parent < call && depth < LOCATION_MAX_DEPTH)
+		parent = of_inline(contexts, map, c->parent, depth + 1);
+	return intern_context(contexts, (struct context){ .parent = parent, .name = c->name, .linkage = c->linkage, .file = c->decl_file,
+							  .line = c->decl_line, .call_file = c->call_file, .call_line = c->call_line,
+							  .call_column = c->call_column });
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static uint32_t of_alien(struct contexts *contexts, uint32_t file)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "code of %s", base_name(intern_text(contexts->strings, file)));
+	return intern_context(contexts, (struct context){ .name = intern_add(contexts->strings, name), .file = file, .is_alien = true });
+}
+
+static bool is_alien(const struct contexts *contexts, const struct line_row *row)
+{
+	const struct context *own = &contexts->list.at[0];
+
+	if (!row || !row->line || !own->file)
+		return false;
+	if (row->file != own->file)
+		return true;
+	return row->line < own->line || (contexts->end_line && row->line > contexts->end_line);
+}
+
+uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, uint32_t offset, const struct line_row *row)
+{
+	if (contexts->describes_inlines) {
+		uint32_t call = function_map_inline(map, offset);
+		return call == INLINE_NONE ? 0 : of_inline(contexts, map, call, 0);
+	}
+	return is_alien(contexts, row) ? of_alien(contexts, row->file) : 0;
+}
+
+uint32_t contexts_common(const struct contexts *contexts, uint32_t a, uint32_t b)
+{
+	const struct context *list = contexts->list.at;
+
+	while (a != b) {
+		if (list[a].depth >= list[b].depth)
+			a = list[a].parent;
+		else
+			b = list[b].parent;
+	}
+	return a;
+}
+
+uint32_t contexts_below(const struct contexts *contexts, uint32_t outer, uint32_t inner)
+{
+	while (contexts->list.at[inner].parent != outer && inner != 0)
+		inner = contexts->list.at[inner].parent;
+	return inner;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nest: source loops out of machine loops.
+ *
+ * A machine loop belongs to the innermost procedure context that holds all of its code: a loop all of
+ * whose code was inlined is itself inlined; one that merely contains inlined code, in its body or in its
+ * condition, is not. (Guess-and-correct of Tallent et al. 2009, 3.3, comes to the same: a statement of
+ * a shallower context moves the loop out to it.) Machine loops that share a statement are versions of
+ * one source loop (normalize); its lines are found last (place).
+ */
+#pragma once
+
+#include "structure/atoms.h"
+#include "structure/scope.h"
+
+struct source_loop {
+	uint32_t parent;   /* source loop around it, LOOP_NONE; a parent precedes its children */
+	uint32_t context;
+	uint32_t file, line, end_line; /* 0 = no debug info */
+	uint16_t flags;    /* enum scope_flag */
+	uint64_t vaddr;    /* header of its first piece */
+};
+
+struct nest {
+	const struct cfg *cfg;
+	const struct loop_forest *machine;
+	struct contexts *contexts;
+	struct atoms *atoms;
+	VEC(uint32_t) context; /* per machine loop */
+	VEC(uint32_t) source;  /* per machine loop: index into loops */
+	VEC(struct source_loop) loops;
+	VEC(uint32_t) loop_of; /* per atom: source loop after normalization, LOOP_NONE */
+};
+
+/* Fills nest from its first four members. */
+void nest_build(struct nest *nest);
+void nest_done(struct nest *nest);
+
+/* Is `loop` inside `outer` or the same? LOOP_NONE, the function's own level, holds every loop. */
+bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop);
+
+/* Fuses machine loops into source loops: fills source and loops. */
+void normalize_fuse(struct nest *nest);
+/* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
+void normalize_elide(struct nest *nest);
+/* Finds the lines of the loops. */
+void place_loops(struct nest *nest);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place: the source lines of a loop, by the bbranch-max heuristic (Tallent et al. 2009, 3.3): the
+ * backward branch carries the line of the loop's test, and so of its head; the loop ends at the last
+ * line of its own procedure context. The test of a do-while stands at the end: then the first line is
+ * the least one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "structure/nest.h"
+
+#define TOLERANCE 2 /* lines a head may stretch above its test: a `for` over several lines */
+
+/* A line of some code as its loop's context sees it: its own, or that of the call that brought it in. */
+struct native_line {
+	uint32_t file, line;
+};
+
+static struct native_line native(const struct nest *nest, uint32_t context, const struct atom *atom)
+{
+	const struct contexts *contexts = nest->contexts;
+
+	if (atom->context == context)
+		return (struct native_line){ atom->file, atom->line };
+	if (contexts_common(contexts, atom->context, context) != context)
+		return (struct native_line){ 0, 0 };
+	const struct context *call = &contexts->list.at[contexts_below(contexts, context, atom->context)];
+	return (struct native_line){ call->call_file, call->call_line };
+}
+
+struct extent {
+	uint32_t file, test;   /* of the backward branch; test 0 = none seen */
+	uint32_t least, most;  /* lines of the same file */
+	bool is_lineless;
+};
+
+/* What decides whether the loop goes round again: a conditional backward branch, or else the head's own exit. */
+static const struct atom *test_atom(const struct nest *nest, uint32_t loop)
+{
+	const struct cfg *cfg = nest->cfg;
+	uint32_t header = nest->machine->loops.at[loop].header;
+	const struct atom *jump = NULL;
+
+	for (uint32_t b = 0; b < cfg->n_blocks; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		if (!block->is_reached || !loops_contain(nest->machine, loop, b))
+			continue;
+		for (uint32_t e = 0; e < block->n_edges; e++) {
+			if (cfg->edges[block->first_edge + e].to != header)
+				continue;
+			const struct atom *atom = atoms_at(nest->atoms, b, block->last);
+			if (atom && atom->line && block->end_kind == BLOCK_BRANCHES)
+				return atom;
+			if (atom && atom->line && !jump)
+				jump = atom;
+		}
+	}
+	const struct cfg_block *head = &cfg->blocks[header];
+	const struct atom *at_head = head->end_kind == BLOCK_BRANCHES ? atoms_at(nest->atoms, header, head->last) : NULL;
+	return at_head && at_head->line ? at_head : jump;
+}
+
+static void find_tests(const struct nest *nest, struct extent *extents)
+{
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		uint32_t source = nest->source.at[i];
+		const struct atom *atom = test_atom(nest, i);
+		if (!atom)
+			continue;
+		struct native_line line = native(nest, nest->loops.at[source].context, atom);
+		struct extent *extent = &extents[source];
+		if (line.line && (!extent->test || (line.file == extent->file && line.line < extent->test))) {
+			extent->file = line.file;
+			extent->test = line.line;
+		}
+	}
+}
+
+/* Widens every loop around an atom by its line. */
+static void add_line(const struct nest *nest, struct extent *extents, const struct atom *atom, uint32_t loop)
+{
+	for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
+		struct extent *extent = &extents[loop];
+		struct native_line line = native(nest, nest->loops.at[loop].context, atom);
+		if (!line.line)
+			continue;
+		extent->is_lineless = false;
+		if (!extent->file)
+			extent->file = line.file;
+		if (line.file != extent->file)
+			continue;
+		extent->least = !extent->least || line.line < extent->least ? line.line : extent->least;
+		extent->most = line.line > extent->most ? line.line : extent->most;
+	}
+}
+
+static uint32_t first_line(const struct extent *extent)
+{
+	if (!extent->test || extent->least >= extent->test)
+		return extent->least ? (extent->test && extent->test < extent->least ? extent->test : extent->least) : extent->test;
+	/* Lines above the test: the loop ends with its test, or its head is written over several lines. */
+	if (extent->most <= extent->test || extent->test - extent->least <= TOLERANCE)
+		return extent->least;
+	return extent->test;
+}
+
+void place_loops(struct nest *nest)
+{
+	struct extent *extents = alloc_zero(nest->loops.n, sizeof(*extents));
+
+	for (size_t i = 0; i < nest->loops.n; i++)
+		extents[i].is_lineless = true;
+	find_tests(nest, extents);
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		if (nest->atoms->list.at[i].line)
+			add_line(nest, extents, &nest->atoms->list.at[i], nest->loop_of.at[i]);
+	for (size_t i = 0; i < nest->loops.n; i++) {
+		struct source_loop *loop = &nest->loops.at[i];
+		loop->file = extents[i].file;
+		loop->line = first_line(&extents[i]);
+		loop->end_line = extents[i].most > loop->line ? extents[i].most : loop->line;
+		/* Code with lines around a loop without: the compiler made it, to copy or to clear. */
+		if (extents[i].is_lineless && nest->contexts->list.at[0].file)
+			loop->flags |= SCOPE_COMPILER_MADE;
+	}
+	free(extents);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "structure/structure.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "structure/nest.h"
+
+void structure_done(struct structure *structure)
+{
+	vec_done(&structure->scopes);
+	vec_done(&structure->ranges);
+	vec_done(&structure->pieces);
+}
+
+uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
+{
+	size_t low = 0, high = structure->ranges.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (structure->ranges.at[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	const struct static_range *range = &structure->ranges.at[low - 1];
+	return vaddr - range->start < range->len ? range->scope : 0;
+}
+
+/* ---- the graph, as the loop finder wants it ---------------------------------------------------- */
+
+static void find_loops(const struct cfg *cfg, struct loop_forest *ret)
+{
+	uint32_t *first = alloc_resize(NULL, cfg->n_blocks + 1, sizeof(uint32_t));
+	uint32_t *successors = alloc_resize(NULL, cfg->n_edges, sizeof(uint32_t));
+	uint32_t n = 0;
+
+	for (size_t b = 0; b < cfg->n_blocks; b++) {
+		first[b] = n;
+		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++)
+			successors[n++] = cfg->edges[cfg->blocks[b].first_edge + e].to;
+	}
+	first[cfg->n_blocks] = n;
+	struct loop_graph graph = { (uint32_t)cfg->n_blocks, cfg->entry, first, successors };
+	loops_find(&graph, ret);
+	free(first);
+	free(successors);
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------ */
+
+struct assembler {
+	const struct nest *nest;
+	struct structure *to;
+	struct map known;       /* (parent scope, context) -> scope of that inlined call there */
+	VEC(uint32_t) scope_of; /* per source loop, LOOP_NONE = not made yet */
+};
+
+static uint32_t add_scope(struct assembler *a, struct static_scope scope)
+{
+	vec_push(&a->to->scopes, scope);
+	return (uint32_t)a->to->scopes.n - 1;
+}
+
+/* The scope of context `inner` right below `scope`, which stands in context `outer`: a chain of inlined calls. */
+static uint32_t descend(struct assembler *a, uint32_t scope, uint32_t outer, uint32_t inner, uint64_t vaddr)
+{
+	const struct contexts *contexts = a->nest->contexts;
+
+	while (outer != inner) {
+		uint32_t next = contexts_below(contexts, outer, inner);
+		uint64_t key = (uint64_t)scope << 32 | next;
+		uint32_t known = map_find(&a->known, key);
+		if (known == MAP_NONE) {
+			const struct context *c = &contexts->list.at[next];
+			known = add_scope(a, (struct static_scope){ .parent = scope, .kind = SCOPE_INLINE,
+								    .flags = c->is_alien ? SCOPE_ALIEN : 0, .name = c->name,
+								    .linkage = c->linkage, .file = c->file, .line = c->line,
+								    .call_file = c->call_file, .call_line = c->call_line,
+								    .vaddr = vaddr });
+			map_put(&a->known, key, known);
+		}
+		scope = known;
+		outer = next;
+	}
+	return scope;
+}
+
+static uint32_t loop_scope(struct assembler *a, uint32_t loop)
+{
+	VEC(uint32_t) missing = { 0 };
+
+	for (uint32_t at = loop; at != LOOP_NONE && a->scope_of.at[at] == LOOP_NONE; at = a->nest->loops.at[at].parent)
+		vec_push(&missing, at);
+	while (missing.n) { /* outermost first */
+		uint32_t at = missing.at[--missing.n];
+		const struct source_loop *l = &a->nest->loops.at[at];
+		uint32_t around = l->parent == LOOP_NONE ? 0 : a->scope_of.at[l->parent];
+		uint32_t outer = l->parent == LOOP_NONE ? 0 : a->nest->loops.at[l->parent].context;
+		uint32_t parent = descend(a, around, outer, l->context, l->vaddr);
+		a->scope_of.at[at] = add_scope(a, (struct static_scope){ .parent = parent, .kind = SCOPE_LOOP, .flags = l->flags,
+									 .name = a->nest->contexts->list.at[l->context].name,
+									 .file = l->file, .line = l->line, .end_line = l->end_line,
+									 .vaddr = l->vaddr });
+	}
+	vec_done(&missing);
+	return a->scope_of.at[loop];
+}
+
+/* Atoms in the order of their addresses: blocks are sorted, atoms within them too. */
+static void add_ranges(struct assembler *a)
+{
+	const struct nest *nest = a->nest;
+
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t loop = nest->loop_of.at[i];
+		uint32_t around = loop == LOOP_NONE ? 0 : loop_scope(a, loop);
+		uint32_t outer = loop == LOOP_NONE ? 0 : nest->loops.at[loop].context;
+		uint32_t scope = around;
+		if (contexts_common(nest->contexts, outer, atom->context) == outer)
+			scope = descend(a, around, outer, atom->context, atom->start);
+		struct static_range *last = a->to->ranges.n ? &a->to->ranges.at[a->to->ranges.n - 1] : NULL;
+		if (scope == 0)
+			continue;
+		if (last && last->scope == scope && last->start + last->len == atom->start)
+			last->len += atom->len;
+		else
+			vec_push(&a->to->ranges, (struct static_range){ atom->start, atom->len, scope });
+	}
+}
+
+static void add_pieces(struct assembler *a)
+{
+	const struct nest *nest = a->nest;
+
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		const struct loop *loop = &nest->machine->loops.at[i];
+		uint32_t n_blocks = 0;
+		for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+			n_blocks += nest->machine->innermost.at[b] == i;
+		vec_push(&a->to->pieces, (struct loop_piece){ loop_scope(a, nest->source.at[i]), nest->cfg->blocks[loop->header].start,
+							      n_blocks, loop->is_irreducible ? SCOPE_IRREDUCIBLE : 0 });
+	}
+}
+
+static void assemble(const struct nest *nest, const struct function_map *own, struct structure *ret)
+{
+	struct assembler a = { .nest = nest, .to = ret };
+	struct static_scope self = { .kind = SCOPE_FUNCTION, .vaddr = nest->cfg->function };
+
+	if (own) {
+		self.name = own->name;
+		self.linkage = own->linkage;
+		self.file = own->decl_file;
+		self.line = own->decl_line;
+		self.end_line = own->end_line;
+	}
+	add_scope(&a, self);
+	for (size_t i = 0; i < nest->loops.n; i++)
+		vec_push(&a.scope_of, LOOP_NONE);
+	add_ranges(&a);
+	add_pieces(&a);
+	map_done(&a.known);
+	vec_done(&a.scope_of);
+}
+
+void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps, struct intern *strings,
+		     const struct structure_options *options, struct structure *ret)
+{
+	struct loop_forest forest = { 0 };
+	struct contexts contexts;
+	struct atoms atoms = { 0 };
+	const struct function_map *own = n_maps ? maps[0] : NULL;
+	bool describes_inlines = false;
+
+	*ret = (struct structure){ .image = own ? own->image : IMAGE_NONE, .function = cfg->function };
+	for (size_t i = 0; i < n_maps; i++)
+		describes_inlines |= maps[i]->inlines.n > 0;
+	find_loops(cfg, &forest);
+	contexts_init(&contexts, own, strings, describes_inlines && !(options && options->alien_only));
+	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
+	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
+	nest_build(&nest);
+	assemble(&nest, own, ret);
+	nest_done(&nest);
+	atoms_done(&atoms);
+	contexts_done(&contexts);
+	loop_forest_done(&forest);
+}

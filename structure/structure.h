@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * structure: the static map of one function: which loop, in which inlined call, each of its addresses
+ * stands in. Plain data that is stored in the profile.
+ *
+ * Scope 0 is the function itself; parents precede children; loops and inlined calls nest in each other
+ * as they do in the source. Ranges are sorted and disjoint; an address in none of them belongs to
+ * scope 0. A cold part's ranges are here too, under its function.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "binary/cfg.h"
+#include "binary/image.h"
+#include "structure/scope.h"
+#include "symbolize/function_map.h"
+
+struct static_scope {
+	uint32_t parent; /* index; 0 for the function itself */
+	uint8_t kind;    /* SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP */
+	uint16_t flags;  /* enum scope_flag */
+	uint32_t name, linkage;        /* of an inlined function; of a loop the procedure it is written in */
+	uint32_t file, line, end_line; /* declaration; extent of a loop, line 0 = no debug info */
+	uint32_t call_file, call_line; /* of an inlined call */
+	uint64_t vaddr;                /* a loop's header; else where its code starts */
+};
+
+struct static_range {
+	uint64_t start;
+	uint32_t len, scope;
+};
+
+/* Machine loops that are one source loop: versions, peeled iterations, vector body and remainder. */
+struct loop_piece {
+	uint32_t scope;
+	uint64_t header;
+	uint32_t n_blocks;
+	uint32_t flags;
+};
+
+struct structure {
+	image_id image;
+	uint64_t function; /* vaddr */
+	VEC(struct static_scope) scopes;
+	VEC(struct static_range) ranges;
+	VEC(struct loop_piece) pieces;
+};
+
+struct structure_options {
+	bool alien_only; /* as if the compiler had described no inlined call */
+};
+
+/*
+ * maps: the function's own map first, then those of its parts; may be none. New names (of alien code)
+ * are added to strings. ret is filled; structure_done it.
+ */
+void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps, struct intern *strings,
+		     const struct structure_options *options, struct structure *ret);
+void structure_done(struct structure *structure);
+
+/* The innermost scope at vaddr; 0 = the function's own code. */
+uint32_t structure_find(const struct structure *structure, uint64_t vaddr);

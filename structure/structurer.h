@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * structurer: static maps of an image's functions, one after the other, as they are asked for.
+ */
+#pragma once
+
+#include "structure/structure.h"
+
+struct structurer;
+/* NULL if nothing can decode the image's code. The image must outlive it. */
+struct structurer *structurer_new(struct image *image);
+void structurer_free(struct structurer *structurer);
+
+/*
+ * The function at vaddr (its start). maps are those of the image, sorted by vaddr; parts of the function
+ * are found among them. False if its control flow could not be recovered; ret is then empty.
+ */
+bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct function_map *maps, size_t n_maps,
+		      struct intern *strings, const struct structure_options *options, struct structure *ret);

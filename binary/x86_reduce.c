@@ -378,6 +378,7 @@ static void reduce_stop(const struct x86_insn *x86, struct insn *insn)
 {
 	insn->flow = FLOW_STOP;
 	insn->is_padding = x86->op == X86_INT3;
+	insn->reads = 0; /* nobody is left to use it */
 }
 
 static void reduce_nop(const struct x86_insn *x86, struct insn *insn)

@@ -260,11 +260,39 @@ static bool writes_flags(const ZydisDecodedInstruction *zydis)
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF));
 }
 
-/* Zydis does not say that cmps and scas move the pointers they read through. */
-static bool moves_pointers(const ZydisDecodedInstruction *zydis)
+/* Instructions of an extinct coprocessor (Knights Corner), some of which Zydis takes for ours. */
+static bool is_extinct(const ZydisDecodedInstruction *zydis)
 {
-	return zydis->meta.category == ZYDIS_CATEGORY_STRINGOP ||
-	       zydis->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+	return zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNC || zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
+	       zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNCV ||
+	       zydis->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
+}
+
+/* A shift or rotation by an immediate that comes to 0 leaves the flags alone. */
+static bool is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct x86_insn *x86)
+{
+	const struct x86_operand *count = &x86->operand[x86->n_operands - 1];
+	bool is_long = zydis->attributes & ZYDIS_ATTRIB_HAS_REX && zydis->raw.rex.W;
+
+	return (zydis->meta.category == ZYDIS_CATEGORY_SHIFT ||
+		zydis->meta.category == ZYDIS_CATEGORY_ROTATE) &&
+	       count->kind == X86_IMM && (count->value & (is_long ? 63 : 31)) == 0;
+}
+
+/*
+ * What Zydis leaves out: cmps and scas move the pointers they read through, bsf and bsr of 0 leave
+ * their destination as it was, xlat reads al.
+ */
+static void mend(const ZydisDecodedInstruction *zydis, struct x86_insn *ret)
+{
+	if (zydis->meta.category == ZYDIS_CATEGORY_STRINGOP ||
+	    zydis->meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
+		ret->writes |= ret->reads & (1u << X86_RSI | 1u << X86_RDI);
+	if (zydis->mnemonic == ZYDIS_MNEMONIC_BSF || zydis->mnemonic == ZYDIS_MNEMONIC_BSR ||
+	    zydis->mnemonic == ZYDIS_MNEMONIC_XLAT)
+		ret->reads |= ret->writes;
+	if (is_shift_by_zero(zydis, ret))
+		ret->writes_flags = false;
 }
 
 static int zydis_decode(struct bytes code, uint64_t vaddr, struct x86_insn *ret)
@@ -273,7 +301,8 @@ static int zydis_decode(struct bytes code, uint64_t vaddr, struct x86_insn *ret)
 	ZydisDecodedInstruction zydis;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code.at, code.len, &zydis)))
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code.at, code.len, &zydis)) ||
+	    is_extinct(&zydis))
 		return -EBADMSG;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderDecodeOperands(&decoder, &context, &zydis, operands, zydis.operand_count)))
@@ -296,8 +325,7 @@ static int zydis_decode(struct bytes code, uint64_t vaddr, struct x86_insn *ret)
 		    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 			ret->operand_width = width_of(operands[i].size);
 	}
-	if (moves_pointers(&zydis))
-		ret->writes |= ret->reads & (1u << X86_RSI | 1u << X86_RDI);
+	mend(&zydis, ret);
 	return 0;
 }
 

@@ -13,6 +13,7 @@ static const struct command products[] = {
 	{ "functions", inspect_functions, "where the functions of an ELF file start and end, and what says so" },
 	{ "cfg", inspect_cfg, "the control-flow graphs of an ELF file" },
 	{ "recipes", inspect_recipes, "unwind recipes recovered from the code of an ELF file" },
+	{ "events", inspect_events, "what a perf.data recording holds, one line per event" },
 	{ "locations", inspect_locations, "functions, files and lines at the addresses given on standard input" },
 	{ NULL, NULL, NULL },
 };

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+int inspect_events(int argc, char **argv);
 int inspect_locations(int argc, char **argv);
 int inspect_functions(int argc, char **argv);
 int inspect_cfg(int argc, char **argv);

@@ -13,8 +13,8 @@
 /* In the order a user meets them. */
 static const struct command commands[] = {
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
-	{ "inspect", cmd_inspect, "an intermediate product: locations" },
 	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
+	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },
 	{ NULL, NULL, NULL },
 };
 

@@ -27,15 +27,19 @@
 
 struct mapper {
 	struct images *images; /* borrowed */
+	const struct mapper_ops *ops;
+	void *context;
 	struct map by_file;    /* hash of what the kernel said -> image */
 	image_id vdso;
 };
 
-struct mapper *mapper_new(struct images *images)
+struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *ops, void *context)
 {
 	struct mapper *mapper = alloc_zero(1, sizeof(*mapper));
 
 	mapper->images = images;
+	mapper->ops = ops;
+	mapper->context = context;
 	mapper->vdso = IMAGE_NONE;
 	return mapper;
 }
@@ -127,9 +131,18 @@ static image_id take(struct mapper *mapper, int looked_at, bool is_certain, cons
 	return id;
 }
 
-static image_id open_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file, const struct mapping *m,
+int mapping_open_inside(int root, const char *path)
+{
+	CLEANUP(close_fd) int look = look_inside(root, path);
+	struct stat st;
+
+	return open_regular(look, &st);
+}
+
+static image_id open_file(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m,
 			  const char *path)
 {
+	struct mapper *mapper = context;
 	char name[128];
 	image_id id = IMAGE_NONE;
 
@@ -152,12 +165,14 @@ static image_id open_file(struct mapper *mapper, pid_t pid, const struct mapping
 }
 
 /* Every 64-bit process has the same one, so ours serves where the process has gone. */
-static image_id open_vdso(struct mapper *mapper, pid_t pid, const struct mapping *m)
+static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m)
 {
+	struct mapper *mapper = context;
 	size_t len = m->len < VDSO_MAX ? (size_t)m->len : VDSO_MAX;
 	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
 	struct diag diag = { 0 };
 
+	(void)file;
 	if (mapper->vdso != IMAGE_NONE)
 		return mapper->vdso;
 
@@ -167,6 +182,16 @@ static image_id open_vdso(struct mapper *mapper, pid_t pid, const struct mapping
 	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]", &mapper->vdso, &diag) < 0)
 		mapper->vdso = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, "[vdso]", NULL);
 	return mapper->vdso;
+}
+
+static const struct mapper_ops live_ops = { open_file, open_vdso };
+
+struct mapper *mapper_new(struct images *images)
+{
+	struct mapper *mapper = mapper_new_with(images, &live_ops, NULL);
+
+	mapper->context = mapper;
+	return mapper;
 }
 
 /* ---- the whole way -------------------------------------------------------------------------- */
@@ -214,7 +239,7 @@ static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping
 		return known;
 	bool is_deleted = len > cut && strcmp(m->path + len - cut, deleted) == 0;
 	CLEANUP(freep) char *path = alloc_text_n(m->path, is_deleted ? len - cut : len);
-	image_id id = open_file(mapper, pid, file, m, path);
+	image_id id = mapper->ops->open_file(mapper->context, pid, file, m, path);
 	if (id != IMAGE_NONE) /* failures are not remembered: another process may show the file */
 		map_put(&mapper->by_file, key, id);
 	return id;
@@ -242,7 +267,9 @@ void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file 
 	m->bias = 0;
 	if (strcmp(m->path, "[vdso]") == 0) {
 		m->file_offset = 0;
-		m->image = open_vdso(mapper, pid, m);
+		m->image = mapper->ops->open_vdso(mapper->context, pid, file, m);
+		if (m->image == IMAGE_NONE)
+			set_unknown(mapper, file, m);
 	} else if (is_file(m->path)) {
 		m->image = find_file(mapper, pid, file, m);
 		if (m->image == IMAGE_NONE && strncmp(m->path, "/memfd:", 7) == 0)

@@ -40,17 +40,17 @@ size_t perf_record_size(struct bytes bytes)
 	return r.failed || size < sizeof(struct perf_event_header) || size > bytes.len ? 0 : size;
 }
 
+/* Of the fields a record may have before another, each eight bytes wide, how many bytes it has. */
+static size_t width_of(uint64_t sample_type, uint64_t fields)
+{
+	return 8 * (size_t)__builtin_popcountll(sample_type & fields);
+}
+
 static size_t trailer_size(const struct perf_layout *layout)
 {
 	if (!layout->sample_id_all)
 		return 0;
-	return 8 * (size_t)__builtin_popcountll(layout->sample_type & TRAILER_FIELDS);
-}
-
-/* The fields stand before the id as the kernel writes them, each eight bytes wide. */
-static size_t fields_before_id(uint64_t sample_type, uint64_t before)
-{
-	return (size_t)__builtin_popcountll(sample_type & before);
+	return width_of(layout->sample_type, TRAILER_FIELDS);
 }
 
 bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
@@ -65,14 +65,14 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 		before_id |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 		offset = sizeof(struct perf_event_header);
 		if (!(type & PERF_SAMPLE_IDENTIFIER)) /* else it comes first */
-			offset += 8 * fields_before_id(type, before_id);
+			offset += width_of(type, before_id);
 	} else {
 		size_t trailer = trailer_size(layout);
 		if (trailer == 0 || size < sizeof(struct perf_event_header) + trailer)
 			return false;
 		offset = size - 8; /* IDENTIFIER comes last */
 		if (!(type & PERF_SAMPLE_IDENTIFIER))
-			offset = size - trailer + 8 * fields_before_id(type, before_id);
+			offset = size - trailer + width_of(type, before_id);
 	}
 	reader_seek(&r, offset);
 	uint64_t id = read_u64(&r);
@@ -277,6 +277,27 @@ int perf_record_parse(struct bytes bytes, const struct perf_layout *layout, stru
 	r.end -= trailer;
 	read_body(&r, ret);
 	return r.failed ? -EBADMSG : 0;
+}
+
+bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
+{
+	const uint64_t before_time = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	struct reader r = reader_of(bytes_slice(bytes, 0, perf_record_size(bytes)));
+	struct perf_record record;
+
+	if (read_u32(&r) != PERF_RECORD_SAMPLE) {
+		if (perf_record_parse(bytes, layout, NULL, &record) < 0 || !record.has_time)
+			return false;
+		*ret = record.time_ns;
+		return true;
+	}
+	if (!(layout->sample_type & PERF_SAMPLE_TIME))
+		return false;
+	reader_seek(&r, sizeof(struct perf_event_header) + width_of(layout->sample_type, before_time));
+	uint64_t time = read_u64(&r);
+	if (!r.failed)
+		*ret = time;
+	return !r.failed;
 }
 
 static bool mapping_event(const struct perf_record *record, struct event *ret)

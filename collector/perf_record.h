@@ -102,6 +102,9 @@ size_t perf_record_size(struct bytes bytes);
 /* The event's id, without parsing the rest; false if records of this layout do not carry it. */
 bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
 
+/* When the record was written, without parsing a sample; false if it does not say. */
+bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
+
 /*
  * Parses the record that starts the bytes (what follows it is not looked at). ret points into the bytes and
  * into scratch. 0, or -EBADMSG if the record is shorter than its layout says or malformed.

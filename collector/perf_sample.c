@@ -208,7 +208,8 @@ static void split_chains(const struct chains *chains, const struct perf_layout *
 	if (n_user == 0)
 		n_user = copy_context(chains->ips, first, CONTEXT_USER, user);
 	/* Neither a chain nor registers to make one from: the place alone is better than nothing. */
-	if (n_user == 0 && !sample->in_kernel && sample->regs.known == 0 && has_ip)
+	bool has_pc = layout->isa && regs_known(&sample->regs, layout->isa->pc);
+	if (n_user == 0 && !sample->in_kernel && !has_pc && has_ip)
 		user[n_user++] = record->sample.ip;
 
 	sample->kernel_pc = kernel;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_file: a perf.data as a source of events: what `perf record` wrote, or cpprof's own --raw.
+ *
+ * Files and streams, several events, frame-pointer and LBR chains, compressed records, either
+ * architecture. Records are put into time order by the rounds perf marks; unknown ones are skipped.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "collector/source.h"
+
+struct perf_file_options {
+	const char *symfs; /* where the recorded files are looked for; NULL = "/" */
+};
+
+/*
+ * "-" is standard input. The source does not own images. What is met while reading (binaries that differ, a
+ * recording that was cut off) is added to info.notes when source_next says the end.
+ */
+int perf_file_open(const char *path, const struct perf_file_options *options, struct images *images,
+		   struct source **ret, struct diag *diag);
+/* The same for an open file, which is taken in any case; name is for messages. */
+int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *options,
+		      struct images *images, struct source **ret, struct diag *diag);

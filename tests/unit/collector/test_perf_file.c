@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/compress.h"
+#include "collector/perf_file.h"
+#include "tests/test.h"
+#include "tests/unit/collector/build_file.h"
+
+#define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+static struct build b;
+static struct images *images;
+static struct source *source;
+static struct event event;
+static struct diag diag;
+
+static void put_comm(struct file_build *f, const char *name, uint64_t time)
+{
+	record_start(&b, PERF_RECORD_COMM, 0);
+	put32(&b, 10), put32(&b, 11);
+	put_text(&b, name);
+	put32(&b, 10), put32(&b, 11), put64(&b, time);
+	file_record(f, &b);
+}
+
+static void put_sample(struct file_build *f, uint64_t ip, uint64_t time)
+{
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, ip), put32(&b, 10), put32(&b, 11), put64(&b, time);
+	file_record(f, &b);
+}
+
+static void put_bare(struct file_build *f, uint32_t type)
+{
+	record_start(&b, type, 0);
+	file_record(f, &b);
+}
+
+/* A file with one event and the architecture named. */
+static struct file_build recording_on(const char *arch)
+{
+	struct file_build f = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE, 0);
+	file_string(&f, 6, arch);
+	put_bare(&f, 82); /* a file without data is one that was cut off */
+	return f;
+}
+
+static struct file_build simple(void)
+{
+	return recording_on("x86_64");
+}
+
+static int open_fd(int fd, const char *symfs)
+{
+	struct perf_file_options options = { .symfs = symfs };
+
+	diag = (struct diag){ 0 };
+	source = NULL;
+	images = images_new();
+	return perf_file_open_fd(fd, "test.data", &options, images, &source, &diag);
+}
+
+static int open_build(struct file_build *f)
+{
+	return open_fd(file_built(f), "/nonexistent");
+}
+
+static int next(void)
+{
+	return source_next(source, &event, -1, &diag);
+}
+
+static void done(void)
+{
+	source_close(source);
+	images_free(images);
+	source = NULL;
+	images = NULL;
+}
+
+static void check_next_comm(const char *name)
+{
+	CHECK_EQ(next(), 1);
+	CHECK(event.kind == EVENT_COMM);
+	CHECK_STR(event.comm, name);
+}
+
+static void check_end(void)
+{
+	CHECK_EQ(next(), 0);
+	CHECK_EQ(next(), 0); /* and stays so */
+}
+
+static bool has_note(const char *part)
+{
+	for (size_t i = 0; i < source->info.notes.n; i++)
+		if (strstr(source->info.notes.at[i], part))
+			return true;
+	return false;
+}
+
+static void check_refused(int fd, int error, const char *why)
+{
+	CHECK_EQ(open_fd(fd, NULL), error);
+	CHECK(strstr(diag.what, "test.data"));
+	if (!strstr(diag.why, why))
+		print_error("%s\n", diag.why);
+	CHECK(strstr(diag.why, why));
+	done();
+}
+
+/* ---- what it says about itself -------------------------------------------------------------- */
+
+static void check_info(bool is_stream)
+{
+	struct file_build f = simple();
+	f.is_stream = is_stream;
+
+	file_string(&f, 3, "host1"), file_string(&f, 4, "6.1.0"), file_string(&f, 8, "a CPU");
+	write_u32(&f.feature[11], 2);
+	file_string(&f, 11, "perf"), file_string(&f, 11, "record");
+	write_u64(&f.feature[21], 5000), write_u64(&f.feature[21], 9000);
+	write_u32(&f.feature[29], 1), write_u32(&f.feature[29], 1);
+	write_u64(&f.feature[29], 1700000000000000000), write_u64(&f.feature[29], 4000);
+	put_sample(&f, 1, 5000);
+
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(source->info.isa->elf_machine, EM_X86_64);
+	CHECK_STR(source->info.host, "host1");
+	CHECK_STR(source->info.kernel, "6.1.0");
+	CHECK_STR(source->info.cpu, "a CPU");
+	CHECK_STR(source->info.command, "perf record");
+	CHECK_EQ(source->info.start_ns, 5000);
+	CHECK_EQ(source->info.start_unix_ns, 1700000000000001000);
+	CHECK_EQ(source->info.events.n, 1);
+	CHECK_STR(source->info.events.at[0].name, "cpu-clock");
+	CHECK_STR(source->info.events.at[0].unit, "ns");
+	CHECK_EQ(source->info.events.at[0].frequency, 99);
+	CHECK_EQ(next(), 1);
+	CHECK(event.kind == EVENT_SAMPLE);
+	CHECK_EQ(event.pid, 10);
+	CHECK_EQ(event.tid, 11);
+	CHECK_EQ(event.time_ns, 5000);
+	CHECK_EQ(event.sample.user_pc[0], 1);
+	check_end();
+	CHECK_EQ(source->info.notes.n, 0);
+	done();
+}
+
+TEST(file_states_its_provenance)
+{
+	check_info(false);
+}
+
+TEST(stream_states_the_same_in_records)
+{
+	check_info(true);
+}
+
+TEST(events_are_named_by_their_description_without_precision_modifiers)
+{
+	struct file_build f = simple();
+	struct writer *w = &f.feature[12];
+
+	write_u32(w, 1), write_u32(w, sizeof(struct perf_event_attr));
+	write_bytes(w, (struct bytes){ (uint8_t *)&f.attr[0], sizeof(f.attr[0]) });
+	write_u32(w, 0);
+	file_string(&f, 12, "cycles:uppp");
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_STR(source->info.events.at[0].name, "cycles:uppp"); /* u says what was counted */
+	done();
+
+	f = simple();
+	w = &f.feature[12];
+	write_u32(w, 1), write_u32(w, 128);
+	write_space(w, 128);
+	write_u32(w, 0);
+	file_string(&f, 12, "cycles:pppH");
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_STR(source->info.events.at[0].name, "cycles");
+	done();
+}
+
+TEST(stream_names_events_by_update)
+{
+	struct file_build f = { .is_stream = true };
+	struct writer body = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE, 42)->type = PERF_TYPE_RAW;
+	file_string(&f, 6, "aarch64");
+	write_u64(&body, 2), write_u64(&body, 42);
+	write_bytes(&body, (struct bytes){ (const uint8_t *)"my-event", 9 });
+	put_tool_record(&f.data, 78, writer_bytes(&body), (struct bytes){ 0 });
+	writer_done(&body);
+	put_comm(&f, "a", 1);
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(source->info.isa->elf_machine, EM_AARCH64);
+	CHECK_STR(source->info.events.at[0].name, "my-event");
+	check_next_comm("a");
+	check_end();
+	done();
+}
+
+TEST(architecture_is_told_by_registers_where_it_is_not_named)
+{
+	static const struct {
+		uint64_t mask;
+		uint16_t machine;
+	} cases[] = { { 0xff0fff, EM_X86_64 }, { 0x1ffffffff, EM_AARCH64 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct file_build f = { 0 };
+		file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_REGS_USER, 0)->sample_regs_user = cases[i].mask;
+		CHECK_EQ(open_build(&f), 0);
+		CHECK_EQ(source->info.isa->elf_machine, cases[i].machine);
+		CHECK_EQ(source->info.notes.n, 0);
+		done();
+	}
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+TEST(records_come_in_time_order_within_rounds)
+{
+	struct file_build f = simple();
+
+	put_comm(&f, "20", 20);
+	put_comm(&f, "10", 10);
+	put_bare(&f, 68);
+	put_comm(&f, "40", 40);
+	put_comm(&f, "15", 15); /* of another CPU, held back until this round */
+	put_bare(&f, 68);
+	put_comm(&f, "30", 30);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("10");
+	check_next_comm("15");
+	check_next_comm("20");
+	check_next_comm("30");
+	check_next_comm("40");
+	check_end();
+	done();
+}
+
+TEST(records_of_time_zero_come_at_once)
+{
+	struct file_build f = simple();
+
+	put_comm(&f, "late", 20);
+	put_comm(&f, "synthesized", 0);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("synthesized");
+	check_next_comm("late");
+	check_end();
+	done();
+}
+
+TEST(unknown_records_are_skipped_by_size)
+{
+	struct file_build f = simple();
+	static const uint32_t types[] = { 82, 69, 73, 74, 79, 99, 63, 4000000000u };
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		record_start(&b, types[i], 0);
+		put64(&b, 1), put64(&b, 2), put64(&b, 3);
+		file_record(&f, &b);
+	}
+	put_comm(&f, "a", 1);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	check_end();
+	CHECK_EQ(source->info.notes.n, 0);
+	done();
+}
+
+TEST(trace_data_behind_a_record_is_skipped)
+{
+	struct file_build f = simple();
+
+	record_start(&b, 71, 0);
+	put64(&b, 2000000), put64(&b, 0), put64(&b, 0), put64(&b, 0), put64(&b, 0);
+	file_record(&f, &b);
+	memset(write_space(&f.data, 2000000), 0xff, 2000000);
+	put_comm(&f, "a", 1);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	check_end();
+	done();
+}
+
+TEST(losses_that_both_the_ring_and_perf_report_count_once)
+{
+	struct file_build f = simple();
+	uint64_t lost = 0;
+
+	record_start(&b, PERF_RECORD_LOST, 0);
+	put64(&b, 1), put64(&b, 100), put32(&b, 0), put32(&b, 0), put64(&b, 5);
+	file_record(&f, &b);
+	put_bare(&f, 68);
+	put_bare(&f, 68);
+	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0); /* what perf asked the counters at the end */
+	put64(&b, 120), put32(&b, 0), put32(&b, 0), put64(&b, 0);
+	file_record(&f, &b);
+	CHECK_EQ(open_build(&f), 0);
+	while (next() == 1) {
+		CHECK(event.kind == EVENT_LOST);
+		lost += event.lost;
+	}
+	CHECK_EQ(lost, 120);
+	done();
+}
+
+/* ---- several events ------------------------------------------------------------------------- */
+
+static void put_identified(struct file_build *f, uint64_t id, uint64_t time)
+{
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, id), put64(&b, 0x1000), put32(&b, 10), put32(&b, 11), put64(&b, time);
+	if (id == 12)
+		put64(&b, 777); /* that event's samples carry a period */
+	file_record(f, &b);
+}
+
+TEST(identifiers_tell_events_and_their_layouts_apart)
+{
+	struct file_build f = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_IDENTIFIER, 11);
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_PERIOD, 12)->config =
+		PERF_COUNT_SW_PAGE_FAULTS;
+	file_string(&f, 6, "x86_64");
+	put_identified(&f, 12, 1);
+	put_identified(&f, 11, 2);
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(source->info.events.n, 2);
+	CHECK_STR(source->info.events.at[1].name, "page-faults");
+	CHECK_EQ(next(), 1);
+	CHECK_EQ(event.sample.event, 1);
+	CHECK_EQ(event.sample.weight, 777);
+	CHECK_EQ(next(), 1);
+	CHECK_EQ(event.sample.event, 0);
+	CHECK_EQ(event.sample.weight, 1);
+	check_end();
+	done();
+}
+
+TEST(dummy_events_are_not_listed)
+{
+	struct file_build f = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_IDENTIFIER, 10)->config = PERF_COUNT_SW_DUMMY;
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_IDENTIFIER, 11);
+	file_string(&f, 6, "x86_64");
+	put_identified(&f, 11, 1);
+	put_identified(&f, 10, 2);
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(source->info.events.n, 1);
+	CHECK_STR(source->info.events.at[0].name, "cpu-clock");
+	CHECK_EQ(next(), 1);
+	CHECK_EQ(event.sample.event, 0);
+	check_end();
+	done();
+}
+
+TEST(events_that_cannot_be_told_apart_are_refused)
+{
+	struct file_build f = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE, 11);
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_PERIOD, 12);
+	file_string(&f, 6, "x86_64");
+	check_refused(file_built(&f), -ENOTSUP, "different layout");
+}
+
+TEST(events_alike_but_without_ids_count_as_the_first)
+{
+	struct file_build f = { 0 };
+
+	file_attr(&f, SAMPLE_TYPE, 11);
+	file_attr(&f, SAMPLE_TYPE, 12);
+	file_string(&f, 6, "x86_64");
+	put_sample(&f, 1, 1);
+	CHECK_EQ(open_build(&f), 0);
+	CHECK(has_note("all count as 'cpu-clock'"));
+	CHECK_EQ(next(), 1);
+	CHECK_EQ(event.sample.event, 0);
+	done();
+}
+
+/* ---- compression ---------------------------------------------------------------------------- */
+
+static void check_compressed(uint32_t type)
+{
+	struct file_build packed = simple(), f = simple();
+	struct buffer out;
+
+	put_comm(&packed, "a", 1);
+	put_sample(&packed, 0x1234, 2);
+	put_comm(&packed, "b", 3);
+	CHECK_EQ(compress_zstd(writer_bytes(&packed.data), 1, &out), 0);
+	close(file_built(&packed));
+
+	/* One stream in two pieces: neither ends where a record does. */
+	for (size_t i = 0; i < 2; i++) {
+		struct bytes piece = bytes_slice((struct bytes){ out.at, out.len }, i * (out.len / 2),
+						 i ? UINT64_MAX : out.len / 2);
+		uint64_t len = piece.len;
+		put_tool_record(&f.data, type, (struct bytes){ (uint8_t *)&len, type == 83 ? 8 : 0 }, piece);
+		if (type == 83)
+			f.data.at[f.data.len - piece.len - 8 - 2] = (uint8_t)(16 + piece.len);
+	}
+	free(out.at);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	CHECK_EQ(next(), 1);
+	CHECK_EQ(event.sample.user_pc[0], 0x1234);
+	check_next_comm("b");
+	check_end();
+	CHECK_EQ(source->info.notes.n, 0);
+	done();
+}
+
+TEST(compressed_records_are_unpacked)
+{
+	check_compressed(81);
+}
+
+TEST(compressed_records_of_the_second_kind_are_unpacked)
+{
+	check_compressed(83);
+}
+
+TEST(compressed_garbage_is_a_fault)
+{
+	struct file_build f = simple();
+
+	put_tool_record(&f.data, 81, (struct bytes){ (const uint8_t *)"this is not zstd", 16 },
+			(struct bytes){ 0 });
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(next(), -EBADMSG);
+	CHECK(strstr(diag.why, "does not unpack"));
+	done();
+}
+
+/* ---- damage --------------------------------------------------------------------------------- */
+
+TEST(foreign_files_are_refused_with_a_reason)
+{
+	check_refused(fd_of((struct bytes){ (const uint8_t *)"", 0 }), -EBADMSG, "empty");
+	check_refused(fd_of((struct bytes){ (const uint8_t *)"\177ELF 0123456789abcdef", 20 }), -EBADMSG,
+		      "no perf.data");
+	check_refused(fd_of((struct bytes){ (const uint8_t *)"2ELIFREP\0\0\0\0\0\0\0\150", 16 }), -ENOTSUP,
+		      "big-endian");
+	check_refused(fd_of((struct bytes){ (const uint8_t *)"PERFFILE\150\0\0\0\0\0\0\0", 16 }), -ENOTSUP,
+		      "older");
+	check_refused(fd_of((struct bytes){ (const uint8_t *)"PERFILE2\150\0\0\0\0\0\0\0", 16 }), -EBADMSG,
+		      "cut off");
+	check_refused(open("/", O_RDONLY | O_DIRECTORY), -ENOTSUP, "directory");
+}
+
+TEST(another_architecture_is_refused_by_name)
+{
+	struct file_build f = recording_on("riscv64");
+
+	check_refused(file_built(&f), -ENOTSUP, "riscv64");
+}
+
+TEST(a_file_without_events_is_refused)
+{
+	struct file_build f = { 0 };
+
+	file_string(&f, 6, "x86_64");
+	check_refused(file_built(&f), -EBADMSG, "no event");
+}
+
+TEST(part_of_a_directory_is_refused)
+{
+	struct file_build f = simple();
+
+	write_u64(&f.feature[24], 1);
+	check_refused(file_built(&f), -ENOTSUP, "directory");
+}
+
+TEST(a_file_cannot_come_through_a_pipe_but_a_stream_can)
+{
+	for (int i = 0; i < 2; i++) {
+		struct file_build f = simple();
+		uint8_t bytes[4096];
+		int ends[2];
+
+		f.is_stream = i;
+		put_comm(&f, "a", 1);
+		CLEANUP(close_fd) int fd = file_built(&f);
+		ssize_t n = read(fd, bytes, sizeof(bytes));
+		CHECK(n > 0 && pipe(ends) == 0);
+		CHECK_EQ(write(ends[1], bytes, (size_t)n), n);
+		close(ends[1]);
+		CHECK_EQ(open_fd(ends[0], NULL), i ? 0 : -ENOTSUP);
+		if (i)
+			check_next_comm("a");
+		else
+			CHECK(strstr(diag.hint, "perf record -o -"));
+		done();
+	}
+}
+
+TEST(a_recording_that_was_cut_off_gives_what_it_has)
+{
+	struct file_build f = simple();
+
+	put_comm(&f, "a", 1);
+	put_comm(&f, "b", 2);
+	f.data.len -= 4;
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	check_end();
+	CHECK(has_note("cut off"));
+	done();
+}
+
+TEST(a_recording_that_was_killed_states_no_size_and_is_read_to_the_end)
+{
+	struct file_build f = { .stated_size = UINT64_MAX };
+
+	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_REGS_USER, 0)->sample_regs_user = 0xff0fff;
+	put_comm(&f, "a", 1);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	check_end();
+	CHECK(has_note("cut off"));
+	done();
+}
+
+TEST(a_damaged_record_is_left_out_and_counted)
+{
+	struct file_build f = simple();
+
+	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(&b, 1);
+	file_record(&f, &b); /* neither who nor when */
+	put_comm(&f, "a", 1);
+	CHECK_EQ(open_build(&f), 0);
+	check_next_comm("a");
+	check_end();
+	CHECK(has_note("1 records are damaged"));
+	done();
+}
+
+TEST(a_record_of_no_length_is_a_fault_with_its_offset)
+{
+	struct file_build f = simple();
+
+	put_comm(&f, "a", 1);
+	write_space(&f.data, 8);
+	CHECK_EQ(open_build(&f), 0);
+	CHECK_EQ(next(), -EBADMSG);
+	CHECK(strstr(diag.why, "no length at offset"));
+	done();
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static void put_mmap2(struct file_build *f, const char *path, uint64_t offset, const struct build_id *id,
+		      uint64_t inode)
+{
+	record_start(&b, PERF_RECORD_MMAP2,
+		     PERF_RECORD_MISC_USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
+	put32(&b, 10), put32(&b, 10), put64(&b, 0x7f0000000000), put64(&b, 0x100000), put64(&b, offset);
+	if (id) {
+		put8(&b, id->len), put8(&b, 0), put16(&b, 0);
+		put(&b, id->bytes, BUILD_ID_MAX);
+	} else {
+		put32(&b, 8), put32(&b, 1), put64(&b, inode), put64(&b, 0);
+	}
+	put32(&b, PROT_READ | PROT_EXEC), put32(&b, MAP_PRIVATE);
+	put_text(&b, path);
+	put32(&b, 10), put32(&b, 10), put64(&b, 1);
+	file_record(f, &b);
+}
+
+/* This test program itself: a file whose build-id and segments are known. */
+static const struct image *own_image(void)
+{
+	static struct images *own;
+	image_id id;
+
+	if (!own)
+		own = images_new();
+	CHECK_EQ(images_open(own, "/proc/self/exe", &id, &diag), 0);
+	return images_get(own, id);
+}
+
+static struct file_build recording_of_own(void)
+{
+	return recording_on(own_image()->elf_machine == EM_X86_64 ? "x86_64" : "aarch64");
+}
+
+static const struct segment *code_segment(const struct image *image)
+{
+	for (size_t i = 0; i < image->n_segments; i++)
+		if (image->segments[i].type == PT_LOAD && image->segments[i].flags & PF_X)
+			return &image->segments[i];
+	return NULL;
+}
+
+TEST(mapping_gets_its_image_and_bias_if_the_build_id_is_the_recorded_one)
+{
+	struct file_build f = recording_of_own();
+	char path[4096] = { 0 };
+	const struct segment *code = code_segment(own_image());
+	uint64_t offset = code->offset & ~0xfffull;
+
+	if (own_image()->build_id.len == 0)
+		SKIP("the linker wrote no build-id");
+	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	put_mmap2(&f, path, offset, &own_image()->build_id, 0);
+	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
+	CHECK_EQ(next(), 1);
+	CHECK(event.kind == EVENT_MAPPING);
+	const struct image *image = images_get(images, event.mapping.image);
+	CHECK(image->kind == IMAGE_ELF);
+	CHECK_EQ(event.mapping.bias, 0x7f0000000000 - (code->vaddr - (code->offset - offset)));
+	check_end();
+	CHECK_EQ(source->info.notes.n, 0);
+	done();
+}
+
+TEST(mapping_of_another_build_is_unknown_and_noted_once)
+{
+	struct file_build f = recording_of_own();
+	struct build_id other = { 20, { 1, 2, 3 } };
+	char path[4096] = { 0 };
+
+	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	for (int i = 0; i < 3; i++)
+		put_mmap2(&f, path, 0x1000, &other, 0);
+	put_mmap2(&f, "/nonexistent/lib.so", 0x1000, &other, 0);
+	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(next(), 1);
+		const struct image *image = images_get(images, event.mapping.image);
+		CHECK(image->kind == IMAGE_UNKNOWN);
+		CHECK(build_id_equal(&image->build_id, &other));
+		CHECK_EQ(event.mapping.bias, 0x7f0000000000 - 0x1000);
+	}
+	CHECK_EQ(next(), 1);
+	check_end();
+	CHECK_EQ(source->info.notes.n, 1);
+	CHECK(has_note("the binaries here are not those of the recording: 1 differ, 1 are missing"));
+	CHECK(has_note(path));
+	done();
+}
+
+TEST(mapping_is_looked_for_under_symfs)
+{
+	struct file_build f = recording_of_own();
+	char directory[] = "/tmp/cpprof-symfs-XXXXXX";
+
+	CHECK(mkdtemp(directory) != NULL);
+	CLEANUP(freep) char *target = alloc_printf("%s/prog", directory);
+	CLEANUP(freep) char *link = alloc_printf("%s/link", directory);
+	CLEANUP(freep) char *command = alloc_printf("cp /proc/%d/exe %s", getpid(), target);
+	CHECK_EQ(system(command), 0);
+	CHECK_EQ(symlink("/prog", link), 0); /* absolute, but under symfs */
+	put_mmap2(&f, "/link", 0, NULL, 0);
+	int status = open_fd(file_built(&f), directory);
+	if (status == 0)
+		status = next();
+	unlink(target);
+	unlink(link);
+	rmdir(directory);
+	CHECK_EQ(status, 1);
+	CHECK(images_get(images, event.mapping.image)->kind == IMAGE_ELF);
+	check_end();
+	CHECK(has_note("has no build-id of 1 binaries"));
+	done();
+}
+
+TEST(binary_for_another_machine_is_not_taken)
+{
+	struct file_build f = recording_on(own_image()->elf_machine == EM_X86_64 ? "aarch64" : "x86_64");
+	char path[4096] = { 0 };
+
+	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	put_mmap2(&f, path, 0, NULL, 0);
+	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
+	CHECK_EQ(next(), 1);
+	CHECK(images_get(images, event.mapping.image)->kind == IMAGE_UNKNOWN);
+	check_end();
+	CHECK(has_note("1 differ"));
+	done();
+}
+
+TEST(build_ids_come_from_the_table_where_records_have_none)
+{
+	struct file_build f = recording_of_own();
+	struct writer *w = &f.feature[2];
+	char path[4096] = { 0 };
+
+	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	size_t text = (strlen(path) + 8) & ~(size_t)7;
+	write_u32(w, 0), write_u16(w, PERF_RECORD_MISC_USER), write_u16(w, (uint16_t)(36 + text)),
+		write_u32(w, UINT32_MAX);
+	memset(write_space(w, 20), 0x55, 20);
+	write_u32(w, 0);
+	memcpy(write_space(w, text), path, strlen(path));
+	put_mmap2(&f, path, 0, NULL, own_image()->inode);
+	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
+	CHECK_EQ(next(), 1);
+	const struct image *image = images_get(images, event.mapping.image);
+	CHECK(image->kind == IMAGE_UNKNOWN); /* ours is not 5555... */
+	CHECK_EQ(image->build_id.len, 20);
+	CHECK_EQ(image->build_id.bytes[0], 0x55);
+	done();
+}
+
+TEST(vdso_is_unknown_unless_its_build_id_says_it_is_ours)
+{
+	struct file_build f = recording_of_own();
+	struct build_id other = { 20, { 1, 2, 3 } };
+
+	put_mmap2(&f, "[vdso]", 0, &other, 0);
+	put_mmap2(&f, "[vdso]", 0, NULL, 0);
+	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(next(), 1);
+		CHECK(images_get(images, event.mapping.image)->kind == IMAGE_UNKNOWN);
+	}
+	check_end();
+	done();
+}

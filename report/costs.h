@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * costs: what each scope cost, itself and with all below it, for the threads that are asked about.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "structure/scope.h"
+
+struct costs {
+	size_t n_metrics;
+	uint64_t *self, *inclusive; /* [scope * n_metrics + metric] */
+};
+
+/* is_kept: by thread index; NULL = all threads. */
+void costs_init(struct costs *costs, const struct scope_tree *tree, const bool *is_kept);
+void costs_done(struct costs *costs);
+
+static inline uint64_t costs_self(const struct costs *costs, uint32_t scope, uint32_t metric)
+{
+	return costs->self[(size_t)scope * costs->n_metrics + metric];
+}
+static inline uint64_t costs_inclusive(const struct costs *costs, uint32_t scope, uint32_t metric)
+{
+	return costs->inclusive[(size_t)scope * costs->n_metrics + metric];
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group: which scopes are the same thing, seen apart from where they were called.
+ *
+ * A function and its inlined copies are one function; its loops and lines belong to it. Functions
+ * of the same name are told apart by their declaration, or by their address where that is unknown.
+ */
+#pragma once
+
+#include "structure/scope.h"
+
+enum group_by { GROUP_FUNCTION, GROUP_MODULE, GROUP_FILE, GROUP_LOOP, GROUP_LINE };
+
+#define GROUP_NONE UINT32_MAX
+
+struct groups {
+	uint32_t *of;            /* by scope; GROUP_NONE = in none */
+	VEC(uint32_t) scopes;    /* by group: the first scope in it stands for all */
+};
+
+void groups_init(struct groups *groups, const struct scope_tree *tree, enum group_by by);
+void groups_done(struct groups *groups);

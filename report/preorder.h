@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * preorder: a number for every scope such that a subtree is a range of numbers. Whether one scope
+ * lies below another, and so whether a recursive call was counted already, is then a comparison.
+ */
+#pragma once
+
+#include "structure/scope.h"
+
+struct preorder {
+	uint32_t *number; /* by scope */
+	uint32_t *end;    /* by scope: one past the last number of its subtree */
+	uint32_t *scope;  /* by number */
+};
+
+void preorder_init(struct preorder *preorder, const struct scope_tree *tree);
+void preorder_done(struct preorder *preorder);

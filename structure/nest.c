@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/nest.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
 #define UNSEEN UINT32_MAX
+#define WEIGHTY 12 /* bytes of a statement that are no longer a stray: more than a shared constant takes */
 
-/* The innermost context that holds all code of each machine loop, nested loops included. */
-static void find_contexts(struct nest *nest)
+uint64_t statement_key(const struct atom *atom)
 {
-	size_t n = nest->machine->loops.n;
-
-	vec_clear(&nest->context);
-	for (size_t i = 0; i < n; i++)
-		vec_push(&nest->context, UNSEEN);
-	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		const struct atom *atom = &nest->atoms->list.at[i];
-		if (atom->loop == LOOP_NONE || !atom->line) /* code of no line says nothing of its place */
-			continue;
-		uint32_t *context = &nest->context.at[atom->loop];
-		*context = *context == UNSEEN ? atom->context : contexts_common(nest->contexts, *context, atom->context);
-	}
-	for (size_t i = n; i-- > 0;) {
-		uint32_t parent = nest->machine->loops.at[i].parent, mine = nest->context.at[i];
-		if (mine == UNSEEN || parent == LOOP_NONE)
-			continue;
-		uint32_t *outer = &nest->context.at[parent];
-		*outer = *outer == UNSEEN ? mine : contexts_common(nest->contexts, *outer, mine);
-	}
-	for (size_t i = 0; i < n; i++) {
-		uint32_t parent = nest->machine->loops.at[i].parent;
-		if (nest->context.at[i] == UNSEEN)
-			nest->context.at[i] = parent == LOOP_NONE ? 0 : nest->context.at[parent];
-	}
-}
-
-void nest_build(struct nest *nest)
-{
-	find_contexts(nest);
-	normalize_fuse(nest);
-	normalize_elide(nest);
-	place_loops(nest);
-}
-
-void nest_done(struct nest *nest)
-{
-	vec_done(&nest->context);
-	vec_done(&nest->source);
-	vec_done(&nest->loops);
-	vec_done(&nest->loop_of);
+	return hash_u64(hash_u64((uint64_t)atom->file << 32 | atom->line) ^ hash_u64((uint64_t)atom->context << 32 | atom->column));
 }
 
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
@@ -55,4 +21,216 @@ bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
 	while (loop != LOOP_NONE && loop != outer)
 		loop = nest->loops.at[loop].parent;
 	return loop == outer;
+}
+
+uint32_t nest_common(const struct nest *nest, uint32_t a, uint32_t b)
+{
+	while (a != LOOP_NONE && !nest_holds(nest, a, b))
+		a = nest->loops.at[a].parent;
+	return a;
+}
+
+uint32_t nest_leader(struct nest *nest, uint32_t loop)
+{
+	uint32_t *leader = nest->leader.at;
+
+	while (leader[loop] != loop)
+		loop = leader[loop] = leader[leader[loop]];
+	return loop;
+}
+
+/* Headers are numbered in the order the code is entered: the first of two leads. */
+void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
+{
+	a = nest_leader(nest, a);
+	b = nest_leader(nest, b);
+	if (a < b)
+		nest->leader.at[b] = a;
+	else
+		nest->leader.at[a] = b;
+}
+
+/* ---- tests: what decides whether a loop goes round again --------------------------------------- */
+
+static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
+{
+	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
+
+	return atom && atom->line ? (uint32_t)(atom - nest->atoms->list.at) : UNSEEN;
+}
+
+/* A conditional backward branch; failing that the head's own exit; failing that the backward jump. */
+static void find_tests(struct nest *nest)
+{
+	const struct cfg *cfg = nest->cfg;
+	size_t n = nest->machine->loops.n;
+	uint32_t *loop_at = alloc_resize(NULL, cfg->n_blocks, sizeof(uint32_t)); /* header block -> loop */
+	uint32_t *jump = alloc_resize(NULL, n, sizeof(uint32_t));
+
+	for (size_t b = 0; b < cfg->n_blocks; b++)
+		loop_at[b] = LOOP_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		loop_at[nest->machine->loops.at[i].header] = i;
+		vec_push(&nest->test, UNSEEN);
+		jump[i] = UNSEEN;
+	}
+	for (uint32_t b = 0; b < cfg->n_blocks; b++)
+		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++) {
+			uint32_t loop = loop_at[cfg->edges[cfg->blocks[b].first_edge + e].to];
+			if (loop == LOOP_NONE || !loops_contain(nest->machine, loop, b))
+				continue;
+			uint32_t *found = cfg->blocks[b].end_kind == BLOCK_BRANCHES ? &nest->test.at[loop] : &jump[loop];
+			if (*found == UNSEEN)
+				*found = atom_with_line(nest, b);
+		}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t header = nest->machine->loops.at[i].header;
+		if (nest->test.at[i] == UNSEEN && cfg->blocks[header].end_kind == BLOCK_BRANCHES)
+			nest->test.at[i] = atom_with_line(nest, header);
+		if (nest->test.at[i] == UNSEEN)
+			nest->test.at[i] = jump[i];
+	}
+	free(loop_at);
+	free(jump);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------- */
+
+/* Siblings with one test are versions of one loop. Parents come first, so theirs are known. */
+static void group_versions(struct nest *nest)
+{
+	struct map seen = { 0 };
+
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
+		vec_push(&nest->leader, i);
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		if (nest->test.at[i] == UNSEEN)
+			continue;
+		uint32_t parent = nest->machine->loops.at[i].parent;
+		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
+		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^ around * 0x9e3779b97f4a7c15u);
+		uint32_t other = map_find(&seen, key);
+		if (other == MAP_NONE)
+			map_put(&seen, key, i);
+		else
+			nest_unite(nest, i, other);
+	}
+	map_done(&seen);
+}
+
+/* The source loops that the leaders make, contexts and lines still to be found. */
+static void make_loops(struct nest *nest)
+{
+	vec_clear(&nest->loops);
+	vec_clear(&nest->source);
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		const struct loop *loop = &nest->machine->loops.at[i];
+		uint32_t leader = nest_leader(nest, i);
+		uint16_t flags = loop->is_irreducible ? SCOPE_IRREDUCIBLE : 0;
+		if (leader != i) {
+			vec_push(&nest->source, nest->source.at[leader]);
+			nest->loops.at[nest->source.at[leader]].flags |= flags;
+			continue;
+		}
+		vec_push(&nest->source, (uint32_t)nest->loops.n);
+		vec_push(&nest->loops, (struct source_loop){
+					       .parent = loop->parent == LOOP_NONE ? LOOP_NONE : nest->source.at[loop->parent],
+					       .flags = flags,
+					       .vaddr = nest->cfg->blocks[loop->header].start,
+				       });
+	}
+}
+
+/* ---- evidence ----------------------------------------------------------------------------------- */
+
+static uint32_t source_of(const struct nest *nest, const struct atom *atom)
+{
+	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
+}
+
+/* A statement speaks for the innermost loop that holds all of it; a weighty piece for the one it stands in. */
+static void find_evidence(struct nest *nest)
+{
+	struct map seen = { 0 };
+	VEC(uint32_t) home = { 0 }; /* per statement */
+	VEC(uint32_t) statement = { 0 };
+
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t at = map_find(&seen, statement_key(atom));
+		if (at == MAP_NONE) {
+			at = (uint32_t)home.n;
+			map_put(&seen, statement_key(atom), at);
+			vec_push(&home, source_of(nest, atom));
+		} else {
+			home.at[at] = nest_common(nest, home.at[at], source_of(nest, atom));
+		}
+		vec_push(&statement, at);
+	}
+	vec_clear(&nest->evidence);
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t loop = atom->len >= WEIGHTY ? source_of(nest, atom) : home.at[statement.at[i]];
+		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
+	}
+	map_done(&seen);
+	vec_done(&home);
+	vec_done(&statement);
+}
+
+static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
+{
+	uint32_t *known = &nest->loops.at[loop].context;
+
+	*known = *known == UNSEEN ? context : contexts_common(nest->contexts, *known, context);
+}
+
+/* The innermost context that holds all that speaks for a loop, nested loops included. */
+static void find_contexts(struct nest *nest)
+{
+	for (size_t i = 0; i < nest->loops.n; i++)
+		nest->loops.at[i].context = UNSEEN;
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		if (nest->evidence.at[i] != LOOP_NONE)
+			add_context(nest, nest->evidence.at[i], nest->atoms->list.at[i].context);
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
+		if (nest->test.at[i] != UNSEEN)
+			add_context(nest, nest->source.at[i], nest->atoms->list.at[nest->test.at[i]].context);
+	for (size_t i = nest->loops.n; i-- > 0;)
+		if (nest->loops.at[i].context != UNSEEN && nest->loops.at[i].parent != LOOP_NONE)
+			add_context(nest, nest->loops.at[i].parent, nest->loops.at[i].context);
+	for (size_t i = 0; i < nest->loops.n; i++) {
+		struct source_loop *loop = &nest->loops.at[i];
+		if (loop->context == UNSEEN)
+			loop->context = loop->parent == LOOP_NONE ? 0 : nest->loops.at[loop->parent].context;
+	}
+}
+
+static void locate(struct nest *nest)
+{
+	make_loops(nest);
+	find_evidence(nest);
+	find_contexts(nest);
+	place_loops(nest);
+}
+
+void nest_build(struct nest *nest)
+{
+	find_tests(nest);
+	group_versions(nest);
+	locate(nest);
+	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
+	while (normalize_fuse(nest))
+		locate(nest);
+	normalize_elide(nest);
+}
+
+void nest_done(struct nest *nest)
+{
+	vec_done(&nest->test);
+	vec_done(&nest->leader);
+	vec_done(&nest->source);
+	vec_done(&nest->loops);
+	vec_done(&nest->evidence);
+	vec_done(&nest->loop_of);
 }

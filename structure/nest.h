@@ -2,11 +2,17 @@
 /*
  * nest: source loops out of machine loops.
  *
- * A machine loop belongs to the innermost procedure context that holds all of its code: a loop all of
- * whose code was inlined is itself inlined; one that merely contains inlined code, in its body or in its
- * condition, is not. (Guess-and-correct of Tallent et al. 2009, 3.3, comes to the same: a statement of
- * a shallower context moves the loop out to it.) Machine loops that share a statement are versions of
- * one source loop (normalize); its lines are found last (place).
+ * A loop belongs to the innermost procedure context that holds all of its code: a loop all of whose code
+ * was inlined is itself inlined; one that merely contains inlined code, in its body or in its condition,
+ * is not. (Guess-and-correct of Tallent et al. 2009, 3.3, comes to the same: a statement of a shallower
+ * context moves the loop out to it.)
+ *
+ * Not all code in a loop says where the loop belongs: compilers share constants and move single
+ * instructions about. A statement that also stands outside a loop speaks for that loop only if there is
+ * enough of it inside. What each atom speaks for is its `evidence`.
+ *
+ * The steps: tests of the loops; versions of one loop grouped by their test; evidence; contexts and
+ * lines; groups that share a statement fused (normalize); statements put at their deepest place.
  */
 #pragma once
 
@@ -26,10 +32,12 @@ struct nest {
 	const struct loop_forest *machine;
 	struct contexts *contexts;
 	struct atoms *atoms;
-	VEC(uint32_t) context; /* per machine loop */
+	VEC(uint32_t) test;    /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
+	VEC(uint32_t) leader;  /* per machine loop: union-find of those that are one source loop */
 	VEC(uint32_t) source;  /* per machine loop: index into loops */
 	VEC(struct source_loop) loops;
-	VEC(uint32_t) loop_of; /* per atom: source loop after normalization, LOOP_NONE */
+	VEC(uint32_t) evidence; /* per atom: innermost source loop it speaks for, LOOP_NONE */
+	VEC(uint32_t) loop_of;  /* per atom: source loop after normalization, LOOP_NONE */
 };
 
 /* Fills nest from its first four members. */
@@ -38,10 +46,17 @@ void nest_done(struct nest *nest);
 
 /* Is `loop` inside `outer` or the same? LOOP_NONE, the function's own level, holds every loop. */
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop);
+/* The innermost loop that holds both. */
+uint32_t nest_common(const struct nest *nest, uint32_t a, uint32_t b);
+/* What makes an atom's statement the same as another's: its context, file, line and column. */
+uint64_t statement_key(const struct atom *atom);
+/* Two machine loops are one; the first leads. */
+void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
+uint32_t nest_leader(struct nest *nest, uint32_t loop);
 
-/* Fuses machine loops into source loops: fills source and loops. */
-void normalize_fuse(struct nest *nest);
+/* Fuses groups that share a statement: unites leaders. True if any were. */
+bool normalize_fuse(struct nest *nest);
 /* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
 void normalize_elide(struct nest *nest);
-/* Finds the lines of the loops. */
+/* Finds the lines of the loops from the evidence. */
 void place_loops(struct nest *nest);

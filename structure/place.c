@@ -36,44 +36,18 @@ struct extent {
 	bool is_lineless;
 };
 
-/* What decides whether the loop goes round again: a conditional backward branch, or else the head's own exit. */
-static const struct atom *test_atom(const struct nest *nest, uint32_t loop)
-{
-	const struct cfg *cfg = nest->cfg;
-	uint32_t header = nest->machine->loops.at[loop].header;
-	const struct atom *jump = NULL;
-
-	for (uint32_t b = 0; b < cfg->n_blocks; b++) {
-		const struct cfg_block *block = &cfg->blocks[b];
-		if (!block->is_reached || !loops_contain(nest->machine, loop, b))
-			continue;
-		for (uint32_t e = 0; e < block->n_edges; e++) {
-			if (cfg->edges[block->first_edge + e].to != header)
-				continue;
-			const struct atom *atom = atoms_at(nest->atoms, b, block->last);
-			if (atom && atom->line && block->end_kind == BLOCK_BRANCHES)
-				return atom;
-			if (atom && atom->line && !jump)
-				jump = atom;
-		}
-	}
-	const struct cfg_block *head = &cfg->blocks[header];
-	const struct atom *at_head = head->end_kind == BLOCK_BRANCHES ? atoms_at(nest->atoms, header, head->last) : NULL;
-	return at_head && at_head->line ? at_head : jump;
-}
-
-static void find_tests(const struct nest *nest, struct extent *extents)
+static void add_tests(const struct nest *nest, struct extent *extents)
 {
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		uint32_t source = nest->source.at[i];
-		const struct atom *atom = test_atom(nest, i);
-		if (!atom)
-			continue;
-		struct native_line line = native(nest, nest->loops.at[source].context, atom);
 		struct extent *extent = &extents[source];
+		if (nest->test.at[i] == UINT32_MAX)
+			continue;
+		struct native_line line = native(nest, nest->loops.at[source].context, &nest->atoms->list.at[nest->test.at[i]]);
 		if (line.line && (!extent->test || (line.file == extent->file && line.line < extent->test))) {
 			extent->file = line.file;
 			extent->test = line.line;
+			extent->is_lineless = false;
 		}
 	}
 }
@@ -112,10 +86,10 @@ void place_loops(struct nest *nest)
 
 	for (size_t i = 0; i < nest->loops.n; i++)
 		extents[i].is_lineless = true;
-	find_tests(nest, extents);
+	add_tests(nest, extents);
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		if (nest->atoms->list.at[i].line)
-			add_line(nest, extents, &nest->atoms->list.at[i], nest->loop_of.at[i]);
+			add_line(nest, extents, &nest->atoms->list.at[i], nest->evidence.at[i]);
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		struct source_loop *loop = &nest->loops.at[i];
 		loop->file = extents[i].file;

@@ -98,6 +98,16 @@ static const char *plain_name(struct symbols_private *private, const char *name)
 	return arena_text(&private->names, name, at && at != name ? (size_t)(at - name) : strlen(name));
 }
 
+/* Sections tell code from read-only data that happens to share its segment. */
+static bool is_code_symbol(const struct image *image, enum symbol_source source, uint16_t section, uint64_t value)
+{
+	if (!image_is_code(image, value))
+		return false;
+	if (source != SYMBOL_SYMTAB && source != SYMBOL_DYNSYM) /* numbered by another file */
+		return true;
+	return section >= image->n_sections || image->sections[section].flags & SHF_EXECINSTR;
+}
+
 /* $x, $d (AArch64) and .L labels mark places, they name nothing. */
 static bool is_marker(const char *name)
 {
@@ -118,7 +128,7 @@ static void add_table(struct symbols_private *private, const struct image *image
 
 		if (section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 			continue;
-		if (!image_is_code(image, value))
+		if (!is_code_symbol(image, table.source, section, value))
 			continue;
 		struct reader s = reader_of(bytes_from(table.strings, name));
 		const char *text = read_cstr(&s);

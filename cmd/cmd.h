@@ -33,3 +33,5 @@ __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const c
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_struct(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_schema(int argc, char **argv);

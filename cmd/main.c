@@ -12,6 +12,8 @@
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
+	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
+	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
 	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },

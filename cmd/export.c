@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export: a profile in another form, for dashboards and other tools; and schema, which prints what the
+ * JSON form looks like.
+ */
+#include "cmd/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/compress.h"
+#include "base/embed.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "structure/fuse.h"
+
+EMBED(cpprof_schema, "docs/schema.json");
+
+int cmd_schema(int argc, char **argv)
+{
+	struct command_line line = {
+		.command = "schema",
+		.usage = "",
+		.about = "Prints the JSON Schema of `cpprof export --format json`.",
+	};
+	int code = options_parse(&line, argc, argv);
+
+	if (code >= 0)
+		return code;
+	return fwrite(cpprof_schema, 1, (size_t)(cpprof_schema_end - cpprof_schema), stdout) ? EXIT_OK : EXIT_FAULT;
+}
+
+/* ---- where it goes -------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), suffix_len = strlen(suffix);
+
+	return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+/* Writes beside path and renames, so that a reader never sees half a file. */
+static int write_whole(const char *path, const char *bytes, size_t len, struct diag *diag)
+{
+	CLEANUP(freep) char *temporary = alloc_printf("%s.%d.tmp", path, getpid());
+	FILE *to = fopen(temporary, "we");
+
+	if (!to)
+		return diag_set(diag, -errno, "cannot write '%s'", path);
+	bool failed = fwrite(bytes, 1, len, to) != len;
+	failed |= fclose(to) != 0;
+	if (failed || rename(temporary, path) < 0) {
+		int error = errno ? -errno : -EIO;
+		unlink(temporary);
+		return diag_set(diag, error, "cannot write '%s'", path);
+	}
+	return 0;
+}
+
+static int write_stream(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
+			const char *path, struct diag *diag)
+{
+	CLEANUP(freep) char *temporary = alloc_printf("%s.%d.tmp", path, getpid());
+	FILE *to = fopen(temporary, "we");
+
+	if (!to)
+		return diag_set(diag, -errno, "cannot write '%s'", path);
+	int error = export_profile(exporter, input, options, to, diag);
+	if (fclose(to) != 0 && error == 0)
+		error = diag_set(diag, -errno, "cannot write '%s'", path);
+	if (error == 0 && rename(temporary, path) < 0)
+		error = diag_set(diag, -errno, "cannot write '%s'", path);
+	if (error < 0)
+		unlink(temporary);
+	return error;
+}
+
+/* A name that ends in .gz asks for compression, unless the format is compressed anyway. */
+static int write_gzip(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
+		      const char *path, struct diag *diag)
+{
+	CLEANUP(freep) char *plain = NULL;
+	struct buffer packed = { 0 };
+	size_t len = 0;
+	FILE *to = open_memstream(&plain, &len);
+
+	int error = export_profile(exporter, input, options, to, diag);
+	fclose(to);
+	if (error == 0)
+		error = compress_gzip((struct bytes){ (const uint8_t *)plain, len }, &packed);
+	if (error == 0)
+		error = write_whole(path, (const char *)packed.at, packed.len, diag);
+	free(packed.at);
+	return error;
+}
+
+int export_to(const struct exporter *exporter, const struct profile *profile, const struct export_choice *choice, const char *path,
+	      struct diag *diag)
+{
+	struct fuse_input fuse_input = { &profile->cct, profile->functions.at, profile->functions.n, (uint32_t)profile->metrics.n };
+	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE, .no_inlines = choice->no_inlines,
+					     .lines = exporter->needs_lines };
+	struct scope_tree tree = { 0 };
+	struct export_input input = { profile, &tree };
+	int error;
+
+	fuse(&fuse_input, &fuse_options, &tree);
+	if (!path || strcmp(path, "-") == 0)
+		error = export_profile(exporter, &input, &choice->options, stdout, diag);
+	else if (!exporter->is_binary && ends_in(path, ".gz"))
+		error = write_gzip(exporter, &input, &choice->options, path, diag);
+	else
+		error = write_stream(exporter, &input, &choice->options, path, diag);
+	scope_tree_done(&tree);
+	return error;
+}
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+static const struct exporter *choose(const char *format, const char *path)
+{
+	CLEANUP(freep) char *plain = alloc_text(path ? path : "");
+
+	if (format)
+		return exporter_named(format);
+	const struct exporter *exporter = exporter_for_file(plain);
+	if (!exporter && ends_in(plain, ".gz")) {
+		plain[strlen(plain) - 3] = '\0';
+		exporter = exporter_for_file(plain);
+	}
+	return exporter;
+}
+
+static int complain_of_format(const char *format)
+{
+	char names[256] = "";
+
+	for (const struct exporter *const *e = exporters; *e; e++) {
+		strncat(names, e == exporters ? "" : ", ", sizeof(names) - strlen(names) - 1);
+		strncat(names, (*e)->name, sizeof(names) - strlen(names) - 1);
+	}
+	if (format)
+		return cmd_usage("export", "there is no format '%s'; there are %s", format, names);
+	return cmd_usage("export", "say which format with --format: %s", names);
+}
+
+int export_find_metric(const struct profile *profile, const char *name)
+{
+	if (!name)
+		return profile->metrics.n > 1 ? 1 : 0;
+	for (size_t i = 0; i < profile->metrics.n; i++)
+		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
+			return (int)i;
+	return -ENOENT;
+}
+
+static int run_export(const char *file, const struct exporter *exporter, struct export_choice *choice, const char *metric,
+		      const char *path)
+{
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	if (profile_read(file, &profile, &diag) < 0)
+		return cmd_fail(&diag);
+	int index = export_find_metric(profile, metric);
+	int error = 0;
+	if (index < 0) {
+		error = diag_set(&diag, -EINVAL, "cannot export '%s'", file);
+		diag_why(&diag, "it has no metric '%s'", metric);
+	} else {
+		choice->options.metric = (uint32_t)index;
+		error = export_to(exporter, profile, choice, path, &diag);
+	}
+	profile_free(profile);
+	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	const char *format = NULL, *path = NULL, *metric = NULL;
+	uint64_t max_nodes = 0, limit = 0;
+	int loops = 0, names = 0;
+	bool inlines = true, no_loops = false;
+	struct export_choice choice = { .options = { .totals = true } };
+	const struct option_spec specs[] = {
+		{ 'f', "format", OPTION_TEXT, &format, "NAME", "json, ndjson, rows, top, pprof, speedscope, folded; else by OUT's name" },
+		{ 'o', "output", OPTION_TEXT, &path, "OUT", "where to write; - or nothing is standard output; .gz compresses" },
+		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "for formats that hold one metric" },
+		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off", "loops as frames of their own, or not at all" },
+		{ 0, "no-loops", OPTION_FLAG, &no_loops, NULL, NULL },
+		{ 0, "inlines", OPTION_FLAG, &inlines, NULL, "inlined calls as frames of their own" },
+		{ 0, "totals", OPTION_FLAG, &choice.options.totals, NULL, "json: inclusive values too" },
+		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL, "ndjson: one line a node, names resolved" },
+		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N", "fold what is lightest into `other`" },
+		{ 0, "limit", OPTION_NUMBER, &limit, "N", "top: at most N rows of each kind" },
+		{ 0, "pprof-names", OPTION_CHOICE, &names, "cpprof|pyroscope", "how the metric types are called" },
+		{ 0, "folded-annotate", OPTION_FLAG, &choice.options.annotate, NULL, "folded: mark kernel and inlined frames" },
+		{ 0 },
+	};
+	struct command_line line = {
+		.command = "export",
+		.usage = "[FILE] --format NAME [-o OUT]",
+		.about = "Writes a profile (default cpprof.data) in another form, for dashboards and other tools.",
+		.examples = "  cpprof export -o profile.json.gz\n"
+			    "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
+			    "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
+			    "  cpprof export -o app.speedscope.json\n",
+		.specs = specs,
+	};
+
+	int code = options_parse(&line, argc, argv);
+	if (code >= 0)
+		return code;
+	const struct exporter *exporter = choose(format, path);
+	if (!exporter)
+		return complain_of_format(format);
+	if (exporter->is_binary && (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
+		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
+	choice.no_inlines = !inlines;
+	choice.no_loops = loops == 2 || (loops == 0 && !exporter->loops_by_default) || no_loops;
+	choice.options.max_nodes = (uint32_t)max_nodes;
+	choice.options.limit = (uint32_t)limit;
+	choice.options.pyroscope_names = names == 1;
+	return run_export(line.n_operands ? line.operands[0] : "cpprof.data", exporter, &choice, metric, path);
+}

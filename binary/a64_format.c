@@ -6,7 +6,7 @@
  * a general one, b, h, s, d, q for a scalar of that size, f (by the type field), v for a vector; then
  * the field: d, n, a or m. `:sp` behind it says that 31 is sp. `imm16.5` is the 16-bit field that
  * starts at bit 5, in hex with x behind it; `cond.12` a condition. Everything else is looked up among
- * the named operands of a64_operands.c. What we cannot write reads `.inst 0x01234567`.
+ * the named operands of the a64_operands*.c files. What we cannot write reads `.inst 0x01234567`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,10 @@ void a64_print_reg(struct a64_text *t, char class, unsigned reg, bool is_sp)
 {
 	if (class == 'r')
 		class = t->word >> 31 ? 'x' : 'w';
-	if (class == 'f')
+	if (class == 'f') {
 		class = "sd?h"[a64_bits(t->word, 23, 22)];
+		t->is_unknown |= class == '?';
+	}
 	if (reg != 31 || (class != 'x' && class != 'w'))
 		text_printf(&t->text, "%c%u", class, reg);
 	else if (is_sp)
@@ -59,9 +61,27 @@ static bool print_field(struct a64_text *t, const char *name, size_t len)
 	return true;
 }
 
+static bool print_named(struct a64_text *t, const char *name, size_t len)
+{
+	static const struct a64_operands *const tables[] = { &a64_base_operands, &a64_memory_operands,
+							     &a64_vector_operands, &a64_shape_operands };
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		for (size_t k = 0; k < tables[i]->n; k++) {
+			const struct a64_operand *operand = &tables[i]->at[k];
+
+			if (strncmp(operand->name, name, len) != 0 || operand->name[len])
+				continue;
+			operand->print(t);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void print_operand(struct a64_text *t, const char *name, size_t len)
 {
-	if (!print_register(t, name, len) && !a64_print_named(t, name, len) && !print_field(t, name, len))
+	if (!print_register(t, name, len) && !print_named(t, name, len) && !print_field(t, name, len))
 		t->is_unknown = true;
 }
 

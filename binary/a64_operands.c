@@ -3,8 +3,6 @@
  * a64_operands: the named operands of base instructions, and the mnemonics that depend on more than
  * a mask (bit fields, moves, conditional selects). Written as binutils writes them.
  */
-#include <string.h>
-
 #include "binary/a64_text.h"
 
 #define PRINT(...) text_printf(&t->text, __VA_ARGS__)
@@ -390,20 +388,4 @@ static const struct a64_operand operands[] = {
 	{ "uimm8", uimm8 }, { "tag_offset", tag_offset },
 };
 
-static bool print_from(struct a64_text *t, const struct a64_operand *table, size_t n, const char *name, size_t len)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strncmp(table[i].name, name, len) != 0 || table[i].name[len])
-			continue;
-		table[i].print(t);
-		return true;
-	}
-	return false;
-}
-
-bool a64_print_named(struct a64_text *t, const char *name, size_t len)
-{
-	return print_from(t, operands, ARRAY_LEN(operands), name, len) ||
-	       print_from(t, a64_memory_operands, a64_n_memory_operands, name, len) ||
-	       print_from(t, a64_vector_operands, a64_n_vector_operands, name, len);
-}
+const struct a64_operands a64_base_operands = { operands, ARRAY_LEN(operands) };

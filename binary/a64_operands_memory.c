@@ -234,12 +234,32 @@ static void tag_index(struct a64_text *t)
 	PRINT("%lld", (long long)a64_signed_bits(t->word, 20, 12) * 16);
 }
 
-const struct a64_operand a64_memory_operands[] = {
+/* Three registers that move on together: copy and set, in three steps, forwards only or either way. */
+static void memory_copy(struct a64_text *t)
+{
+	static const char *const steps[] = { "p", "m", "e" };
+
+	t->is_unknown |= bits(t, 15, 12) != 0; /* the variants by privilege and caching */
+	PRINT("cpy%s%s ", bits(t, 26, 26) ? "" : "f", steps[bits(t, 23, 22) % 3]);
+	a64_print(t, "[{xd}]!, [{xm}]!, {xn}!");
+}
+
+static void memory_set(struct a64_text *t)
+{
+	static const char *const steps[] = { "p", "m", "e", "?" };
+
+	t->is_unknown |= bits(t, 13, 12) != 0 || bits(t, 15, 14) == 3;
+	PRINT("set%s%s ", bits(t, 26, 26) ? "g" : "", steps[bits(t, 15, 14)]);
+	a64_print(t, "[{xd}]!, {xn}!, {xm}");
+}
+
+static const struct a64_operand operands[] = {
 	{ "ldr", ldr }, { "ldur", ldur }, { "ldtr", ldtr }, { "ldapur", ldapur }, { "mt", mt }, { "scaled", scaled },
 	{ "simm9", simm9 }, { "index9", index9 }, { "register_offset", register_offset }, { "prefetch", prefetch },
 	{ "literal_t", literal_t }, { "size", size_suffix }, { "sized_t", sized_t }, { "sized_t2", sized_t2 },
 	{ "sized_m", sized_m }, { "pair_m", pair_m }, { "pair_t", pair_t }, { "acquire", acquire },
 	{ "acquire_cas", acquire_cas }, { "atomic", atomic }, { "pair", pair }, { "ldra", ldra }, { "stg", stg },
+	{ "memory_copy", memory_copy }, { "memory_set", memory_set },
 	{ "tag9", tag9 }, { "tag_index", tag_index },
 };
-const size_t a64_n_memory_operands = ARRAY_LEN(a64_memory_operands);
+const struct a64_operands a64_memory_operands = { operands, ARRAY_LEN(operands) };

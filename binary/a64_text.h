@@ -23,10 +23,8 @@ struct a64_operand {
 	const char *name;
 	void (*print)(struct a64_text *t);
 };
-/* Prints the operand of that name; false if there is none. */
-bool a64_print_named(struct a64_text *t, const char *name, size_t len);
-/* Those of loads and stores, and of vector instructions. */
-extern const struct a64_operand a64_memory_operands[];
-extern const size_t a64_n_memory_operands;
-extern const struct a64_operand a64_vector_operands[];
-extern const size_t a64_n_vector_operands;
+struct a64_operands {
+	const struct a64_operand *at;
+	size_t n;
+};
+extern const struct a64_operands a64_base_operands, a64_memory_operands, a64_vector_operands, a64_shape_operands;

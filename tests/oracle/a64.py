@@ -9,7 +9,7 @@ normalising numbers and comments, and what we cannot write (.inst) is counted ap
 are derived from objdump's operands: an independent reading of the same instruction."""
 import collections, random, re, struct, subprocess, sys, tempfile
 
-NO_DEST = re.compile(r'^(cmp|cmn|tst|ccmp|ccmn|str|stp|stu|stt|stn|stl|stg|stz|st[1-4]|st2g|st(add|clr|eor|set|smax|smin|umax|umin)|'
+NO_DEST = re.compile(r'^(cmp|cmn|tst$|ccmp|ccmn|str|stp|stu|stt|stn|stl|stg|stz|st[1-4]|st2g|st(add|clr|eor|set|smax|smin|umax|umin)|'
                      r'prf|b$|b\.|bc\.|bti|bl|br|cb|tb|ret|nop|hint|dmb|dsb|isb|sb$|msr|svc|brk|hlt|udf|hvc|smc|'
                      r'f?ccmpe?$|fccmp|fcmp|dc$|ic$|tlbi|at$|sys$|cfp|dvp|cpp|yield|wfe|wfi|wfet|wfit|sev|clrex|esb|csdb|psb|tsb|ssbb|pssbb|dgh|'
                      r'pac\w+sp|pac\w+z$|aut\w+sp|aut\w+z$|xpaclri|cfinv|xaflag|axflag|setf|rmif|er?et|dcps|tcancel|tcommit|drps|cmpp|'

@@ -12,4 +12,4 @@ files=
 for f in /usr/lib/aarch64-linux-gnu/libc.so.6 /usr/aarch64-linux-gnu/lib/libc.so.6 /usr/lib/aarch64-linux-gnu/libm.so.6; do
 	[ -f "$f" ] && files="$files $f"
 done
-exec python3 "$here/a64.py" "$1" --show 3 --min-text 60 $files
+exec python3 "$here/a64.py" "$1" --show 3 --min-text 99.9 $files

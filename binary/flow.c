@@ -150,6 +150,22 @@ static void judge(struct flow *flow)
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
 
+/*
+ * Some exit finds a register lost. If it was lost to a store on a path that cannot happen, leaving
+ * such stores out makes every exit right, which is proof enough.
+ */
+static void try_protected(struct flow *flow)
+{
+	flow->private->protects_saves = true;
+	run_from_entry(flow);
+	judge(flow);
+	if (flow->verdict != FLOW_FAILS)
+		return;
+	flow->private->protects_saves = false;
+	run_from_entry(flow);
+	judge(flow);
+}
+
 static void clear(struct flow *flow, uint32_t function)
 {
 	struct flow_private *p = flow->private;
@@ -181,9 +197,10 @@ static void clear(struct flow *flow, uint32_t function)
 		map_done(&p->target_of);
 	if (p->table_of.n)
 		map_done(&p->table_of);
-	p->sp_sources = 0;
+	p->kept_regs = 0;
 	p->budget = 0;
 	p->is_guessing = false;
+	p->protects_saves = false;
 }
 
 void flow_analyse(struct flow *flow, uint32_t function)
@@ -204,5 +221,7 @@ void flow_analyse(struct flow *flow, uint32_t function)
 			run_from_entry(flow);
 	}
 	judge(flow);
+	if (flow->verdict == FLOW_FAILS)
+		try_protected(flow);
 	flow_guess(flow);
 }

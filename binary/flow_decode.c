@@ -43,8 +43,10 @@ static void add_insn(struct flow *flow, const struct insn *insn, uint64_t vaddr,
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
 		if (e->kind == EFFECT_SET && e->reg == flow->isa->sp && e->base < 64)
-			flow->private->sp_sources |= 1ull << e->base;
+			flow->private->kept_regs |= 1ull << e->base;
 	}
+	if (insn->flow == FLOW_RETURN && insn->through < REG_MAX)
+		flow->private->kept_regs |= 1ull << insn->through;
 }
 
 static void decode_part(struct flow *flow, uint64_t start, uint64_t end)

@@ -24,8 +24,9 @@ struct flow_private {
 	VEC(struct flow_exit) failed_exits;
 	struct map load_of, target_of, table_of; /* instruction -> index */
 	struct state scratch, taken;
-	uint64_t sp_sources;         /* registers that sp is set from somewhere: worth a look at what callees clobber */
+	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
 	uint64_t budget;             /* blocks that may still be run */
+	bool protects_saves;         /* only pushes may overwrite a saved register */
 	bool is_guessing;
 	bool must_restart;           /* a weak state that had been propagated turned out wrong */
 };

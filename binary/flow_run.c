@@ -10,6 +10,8 @@
  */
 #include "binary/flow_private.h"
 
+#define MAX_VENEER_INSNS 8
+
 static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
 {
 	uint64_t bit = 1ull << (i % 64);
@@ -37,7 +39,9 @@ static void requeue_block_of(struct flow *flow, uint32_t i)
 static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
 {
 	struct flow_private *p = flow->private;
-	bool passes = state_is_entry_like(state, flow->isa);
+	const struct insn *insn = &flow->insns.at[i];
+	bool has_own = insn->flow == FLOW_RETURN && insn->through < REG_MAX;
+	bool passes = state_returns_through(state, flow->isa, has_own ? insn->through : flow->isa->ra);
 	uint16_t *flags = &flow->flags.at[i];
 
 	*flags = (uint16_t)((*flags & ~(INSN_EXIT_PASSES | INSN_EXIT_FAILS)) |
@@ -86,6 +90,26 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 	return true;
 }
 
+/* Code in no interval, such as a linker's veneer: taken in up to where it jumps on. */
+static bool absorb_gap(struct flow *flow, uint64_t target)
+{
+	struct bytes code = image_code(flow->functions->image, target);
+	uint64_t at = target;
+
+	for (unsigned n = 0; n < MAX_VENEER_INSNS; n++) {
+		struct insn insn;
+		if (flow->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+			return false;
+		at += insn.len;
+		code = bytes_from(code, insn.len);
+		if (insn.flow == FLOW_JUMP)
+			return functions_index(flow->functions, at - 1) == FUNCTION_NONE && flow_add_part(flow, target, at);
+		if (insn.flow != FLOW_NEXT)
+			return false;
+	}
+	return false;
+}
+
 /*
  * Control goes to an address outside the parts. In entry-like state to a start: a tail call. In any
  * other state into code that nobody enters as a function: a part of ours.
@@ -99,7 +123,9 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 
 	bool is_tail_call = is_entry_like && f && target == f->start;
 
-	if (f && is_part && !is_tail_call && !flow->private->is_guessing && absorb(flow, index, target)) {
+	bool may_absorb = !is_tail_call && !flow->private->is_guessing;
+
+	if (may_absorb && (f ? is_part && absorb(flow, index, target) : absorb_gap(flow, target))) {
 		uint32_t to = flow_insn_at(flow, target);
 		if (to != FLOW_NONE)
 			flow_arrive(flow, to, state, i, false);
@@ -154,7 +180,6 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 
 void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
 {
-	const uint8_t sp = flow->isa->sp;
 	bool is_guessing = flow->private->is_guessing;
 
 	if (to == 0 && !is_guessing) /* the entry state is given */
@@ -170,7 +195,7 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 
 	struct state *known = &flow->states.at[flow->state_of.at[to]];
 	bool was_weak = flow->flags.at[to] & INSN_WEAK;
-	if (known->reg[sp] != state->reg[sp] && is_weak != was_weak && !is_guessing) {
+	if (is_weak != was_weak && !is_guessing && state_contradicts(known, state, flow->isa)) {
 		if (is_weak)
 			return;
 		if ((flow->flags.at[to] & INSN_RAN) && !(flow->flags.at[to] & INSN_IMMUNE)) {

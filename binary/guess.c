@@ -13,8 +13,8 @@
 
 struct frame_count {
 	value sp;
-	uint32_t n;
-	struct state state; /* what all call sites with this sp agree on */
+	uint32_t n, n_saves;
+	struct state state; /* what all call sites with this sp and as many saved registers agree on */
 };
 
 struct usual {
@@ -27,9 +27,12 @@ struct usual {
 static void count_frame(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp];
+	uint32_t n_saves = 0;
 
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		n_saves += value_kind(state->slot[i].holds) == VALUE_ENTRY;
 	for (unsigned i = 0; i < usual->n; i++)
-		if (usual->frames[i].sp == sp) {
+		if (usual->frames[i].sp == sp && usual->frames[i].n_saves == n_saves) {
 			usual->frames[i].n++;
 			state_join(&usual->frames[i].state, state, isa);
 			return;
@@ -38,6 +41,7 @@ static void count_frame(struct usual *usual, const struct state *state, const st
 		return;
 	usual->frames[usual->n].sp = sp;
 	usual->frames[usual->n].n = 1;
+	usual->frames[usual->n].n_saves = n_saves;
 	state_copy(&usual->frames[usual->n++].state, state);
 }
 

@@ -269,14 +269,16 @@ static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width
 static void read_table(struct flow *flow, const struct flow_target *how, struct bound bound)
 {
 	const struct flow_load *load = &flow->loads.at[how->load];
-	uint64_t end = bound.is_exact ? UINT64_MAX : next_data(flow, load->table);
+	uint64_t end = next_data(flow, load->table);
 
 	for (uint64_t k = 0; k < bound.count; k++) {
 		uint64_t at = load->table + k * load->width, entry, target;
 
-		if (at >= end || !read_entry(flow, at, load->width, how->is_signed, &entry))
+		if ((at >= end && !bound.is_exact) || !read_entry(flow, at, load->width, how->is_signed, &entry))
 			return;
 		target = how->base + (entry << how->shift);
+		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */
+			return;
 		if (!bound.is_exact && !is_plausible(flow, target, load->width))
 			return;
 		if (bound.is_exact && !image_is_code(flow->functions->image, target))

@@ -27,9 +27,16 @@ void state_enter(struct state *state, const struct isa *isa, int32_t bias)
 	state->reg[isa->sp] = value_cfa(-ra_size - bias);
 	if (isa->call_pushes_ra)
 		state_store(state, value_cfa(-ra_size), 8, value_entry(isa->ra));
+	else if (bias >= 16) /* a lazy PLT pushes the return address, too */
+		state_store(state, value_cfa(-8), 8, value_entry(isa->ra));
 }
 
 bool state_is_entry_like(const struct state *state, const struct isa *isa)
+{
+	return state_returns_through(state, isa, isa->ra);
+}
+
+bool state_returns_through(const struct state *state, const struct isa *isa, unsigned reg)
 {
 	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
 
@@ -42,7 +49,7 @@ bool state_is_entry_like(const struct state *state, const struct isa *isa)
 	}
 	if (isa->call_pushes_ra)
 		return state_load(state, value_cfa(-ra_size)) == value_entry(isa->ra);
-	return state->reg[isa->ra] == value_entry(isa->ra);
+	return state->reg[reg] == value_entry(isa->ra);
 }
 
 value state_load(const struct state *state, value at)
@@ -129,6 +136,38 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 			state->slot[kept++] = state->slot[i];
 	}
 	state->n_slots = kept;
+}
+
+/* Is there a place where both hold the register's entry value? True, too, if one holds it nowhere. */
+static bool agree_on(const struct state *a, const struct state *b, unsigned reg, unsigned n_regs)
+{
+	value v = value_entry(reg);
+	bool a_has = false, b_has = false;
+
+	for (unsigned r = 0; r < n_regs; r++) {
+		if (a->reg[r] == v && b->reg[r] == v)
+			return true;
+		a_has |= a->reg[r] == v;
+		b_has |= b->reg[r] == v;
+	}
+	for (uint32_t i = 0; i < a->n_slots; i++) {
+		if (a->slot[i].holds == v && state_load(b, a->slot[i].at) == v)
+			return true;
+		a_has |= a->slot[i].holds == v;
+	}
+	for (uint32_t i = 0; i < b->n_slots; i++)
+		b_has |= b->slot[i].holds == v;
+	return !a_has || !b_has;
+}
+
+bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
+{
+	if (a->reg[isa->sp] != b->reg[isa->sp])
+		return true;
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left; left &= left - 1)
+		if (!agree_on(a, b, (unsigned)__builtin_ctzll(left), isa->n_regs))
+			return true;
+	return false;
 }
 
 static bool join_slots(struct state *into, const struct state *other)

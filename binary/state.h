@@ -97,6 +97,8 @@ static inline void state_copy(struct state *to, const struct state *from)
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
 /* sp and every register a callee must keep are as at entry, the return address is in its place. */
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
+/* The same at a return through a register of its own choice. */
+bool state_returns_through(const struct state *state, const struct isa *isa, unsigned reg);
 
 /* The eight bytes at a frame address; unknown if nothing is known of them. */
 value state_load(const struct state *state, value at);
@@ -107,5 +109,7 @@ bool state_overlaps_save(const struct state *state, value at, unsigned width);
 /* What a call leaves: caller-saved registers in `clobbered` and slots below sp are gone. */
 void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 
+/* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not on a real path. */
+bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
 /* into = what both agree on; true if that changed it. */
 bool state_join(struct state *into, const struct state *other, const struct isa *isa);

@@ -181,7 +181,8 @@ static void apply_store(const struct flow *flow, const struct effect *e, struct 
 
 	if (e->base == REG_NONE || e->index != REG_NONE || !value_is_frame(at))
 		return;
-	if (!is_direct(flow, e, state) && state_overlaps_save(state, at, e->width))
+	bool may_kill = is_direct(flow, e, state) && !flow->private->protects_saves;
+	if (!may_kill && state_overlaps_save(state, at, e->width))
 		return;
 	state_store(state, at, e->width, read(state, e->reg));
 }
@@ -239,15 +240,20 @@ static void apply(struct flow *flow, uint32_t i, const struct effect *e, struct 
 	}
 }
 
+static bool is_worth_keeping(const struct isa *isa, value v)
+{
+	return value_is_frame(v) || v == value_entry(isa->ra);
+}
+
 /* Registers a call may change. A callee's own list is asked only where it could save the frame. */
 static uint64_t call_clobbers(const struct flow *flow, const struct insn *insn, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~(1ull << isa->sp);
-	uint64_t asked = flow->private->sp_sources & all;
+	uint64_t asked = flow->private->kept_regs & all;
 
 	for (uint64_t left = asked; left; left &= left - 1)
-		if (!value_is_frame(state->reg[__builtin_ctzll(left)]))
+		if (!is_worth_keeping(isa, state->reg[__builtin_ctzll(left)]))
 			asked &= ~(left & -left);
 	if (!asked || insn->flow != FLOW_CALL)
 		return all;

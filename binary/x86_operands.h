@@ -58,6 +58,7 @@ enum x86_op {
 	X86_MOVSX, /* movsx, movsxd */
 	X86_MOVZX,
 	X86_NOP,
+	X86_OR,
 	X86_POP,
 	X86_POPF,
 	X86_PUSH,

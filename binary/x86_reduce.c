@@ -99,6 +99,15 @@ static void reduce_other(const struct x86_insn *x86, struct insn *insn)
 			add_store(x86, &x86->operand[i], REG_NONE, insn);
 }
 
+/* or $0 changes nothing: stack probes, and fences on the top of the stack. */
+static void reduce_or(const struct x86_insn *x86, struct insn *insn)
+{
+	const struct x86_operand *by = &x86->operand[1];
+
+	if (by->kind != X86_IMM || by->value != 0)
+		reduce_other(x86, insn);
+}
+
 static void reduce_mov(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0], *from = &x86->operand[1];
@@ -429,6 +438,7 @@ static void (*const reduce[X86_N_OPS])(const struct x86_insn *x86, struct insn *
 	[X86_MOVSX] = reduce_extend,
 	[X86_MOVZX] = reduce_extend,
 	[X86_NOP] = reduce_nop,
+	[X86_OR] = reduce_or,
 	[X86_POP] = reduce_pop,
 	[X86_POPF] = reduce_popf,
 	[X86_PUSH] = reduce_push,

@@ -9,12 +9,9 @@
 
 #include "collector/event.h"
 #include "unwinder/memory.h"
+#include "unwinder/policy.h"
 #include "unwinder/recipe.h"
 #include "unwinder/stack.h"
-
-enum unwind_mode { UNWIND_AUTO, UNWIND_ANALYSIS, UNWIND_CFI, UNWIND_FP };
-/* -EINVAL for a name that is none of auto, analysis, cfi, fp. */
-int unwind_mode_parse(const char *name, enum unwind_mode *ret);
 
 struct unwinder_options {
 	enum unwind_mode mode;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/stub.h"
+
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+
+#define TEXT 0x1000u
+
+static bool match(uint16_t machine, struct bytes code, uint64_t vaddr, struct stub *ret)
+{
+	struct images *images = images_new();
+	struct elf_part part = { ".plt", TEXT, PF_R | PF_X, code, 0 };
+	struct image *image = elf_image(images, "made", machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
+	bool is_stub = stub_match(image, vaddr, ret);
+
+	images_free(images);
+	return is_stub;
+}
+
+TEST(stub_of_a_lazy_x86_plt_is_known_anywhere_in_it)
+{
+	/* push 0x2fe2(%rip); jmp *0x2fe4(%rip); nop; jmp *0x2fe2(%rip); push $0; jmp head */
+	struct bytes plt =
+		PROGRAM(0xff, 0x35, 0xe2, 0x2f, 0, 0, 0xff, 0x25, 0xe4, 0x2f, 0, 0, 0x0f, 0x1f, 0x40, 0, 0xff,
+			0x25, 0xe2, 0x2f, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0xe0, 0xff, 0xff, 0xff);
+	struct stub stub;
+
+	CHECK(match(EM_X86_64, plt, TEXT + 7, &stub));
+	CHECK_EQ(stub.kind, STUB_HEAD);
+	CHECK_EQ(stub.depth, 16);
+	CHECK_EQ(stub.push_end, 6);
+	for (uint64_t at = TEXT + 16; at < TEXT + 32; at++) {
+		CHECK(match(EM_X86_64, plt, at, &stub));
+		CHECK_EQ(stub.start, TEXT + 16);
+		CHECK_EQ(stub.kind, STUB_CALL);
+		CHECK_EQ(stub.slot, TEXT + 16 + 6 + 0x2fe2);
+		CHECK_EQ(stub.depth, 8);
+		CHECK_EQ(stub.push_end, 11);
+	}
+}
+
+TEST(stub_without_a_push_keeps_its_depth)
+{
+	struct bytes plt =
+		PROGRAM(0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x10, 0, 0, 0, 0x66, 0x0f, 0x1f, 0x44, 0, 0);
+	struct stub stub;
+
+	CHECK(match(EM_X86_64, plt, TEXT + 4, &stub));
+	CHECK_EQ(stub.push_end, 0);
+	CHECK_EQ(stub.slot, TEXT + 10 + 0x10);
+}
+
+TEST(stub_of_aarch64_finds_its_slot)
+{
+	/* adrp x16, +0x1f000; ldr x17, [x16, #4024]; add x16, x16, #4024; br x17 */
+	struct bytes plt = PROGRAM(0xf0, 0, 0, 0xf0, 0x11, 0xde, 0x47, 0xf9, 0x10, 0xe2, 0x3e, 0x91, 0x20,
+				   0x02, 0x1f, 0xd6);
+	struct stub stub;
+
+	CHECK(match(EM_AARCH64, plt, TEXT + 12, &stub));
+	CHECK_EQ(stub.start, TEXT);
+	CHECK_EQ(stub.size, 16);
+	CHECK_EQ(stub.slot, TEXT + 0x1f000 + 4024);
+	CHECK_EQ(stub.depth, 0);
+	CHECK(!stub.saves_ra);
+}
+
+TEST(stub_head_of_aarch64_saves_the_return_address)
+{
+	/* bti c; stp x16, x30, [sp, #-16]!; adrp; ldr; add; br x17; nop; nop */
+	struct bytes plt = PROGRAM(0x5f, 0x24, 0x03, 0xd5, 0xf0, 0x7b, 0xbf, 0xa9, 0xf0, 0, 0, 0xf0, 0x11,
+				   0xde, 0x47, 0xf9, 0x10, 0xe2, 0x3e, 0x91, 0x20, 0x02, 0x1f, 0xd6, 0x1f,
+				   0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5);
+	struct stub stub;
+
+	CHECK(match(EM_AARCH64, plt, TEXT + 8, &stub));
+	CHECK_EQ(stub.kind, STUB_HEAD);
+	CHECK_EQ(stub.size, 32);
+	CHECK_EQ(stub.push_end, 8);
+	CHECK_EQ(stub.push_size, 16);
+	CHECK(stub.saves_ra);
+}
+
+TEST(stub_is_not_seen_in_other_code)
+{
+	struct bytes code =
+		PROGRAM(0x55, 0x48, 0x89, 0xe5, 0xff, 0x25, 1, 0, 0, 0, 0x66, 0x90, 0x5d, 0xc3, 0x90, 0x90);
+	struct stub stub;
+
+	for (uint64_t at = TEXT; at < TEXT + 16; at++)
+		CHECK(!match(EM_X86_64, code, at, &stub));
+	CHECK(!match(EM_AARCH64, code, TEXT, &stub));
+	CHECK(!match(EM_X86_64, PROGRAM(0xff, 0x25, 0), TEXT, &stub));
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The test program unwinds itself: its own registers, a copy of its own stack, its own mappings. The C
+ * library's backtrace is the judge.
+ */
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "collector/mapping.h"
+#include "collector/target.h"
+#include "tests/test.h"
+#include "unwinder/unwinder.h"
+
+#define MAX_FRAMES 256
+#define SNAPSHOT 65536
+
+/* ---- what a sample would hold -------------------------------------------------------------------- */
+
+struct snapshot {
+	struct regs regs;
+	size_t len;
+	uint8_t stack[SNAPSHOT];
+	void *truth[MAX_FRAMES];
+	int n_truth;
+};
+
+static const struct isa *own_isa(void)
+{
+#ifdef __x86_64__
+	return &isa_x86_64;
+#else
+	return &isa_aarch64;
+#endif
+}
+
+static void take_registers(const ucontext_t *context, struct regs *ret)
+{
+#ifdef __x86_64__
+	static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				     REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				     REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	for (unsigned i = 0; i < ARRAY_LEN(order); i++)
+		ret->value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+#else
+	for (unsigned i = 0; i < 31; i++)
+		ret->value[i] = context->uc_mcontext.regs[i];
+	ret->value[31] = context->uc_mcontext.sp;
+	ret->value[32] = context->uc_mcontext.pc;
+#endif
+	ret->known = UINT64_MAX >> (64 - own_isa()->n_regs);
+}
+
+struct search {
+	uint64_t sp, end;
+};
+
+static void find_stack(void *context, const struct target_map *map)
+{
+	struct search *search = context;
+
+	if (map->start <= search->sp && search->sp < map->end)
+		search->end = map->end;
+}
+
+/* Copies from sp up to the end of the mapping that holds it. */
+static void take_stack(struct snapshot *s)
+{
+	struct search search = { .sp = s->regs.value[own_isa()->sp] };
+
+	CHECK_EQ(target_maps(getpid(), find_stack, &search), 0);
+	CHECK(search.end > search.sp);
+	s->len = search.end - search.sp < SNAPSHOT ? search.end - search.sp : SNAPSHOT;
+	/* through the kernel: a sanitizer would rightly object to a plain copy across objects */
+	CHECK_EQ(target_read_memory(getpid(), search.sp, s->stack, s->len), s->len);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------ */
+
+struct scene {
+	struct images *images;
+	struct mapper *mapper;
+	struct unwinder *unwinder;
+	struct stack stack;
+};
+
+static void add_map(void *context, const struct target_map *map)
+{
+	struct scene *s = context;
+	char path[4096];
+	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor };
+	struct event event = { .kind = EVENT_MAPPING,
+			       .pid = getpid(),
+			       .tid = getpid(),
+			       .mapping = { .start = map->start,
+					    .len = map->end - map->start,
+					    .file_offset = map->offset,
+					    .image = IMAGE_NONE,
+					    .is_executable = map->is_executable,
+					    .path = path } };
+
+	if (!map->is_executable)
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)map->path_len, map->path);
+	mapper_resolve(s->mapper, getpid(), &file, &event.mapping);
+	unwinder_event(s->unwinder, &event);
+}
+
+static struct scene walk(const struct snapshot *snapshot, enum unwind_mode mode)
+{
+	struct scene s = { .images = images_new() };
+	struct event event = { .kind = EVENT_SAMPLE, .pid = getpid(), .tid = getpid() };
+
+	s.mapper = mapper_new(s.images);
+	s.unwinder = unwinder_new(s.images, own_isa(), &(struct unwinder_options){ .mode = mode });
+	CHECK_EQ(target_maps(getpid(), add_map, &s), 0);
+	event.sample.regs = snapshot->regs;
+	event.sample.stack = (struct bytes){ snapshot->stack, snapshot->len };
+	unwinder_walk(s.unwinder, &event, &s.stack);
+	return s;
+}
+
+static void scene_done(struct scene *s)
+{
+	stack_done(&s->stack);
+	unwinder_free(s->unwinder);
+	mapper_free(s->mapper);
+	images_free(s->images);
+}
+
+/* From the caller of capture() on; a sanitizer's backtrace has frames of its own before that. */
+static void check_same(const struct scene *s, const struct snapshot *snapshot)
+{
+	size_t first = 0, n_truth = (size_t)snapshot->n_truth;
+
+	CHECK_STR(stack_end_name(s->stack.end), "complete");
+	CHECK(s->stack.frames.n > 2);
+	while (first < n_truth && (uintptr_t)snapshot->truth[first] != s->stack.frames.at[1].pc)
+		first++;
+	CHECK_EQ(s->stack.frames.n - 1, n_truth - first);
+	for (size_t i = 1; i < s->stack.frames.n; i++)
+		CHECK_EQ(s->stack.frames.at[i].pc, (uintptr_t)snapshot->truth[first + i - 1]);
+}
+
+/* ---- the programs -------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) static void capture(struct snapshot *s)
+{
+	ucontext_t context;
+
+	getcontext(&context);
+	take_registers(&context, &s->regs);
+	take_stack(s);
+	s->n_truth = backtrace(s->truth, MAX_FRAMES);
+}
+
+__attribute__((noinline)) static int descend(struct snapshot *s, int depth)
+{
+	volatile char frame[64 + 16 * (1 + 3)];
+
+	frame[0] = (char)depth;
+	if (depth == 0)
+		capture(s);
+	else
+		descend(s, depth - 1);
+	return frame[0];
+}
+
+TEST(self_is_unwound_as_backtrace_does)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	descend(snapshot, 20);
+	CHECK(snapshot->n_truth > 20);
+	struct scene s = walk(snapshot, UNWIND_CFI);
+	check_same(&s, snapshot);
+	scene_done(&s);
+	free(snapshot);
+}
+
+static int compare(const void *a, const void *b)
+{
+	static _Thread_local bool is_done;
+	const uintptr_t *element = a;
+
+	(void)b;
+	if (!is_done) {
+		is_done = true;
+		capture((struct snapshot *)*element);
+	}
+	return 0;
+}
+
+TEST(self_is_unwound_through_the_c_library)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	uintptr_t elements[] = { (uintptr_t)snapshot, (uintptr_t)snapshot };
+
+	qsort(elements, ARRAY_LEN(elements), sizeof(elements[0]), compare);
+	struct scene s = walk(snapshot, UNWIND_CFI);
+	check_same(&s, snapshot);
+	scene_done(&s);
+	free(snapshot);
+}
+
+static void *thread_main(void *argument)
+{
+	descend(argument, 3);
+	return NULL;
+}
+
+TEST(self_is_unwound_to_where_a_thread_starts)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	pthread_t thread;
+
+	CHECK_EQ(pthread_create(&thread, NULL, thread_main, snapshot), 0);
+	pthread_join(thread, NULL);
+	struct scene s = walk(snapshot, UNWIND_CFI);
+	check_same(&s, snapshot);
+	scene_done(&s);
+	free(snapshot);
+}
+
+static struct snapshot *handler_snapshot;
+
+static void on_signal(int number)
+{
+	(void)number;
+	capture(handler_snapshot);
+}
+
+TEST(self_is_unwound_through_a_signal_handler)
+{
+	struct sigaction action = { .sa_handler = on_signal }, old;
+	struct snapshot *snapshot = handler_snapshot = calloc(1, sizeof(*snapshot));
+
+	CHECK_EQ(sigaction(SIGUSR1, &action, &old), 0);
+	raise(SIGUSR1);
+	sigaction(SIGUSR1, &old, NULL);
+	struct scene s = walk(snapshot, UNWIND_CFI);
+	check_same(&s, snapshot);
+	scene_done(&s);
+	free(snapshot);
+}

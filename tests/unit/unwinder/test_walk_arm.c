@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small AArch64 program, laid out by hand. Here the call leaves the return address in x30: a leaf
+ * has it there, everybody else in memory.
+ */
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+#include "unwinder/unwinder.h"
+
+#define TEXT 0x1000u
+#define EH 0x8000u
+#define BIAS 0xaaaa00000000u
+#define STACK 0xffffc0001000u
+#define PID 42
+
+enum { X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
+
+/* vaddrs */
+enum {
+	START = 0x1000,
+	START_CALLS = 0x1004,
+	OUTER = 0x1100,
+	OUTER_CALLS = 0x1108,
+	LEAF = 0x1200,
+	LIAR_CALLS = 0x1304, /* makes a call but claims that x30 is still the caller's */
+	TRAMPOLINE = 0x1400,
+	HEAD = 0x1500,
+	INDIRECT_CALLS = 0x1604,
+};
+
+static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
+{
+	memcpy(text + (vaddr - TEXT), words, n * 4);
+}
+#define PUT(vaddr, ...) \
+	put(text, vaddr, (const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+static void write_text(uint8_t *text)
+{
+	memset(text, 0, 0x1000);
+	PUT(START, 0x94000040, 0xd4200000); /* bl outer; brk */
+	PUT(OUTER, 0xa9be7bfd, 0x9400003f, 0xa8c27bfd,
+	    0xd65f03c0);                         /* stp x29,x30,[sp,-32]!; bl leaf; ldp; ret */
+	PUT(LEAF, 0xd503201f, 0xd65f03c0);       /* nop; ret */
+	PUT(0x1300, 0x97ffffc0, 0xd65f03c0);     /* bl leaf; ret */
+	PUT(TRAMPOLINE, 0xd2801168, 0xd4000001); /* mov x8, #139; svc #0 */
+	PUT(0x1600, 0xd63f0000, 0xd65f03c0);     /* blr x0; ret */
+	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
+	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
+	    0xd503201f);
+}
+
+static void write_frames(struct writer *eh)
+{
+	size_t cie = frame_cie(eh, "zR", 4, -8, 30, PROGRAM(0x0c, 31, 0));
+
+	frame_fde(eh, EH, cie, START, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, OUTER, 16, 0,
+		  PROGRAM(0x41, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x42, 0xde, 0xdd, 0x0e, 0));
+	frame_fde(eh, EH, cie, LEAF, 8, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, 0x1300, 8, 0, PROGRAM(0));
+}
+
+struct scene {
+	struct images *images;
+	struct unwinder *unwinder;
+	struct stack stack;
+	struct event event;
+};
+
+static struct scene scene(void)
+{
+	struct scene s = { .images = images_new() };
+	uint8_t text[0x1000];
+	struct writer eh = { 0 };
+	image_id id;
+
+	write_text(text);
+	write_frames(&eh);
+	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { text, sizeof(text) }, 0 },
+				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
+	elf_image(s.images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
+	writer_done(&eh);
+	s.unwinder = unwinder_new(s.images, &isa_aarch64, &(struct unwinder_options){ .mode = UNWIND_CFI });
+	struct event map = { .kind = EVENT_MAPPING,
+			     .pid = PID,
+			     .tid = PID,
+			     .mapping = { .start = BIAS + TEXT,
+					  .len = 0x1000,
+					  .image = id,
+					  .bias = BIAS,
+					  .is_executable = true } };
+	unwinder_event(s.unwinder, &map);
+	s.event = (struct event){ .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
+	s.event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
+	s.event.sample.regs.value[SP] = STACK;
+	return s;
+}
+
+static void scene_done(struct scene *s)
+{
+	stack_done(&s->stack);
+	unwinder_free(s->unwinder);
+	images_free(s->images);
+}
+
+static void walk(struct scene *s, uint64_t vaddr, uint64_t x30, const uint64_t *words, size_t n)
+{
+	s->event.sample.regs.value[PC] = BIAS + vaddr;
+	s->event.sample.regs.value[X30] = x30;
+	s->event.sample.stack = (struct bytes){ (const uint8_t *)words, n * sizeof(*words) };
+	unwinder_walk(s->unwinder, &s->event, &s->stack);
+}
+#define WALK(s, vaddr, x30, ...) \
+	walk(s, vaddr, x30, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+
+#define CHECK_END(s, end_, n_)                                                   \
+	do {                                                                     \
+		CHECK_STR(stack_end_name((s)->stack.end), stack_end_name(end_)); \
+		CHECK_EQ((s)->stack.frames.n, n_);                               \
+	} while (0)
+
+TEST(walk_leaves_a_leaf_by_its_register_without_moving_sp)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, BIAS + START_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, START_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_a_function_before_it_has_saved_anything)
+{
+	struct scene s = scene();
+
+	WALK(&s, OUTER, BIAS + START_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	/* and after it has restored everything */
+	WALK(&s, OUTER + 12, BIAS + START_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_believe_that_x30_survives_a_call)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF, BIAS + LIAR_CALLS, 0, 0);
+	CHECK_END(&s, STACK_NO_RECIPE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_removes_authentication_bits)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF, (0x35ull << 48) | (BIAS + OUTER_CALLS), 0, (0x7bull << 48) | (BIAS + START_CALLS), 0,
+	     0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].pc, BIAS + OUTER_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].pc, BIAS + START_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_finds_x30_live_again_behind_a_signal)
+{
+	struct scene s = scene();
+	uint64_t words[110] = { 0 };
+	uint64_t *saved = words + (128 + 184) / 8;
+
+	/* the handler is leaf, returning to the trampoline; leaf itself was interrupted */
+	saved[30] = BIAS + OUTER_CALLS;
+	saved[31] = STACK + 80 * 8;
+	saved[32] = BIAS + LEAF;
+	words[80 + 1] = BIAS + START_CALLS;
+	walk(&s, LEAF, BIAS + TRAMPOLINE, words, ARRAY_LEN(words));
+	CHECK_END(&s, STACK_COMPLETE, 5);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, TRAMPOLINE);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, LEAF);
+	CHECK(!s.stack.frames.at[2].is_return);
+	CHECK_EQ(s.stack.frames.at[3].vaddr, OUTER_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_the_head_of_the_plt_before_and_behind_its_push)
+{
+	struct scene s = scene();
+
+	WALK(&s, HEAD, BIAS + INDIRECT_CALLS, 0, 0);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, INDIRECT_CALLS);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
+	WALK(&s, HEAD + 8, 0, 7, BIAS + INDIRECT_CALLS, 0, 0);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, INDIRECT_CALLS);
+	scene_done(&s);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * look: what a walk knows of a pc, and how it judges a step by it.
+ */
+#include <stdio.h>
+
+#include "unwinder/walk_private.h"
+
+#define N_ENTRIES 16384 /* programs have some thousands of hot addresses; a power of two */
+
+/* Names that tell where an address without a file belongs. */
+static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
+{
+	char name[32];
+
+	if (is_mapped) {
+		snprintf(name, sizeof(name), "[jit %d]", (int)pid);
+		return images_add_pseudo(walker->images, IMAGE_JIT, name, NULL);
+	}
+	if (walker->unknown == IMAGE_NONE)
+		walker->unknown = images_add_pseudo(walker->images, IMAGE_UNKNOWN, "[unknown]", NULL);
+	return walker->unknown;
+}
+
+static void fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
+{
+	const struct space_map *map = space ? space_find(space, entry->pc) : NULL;
+
+	entry->is_mapped = map && map->is_executable;
+	entry->image = map ? map->image : IMAGE_NONE;
+	entry->bias = map ? map->bias : 0;
+	if (entry->image == IMAGE_NONE) {
+		entry->bias = 0;
+		entry->image = pseudo_image(walker, pid, entry->is_mapped);
+	}
+	recipe_cache_place(walker->cache, entry->image, entry->pc - entry->bias, entry->is_return,
+			   &entry->place);
+}
+
+const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
+				 bool is_return)
+{
+	uint64_t generation = space ? space->generation : 0;
+	struct pc_entry *entry = &walker->entries[hash_u64(pc * 2 + is_return) & (N_ENTRIES - 1)];
+
+	if (entry->pc == pc && entry->generation == generation && entry->is_return == is_return &&
+	    generation) {
+		walker->stats.cache_hits++;
+		return entry;
+	}
+	walker->stats.cache_misses++;
+	entry->pc = pc;
+	entry->generation = generation;
+	entry->is_return = is_return;
+	fill(walker, space, pid, entry);
+	return entry;
+}
+
+static enum verdict judge_direct(struct walker *walker, const struct pc_entry *callee,
+				 const struct pc_entry *caller)
+{
+	uint64_t target = caller->place.call_target;
+
+	if (callee->image == caller->image && callee->place.function == target)
+		return VERDICT_VALID;
+	return recipe_cache_may_leave(walker->cache, caller->image, target) ? VERDICT_LIKELY
+									    : VERDICT_INVALID;
+}
+
+enum verdict walk_judge(struct walker *walker, const struct pc_entry *callee, const struct pc_entry *caller)
+{
+	if (!caller->is_mapped)
+		return VERDICT_INVALID;
+	/* The kernel made the handler's return address; the handler may be anything. */
+	if (caller->place.is_trampoline)
+		return VERDICT_VALID;
+	switch ((enum place_call)caller->place.call) {
+	case CALL_NONE:
+		return VERDICT_INVALID;
+	case CALL_DIRECT:
+		return judge_direct(walker, callee, caller);
+	case CALL_INDIRECT:
+	case CALL_UNKNOWN:
+		break;
+	}
+	return VERDICT_LIKELY;
+}
+
+void walker_init(struct walker *walker, struct images *images, const struct isa *isa,
+		 const struct unwinder_options *options)
+{
+	*walker =
+		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
+	walker->cache = recipe_cache_new(images, isa, options->mode);
+	walker->entries = alloc_zero(N_ENTRIES, sizeof(*walker->entries));
+	walker->memory.read = options->read_memory;
+	walker->memory.context = options->read_context;
+}
+
+void walker_done(struct walker *walker)
+{
+	recipe_cache_free(walker->cache);
+	free(walker->entries);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/recipe_cache.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "binary/frames.h"
+#include "binary/stub.h"
+#include "unwinder/cfi.h"
+#include "unwinder/template.h"
+
+#define CALL_MAX 16 /* bytes before a return address that can belong to its call */
+#define LEAVE_MAX_BYTES \
+	(64u << 10) /* larger functions are taken to leave: decoding them would stall a sample */
+
+enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
+
+/* The rows of one unwind entry. */
+struct compiled {
+	uint64_t start, size;
+	uint32_t first_row, n_rows;
+	uint8_t leaves; /* enum leaves */
+};
+
+/* What is known of one image. */
+struct code {
+	struct image *image;
+	struct frames *frames;
+	uint32_t *by_frame; /* index into functions + 1, per unwind entry; 0 = not compiled yet */
+	VEC(struct compiled) functions;
+	struct recipe_rows rows; /* of all functions, one behind the other */
+};
+
+struct recipe_cache {
+	struct images *images;
+	const struct isa *isa;
+	enum unwind_mode mode;
+	struct recipes recipes;
+	uint32_t frame_pointer;
+	VEC(struct code *) codes; /* by image; NULL = not seen, or nothing to know */
+	uint64_t n_compiled;
+};
+
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode)
+{
+	struct recipe_cache *cache = alloc_zero(1, sizeof(*cache));
+
+	cache->images = images;
+	cache->isa = isa;
+	cache->mode = mode;
+	recipes_init(&cache->recipes);
+	cache->frame_pointer = template_frame_pointer(isa, &cache->recipes);
+	return cache;
+}
+
+static void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	frames_free(code->frames);
+	free(code->by_frame);
+	vec_done(&code->functions);
+	vec_done(&code->rows.rows);
+	free(code);
+}
+
+void recipe_cache_free(struct recipe_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->codes.n; i++)
+		code_free(cache->codes.at[i]);
+	vec_done(&cache->codes);
+	recipes_done(&cache->recipes);
+	free(cache);
+}
+
+const struct recipes *recipe_cache_recipes(const struct recipe_cache *cache)
+{
+	return &cache->recipes;
+}
+
+uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache)
+{
+	return cache->frame_pointer;
+}
+
+uint64_t recipe_cache_compiled(const struct recipe_cache *cache)
+{
+	return cache->n_compiled;
+}
+
+/* NULL for images without code of this machine. */
+static struct code *code_of(struct recipe_cache *cache, image_id id)
+{
+	struct image *image = images_get(cache->images, id);
+
+	if (!image || image->elf_machine != cache->isa->elf_machine)
+		return NULL;
+	while (cache->codes.n <= id)
+		vec_push(&cache->codes, NULL);
+	if (!cache->codes.at[id]) {
+		struct code *code = alloc_zero(1, sizeof(*code));
+		code->image = image;
+		code->frames = frames_read(image);
+		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
+		cache->codes.at[id] = code;
+	}
+	return cache->codes.at[id];
+}
+
+/* ---- the witness of unwind entries -------------------------------------------------------------- */
+
+static struct compiled *compile(struct recipe_cache *cache, struct code *code, const struct fde *fde,
+				size_t index)
+{
+	struct recipe_rows rows = { 0 };
+	struct compiled function = { .start = fde->start, .size = fde->size };
+
+	cfi_compile(fde, cache->isa, &cache->recipes, &rows); /* damage is in the rows */
+	function.first_row = (uint32_t)code->rows.rows.n;
+	function.n_rows = (uint32_t)rows.rows.n;
+	for (size_t i = 0; i < rows.rows.n; i++)
+		vec_push(&code->rows.rows, rows.rows.at[i]);
+	vec_done(&rows.rows);
+	vec_push(&code->functions, function);
+	code->by_frame[index] = (uint32_t)code->functions.n;
+	cache->n_compiled++;
+	return &code->functions.at[code->functions.n - 1];
+}
+
+/* The function whose unwind entry covers vaddr; NULL if none does. Valid until the next call. */
+static struct compiled *compiled_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr)
+{
+	struct fde fde;
+	size_t index;
+
+	if (frames_find_index(code->frames, vaddr, &fde, &index) < 0)
+		return NULL;
+	if (code->by_frame[index])
+		return &code->functions.at[code->by_frame[index] - 1];
+	return compile(cache, code, &fde, index);
+}
+
+static uint32_t cfi_recipe(const struct code *code, const struct compiled *function, uint64_t vaddr)
+{
+	return recipe_rows_find(code->rows.rows.at + function->first_row, function->n_rows,
+				vaddr - function->start);
+}
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+static void find_call(const struct recipe_cache *cache, const struct image *image, uint64_t vaddr,
+		      struct place *ret)
+{
+	struct bytes before = { 0 };
+	struct insn call = { 0 };
+
+	/* Near the start of a segment there is less to look at. */
+	for (uint64_t n = CALL_MAX; n >= 2 && !before.len; n--)
+		if (vaddr >= n)
+			before = bytes_slice(image_code(image, vaddr - n), 0, n);
+	if (!before.len || !cache->isa->ends_in_call) {
+		ret->call = CALL_UNKNOWN;
+		return;
+	}
+	if (!cache->isa->ends_in_call(before, vaddr, &call)) {
+		ret->call = CALL_NONE;
+		return;
+	}
+	ret->call = call.flow == FLOW_CALL ? CALL_DIRECT : CALL_INDIRECT;
+	ret->call_target = call.target;
+}
+
+/* Does control leave [start, end) other than by returning? */
+static bool leaves_range(const struct recipe_cache *cache, const struct image *image, uint64_t start,
+			 uint64_t end)
+{
+	struct bytes code = bytes_slice(image_code(image, start), 0, end - start);
+	struct insn insn = { .flow = FLOW_NEXT };
+
+	if (!cache->isa->decode || end - start > LEAVE_MAX_BYTES)
+		return true;
+	for (uint64_t at = start; code.len; at += insn.len, code = bytes_from(code, insn.len)) {
+		if (cache->isa->decode(code, at, &insn) < 0 || insn.len == 0)
+			return true;
+		bool is_jump = insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH;
+		if (insn.flow == FLOW_JUMP_INDIRECT ||
+		    (is_jump && (insn.target < start || insn.target >= end)))
+			return true;
+	}
+	return insn.flow == FLOW_NEXT; /* runs on into what follows */
+}
+
+bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr)
+{
+	struct code *code = code_of(cache, image);
+	struct compiled *function = code ? compiled_at(cache, code, vaddr) : NULL;
+	struct stub stub;
+
+	if (!function || stub_match(code->image, vaddr, &stub))
+		return true;
+	if (function->leaves == LEAVES_UNKNOWN) {
+		bool leaves =
+			leaves_range(cache, code->image, function->start, function->start + function->size);
+		function->leaves = leaves ? LEAVES : LEAVES_NOT;
+	}
+	return function->leaves == LEAVES;
+}
+
+/* ---- places ------------------------------------------------------------------------------------- */
+
+static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t vaddr, struct place *ret)
+{
+	uint32_t analysis = RECIPE_NONE, cfi = RECIPE_NONE;
+	struct compiled *function = compiled_at(cache, code, vaddr);
+
+	if (function) {
+		ret->function = function->start;
+		cfi = cfi_recipe(code, function, vaddr);
+	}
+	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
+	if (ret->recipes.recipe[0] == RECIPE_NONE && cache->mode != UNWIND_FP)
+		ret->recipes.recipe[0] =
+			template_stub(code->image, cache->isa, vaddr, &cache->recipes, &ret->function);
+}
+
+void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
+			struct place *ret)
+{
+	struct code *code = code_of(cache, image);
+
+	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
+			       .function = VADDR_NONE,
+			       .call = CALL_UNKNOWN };
+	if (!code)
+		return;
+	ret->has_code = true;
+
+	uint32_t signal = template_signal(code->image, cache->isa, vaddr, &cache->recipes);
+	if (signal != RECIPE_NONE) {
+		ret->recipes.recipe[0] = signal;
+		ret->is_trampoline = true;
+		return;
+	}
+	/* A call may be the last instruction of its function: what holds is what held for the call. */
+	find_recipes(cache, code, is_return ? vaddr - 1 : vaddr, ret);
+	ret->is_root = template_is_entry(code->image, code->frames, vaddr);
+	if (!is_return)
+		return;
+	find_call(cache, code->image, vaddr, ret);
+	ret->ends_thread =
+		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, cache->isa, vaddr);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recipe_cache: everything a walk wants to know about a place in an image, found out on first use:
+ * its recipes, by the policy; the function that holds it; whether it follows a call, and to where.
+ *
+ * Per image it keeps the unwind entries and the rows of the functions that were asked for. Knows no
+ * process: the walk keeps its own small table in front, keyed by pc.
+ */
+#pragma once
+
+#include "binary/image.h"
+#include "unwinder/policy.h"
+#include "unwinder/recipe.h"
+
+enum place_call {
+	CALL_NONE,   /* no call instruction ends here */
+	CALL_DIRECT, /* to call_target */
+	CALL_INDIRECT,
+	CALL_UNKNOWN, /* the code cannot be read */
+};
+
+#define VADDR_NONE UINT64_MAX
+
+struct place {
+	struct recipe_pair recipes;
+	uint64_t function; /* vaddr where the function, or the part of one, starts; VADDR_NONE = not known */
+	uint64_t call_target; /* vaddr; of a CALL_DIRECT */
+	uint8_t call;         /* enum place_call; what ends right before the place */
+	bool has_code;        /* the image has code of this machine that we can read */
+	bool is_root;         /* the kernel starts here: there is no caller */
+	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
+	bool is_trampoline;   /* a signal handler returns here: no call stands before it */
+};
+
+struct recipe_cache;
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode);
+void recipe_cache_free(struct recipe_cache *cache);
+
+/* What is known of vaddr; is_return: it is a return address, so that the call before it counts. */
+void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
+			struct place *ret);
+/* The recipes that places refer to; all images share them. */
+const struct recipes *recipe_cache_recipes(const struct recipe_cache *cache);
+/* The frame-pointer recipe: the last resort. */
+uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
+
+/*
+ * May a call to this address end up in another function without a frame of its own: a stub, a tail
+ * call, a jump to a cold part? True when that cannot be told.
+ */
+bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
+/* Functions compiled so far. */
+uint64_t recipe_cache_compiled(const struct recipe_cache *cache);

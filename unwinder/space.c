@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEAD 64 /* ended processes whose mappings are kept for samples that come late */
+
+struct process {
+	pid_t pid;
+	struct space *space;
+	int n_threads;
+	bool is_born; /* we saw its fork, so n_threads is exact */
+	bool is_dead;
+};
+
+struct spaces {
+	VEC(struct process) processes; /* a slot is reused when its process has long ended */
+	VEC(uint32_t) free_slots;
+	struct map by_pid;
+	uint64_t generation;
+	uint32_t dead[MAX_DEAD]; /* ring of slots, oldest at n_dead % MAX_DEAD */
+	size_t n_dead;
+};
+
+/* ---- one space ---------------------------------------------------------------------------------- */
+
+/* Index of the first mapping that ends behind pc. */
+static size_t first_behind(const struct space *space, uint64_t pc)
+{
+	size_t low = 0, high = space->maps.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (space->maps.at[middle].end <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct space_map *space_find(struct space *space, uint64_t pc)
+{
+	size_t i = space->last;
+
+	if (i >= space->maps.n || pc < space->maps.at[i].start || pc >= space->maps.at[i].end)
+		i = first_behind(space, pc);
+	if (i >= space->maps.n || pc < space->maps.at[i].start)
+		return NULL;
+	space->last = i;
+	return &space->maps.at[i];
+}
+
+static struct space *space_new(struct spaces *spaces)
+{
+	struct space *space = alloc_zero(1, sizeof(*space));
+
+	space->n_users = 1;
+	space->generation = ++spaces->generation;
+	return space;
+}
+
+static void space_release(struct space *space)
+{
+	if (!space || --space->n_users)
+		return;
+	vec_done(&space->maps);
+	free(space);
+}
+
+/* A space of one's own, to change. */
+static struct space *space_own(struct spaces *spaces, struct space *space)
+{
+	if (space->n_users == 1)
+		return space;
+
+	struct space *copy = space_new(spaces);
+	vec_reserve(&copy->maps, space->maps.n);
+	if (space->maps.n)
+		memcpy(copy->maps.at, space->maps.at, space->maps.n * sizeof(*space->maps.at));
+	copy->maps.n = space->maps.n;
+	space->n_users--;
+	return copy;
+}
+
+/* Replaces maps[from, to) by what is left of them around [start, end), with `added` in the middle. */
+static void splice(struct space *space, size_t from, size_t to, const struct space_map *added)
+{
+	struct space_map pieces[3];
+	size_t n = 0;
+
+	if (from < to && space->maps.at[from].start < added->start) {
+		pieces[n] = space->maps.at[from];
+		pieces[n++].end = added->start;
+	}
+	pieces[n++] = *added;
+	if (from < to && space->maps.at[to - 1].end > added->end) {
+		pieces[n] = space->maps.at[to - 1];
+		pieces[n++].start = added->end;
+	}
+	vec_reserve(&space->maps, space->maps.n + 3);
+	memmove(&space->maps.at[from + n], &space->maps.at[to], (space->maps.n - to) * sizeof(*pieces));
+	memcpy(&space->maps.at[from], pieces, n * sizeof(*pieces));
+	space->maps.n = space->maps.n - (to - from) + n;
+}
+
+static bool map_equal(const struct space_map *a, const struct space_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->image == b->image &&
+	       a->is_executable == b->is_executable;
+}
+
+static struct space *space_add(struct spaces *spaces, struct space *space, const struct space_map *map)
+{
+	size_t from = first_behind(space, map->start), to = from;
+
+	if (from < space->maps.n && map_equal(&space->maps.at[from], map))
+		return space; /* told twice: by /proc and by the kernel */
+	while (to < space->maps.n && space->maps.at[to].start < map->end)
+		to++;
+	space = space_own(spaces, space);
+	splice(space, from, to, map);
+	space->generation = ++spaces->generation;
+	return space;
+}
+
+/* ---- processes ---------------------------------------------------------------------------------- */
+
+static struct process *find(struct spaces *spaces, pid_t pid)
+{
+	uint32_t slot = map_find(&spaces->by_pid, (uint64_t)(uint32_t)pid);
+
+	return slot == MAP_NONE ? NULL : &spaces->processes.at[slot];
+}
+
+static struct process *add(struct spaces *spaces, pid_t pid)
+{
+	uint32_t slot = (uint32_t)spaces->processes.n;
+
+	if (spaces->free_slots.n)
+		slot = spaces->free_slots.at[--spaces->free_slots.n];
+	else
+		vec_push(&spaces->processes, ((struct process){ 0 }));
+	spaces->processes.at[slot] = (struct process){ .pid = pid, .n_threads = 1 };
+	map_put(&spaces->by_pid, (uint64_t)(uint32_t)pid, slot);
+	return &spaces->processes.at[slot];
+}
+
+static struct process *find_or_add(struct spaces *spaces, pid_t pid)
+{
+	struct process *process = find(spaces, pid);
+
+	if (!process) {
+		process = add(spaces, pid);
+		process->space = space_new(spaces);
+	}
+	return process;
+}
+
+/* Frees the process that ended longest ago, unless its pid lives again. */
+static void bury(struct spaces *spaces, uint32_t slot)
+{
+	struct process *process = &spaces->processes.at[slot];
+
+	if (!process->is_dead)
+		return;
+	if (map_find(&spaces->by_pid, (uint64_t)(uint32_t)process->pid) == slot)
+		map_remove(&spaces->by_pid, (uint64_t)(uint32_t)process->pid);
+	space_release(process->space);
+	*process = (struct process){ 0 };
+	vec_push(&spaces->free_slots, slot);
+}
+
+static void on_exit_of(struct spaces *spaces, struct process *process)
+{
+	/* A process we did not see start has threads we do not know of: keep it. */
+	if (!process || process->is_dead || --process->n_threads > 0 || !process->is_born)
+		return;
+	process->is_dead = true;
+	uint32_t *oldest = &spaces->dead[spaces->n_dead % MAX_DEAD];
+	if (spaces->n_dead >= MAX_DEAD)
+		bury(spaces, *oldest);
+	*oldest = (uint32_t)(process - spaces->processes.at);
+	spaces->n_dead++;
+}
+
+static void on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
+{
+	struct process *child = find(spaces, pid), *parent = find(spaces, parent_pid);
+
+	if (pid == parent_pid) {
+		find_or_add(spaces, pid)->n_threads++;
+		return;
+	}
+	if (child && !child->is_dead && !parent)
+		return; /* a record made up at attach, after its mappings */
+
+	struct space *space = parent ? parent->space : space_new(spaces);
+	if (parent)
+		space->n_users++;
+	/* A dead predecessor keeps its slot until it is buried; the pid is the newcomer's. */
+	if (!child || child->is_dead)
+		child = add(spaces, pid);
+	else
+		space_release(child->space);
+	child->space = space;
+	child->n_threads = 1;
+	child->is_born = true;
+}
+
+static void on_mapping(struct spaces *spaces, pid_t pid, const struct mapping *m)
+{
+	struct process *process = find_or_add(spaces, pid);
+	struct space_map map = { m->start, m->start + m->len, m->bias, m->image, m->is_executable };
+
+	if (map.end > map.start)
+		process->space = space_add(spaces, process->space, &map);
+}
+
+static void on_exec(struct spaces *spaces, pid_t pid)
+{
+	struct process *process = find_or_add(spaces, pid);
+
+	space_release(process->space);
+	process->space = space_new(spaces);
+	process->n_threads = 1; /* exec ends all other threads; their exits came before it */
+	process->is_dead = false;
+}
+
+void spaces_event(struct spaces *spaces, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_MAPPING:
+		on_mapping(spaces, event->pid, &event->mapping);
+		break;
+	case EVENT_FORK:
+		on_fork(spaces, event->pid, event->fork.parent_pid);
+		break;
+	case EVENT_EXEC:
+		on_exec(spaces, event->pid);
+		break;
+	case EVENT_EXIT:
+		on_exit_of(spaces, find(spaces, event->pid));
+		break;
+	default:
+		break;
+	}
+}
+
+struct space *spaces_find(struct spaces *spaces, pid_t pid)
+{
+	struct process *process = find(spaces, pid);
+
+	return process ? process->space : NULL;
+}
+
+struct spaces *spaces_new(void)
+{
+	return alloc_zero(1, sizeof(struct spaces));
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	if (!spaces)
+		return;
+	for (size_t i = 0; i < spaces->processes.n; i++)
+		space_release(spaces->processes.at[i].space);
+	vec_done(&spaces->processes);
+	vec_done(&spaces->free_slots);
+	map_done(&spaces->by_pid);
+	free(spaces);
+}

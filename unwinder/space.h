@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * space: the address space of each process: which image lies where.
+ *
+ * A fork shares its parent's space until one of them changes it; an exec starts an empty one. Every
+ * change gives a space a new generation, unique over all spaces, so that whatever was looked up in
+ * it can be kept for as long as the generation is the same.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "collector/event.h"
+
+struct space_map {
+	uint64_t start, end; /* run-time addresses */
+	uint64_t bias;       /* pc = vaddr + bias */
+	image_id image;      /* IMAGE_NONE: anonymous */
+	bool is_executable;
+};
+
+struct space {
+	VEC(struct space_map) maps; /* sorted, not overlapping */
+	uint64_t generation;
+	uint32_t n_users; /* processes that share it */
+	size_t last;      /* index of the last hit: the next one is often the same */
+};
+
+/* NULL if nothing is mapped there. Valid until the next event. */
+const struct space_map *space_find(struct space *space, uint64_t pc);
+
+struct spaces;
+struct spaces *spaces_new(void);
+void spaces_free(struct spaces *spaces);
+/* Mappings, forks, execs and exits; other kinds change nothing. */
+void spaces_event(struct spaces *spaces, const struct event *event);
+/*
+ * NULL for a process nothing is known of. A process that has ended is remembered for a while: its last
+ * samples may come late.
+ */
+struct space *spaces_find(struct spaces *spaces, pid_t pid);

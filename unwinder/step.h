@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step: applies one recipe to one frame's registers. Arithmetic and memory reads only: whether the
+ * result makes sense is the walk's business.
+ */
+#pragma once
+
+#include "collector/event.h"
+#include "unwinder/memory.h"
+#include "unwinder/recipe.h"
+
+enum step_status {
+	STEP_OK,
+	STEP_OUTERMOST, /* the recipe says that there is no caller */
+	STEP_UNKNOWN,   /* needs a register that is not known, or makes no sense */
+	STEP_BEYOND,    /* needs memory behind the snapshot's end */
+	STEP_BAD_READ,
+};
+
+struct step_input {
+	const struct isa *isa;
+	const struct recipes *recipes;
+	const struct regs *regs; /* of the frame being left */
+	struct memory *memory;
+	uint64_t bias;       /* of the image the recipe comes from */
+	bool is_interrupted; /* the frame's registers are live: it made no call */
+};
+
+struct step_result {
+	struct regs regs; /* of the caller */
+	uint64_t cfa;
+	uint64_t ra; /* where the caller goes on, authentication bits removed */
+};
+
+/* Fills ret up to where it fails. */
+enum step_status step_apply(const struct step_input *input, uint32_t recipe, struct step_result *ret);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template: code that is known for what it is, not by its unwind entries or its instructions: linker
+ * stubs, the signal trampoline, the places where programs and threads begin.
+ */
+#pragma once
+
+#include "binary/frames.h"
+#include "unwinder/recipe.h"
+
+/* The recipe of a stub that holds vaddr; RECIPE_NONE if none does. ret_start: of the stub. */
+uint32_t template_stub(const struct image *image, const struct isa *isa, uint64_t vaddr,
+		       struct recipes *recipes, uint64_t *ret_start);
+/* The recipe of the signal trampoline, if vaddr is in or right behind it; RECIPE_NONE if not. */
+uint32_t template_signal(const struct image *image, const struct isa *isa, uint64_t vaddr,
+			 struct recipes *recipes);
+/* Where frame pointers lead; a guess by nature. */
+uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes);
+
+/* Is vaddr in the code the kernel starts the image at? */
+bool template_is_entry(const struct image *image, const struct frames *frames, uint64_t vaddr);
+/* Does what stands at this return address end the thread? Then nobody called the code before it. */
+bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/unwinder.h"
+
+#include <stdlib.h>
+
+#include "unwinder/space.h"
+#include "unwinder/walk.h"
+
+struct unwinder {
+	struct images *images;
+	struct spaces *spaces;
+	struct walker walker;
+	image_id kernel; /* IMAGE_NONE until a kernel address is seen */
+};
+
+struct unwinder *unwinder_new(struct images *images, const struct isa *isa,
+			      const struct unwinder_options *options)
+{
+	struct unwinder *unwinder = alloc_zero(1, sizeof(*unwinder));
+
+	unwinder->images = images;
+	unwinder->spaces = spaces_new();
+	unwinder->kernel = IMAGE_NONE;
+	walker_init(&unwinder->walker, images, isa, options);
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	walker_done(&unwinder->walker);
+	spaces_free(unwinder->spaces);
+	free(unwinder);
+}
+
+void unwinder_event(struct unwinder *unwinder, const struct event *event)
+{
+	spaces_event(unwinder->spaces, event);
+}
+
+static void add_kernel_frames(struct unwinder *unwinder, const struct sample *sample, struct stack *ret)
+{
+	if (sample->n_kernel_pc && unwinder->kernel == IMAGE_NONE)
+		unwinder->kernel = images_add_pseudo(unwinder->images, IMAGE_KERNEL, "[kernel]", NULL);
+	for (uint32_t i = 0; i < sample->n_kernel_pc && i < STACK_MAX_FRAMES; i++) {
+		struct frame frame = { .pc = sample->kernel_pc[i],
+				       .vaddr = sample->kernel_pc[i],
+				       .image = unwinder->kernel,
+				       .is_return = i > 0 };
+		vec_push(&ret->frames, frame);
+	}
+	ret->n_kernel = (uint32_t)ret->frames.n;
+}
+
+void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret)
+{
+	const struct sample *sample = &event->sample;
+	struct space *space = spaces_find(unwinder->spaces, event->pid);
+
+	stack_clear(ret);
+	add_kernel_frames(unwinder, sample, ret);
+	/* A chain from the kernel is second best: it exists where no stack was copied. */
+	if (sample->stack.len == 0 && sample->n_user_pc)
+		walk_chain(&unwinder->walker, space, event, ret);
+	else
+		walk_sample(&unwinder->walker, space, event, ret);
+	unwinder->walker.stats.functions_compiled = recipe_cache_compiled(unwinder->walker.cache);
+}
+
+image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)
+{
+	struct space *space = spaces_find(unwinder->spaces, pid);
+	const struct space_map *map = space ? space_find(space, pc) : NULL;
+
+	if (!map)
+		return IMAGE_NONE;
+	*ret_vaddr = pc - map->bias;
+	return map->image;
+}
+
+const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder)
+{
+	return &unwinder->walker.stats;
+}
+
+void unwinder_observe(struct unwinder *unwinder, walk_observer observer, void *context)
+{
+	unwinder->walker.observer = observer;
+	unwinder->walker.observer_context = context;
+}

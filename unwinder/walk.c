@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/walk.h"
+
+#include "unwinder/step.h"
+#include "unwinder/walk_private.h"
+
+/* A walk under way. */
+struct walk {
+	struct walker *walker;
+	struct space *space;
+	pid_t pid;
+	struct stack *stack;
+	struct regs regs;     /* of the present frame */
+	struct pc_entry here; /* a copy: looking at the caller may evict it */
+	bool is_interrupted;  /* the present frame made no call: innermost, or behind a signal */
+	bool has_guessed;     /* some step rests on nothing but a frame pointer */
+};
+
+/* One way to leave the present frame. */
+struct attempt {
+	uint32_t recipe;
+	struct step_result step;
+	struct pc_entry caller;
+	enum verdict verdict;
+	enum stack_end end; /* why it failed; STACK_COMPLETE also if there is no caller */
+	bool is_root, is_good;
+	const char *note;
+};
+
+static void observe(const struct walk *walk, const struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+
+	if (!walker->observer)
+		return;
+	struct walk_step step = {
+		.regs = &walk->regs,
+		.frame = walk->stack->frames.at[walk->stack->frames.n - 1],
+		.recipes = recipe_cache_recipes(walker->cache),
+		.recipe = attempt->recipe,
+		.cfa = attempt->step.cfa,
+		.ra = attempt->step.ra,
+		.verdict = attempt->verdict,
+		.note = attempt->note,
+	};
+	walker->observer(walker->observer_context, &step);
+}
+
+/* ---- one attempt -------------------------------------------------------------------------------- */
+
+static void fail(struct attempt *attempt, enum stack_end end, const char *note)
+{
+	attempt->end = end;
+	attempt->note = note;
+}
+
+static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
+{
+	return recipe_cache_recipes(walk->walker->cache)->recipes.at[recipe].is_signal_frame;
+}
+
+/* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
+static bool has_progress(const struct walk *walk, const struct attempt *attempt)
+{
+	const struct isa *isa = walk->walker->isa;
+	uint64_t sp = walk->regs.value[isa->sp], next = attempt->step.cfa;
+
+	if (is_signal_frame(walk, attempt->recipe) || !regs_known(&walk->regs, isa->sp))
+		return true;
+	if (next > sp)
+		return true;
+	/* A leaf that keeps its return address in a register may have no frame at all. */
+	return next == sp && !isa->call_pushes_ra && walk->is_interrupted &&
+	       attempt->step.ra != walk->here.pc;
+}
+
+static void apply(struct walk *walk, struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+	struct step_input input = { .isa = walker->isa,
+				    .recipes = recipe_cache_recipes(walker->cache),
+				    .regs = &walk->regs,
+				    .memory = &walker->memory,
+				    .bias = walk->here.bias,
+				    .is_interrupted = walk->is_interrupted };
+
+	switch (step_apply(&input, attempt->recipe, &attempt->step)) {
+	case STEP_OK:
+		attempt->is_good = true;
+		break;
+	case STEP_OUTERMOST:
+		attempt->is_root = true;
+		attempt->note = "the recipe says that nobody called this";
+		break;
+	case STEP_UNKNOWN:
+		fail(attempt, STACK_NO_RECIPE, "the recipe needs a register that is not known here");
+		break;
+	case STEP_BEYOND:
+		fail(attempt, STACK_SNAPSHOT_ENDED, "the slot lies behind the end of the snapshot");
+		break;
+	case STEP_BAD_READ:
+		fail(attempt, STACK_BAD_READ, "the slot lies in no memory we can read");
+		break;
+	}
+}
+
+static void check(struct walk *walk, struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+	bool is_signal = is_signal_frame(walk, attempt->recipe);
+
+	attempt->is_good = false;
+	if (!has_progress(walk, attempt)) {
+		fail(attempt, STACK_NO_PROGRESS, "the caller's frame does not lie above this one");
+		return;
+	}
+	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, !is_signal);
+	if (is_signal)
+		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
+	else
+		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
+	if (attempt->verdict == VERDICT_INVALID) {
+		fail(attempt, STACK_INVALID_STEP,
+		     attempt->caller.is_mapped ? "no call that leads here stands before the return address"
+					       : "the return address is not in executable memory");
+		return;
+	}
+	/* What was read after the sample may have changed since: never more than likely. */
+	if (walker->memory.was_read_late)
+		attempt->verdict = VERDICT_LIKELY;
+	attempt->is_good = true;
+	attempt->note = is_signal ? "interrupted by a signal" : "";
+}
+
+static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
+{
+	*attempt = (struct attempt){ .recipe = recipe, .verdict = VERDICT_INVALID };
+	if (recipe == RECIPE_NONE) {
+		fail(attempt, walk->here.place.has_code ? STACK_NO_RECIPE : STACK_NO_IMAGE,
+		     "nobody knows how to leave this code");
+	} else {
+		apply(walk, attempt);
+		if (attempt->is_good)
+			check(walk, attempt);
+	}
+	observe(walk, attempt);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------- */
+
+static void push_frame(struct walk *walk)
+{
+	const struct pc_entry *here = &walk->here;
+	struct frame frame = { .pc = here->pc,
+			       .vaddr = here->pc - here->bias,
+			       .image = here->image,
+			       .is_return = here->is_return && !here->place.is_trampoline };
+
+	vec_push(&walk->stack->frames, frame);
+	walk->walker->stats.frames++;
+}
+
+/* Every way in turn; the first failure is the one worth telling. */
+static void try_all(struct walk *walk, struct attempt *attempt)
+{
+	const struct recipe_pair *pair = &walk->here.place.recipes;
+	uint32_t frame_pointer = recipe_cache_frame_pointer(walk->walker->cache);
+	enum unwind_mode mode = walk->walker->mode;
+	bool is_known = pair->recipe[0] != RECIPE_NONE;
+	struct attempt other;
+
+	try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
+	if (attempt->is_good || attempt->is_root)
+		return;
+	if (pair->recipe[1] != RECIPE_NONE)
+		try_recipe(walk, pair->recipe[1], &other);
+	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread)
+		try_recipe(walk, frame_pointer, &other);
+	else
+		return;
+	if (other.is_good || other.is_root)
+		*attempt = other;
+}
+
+static enum stack_end end_at_root(const struct walk *walk)
+{
+	/* In auto mode a guess can skip a caller unseen: no such stack is called complete. */
+	return walk->has_guessed && walk->walker->mode == UNWIND_AUTO ? STACK_NO_RECIPE : STACK_COMPLETE;
+}
+
+static void move_to_caller(struct walk *walk, const struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
+	const struct recipe *recipe = &recipe_cache_recipes(walker->cache)->recipes.at[attempt->recipe];
+
+	frame->witness = recipe->witness;
+	frame->verdict = (uint8_t)attempt->verdict;
+	walker->stats.steps_by_witness[recipe->witness]++;
+	walk->has_guessed |= recipe->witness == WITNESS_FP;
+	walk->is_interrupted = recipe->is_signal_frame;
+	walk->regs = attempt->step.regs;
+	walk->here = attempt->caller;
+}
+
+static enum stack_end run(struct walk *walk)
+{
+	struct attempt attempt;
+
+	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES) {
+		push_frame(walk);
+		if (!walk->here.is_mapped)
+			return STACK_NO_IMAGE;
+		if (walk->here.place.is_root)
+			return end_at_root(walk);
+		try_all(walk, &attempt);
+		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))
+			return end_at_root(walk);
+		if (!attempt.is_good)
+			return attempt.end;
+		move_to_caller(walk, &attempt);
+	}
+	return STACK_TOO_DEEP;
+}
+
+void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
+{
+	const struct sample *sample = &event->sample;
+	const struct isa *isa = walker->isa;
+	struct walk walk = { .walker = walker,
+			     .space = space,
+			     .pid = event->pid,
+			     .stack = ret,
+			     .regs = sample->regs,
+			     .is_interrupted = true };
+
+	if (!regs_known(&sample->regs, isa->pc)) {
+		ret->end = STACK_NO_USER_REGS;
+		return;
+	}
+	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
+	memory_begin(&walker->memory, event->pid, sp, sample->stack, sample->stack_was_full);
+	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
+	ret->end = run(&walk);
+}
+
+/* ---- chains walked by the kernel ---------------------------------------------------------------- */
+
+/* Is the chain's last frame one that nobody calls? */
+static bool is_root_place(const struct walker *walker, const struct pc_entry *entry)
+{
+	const struct recipes *recipes = recipe_cache_recipes(walker->cache);
+	uint32_t recipe = entry->place.recipes.recipe[0];
+
+	if (entry->place.is_root || entry->place.ends_thread)
+		return true;
+	if (recipe == RECIPE_NONE)
+		return false;
+	const struct rule *ra = recipe_rule(recipes, &recipes->recipes.at[recipe], walker->isa->ra);
+	return ra && ra->kind == RULE_UNDEFINED;
+}
+
+void walk_chain(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
+{
+	const struct sample *sample = &event->sample;
+	struct walk walk = { .walker = walker, .space = space, .pid = event->pid, .stack = ret };
+	struct pc_entry callee = { 0 };
+
+	ret->end = STACK_NO_USER_REGS;
+	for (uint32_t i = 0; i < sample->n_user_pc && i < STACK_MAX_FRAMES; i++) {
+		walk.here = *walk_look(walker, space, event->pid, sample->user_pc[i], i > 0);
+		if (i > 0) {
+			struct frame *last = &ret->frames.at[ret->frames.n - 1];
+			last->witness = WITNESS_FP;
+			last->verdict = (uint8_t)walk_judge(walker, &callee, &walk.here);
+			walker->stats.steps_by_witness[WITNESS_FP]++;
+			if (last->verdict == VERDICT_INVALID) {
+				ret->end = STACK_INVALID_STEP;
+				return;
+			}
+		}
+		push_frame(&walk);
+		callee = walk.here;
+		ret->end = is_root_place(walker, &callee) ? STACK_COMPLETE : STACK_NO_RECIPE;
+	}
+}

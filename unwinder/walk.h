@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk: one stack. From a sample's registers, step by step, each step checked before it is believed,
+ * until a root is reached or there is a reason to stop.
+ */
+#pragma once
+
+#include "unwinder/recipe_cache.h"
+#include "unwinder/space.h"
+#include "unwinder/unwinder.h"
+
+/* A small table in front of the recipe cache: what was found out about a pc of an address space. */
+struct pc_entry {
+	uint64_t pc, generation;
+	bool is_return;
+	bool is_mapped; /* executable, that is */
+	image_id image;
+	uint64_t bias;
+	struct place place;
+};
+
+struct walker {
+	struct images *images;
+	const struct isa *isa;
+	enum unwind_mode mode;
+	struct recipe_cache *cache;
+	struct pc_entry *entries;
+	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
+	struct memory memory;
+	struct unwinder_stats stats;
+	walk_observer observer;
+	void *observer_context;
+};
+
+void walker_init(struct walker *walker, struct images *images, const struct isa *isa,
+		 const struct unwinder_options *options);
+void walker_done(struct walker *walker);
+
+/* Appends the user frames of a sample and sets ret->end. space may be NULL. */
+void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret);
+/* The same for a chain that the kernel walked by frame pointers. */
+void walk_chain(struct walker *walker, struct space *space, const struct event *event, struct stack *ret);

@@ -17,6 +17,9 @@ void profile_free(struct profile *profile)
 	for (size_t i = 0; i < profile->functions.n; i++)
 		function_map_done(&profile->functions.at[i]);
 	vec_done(&profile->functions);
+	for (size_t i = 0; i < profile->structures.n; i++)
+		structure_done(&profile->structures.at[i]);
+	vec_done(&profile->structures);
 	vec_done(&profile->notes);
 	vec_done(&profile->timeline);
 	cct_done(&profile->cct);

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "base/writer.h"
 #include "binary/image.h"
+#include "structure/structure.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
 #include "unwinder/recipe.h"
@@ -95,6 +96,8 @@ struct profile {
 	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits met */
 	/* After resolve: maps of every sampled function, sorted by (image, vaddr). */
 	VEC(struct function_map) functions;
+	/* Loops and inlined calls of the functions whose control flow could be recovered, sorted by (image, function). */
+	VEC(struct structure) structures;
 };
 
 struct profile *profile_new(void);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "binary/symbols.h"
+#include "profile/resolve_structure.h"
 
 /* A place whose function is asked for. */
 struct place {
@@ -155,6 +156,7 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 			;
 		resolve_image(profile, images_get(images, places[i].image), places + i, end - i);
 	}
+	resolve_structures(profile, images);
 	count_unresolved(profile);
 	profile->run.is_resolved = 1;
 	return 0;

@@ -23,6 +23,7 @@ enum section_number {
 	SECTION_QUALITY = 11,
 	SECTION_NOTES = 12,
 	SECTION_FUNCTIONS = 13,
+	SECTION_STRUCTURES = 14,
 };
 
 struct section_type {
@@ -63,3 +64,10 @@ int values_decode(struct decoder *decoder, struct profile *profile);
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);
 int functions_decode(struct decoder *decoder, struct profile *profile);
+/* A table behind its length, inside a section that has several. */
+void section_write_table(const struct table *table, const void *rows, size_t n, struct writer *ret);
+int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table, void **ret_rows, size_t *ret_n);
+
+/* sections_structure.c */
+void structures_encode(const struct profile *profile, struct writer *ret);
+int structures_decode(struct decoder *decoder, struct profile *profile);

@@ -249,7 +249,7 @@ static const struct section_type types[] = {
 	ROWS(THREADS, threads, THREAD),     CODED(NODES, nodes, true),
 	CODED(VALUES, values, false),       CODED(TIMELINE, timeline, false),
 	CODED(QUALITY, quality, false),     ROWS(NOTES, notes, ANYTHING),
-	CODED(FUNCTIONS, functions, false),
+	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

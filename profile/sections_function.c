@@ -64,7 +64,7 @@ static struct any_vec vec_of(const struct function_map *map, size_t offset)
 	return vec;
 }
 
-static void write_table(const struct table *table, const void *rows, size_t n, struct writer *ret)
+void section_write_table(const struct table *table, const void *rows, size_t n, struct writer *ret)
 {
 	struct writer w = { 0 };
 
@@ -84,7 +84,7 @@ static void write_parts(const struct profile *profile, size_t offset, const stru
 		struct any_vec vec = vec_of(&profile->functions.at[i], offset);
 		write_bytes(&rows, (struct bytes){ vec.at, vec.n * table->stride });
 	}
-	write_table(table, rows.at, rows.len / table->stride, ret);
+	section_write_table(table, rows.at, rows.len / table->stride, ret);
 	writer_done(&rows);
 }
 
@@ -92,13 +92,13 @@ void functions_encode(const struct profile *profile, struct writer *ret)
 {
 	if (profile->functions.n == 0)
 		return;
-	write_table(&function_table, profile->functions.at, profile->functions.n, ret);
+	section_write_table(&function_table, profile->functions.at, profile->functions.n, ret);
 	write_parts(profile, offsetof(struct function_map, lines), &line_table, ret);
 	write_parts(profile, offsetof(struct function_map, inlines), &inline_table, ret);
 	write_parts(profile, offsetof(struct function_map, ranges), &range_table, ret);
 }
 
-static int read_table(const struct decoder *decoder, struct reader *r, const struct table *table,
+int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table,
 		      void **ret_rows, size_t *ret_n)
 {
 	struct decoder part = *decoder;
@@ -115,7 +115,7 @@ static int read_parts(const struct decoder *decoder, struct reader *r, struct pr
 {
 	CLEANUP(freep) void *rows = NULL;
 	size_t n, used = 0;
-	int error = read_table(decoder, r, table, &rows, &n);
+	int error = section_read_table(decoder, r, table, &rows, &n);
 
 	if (error < 0)
 		return error;
@@ -189,7 +189,7 @@ int functions_decode(struct decoder *decoder, struct profile *profile)
 {
 	struct reader r = reader_of(decoder->bytes);
 	void *rows;
-	int error = read_table(decoder, &r, &function_table, &rows, &profile->functions.n);
+	int error = section_read_table(decoder, &r, &function_table, &rows, &profile->functions.n);
 
 	if (error < 0)
 		return error;

@@ -215,7 +215,67 @@ static uint32_t add_line(struct fuse *fuse, const struct landing *landing, uint6
 	return add_scope(fuse, &scope);
 }
 
-/* From one address to the chain of scopes it stands in. Loops, once they are known, come in here. */
+/* ---- loops and inlined calls, where the function's structure is known ---------------------------- */
+
+static const struct structure *find_structure(const struct fuse_input *input, image_id image, uint64_t function)
+{
+	size_t low = 0, high = input->n_structures;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct structure *s = &input->structures[middle];
+		if (s->image < image || (s->image == image && s->function < function))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == input->n_structures)
+		return NULL;
+	const struct structure *found = &input->structures[low];
+	return found->image == image && found->function == function ? found : NULL;
+}
+
+static bool is_shown(const struct fuse *fuse, const struct static_scope *scope)
+{
+	return scope->kind == SCOPE_LOOP ? !fuse->options->no_loops : !fuse->options->no_inlines;
+}
+
+static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct static_scope *from)
+{
+	const struct scope *outer = &fuse->tree->scopes.at[parent];
+	bool is_loop = from->kind == SCOPE_LOOP;
+	struct scope scope = { .parent = parent,
+			       .kind = from->kind,
+			       .relation = is_loop ? RELATION_LEXICAL : RELATION_INLINE,
+			       .flags = (uint16_t)(from->flags | (outer->flags & SCOPE_KERNEL)),
+			       .name = from->name,
+			       .linkage = from->linkage,
+			       .file = from->file,
+			       .line = from->line,
+			       .end_line = from->end_line,
+			       .call_file = from->call_file,
+			       .call_line = from->call_line,
+			       .image = outer->image,
+			       .vaddr = is_loop ? from->vaddr : 0 };
+
+	return add_scope(fuse, &scope);
+}
+
+/* The scopes around a static scope, outermost first, below the function's own. */
+static uint32_t add_static_chain(struct fuse *fuse, uint32_t function, const struct structure *structure, uint32_t innermost)
+{
+	uint32_t chain[STRUCTURE_MAX_DEPTH];
+	size_t n = 0;
+
+	for (uint32_t at = innermost; at != 0 && n < STRUCTURE_MAX_DEPTH; at = structure->scopes.at[at].parent)
+		chain[n++] = at;
+	while (n-- > 0)
+		if (is_shown(fuse, &structure->scopes.at[chain[n]]))
+			function = add_static(fuse, function, &structure->scopes.at[chain[n]]);
+	return function;
+}
+
+/* From one address to the chain of scopes it stands in. */
 static struct landing expand_frame(struct fuse *fuse, const struct cct_node *node)
 {
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
@@ -230,7 +290,9 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	uint64_t offset = vaddr - map->vaddr;
 	size_t n = function_map_locate(map, offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset, chain,
 				       LOCATION_MAX_DEPTH);
-	struct landing landing = { .scope = add_function(fuse, scope, whole_of(fuse->input, map)),
+	const struct function_map *whole = whole_of(fuse->input, map);
+	const struct structure *structure = find_structure(fuse->input, node->image, whole->vaddr);
+	struct landing landing = { .scope = add_function(fuse, scope, whole),
 				   .file = chain[0].file,
 				   .line = chain[0].line };
 	if (fuse->options->no_inlines) {
@@ -238,7 +300,9 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 		landing.line = chain[n - 1].line;
 		n = 1;
 	}
-	for (size_t i = n - 1; i-- > 0;)
+	if (structure)
+		landing.scope = add_static_chain(fuse, landing.scope, structure, structure_find(structure, vaddr));
+	for (size_t i = n - 1; !structure && i-- > 0;)
 		landing.scope = add_inline(fuse, landing.scope, &chain[i + 1], &chain[i]);
 	landing.self = landing.scope;
 	return landing;

@@ -3,7 +3,7 @@
  * fuse: joins what was measured with what is known of the code.
  *
  * Every node of the calling context tree is expanded into the scopes its address stands in (its
- * function, the calls inlined there), and nodes that agree in all of them become one. Values move
+ * function, the loops and inlined calls there), and nodes that agree in all of them become one. Values move
  * with their nodes, each exactly once: the sums of the tree are those of the CCT.
  *
  * Pure: takes the tree and the maps, never the profile.
@@ -11,6 +11,7 @@
 #pragma once
 
 #include "structure/scope.h"
+#include "structure/structure.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
 
@@ -23,7 +24,7 @@ enum fuse_calls {
 
 struct fuse_options {
 	enum fuse_calls calls;
-	bool no_inlines;
+	bool no_inlines, no_loops;
 	bool lines; /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
 };
 
@@ -31,6 +32,8 @@ struct fuse_input {
 	const struct cct *cct;
 	const struct function_map *functions; /* sorted by (image, vaddr), as profile.functions */
 	size_t n_functions;
+	const struct structure *structures; /* sorted by (image, function), as profile.structures; may be fewer */
+	size_t n_structures;
 	uint32_t n_metrics;
 };
 

@@ -16,6 +16,8 @@
 #include "structure/scope.h"
 #include "symbolize/function_map.h"
 
+#define STRUCTURE_MAX_DEPTH 512 /* of nested scopes; what is deeper belongs to the last of them */
+
 struct static_scope {
 	uint32_t parent; /* index; 0 for the function itself */
 	uint8_t kind;    /* SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP */

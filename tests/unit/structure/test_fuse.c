@@ -50,7 +50,7 @@ static void world_done(struct world *w)
 
 static void world_fuse(struct world *w, struct fuse_options options)
 {
-	struct fuse_input input = { &w->cct, w->maps, N_FUNCTIONS, 2 };
+	struct fuse_input input = { .cct = &w->cct, .functions = w->maps, .n_functions = N_FUNCTIONS, .n_metrics = 2 };
 
 	scope_tree_done(&w->tree);
 	fuse(&input, &options, &w->tree);

@@ -131,13 +131,12 @@ static char *copy(const char *text)
 	return text ? alloc_text(text) : NULL;
 }
 
-/* At the first sample, or when perf looked at the clock, which is just before. */
+/* At the first sample, or when the clocks were compared, if it is not known; that may be before or after. */
 static void set_start(const struct perf_header *header, struct source_info *info)
 {
-	info->start_ns =
-		header->first_sample_ns > header->wall_at_ns ? header->first_sample_ns : header->wall_at_ns;
+	info->start_ns = header->first_sample_ns ? header->first_sample_ns : header->wall_at_ns;
 	if (header->wall_ns)
-		info->start_unix_ns = header->wall_ns + (info->start_ns - header->wall_at_ns);
+		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
 }
 
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,

@@ -28,7 +28,7 @@ static void before_value(struct json *json)
 		json->after_name = false;
 	else if (json->depth > 0) {
 		if (json->has_members[json->depth - 1])
-			putc(',', json->to);
+			putc_unlocked(',', json->to);
 		json->has_members[json->depth - 1] = true;
 	}
 }
@@ -38,7 +38,7 @@ static void open_with(struct json *json, char bracket)
 	before_value(json);
 	assert(json->depth < JSON_MAX_DEPTH);
 	json->has_members[json->depth++] = false;
-	putc(bracket, json->to);
+	putc_unlocked(bracket, json->to);
 }
 
 void json_object(struct json *json)
@@ -55,7 +55,7 @@ static void close_with(struct json *json, char bracket)
 {
 	assert(json->depth > 0 && !json->after_name);
 	json->depth--;
-	putc(bracket, json->to);
+	putc_unlocked(bracket, json->to);
 }
 
 void json_end_object(struct json *json)
@@ -97,52 +97,69 @@ static void put_escaped(FILE *to, unsigned char c)
 {
 	switch (c) {
 	case '"':
-		fputs("\\\"", to);
+		fputs_unlocked("\\\"", to);
 		break;
 	case '\\':
-		fputs("\\\\", to);
+		fputs_unlocked("\\\\", to);
 		break;
 	case '\n':
-		fputs("\\n", to);
+		fputs_unlocked("\\n", to);
 		break;
 	case '\t':
-		fputs("\\t", to);
+		fputs_unlocked("\\t", to);
 		break;
 	case '\r':
-		fputs("\\r", to);
+		fputs_unlocked("\\r", to);
 		break;
 	default:
 		if (c < 0x20 || c == 0x7f)
 			fprintf(to, "\\u%04x", c);
 		else
-			putc(c, to);
+			putc_unlocked(c, to);
 	}
+}
+
+/* How many bytes at text can be written as they are: printable ASCII and nothing to escape. */
+static size_t plain_run(const char *text, size_t left)
+{
+	size_t n = 0;
+
+	while (n < left && (unsigned char)text[n] >= 0x20 && (unsigned char)text[n] < 0x7f && text[n] != '"' &&
+	       text[n] != '\\')
+		n++;
+	return n;
 }
 
 static void put_string(FILE *to, const char *text)
 {
 	size_t left = strlen(text);
 
-	putc('"', to);
+	putc_unlocked('"', to);
 	while (left) {
+		size_t run = plain_run(text, left);
+		fwrite_unlocked(text, 1, run, to);
+		text += run;
+		left -= run;
+		if (!left)
+			break;
 		unsigned len = utf8_length(text, left);
 		if (len == 0)
-			fputs("\xef\xbf\xbd", to); /* U+FFFD */
+			fputs_unlocked("\xef\xbf\xbd", to); /* U+FFFD */
 		else if (len == 1)
 			put_escaped(to, (unsigned char)*text);
 		else
-			fwrite(text, 1, len, to);
+			fwrite_unlocked(text, 1, len, to);
 		text += len ? len : 1;
 		left -= len ? len : 1;
 	}
-	putc('"', to);
+	putc_unlocked('"', to);
 }
 
 void json_name(struct json *json, const char *name)
 {
 	before_value(json);
 	put_string(json->to, name);
-	putc(':', json->to);
+	putc_unlocked(':', json->to);
 	json->after_name = true;
 }
 
@@ -178,7 +195,7 @@ void json_uint(struct json *json, uint64_t value)
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	fwrite(digits + at, 1, sizeof(digits) - at, json->to);
+	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, json->to);
 }
 
 void json_int(struct json *json, int64_t value)
@@ -204,19 +221,19 @@ void json_number(struct json *json, double value)
 void json_bool(struct json *json, bool value)
 {
 	before_value(json);
-	fputs(value ? "true" : "false", json->to);
+	fputs_unlocked(value ? "true" : "false", json->to);
 }
 
 void json_null(struct json *json)
 {
 	before_value(json);
-	fputs("null", json->to);
+	fputs_unlocked("null", json->to);
 }
 
 void json_line(struct json *json)
 {
 	assert(json->depth == 0);
-	putc('\n', json->to);
+	putc_unlocked('\n', json->to);
 }
 
 void json_text_of(struct json *json, const char *name, const char *text)

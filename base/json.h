@@ -21,7 +21,7 @@ struct json {
 	bool after_name;
 };
 
-/* Writes to a stream that stays the caller's. */
+/* Writes to a stream that stays the caller's; without locks, so no other thread may write to it meanwhile. */
 void json_init(struct json *json, FILE *to);
 /* 0, or -EIO when something could not be written. */
 int json_done(struct json *json);

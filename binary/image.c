@@ -472,6 +472,16 @@ bool image_is_code(const struct image *image, uint64_t vaddr)
 	return image_code(image, vaddr).len > 0;
 }
 
+bool image_is_executable(const struct image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr >= s->vaddr && vaddr - s->vaddr < s->mem_size)
+			return true;
+	}
+	return false;
+}
+
 const struct section *image_section(const struct image *image, const char *name)
 {
 	for (size_t i = 0; i < image->n_sections; i++)

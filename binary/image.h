@@ -89,6 +89,8 @@ struct bytes image_bytes(const struct image *image, uint64_t vaddr);
 /* The same, but only inside executable segments. */
 struct bytes image_code(const struct image *image, uint64_t vaddr);
 bool image_is_code(const struct image *image, uint64_t vaddr);
+/* The same, but the file need not have the bytes: debug files keep the addresses and drop the code. */
+bool image_is_executable(const struct image *image, uint64_t vaddr);
 /* NULL if there is no such section. */
 const struct section *image_section(const struct image *image, const char *name);
 /* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */

@@ -101,7 +101,7 @@ static const char *plain_name(struct symbols_private *private, const char *name)
 /* Sections tell code from read-only data that happens to share its segment. */
 static bool is_code_symbol(const struct image *image, enum symbol_source source, uint16_t section, uint64_t value)
 {
-	if (!image_is_code(image, value))
+	if (!image_is_executable(image, value))
 		return false;
 	if (source != SYMBOL_SYMTAB && source != SYMBOL_DYNSYM) /* numbered by another file */
 		return true;

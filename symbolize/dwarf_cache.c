@@ -33,6 +33,7 @@ void dwarf_cache_done(struct dwarf_cache *cache)
 	vec_done(&cache->lines);
 	vec_done(&cache->origins);
 	map_done(&cache->origin_by_entry);
+	map_done(&cache->shown_by_linkage);
 	intern_done(&cache->strings);
 }
 
@@ -139,19 +140,31 @@ static void follow(struct dwarf_cache *cache, struct chase *chase)
 	}
 }
 
+/* The same function is described in every unit that uses it: demangle its name once. */
+static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
+{
+	uint32_t shown = map_find(&cache->shown_by_linkage, linkage);
+	struct text text = { 0 };
+
+	if (shown != MAP_NONE)
+		return shown;
+	shown = linkage;
+	if (cache->demangles && demangle(intern_text(&cache->strings, linkage), &text))
+		shown = intern_add_n(&cache->strings, text.at, text.len);
+	text_done(&text);
+	map_put(&cache->shown_by_linkage, linkage, shown);
+	return shown;
+}
+
 static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 {
-	const char *linkage = chase->linkage[0] ? chase->linkage : chase->name;
-	struct origin origin = { .decl_file = chase->decl_file, .decl_line = chase->decl_line };
-	struct text shown = { 0 };
+	uint32_t linkage = intern_add(&cache->strings, chase->linkage[0] ? chase->linkage : chase->name);
+	uint32_t shown = shown_name(cache, linkage);
 
-	origin.name = origin.linkage = intern_add(&cache->strings, linkage);
-	if (cache->demangles && demangle(linkage, &shown))
-		origin.name = intern_add_n(&cache->strings, shown.at, shown.len);
-	if (origin.linkage == origin.name)
-		origin.linkage = 0;
-	text_done(&shown);
-	return origin;
+	return (struct origin){ .name = shown,
+				.linkage = shown == linkage ? 0 : linkage,
+				.decl_file = chase->decl_file,
+				.decl_line = chase->decl_line };
 }
 
 struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry)

@@ -19,8 +19,8 @@ struct origin {
 struct dwarf_cache {
 	struct intern strings;
 	bool demangles;
-	const struct unit *unit; /* the one being scanned */
 	struct map abbrevs_by_unit, lines_by_unit, origin_by_entry;
+	struct map shown_by_linkage; /* string ids: what demangling made of a name */
 	VEC(struct abbrevs) abbrevs;
 	VEC(struct line_table) lines;
 	VEC(struct origin) origins;

@@ -48,7 +48,7 @@ static bool covers_any(const struct walk *walk, const vaddr_ranges *ranges)
 		}
 		/* Functions that the linker threw away often start at 0, where no code is. */
 		if (low < walk->n_vaddrs && walk->vaddrs[low] < ranges->at[i].end &&
-		    image_is_code(walk->image, ranges->at[i].start))
+		    image_is_executable(walk->image, ranges->at[i].start))
 			return true;
 	}
 	return false;

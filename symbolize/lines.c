@@ -143,11 +143,15 @@ static void add_path(struct text *text, const char *path)
 	}
 }
 
-static const char *directory_of(const struct line_table *table, uint64_t index)
+/* Directory 0 is that of the compilation; the others are relative to it. */
+static void add_directory(struct text *text, const struct line_table *table, uint64_t index)
 {
-	if (table->version < 5 && index-- == 0)
-		return "";
-	return index < table->directories.n ? table->directories.at[index] : "";
+	uint64_t slot = table->version < 5 ? index - 1 : index;
+
+	if (index != 0 || slot >= table->directories.n)
+		add_path(text, table->unit->directory);
+	if (slot < table->directories.n)
+		add_path(text, table->directories.at[slot]);
 }
 
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings)
@@ -162,8 +166,7 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 	if (file->id || !file->name[0])
 		return file->id;
 	text_add(&path, "", 0);
-	add_path(&path, table->unit->directory);
-	add_path(&path, directory_of(table, file->directory));
+	add_directory(&path, table, file->directory);
 	add_path(&path, file->name);
 	file->id = intern_add_n(strings, path.at, path.len);
 	text_done(&path);
@@ -240,7 +243,7 @@ static void keep_pending(struct machine *m, uint64_t end)
 static void emit_row(struct machine *m, bool is_end)
 {
 	if (!m->has_pending) {
-		m->is_dead = !image_is_code(m->image, m->vaddr);
+		m->is_dead = !image_is_executable(m->image, m->vaddr);
 		m->part = first_part_behind(m, m->vaddr);
 	} else if (m->vaddr > m->pending_vaddr) {
 		while (m->part < m->n_parts && m->parts[m->part].end <= m->pending_vaddr)

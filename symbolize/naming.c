@@ -143,23 +143,25 @@ static void name_by_symbol(const struct naming *naming, struct function_map *map
 	}
 }
 
-/* What DWARF calls the function holds; the symbol adds which piece or clone of it this is. */
+/*
+ * What DWARF calls the function is shown; the symbol adds which piece or clone of it this is, and
+ * is the linkage name where DWARF states none (C, Fortran's MAIN__).
+ */
 static void name_by_both(const struct naming *naming, struct function_map *map, const char *symbol, struct intern *strings)
 {
-	const char *linkage = intern_text(strings, map->linkage);
-	struct split_name split = split_name(symbol);
-	struct split_name own = split_name(linkage);
+	const char *stated = intern_text(strings, map->linkage);
+	struct split_name split = split_name(symbol), own = split_name(stated);
 
-	if (strncmp(symbol, "_Z", 2) == 0 && linkage[0] != '_') {
-		name_by_symbol(naming, map, symbol, strings); /* DWARF that leaves linkage names to the symbol table */
+	/* Some DWARF leaves linkage names to the symbol table. */
+	if (demangle_knows(symbol) && !demangle_knows(stated)) {
+		name_by_symbol(naming, map, symbol, strings);
 		return;
 	}
-	if (naming->demangles)
-		map->name = show(naming, linkage, own.base, split.tags, strings);
-	else
-		map->name = map->linkage;
-	if (split.tags[0])
+	map->name = show(naming, stated, own.base, split.tags, strings);
+	if (split.tags[0] || !demangle_knows(stated))
 		map->linkage = intern_add(strings, symbol);
+	if (!naming->demangles)
+		map->name = map->linkage;
 }
 
 void naming_complete(const struct naming *naming, struct function_map *map, struct intern *strings)

@@ -23,7 +23,8 @@ struct subject {
 struct task {
 	struct subject *subject;
 	uint32_t unit;
-	size_t first, n; /* of batch.hits */
+	const uint64_t *vaddrs;
+	size_t n;
 	uint64_t cost;
 };
 
@@ -78,13 +79,11 @@ static void collect_hits(struct batch *batch, uint32_t number)
 	struct subject *subject = &batch->subjects[number];
 	uint32_t units[UNIT_INDEX_MAX];
 
-	for (size_t i = 0; i < subject->request->n; i++) {
+	for (size_t i = 0; i < subject->request->n && !subject->index.is_blind; i++) {
 		uint64_t vaddr = subject->request->vaddrs[i];
-		size_t n = subject->index.is_blind ? 0 : unit_index_find(&subject->index, vaddr, units);
+		size_t n = unit_index_find(&subject->index, vaddr, units);
 		for (size_t j = 0; j < n; j++)
 			vec_push(&batch->hits, (struct hit){ number, units[j], vaddr });
-		for (size_t j = 0; subject->index.is_blind && j < subject->index.extents.n; j++)
-			vec_push(&batch->hits, (struct hit){ number, subject->index.extents.at[j].unit, vaddr });
 	}
 }
 
@@ -107,6 +106,22 @@ static int compare_tasks(const void *left, const void *right)
 	return a->cost > b->cost ? -1 : a->cost < b->cost;
 }
 
+static void add_task(struct batch *batch, struct subject *subject, uint32_t number, const uint64_t *vaddrs, size_t n)
+{
+	const struct unit *unit = &subject->file.dwarf.units.at[number];
+
+	vec_push(&batch->tasks, (struct task){ subject, number, vaddrs, n, unit->end - unit->offset });
+}
+
+/* Where no unit says what it covers, each is asked for everything. */
+static void add_blind_tasks(struct batch *batch, struct subject *subject)
+{
+	const struct symbolizer_request *request = subject->request;
+
+	for (size_t i = 0; i < subject->index.extents.n && subject->index.is_blind && request->n; i++)
+		add_task(batch, subject, subject->index.extents.at[i].unit, request->vaddrs, request->n);
+}
+
 static void make_tasks(struct batch *batch)
 {
 	if (batch->hits.n)
@@ -116,13 +131,14 @@ static void make_tasks(struct batch *batch)
 		const struct hit *hit = &batch->hits.at[i];
 		struct task *last = batch->tasks.n ? &batch->tasks.at[batch->tasks.n - 1] : NULL;
 		struct subject *subject = &batch->subjects[hit->subject];
-		const struct unit *unit = &subject->file.dwarf.units.at[hit->unit];
 		batch->vaddrs[i] = hit->vaddr;
 		if (last && last->subject == subject && last->unit == hit->unit)
 			last->n++;
 		else
-			vec_push(&batch->tasks, (struct task){ subject, hit->unit, i, 1, unit->end - unit->offset });
+			add_task(batch, subject, hit->unit, &batch->vaddrs[i], 1);
 	}
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		add_blind_tasks(batch, &batch->subjects[i]);
 	if (batch->tasks.n)
 		qsort(batch->tasks.at, batch->tasks.n, sizeof(*batch->tasks.at), compare_tasks);
 }
@@ -134,8 +150,9 @@ static void run_task(void *context, unsigned number, size_t index)
 	const struct task *task = &batch->tasks.at[index];
 	struct subject *subject = task->subject;
 	struct unit_hits hits = { .unit = &subject->file.dwarf.units.at[task->unit],
-				  .vaddrs = batch->vaddrs + task->first,
-				  .n = task->n };
+				  .vaddrs = task->vaddrs,
+				  .n = task->n,
+				  .is_guess = subject->index.is_blind };
 
 	if (hits.unit->split_name)
 		hits.split = debugfile_split(&subject->file, hits.unit);

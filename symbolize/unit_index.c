@@ -16,7 +16,7 @@ static int compare(const void *left, const void *right)
 
 static void add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end, uint32_t unit)
 {
-	if (start < end && image_is_code(image, start))
+	if (start < end && image_is_executable(image, start))
 		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
 }
 
@@ -79,7 +79,8 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 			continue;
 		vec_clear(&ranges);
 		ranges_of_unit(&dwarf->units.at[i], &ranges);
-		is_known[i] = ranges.n > 0;
+		/* Without a list of ranges the bounds may be those of the first section alone. */
+		is_known[i] = dwarf->units.at[i].ranges.form && ranges.n > 0;
 		for (size_t j = 0; j < ranges.n; j++)
 			add(index, image, ranges.at[j].start, ranges.at[j].end, (uint32_t)i);
 	}
@@ -109,6 +110,14 @@ void unit_index_done(struct unit_index *index)
 	index->reach = NULL;
 }
 
+static bool has(const uint32_t *list, size_t n, uint32_t unit)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == unit)
+			return true;
+	return false;
+}
+
 size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t ret[UNIT_INDEX_MAX])
 {
 	size_t low = 0, high = index->extents.n, n = 0;
@@ -120,8 +129,10 @@ size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t 
 		else
 			high = middle;
 	}
-	for (size_t i = low; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--)
-		if (index->extents.at[i - 1].end > vaddr)
-			ret[n++] = index->extents.at[i - 1].unit;
+	for (size_t i = low; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--) {
+		const struct unit_extent *extent = &index->extents.at[i - 1];
+		if (extent->end > vaddr && !has(ret, n, extent->unit))
+			ret[n++] = extent->unit;
+	}
 	return n;
 }

@@ -25,5 +25,5 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 void unit_index_done(struct unit_index *index);
 
 #define UNIT_INDEX_MAX 8 /* units that claim one address; two are already rare */
-/* Writes the units that cover vaddr, in file order; returns how many. */
+/* Writes the units that cover vaddr, each once; returns how many. */
 size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t ret[UNIT_INDEX_MAX]);

@@ -52,7 +52,7 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 		const struct raw_function *function = &functions->list.at[i];
 		for (size_t j = 0; j < function->ranges.n; j++) {
 			const struct vaddr_range *range = &function->ranges.at[j];
-			if (range->end - range->start <= MAX_FUNCTION_SIZE && image_is_code(image, range->start))
+			if (range->end - range->start <= MAX_FUNCTION_SIZE && image_is_executable(image, range->start))
 				vec_push(ret, (struct part){ range->start, range->end, function, false });
 		}
 	}
@@ -101,7 +101,7 @@ static void choose_parts(parts *list, const struct naming *naming, const struct 
 			continue;
 		if (at < list->n && list->at[at].start <= vaddr)
 			list->at[at].is_wanted = true;
-		else
+		else if (!hits->is_guess)
 			add_bare(naming, list, at, vaddr, strings, &bare);
 	}
 	for (size_t i = 0; i < bare.n; i++)

@@ -13,6 +13,7 @@ struct unit_hits {
 	const struct unit *split; /* has the entries, if they are elsewhere; else NULL */
 	const uint64_t *vaddrs;   /* sorted */
 	size_t n;
+	bool is_guess;            /* they may as well belong to other units: no symbol is asked */
 };
 
 /*

@@ -9,9 +9,14 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
+
+
+# Which clone of a function it is: symbols say so, DWARF does not.
+SUFFIX = re.compile(r"(\.(cold|part|isra|constprop|lto_priv|localalias)(\.\d+)?)+$")
 
 
 def read_symbols(path):
@@ -26,6 +31,20 @@ def read_symbols(path):
     return sorted(ranges)
 
 
+def read_aliases(path):
+    """Names of one address are one name: constructors C1 and C2, versions, weak aliases."""
+    out = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True).stdout
+    by_address, alias = {}, {}
+    for line in out.splitlines():
+        field = line.split()
+        if len(field) >= 8 and field[3] in ("FUNC", "IFUNC", "NOTYPE") and field[6] != "UND":
+            by_address.setdefault(int(field[1], 16), set()).add(field[7].split("@")[0])
+    for names in by_address.values():
+        for name in names:
+            alias.setdefault(name, min(names))
+    return alias
+
+
 def machine(path):
     with open(path, "rb") as f:
         return int.from_bytes(f.read(20)[18:20], "little")
@@ -34,6 +53,8 @@ def machine(path):
 def instruction_starts(path, symbols, count, rng):
     """Random instruction starts; uniform over the code of the symbols."""
     total = sum(size for _, size in symbols)
+    if not total:
+        return []
     if machine(path) == 183:  # AArch64: every four bytes
         points = sorted(rng.randrange(total) for _ in range(count))
         starts, base, i = [], 0, 0
@@ -66,11 +87,11 @@ def ours(cpprof, path, starts, extra):
     for line in run.stdout.splitlines():
         entry = json.loads(line)
         frames = entry["frames"]
-        result[int(entry["vaddr"], 16)] = ([f["function"] for f in frames], frames[0]["line"], os.path.basename(frames[0]["file"] or ""))
+        result[int(entry["vaddr"], 16)] = ([f["function"] for f in frames], frames[0]["line"], os.path.normpath(frames[0]["file"] or "?"))
     return result, took
 
 
-def llvm(path, starts, debug):
+def llvm(path, starts):
     text = "".join("0x%x\n" % s for s in starts)
     began = time.monotonic()
     command = ["llvm-symbolizer", "--obj=" + path, "--no-demangle", "--inlines", "--output-style=JSON"]
@@ -81,7 +102,7 @@ def llvm(path, starts, debug):
         entry = json.loads(line)
         symbols = entry.get("Symbol") or []
         if symbols:
-            result[int(entry["Address"], 16)] = ([s["FunctionName"] for s in symbols], symbols[0]["Line"], os.path.basename(symbols[0]["FileName"]))
+            result[int(entry["Address"], 16)] = ([s["FunctionName"] for s in symbols], symbols[0]["Line"], os.path.normpath(symbols[0]["FileName"] or "?"))
     return result, took
 
 
@@ -102,7 +123,7 @@ def addr2line(path, starts):
         file, _, line = place.rpartition(":")
         chain, first, base = result[vaddr]
         if not chain:
-            first, base = int(line) if line.isdigit() else 0, os.path.basename(file)
+            first, base = int(line) if line.isdigit() else 0, os.path.normpath(file)
         result[vaddr] = (chain + [name], first, base)
         i += 2
     return result, took
@@ -113,7 +134,7 @@ def kind_of(mine, theirs):
         if len(mine[0]) != len(theirs[0]):
             return "depth"
         return "names" if mine[0][:-1] != theirs[0][:-1] else "outermost name"
-    return "line"
+    return "line" if mine[1] != theirs[1] else "file"
 
 
 def main():
@@ -125,6 +146,7 @@ def main():
     parser.add_argument("--show", type=int, default=5)
     parser.add_argument("--option", action="append", default=[], help="for cpprof")
     parser.add_argument("--symbols-from", help="file with the symbols, if ELF is stripped")
+    parser.add_argument("--peers-on", help="file that the peers read instead, of the same code: they know nothing of dwz files")
     parser.add_argument("elf", nargs="+")
     args = parser.parse_args()
     failed = False
@@ -132,12 +154,23 @@ def main():
         rng = random.Random(args.seed)
         starts = instruction_starts(path, read_symbols(args.symbols_from or path), args.count, rng)
         mine, t_mine = ours(args.cpprof, path, starts, args.option)
-        other, t_llvm = llvm(path, starts, None)
-        third, t_addr = addr2line(path, starts)
+        other, t_llvm = llvm(args.peers_on or path, starts)
+        third, t_addr = addr2line(args.peers_on or path, starts)
         unlike, kinds = [], {}
+        aliases = read_aliases(args.symbols_from or path)
+
+        def plain(answer):
+            last = SUFFIX.sub("", answer[0][-1].split("@")[0]) if answer[0] else ""
+            file = answer[2] if answer[1] and not answer[2].startswith("?") else "?"
+            return answer[0][:-1], aliases.get(last, last), answer[1], file
+
+        def same(a, b):
+            # Peers put a relative directory of compilation twice in front of a file.
+            return a[:3] == b[:3] and (a[3] == b[3] or b[3].endswith("/" + a[3]))
+
         for s in starts:
             peers = [p[s] for p in (other, third) if s in p]
-            if mine[s][:2] in [p[:2] for p in peers]:
+            if any(same(plain(mine[s]), plain(p)) for p in peers):
                 continue
             kind = kind_of(mine[s], peers[0]) if peers else "no peer"
             kinds[kind] = kinds.get(kind, 0) + 1

@@ -14,6 +14,7 @@ static const struct command products[] = {
 	{ "cfg", inspect_cfg, "the control-flow graphs of an ELF file" },
 	{ "recipes", inspect_recipes, "unwind recipes recovered from the code of an ELF file" },
 	{ "events", inspect_events, "what a perf.data recording holds, one line per event" },
+	{ "stacks", inspect_stacks, "the unwound stacks of a perf.data recording, one JSON object per sample" },
 	{ "locations", inspect_locations, "functions, files and lines at the addresses given on standard input" },
 	{ NULL, NULL, NULL },
 };

@@ -9,3 +9,4 @@ int inspect_locations(int argc, char **argv);
 int inspect_functions(int argc, char **argv);
 int inspect_cfg(int argc, char **argv);
 int inspect_recipes(int argc, char **argv);
+int inspect_stacks(int argc, char **argv);

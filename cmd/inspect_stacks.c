@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect stacks: the stacks of a perf.data, one JSON object per sample; or every step of one of them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "cmd/inspect.h"
+#include "cmd/options.h"
+#include "collector/perf_file.h"
+#include "unwinder/unwinder.h"
+
+#define NO_SAMPLE UINT64_MAX
+
+struct stacks {
+	struct source *source;
+	struct unwinder *unwinder;
+	struct stack stack; /* reused */
+	struct json json;
+	uint64_t only; /* the sample wanted, or NO_SAMPLE for all */
+	bool explains;
+};
+
+/* ---- as JSON ------------------------------------------------------------------------------------ */
+
+static void print_json(struct json *json, const struct event *event, const struct stack *stack)
+{
+	json_object(json);
+	json_uint_of(json, "time", event->time_ns);
+	json_int_of(json, "pid", event->pid);
+	json_int_of(json, "tid", event->tid);
+	if (stack->n_kernel)
+		json_uint_of(json, "kernel", stack->n_kernel);
+	json_name(json, "pcs");
+	json_array(json);
+	for (size_t i = 0; i < stack->frames.n; i++)
+		json_printf(json, "0x%" PRIx64, stack->frames.at[i].pc);
+	json_end_array(json);
+	json_text_of(json, "end", stack_end_name(stack->end));
+	json_name(json, "witness");
+	json_array(json);
+	for (size_t i = 0; i < stack->frames.n; i++)
+		json_text(json, witness_name(stack->frames.at[i].witness));
+	json_end_array(json);
+	json_end_object(json);
+	json_line(json);
+}
+
+/* ---- explained ---------------------------------------------------------------------------------- */
+
+static void print_place(const struct stacks *stacks, const struct frame *frame)
+{
+	const struct image *image = images_get(stacks->source->images, frame->image);
+
+	printf("0x%" PRIx64 "  ", frame->pc);
+	for (const char *c = image ? image_name(image) : "?"; *c; c++)
+		putchar((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	printf("+0x%" PRIx64 "%s\n", frame->vaddr, frame->is_return ? " (return address)" : "");
+}
+
+static void print_regs(const struct regs *regs, const struct isa *isa)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < isa->n_regs; i++)
+		if (regs_known(regs, i))
+			printf("%s%s=0x%" PRIx64, n++ % 6 ? " " : "\n      ", isa->reg_names[i],
+			       regs->value[i]);
+	printf("\n");
+}
+
+static void explain_step(void *context, const struct walk_step *step)
+{
+	const struct stacks *stacks = context;
+	const struct isa *isa = stacks->source->info.isa;
+	char text[512];
+
+	print_place(stacks, &step->frame);
+	printf("    registers");
+	print_regs(step->regs, isa);
+	if (step->recipe == RECIPE_NONE) {
+		printf("    no recipe\n");
+	} else {
+		const struct recipe *recipe = &step->recipes->recipes.at[step->recipe];
+		recipe_format(step->recipes, step->recipe, isa, text, sizeof(text));
+		printf("    recipe    %s (%s, %s)\n", text, witness_name(recipe->witness),
+		       trust_name(recipe->trust));
+		printf("    caller    cfa 0x%" PRIx64 ", pc 0x%" PRIx64 ": %s\n", step->cfa, step->ra,
+		       verdict_name(step->verdict));
+	}
+	if (step->note && *step->note)
+		printf("    because   %s\n", step->note);
+}
+
+static void explain_end(const struct stacks *stacks)
+{
+	const struct stack *stack = &stacks->stack;
+
+	printf("\n%zu frames (%u of them the kernel's), end: %s\n", stack->frames.n, stack->n_kernel,
+	       stack_end_name(stack->end));
+	for (size_t i = 0; i < stack->frames.n; i++) {
+		printf("%4zu  %-8s %-7s  ", i, witness_name(stack->frames.at[i].witness),
+		       stack->frames.at[i].witness ? verdict_name(stack->frames.at[i].verdict) : "");
+		print_place(stacks, &stack->frames.at[i]);
+	}
+}
+
+/* ---- the command -------------------------------------------------------------------------------- */
+
+static void one_sample(struct stacks *stacks, const struct event *event)
+{
+	if (stacks->explains)
+		unwinder_observe(stacks->unwinder, explain_step, stacks);
+	unwinder_walk(stacks->unwinder, event, &stacks->stack);
+	if (stacks->explains)
+		explain_end(stacks);
+	else
+		print_json(&stacks->json, event, &stacks->stack);
+}
+
+static int print_all(struct stacks *stacks)
+{
+	struct diag diag = { 0 };
+	struct event event;
+	uint64_t index = 0;
+	int status;
+
+	while ((status = source_next(stacks->source, &event, -1, &diag)) > 0) {
+		if (event.kind != EVENT_SAMPLE) {
+			unwinder_event(stacks->unwinder, &event);
+			continue;
+		}
+		if (stacks->only == NO_SAMPLE || stacks->only == index)
+			one_sample(stacks, &event);
+		index++;
+	}
+	if (status < 0)
+		return cmd_fail(&diag);
+	if (stacks->only != NO_SAMPLE && stacks->only >= index)
+		return cmd_usage("inspect stacks", "there are only %" PRIu64 " samples", index);
+	return EXIT_OK;
+}
+
+static int run(const char *path, const struct perf_file_options *file, enum unwind_mode mode,
+	       struct stacks *stacks)
+{
+	struct images *images = images_new();
+	struct diag diag = { 0 };
+	int code;
+
+	if (perf_file_open(path, file, images, &stacks->source, &diag) < 0) {
+		code = cmd_fail(&diag);
+	} else {
+		struct unwinder_options options = { .mode = mode };
+		stacks->unwinder = unwinder_new(images, stacks->source->info.isa, &options);
+		json_init(&stacks->json, stdout);
+		code = print_all(stacks);
+		json_done(&stacks->json);
+		unwinder_free(stacks->unwinder);
+		stack_done(&stacks->stack);
+		source_close(stacks->source);
+	}
+	images_free(images);
+	return code;
+}
+
+int inspect_stacks(int argc, char **argv)
+{
+	struct perf_file_options file = { 0 };
+	struct stacks stacks = { .only = NO_SAMPLE };
+	int mode = UNWIND_AUTO;
+	const struct option_spec specs[] = {
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "symfs", OPTION_TEXT, &file.symfs, "DIR", "look for the recorded binaries under DIR" },
+		{ 0, "sample", OPTION_NUMBER, &stacks.only, "N", "only the sample with this number, from 0" },
+		{ 0, "explain", OPTION_FLAG, &stacks.explains, NULL,
+		  "show every step: registers, recipe, verdict" },
+		{ 0 },
+	};
+	struct command_line line = {
+		.command = "inspect stacks",
+		.usage = "[options] PERF.DATA",
+		.about = "Unwinds the samples of a perf.data recording and prints one JSON object each: "
+			 "run-time "
+			 "addresses, innermost first (callers as return addresses), who led from each frame "
+			 "to its "
+			 "caller, and why the stack ended.",
+		.specs = specs,
+	};
+
+	int code = options_parse(&line, argc, argv);
+	if (code >= 0)
+		return code;
+	if (line.n_operands != 1)
+		return cmd_usage("inspect stacks", "name one recording");
+	if (stacks.explains && stacks.only == NO_SAMPLE)
+		return cmd_usage("inspect stacks", "--explain needs --sample");
+	return run(line.operands[0], &file, (enum unwind_mode)mode, &stacks);
+}

@@ -12,11 +12,13 @@
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
+	{ "record", cmd_record, "run a command and profile it" },
+	{ "attach", cmd_attach, "profile what is running" },
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
-	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
-	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
+	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },
+	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
 	{ NULL, NULL, NULL },
 };
 

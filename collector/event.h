@@ -61,7 +61,7 @@ enum event_kind {
 
 struct event {
 	enum event_kind kind;
-	uint64_t time_ns; /* CLOCK_MONOTONIC where we chose the clock */
+	uint64_t time_ns; /* CLOCK_MONOTONIC where we chose the clock; 0 = was so before the recording */
 	pid_t pid, tid;   /* in cpprof's pid namespace */
 	union {
 		struct sample sample;

@@ -7,16 +7,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 
-__attribute__((noreturn)) static void run_child(char *const *argv, int go, int error)
+__attribute__((noreturn)) static void run_child(char *const *argv, const sigset_t *signals, int go, int error)
 {
 	char byte;
+
+	if (signals)
+		sigprocmask(SIG_SETMASK, signals, NULL);
 
 	if (read(go, &byte, 1) != 1) /* the profiler gave up */
 		_exit(127);
@@ -27,7 +28,7 @@ __attribute__((noreturn)) static void run_child(char *const *argv, int go, int e
 	_exit(n < 0 ? 126 : 127);
 }
 
-int launch_prepare(char *const *argv, struct launch *ret, struct diag *diag)
+int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *ret, struct diag *diag)
 {
 	int go[2], error[2];
 
@@ -43,7 +44,7 @@ int launch_prepare(char *const *argv, struct launch *ret, struct diag *diag)
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		run_child(argv, go[0], error[1]);
+		run_child(argv, signals, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);
@@ -73,21 +74,11 @@ int launch_start(struct launch *launch, const char *name, struct diag *diag)
 	return diag_set(diag, n == sizeof(cause) ? -cause : -EIO, "cannot run '%s'", name);
 }
 
-static bool reap(struct launch *launch, int flags)
-{
-	if (launch->pid && !launch->is_over && waitpid(launch->pid, &launch->status, flags) == launch->pid)
-		launch->is_over = true;
-	return launch->is_over;
-}
-
 bool launch_poll(struct launch *launch)
 {
-	return reap(launch, WNOHANG);
-}
-
-bool launch_wait(struct launch *launch)
-{
-	return reap(launch, 0);
+	if (launch->pid && !launch->is_over && waitpid(launch->pid, &launch->status, WNOHANG) == launch->pid)
+		launch->is_over = true;
+	return launch->is_over;
 }
 
 void launch_done(struct launch *launch)

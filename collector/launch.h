@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -17,13 +18,11 @@ struct launch {
 	bool is_started, is_over;
 };
 
-/* argv[0] is searched in PATH. */
-int launch_prepare(char *const *argv, struct launch *ret, struct diag *diag);
+/* argv[0] is searched in PATH. signals: the mask the command runs with; NULL = the caller's own. */
+int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *ret, struct diag *diag);
 /* Lets it run; faults if the command cannot be run. */
 int launch_start(struct launch *launch, const char *name, struct diag *diag);
 /* Is it over? Never waits. */
 bool launch_poll(struct launch *launch);
-/* Waits; false if a signal came first. */
-bool launch_wait(struct launch *launch);
 /* Forgets the child; one that was never started leaves by itself. */
 void launch_done(struct launch *launch);

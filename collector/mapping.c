@@ -143,21 +143,22 @@ static image_id open_file(void *context, pid_t pid, const struct mapping_file *f
 			  const char *path)
 {
 	struct mapper *mapper = context;
+	pid_t tid = file->tid ? file->tid : pid;
 	char name[128];
 	image_id id = IMAGE_NONE;
 
-	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	snprintf(name, sizeof(name), "/proc/%d/root", tid);
 	CLEANUP(close_fd) int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root >= 0)
 		id = take(mapper, look_inside(root, path), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)m->start,
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
 		 (unsigned long long)(m->start + m->len));
 	id = take(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
 	if (id != IMAGE_NONE)
 		return id;
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	snprintf(name, sizeof(name), "/proc/%d/exe", tid);
 	id = take(mapper, open(name, O_PATH | O_CLOEXEC), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
@@ -172,11 +173,10 @@ static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *f
 	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
 	struct diag diag = { 0 };
 
-	(void)file;
 	if (mapper->vdso != IMAGE_NONE)
 		return mapper->vdso;
 
-	ssize_t n = target_read_memory(pid, m->start, bytes, len);
+	ssize_t n = target_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
 	if (n <= 0)
 		n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, len);
 	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]", &mapper->vdso, &diag) < 0)

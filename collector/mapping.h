@@ -17,6 +17,7 @@ struct mapping_file {
 	uint64_t inode;           /* 0 = not said */
 	uint32_t major, minor;
 	struct build_id build_id; /* len 0 = not said */
+	pid_t tid;                /* a thread that lives: /proc tells nothing through a first one that has ended; 0 = pid */
 };
 
 /*

@@ -82,6 +82,7 @@ struct attach {
 	struct perf_live *live;
 	pid_t pid;
 	struct map seen;       /* threads that have events, or need none */
+	pid_t alive;           /* a thread to ask /proc through: the first one may have ended */
 	size_t n_watched, n_missed;
 	int error;             /* the last one that kept a thread out */
 };
@@ -102,6 +103,7 @@ static void watch_thread(struct attach *attach, pid_t tid)
 	if (!error) {
 		perf_events_enable(&live->events, first);
 		attach->n_watched++;
+		attach->alive = tid;
 	} else if (error != -ESRCH) { /* else it has just ended */
 		attach->n_missed++;
 		attach->error = error;
@@ -153,13 +155,14 @@ static int watch_process(struct attach *attach)
 
 /* ---- names and mappings --------------------------------------------------------------------- */
 
+/* What was there before the recording carries time 0. */
 static void learn_mapping(void *context, const struct target_map *map)
 {
 	struct attach *attach = context;
 	struct perf_live *live = attach->live;
-	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor };
-	struct event event = { .kind = EVENT_MAPPING, .time_ns = live->source.info.start_ns, .pid = attach->pid,
-			       .tid = attach->pid };
+	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor,
+				     .tid = attach->alive };
+	struct event event = { .kind = EVENT_MAPPING, .pid = attach->pid, .tid = attach->pid };
 
 	if (!map->is_executable)
 		return;
@@ -179,8 +182,7 @@ static void learn_names(struct attach *attach)
 		pid_t tid = threads.pids.at[i];
 		if (map_find(&attach->seen, (uint32_t)tid) == MAP_NONE)
 			continue;
-		vec_push(&live->known, ((struct event){ .kind = EVENT_COMM, .time_ns = live->source.info.start_ns,
-							.pid = attach->pid, .tid = tid,
+		vec_push(&live->known, ((struct event){ .kind = EVENT_COMM, .pid = attach->pid, .tid = tid,
 							.comm = target_comm(attach->pid, tid) }));
 	}
 	vec_done(&threads.pids);
@@ -195,7 +197,7 @@ static void learn(struct attach *attach)
 	learn_names(attach);
 	map_put(&live->maps_read, (uint32_t)attach->pid, (uint32_t)live->maps_ns.n);
 	vec_push(&live->maps_ns, perf_live_now());
-	target_maps(attach->pid, learn_mapping, attach);
+	target_maps(attach->alive, learn_mapping, attach);
 }
 
 /* ---- targets -------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 #define RING_BYTES (8u << 20)        /* half a second of 16 KiB snapshots at 997 Hz */
 #define RINGS_BYTES (256ull << 20)   /* of all CPUs together */
 #define RING_LEAST (128u << 10)      /* two of the largest records */
+#define FDS_RESERVED 24              /* descriptors left for reading images and writing the profile */
 #define WAKEUP_FRACTION 4            /* a ring is drained at a quarter full at the latest */
 
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
@@ -28,6 +29,9 @@ static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 
 	return fd < 0 ? -errno : (int)fd;
 }
+
+/* Linux 6.0 and later count what they could not write. */
+#define FORMAT_LOST (1u << 4)
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
@@ -54,6 +58,20 @@ static struct perf_event_attr spec_attr(const struct event_spec *spec, bool with
 	return attr;
 }
 
+static uint64_t lost_format(void)
+{
+	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd;
+
+	attr.exclude_kernel = 1;
+	attr.read_format = FORMAT_LOST;
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return FORMAT_LOST;
+}
+
 /* All events of a session: records must be laid out alike, because they share the rings. */
 static void add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
@@ -70,6 +88,7 @@ static void add_sampling(struct perf_event_attr *attr, const struct perf_want *w
 		attr->exclude_callchain_user = 1;
 	}
 	attr->inherit = want->is_inherited;
+	attr->read_format = lost_format();
 }
 
 static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec, const struct perf_want *want)
@@ -248,6 +267,21 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
+uint64_t perf_events_lost(const struct perf_events *events)
+{
+	struct {
+		uint64_t count, lost;
+	} value;
+	uint64_t lost = 0;
+
+	if (!events->attrs.at[0].read_format)
+		return 0;
+	for (size_t i = 0; i < events->fds.n; i++)
+		if (read(events->fds.at[i].fd, &value, sizeof(value)) == sizeof(value))
+			lost += value.lost;
+	return lost;
+}
+
 size_t perf_events_per_thread(const struct perf_events *events)
 {
 	return events->attrs.n * events->cpus.n;
@@ -271,20 +305,30 @@ static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t ti
 	return 0;
 }
 
-int perf_events_add(struct perf_events *events, pid_t tid)
+static int add_all(struct perf_events *events, pid_t tid)
 {
-	size_t first = events->fds.n;
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
 
+	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t cpu = 0; cpu < events->cpus.n; cpu++)
 		for (size_t attr = 0; attr < events->attrs.n; attr++) {
 			int error = add_one(events, attr, cpu, tid);
-			if (!error)
-				continue;
-			while (events->fds.n > first) /* a thread is watched on all CPUs or not at all */
-				close(events->fds.at[--events->fds.n].fd);
-			return error;
+			if (error)
+				return error;
+			if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)
+				return -EMFILE;
 		}
 	return 0;
+}
+
+int perf_events_add(struct perf_events *events, pid_t tid)
+{
+	size_t first = events->fds.n;
+	int error = add_all(events, tid);
+
+	while (error && events->fds.n > first) /* a thread is watched on all CPUs or not at all */
+		close(events->fds.at[--events->fds.n].fd);
+	return error;
 }
 
 static bool is_sampling(const struct perf_events *events, const struct perf_fd *fd)

@@ -42,6 +42,7 @@ struct perf_live {
 	uint64_t round_ns, samples_from_ns;
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	VEC(struct pollfd) polls;
+	uint64_t lost;               /* by records so far; after the end, what no record told of */
 	struct perf_source_stats stats;
 };
 

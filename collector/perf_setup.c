@@ -201,12 +201,12 @@ static void match_stack(void *context, const struct target_map *map)
 		search->found = (struct stack_range){ map->start, map->end };
 }
 
-static struct stack_range find_stack(void *context, pid_t pid, uint64_t sp)
+static struct stack_range find_stack(void *context, pid_t tid, uint64_t sp)
 {
 	struct stack_search search = { .sp = sp };
 
 	(void)context;
-	target_maps(pid, match_stack, &search);
+	target_maps(tid, match_stack, &search);
 	return search.found;
 }
 
@@ -259,7 +259,7 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	if (!error && options->argv)
 		error = target_check_file(options->argv[0], diag);
 	if (!error && options->argv) /* forked first: the command must not inherit our limits and descriptors */
-		error = launch_prepare(options->argv, &live->launch, diag);
+		error = launch_prepare(options->argv, options->signals, &live->launch, diag);
 	if (!error)
 		error = attach(live, options, diag);
 	if (error) {

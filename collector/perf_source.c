@@ -54,6 +54,8 @@ static void take_record(struct perf_live *live, struct bytes bytes)
 	}
 	if (live->is_attaching && record->kind == PERF_KIND_FORK)
 		map_put(&live->forked, (uint32_t)record->tid, 1);
+	if (record->kind == PERF_KIND_LOST)
+		live->lost += record->lost;
 	order_add(live->order, record->time_ns, bytes);
 }
 
@@ -90,7 +92,7 @@ static void finish_mapping(struct perf_live *live, struct event *event)
 {
 	const struct perf_record *record = &live->record;
 	struct mapping_file file = { .inode = record->mmap.inode, .major = record->mmap.major,
-				     .minor = record->mmap.minor, .build_id = record->mmap.build_id };
+				     .minor = record->mmap.minor, .build_id = record->mmap.build_id, .tid = event->tid };
 
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
@@ -105,7 +107,7 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	if (!sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
 
-	uint64_t len = stack_tops_clip(live->tops, event->pid, event->tid, event->time_ns, sample->regs.value[isa->sp],
+	uint64_t len = stack_tops_clip(live->tops, event->tid, event->time_ns, sample->regs.value[isa->sp],
 				       sample->stack.len);
 	if (len < sample->stack.len) {
 		sample->stack.len = len;
@@ -221,11 +223,24 @@ static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadlin
 	return (int)(left < ms ? left : ms);
 }
 
+/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be asked. */
 static void finish(struct perf_live *live)
 {
 	perf_live_round(live);
 	order_finish(live->order);
 	live->is_finished = true;
+
+	uint64_t lost = perf_events_lost(&live->events);
+	live->lost = lost > live->lost ? lost - live->lost : 0;
+}
+
+static int last_words(struct perf_live *live, struct event *ret)
+{
+	if (!live->lost)
+		return 0;
+	*ret = (struct event){ .kind = EVENT_LOST, .time_ns = live->round_ns, .lost = live->lost };
+	live->lost = 0;
+	return 1;
 }
 
 static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
@@ -239,7 +254,7 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 		perf_live_round(live); /* also when the consumer is busy with what it has */
 	while (!next_due(live, ret)) {
 		if (live->is_finished)
-			return 0;
+			return last_words(live, ret);
 		start_samples_in_time(live, now);
 		if (live->is_stopped || all_gone(live)) {
 			finish(live);
@@ -256,8 +271,10 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 
 static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)
 {
-	(void)source;
-	return target_read_memory(pid, addr, to, len);
+	const struct perf_record *record = &live_of(source)->record;
+
+	/* The thread just sampled surely lives; the process's first thread may have ended before the others. */
+	return target_read_memory(record->pid == pid && record->tid ? record->tid : pid, addr, to, len);
 }
 
 static void live_close(struct source *source)
@@ -295,11 +312,14 @@ pid_t perf_source_child(const struct source *source)
 	return ((const struct perf_live *)source)->launch.pid;
 }
 
-bool perf_source_wait(struct source *source, int *ret_status)
+bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status)
 {
 	struct perf_live *live = live_of(source);
+	struct pollfd poll_exit = { .fd = live->targets.at[0].pidfd, .events = POLLIN };
 
-	if (!launch_wait(&live->launch))
+	if (!live->launch.is_over)
+		poll(&poll_exit, 1, timeout_ms);
+	if (!launch_poll(&live->launch))
 		return false;
 	*ret_status = live->launch.status;
 	return true;
@@ -318,6 +338,9 @@ struct perf_source_stats perf_source_stats(const struct source *source)
 	const struct perf_live *live = (const struct perf_live *)source;
 	struct perf_source_stats stats = live->stats;
 
+	stats.n_rings = live->events.rings.n;
+	stats.ring_bytes = live->events.rings.n ? live->events.rings.at[0].view.size : 0;
+	stats.n_threads = live->events.fds.n / perf_events_per_thread(&live->events);
 	stats.late = order_late(live->order);
 	return stats;
 }

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <signal.h>
+
 #include "base/diag.h"
 #include "collector/source.h"
 
@@ -17,6 +19,7 @@ struct perf_source_options {
 	const pid_t *tids; /* single threads */
 	size_t n_tids;
 	char *const *argv; /* a command to run; NULL-terminated */
+	const sigset_t *signals; /* the command's signal mask; NULL = the caller's own */
 
 	bool skips_refused;        /* processes we may not attach to become a note, if others are left */
 	const char *const *events; /* names; none = cycles where there is a PMU, else cpu-clock */
@@ -42,14 +45,15 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 
 /* Of a started command: its pid (0 = none). */
 pid_t perf_source_child(const struct source *source);
-/* Waits for the command to end; false if a signal came first. ret_status as waitpid gives it. */
-bool perf_source_wait(struct source *source, int *ret_status);
+/* Has the command ended? ret_status as waitpid gives it. Waits at most timeout_ms. */
+bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status);
 
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);
 
-/* Losses that no record will tell of, because the recording ended in them. Asked after the end. */
 struct perf_source_stats {
+	size_t n_rings, ring_bytes; /* bytes of one */
+	size_t n_threads;           /* with events of their own; those that inherit come on top */
 	uint64_t wakeups;
 	uint64_t late;    /* records that came out of order */
 	uint64_t damaged; /* rings or records that made no sense */

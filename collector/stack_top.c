@@ -68,12 +68,12 @@ static struct top *top_of(struct stack_tops *tops, pid_t tid)
 	return &tops->tops.at[index];
 }
 
-uint64_t stack_tops_clip(struct stack_tops *tops, pid_t pid, pid_t tid, uint64_t time_ns, uint64_t sp, uint64_t len)
+uint64_t stack_tops_clip(struct stack_tops *tops, pid_t tid, uint64_t time_ns, uint64_t sp, uint64_t len)
 {
 	struct top *top = top_of(tops, tid);
 
 	if (!holds(&top->range, sp) && (!top->looked_ns || time_ns - top->looked_ns >= PAUSE_NS)) {
-		top->range = tops->find(tops->context, pid, sp);
+		top->range = tops->find(tops->context, tid, sp);
 		top->looked_ns = time_ns ? time_ns : 1;
 	}
 	if (!holds(&top->range, sp))

@@ -58,6 +58,8 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	profile->run.arch = add_text(profile, info->isa ? info->isa->name : NULL);
 	profile->run.target = add_text(profile, info->command);
 	profile->run.start_unix_ns = info->start_unix_ns;
+	profile->run.start_ns = builder->last_ns = info->start_ns;
+	builder->has_started = info->start_ns != 0;
 	profile->run.stack_size = info->stack_size;
 	for (size_t i = 0; i < info->notes.n; i++)
 		builder_note(builder, info->notes.at[i]);
@@ -154,6 +156,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 		cct_add_value(&profile->cct, node, thread, 1 + event->sample.event, event->sample.weight);
 	timeline_add(&builder->timeline, thread, time_ns);
 	profile->quality.samples++;
+	profile->quality.clipped += event->sample.stack_was_clipped;
 	if ((unsigned)stack->end < STACK_END_N)
 		profile->quality.by_end[stack->end]++;
 }

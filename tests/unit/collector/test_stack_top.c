@@ -8,11 +8,11 @@
 static int lookups;
 
 /* Mappings of 0x1000 bytes at every 0x10000. */
-static struct stack_range find(void *context, pid_t pid, uint64_t sp)
+static struct stack_range find(void *context, pid_t tid, uint64_t sp)
 {
 	uint64_t start = sp & ~0xffffull;
 
-	(void)context, (void)pid;
+	(void)context, (void)tid;
 	lookups++;
 	return sp - start < 0x1000 ? (struct stack_range){ start, start + 0x1000 } : (struct stack_range){ 0 };
 }
@@ -22,11 +22,11 @@ TEST(stack_top_cuts_at_the_end_of_the_mapping)
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
 	lookups = 0;
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, 5, 0x10f00, 0x400), 0x100);
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, 6, 0x10000, 0x400), 0x400);
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, 7, 0x10c01, 0x400), 0x3ff);
+	CHECK_EQ(stack_tops_clip(tops, 1, 5, 0x10f00, 0x400), 0x100);
+	CHECK_EQ(stack_tops_clip(tops, 1, 6, 0x10000, 0x400), 0x400);
+	CHECK_EQ(stack_tops_clip(tops, 1, 7, 0x10c01, 0x400), 0x3ff);
 	CHECK_EQ(lookups, 1);
-	CHECK_EQ(stack_tops_clip(tops, 1, 2, 8, 0x20f00, 0x400), 0x100);
+	CHECK_EQ(stack_tops_clip(tops, 2, 8, 0x20f00, 0x400), 0x100);
 	CHECK_EQ(lookups, 2);
 	stack_tops_free(tops);
 }
@@ -35,7 +35,7 @@ TEST(stack_top_leaves_the_snapshot_alone_when_nothing_is_known)
 {
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, 5, 0x1f000, 0x400), 0x400);
+	CHECK_EQ(stack_tops_clip(tops, 1, 5, 0x1f000, 0x400), 0x400);
 	stack_tops_free(tops);
 }
 
@@ -44,11 +44,11 @@ TEST(stack_top_looks_again_after_a_pause_only)
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
 	lookups = 0;
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, SECOND, 0x10f00, 0x400), 0x100);
+	CHECK_EQ(stack_tops_clip(tops, 1, SECOND, 0x10f00, 0x400), 0x100);
 	for (uint64_t i = 1; i < 50; i++) /* a coroutine elsewhere */
-		CHECK_EQ(stack_tops_clip(tops, 1, 1, SECOND + i, 0x20f00, 0x400), 0x400);
+		CHECK_EQ(stack_tops_clip(tops, 1, SECOND + i, 0x20f00, 0x400), 0x400);
 	CHECK_EQ(lookups, 1);
-	CHECK_EQ(stack_tops_clip(tops, 1, 1, 2 * SECOND, 0x20f00, 0x400), 0x100);
+	CHECK_EQ(stack_tops_clip(tops, 1, 2 * SECOND, 0x20f00, 0x400), 0x100);
 	CHECK_EQ(lookups, 2);
 	stack_tops_free(tops);
 }
@@ -59,7 +59,7 @@ TEST(stack_top_forgets_threads_that_ended)
 
 	lookups = 0;
 	for (int i = 0; i < 10; i++) {
-		CHECK_EQ(stack_tops_clip(tops, 1, 77, SECOND, 0x10f00, 0x400), 0x100);
+		CHECK_EQ(stack_tops_clip(tops, 77, SECOND, 0x10f00, 0x400), 0x100);
 		stack_tops_forget(tops, 77);
 	}
 	stack_tops_forget(tops, 78);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+char *output_expand(const char *template, pid_t pid, const struct tm *when)
+{
+	struct text text = { 0 };
+	char time[32];
+
+	strftime(time, sizeof(time), "%Y%m%d-%H%M%S", when);
+	text_printf(&text, "%s", "");
+	for (const char *at = template ? template : OUTPUT_DEFAULT; *at; at++) {
+		if (at[0] == '%' && at[1] == 'p')
+			text_printf(&text, "%d", pid);
+		else if (at[0] == '%' && at[1] == 't')
+			text_printf(&text, "%s", time);
+		else
+			text_add(&text, at, 1);
+		if (at[0] == '%' && at[1] && strchr("pt%", at[1]))
+			at++;
+	}
+	return text.at;
+}
+
+void output_init(struct output *output, const char *template, pid_t pid)
+{
+	time_t now = time(NULL);
+	struct tm when;
+
+	localtime_r(&now, &when);
+	*output = (struct output){ .path = output_expand(template, pid, &when), .keeps_last = !template };
+}
+
+void output_done(struct output *output)
+{
+	free(output->path);
+	output->path = NULL;
+}
+
+bool output_is_stdout(const struct output *output)
+{
+	return strcmp(output->path, "-") == 0;
+}
+
+/* Who typed sudo wants to read, and later to overwrite, the file as himself. */
+static void give_to_user(const char *path)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (geteuid() != 0 || !uid || !gid)
+		return;
+	if (lchown(path, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
+		return; /* a file system without owners */
+}
+
+int output_write(struct output *output, const struct profile *profile, struct diag *diag)
+{
+	int error = 0;
+
+	if (output->keeps_last && !output->has_written)
+		error = profile_rotate(output->path, diag);
+	if (!error)
+		error = profile_write(profile, output->path, diag);
+	if (error)
+		return error;
+	output->has_written = true;
+	if (!output_is_stdout(output))
+		give_to_user(output->path);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output: where a profile goes: names with %p and %t, the last default file kept, files that belong to
+ * the user who typed sudo.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "profile/profile.h"
+
+#define OUTPUT_DEFAULT "cpprof.data"
+
+struct output {
+	char *path; /* "-" = standard output */
+	bool keeps_last; /* the default name: a file of that name becomes cpprof.data.old */
+	bool has_written;
+};
+
+/* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
+char *output_expand(const char *template, pid_t pid, const struct tm *when);
+
+void output_init(struct output *output, const char *template, pid_t pid);
+void output_done(struct output *output);
+bool output_is_stdout(const struct output *output);
+/* Replaces what was written before. */
+int output_write(struct output *output, const struct profile *profile, struct diag *diag);

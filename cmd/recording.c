@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording: one loop. Signals that end it are blocked and asked for between events, so that nothing
+ * is ever interrupted halfway; the source waits for a tenth of a second at most.
+ */
+#include "cmd/recording.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cmd/checkpoint.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "collector/perf_source.h"
+#include "profile/builder.h"
+#include "profile/resolve.h"
+#include "report/quality.h"
+
+#define TICK_MS 100     /* how soon a signal or the end of the duration is noticed */
+#define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
+#define PROGRESS_NS 1000000000ull
+
+struct recording {
+	const struct recording_options *options;
+	const char *mode, *command_line;
+	sigset_t signals, old_signals;
+	struct images *images;
+	struct source *source;
+	struct unwinder *unwinder;
+	struct builder *builder;
+	struct stack stack;
+	struct output output;
+	struct checkpoint checkpoint;
+	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
+	bool is_stopped;
+	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	int status;    /* of the command, as waitpid gives it */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t seconds_ns(double seconds)
+{
+	return (uint64_t)(seconds * 1e9);
+}
+
+static ssize_t read_target(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	struct source *source = context;
+
+	return source->ops->read_memory ? source->ops->read_memory(source, pid, addr, to, len) : -ENOTSUP;
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static void block_signals(struct recording *r)
+{
+	struct sigaction hangup;
+
+	sigemptyset(&r->signals);
+	sigaddset(&r->signals, SIGINT);
+	sigaddset(&r->signals, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* else: nohup */
+		sigaddset(&r->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->signals, &r->old_signals);
+}
+
+/* A signal that asks us to end; 0 = none. One that a terminal sent has reached the command as well. */
+static int pending_signal(struct recording *r)
+{
+	siginfo_t info;
+	int number = sigtimedwait(&r->signals, &info, &(struct timespec){ 0 });
+
+	if (number > 0 && info.si_code <= 0) /* by kill, not by the kernel */
+		r->forwarded = number;
+	return number > 0 ? number : 0;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void say_progress(struct recording *r, uint64_t now)
+{
+	bool is_wanted = !r->options->is_quiet && !r->options->argv && isatty(STDERR_FILENO);
+
+	if (!is_wanted || now < r->progress_ns + PROGRESS_NS)
+		return;
+	const struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ", (unsigned long long)((now - r->start_ns) / 1000000000u),
+		(unsigned long long)profile->quality.samples, quality_percent(&profile->quality));
+	r->progress_ns = now;
+}
+
+static void end_progress(const struct recording *r)
+{
+	if (r->progress_ns)
+		fprintf(stderr, "\r\033[K");
+}
+
+static void say_notes(const struct recording *r)
+{
+	for (size_t i = 0; !r->options->is_quiet && i < r->source->info.notes.n; i++)
+		fprintf(stderr, "cpprof: %s\n", r->source->info.notes.at[i]);
+}
+
+static void say_session(const struct recording *r)
+{
+	struct perf_source_stats stats = perf_source_stats(r->source);
+
+	if (!r->options->verbosity)
+		return;
+	for (size_t i = 0; i < r->source->info.events.n; i++) {
+		const struct source_event *event = &r->source->info.events.at[i];
+		fprintf(stderr, "cpprof: event %s, %s %llu%s\n", event->name, event->period ? "every" : "at",
+			(unsigned long long)(event->period ? event->period : event->frequency),
+			event->excludes_kernel ? ", user mode only" : "");
+	}
+	fprintf(stderr, "cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a sample\n",
+		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, r->source->info.stack_size);
+}
+
+static void say_result(const struct recording *r, const struct profile *profile)
+{
+	struct text line = { 0 };
+
+	if (r->options->is_quiet)
+		return;
+	quality_line(profile, &line);
+	fprintf(stderr, "cpprof: %s\n", line.at);
+	text_done(&line);
+	if (!profile->quality.samples)
+		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
+	if (!output_is_stdout(&r->output))
+		fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", r->output.path,
+			r->output.keeps_last ? "" : " ", r->output.keeps_last ? "" : r->output.path);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void take_event(struct recording *r, const struct event *event)
+{
+	if (event->kind == EVENT_SAMPLE) {
+		unwinder_walk(r->unwinder, event, &r->stack);
+		builder_sample(r->builder, event, &r->stack);
+		return;
+	}
+	unwinder_event(r->unwinder, event);
+	builder_event(r->builder, event);
+	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
+		CLEANUP(freep) char *line = target_command_line(event->pid);
+		if (line[0])
+			builder_command(r->builder, event->pid, line);
+	}
+}
+
+/* What only we know of the run. */
+static void describe(struct recording *r, struct profile *profile)
+{
+	profile->run.mode = intern_add(&profile->strings, r->mode);
+	profile->run.command_line = intern_add(&profile->strings, r->command_line);
+	profile->run.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	profile->run.duration_ns = now_ns() - r->start_ns;
+	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
+}
+
+static void tick(struct recording *r)
+{
+	uint64_t now = now_ns();
+
+	if (!r->is_stopped && (pending_signal(r) || (r->end_ns && now >= r->end_ns))) {
+		perf_source_stop(r->source);
+		r->is_stopped = true;
+	}
+	say_progress(r, now);
+	if (checkpoint_is_due(&r->checkpoint, now)) {
+		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+		describe(r, profile);
+		checkpoint_write(&r->checkpoint, &r->output, profile, now);
+	}
+}
+
+static int loop(struct recording *r, struct diag *diag)
+{
+	struct event event;
+	unsigned n = 0;
+
+	for (;;) {
+		int got = source_next(r->source, &event, TICK_MS, diag);
+		if (got == 0)
+			return 0;
+		if (got < 0 && got != -EAGAIN)
+			return got;
+		if (got > 0)
+			take_event(r, &event);
+		if (got < 0 || ++n % TICK_EVENTS == 0)
+			tick(r);
+	}
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+static int open_source(struct recording *r, struct diag *diag)
+{
+	const struct recording_options *o = r->options;
+	struct perf_source_options options = {
+		.pids = o->pids.pids.at,
+		.n_pids = o->pids.pids.n,
+		.tids = o->tids.pids.at,
+		.n_tids = o->tids.pids.n,
+		.argv = o->argv,
+		.signals = &r->old_signals,
+		.skips_refused = o->is_by_name,
+		.events = (const char *const *)o->events.values.at,
+		.n_events = o->events.values.n,
+		.frequency = o->frequency,
+		.period = o->period,
+		.stack_size = (uint32_t)o->stack_size,
+		.delay_ns = seconds_ns(o->delay),
+		.ring_bytes = o->ring_bytes,
+		.all_user = o->all_user,
+		.inherits = o->inherits,
+	};
+
+	return perf_source_open(r->images, &options, &r->source, diag);
+}
+
+static int begin(struct recording *r, struct diag *diag)
+{
+	const struct recording_options *o = r->options;
+
+	block_signals(r);
+	r->images = images_new();
+	int error = open_source(r, diag);
+	if (error)
+		return error;
+	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command keeps its own */
+	say_notes(r);
+	say_session(r);
+
+	struct unwinder_options unwinder = { .mode = o->unwind, .read_memory = read_target, .read_context = r->source };
+	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
+	r->builder = builder_new(r->images, &r->source->info);
+	pid_t child = perf_source_child(r->source);
+	output_init(&r->output, o->output, child ? child : o->pids.pids.n ? o->pids.pids.at[0] : o->tids.pids.at[0]);
+	r->start_ns = r->source->info.start_ns;
+	if (o->duration > 0)
+		r->end_ns = r->start_ns + seconds_ns(o->delay) + seconds_ns(o->duration);
+	checkpoint_init(&r->checkpoint, output_is_stdout(&r->output) ? 0 : seconds_ns(o->checkpoint), r->start_ns);
+	return 0;
+}
+
+/* The command goes on after the recording has ended; a signal meant for it is passed on, a second one ends the wait. */
+static void await_command(struct recording *r)
+{
+	pid_t child = perf_source_child(r->source);
+
+	if (!child)
+		return;
+	if (r->forwarded && !perf_source_wait(r->source, 0, &r->status))
+		kill(child, r->forwarded);
+	while (!perf_source_wait(r->source, TICK_MS, &r->status)) {
+		int number = pending_signal(r);
+		if (number && r->is_stopped) {
+			r->status = 0;
+			return;
+		}
+		r->is_stopped |= number != 0;
+	}
+}
+
+static int exit_code(const struct recording *r, const struct profile *profile)
+{
+	double quality = quality_percent(&profile->quality);
+
+	if (WIFSIGNALED(r->status))
+		return 128 + WTERMSIG(r->status);
+	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
+		return WEXITSTATUS(r->status);
+	if (!profile->quality.samples)
+		return EXIT_NO_SAMPLES;
+	if (quality < r->options->min_quality) {
+		fprintf(stderr, "cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n", quality,
+			r->options->min_quality);
+		return EXIT_UNTRUSTWORTHY;
+	}
+	return EXIT_OK;
+}
+
+/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked up. */
+static int write_profile(struct recording *r, struct profile *profile, struct diag *diag)
+{
+	int error = 0;
+
+	checkpoint_wait(&r->checkpoint); /* or it would replace what we write now */
+	if (!r->options->resolves)
+		return output_write(&r->output, profile, diag);
+	if (!output_is_stdout(&r->output))
+		error = output_write(&r->output, profile, diag);
+	if (!error)
+		error = resolve(profile, r->images, NULL, diag);
+	return error ? error : output_write(&r->output, profile, diag);
+}
+
+static int finish(struct recording *r, struct diag *diag)
+{
+	struct profile *profile = builder_finish(r->builder, unwinder_stats(r->unwinder));
+	int error, code;
+
+	describe(r, profile);
+	end_progress(r);
+	error = write_profile(r, profile, diag);
+	if (!error)
+		say_result(r, profile);
+	await_command(r);
+	code = error ? cmd_fail(diag) : exit_code(r, profile);
+	profile_free(profile);
+	return code;
+}
+
+static void done(struct recording *r)
+{
+	builder_free(r->builder);
+	unwinder_free(r->unwinder);
+	stack_done(&r->stack);
+	source_close(r->source);
+	images_free(r->images);
+	output_done(&r->output);
+}
+
+int recording_run(const struct recording_options *options, const char *mode, const char *command_line)
+{
+	struct recording r = { .options = options, .mode = mode, .command_line = command_line };
+	struct diag diag = { 0 };
+	int code;
+
+	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
+
+	if (begin(&r, &diag) < 0) {
+		code = cmd_fail(&diag);
+	} else {
+		int fault = loop(&r, &diag) < 0 ? cmd_fail(&diag) : 0;
+		code = finish(&r, &diag); /* also after a fault: what was recorded is written, always */
+		code = fault ? fault : code;
+	}
+	done(&r);
+	return code;
+}

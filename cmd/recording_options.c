@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/recording_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "collector/perf_source.h"
+
+#define GO_ON (-1)
+
+static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID";
+static const char record_about[] =
+	"Runs the command and profiles it with all its threads and children. The profile is written when\n"
+	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
+	"not 0; else 0, 5 (no samples) or 6 (below --min-quality).";
+static const char record_examples[] = "  cpprof record -- make -j2             run and profile, children too\n"
+				      "  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
+				      "  cpprof record -e instructions -e cache-misses -- ./prog\n"
+				      "  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
+				      "  cpprof report                         look at the result\n";
+
+static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
+static const char attach_about[] =
+	"Profiles what is already running: every thread, and the threads and children that come later.\n"
+	"Ends when the target ends, on Ctrl-C, or after --duration; the target runs on untouched.";
+static const char attach_examples[] = "  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
+				      "  cpprof attach -n postgres -d 30       every process of that name\n"
+				      "  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
+				      "  sudo cpprof attach -p 1               another user's; the file will be yours\n";
+
+static bool parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
+{
+	for (size_t i = 0; i < texts->values.n; i++) {
+		char *end;
+		long value = strtol(texts->values.at[i], &end, 10);
+		if (*end || value <= 0 || value > INT32_MAX) {
+			*ret_bad = texts->values.at[i];
+			return false;
+		}
+		vec_push(&ret->pids, (pid_t)value);
+	}
+	return true;
+}
+
+/* Every process of each name; several matches are listed, because the user may have meant one. */
+static int find_names(struct recording_options *options, const char *command)
+{
+	for (size_t i = 0; i < options->names.values.n; i++) {
+		const char *name = options->names.values.at[i];
+		struct pid_list found = { 0 };
+		target_find(name, &found);
+		if (!found.pids.n) {
+			fprintf(stderr, "cpprof %s: no process is named '%s'\n", command, name);
+			return EXIT_NO_PROCESS;
+		}
+		if (found.pids.n > 1 && !options->is_quiet)
+			fprintf(stderr, "cpprof: %zu processes are named '%s'; profiling all:", found.pids.n, name);
+		for (size_t j = 0; j < found.pids.n; j++) {
+			if (found.pids.n > 1 && !options->is_quiet)
+				fprintf(stderr, " %d%s", found.pids.at[j], j + 1 < found.pids.n ? "" : "\n");
+			vec_push(&options->pids.pids, found.pids.at[j]);
+		}
+		options->is_by_name = true;
+		vec_done(&found.pids);
+	}
+	return GO_ON;
+}
+
+static int find_targets(struct recording_options *options, const struct command_line *line)
+{
+	const char *bad = NULL;
+	bool is_record = strcmp(line->command, "record") == 0;
+
+	if (!parse_ids(&options->pid_texts, &options->pids, &bad))
+		return cmd_usage(line->command, "'%s' is no process id", bad);
+	if (!parse_ids(&options->tid_texts, &options->tids, &bad))
+		return cmd_usage(line->command, "'%s' is no thread id", bad);
+
+	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
+	if (line->n_operands && n_given)
+		return cmd_usage(line->command, "give a command to run or something to attach to, not both");
+	if (line->n_operands && !is_record)
+		return cmd_usage(line->command, "unexpected '%s'", line->operands[0]);
+	if (!line->n_operands && !n_given)
+		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
+							  : "give a target: -p PID, -t TID or -n NAME");
+	options->argv = line->n_operands ? line->operands : NULL;
+	return find_names(options, line->command);
+}
+
+static int check(struct recording_options *options, const char *command, uint64_t frequency)
+{
+	if (frequency && options->period)
+		return cmd_usage(command, "-F and -c exclude each other");
+	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
+		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
+				 SOURCE_STACK_SIZE_MAX);
+	options->frequency = frequency;
+	return GO_ON;
+}
+
+int recording_options_parse(struct recording_options *options, const char *command, int argc, char **argv)
+{
+	bool is_record = strcmp(command, "record") == 0;
+	uint64_t frequency = 0;
+	int unwind = UNWIND_AUTO;
+
+	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE, .checkpoint = 10, .inherits = true,
+					       .resolves = true };
+	const struct option_spec specs[] = {
+		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes, all threads" },
+		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
+		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "attach to every process of that name" },
+		{ 'd', "duration", OPTION_SECONDS, &options->duration, "SEC", "stop recording after this time" },
+		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
+		{ 'F', "frequency", OPTION_NUMBER, &frequency, "HZ", "samples per second of CPU time (997)" },
+		{ 'c', "count", OPTION_NUMBER, &options->period, "N", "a sample every N events (ns, for clocks)" },
+		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
+		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and modifiers as libpfm4 has them" },
+		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES", "of the stack copied with each sample (16k, at most 65528)" },
+		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
+		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL, "follow new threads and children (default)" },
+		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
+		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - standard output" },
+		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE", "also write the raw samples as a perf.data file" },
+		{ 0, "unwind", OPTION_CHOICE, &unwind, "auto|analysis|cfi|fp", "how to unwind (auto)" },
+		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL, "add names, lines and loops at the end (default)" },
+		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT", "exit 6 if fewer stacks are complete" },
+		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC", "write the profile so far this often (10; 0 = never)" },
+		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES", "memory for all kernel buffers together" },
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 0 },
+	};
+	struct command_line line = { .command = command,
+				     .usage = is_record ? record_usage : attach_usage,
+				     .about = is_record ? record_about : attach_about,
+				     .examples = is_record ? record_examples : attach_examples,
+				     .specs = specs,
+				     .stops_at_operand = true };
+	int code = options_parse(&line, argc, argv);
+	if (code == GO_ON)
+		code = check(options, command, frequency);
+	if (code == GO_ON)
+		code = find_targets(options, &line);
+	options->unwind = (enum unwind_mode)unwind;
+	return code;
+}
+
+void recording_options_done(struct recording_options *options)
+{
+	option_list_done(&options->pid_texts);
+	option_list_done(&options->tid_texts);
+	option_list_done(&options->names);
+	option_list_done(&options->events);
+	vec_done(&options->pids.pids);
+	vec_done(&options->tids.pids);
+}

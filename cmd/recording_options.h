@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording_options: what `record` and `attach` are told on the command line. They share all but how
+ * the target is named, and `record -p` is attach.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/options.h"
+#include "collector/target.h"
+#include "unwinder/unwinder.h"
+
+struct recording_options {
+	struct option_list pid_texts, tid_texts, names; /* as typed */
+	struct pid_list pids, tids;                     /* what they mean */
+	bool is_by_name;                                /* pids were found by -n */
+	char **argv;                                    /* a command to run; NULL = attach */
+
+	struct option_list events;
+	uint64_t frequency, period, stack_size, ring_bytes;
+	double duration, delay, checkpoint; /* seconds; 0 = none */
+	bool all_user, inherits, resolves;
+	enum unwind_mode unwind;
+	const char *output, *raw;
+	double min_quality; /* percent; 0 = whatever it is */
+	bool is_quiet;
+	int verbosity;
+};
+
+/* Negative: go on. Otherwise the exit code; what was wrong has been printed. */
+int recording_options_parse(struct recording_options *options, const char *command, int argc, char **argv);
+void recording_options_done(struct recording_options *options);

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# attach: every thread of what is running, threads and children that come later; the end of the target.
+. "$(dirname "$0")/lib.sh"
+ln -s "$SPIN" spin_child
+
+# Until the target ends, with late threads and a child.
+start "$SPIN" 3 threads=3 late=2 child="$HERE/spin_child"
+sleep 0.3
+run 0 "$CPPROF" attach -p "$pid" -o a.data
+facts a.data
+fact "mode attach"
+[ "$(grep -c "^thread [0-9]* of $pid samples [1-9]" facts.log)" = 6 ] || fail "not all six threads were sampled"
+fact "^thread .* samples [1-9][0-9]* spin_child"
+
+# A duration; the target goes on. `record -p` is the same.
+start "$SPIN" 300 threads=1 tick="$HERE/tick"
+target=$pid
+sleep 0.2
+run 0 "$CPPROF" record -p "$target" -d 0.5 -o b.data
+facts b.data
+[ "$(number duration_ms)" -lt 60000 ] || fail "the duration was $(number duration_ms) ms"
+kill -0 "$target" || fail "the target did not survive"
+
+# By name: all of that name are taken, and said.
+ln -s "$SPIN" spin_by_name
+start "$HERE/spin_by_name" 300
+one=$pid
+start "$HERE/spin_by_name" 300
+two=$pid
+sleep 0.2
+run 0 "$CPPROF" attach -n spin_by_name -d 0.4 -o n.data
+says "2 processes are named 'spin_by_name'"
+facts n.data
+fact "^thread $one of $one samples [1-9]"
+fact "^thread $two of $two samples [1-9]"
+kill -9 "$one" "$two"
+
+# A process whose first thread has ended.
+start "$SPIN" 300 threads=2 leave=1
+sleep 0.3
+run 0 "$CPPROF" attach -p "$pid" -d 0.4 -o l.data
+facts l.data
+[ "$(number samples)" -ge 1 ] || fail "no samples of a process whose first thread has ended"
+fact "^end complete"
+kill -9 "$pid"
+
+# One thread only.
+other=$(ls "/proc/$target/task" | grep -v "^$target$" | tail -1)
+run 0 "$CPPROF" attach -t "$other" -d 0.4 -o t.data
+facts t.data
+! grep "^thread $target of .* samples [1-9]" facts.log || fail "another thread was sampled"
+
+# SIGINT, SIGTERM, SIGHUP: the profile is written.
+for signal in INT TERM HUP; do
+	start "$CPPROF" attach -q -p "$target" -o "s$signal.data"
+	profiler=$pid
+	sleep 0.5
+	kill -$signal "$profiler"
+	wait "$profiler" || fail "SIG$signal: exit code $?"
+	facts "s$signal.data"
+	fact "checkpoint 0"
+	[ "$(number samples)" -ge 1 ] || fail "SIG$signal: no samples"
+done
+
+# SIGKILL: the target goes on as if nothing had been there, and the last checkpoint is readable.
+start "$CPPROF" attach -q -p "$target" --checkpoint 0.3 -o k.data
+profiler=$pid
+await test -s k.data
+kill -9 "$profiler"
+wait "$profiler" 2>/dev/null
+before=$(stat -c %s tick)
+sleep 0.3
+after=$(stat -c %s tick)
+[ "$after" -gt "$before" ] || fail "the target stopped with its profiler"
+kill -0 "$target" || fail "the target died with its profiler"
+facts k.data
+fact "checkpoint 1"
+[ "$(number samples)" -ge 1 ] || fail "the checkpoint is empty"
+exit 0

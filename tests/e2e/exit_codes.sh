@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Exit codes: cpprof's own before the command starts, the command's afterwards.
+. "$(dirname "$0")/lib.sh"
+
+run 0 "$CPPROF" record -o a.data -- "$SPIN" 0.2
+run 3 "$CPPROF" record -o a.data -- "$SPIN" 0.2 exit=3
+run 137 "$CPPROF" record -o a.data -- sh -c 'kill -9 $$'
+run 5 "$CPPROF" record -o a.data -- true
+says "no samples:"
+run 1 "$CPPROF" record -o a.data -- "$HERE/no-such-command"
+says "cannot run"
+run 1 "$CPPROF" record -o "$HERE/no/such/folder/a.data" -- "$SPIN" 0.1
+says "cannot write profile"
+run 6 "$CPPROF" record --min-quality 100 --unwind fp -o a.data -- "$SPIN" 0.3
+says "min-quality"
+
+run 2 "$CPPROF" record
+run 2 "$CPPROF" record -F x -- true
+run 2 "$CPPROF" record -F 99 -c 99 -- true
+run 2 "$CPPROF" record --stack-size 1m -- true
+run 2 "$CPPROF" record -p 1 -- true
+run 2 "$CPPROF" attach
+run 2 "$CPPROF" attach -p x
+run 2 "$CPPROF" attach -p 0
+run 2 "$CPPROF" attach --durtion 3
+says "did you mean '--duration'"
+run 0 "$CPPROF" record --help
+says "examples:"
+
+run 4 "$CPPROF" attach -p 2147480000
+says "there is no such process"
+run 4 "$CPPROF" attach -t 2147480000
+run 4 "$CPPROF" attach -n no-process-has-this-name
+
+# A 32-bit program is refused before it runs.
+printf '\177ELF\001\001\001\000\000\000\000\000\000\000\000\000\002\000\003\000\001\000\000\000' >old
+head -c 200 /dev/zero >>old
+chmod +x old
+run 1 "$CPPROF" record -- ./old
+says "not a 64-bit"
+exit 0

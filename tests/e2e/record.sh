@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# record: a command is run, followed through threads, fork and exec, and its profile adds up.
+. "$(dirname "$0")/lib.sh"
+
+# A short program: the file is written under the default name, and the last one is kept.
+run 0 "$CPPROF" record -- "$SPIN" 0.4
+says "wrote cpprof.data"
+says "quality:"
+facts cpprof.data
+[ "$(number samples)" -ge 1 ] || fail "no samples"
+fact "mode record"
+fact "command_line cpprof record -- $SPIN 0.4"
+fact "checkpoint 0"
+fact "process .* spin"
+run 0 "$CPPROF" record -q -- "$SPIN" 0.1
+[ -s run.log ] && fail "-q is not quiet"
+[ -e cpprof.data.old ] || fail "the last profile was not kept"
+
+# Threads, those that come later, and a child of another name.
+ln -s "$SPIN" spin_child
+run 0 "$CPPROF" record -o t.data -- "$SPIN" 1.2 threads=3 late=2 child="$HERE/spin_child"
+facts t.data
+[ "$(grep -c '^thread .* spin$' facts.log)" = 6 ] || fail "not six threads of spin"
+! grep '^thread .* samples 0 ' facts.log || fail "a thread without samples"
+fact "^process .* spin_child"
+fact "^thread .* spin_child"
+
+# --no-inherit: only the first thread.
+run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$HERE/spin_child"
+facts n.data
+[ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit followed somebody"
+
+# Names of files.
+run 0 "$CPPROF" record -o 'x-%p-%t.data' -- "$SPIN" 0.1
+ls x-[0-9]*-20[0-9]*-[0-9]*.data >/dev/null || fail "%p and %t were not replaced"
+"$CPPROF" record -o - -- "$SPIN" 0.1 2>run.log >piped.data || fail "-o - failed"
+facts piped.data
+
+# Delay and duration: the command outlives the recording, and its status still counts.
+run 7 "$CPPROF" record -d 0.3 -o d.data -- "$SPIN" 3 exit=7
+facts d.data
+[ "$(number duration_ms)" -lt 2900 ] || fail "the duration was $(number duration_ms) ms, not 300"
+run 0 "$CPPROF" record -D 0.7 -o D.data -- "$SPIN" 1.2
+facts D.data
+[ "$(number samples)" -lt 700 ] || fail "$(number samples) samples in the 0.5 s behind the delay"
+fact "process .* spin"
+
+# The command runs as it would without us: signals, limits, descriptors.
+cat >surroundings.sh <<'END'
+grep -E 'Sig(Blk|Ign)' /proc/self/status
+ulimit -n
+ls /proc/self/fd
+END
+sh surroundings.sh >plain.log
+"$CPPROF" record -q -o a.data -- sh surroundings.sh >profiled.log
+cmp plain.log profiled.log || fail "the command sees that it is profiled"
+
+# A signal sent to cpprof alone ends the recording and reaches the command.
+start "$CPPROF" record -q -o i.data -- "$SPIN" 300
+sleep 0.5
+kill -TERM "$pid"
+wait "$pid"
+[ $? = 143 ] || fail "the command's end by SIGTERM was not passed on"
+facts i.data
+fact "checkpoint 0"
+
+# Events and rates.
+run 0 "$CPPROF" record -F 200 -o f.data -- "$SPIN" 0.5
+facts f.data
+[ "$(number samples)" -le 105 ] || fail "$(number samples) samples at 200 Hz in 0.5 s"
+run 0 "$CPPROF" record -c 10000000 -e cpu-clock:u -o c.data -- "$SPIN" 0.5
+facts c.data
+[ "$(number samples)" -le 52 ] || fail "$(number samples) samples, one every 10 ms in 0.5 s"
+fact "event cpu-clock:u excludes_kernel=1"
+run 0 "$CPPROF" record -e cpu-clock -e page-faults -o e.data -- "$SPIN" 0.3
+facts e.data
+fact "event cpu-clock"
+fact "event page-faults"
+run 1 "$CPPROF" record -e no-such-event -- true
+says "cannot count 'no-such-event'"
+exit 0

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Without privileges: one's own processes can be profiled in user mode, others' cannot, and it is said why.
+. "$(dirname "$0")/lib.sh"
+[ "$(id -u)" = 0 ] || skip "needs root, to become somebody else"
+command -v setpriv >/dev/null || skip "setpriv is not there"
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+[ "$level" -le 2 ] || skip "kernel.perf_event_paranoid is $level"
+
+mkdir nobody
+chown 65534:65534 nobody
+cp "$CPPROF" "$SPIN" nobody # where the tree itself may be closed to others
+chmod 755 nobody/*
+as_nobody() {
+	(cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
+}
+
+run 0 as_nobody ./cpprof record -o a.data -- ./spin 0.5 threads=2
+[ "$level" -lt 2 ] || says "no permission to sample the kernel"
+facts nobody/a.data
+[ "$(number samples)" -ge 1 ] || fail "no samples of an own process"
+[ "$level" -lt 2 ] || fact "excludes_kernel=1"
+
+start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=20
+own=$pid
+sleep 0.3
+run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o b.data
+facts nobody/b.data
+
+# Threads x CPUs need descriptors; where there are not enough, some threads are left out, and that is said.
+(
+	ulimit -n $((40 + 10 * $(nproc)))
+	run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o l.data
+	says "threads of process $own are not profiled: no more than"
+) || exit 1
+facts nobody/l.data
+fact "note .* are not profiled"
+kill -9 "$own"
+
+start "$SPIN" 300
+sleep 0.1
+run 3 as_nobody ./cpprof attach -p "$pid" -d 0.3 -o c.data
+says "permission denied"
+says "it belongs to another user; try: sudo cpprof attach -p $pid"
+kill -0 "$pid" || fail "the target did not survive"
+
+# Under sudo the file belongs to who typed it.
+run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" record -o s.data -- "$SPIN" 0.1
+[ "$(stat -c %u:%g s.data)" = 65534:65534 ] || fail "the profile belongs to $(stat -c %u:%g s.data)"
+exit 0

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cmd/checkpoint.h"
+#include "cmd/output.h"
+
+static const struct tm new_year = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5 };
+
+static void check_expand(const char *template, const char *want)
+{
+	char *path = output_expand(template, 42, &new_year);
+
+	CHECK_STR(path, want);
+	free(path);
+}
+
+TEST(output_names_may_hold_pid_and_time)
+{
+	check_expand(NULL, "cpprof.data");
+	check_expand("a-%p-%t.data", "a-42-20260102-030405.data");
+	check_expand("100%%", "100%");
+	check_expand("%x%", "%x%");
+	check_expand("", "");
+}
+
+/* A temporary folder that is the current one until leave(). */
+static char folder[64];
+static void enter(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/cpprof_output_XXXXXX");
+	CHECK(mkdtemp(folder) != NULL);
+	CHECK_EQ(chdir(folder), 0);
+}
+static void leave(void)
+{
+	unlink("cpprof.data");
+	unlink("cpprof.data.old");
+	CHECK_EQ(chdir("/"), 0);
+	rmdir(folder);
+}
+
+static uint32_t is_checkpoint(const char *path)
+{
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	CHECK_EQ(profile_read(path, &profile, &diag), 0);
+	uint32_t is = profile->run.is_checkpoint;
+	profile_free(profile);
+	return is;
+}
+
+TEST(output_keeps_the_last_default_file_once)
+{
+	struct profile *profile = profile_new();
+	struct output output;
+	struct diag diag = { 0 };
+
+	enter();
+	for (int run = 0; run < 2; run++) {
+		output_init(&output, NULL, 1);
+		CHECK_EQ(output_write(&output, profile, &diag), 0);
+		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
+		CHECK_EQ(output_write(&output, profile, &diag), 0); /* the same recording replaces its own file */
+		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
+		output_done(&output);
+	}
+	leave();
+	profile_free(profile);
+}
+
+TEST(checkpoint_is_written_beside_and_marked)
+{
+	struct profile *profile = profile_new();
+	struct checkpoint checkpoint;
+	struct output output;
+	struct diag diag = { 0 };
+
+	enter();
+	output_init(&output, NULL, 1);
+	checkpoint_init(&checkpoint, 1000, 5000);
+	CHECK(!checkpoint_is_due(&checkpoint, 5999));
+	CHECK(checkpoint_is_due(&checkpoint, 6000));
+	checkpoint_write(&checkpoint, &output, profile, 6000);
+	CHECK(!checkpoint_is_due(&checkpoint, 6001));
+	checkpoint_wait(&checkpoint);
+	CHECK_EQ(is_checkpoint("cpprof.data"), 1);
+	CHECK_EQ(profile->run.is_checkpoint, 0);
+	CHECK_EQ(output_write(&output, profile, &diag), 0);
+	CHECK_EQ(is_checkpoint("cpprof.data"), 0);
+	CHECK_EQ(access("cpprof.data.old", F_OK), -1);
+	output_done(&output);
+	leave();
+	profile_free(profile);
+}
+
+TEST(checkpoint_of_interval_zero_is_never_due)
+{
+	struct checkpoint checkpoint;
+
+	checkpoint_init(&checkpoint, 0, 5000);
+	CHECK(!checkpoint_is_due(&checkpoint, UINT64_MAX));
+}

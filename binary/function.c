@@ -299,6 +299,7 @@ void functions_free(struct functions *functions)
 	vec_done(&p->text);
 	vec_done(&p->list);
 	vec_done(&p->references);
+	vec_done(&p->jumps);
 	relocs_done(&p->relocs);
 	plt_done(&p->plt);
 	free(p);

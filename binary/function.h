@@ -89,6 +89,11 @@ bool function_is_sure(const struct function *function);
 const char *functions_slot_name(const struct functions *functions, uint64_t slot);
 /* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none. */
 bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
+/*
+ * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
+ * most max. Empty before the survey.
+ */
+size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
 /* Registers that a call to the function at vaddr may change: exact for small leaf functions, else every caller-saved one. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */

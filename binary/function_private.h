@@ -16,10 +16,16 @@ struct text_range {
 	uint64_t *called, *taken, *jumped, *pointed; /* bitmaps; NULL before the survey */
 };
 
+/* A direct jump from one interval into another. */
+struct cross_jump {
+	uint64_t to, from;
+};
+
 struct functions_private {
 	VEC(struct function) list; /* functions.at points here */
 	VEC(struct text_range) text;
 	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
+	VEC(struct cross_jump) jumps; /* sorted by target */
 	struct relocs relocs;
 	struct plt plt;
 	struct function_options options;

@@ -111,8 +111,10 @@ static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr
 	pass->known &= ~insn->clobbers;
 	if (insn->flow == FLOW_CALL && insn->target != vaddr + insn->len)
 		evidence_add(pass->functions, EVIDENCE_CALLED, insn->target);
-	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside)
+	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside) {
 		evidence_add(pass->functions, EVIDENCE_JUMPED, insn->target);
+		vec_push(&pass->functions->private->jumps, ((struct cross_jump){ insn->target, vaddr }));
+	}
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		pass->known &= pass->isa->callee_saved;
 	if (insn->flow == FLOW_RETURN)
@@ -201,6 +203,30 @@ static void sort_references(struct functions_private *p)
 	p->references.n = kept;
 }
 
+static void sort_jumps(struct functions_private *p)
+{
+	if (p->jumps.n)
+		qsort(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at), by_value); /* `to` comes first */
+}
+
+size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max)
+{
+	const struct functions_private *p = functions->private;
+	size_t low = 0, high = p->jumps.n, n = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->jumps.at[middle].to < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < p->jumps.n && p->jumps.at[low].to < end; low++, n++)
+		if (n < max)
+			ret_from[n] = p->jumps.at[low].from;
+	return n;
+}
+
 static void apply_evidence(struct functions *functions)
 {
 	for (size_t i = 0; i < functions->n; i++) {
@@ -236,5 +262,6 @@ void functions_survey(struct functions *functions)
 	if (functions->image->elf_type == ET_EXEC)
 		survey_words(functions);
 	sort_references(p);
+	sort_jumps(p);
 	apply_evidence(functions);
 }

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "binary/frames.h"
 #include "binary/stub.h"
+#include "unwinder/analysis.h"
 #include "unwinder/cfi.h"
 #include "unwinder/template.h"
 
@@ -26,6 +27,7 @@ struct compiled {
 struct code {
 	struct image *image;
 	struct frames *frames;
+	struct analysis *analysis;
 	uint32_t *by_frame; /* index into functions + 1, per unwind entry; 0 = not compiled yet */
 	VEC(struct compiled) functions;
 	struct recipe_rows rows; /* of all functions, one behind the other */
@@ -57,6 +59,7 @@ static void code_free(struct code *code)
 {
 	if (!code)
 		return;
+	analysis_free(code->analysis);
 	frames_free(code->frames);
 	free(code->by_frame);
 	vec_done(&code->functions);
@@ -103,6 +106,7 @@ static struct code *code_of(struct recipe_cache *cache, image_id id)
 		struct code *code = alloc_zero(1, sizeof(*code));
 		code->image = image;
 		code->frames = frames_read(image);
+		code->analysis = analysis_new(image, code->frames, &cache->recipes);
 		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
 		cache->codes.at[id] = code;
 	}
@@ -218,6 +222,13 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	if (function) {
 		ret->function = function->start;
 		cfi = cfi_recipe(code, function, vaddr);
+	}
+	if (code->analysis && cache->mode != UNWIND_CFI && cache->mode != UNWIND_FP) {
+		bool is_alone = cfi == RECIPE_NONE || cache->mode == UNWIND_ANALYSIS;
+		uint64_t start = VADDR_NONE;
+		analysis = analysis_recipe(code->analysis, vaddr, is_alone, &start);
+		if (!function)
+			ret->function = start;
 	}
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
 	if (ret->recipes.recipe[0] == RECIPE_NONE && cache->mode != UNWIND_FP)

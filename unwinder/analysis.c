@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "binary/entry.h"
+#include "unwinder/recover.h"
+
+#define MAX_OWNERS 8           /* functions tried as the owner of a part */
+#define MAX_SURVEY (16u << 20) /* bytes of text that may be decoded while a sample waits */
+
+/* The rows of one interval of code: a function, or a part of one. */
+struct interval {
+	uint64_t start, end;
+	uint32_t first_row, n_rows;
+};
+
+struct analysis {
+	struct image *image;
+	const struct frames *frames;
+	struct symbols *symbols;
+	struct functions *functions; /* NULL before the first question */
+	struct flow flow;
+	struct recipes *recipes;
+	struct recipe_rows rows;  /* of all intervals, one behind the other */
+	VEC(struct interval) intervals;
+	struct map by_start;      /* start -> interval */
+	struct map tried;         /* starts of functions that were analysed */
+	uint64_t n_analysed, text_size;
+};
+
+struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes)
+{
+	if (!isa_for_machine(image->elf_machine))
+		return NULL;
+	struct analysis *analysis = alloc_zero(1, sizeof(*analysis));
+	analysis->image = image;
+	analysis->frames = frames;
+	analysis->recipes = recipes;
+	return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	if (!analysis)
+		return;
+	if (analysis->functions)
+		flow_done(&analysis->flow);
+	functions_free(analysis->functions);
+	symbols_free(analysis->symbols);
+	vec_done(&analysis->rows.rows);
+	vec_done(&analysis->intervals);
+	map_done(&analysis->by_start);
+	map_done(&analysis->tried);
+	free(analysis);
+}
+
+uint64_t analysis_count(const struct analysis *analysis)
+{
+	return analysis->n_analysed;
+}
+
+static void open_index(struct analysis *analysis)
+{
+	analysis->symbols = symbols_read(analysis->image);
+	analysis->functions = functions_new(analysis->image, analysis->symbols, analysis->frames, NULL);
+	flow_init(&analysis->flow, analysis->functions);
+	for (size_t i = 0; i < analysis->image->n_segments; i++)
+		if (analysis->image->segments[i].flags & 1) /* PF_X */
+			analysis->text_size += analysis->image->segments[i].file_size;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void keep_rows(struct analysis *analysis, size_t part)
+{
+	const struct flow_part *p = &analysis->flow.parts.at[part];
+	struct recipe_rows rows = { 0 };
+	struct interval interval = { .start = p->start, .end = p->end, .first_row = (uint32_t)analysis->rows.rows.n };
+
+	if (map_find(&analysis->by_start, p->start) != MAP_NONE)
+		return;
+	recover_rows(&analysis->flow, part, analysis->recipes, &rows);
+	interval.n_rows = (uint32_t)rows.rows.n;
+	for (size_t i = 0; i < rows.rows.n; i++)
+		vec_push(&analysis->rows.rows, rows.rows.at[i]);
+	vec_done(&rows.rows);
+	map_put(&analysis->by_start, p->start, (uint32_t)analysis->intervals.n);
+	vec_push(&analysis->intervals, interval);
+}
+
+/* Once per function. */
+static void analyse(struct analysis *analysis, uint32_t index)
+{
+	uint64_t start = analysis->functions->at[index].start;
+
+	if (map_find(&analysis->tried, start) != MAP_NONE)
+		return;
+	map_put(&analysis->tried, start, 1);
+	flow_analyse(&analysis->flow, index);
+	analysis->n_analysed++;
+	for (size_t part = 0; part < analysis->flow.parts.n; part++)
+		keep_rows(analysis, part);
+}
+
+/* The rows that cover vaddr, given where the function or part that holds it starts. */
+static uint32_t find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
+{
+	uint32_t found = map_find(&analysis->by_start, start);
+
+	if (found == MAP_NONE)
+		return RECIPE_NONE;
+	const struct interval *interval = &analysis->intervals.at[found];
+	if (vaddr >= interval->end)
+		return RECIPE_NONE;
+	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows, vaddr - interval->start);
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* name.cold belongs to a function called name; several may be called so. */
+static void analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part)
+{
+	const char *dot = strstr(part_name, ".cold");
+	size_t len = dot ? (size_t)(dot - part_name) : 0;
+	unsigned n_tried = 0;
+
+	for (size_t i = 0; len && i < analysis->symbols->n && n_tried < MAX_OWNERS; i++) {
+		const struct symbol *symbol = &analysis->symbols->at[i];
+		if (strncmp(symbol->name, part_name, len) != 0 || symbol->name[len])
+			continue;
+		uint32_t index = functions_index(analysis->functions, symbol->vaddr);
+		if (index == FUNCTION_NONE || analysis->functions->at[index].start == part)
+			continue;
+		analyse(analysis, index);
+		n_tried++;
+		if (map_find(&analysis->by_start, part) != MAP_NONE)
+			return;
+	}
+}
+
+static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end)
+{
+	uint64_t from[MAX_OWNERS];
+	size_t n = functions_jumpers(analysis->functions, start, end, from, MAX_OWNERS);
+
+	for (size_t i = 0; i < n && i < MAX_OWNERS; i++) {
+		uint32_t index = functions_index(analysis->functions, from[i]);
+		if (index != FUNCTION_NONE && analysis->functions->at[index].start != start)
+			analyse(analysis, index);
+		if (map_find(&analysis->by_start, start) != MAP_NONE)
+			return;
+	}
+}
+
+/*
+ * Code that nothing enters as a function is analysed with the function that jumps there. False if
+ * that one is not found: then the part says nothing.
+ */
+static bool analyse_part(struct analysis *analysis, const struct function *part, bool is_alone)
+{
+	struct function copy = *part; /* a survey may move the array */
+
+	if (copy.name)
+		analyse_namesakes(analysis, copy.name, copy.start);
+	if (map_find(&analysis->by_start, copy.start) != MAP_NONE)
+		return true;
+	if (!is_alone || analysis->text_size > MAX_SURVEY)
+		return false;
+	functions_survey(analysis->functions);
+	analyse_jumpers(analysis, copy.start, copy.end);
+	return map_find(&analysis->by_start, copy.start) != MAP_NONE;
+}
+
+static bool is_part(const struct analysis *analysis, const struct function *f)
+{
+	return f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
+}
+
+uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+
+	bool may_infer = is_alone && analysis->text_size <= MAX_SURVEY;
+	uint32_t index = may_infer ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
+	if (index == FUNCTION_NONE)
+		return RECIPE_NONE;
+
+	const struct function *f = &analysis->functions->at[index];
+	uint64_t start = f->start;
+	*ret_function = start;
+	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
+		return RECIPE_NONE;
+	if (map_find(&analysis->by_start, start) == MAP_NONE) {
+		if (!is_part(analysis, f))
+			analyse(analysis, index);
+		else if (!analyse_part(analysis, f, is_alone))
+			return RECIPE_NONE;
+	}
+	return find_row(analysis, start, vaddr);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analysis: the machine code of one image as a witness. A function is analysed when its first recipe
+ * is asked for; its rows are kept, those of its cold parts with it.
+ */
+#pragma once
+
+#include "binary/frames.h"
+#include "binary/image.h"
+#include "unwinder/recipe.h"
+
+struct analysis;
+/* frames and recipes are borrowed; NULL if the image's machine is unknown. Symbols are read on first use. */
+struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes);
+void analysis_free(struct analysis *analysis);
+
+/*
+ * The recipe at vaddr, RECIPE_NONE if there is none. ret_function, if a function is known: where it, or
+ * the part that holds vaddr, starts. is_alone: no other witness knows this place, so that finding the
+ * function a part belongs to, or functions in a gap, is worth a pass over the whole image.
+ */
+uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
+/* Functions analysed so far. */
+uint64_t analysis_count(const struct analysis *analysis);

@@ -31,9 +31,11 @@ __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const c
 
 /* The commands, each in its own file, each with a row in main.c. */
 int cmd_attach(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 int cmd_struct(int argc, char **argv);
 int cmd_verify(int argc, char **argv);

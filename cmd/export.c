@@ -101,8 +101,7 @@ static int write_gzip(const struct exporter *exporter, const struct export_input
 int export_to(const struct exporter *exporter, const struct profile *profile, const struct export_choice *choice, const char *path,
 	      struct diag *diag)
 {
-	struct fuse_input fuse_input = { &profile->cct, profile->functions.at, profile->functions.n, profile->structures.at,
-					 profile->structures.n, (uint32_t)profile->metrics.n };
+	struct fuse_input fuse_input = profile_fuse_input(profile);
 	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE, .no_inlines = choice->no_inlines, .no_loops = choice->no_loops,
 					     .lines = exporter->needs_lines };
 	struct scope_tree tree = { 0 };

@@ -14,6 +14,8 @@
 static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile what is running" },
+	{ "report", cmd_report, "show a profile: what dominates, on which path, how sure" },
+	{ "check", cmd_check, "is a profile whole and consistent" },
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "schema", cmd_schema, "the JSON Schema of the json export" },

@@ -50,3 +50,13 @@ const struct function_map *profile_function(const struct profile *profile, image
 	const struct function_map *map = &profile->functions.at[low - 1];
 	return map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
 }
+
+struct fuse_input profile_fuse_input(const struct profile *profile)
+{
+	return (struct fuse_input){ .cct = &profile->cct,
+				    .functions = profile->functions.at,
+				    .n_functions = profile->functions.n,
+				    .structures = profile->structures.at,
+				    .n_structures = profile->structures.n,
+				    .n_metrics = (uint32_t)profile->metrics.n };
+}

@@ -11,6 +11,7 @@
 #include "base/writer.h"
 #include "binary/image.h"
 #include "structure/structure.h"
+#include "structure/fuse.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
 #include "unwinder/recipe.h"
@@ -115,6 +116,9 @@ int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
 void profile_pack(const struct profile *profile, struct writer *ret);
+
+/* All of the profile that fuse() takes. */
+struct fuse_input profile_fuse_input(const struct profile *profile);
 
 /* The map whose function covers (image, vaddr); NULL if none was stored. */
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr);

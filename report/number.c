@@ -2,6 +2,7 @@
 #include "report/number.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ char *number_time(uint64_t ns, char text[NUMBER_MAX])
 	else if (ns < 1000)
 		snprintf(text, NUMBER_MAX, "%llu ns", (unsigned long long)ns);
 	else if (seconds < 0.9995e-3)
-		scaled(seconds * 1e6, "µs", text);
+		scaled(seconds * 1e6, "us", text);
 	else if (seconds < 0.9995)
 		scaled(seconds * 1e3, "ms", text);
 	else if (seconds < 119.5)
@@ -52,17 +53,18 @@ char *number_time(uint64_t ns, char text[NUMBER_MAX])
 char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX])
 {
 	static const char *const suffixes[] = { "k", "M", "G", "T", "P", "E" };
+	bool is_bytes = strcmp(unit, "bytes") == 0;
 	double scale = (double)value;
 	size_t i = 0;
 
 	if (strcmp(unit, "ns") == 0)
 		return number_time(value, text);
-	if (value < 1000000)
+	if (value < 1000000 && !is_bytes)
 		return number_count(value, text);
 	for (scale /= 1e3; scale >= 999.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0]); i++)
 		scale /= 1e3;
 	scaled(scale, suffixes[i], text);
-	return text;
+	return is_bytes ? strcat(text, "B") : text;
 }
 
 char *number_percent(double percent, char text[NUMBER_MAX])

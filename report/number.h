@@ -13,7 +13,7 @@
 char *number_count(uint64_t value, char text[NUMBER_MAX]);
 /* 1.23 s, 45.0 ms, 2 min 5 s */
 char *number_time(uint64_t ns, char text[NUMBER_MAX]);
-/* A metric's value in its unit: time for "ns", else a count with a suffix: 1.23 G */
+/* A metric's value in its unit: time for "ns", 1.23 MB for "bytes", else a count with a suffix: 1.23 G */
 char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX]);
 /* 12.3%, <0.1% for what is not nothing but rounds to it, 100% */
 char *number_percent(double percent, char text[NUMBER_MAX]);

@@ -75,9 +75,15 @@ static void add_functions(struct profile *p)
 							text(p, "/src/vec.h"), 7, 2 }));
 	vec_push(&solve.ranges, ((struct inline_range){ 0x40, 0x60, 0 }));
 	vec_push(&solve.ranges, ((struct inline_range){ 0x60, 0x80, 1 }));
+	struct function_map nameless = { .image = 1, .vaddr = 0x6f0, .size = 0x40, .name = text(p, "libm.so.6+0x6f0"),
+					 .parent_vaddr = 0x6f0 };
+	struct function_map system = { .image = 2, .vaddr = 0xffffffff81000000, .size = 0x40, .name = text(p, "sys_read"),
+				       .parent_vaddr = 0xffffffff81000000, .source = MAP_FROM_KALLSYMS };
 	vec_push(&p->functions, main);
 	vec_push(&p->functions, solve);
 	vec_push(&p->functions, sine);
+	vec_push(&p->functions, nameless);
+	vec_push(&p->functions, system);
 }
 
 static void add_value(struct profile *p, uint32_t node, uint32_t thread, uint64_t samples)
@@ -118,7 +124,7 @@ struct profile *sample_profile(void)
 		.by_end = { [STACK_COMPLETE] = 85, [STACK_NO_RECIPE] = 5, [STACK_NO_IMAGE] = 10 },
 		.steps_by_witness = { [WITNESS_CFI] = 400, [WITNESS_ANALYSIS] = 3 },
 		.lost = 2, .throttled = 1, .clipped = 7, .own_cpu_ns = 20000000, .own_peak_kb = 9000,
-		.unsymbolized = 15, .without_lines = 40, .dead_workers = 1, .wakeups = 12,
+		.unsymbolized = 10, .without_lines = 40, .dead_workers = 1, .wakeups = 12,
 	};
 	return p;
 }

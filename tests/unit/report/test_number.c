@@ -22,8 +22,8 @@ TEST(times_choose_their_unit)
 	} cases[] = {
 		{ 0, "0 s" },
 		{ 999, "999 ns" },
-		{ 1500, "1.50 µs" },
-		{ 999499, "999 µs" },
+		{ 1500, "1.50 us" },
+		{ 999499, "999 us" },
 		{ 999999, "1.00 ms" },
 		{ 45000000, "45.0 ms" },
 		{ 999600000, "1.00 s" },
@@ -48,6 +48,8 @@ TEST(values_are_time_or_scaled_counts)
 	CHECK_STR(number_value(1234567, "count", text), "1.23 M");
 	CHECK_STR(number_value(999900000, "count", text), "1.00 G");
 	CHECK_STR(number_value(UINT64_MAX, "count", text), "18.4 E");
+	CHECK_STR(number_value(9216000, "bytes", text), "9.22 MB");
+	CHECK_STR(number_value(512, "bytes", text), "0.51 kB");
 }
 
 TEST(percentages_never_round_to_nothing_or_to_all)

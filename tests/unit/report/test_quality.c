@@ -20,7 +20,7 @@ TEST(quality_line_says_all_there_is_to_say)
 
 	quality_line(p, &line);
 	CHECK_STR(line.at, "quality: 100 samples, 85.0% complete (10.0% no image, 5.0% no recipe), 2 lost, "
-			   "throttled 1 time, 15.0% unsymbolised, 997 Hz, cpprof used 20.0 ms (1.0% of a CPU)");
+			   "throttled 1 time, 10.0% unsymbolised, 997 Hz, cpprof used 20.0 ms (1.0% of a CPU)");
 }
 
 TEST(quality_line_of_a_good_profile_is_short)

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report: a profile as text.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+#include "report/quality.h"
+#include "report/text.h"
+#include "structure/fuse.h"
+
+#define DEFAULT_FILE "cpprof.data"
+
+struct report_request {
+	int view, sort, group, base, color;
+	double percent_limit, min_quality;
+	uint64_t limit;
+	const char *metric;
+	struct option_list threads;
+	bool inlines, loops;
+};
+
+static void profile_freep(struct profile **profile)
+{
+	profile_free(*profile);
+}
+
+static const char about[] =
+	"Shows what a profile holds: what dominates, on which path, and how far that can be trusted.\n"
+	"Without FILE, cpprof.data in this folder is read; - is standard input.";
+
+static const char examples[] =
+	"  cpprof report                                  what dominates\n"
+	"  cpprof report --view tree --percent-limit 2    calling contexts of at least 2 %\n"
+	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
+	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
+	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are whole\n";
+
+/* 0 and the metric, or -1: no metric of that name or number. */
+static int find_metric(const struct profile *profile, const char *name, uint32_t *ret)
+{
+	char *end;
+	unsigned long number = strtoul(name, &end, 10);
+
+	if (isdigit((unsigned char)*name) && !*end && number < profile->metrics.n) {
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	for (uint32_t i = 0; i < profile->metrics.n; i++)
+		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0) {
+			*ret = i;
+			return 0;
+		}
+	return -1;
+}
+
+/* A thread by its tid, or all threads of a name. */
+static bool thread_matches(const struct profile *profile, size_t thread, const char *wanted)
+{
+	char *end;
+	long number = strtol(wanted, &end, 10);
+
+	if (isdigit((unsigned char)*wanted) && !*end)
+		return profile->threads.at[thread].tid == number;
+	return strcmp(intern_text(&profile->strings, profile->threads.at[thread].comm), wanted) == 0;
+}
+
+/* Which threads were asked for; NULL = all. Sets *ret_missing to a name that no thread has. */
+static bool *choose_threads(const struct profile *profile, const struct option_list *wanted, const char **ret_missing)
+{
+	*ret_missing = NULL;
+	if (wanted->values.n == 0)
+		return NULL;
+
+	bool *is_kept = alloc_zero(profile->threads.n + 1, sizeof(*is_kept));
+	for (size_t i = 0; i < wanted->values.n; i++) {
+		bool is_there = false;
+		for (size_t thread = 0; thread < profile->threads.n; thread++)
+			if (thread_matches(profile, thread, wanted->values.at[i]))
+				is_kept[thread] = is_there = true;
+		if (!is_there)
+			*ret_missing = wanted->values.at[i];
+	}
+	return is_kept;
+}
+
+/* "threads 4711, worker" */
+static char *describe_filter(const struct option_list *threads)
+{
+	struct text text = { 0 };
+
+	if (threads->values.n == 0)
+		return NULL;
+	text_printf(&text, "%s ", threads->values.n == 1 ? "thread" : "threads");
+	for (size_t i = 0; i < threads->values.n; i++)
+		text_printf(&text, "%s%s", i ? ", " : "", threads->values.at[i]);
+	return text.at;
+}
+
+static struct text_options text_options_of(const struct report_request *request)
+{
+	struct text_options options = { .view = (enum text_view)request->view,
+					.group = (enum group_by)request->group,
+					.percent_limit = request->percent_limit,
+					.limit = (size_t)request->limit,
+					.percent_of_parent = request->base == 1,
+					.style = terminal_style((enum color_when)request->color) };
+
+	options.sort = request->sort == 0 ? text_default_sort(options.view) :
+		       request->sort == 1 ? VIEW_BY_INCLUSIVE :
+					    VIEW_BY_SELF;
+	return options;
+}
+
+static void print_report(const struct profile *profile, const struct scope_tree *tree, const struct costs *costs,
+			 const bool *threads, const char *filter, const struct text_options *options)
+{
+	struct text_input input = { profile, tree, costs, threads, filter };
+	CLEANUP(text_done) struct text text = { 0 };
+
+	report_text(&input, options, &text);
+	fwrite(text.at, 1, text.len, stdout);
+}
+
+static int show(const struct profile *profile, const struct report_request *request, const bool *is_kept)
+{
+	struct fuse_input input = profile_fuse_input(profile);
+	struct fuse_options fusing = { .no_inlines = !request->inlines,
+				       .no_loops = !request->loops,
+				       .lines = request->group == GROUP_LINE };
+	struct text_options options = text_options_of(request);
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(costs_done) struct costs costs = { 0 };
+	CLEANUP(freep) char *filter = describe_filter(&request->threads);
+
+	fuse(&input, &fusing, &tree);
+	costs_init(&costs, &tree, is_kept);
+	options.metric = text_default_metric(profile, &costs);
+	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
+		return cmd_usage("report", "this profile has no metric '%s'", request->metric);
+	print_report(profile, &tree, &costs, is_kept, filter, &options);
+	if (profile->quality.samples == 0) {
+		fprintf(stderr, "cpprof: the profile holds no samples: %s\n", quality_no_samples(profile));
+		return EXIT_NO_SAMPLES;
+	}
+	if (quality_percent(&profile->quality) < request->min_quality) {
+		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n",
+			quality_percent(&profile->quality), request->min_quality);
+		return EXIT_UNTRUSTWORTHY;
+	}
+	return EXIT_OK;
+}
+
+static int read_and_show(const char *path, const struct report_request *request)
+{
+	CLEANUP(profile_freep) struct profile *profile = NULL;
+	struct diag diag = { 0 };
+	const char *missing;
+
+	if (profile_read(path, &profile, &diag) < 0) {
+		if (diag.error == -ENOENT && strcmp(path, DEFAULT_FILE) == 0)
+			diag_hint(&diag, "try: cpprof record -- COMMAND");
+		return cmd_fail(&diag);
+	}
+
+	CLEANUP(freep) bool *is_kept = choose_threads(profile, &request->threads, &missing);
+	if (missing)
+		return cmd_usage("report", "this profile has no thread '%s'", missing);
+	return show(profile, request, is_kept);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_request request = { .percent_limit = 0.5, .inlines = true, .loops = true };
+	const struct option_spec specs[] = {
+		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
+		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line", "rows of the flat view" },
+		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
+		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 0.5)" },
+		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
+		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent", "what percentages in trees are of" },
+		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME", "go by this metric (default: the first event)" },
+		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },
+		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
+		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
+		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },
+		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
+		{ 0 },
+	};
+	struct command_line line = { .command = "report", .usage = "[options] [FILE]", .about = about,
+				     .examples = examples, .specs = specs };
+	int code = options_parse(&line, argc, argv);
+
+	if (code < 0 && line.n_operands > 1)
+		code = cmd_usage("report", "one profile at a time");
+	if (code < 0)
+		code = read_and_show(line.n_operands ? line.operands[0] : DEFAULT_FILE, &request);
+	option_list_done(&request.threads);
+	return code;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * terminal: what standard output can show.
+ */
+#pragma once
+
+#include "report/style.h"
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Width, colour (NO_COLOR and TERM=dumb are heeded) and UTF-8 of a terminal; plain for anything else. */
+struct style terminal_style(enum color_when color);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/label.h"
+
+#include <string.h>
+
+const char *label_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *label_image(const struct profile *profile, image_id image)
+{
+	if (image >= profile->images.n)
+		return "[unknown]";
+	return label_file(intern_text(&profile->strings, profile->images.at[image].path));
+}
+
+void label_place(const struct profile *profile, uint32_t file, uint32_t line, struct text *ret)
+{
+	const char *path = intern_text(&profile->strings, file);
+
+	if (!*path)
+		return;
+	text_printf(ret, "%s", label_file(path));
+	if (line)
+		text_printf(ret, ":%u", line);
+}
+
+static void label_loop(const struct profile *profile, const struct scope *scope, struct text *ret)
+{
+	text_printf(ret, "loop at ");
+	if (scope->file)
+		label_place(profile, scope->file, scope->line, ret);
+	else
+		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image), (unsigned long long)scope->vaddr);
+}
+
+void label_scope(const struct profile *profile, const struct scope *scope, struct text *ret)
+{
+	const char *name = intern_text(&profile->strings, scope->name);
+
+	switch (scope->kind) {
+	case SCOPE_ROOT:
+		text_printf(ret, "[all]");
+		return;
+	case SCOPE_INCOMPLETE:
+		text_printf(ret, "[incomplete stacks]");
+		return;
+	case SCOPE_LOOP:
+		label_loop(profile, scope, ret);
+		return;
+	case SCOPE_LINE:
+		label_place(profile, scope->file, scope->line, ret);
+		return;
+	default:
+		break;
+	}
+	if (*name)
+		text_printf(ret, "%s", name);
+	else if (scope->image < profile->images.n)
+		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image), (unsigned long long)scope->vaddr);
+	else
+		text_printf(ret, "[unknown] 0x%llx", (unsigned long long)scope->vaddr);
+}

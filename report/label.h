@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * label: what a scope is called in a report. Texts are as foreign as the names in them.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "profile/profile.h"
+#include "structure/scope.h"
+
+/* "solve", "loop at vec.h:7", "vec.h:12", "libfoo.so+0x1234", "[incomplete stacks]", "[all]". */
+void label_scope(const struct profile *profile, const struct scope *scope, struct text *ret);
+/* The image's file name, "[unknown]" for none. */
+const char *label_image(const struct profile *profile, image_id image);
+/* "vec.h:12"; nothing if the file is not known. */
+void label_place(const struct profile *profile, uint32_t file, uint32_t line, struct text *ret);
+/* Last component of a path. */
+const char *label_file(const char *path);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The paragraph that stands in front of every view: what was measured, what dominates, on which
+ * path, and how sure that is.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/label.h"
+#include "report/number.h"
+#include "report/text_rows.h"
+
+#define PATH_NAMES 5   /* more of a path is left out in the middle */
+#define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
+
+static const char *string(const struct text_report *report, uint32_t id)
+{
+	return intern_text(&report->profile->strings, id);
+}
+
+/* Safe, and short enough for a sentence. */
+static void add_name(const struct text_report *report, const char *name, struct text *ret)
+{
+	struct style style = { .width = NAME_COLUMNS, .utf8 = report->options->style.utf8 };
+	struct line line = line_start(ret, &style);
+
+	line_name(&line, TINT_PLAIN, name);
+}
+
+static void add_scope(const struct text_report *report, uint32_t scope, struct text *ret)
+{
+	CLEANUP(text_done) struct text label = { 0 };
+
+	label_scope(report->profile, &report->tree->scopes.at[scope], &label);
+	add_name(report, label.at ? label.at : "", ret);
+}
+
+/* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
+static void add_share(const struct text_report *report, uint64_t cost, uint64_t samples, struct text *ret)
+{
+	struct interval interval = number_interval(samples, report->samples);
+	char number[NUMBER_MAX];
+
+	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number), interval.low,
+		    report->options->style.utf8 ? "–" : "-", interval.high);
+}
+
+static void count_tasks(const struct text_report *report, size_t *ret_threads, size_t *ret_processes)
+{
+	const struct profile *profile = report->profile;
+	CLEANUP(freep) bool *thread = alloc_zero(profile->threads.n + 1, sizeof(*thread));
+	CLEANUP(freep) bool *process = alloc_zero(profile->processes.n + 1, sizeof(*process));
+
+	*ret_threads = *ret_processes = 0;
+	for (size_t i = 0; i < report->tree->values.n; i++) {
+		uint32_t t = report->tree->values.at[i].thread;
+		uint32_t p = profile->threads.at[t].process;
+		if (!text_has_thread(report, t))
+			continue;
+		*ret_threads += !thread[t];
+		*ret_processes += !process[p];
+		thread[t] = process[p] = true;
+	}
+}
+
+static void add_what_ran(const struct text_report *report, struct text *ret)
+{
+	const struct profile_run *run = &report->profile->run;
+	const char *target = string(report, run->target ? run->target : run->command_line);
+	const struct profile_metric *metric = &report->profile->metrics.at[report->metric];
+	size_t n_threads, n_processes;
+	char count[NUMBER_MAX], time[NUMBER_MAX], value[NUMBER_MAX];
+
+	add_name(report, *target ? target : "The target", ret);
+	text_printf(ret, " %s for %s", strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
+		    number_time(run->duration_ns, time));
+	count_tasks(report, &n_threads, &n_processes);
+	text_printf(ret, ": %s sample%s", number_count(report->samples, count), report->samples == 1 ? "" : "s");
+	if (report->metric != 0) {
+		text_printf(ret, ", %s of ", number_value(report->total, string(report, metric->unit), value));
+		add_name(report, string(report, metric->name), ret);
+	}
+	text_printf(ret, ", in %zu thread%s", n_threads, n_threads == 1 ? "" : "s");
+	if (n_processes > 1)
+		text_printf(ret, " of %zu processes", n_processes);
+	text_printf(ret, ".");
+}
+
+/* The row with the highest own cost that is a place in code. */
+static uint32_t hottest_row(const struct text_report *report, const struct view *flat)
+{
+	uint32_t best = VIEW_NONE;
+
+	for (uint32_t row = 0; row < flat->rows.n; row++) {
+		uint8_t kind = report->tree->scopes.at[flat->rows.at[row].scope].kind;
+		if (kind == SCOPE_ROOT || kind == SCOPE_INCOMPLETE || view_self(flat, row, report->metric) == 0)
+			continue;
+		if (best == VIEW_NONE || view_self(flat, row, report->metric) > view_self(flat, best, report->metric))
+			best = row;
+	}
+	return best;
+}
+
+static void add_hottest(const struct text_report *report, const struct view *flat, uint32_t row, struct text *ret)
+{
+	const struct scope *scope = &report->tree->scopes.at[flat->rows.at[row].scope];
+	uint64_t self = view_self(flat, row, report->metric), total = view_inclusive(flat, row, report->metric);
+
+	text_printf(ret, " Most is spent in ");
+	add_scope(report, flat->rows.at[row].scope, ret);
+	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
+		text_printf(ret, " [");
+		add_name(report, label_image(report->profile, scope->image), ret);
+		text_printf(ret, "]");
+	}
+	text_printf(ret, ": ");
+	add_share(report, self, view_self(flat, row, 0), ret);
+	text_printf(ret, " itself");
+	if (total > self) {
+		char number[NUMBER_MAX];
+		text_printf(ret, ", %s with what it calls", number_percent(number_share(total, report->total), number));
+	}
+	text_printf(ret, ".");
+}
+
+/* "main > solve > ... > dot": ends and middle of a long path are enough to know it by. */
+static void add_path(const struct text_report *report, const view_path *path, struct text *ret)
+{
+	const char *arrow = report->options->style.utf8 ? " → " : " > ";
+	size_t n_shown = 0;
+
+	for (size_t i = 1; i < path->n; i++) {
+		bool is_left_out = path->n - 1 > PATH_NAMES && i > 1 && i + (PATH_NAMES - 2) < path->n;
+		if (is_left_out) {
+			if (i == 2)
+				text_printf(ret, "%s%s", arrow, report->options->style.utf8 ? "…" : "...");
+			continue;
+		}
+		text_printf(ret, "%s", n_shown++ ? arrow : "");
+		add_scope(report, path->at[i], ret);
+	}
+}
+
+static void add_hot_path(const struct text_report *report, struct text *ret)
+{
+	view_path path = { 0 };
+
+	view_hot_path(report->tree, report->costs, report->metric, &path);
+	if (path.n > 2) {
+		uint32_t last = path.at[path.n - 1];
+		text_printf(ret, " The hot path is ");
+		add_path(report, &path, ret);
+		text_printf(ret, "; ");
+		add_share(report, costs_inclusive(report->costs, last, report->metric),
+			  costs_inclusive(report->costs, last, 0), ret);
+		text_printf(ret, " is at its end.");
+	}
+	vec_done(&path);
+}
+
+void text_paragraph(const struct text_report *report, const char *filter)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+	CLEANUP(view_done) struct view flat = { 0 };
+
+	view_flat(report->tree, report->costs, GROUP_FUNCTION, &flat);
+	uint32_t hottest = hottest_row(report, &flat);
+	add_what_ran(report, &text);
+	if (filter) {
+		text_printf(&text, " Only ");
+		add_name(report, filter, &text);
+		text_printf(&text, " is shown.");
+	}
+	if (hottest != VIEW_NONE) {
+		add_hottest(report, &flat, hottest, &text);
+		add_hot_path(report, &text);
+	}
+	style_paragraph(report->to, &report->options->style, text.at);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+struct thread_cost {
+	uint64_t cost, samples;
+	uint32_t thread;
+};
+
+static int compare_costs(const void *a, const void *b)
+{
+	const struct thread_cost *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static void put_thread(const struct text_report *report, const struct thread_cost *cost)
+{
+	const struct profile_thread *thread = &report->profile->threads.at[cost->thread];
+	const struct profile_process *process = &report->profile->processes.at[thread->process];
+	struct line line = line_start(report->to, &report->options->style);
+	char number[NUMBER_MAX];
+
+	line_printf(&line, TINT_PLAIN, "%6.1f%% %7s  %8d  ", number_share(cost->cost, report->total),
+		    number_count(cost->samples, number), thread->tid);
+	line_name(&line, TINT_PLAIN, thread->comm ? string(report, thread->comm) : "[unnamed]");
+	if (thread->tid != process->pid) {
+		line_printf(&line, TINT_DIM, "  of ");
+		line_name(&line, TINT_DIM, string(report, process->comm));
+		line_printf(&line, TINT_DIM, " (%d)", process->pid);
+	}
+	line_end(&line);
+}
+
+void text_threads(const struct text_report *report, size_t limit)
+{
+	size_t n = report->profile->threads.n, n_shown = 0;
+	CLEANUP(freep) struct thread_cost *costs = alloc_zero(n + 1, sizeof(*costs));
+	struct line line = line_start(report->to, &report->options->style);
+
+	for (size_t i = 0; i < n; i++)
+		costs[i].thread = (uint32_t)i;
+	for (size_t i = 0; i < report->tree->values.n; i++) {
+		const struct scope_value *value = &report->tree->values.at[i];
+		costs[value->thread].cost += value->metric == report->metric ? value->value : 0;
+		costs[value->thread].samples += value->metric == 0 ? value->value : 0;
+	}
+	qsort(costs, n, sizeof(*costs), compare_costs);
+	line_printf(&line, TINT_DIM, "%7s %7s  %8s  thread", "total", "samples", "tid");
+	line_end(&line);
+	for (size_t i = 0; i < n && costs[i].samples > 0; i++) {
+		if (limit && n_shown == limit)
+			break;
+		put_thread(report, &costs[i]);
+		n_shown++;
+	}
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text reports against golden files. To refresh them: CPPROF_REFRESH=1 test_report, and look at the
+ * difference.
+ */
+#include <stdlib.h>
+
+#include "report/text.h"
+#include "structure/fuse.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+static void render(const struct profile *profile, struct text_options options, const bool *threads, const char *filter,
+		   struct text *ret)
+{
+	struct fuse_input fuse_input = profile_fuse_input(profile);
+	struct fuse_options fuse_options = { .lines = options.view == TEXT_FLAT && options.group == GROUP_LINE };
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(costs_done) struct costs costs = { 0 };
+
+	fuse(&fuse_input, &fuse_options, &tree);
+	costs_init(&costs, &tree, threads);
+	struct text_input input = { profile, &tree, &costs, threads, filter };
+	report_text(&input, &options, ret);
+}
+
+static char *read_file(const char *path)
+{
+	struct text text = { 0 };
+	FILE *file = fopen(path, "r");
+	char bytes[4096];
+	size_t n;
+
+	if (!file)
+		return NULL;
+	text_add(&text, "", 0);
+	while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		text_add(&text, bytes, n);
+	fclose(file);
+	return text.at;
+}
+
+static void check_golden(const char *name, const char *got)
+{
+	CLEANUP(freep) char *path = alloc_printf("%s/report/%s.txt", GOLDEN_FOLDER, name);
+
+	if (getenv("CPPROF_REFRESH")) {
+		FILE *file = fopen(path, "w");
+		CHECK(file);
+		fputs(got, file);
+		fclose(file);
+	}
+	CLEANUP(freep) char *want = read_file(path);
+	CHECK(want);
+	CHECK_STR(got, want);
+}
+
+static void check_report(const char *name, struct text_options options)
+{
+	OWNED struct profile *profile = sample_profile();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	options.metric = 1;
+	render(profile, options, NULL, NULL, &text);
+	check_golden(name, text.at);
+}
+
+static const struct style fancy = { .width = 100, .color = true, .utf8 = true };
+
+TEST(summary_reads_as_its_golden_file)
+{
+	check_report("summary", (struct text_options){ .view = TEXT_SUMMARY });
+}
+
+TEST(tree_reads_as_its_golden_file)
+{
+	check_report("tree", (struct text_options){ .view = TEXT_TREE });
+}
+
+TEST(tree_in_colour_reads_as_its_golden_file)
+{
+	check_report("tree-colour", (struct text_options){ .view = TEXT_TREE, .style = fancy });
+}
+
+TEST(tree_with_shares_of_the_parent_reads_as_its_golden_file)
+{
+	check_report("tree-parent", (struct text_options){ .view = TEXT_TREE, .percent_of_parent = true });
+}
+
+TEST(callers_read_as_their_golden_file)
+{
+	check_report("callers", (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
+}
+
+TEST(flat_reads_as_its_golden_file)
+{
+	check_report("flat", (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF, .percent_limit = 6 });
+}
+
+TEST(flat_by_module_file_and_line_read_as_their_golden_files)
+{
+	check_report("flat-module", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
+	check_report("flat-file", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_FILE });
+	check_report("flat-line",
+		     (struct text_options){ .view = TEXT_FLAT, .group = GROUP_LINE, .sort = VIEW_BY_SELF });
+}
+
+TEST(hot_path_reads_as_its_golden_file)
+{
+	check_report("hot", (struct text_options){ .view = TEXT_HOT });
+}
+
+TEST(quality_reads_as_its_golden_file)
+{
+	check_report("quality", (struct text_options){ .view = TEXT_QUALITY });
+}
+
+TEST(one_thread_reads_as_its_golden_file)
+{
+	OWNED struct profile *profile = sample_profile();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	render(profile, (struct text_options){ .view = TEXT_TREE, .metric = 1 }, (bool[]){ true, false, false },
+	       "thread 4711", &text);
+	check_golden("thread", text.at);
+}
+
+TEST(no_samples_leave_only_the_quality_line)
+{
+	OWNED struct profile *profile = profile_new();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	render(profile, (struct text_options){ .view = TEXT_SUMMARY }, NULL, NULL, &text);
+	CHECK_STR(text.at, "quality: 0 samples, 0 lost\n");
+}
+
+TEST(no_line_is_wider_than_the_terminal)
+{
+	OWNED struct profile *profile = sample_profile();
+
+	profile->functions.at[1].name = intern_add(&profile->strings, "std::a_very_long<template_name, of_many, words, that_"
+								      "does_not, fit, any, terminal, of, this, world>()");
+	for (int view = TEXT_SUMMARY; view <= TEXT_HOT; view++) {
+		for (size_t width = 40; width <= 120; width += 20) {
+			CLEANUP(text_done) struct text text = { 0 };
+			struct style style = { .width = width, .utf8 = true };
+			render(profile, (struct text_options){ .view = (enum text_view)view, .metric = 1, .style = style }, NULL,
+			       NULL, &text);
+			for (char *line = text.at, *end; *line; line = end + 1) {
+				end = strchr(line, '\n');
+				*end = '\0';
+				/* A single word of a paragraph may be longer; the name above is cut at 60. */
+				CHECK(style_columns(line) <= (width < 80 ? 80 : width));
+			}
+		}
+	}
+}
+
+/* ---- what names may do -------------------------------------------------------------------------- */
+
+static void check_safe(const char *name, bool utf8, const char *want)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	style_safe(&text, &(struct style){ .utf8 = utf8 }, name);
+	CHECK_STR(text.at, want);
+}
+
+TEST(names_cannot_command_the_terminal)
+{
+	check_safe("plain", true, "plain");
+	check_safe("", true, "");
+	check_safe("\033[31mred\n\t\x7f", true, "?[31mred???");
+	check_safe("caf\xc3\xa9", true, "caf\xc3\xa9");
+	check_safe("caf\xc3\xa9", false, "caf?");
+	check_safe("\xff\xfe\xc3", true, "???");
+	check_safe("\xc2\x9b" "2J", true, "?2J");              /* the one-byte form of an escape, in UTF-8 */
+	check_safe("a\xe2\x80\xae" "b", true, "a?b");          /* writes backwards */
+	check_safe("\xed\xa0\x80", true, "???");               /* a surrogate */
+	check_safe("\xf0\x9f\x98\x80", true, "\xf0\x9f\x98\x80");
+	check_safe("\xe2\x82", true, "??");                    /* cut off */
+}
+
+TEST(lines_are_cut_with_an_ellipsis)
+{
+	static const struct style style = { .width = 8, .utf8 = true };
+	CLEANUP(text_done) struct text text = { 0 };
+	struct line line = line_start(&text, &style);
+
+	line_printf(&line, TINT_PLAIN, "12345");
+	line_name(&line, TINT_PLAIN, "ééééé");
+	line_printf(&line, TINT_PLAIN, "never");
+	line_end(&line);
+	CHECK_STR(text.at, "12345éé…\n");
+}

@@ -78,7 +78,7 @@ struct profile_quality {
 	uint64_t own_cpu_ns, own_peak_kb; /* cpprof's cost */
 	uint64_t unsymbolized;            /* samples whose innermost function has no name */
 	uint64_t without_lines;           /* ... no line */
-	uint64_t dead_workers;            /* debug files that killed their reader */
+	uint64_t damaged_units;           /* of debug files: could not be read to their end */
 	uint64_t wakeups;
 };
 

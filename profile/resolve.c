@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "binary/symbols.h"
 #include "profile/resolve_structure.h"
 
 /* A place whose function is asked for. */
@@ -42,80 +41,88 @@ static struct place *places_of(const struct cct *cct, size_t *ret_n)
 	return places;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
+/* ---- asking symbolize/ ---------------------------------------------------------------------- */
 
-	return slash && slash[1] ? slash + 1 : path;
+struct requests {
+	VEC(struct symbolizer_request) list;
+	uint64_t *vaddrs; /* of all of them */
+};
+
+/* The process whose code a JIT image is: the number in its name. */
+static pid_t jit_process(const struct image *image)
+{
+	const char *digits = strpbrk(image->path, "0123456789");
+
+	return image->kind == IMAGE_JIT && digits ? (pid_t)strtol(digits, NULL, 10) : 0;
 }
 
-/* "libfoo.so+0x1234": one map for each address of which nothing is known. */
-static struct function_map unknown_map(struct profile *profile, struct place place)
+/* A JIT compiler maps the dump it writes, so that profilers find it: an image that is no ELF file. */
+static const char *jitdump_of(const struct images *images, pid_t pid)
 {
-	const char *path = intern_text(&profile->strings, profile->images.at[place.image].path);
-	CLEANUP(freep) char *name = alloc_printf("%s+0x%llx", base_name(path), (unsigned long long)place.vaddr);
+	char name[64];
 
-	return (struct function_map){ .image = place.image,
-				      .vaddr = place.vaddr,
-				      .size = 1,
-				      .name = intern_add(&profile->strings, name),
-				      .parent_vaddr = place.vaddr };
-}
-
-static struct function_map symbol_map(struct profile *profile, image_id image, const struct symbol *symbol,
-				      uint64_t vaddr)
-{
-	uint64_t size = symbol->size;
-
-	if (vaddr - symbol->vaddr >= size) /* unsized: it reaches at least as far as it was sampled */
-		size = vaddr - symbol->vaddr + 1;
-	return (struct function_map){ .image = image,
-				      .vaddr = symbol->vaddr,
-				      .size = size,
-				      .name = intern_add(&profile->strings, symbol->name),
-				      .parent_vaddr = symbol->vaddr,
-				      .source = MAP_FROM_SYMBOL };
-}
-
-static struct function_map kernel_map(struct profile *profile, image_id image, uint64_t vaddr)
-{
-	return (struct function_map){ .image = image,
-				      .vaddr = vaddr,
-				      .size = 1,
-				      .name = intern_add(&profile->strings, "[kernel]"),
-				      .parent_vaddr = vaddr };
-}
-
-/* Appends the map, or stretches the last one if it is the same function. */
-static void add_map(struct profile *profile, struct function_map map)
-{
-	struct function_map *last = profile->functions.n ? &profile->functions.at[profile->functions.n - 1] : NULL;
-
-	if (last && last->image == map.image && last->vaddr == map.vaddr) {
-		if (map.size > last->size)
-			last->size = map.size;
-		return;
+	snprintf(name, sizeof(name), "jit-%d.dump", (int)pid);
+	for (size_t i = 0; pid && i < images_count(images); i++) {
+		const struct image *image = images_get(images, (image_id)i);
+		if (image->kind == IMAGE_UNKNOWN && strcmp(image_name(image), name) == 0)
+			return image->path;
 	}
-	if (last && last->image == map.image && last->vaddr + last->size > map.vaddr)
-		last->size = map.vaddr - last->vaddr; /* symbols that overlap: the later start wins */
-	vec_push(&profile->functions, map);
+	return NULL;
 }
 
-static void resolve_image(struct profile *profile, struct image *image, const struct place *places, size_t n)
+static void add_request(const struct images *images, image_id id, struct image *image, const uint64_t *vaddrs,
+			struct requests *ret)
 {
-	struct symbols *symbols = image && image->file.len ? symbols_read(image) : NULL;
-	image_id id = places[0].image;
+	pid_t pid = jit_process(image);
 
+	vec_push(&ret->list, (struct symbolizer_request){ .id = id,
+							  .image = image,
+							  .pid = pid,
+							  .jitdump = jitdump_of(images, pid),
+							  .vaddrs = vaddrs,
+							  .n = 1 });
+}
+
+static void make_requests(const struct images *images, const struct place *places, size_t n, struct requests *ret)
+{
+	size_t used = 0;
+
+	ret->vaddrs = alloc_zero(n, sizeof(*ret->vaddrs));
 	for (size_t i = 0; i < n; i++) {
-		const struct symbol *symbol = symbols ? symbols_find(symbols, places[i].vaddr) : NULL;
-		if (symbol)
-			add_map(profile, symbol_map(profile, id, symbol, places[i].vaddr));
-		else if (profile->images.at[id].kind == IMAGE_KERNEL)
-			add_map(profile, kernel_map(profile, id, places[i].vaddr));
+		struct symbolizer_request *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
+		struct image *image = images_get(images, places[i].image);
+		bool is_next = last && last->id == places[i].image;
+		if (!image || (is_next && ret->vaddrs[used - 1] == places[i].vaddr))
+			continue;
+		ret->vaddrs[used++] = places[i].vaddr;
+		if (is_next)
+			last->n++;
 		else
-			add_map(profile, unknown_map(profile, places[i]));
+			add_request(images, places[i].image, image, &ret->vaddrs[used - 1], ret);
 	}
-	symbols_free(symbols);
+}
+
+static void ask(struct profile *profile, const struct images *images, const struct symbolizer_options *options,
+		const struct place *places, size_t n)
+{
+	struct requests requests = { 0 };
+	function_maps maps = { 0 };
+
+	make_requests(images, places, n, &requests);
+	symbolize(options, requests.list.at, requests.list.n, &profile->strings, &maps);
+	for (size_t i = 0; i < maps.n; i++)
+		vec_push(&profile->functions, maps.at[i]);
+	profile->quality.damaged_units = 0;
+	for (size_t i = 0; i < requests.list.n; i++) {
+		struct symbolizer_request *request = &requests.list.at[i];
+		if (request->id < profile->images.n)
+			profile->images.at[request->id].debug = intern_add(&profile->strings, request->how);
+		profile->quality.damaged_units += request->n_damaged;
+		free(request->how);
+	}
+	vec_done(&maps);
+	vec_done(&requests.list);
+	free(requests.vaddrs);
 }
 
 static void count_unresolved(struct profile *profile)
@@ -148,14 +155,9 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
 
-	(void)options;
 	(void)diag;
 	forget(profile);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i; end < n && places[end].image == places[i].image; end++)
-			;
-		resolve_image(profile, images_get(images, places[i].image), places + i, end - i);
-	}
+	ask(profile, images, options ? &options->symbolize : &(struct symbolizer_options){ 0 }, places, n);
 	resolve_structures(profile, images);
 	count_unresolved(profile);
 	profile->run.is_resolved = 1;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve: adds to a profile what is known of the code that was sampled, so that it can be read
- * anywhere. The seam to symbolize/ (and later structure/): what is asked is decided here, how it is
+ * anywhere. The seam to symbolize/ and structure/: what is asked is decided here, how it is
  * answered there.
  */
 #pragma once
 
 #include "profile/profile.h"
+#include "symbolize/symbolizer.h"
 
-struct resolve_options; /* none so far */
+struct resolve_options {
+	struct symbolizer_options symbolize;
+};
 
 /*
  * Replaces profile->functions by maps that cover every (image, vaddr) of the tree and counts what

@@ -187,7 +187,7 @@ static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter
 	uint64_t *const fields[] = {
 		&quality->samples,      &quality->lost,          &quality->throttled,
 		&quality->clipped,      &quality->own_cpu_ns,    &quality->own_peak_kb,
-		&quality->unsymbolized, &quality->without_lines, &quality->dead_workers,
+		&quality->unsymbolized, &quality->without_lines, &quality->damaged_units,
 		&quality->wakeups,
 	};
 

@@ -2,26 +2,32 @@
 #include "symbolize/naming.h"
 
 #include <ctype.h>
+#include <pthread.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "binary/frames.h"
+#include "binary/function.h"
 #include "symbolize/demangle.h"
 
 struct naming {
-	image_id id;
-	const struct image *image;
-	struct symbols *symbols;
-	bool demangles;
+	struct naming_options options;
+	struct symbols *symbols; /* of an ELF image; else NULL */
+	/* Made when code without a symbol is met. */
+	pthread_mutex_t lock;
+	bool looked_for_functions;
+	struct frames *frames;
+	struct functions *functions;
 };
 
-struct naming *naming_new(image_id id, struct image *image, struct image *debug, bool demangles)
+struct naming *naming_new(const struct naming_options *options)
 {
 	struct naming *naming = alloc_zero(1, sizeof(*naming));
 
-	naming->id = id;
-	naming->image = image;
-	naming->symbols = symbols_read_with(image, debug);
-	naming->demangles = demangles;
+	naming->options = *options;
+	pthread_mutex_init(&naming->lock, NULL);
+	if (options->image->file.len)
+		naming->symbols = symbols_read_with(options->image, options->debug);
 	return naming;
 }
 
@@ -29,18 +35,21 @@ void naming_free(struct naming *naming)
 {
 	if (!naming)
 		return;
+	functions_free(naming->functions);
+	frames_free(naming->frames);
 	symbols_free(naming->symbols);
+	pthread_mutex_destroy(&naming->lock);
 	free(naming);
 }
 
 const struct image *naming_image(const struct naming *naming)
 {
-	return naming->image;
+	return naming->options.image;
 }
 
 image_id naming_id(const struct naming *naming)
 {
-	return naming->id;
+	return naming->options.id;
 }
 
 /* ---- pieces and clones --------------------------------------------------------------------- */
@@ -113,7 +122,7 @@ static uint64_t find_whole(const struct naming *naming, const char *name, size_t
 /* The best symbol that starts right at vaddr; NULL if none does. */
 static const struct symbol *symbol_at(const struct naming *naming, uint64_t vaddr)
 {
-	const struct symbol *symbol = symbols_find(naming->symbols, vaddr);
+	const struct symbol *symbol = naming->symbols ? symbols_find(naming->symbols, vaddr) : NULL;
 
 	return symbol && symbol->vaddr == vaddr ? symbol : NULL;
 }
@@ -124,7 +133,7 @@ static uint32_t show(const struct naming *naming, const char *linkage, size_t le
 	CLEANUP(text_done) struct text text = { 0 };
 	CLEANUP(freep) char *base = alloc_text_n(linkage, len);
 
-	if (!naming->demangles || !demangle(base, &text))
+	if (!naming->options.demangles || !demangle(base, &text))
 		text_add(&text, base, len);
 	if (tags[0])
 		text_printf(&text, " [%s]", tags);
@@ -136,7 +145,7 @@ static void name_by_symbol(const struct naming *naming, struct function_map *map
 	struct split_name split = split_name(symbol);
 
 	map->linkage = intern_add(strings, symbol);
-	map->name = naming->demangles ? show(naming, symbol, split.base, split.tags, strings) : map->linkage;
+	map->name = naming->options.demangles ? show(naming, symbol, split.base, split.tags, strings) : map->linkage;
 	if (split.is_piece && map->parent_vaddr == map->vaddr) {
 		uint64_t whole = find_whole(naming, symbol, split.base);
 		map->parent_vaddr = whole ? whole : map->vaddr;
@@ -160,8 +169,16 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 	map->name = show(naming, stated, own.base, split.tags, strings);
 	if (split.tags[0] || !demangle_knows(stated))
 		map->linkage = intern_add(strings, symbol);
-	if (!naming->demangles)
+	if (!naming->options.demangles)
 		map->name = map->linkage;
+}
+
+/* "libfoo.so+0x1234" */
+static uint32_t made_up_name(const struct naming *naming, uint64_t vaddr, struct intern *strings)
+{
+	CLEANUP(freep) char *name = alloc_printf("%s+0x%llx", image_name(naming->options.image), (unsigned long long)vaddr);
+
+	return intern_add(strings, name);
 }
 
 void naming_complete(const struct naming *naming, struct function_map *map, struct intern *strings)
@@ -177,13 +194,13 @@ void naming_complete(const struct naming *naming, struct function_map *map, stru
 	} else if (symbol) {
 		name_by_symbol(naming, map, symbol->name, strings);
 	} else {
-		CLEANUP(text_done) struct text text = { 0 };
-		text_printf(&text, "%s+0x%llx", image_name(naming->image), (unsigned long long)map->vaddr);
-		map->name = intern_add_n(strings, text.at, text.len);
+		map->name = made_up_name(naming, map->vaddr, strings);
 	}
 	if (map->linkage == map->name)
 		map->linkage = 0;
 }
+
+/* ---- functions by address ------------------------------------------------------------------ */
 
 /* An unsized symbol ends where the next one starts. */
 static uint64_t symbol_end(const struct naming *naming, const struct symbol *symbol)
@@ -195,20 +212,104 @@ static uint64_t symbol_end(const struct naming *naming, const struct symbol *sym
 	for (const struct symbol *next = symbol + 1; next < end; next++)
 		if (next->vaddr > symbol->vaddr)
 			return next->vaddr;
-	return symbol->vaddr + image_code(naming->image, symbol->vaddr).len;
+	return symbol->vaddr + image_code(naming->options.image, symbol->vaddr).len;
 }
 
-struct function_map naming_find(const struct naming *naming, uint64_t vaddr, struct intern *strings)
+/* Code without a symbol: a stub, or a function whose start must be recovered. */
+static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
 {
-	const struct symbol *symbol = symbols_find(naming->symbols, vaddr);
-	struct function_map map = { .image = naming->id, .vaddr = vaddr, .size = 1, .source = MAP_FROM_NOTHING };
+	struct image *image = naming->options.image;
+	uint32_t index = FUNCTION_NONE;
+
+	pthread_mutex_lock(&naming->lock);
+	if (!naming->looked_for_functions) {
+		naming->looked_for_functions = true;
+		naming->frames = frames_read(image);
+		naming->functions = functions_new(image, naming->symbols, naming->frames, NULL);
+	}
+	if (naming->functions && image_is_code(image, vaddr))
+		index = functions_index(naming->functions, vaddr);
+	if (index != FUNCTION_NONE)
+		*ret = naming->functions->at[index];
+	pthread_mutex_unlock(&naming->lock);
+	return index != FUNCTION_NONE;
+}
+
+static void find_elf(struct naming *naming, struct function_map *map, struct intern *strings)
+{
+	const struct symbol *symbol = symbols_find(naming->symbols, map->vaddr);
+	struct function function;
 
 	if (symbol) {
-		map.vaddr = symbol->vaddr;
-		map.size = symbol_end(naming, symbol) - symbol->vaddr;
-		map.source = MAP_FROM_SYMBOL;
+		map->vaddr = symbol->vaddr;
+		map->size = symbol_end(naming, symbol) - symbol->vaddr;
+		map->source = MAP_FROM_SYMBOL;
+	} else if (find_recovered(naming, map->vaddr, &function)) {
+		map->vaddr = function.start;
+		map->size = function.end - function.start;
+		if (function.kind == FUNCTION_STUB && function.name) {
+			CLEANUP(freep) char *name = alloc_printf("%s@plt", function.name);
+			map->name = intern_add(strings, name);
+			map->source = MAP_FROM_SYMBOL;
+		}
 	}
-	map.parent_vaddr = map.vaddr;
-	naming_complete(naming, &map, strings);
+	map->parent_vaddr = map->vaddr;
+	if (!map->name)
+		naming_complete(naming, map, strings);
+}
+
+static void find_kernel(const struct naming *naming, struct function_map *map, struct intern *strings)
+{
+	uint64_t end;
+	const struct kernel_symbol *symbol =
+		naming->options.kernel ? kallsyms_find(naming->options.kernel, map->vaddr, &end) : NULL;
+
+	if (symbol) {
+		map->vaddr = symbol->start;
+		map->size = end - symbol->start;
+		map->source = MAP_FROM_KALLSYMS;
+	}
+	map->name = intern_add(strings, symbol ? symbol->name : "[kernel]");
+}
+
+static void find_jit(const struct naming *naming, struct function_map *map, struct intern *strings)
+{
+	const struct perfmap *jit = naming->options.jit;
+	const struct jit_code *code = jit ? perfmap_find(jit, map->vaddr) : NULL;
+
+	if (!code) {
+		map->name = made_up_name(naming, map->vaddr, strings);
+		return;
+	}
+	map->vaddr = code->start;
+	map->size = code->end - code->start;
+	map->source = MAP_FROM_PERFMAP;
+	map->name = intern_add(strings, code->name);
+	for (uint32_t i = 0; i < code->n_lines; i++) {
+		const struct jit_line *line = &jit->lines.at[code->first_line + i];
+		uint64_t offset = line->vaddr - code->start;
+		bool repeats = map->lines.n && map->lines.at[map->lines.n - 1].offset == offset;
+		if (line->vaddr >= code->start && offset < map->size && !repeats)
+			vec_push(&map->lines, (struct line_row){ .offset = (uint32_t)offset,
+								 .file = intern_add(strings, line->file),
+								 .line = line->line,
+								 .is_statement = 1 });
+	}
+}
+
+struct function_map naming_find(struct naming *naming, uint64_t vaddr, struct intern *strings)
+{
+	struct function_map map = { .image = naming->options.id, .vaddr = vaddr, .size = 1, .source = MAP_FROM_NOTHING };
+
+	if (naming->symbols)
+		find_elf(naming, &map, strings);
+	else if (naming->options.image->kind == IMAGE_KERNEL)
+		find_kernel(naming, &map, strings);
+	else if (naming->options.image->kind == IMAGE_JIT)
+		find_jit(naming, &map, strings);
+	else
+		map.name = made_up_name(naming, vaddr, strings);
+	if (!map.parent_vaddr)
+		map.parent_vaddr = map.vaddr;
 	return map;
 }

@@ -1,25 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naming: what an image says of its functions without any DWARF: bounds and names, from symbols.
+ * naming: what an image says of its functions without any DWARF: bounds and names.
+ *
+ * ELF: the best symbol (binary/symbols.h states the order); a PLT stub is "name@plt"; other code has
+ * the start that binary/function recovers and is called "image+0xstart", the same in every run.
+ * Kernel code is named by kallsyms, JIT code by the map its process wrote.
  *
  * Compilers name the pieces and clones of a function after it: "f.cold", "f.constprop.0",
  * "f.isra.0.part.2". They are shown as "f [.cold]", and a piece leads back to its function.
+ *
+ * Threads may ask one naming side by side.
  */
 #pragma once
 
 #include "base/intern.h"
+#include "binary/perfmap.h"
 #include "binary/symbols.h"
 #include "symbolize/function_map.h"
+#include "symbolize/kallsyms.h"
+
+struct naming_options {
+	image_id id;
+	struct image *image;
+	struct image *debug;             /* a separate debug file whose symbols count too, or NULL */
+	const struct kallsyms *kernel;   /* names of IMAGE_KERNEL, or NULL */
+	const struct perfmap *jit;       /* names of IMAGE_JIT, or NULL */
+	bool demangles;
+};
 
 struct naming;
-/* debug: a separate debug file whose symbols count too, or NULL. Both must outlive it. */
-struct naming *naming_new(image_id id, struct image *image, struct image *debug, bool demangles);
+/* Everything that options point to must outlive it. */
+struct naming *naming_new(const struct naming_options *options);
 void naming_free(struct naming *naming);
 const struct image *naming_image(const struct naming *naming);
 image_id naming_id(const struct naming *naming);
 
-/* The function that covers vaddr, all but lines and inlined calls. Where nothing is known, one byte. */
-struct function_map naming_find(const struct naming *naming, uint64_t vaddr, struct intern *strings);
+/* The function that covers vaddr, all but lines and inlined calls (JIT code has lines). Where nothing is known, one byte. */
+struct function_map naming_find(struct naming *naming, uint64_t vaddr, struct intern *strings);
 
 /*
  * Completes the names of a map that has its bounds: linkage (0 = take the symbol's) is what DWARF

@@ -16,6 +16,8 @@ struct subject {
 	struct debugfile file;
 	struct naming *naming;
 	struct unit_index index;
+	struct perfmap jit;
+	char *jit_path;
 	atomic_uint_fast64_t n_damaged;
 };
 
@@ -50,6 +52,8 @@ struct batch {
 	unsigned n_workers;
 	atomic_size_t n_done;
 	atomic_uint ids;
+	struct kallsyms kernel; /* read when an image asks for it */
+	bool looked_for_kernel, has_kernel;
 };
 
 struct worker {
@@ -60,14 +64,56 @@ struct worker {
 
 /* ---- what was hit -------------------------------------------------------------------------- */
 
+static void open_kernel(struct batch *batch, struct subject *subject)
+{
+	const char *path = batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
+
+	if (!batch->looked_for_kernel) {
+		batch->looked_for_kernel = true;
+		batch->has_kernel = path[0] && kallsyms_open(path, &batch->kernel) == 0;
+	}
+	subject->file.how = alloc_text(batch->has_kernel ? path : "kernel addresses are hidden");
+}
+
+static void open_jit(struct subject *subject)
+{
+	const struct symbolizer_request *request = subject->request;
+
+	if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
+		subject->jit_path = alloc_text(request->jitdump);
+	else if (request->pid)
+		perfmap_open(request->pid, &subject->jit, &subject->jit_path);
+	subject->file.how = alloc_text(subject->jit_path ? subject->jit_path : "no perf map");
+}
+
+/* Finds the files; what is in them is read by prepare. */
+static void open_subject(struct batch *batch, struct subject *subject)
+{
+	struct image *image = subject->request->image;
+
+	if (image->file.len)
+		debugfile_open(&subject->file, image, &batch->options->search, &batch->ids);
+	else if (image->kind == IMAGE_KERNEL)
+		open_kernel(batch, subject);
+	else if (image->kind == IMAGE_JIT)
+		open_jit(subject);
+	else
+		subject->file.how = alloc_text("the file could not be read");
+}
+
 static void prepare(void *context, unsigned worker, size_t index)
 {
 	struct batch *batch = context;
 	struct subject *subject = &batch->subjects[index];
+	struct naming_options options = { .id = subject->request->id,
+					  .image = subject->request->image,
+					  .debug = subject->file.debug,
+					  .kernel = batch->has_kernel ? &batch->kernel : NULL,
+					  .jit = subject->jit_path ? &subject->jit : NULL,
+					  .demangles = !batch->options->keeps_mangled };
 
 	(void)worker;
-	subject->naming = naming_new(subject->request->id, subject->request->image, subject->file.debug,
-				     !batch->options->keeps_mangled);
+	subject->naming = naming_new(&options);
 	if (subject->file.dwarf.alt)
 		dwarf_index(&subject->file.alt, NULL);
 	dwarf_index(&subject->file.dwarf, NULL);
@@ -333,11 +379,14 @@ static void batch_done(struct batch *batch)
 		unit_index_done(&subject->index);
 		naming_free(subject->naming);
 		debugfile_done(&subject->file);
+		perfmap_done(&subject->jit);
+		free(subject->jit_path);
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_done(&batch->workers[i].cache);
 		vec_done(&batch->workers[i].units);
 	}
+	kallsyms_done(&batch->kernel);
 	free(batch->subjects);
 	free(batch->workers);
 	free(batch->vaddrs);
@@ -356,7 +405,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 		dwarf_cache_init(&batch.workers[i].cache, !options->keeps_mangled);
 	for (size_t i = 0; i < n; i++) {
 		batch.subjects[i].request = &requests[i];
-		debugfile_open(&batch.subjects[i].file, requests[i].image, &options->search, &batch.ids);
+		open_subject(&batch, &batch.subjects[i]);
 	}
 	pool_run(batch.n_workers, n, prepare, &batch);
 	for (size_t i = 0; i < n; i++)

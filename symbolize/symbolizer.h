@@ -15,6 +15,7 @@ struct symbolizer_options {
 	struct debug_search search;
 	bool keeps_mangled;  /* --no-demangle */
 	unsigned n_threads;  /* 0 = as many as there are CPUs */
+	const char *kallsyms; /* NULL = /proc/kallsyms; "" = none: the kernel is another machine's */
 	/* Called now and then by the calling thread; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;
@@ -24,6 +25,8 @@ struct symbolizer_options {
 struct symbolizer_request {
 	image_id id; /* goes into the maps; any number of the caller's */
 	struct image *image;
+	pid_t pid;           /* whose JIT code it is; 0 = no matter */
+	const char *jitdump; /* file that its JIT compiler wrote, or NULL */
 	const uint64_t *vaddrs;
 	size_t n;
 	/* Outcome: */

@@ -75,7 +75,7 @@ static size_t first_behind(const parts *list, uint64_t vaddr)
 }
 
 /* Code that no function of the unit claims belongs to its symbol, but not beyond the neighbours. */
-static void add_bare(const struct naming *naming, const parts *list, size_t behind, uint64_t vaddr,
+static void add_bare(struct naming *naming, const parts *list, size_t behind, uint64_t vaddr,
 		     struct intern *strings, parts *ret)
 {
 	struct function_map map = naming_find(naming, vaddr, strings);
@@ -90,7 +90,7 @@ static void add_bare(const struct naming *naming, const parts *list, size_t behi
 }
 
 /* Marks the parts that cover an address and adds bare ones where none does. */
-static void choose_parts(parts *list, const struct naming *naming, const struct unit_hits *hits, struct intern *strings)
+static void choose_parts(parts *list, struct naming *naming, const struct unit_hits *hits, struct intern *strings)
 {
 	parts bare = { 0 };
 
@@ -147,7 +147,7 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit, const
 	vec_done(&renumbered);
 }
 
-static struct function_map entry_map(struct dwarf_cache *cache, const struct naming *naming, const struct unit *unit,
+static struct function_map entry_map(struct dwarf_cache *cache, struct naming *naming, const struct unit *unit,
 				     const struct part *part)
 {
 	const struct raw_function *function = part->function;
@@ -169,7 +169,7 @@ static struct function_map entry_map(struct dwarf_cache *cache, const struct nam
 	return map;
 }
 
-static struct function_map bare_map(struct dwarf_cache *cache, const struct naming *naming, const struct part *part)
+static struct function_map bare_map(struct dwarf_cache *cache, struct naming *naming, const struct part *part)
 {
 	struct function_map map = naming_find(naming, part->start, &cache->strings);
 
@@ -191,7 +191,7 @@ static void find_end_line(struct function_map *map)
 		map->end_line = 0;
 }
 
-static void add_lines(struct dwarf_cache *cache, const struct naming *naming, const struct unit *unit,
+static void add_lines(struct dwarf_cache *cache, struct naming *naming, const struct unit *unit,
 		      struct function_map *maps, size_t n)
 {
 	struct line_table *table = dwarf_cache_lines(cache, unit);
@@ -207,7 +207,7 @@ static void add_lines(struct dwarf_cache *cache, const struct naming *naming, co
 	vec_done(&wanted);
 }
 
-bool unit_maps(struct dwarf_cache *cache, const struct naming *naming, const struct unit_hits *hits, function_maps *ret)
+bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits, function_maps *ret)
 {
 	const struct unit *body = hits->split ? hits->split : hits->unit;
 	struct raw_functions functions;

@@ -21,4 +21,4 @@ struct unit_hits {
  * in none of its functions (assembly) is given to the symbol that covers it. String ids are those
  * of the cache. Returns false if the unit is damaged; what could be read is there.
  */
-bool unit_maps(struct dwarf_cache *cache, const struct naming *naming, const struct unit_hits *hits, function_maps *ret);
+bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits, function_maps *ret);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perfmap: names of code that a process made while it ran, as its JIT compiler wrote them down: a
+ * perf map (text: start, size, name a line) or a jitdump file (binary, with source lines).
+ *
+ * A code cache is reused: where two entries overlap, the later one holds.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/vec.h"
+
+struct jit_code {
+	uint64_t start, end; /* run-time addresses */
+	const char *name;
+	uint32_t first_line, n_lines; /* of perfmap.lines */
+};
+
+struct jit_line {
+	uint64_t vaddr;
+	const char *file;
+	uint32_t line;
+};
+
+struct perfmap {
+	VEC(struct jit_code) code;  /* sorted, not overlapping */
+	VEC(struct jit_line) lines; /* those of one entry together, sorted by vaddr */
+	struct arena names;
+};
+
+/* Never fault: lines and records that make no sense are left out. Both replace what is in ret. */
+void perfmap_parse(struct bytes text, struct perfmap *ret);
+void jitdump_parse(struct bytes dump, struct perfmap *ret);
+void perfmap_done(struct perfmap *map);
+/* NULL if no entry covers vaddr. */
+const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr);
+
+/*
+ * The perf map that process pid left in /tmp, as the process itself sees it (its own root, its pid in
+ * its own namespace) while it lives, else in our /tmp. It must be a regular file that belongs to the
+ * process's user, or to us. ret_path is allocated. 0, or a negative errno.
+ */
+int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path);
+/* A jitdump by path, under the same rules. */
+int jitdump_open(pid_t pid, const char *path, struct perfmap *ret);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kallsyms: names of kernel functions, modules included, from /proc/kallsyms. The kernel shows its
+ * addresses to privileged readers only; to others every address is zero, and there are no names.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/vec.h"
+
+struct kernel_symbol {
+	uint64_t start;   /* it reaches up to the next one */
+	const char *name; /* "nf_hook_slow [nf_tables]" for that of a module */
+};
+
+struct kallsyms {
+	VEC(struct kernel_symbol) symbols; /* sorted, one per address */
+	struct arena names;
+};
+
+/* Lines that make no sense are left out. */
+void kallsyms_parse(struct bytes text, struct kallsyms *ret);
+/* 0, or a negative errno: -EPERM if the addresses are hidden. */
+int kallsyms_open(const char *path, struct kallsyms *ret);
+void kallsyms_done(struct kallsyms *kallsyms);
+/* NULL if no function is there. ret_end: where the next one starts. */
+const struct kernel_symbol *kallsyms_find(const struct kallsyms *kallsyms, uint64_t vaddr, uint64_t *ret_end);

@@ -158,7 +158,7 @@ void quality_table(const struct profile *profile, struct text *ret)
 	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory", number_value(quality->own_peak_kb * 1024, "bytes", number));
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	if (quality->damaged_units)
-		add_row(ret, "damaged units of debug files", quality->damaged_units, 0);
+		add_row(ret, "damaged debug units", quality->damaged_units, 0);
 	for (size_t i = 0; i < profile->notes.n; i++)
 		text_printf(ret, "%snote: %s\n", i ? "" : "\n", intern_text(&profile->strings, profile->notes.at[i]));
 }

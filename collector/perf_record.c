@@ -117,6 +117,17 @@ static void read_who(struct reader *r, struct perf_record *ret)
 	ret->tid = (pid_t)read_u32(r);
 }
 
+/* Some records state a time besides the trailer's, taken a moment later; the trailer's puts all kinds in one
+ * order. */
+static void read_own_time(struct reader *r, struct perf_record *ret)
+{
+	uint64_t time = read_u64(r);
+
+	if (!ret->has_time)
+		ret->time_ns = time;
+	ret->has_time = true;
+}
+
 static void read_file_identity(struct reader *r, struct perf_record *ret)
 {
 	if (!(ret->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
@@ -170,8 +181,7 @@ static void read_fork(struct reader *r, struct perf_record *ret)
 	ret->fork.parent_pid = (pid_t)read_u32(r);
 	ret->tid = (pid_t)read_u32(r);
 	ret->fork.parent_tid = (pid_t)read_u32(r);
-	ret->time_ns = read_u64(r);
-	ret->has_time = true;
+	read_own_time(r, ret);
 }
 
 static void read_lost(struct reader *r, struct perf_record *ret)
@@ -185,8 +195,7 @@ static void read_lost(struct reader *r, struct perf_record *ret)
 static void read_throttle(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = ret->type == PERF_RECORD_THROTTLE ? PERF_KIND_THROTTLE : PERF_KIND_UNTHROTTLE;
-	ret->time_ns = read_u64(r);
-	ret->has_time = true;
+	read_own_time(r, ret);
 	ret->id = read_u64(r);
 	ret->has_id = true;
 }

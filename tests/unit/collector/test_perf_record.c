@@ -378,10 +378,19 @@ static void check_task(uint32_t type, enum event_kind kind)
 	CHECK_EQ(event.kind, kind);
 	CHECK_EQ(event.pid, 20);
 	CHECK_EQ(event.tid, 21);
-	CHECK_EQ(event.time_ns, 99);
+	CHECK_EQ(event.time_ns, 100); /* the trailer's, as of all records */
 	CHECK_EQ(record.fork.parent_pid, 10);
 	CHECK_EQ(record.fork.parent_tid, 11);
 	check_cuts(&with_trailer, 0);
+}
+
+TEST(parse_takes_the_time_in_a_record_that_has_no_trailer)
+{
+	record_start(&b, PERF_RECORD_EXIT, 0);
+	put32(&b, 20), put32(&b, 10), put32(&b, 21), put32(&b, 11), put64(&b, 99);
+	CHECK_EQ(parse(&(struct perf_layout){ 0 }), 0);
+	CHECK_EQ(record.has_time, true);
+	CHECK_EQ(record.time_ns, 99);
 }
 
 TEST(parse_reads_fork_and_exit)
@@ -424,7 +433,7 @@ TEST(parse_reads_throttling)
 		CHECK_EQ(parse(&with_trailer), 0);
 		CHECK(perf_record_event(&record, &event));
 		CHECK_EQ(event.kind, i ? EVENT_UNTHROTTLE : EVENT_THROTTLE);
-		CHECK_EQ(event.time_ns, 50);
+		CHECK_EQ(event.time_ns, 51);
 		CHECK_EQ(event.tid, 11);
 	}
 }

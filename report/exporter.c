@@ -8,7 +8,7 @@
 
 const struct exporter *const exporters[] = {
 	&exporter_json, &exporter_ndjson, &exporter_rows,   &exporter_top,
-	&exporter_pprof, &exporter_speedscope, &exporter_folded, NULL,
+	&exporter_pprof, &exporter_speedscope, &exporter_folded, &exporter_html, NULL,
 };
 
 const struct exporter *exporter_named(const char *name)

@@ -33,6 +33,7 @@ struct export_options {
 	bool wide;                /* ndjson: one line a node, names resolved */
 	bool pyroscope_names;     /* pprof: the type names Pyroscope knows */
 	bool annotate;            /* folded: _[k], _[i] suffixes */
+	const struct source_search *sources; /* html: where source text may be; NULL = where the debug information says */
 	const uint64_t *interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
 };
 
@@ -63,4 +64,4 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		   FILE *to, struct diag *diag);
 
 extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded, exporter_speedscope,
-	exporter_pprof;
+	exporter_pprof, exporter_html;

@@ -20,6 +20,7 @@ static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
 struct flattener {
 	const struct document *document;
 	struct flat_table *table;
+	uint64_t *own;    /* [node * n_metrics + metric]: what a node spends outside its calls, in its loops too */
 	uint32_t *active; /* per frame: how often it stands on the current path */
 	VEC(uint32_t) path;
 };
@@ -34,11 +35,25 @@ static void count_node(void *context, uint32_t node, uint32_t depth)
 	while (f->path.n > depth)
 		f->active[f->document->frame.at[f->path.at[--f->path.n]]]--;
 	for (uint32_t k = 0; k < m; k++) {
-		row->self[k] += f->document->self[node * m + k];
+		row->self[k] += f->own[node * m + k];
 		row->total[k] += f->active[frame] ? 0 : f->document->inclusive[node * m + k];
 	}
 	f->active[frame]++;
 	vec_push(&f->path, node);
+}
+
+static uint64_t *sum_own(const struct document *document)
+{
+	size_t n = document->scope.n, m = document->n_metrics;
+	uint64_t *own = alloc_zero(n * m, sizeof(uint64_t));
+
+	if (n)
+		memcpy(own, document->self, n * m * sizeof(uint64_t));
+	for (size_t i = n; i-- > 1;)
+		if (document->frames.at[document->frame.at[i]].kind == SCOPE_LOOP)
+			for (size_t k = 0; k < m; k++)
+				own[document->parent.at[i] * m + k] += own[i * m + k];
+	return own;
 }
 
 void flatten_frames(const struct document *document, struct flat_table *ret)
@@ -55,10 +70,12 @@ void flatten_frames(const struct document *document, struct flat_table *ret)
 		ret->rows.at[i].line = f->line;
 		ret->rows.at[i].image = f->image;
 	}
+	flattener.own = sum_own(document);
 	flattener.active = alloc_zero(document->frames.n, sizeof(uint32_t));
 	children_init(&children, document->parent.at, document->scope.n, document->inclusive, document->n_metrics);
 	children_walk(&children, document->scope.n, count_node, &flattener);
 	children_done(&children);
+	free(flattener.own);
 	free(flattener.active);
 	vec_done(&flattener.path);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flatten: what each static thing (function, inlined function, loop, line) costs over the whole
- * program. Recursion counts once: a thing below itself adds nothing to its total.
+ * program. Recursion counts once: a thing below itself adds nothing to its total. What a function or a
+ * loop spends in loops inside it is its own (self) cost too: only calls are not.
  */
 #pragma once
 

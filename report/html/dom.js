@@ -1,0 +1,18 @@
+// dom: elements by function call. Text only ever becomes text, never markup.
+
+function h(tag, props, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else if (name === "style") Object.assign(element.style, value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((c) => c !== null && c !== undefined));
+  return element;
+}
+
+const $ = (id) => document.getElementById(id);
+const pct = (value) => value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + "%";
+const ICONS = { root: "●", special: "·", function: "ƒ", inline: "↪", loop: "↻", line: "≡" };
+const ICON_NAMES = { root: "root", special: "", function: "function", inline: "inlined", loop: "loop", line: "line" };

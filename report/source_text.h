@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_text: the text of source files, where it can be found: at the path the debug information gives,
+ * at a path rewritten by a rule OLD=NEW, or under a directory by the longest tail of the path.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+struct source_search {
+	const char *const *directories; /* --source-dir */
+	size_t n_directories;
+	const char *const *rules;       /* --source-map OLD=NEW */
+	size_t n_rules;
+};
+
+struct source_text {
+	char *bytes;         /* the whole file, zero-terminated */
+	VEC(char *) lines;   /* without their line ends; line 1 is at[0] */
+};
+
+/* 0, or -ENOENT; search may be NULL. Regular files of at most 16 MB only. */
+int source_text_read(const char *path, const struct source_search *search, struct source_text *ret);
+void source_text_done(struct source_text *text);

@@ -93,7 +93,7 @@ TEST(wide_ndjson_has_one_line_a_node)
 TEST(top_counts_recursion_once)
 {
 	expect_contains("top", &samples, "{\"function\":\"main\",\"kind\":\"function\",\"module\":\"app\",\"file\":\"/src/app.c\",\"line\":10,"
-					 "\"self\":1,\"self_pct\":4.761904762,\"total\":21,\"total_pct\":100");
+					 "\"self\":3,\"self_pct\":14.28571429,\"total\":21,\"total_pct\":100");
 }
 
 TEST(speedscope_spells_stacks_root_first)

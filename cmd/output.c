@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/output.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +60,16 @@ static void give_to_user(const char *path)
 		return;
 	if (lchown(path, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
 		return; /* a file system without owners */
+}
+
+int output_create(const char *path, struct diag *diag)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return diag_set(diag, -errno, "cannot write '%s'", path);
+	give_to_user(path);
+	return fd;
 }
 
 int output_write(struct output *output, const struct profile *profile, struct diag *diag)

@@ -26,5 +26,7 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when);
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
 bool output_is_stdout(const struct output *output);
+/* An empty file of that name, for something other than a profile; a descriptor or -errno. */
+int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);

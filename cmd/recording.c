@@ -236,6 +236,15 @@ static int open_source(struct recording *r, struct diag *diag)
 	return perf_source_open(r->images, &options, &r->source, diag);
 }
 
+static int open_raw(struct recording *r, struct diag *diag)
+{
+	if (!r->options->raw)
+		return 0;
+
+	int fd = output_create(r->options->raw, diag);
+	return fd < 0 ? fd : perf_source_raw_open(r->source, fd, r->options->raw, diag);
+}
+
 static int begin(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = r->options;
@@ -243,6 +252,8 @@ static int begin(struct recording *r, struct diag *diag)
 	block_signals(r);
 	r->images = images_new();
 	int error = open_source(r, diag);
+	if (!error)
+		error = open_raw(r, diag);
 	if (error)
 		return error;
 	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command keeps its own */
@@ -323,8 +334,11 @@ static int finish(struct recording *r, struct diag *diag)
 	error = write_profile(r, profile, diag);
 	if (!error)
 		say_result(r, profile);
+	code = error ? cmd_fail(diag) : 0;
+	if (perf_source_raw_close(r->source, r->command_line, diag) < 0)
+		code = cmd_fail(diag);
 	await_command(r);
-	code = error ? cmd_fail(diag) : exit_code(r, profile);
+	code = code ? code : exit_code(r, profile);
 	profile_free(profile);
 	return code;
 }

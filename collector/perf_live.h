@@ -11,6 +11,7 @@
 #include "collector/order.h"
 #include "collector/perf_events.h"
 #include "collector/perf_source.h"
+#include "collector/perf_writer.h"
 #include "collector/stack_top.h"
 
 struct perf_target {
@@ -37,6 +38,7 @@ struct perf_live {
 	bool is_attaching;
 	struct map forked;           /* while attaching: threads whose birth was seen, so they have inherited events */
 
+	struct perf_writer *raw; /* NULL = not asked for */
 	struct perf_scratch scratch;
 	struct perf_record record;
 	uint64_t round_ns, samples_from_ns;

@@ -157,9 +157,12 @@ static bool next_due(struct perf_live *live, struct event *ret)
 		*ret = live->known.at[live->next_known++];
 		return true;
 	}
-	while (order_next(live->order, &time, &bytes))
+	while (order_next(live->order, &time, &bytes)) {
+		if (live->raw)
+			perf_writer_record(live->raw, bytes);
 		if (convert(live, bytes, ret))
 			return true;
+	}
 	return false;
 }
 
@@ -288,6 +291,7 @@ static void live_close(struct source *source)
 		const struct event *event = &live->known.at[i];
 		free((char *)(event->kind == EVENT_COMM ? event->comm : event->mapping.path));
 	}
+	perf_writer_free(live->raw);
 	perf_events_done(&live->events);
 	launch_done(&live->launch);
 	order_free(live->order);
@@ -323,6 +327,36 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status)
 		return false;
 	*ret_status = live->launch.status;
 	return true;
+}
+
+int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag)
+{
+	struct perf_live *live = live_of(source);
+	VEC(struct perf_writer_event) events = { 0 };
+
+	for (size_t i = 0; i < live->events.attrs.n; i++) {
+		bool is_sampling = i < live->events.n_sampling;
+		vec_push(&events, ((struct perf_writer_event){ &live->events.attrs.at[i],
+							       is_sampling ? source->info.events.at[i].name : "dummy" }));
+	}
+	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
+	vec_done(&events);
+	if (error)
+		return error;
+	for (size_t i = 0; i < live->events.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
+	for (size_t i = 0; i < live->known.n; i++)
+		perf_writer_known(live->raw, source->images, &live->known.at[i]);
+	return 0;
+}
+
+int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag)
+{
+	struct perf_live *live = live_of(source);
+	struct perf_writer *raw = live->raw;
+
+	live->raw = NULL;
+	return raw ? perf_writer_close(raw, source->images, command_line, diag) : 0;
 }
 
 void perf_source_stop(struct source *source)

@@ -48,6 +48,14 @@ pid_t perf_source_child(const struct source *source);
 /* Has the command ended? ret_status as waitpid gives it. Waits at most timeout_ms. */
 bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status);
 
+/*
+ * Every record goes into a perf.data file as well. fd: an empty regular file, taken in any case; name is for
+ * messages. To be called before the first source_next.
+ */
+int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag);
+/* Completes the file, if there is one. A write that failed at any time is told here. */
+int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag);
+
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);
 

@@ -5,12 +5,17 @@
 ln -s "$SPIN" spin_child
 
 # Until the target ends, with late threads and a child.
-start "$SPIN" 3 threads=3 late=2 child="$HERE/spin_child"
-sleep 0.3
-run 0 "$CPPROF" attach -p "$pid" -o a.data
+start "$SPIN" 4 threads=3 late=2 child="$HERE/spin_child" go="$HERE/go"
+target=$pid
+sleep 0.2
+start "$CPPROF" attach -q -p "$target" --checkpoint 0.1 -o a.data
+await test -s a.data # attached
+touch go
+wait "$pid" || fail "attach until the end: exit code $?"
 facts a.data
 fact "mode attach"
-[ "$(grep -c "^thread [0-9]* of $pid samples [1-9]" facts.log)" = 6 ] || fail "not all six threads were sampled"
+fact "checkpoint 0"
+[ "$(grep -c "^thread [0-9]* of $target samples [1-9]" facts.log)" = 6 ] || fail "not all six threads were sampled"
 fact "^thread .* samples [1-9][0-9]* spin_child"
 
 # A duration; the target goes on. `record -p` is the same.

@@ -2,10 +2,12 @@
 /*
  * spin: a program to be profiled: burns CPU in a known call path, in as many threads as asked for.
  *
- *     spin SECONDS [threads=N] [late=N] [child=PATH] [tick=FILE] [exit=N] [leave=1]
+ *     spin SECONDS [threads=N] [late=N] [child=PATH] [go=FILE] [tick=FILE] [exit=N] [leave=1]
  *
  * late: threads that start when half the time is over. child: forked and exec'ed at half time, with the
- * remaining seconds. leave: the first thread ends at once and leaves the others running. tick: a file that gets one byte every 10 ms, to see that the program goes on.
+ * remaining seconds. go: half time is when that file appears, and the other half follows. leave: the
+ * first thread ends at once and leaves the others running. tick: a file that gets one byte every 10 ms,
+ * to see that the program goes on.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,6 +37,12 @@ __attribute__((noinline)) static void burn(void)
 __attribute__((noinline)) static void spin_until(double end)
 {
 	while (now() < end)
+		burn();
+}
+
+static void spin_until_there(const char *file)
+{
+	while (access(file, F_OK) < 0)
 		burn();
 }
 
@@ -104,7 +112,12 @@ int main(int argc, char **argv)
 	start_threads(threads, n_threads, &end);
 	if (number(argc, argv, "leave"))
 		pthread_exit(NULL);
-	spin_until(start + seconds / 2);
+	if (value(argc, argv, "go")) {
+		spin_until_there(value(argc, argv, "go"));
+		end = now() + seconds / 2;
+	} else {
+		spin_until(start + seconds / 2);
+	}
 	start_threads(threads + n_threads, n_late, &end);
 	if (value(argc, argv, "child"))
 		start_child(value(argc, argv, "child"), seconds / 2);

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --raw: the same samples as in the profile, in a perf.data that cpprof and perf read.
+. "$(dirname "$0")/lib.sh"
+ln -s "$SPIN" spin_child
+
+samples_in() {
+	"$CPPROF" inspect events "$1" 2>inspect.log | awk '$2 == "sample"' | wc -l
+}
+
+run 0 "$CPPROF" record -o a.data --raw a.raw -- "$SPIN" 0.8 threads=2 child="$HERE/spin_child"
+facts a.data
+[ "$(samples_in a.raw)" = "$(number samples)" ] || fail "$(samples_in a.raw) raw samples, $(number samples) in the profile"
+"$CPPROF" inspect events a.raw | grep -q 'exec .*spin_child' || fail "the child's exec is not in the raw file"
+
+# Attached: what was there before is told as well.
+start "$SPIN" 300 threads=1
+sleep 0.3
+run 0 "$CPPROF" attach -p "$pid" -d 0.5 -o b.data --raw b.raw
+facts b.data
+[ "$(samples_in b.raw)" = "$(number samples)" ] || fail "$(samples_in b.raw) raw samples, $(number samples) in the profile"
+"$CPPROF" inspect events b.raw | grep -q 'mapping .*/spin$' || fail "the target's mapping is not in the raw file"
+
+run 1 "$CPPROF" record -o c.data --raw /no/such/folder/c.raw -- "$SPIN" 0.1
+says "cannot write '/no/such/folder/c.raw'"
+
+command -v perf >/dev/null || skip "perf is not there to read our raw files (the rest passed)"
+for file in a b; do
+	facts $file.data
+	perf script -i $file.raw -F comm,tid,ip,sym >script.log 2>&1 || fail "perf script cannot read it"
+	grep -q burn script.log || fail "perf finds no function of ours in it"
+	n=$(perf script -i $file.raw -F tid 2>/dev/null | grep -c .)
+	[ "$n" = "$(number samples)" ] || fail "perf sees $n samples, not $(number samples)"
+done
+exit 0

@@ -57,7 +57,7 @@ static inline value value_cfa(int32_t offset)
 /* Unknown if it does not fit 56 bits. */
 static inline value value_const(int64_t c)
 {
-	bool fits = (c << 8) >> 8 == c;
+	bool fits = (int64_t)((uint64_t)c << 8) >> 8 == c;
 
 	return fits ? (uint64_t)VALUE_CONST << 56 | ((uint64_t)c & 0xffffffffffffff) : 0;
 }

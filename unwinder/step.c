@@ -128,8 +128,11 @@ static void find_registers(const struct step_input *in, const struct recipe *rec
 {
 	const struct rule *rules = in->recipes->rules.at + recipe->rules;
 
-	*ret = *in->regs;
 	ret->known = in->regs->known & in->isa->callee_saved;
+	for (uint64_t left = ret->known; left; left &= left - 1) {
+		int reg = __builtin_ctzll(left);
+		ret->value[reg] = in->regs->value[reg];
+	}
 	set(ret, in->isa->sp, cfa);
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		uint64_t value;
@@ -147,7 +150,8 @@ enum step_status step_apply(const struct step_input *in, uint32_t index, struct 
 	const struct recipe *recipe = &in->recipes->recipes.at[index];
 	enum step_status status;
 
-	*ret = (struct step_result){ .cfa = 0 };
+	/* The registers stay as they are until all else is found: they are most of the result. */
+	ret->cfa = ret->ra = ret->regs.known = 0;
 	status = find_cfa(in, recipe, &ret->cfa);
 	/* The outermost frame needs no CFA. */
 	enum step_status ra_status = find_ra(in, recipe, ret->cfa, &ret->ra);

@@ -10,19 +10,20 @@ struct walk {
 	struct space *space;
 	pid_t pid;
 	struct stack *stack;
-	struct regs regs;     /* of the present frame */
-	struct pc_entry here; /* a copy: looking at the caller may evict it */
-	bool is_interrupted;  /* the present frame made no call: innermost, or behind a signal */
-	bool has_guessed;     /* some step rests on nothing but a frame pointer */
+	struct step_result results[2]; /* by turns: the present frame's, and that of an attempt to leave it */
+	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
+	struct pc_entry here;          /* a copy: looking at the caller may evict it */
+	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
+	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
 };
 
 /* One way to leave the present frame. */
 struct attempt {
 	uint32_t recipe;
-	struct step_result step;
-	struct pc_entry caller;
+	struct step_result *step;
+	struct pc_entry caller; /* if the step could be made */
 	enum verdict verdict;
-	enum stack_end end; /* why it failed; STACK_COMPLETE also if there is no caller */
+	enum stack_end end; /* why it failed, if it is neither good nor at a root */
 	bool is_root, is_good;
 	const char *note;
 };
@@ -34,12 +35,12 @@ static void observe(const struct walk *walk, const struct attempt *attempt)
 	if (!walker->observer)
 		return;
 	struct walk_step step = {
-		.regs = &walk->regs,
+		.regs = walk->regs,
 		.frame = walk->stack->frames.at[walk->stack->frames.n - 1],
 		.recipes = recipe_cache_recipes(walker->cache),
 		.recipe = attempt->recipe,
-		.cfa = attempt->step.cfa,
-		.ra = attempt->step.ra,
+		.cfa = attempt->recipe == RECIPE_NONE ? 0 : attempt->step->cfa,
+		.ra = attempt->recipe == RECIPE_NONE ? 0 : attempt->step->ra,
 		.verdict = attempt->verdict,
 		.note = attempt->note,
 	};
@@ -63,15 +64,15 @@ static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
 static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	const struct isa *isa = walk->walker->isa;
-	uint64_t sp = walk->regs.value[isa->sp], next = attempt->step.cfa;
+	uint64_t sp = walk->regs->value[isa->sp], next = attempt->step->cfa;
 
-	if (is_signal_frame(walk, attempt->recipe) || !regs_known(&walk->regs, isa->sp))
+	if (is_signal_frame(walk, attempt->recipe) || !regs_known(walk->regs, isa->sp))
 		return true;
 	if (next > sp)
 		return true;
 	/* A leaf that keeps its return address in a register may have no frame at all. */
 	return next == sp && !isa->call_pushes_ra && walk->is_interrupted &&
-	       attempt->step.ra != walk->here.pc;
+	       attempt->step->ra != walk->here.pc;
 }
 
 static void apply(struct walk *walk, struct attempt *attempt)
@@ -79,12 +80,12 @@ static void apply(struct walk *walk, struct attempt *attempt)
 	struct walker *walker = walk->walker;
 	struct step_input input = { .isa = walker->isa,
 				    .recipes = recipe_cache_recipes(walker->cache),
-				    .regs = &walk->regs,
+				    .regs = walk->regs,
 				    .memory = &walker->memory,
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
 
-	switch (step_apply(&input, attempt->recipe, &attempt->step)) {
+	switch (step_apply(&input, attempt->recipe, attempt->step)) {
 	case STEP_OK:
 		attempt->is_good = true;
 		break;
@@ -114,7 +115,7 @@ static void check(struct walk *walk, struct attempt *attempt)
 		fail(attempt, STACK_NO_PROGRESS, "the caller's frame does not lie above this one");
 		return;
 	}
-	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, !is_signal);
+	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step->ra, !is_signal);
 	if (is_signal)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
@@ -129,12 +130,17 @@ static void check(struct walk *walk, struct attempt *attempt)
 	if (walker->memory.was_read_late)
 		attempt->verdict = VERDICT_LIKELY;
 	attempt->is_good = true;
-	attempt->note = is_signal ? "interrupted by a signal" : "";
+	if (is_signal)
+		attempt->note = "interrupted by a signal";
 }
 
 static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
-	*attempt = (struct attempt){ .recipe = recipe, .verdict = VERDICT_INVALID };
+	attempt->recipe = recipe;
+	attempt->step = &walk->results[walk->regs == &walk->results[0].regs];
+	attempt->verdict = VERDICT_INVALID;
+	attempt->is_root = attempt->is_good = false;
+	attempt->note = "";
 	if (recipe == RECIPE_NONE) {
 		fail(attempt, walk->here.place.has_code ? STACK_NO_RECIPE : STACK_NO_IMAGE,
 		     "nobody knows how to leave this code");
@@ -184,8 +190,17 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 
 static enum stack_end end_at_root(const struct walk *walk)
 {
-	/* In auto mode a guess can skip a caller unseen: no such stack is called complete. */
-	return walk->has_guessed && walk->walker->mode == UNWIND_AUTO ? STACK_NO_RECIPE : STACK_COMPLETE;
+	return walk->has_guessed ? STACK_NO_RECIPE : STACK_COMPLETE;
+}
+
+/*
+ * Before its prologue is through, and in a leaf, a function's frame pointer is still its caller's: the
+ * step then goes to the caller's caller. Somewhere in a program that does not use frame pointers
+ * throughout, that can happen anywhere.
+ */
+static bool may_skip(const struct walk *walk, const struct attempt *attempt)
+{
+	return walk->walker->mode != UNWIND_FP || (walk->is_interrupted && attempt->verdict != VERDICT_VALID);
 }
 
 static void move_to_caller(struct walk *walk, const struct attempt *attempt)
@@ -197,9 +212,9 @@ static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
-	walk->has_guessed |= recipe->witness == WITNESS_FP;
+	walk->has_guessed |= recipe->witness == WITNESS_FP && may_skip(walk, attempt);
 	walk->is_interrupted = recipe->is_signal_frame;
-	walk->regs = attempt->step.regs;
+	walk->regs = &attempt->step->regs;
 	walk->here = attempt->caller;
 }
 
@@ -231,7 +246,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 			     .space = space,
 			     .pid = event->pid,
 			     .stack = ret,
-			     .regs = sample->regs,
+			     .regs = &sample->regs,
 			     .is_interrupted = true };
 
 	if (!regs_known(&sample->regs, isa->pc)) {

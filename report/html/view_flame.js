@@ -13,7 +13,7 @@ function flameView(model) {
   const holder = h("div", { class: "canvas" }, canvas);
   const crumbs = h("div", { class: "crumbs" });
   const g = canvas.getContext("2d");
-  let boxes = [], upward = state.c !== "icicle", focus = state.z, pointed = -1;
+  let boxes = [], upward = state.c === "flame", focus = state.z, pointed = -1;
   const dark = () => document.documentElement.dataset.theme === "dark";
 
   const colour = (node) => {
@@ -117,7 +117,7 @@ function flameView(model) {
     event.preventDefault();
   });
   new ResizeObserver(draw).observe(holder);
-  const flip = h("button", { onclick: () => { upward = !upward; setState({ c: upward ? "" : "icicle" }); } }, upward ? "flame" : "icicle");
+  const flip = h("button", { onclick: () => { upward = !upward; setState({ c: upward ? "flame" : "" }); } }, upward ? "icicle" : "flame");
   return { element: [h("div", { class: "bar" }, crumbs, h("span", { class: "sep" }), flip, h("button", { onclick: () => savePicture(canvas) }, "PNG"), ...switches()), holder], focus: () => canvas.focus(), hot: () => { const path = model.hotPath(); if (path.length) { choose(model, path[path.length - 1]); draw(); } } };
 }
 

@@ -76,7 +76,7 @@ def gprofng_read(path):
 PEERS = {
     "none": dict(record="", out=None, read=None, report={}),
     "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}} --", out="cpprof.data", read=cpprof_read,
-                   report={"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}),
+                   report={"inlines": f"{CPPROF} report {{out}} --view tree"}),
     "perf": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph dwarf,8192 -o {{out}} --", out="perf.data", read=perf_read,
                  report={"inlines": f"{PERF} report -i {{out}} --stdio", "no_inlines": f"{PERF} report -i {{out}} --stdio --no-inline"}),
     "perf_fp": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph fp -o {{out}} --", out="perf.data", read=perf_read, report={}),

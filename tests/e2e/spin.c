@@ -2,13 +2,16 @@
 /*
  * spin: a program to be profiled: burns CPU in a known call path, in as many threads as asked for.
  *
- *     spin SECONDS [threads=N] [late=N] [child=PATH] [go=FILE] [tick=FILE] [exit=N] [leave=1]
+ *     spin SECONDS [threads=N] [late=N] [child=PATH] [go=FILE] [plugin=FILE] [tick=FILE]
+ *          [exit=N] [leave=1]
  *
  * late: threads that start when half the time is over. child: forked and exec'ed at half time, with the
- * remaining seconds. go: half time is when that file appears, and the other half follows. leave: the
- * first thread ends at once and leaves the others running. tick: a file that gets one byte every 10 ms,
- * to see that the program goes on.
+ * remaining seconds. go: half time is when that file appears, and the other half follows. plugin:
+ * a library that is loaded at half time and works from then on. leave: the first thread ends at once
+ * and leaves the others running. tick: a file that gets one byte every 10 ms, to see that the program
+ * goes on.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -86,6 +89,15 @@ static void start_threads(pthread_t *threads, int n, double *end)
 		pthread_create(&threads[i], NULL, run_thread, end);
 }
 
+static void run_plugin(const char *file, double end)
+{
+	void *plugin = dlopen(file, RTLD_NOW);
+	void (*plugin_burn)(void) = plugin ? (void (*)(void))dlsym(plugin, "plugin_burn") : NULL;
+
+	while (plugin_burn && now() < end)
+		plugin_burn();
+}
+
 static void start_child(const char *path, double seconds)
 {
 	char text[32];
@@ -121,6 +133,8 @@ int main(int argc, char **argv)
 	start_threads(threads + n_threads, n_late, &end);
 	if (value(argc, argv, "child"))
 		start_child(value(argc, argv, "child"), seconds / 2);
+	if (value(argc, argv, "plugin"))
+		run_plugin(value(argc, argv, "plugin"), end);
 	spin_until(end);
 	for (int i = 0; i < n_threads + n_late; i++)
 		pthread_join(threads[i], NULL);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plugin: code that a running program loads after its profiler has attached. */
+void plugin_burn(void);
+
+static volatile unsigned long sink;
+
+void plugin_burn(void)
+{
+	for (unsigned long i = 0; i < 200000; i++)
+		sink += i;
+}

@@ -17,11 +17,13 @@
 #include "structure/fuse.h"
 
 #define DEFAULT_FILE "cpprof.data"
+#define NO_DEPTH UINT64_MAX
+#define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
 
 struct report_request {
 	int view, sort, group, base, color;
 	double percent_limit, min_quality;
-	uint64_t limit;
+	uint64_t limit, max_depth;
 	const char *metric;
 	struct option_list threads;
 	bool inlines, loops;
@@ -110,9 +112,14 @@ static struct text_options text_options_of(const struct report_request *request)
 					.group = (enum group_by)request->group,
 					.percent_limit = request->percent_limit,
 					.limit = (size_t)request->limit,
+					.max_depth = (size_t)request->max_depth,
 					.percent_of_parent = request->base == 1,
 					.style = terminal_style((enum color_when)request->color) };
 
+	if (options.percent_limit < 0)
+		options.percent_limit = text_default_percent_limit(options.view);
+	if (request->max_depth == NO_DEPTH)
+		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
 	options.sort = request->sort == 0 ? text_default_sort(options.view) :
 		       request->sort == 1 ? VIEW_BY_INCLUSIVE :
 					    VIEW_BY_SELF;
@@ -178,13 +185,14 @@ static int read_and_show(const char *path, const struct report_request *request)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_request request = { .percent_limit = 0.5, .inlines = true, .loops = true };
+	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true };
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line", "rows of the flat view" },
 		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
-		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 0.5)" },
+		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
+		{ 0, "max-depth", OPTION_NUMBER, &request.max_depth, "N", "levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent", "what percentages in trees are of" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME", "go by this metric (default: the first event)" },
 		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },

@@ -6,7 +6,8 @@
 #include "report/quality.h"
 #include "report/text_rows.h"
 
-#define CALLERS_DEPTH 32
+#define CALLERS_DEPTH 64 /* callers followed at most: recursion is thousands deep */
+#define HOT_CHILDREN 8   /* what the hot path splits into */
 #define SUMMARY_FUNCTIONS 10
 #define SUMMARY_THREADS 8
 
@@ -18,6 +19,11 @@ uint32_t text_default_metric(const struct profile *profile, const struct costs *
 enum view_key text_default_sort(enum text_view view)
 {
 	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
+}
+
+double text_default_percent_limit(enum text_view view)
+{
+	return view == TEXT_TREE || view == TEXT_CALLERS ? 1 : 0.5;
 }
 
 static struct view_cut cut_of(const struct text_report *report, enum view_key prune)
@@ -58,9 +64,13 @@ static void put_tree(const struct text_report *report)
 
 	view_tree(report->tree, report->costs, &view);
 	size_t before = count_rows(report, &view, VIEW_BY_INCLUSIVE);
+	if (report->options->max_depth)
+		view_flatten(&view, report->options->max_depth + 1); /* the root is not shown */
 	view_arrange(&view, &cut);
+	size_t after = view.rows.n;
+	view_fold_loops(&view, report->tree, report->metric);
 	text_tree(report, &view, "calling context");
-	say_left_out(report, before, view.rows.n, "contexts");
+	say_left_out(report, before, after, "contexts");
 }
 
 static void put_callers(const struct text_report *report)
@@ -68,7 +78,9 @@ static void put_callers(const struct text_report *report)
 	CLEANUP(view_done) struct view view;
 	struct view_cut cut = cut_of(report, report->options->sort);
 
-	view_callers(report->tree, report->costs, &cut, CALLERS_DEPTH, &view);
+	size_t depth = report->options->max_depth;
+
+	view_callers(report->tree, report->costs, &cut, depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, &view);
 	view_arrange(&view, &cut);
 	text_tree(report, &view, "function, and who called it");
 }
@@ -106,14 +118,16 @@ static void put_hot(const struct text_report *report)
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
 	view_path path = { 0 };
 
+	/* Rows of the path cost most, so that the limit is on what comes after them. */
 	view_hot_path(report->tree, report->costs, report->metric, &path);
 	for (uint32_t i = 0; i < path.n; i++)
 		add_path_row(report, &view, i ? i - 1 : VIEW_NONE, path.at[i]);
 	for (uint32_t scope = 1; scope < report->tree->scopes.n; scope++)
 		if (report->tree->scopes.at[scope].parent == path.at[path.n - 1])
 			add_path_row(report, &view, (uint32_t)path.n - 1, scope);
-	cut.limit = 0;
+	cut.limit = path.n + HOT_CHILDREN;
 	view_arrange(&view, &cut);
+	view_fold_loops(&view, report->tree, report->metric);
 	text_tree(report, &view, "function");
 	vec_done(&path);
 }

@@ -19,6 +19,7 @@ struct text_options {
 	enum group_by group;   /* of the flat view */
 	double percent_limit;  /* rows below that share of the whole are left out */
 	size_t limit;          /* most rows of a view; 0 = all */
+	size_t max_depth;      /* of trees: so many levels below the top; 0 = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
 	struct style style;
 };
@@ -35,5 +36,8 @@ struct text_input {
 uint32_t text_default_metric(const struct profile *profile, const struct costs *costs);
 /* Flat and callers by self, the others by inclusive cost. */
 enum view_key text_default_sort(enum text_view view);
+
+/* Trees have many small rows; one in a hundred is enough at first sight. */
+double text_default_percent_limit(enum text_view view);
 
 void report_text(const struct text_input *input, const struct text_options *options, struct text *ret);

@@ -313,6 +313,8 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 	put_numbers(report, &line, view, row, whole);
 	put_branches(&line, lines, row);
 	put_label(report, &line, scope);
+	if (view->rows.at[row].n_loops)
+		line_printf(&line, TINT_DIM, " (and %u around it)", view->rows.at[row].n_loops);
 	if (module_changes(report, view, row))
 		put_bracketed(&line, label_image(report->profile, scope->image));
 	line_end(&line);
@@ -329,6 +331,8 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 	find_lines(report, view, &lines);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		if (is_shown(report, view, row)) {
+			bool is_block = report->options->view == TEXT_CALLERS && row > 0 && view->rows.at[row].parent == VIEW_NONE;
+			text_printf(report->to, is_block ? "\n" : "");
 			put_tree_row(report, view, &lines, row);
 			continue;
 		}

@@ -106,7 +106,7 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	const struct scope *scope = &report->tree->scopes.at[flat->rows.at[row].scope];
 	uint64_t self = view_self(flat, row, report->metric), total = view_inclusive(flat, row, report->metric);
 
-	text_printf(ret, " Most is spent in ");
+	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in " : " The hottest function is ");
 	add_scope(report, flat->rows.at[row].scope, ret);
 	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
 		text_printf(ret, " [");
@@ -123,7 +123,20 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	text_printf(ret, ".");
 }
 
-/* "main > solve > ... > dot": ends and middle of a long path are enough to know it by. */
+/* Loops and lines are where in a function, not whom it calls. */
+static void keep_functions(const struct text_report *report, view_path *path)
+{
+	size_t n = 1;
+
+	for (size_t i = 1; i < path->n; i++) {
+		uint8_t kind = report->tree->scopes.at[path->at[i]].kind;
+		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
+			path->at[n++] = path->at[i];
+	}
+	path->n = n;
+}
+
+/* "main > ... > solve > dot": the start and the end of a long path are enough to know it by. */
 static void add_path(const struct text_report *report, const view_path *path, struct text *ret)
 {
 	const char *arrow = report->options->style.utf8 ? " → " : " > ";
@@ -146,10 +159,15 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 	view_path path = { 0 };
 
 	view_hot_path(report->tree, report->costs, report->metric, &path);
+	uint32_t last = path.at[path.n - 1];
+	keep_functions(report, &path);
 	if (path.n > 2) {
-		uint32_t last = path.at[path.n - 1];
 		text_printf(ret, " The hot path is ");
 		add_path(report, &path, ret);
+		if (report->tree->scopes.at[last].kind == SCOPE_LOOP) {
+			text_printf(ret, ", in its ");
+			add_scope(report, last, ret);
+		}
 		text_printf(ret, "; ");
 		add_share(report, costs_inclusive(report->costs, last, report->metric),
 			  costs_inclusive(report->costs, last, 0), ret);

@@ -6,7 +6,7 @@
 
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope)
 {
-	vec_push(&view->rows, (struct view_row){ parent, scope });
+	vec_push(&view->rows, (struct view_row){ .parent = parent, .scope = scope });
 	for (size_t i = 0; i < view->n_metrics; i++) {
 		vec_push(&view->self, 0);
 		vec_push(&view->inclusive, 0);
@@ -165,6 +165,21 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 	}
 }
 
+/* A row that costs nothing is as good as none: view_arrange drops it. */
+void view_flatten(struct view *view, size_t max_depth)
+{
+	CLEANUP(freep) size_t *depth = alloc_zero(view->rows.n + 1, sizeof(*depth));
+
+	for (size_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		depth[row] = parent == VIEW_NONE ? 0 : depth[parent] + 1;
+		if (depth[row] <= max_depth)
+			continue;
+		for (size_t metric = 0; metric < view->n_metrics; metric++)
+			view->self.at[row * view->n_metrics + metric] = view->inclusive.at[row * view->n_metrics + metric] = 0;
+	}
+}
+
 void view_arrange(struct view *view, const struct view_cut *cut)
 {
 	size_t n;
@@ -191,4 +206,60 @@ void view_arrange(struct view *view, const struct view_cut *cut)
 	free(children.next);
 	view_done(view);
 	*view = arranged;
+}
+
+/* ---- nested loops ------------------------------------------------------------------------------- */
+
+#define FOLD_PERCENT 95 /* of a loop must be in the loop inside it */
+
+/* By row: its child if it has only one, VIEW_NONE otherwise. */
+static uint32_t *only_children(const struct view *view)
+{
+	uint32_t *only = alloc_zero(view->rows.n + 1, sizeof(*only));
+	CLEANUP(freep) uint32_t *n_children = alloc_zero(view->rows.n + 1, sizeof(*n_children));
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		only[row] = VIEW_NONE;
+		if (parent != VIEW_NONE)
+			only[parent] = n_children[parent]++ ? VIEW_NONE : row;
+	}
+	return only;
+}
+
+static bool folds_into(const struct view *view, const struct scope_tree *tree, uint32_t metric, uint32_t row,
+		       uint32_t child)
+{
+	const struct scope *scopes = tree->scopes.at;
+
+	if (child == VIEW_NONE || scopes[view->rows.at[row].scope].kind != SCOPE_LOOP ||
+	    scopes[view->rows.at[child].scope].kind != SCOPE_LOOP)
+		return false;
+	return (double)view_inclusive(view, child, metric) * 100 >=
+	       (double)view_inclusive(view, row, metric) * FOLD_PERCENT;
+}
+
+void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric)
+{
+	CLEANUP(freep) uint32_t *only = only_children(view);
+	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
+	struct view folded = { .n_metrics = view->n_metrics };
+	size_t n = view->n_metrics;
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		if (parent == VIEW_NONE || only[parent] != row || !folds_into(view, tree, metric, parent, row)) {
+			moved_to[row] = (uint32_t)folded.rows.n;
+			copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &folded);
+			continue;
+		}
+		/* The outer row stays, with its costs; it goes by the inner one's name. */
+		uint32_t outer = moved_to[row] = moved_to[parent];
+		folded.rows.at[outer].scope = view->rows.at[row].scope;
+		folded.rows.at[outer].n_loops++;
+		for (size_t i = 0; i < n; i++)
+			folded.self.at[outer * n + i] += view_self(view, row, (uint32_t)i);
+	}
+	view_done(view);
+	*view = folded;
 }

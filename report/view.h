@@ -15,6 +15,7 @@
 struct view_row {
 	uint32_t parent; /* VIEW_NONE at the top */
 	uint32_t scope;  /* stands for the row: its name, kind and place */
+	uint32_t n_loops; /* of a loop: how many were folded into it */
 };
 
 struct view {
@@ -46,8 +47,16 @@ void view_callers(const struct scope_tree *tree, const struct costs *costs, cons
 		  size_t max_depth, struct view *ret);
 void view_done(struct view *view);
 
+/* Leaves out rows more than so many levels below the top. */
+void view_flatten(struct view *view, size_t max_depth);
 /* Leaves out what is too small and puts the rest into print order: preorder, the most costly child first. */
 void view_arrange(struct view *view, const struct view_cut *cut);
+
+/*
+ * Loops that hold nothing but one more loop become one row, the innermost: an interpreter's dispatch is
+ * dozens of them. For an arranged view.
+ */
+void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric);
 
 /* The scopes from the root down, each the most costly child and at least half of the one before. */
 typedef VEC(uint32_t) view_path;

@@ -146,6 +146,24 @@ TEST(callers_view_follows_no_further_than_asked)
 	check_view(&w, &cut, "<11 40/60><13 39/39<10 39/39>>");
 }
 
+TEST(loops_around_loops_are_one_row)
+{
+	static const struct plan plan[] = {
+		{ 0, MAIN, 0 }, { 2, 21, 1 }, { 3, 22, 1 }, { 4, 23, 48 }, { 5, F, 50 }, /* 23 is in 22 is in 21 */
+		{ 5, 24, 60 }, { 5, 25, 40 },                                            /* two loops in 23 stay two */
+	};
+	WORLD w;
+
+	world_init(&w, plan, 7);
+	for (uint32_t i = 0; i < w.tree.scopes.n; i++)
+		if (w.tree.scopes.at[i].name > 20)
+			w.tree.scopes.at[i].kind = SCOPE_LOOP;
+	view_tree(&w.tree, &w.costs, &w.view);
+	view_arrange(&w.view, &(struct view_cut){ 0 });
+	view_fold_loops(&w.view, &w.tree, 0);
+	check_view(&w, &(struct view_cut){ 0 }, "<0 0/200<10 0/200<23 50/200<24 60/60><11 50/50><25 40/40>>>>");
+}
+
 TEST(hot_path_goes_on_while_half_is_in_one_child)
 {
 	WORLD w;

@@ -84,6 +84,11 @@ static struct history history_new(const struct table *table, const struct column
 	return history;
 }
 
+static void history_done(struct history *history)
+{
+	free(history->by_image);
+}
+
 static void encode_build_id(const uint8_t *row, const struct column *column, struct writer *w)
 {
 	struct build_id id;
@@ -126,7 +131,7 @@ void table_encode(const struct table *table, const void *rows, size_t n, struct 
 	write_uleb(ret, table->n_columns);
 	for (size_t c = 0; c < table->n_columns; c++) {
 		const struct column *column = &table->columns[c];
-		struct history history = history_new(table, column, rows, n);
+		CLEANUP(history_done) struct history history = history_new(table, column, rows, n);
 		writer_clear(&w);
 		for (size_t i = 0; i < n; i++) {
 			const uint8_t *row = (const uint8_t *)rows + i * table->stride;
@@ -137,7 +142,6 @@ void table_encode(const struct table *table, const void *rows, size_t n, struct 
 		}
 		write_uleb(ret, w.len);
 		write_bytes(ret, writer_bytes(&w));
-		free(history.by_image);
 	}
 	writer_done(&w);
 }
@@ -186,8 +190,7 @@ static int decode_column(const struct table *table, const struct column *column,
 			 const struct decoder *decoder, struct bytes bytes, uint8_t *rows, size_t n)
 {
 	struct reader r = reader_of(bytes);
-	struct history history = history_new(table, column, rows, n);
-	CLEANUP(freep) void *by_image = history.by_image;
+	CLEANUP(history_done) struct history history = history_new(table, column, rows, n);
 
 	for (size_t i = 0; i < n; i++) {
 		uint8_t *row = rows + i * table->stride;

@@ -362,6 +362,8 @@ static void move_values(struct fuse *fuse)
 	struct scope_tree *tree = fuse->tree;
 	CLEANUP(freep) size_t *end = alloc_zero(tree->scopes.n + 1, sizeof(*end));
 
+	if (cct->values.n == 0)
+		return;
 	/* By scope in linear time, then each scope's few values by thread and metric. */
 	for (size_t i = 0; i < cct->values.n; i++)
 		end[fuse->landings[cct->values.at[i].node].self + 1]++;

@@ -135,6 +135,13 @@ static uint32_t next(uint32_t *seed)
 	return *seed >> 8;
 }
 
+static bool is_incomplete(const struct cct *cct, uint32_t node)
+{
+	while (node > CCT_INCOMPLETE)
+		node = cct->nodes.at[node].parent;
+	return node == CCT_INCOMPLETE;
+}
+
 struct profile *random_profile(uint32_t seed, size_t n_nodes)
 {
 	struct profile *p = profile_new();
@@ -155,8 +162,9 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes)
 		uint64_t samples = 1 + next(&seed) % 5;
 		add_value(p, node, next(&seed) % 3, samples);
 		p->quality.samples += samples;
-		p->quality.by_end[STACK_COMPLETE] += samples;
+		p->quality.by_end[is_incomplete(&p->cct, node) ? STACK_NO_RECIPE : STACK_COMPLETE] += samples;
 	}
+	vec_clear(&p->timeline);
 	p->run.is_resolved = 0;
 	return p;
 }

@@ -17,10 +17,12 @@ static void check_contradiction(const struct profile *p, const char *why)
 TEST(a_profile_that_adds_up_passes)
 {
 	OWNED struct profile *p = sample_profile();
+	OWNED struct profile *random = random_profile(1, 200);
 	OWNED struct profile *none = profile_new();
 	struct diag diag = { 0 };
 
 	CHECK_EQ(profile_check(p, "x", &diag), 0);
+	CHECK_EQ(profile_check(random, "x", &diag), 0);
 	CHECK_EQ(profile_check(none, "x", &diag), 0);
 }
 

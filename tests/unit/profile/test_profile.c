@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/checksum.h"
 #include "profile/container.h"
 #include "profile/section.h"
 #include "tests/support/profiles.h"
+#include "tests/support/reseal.h"
 #include "tests/test.h"
 
 #define WRITER CLEANUP(writer_done)
@@ -96,26 +96,6 @@ TEST(every_truncated_file_is_refused)
 	}
 }
 
-/* Makes every checksum right again, so that damage reaches the decoders. */
-static void reseal(uint8_t *file, size_t len)
-{
-	uint32_t n, checksum;
-
-	memcpy(&n, file + 12, 4);
-	if (len < CONTAINER_HEADER || n > (len - CONTAINER_HEADER) / CONTAINER_ENTRY)
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		uint8_t *entry = file + CONTAINER_HEADER + i * CONTAINER_ENTRY;
-		uint64_t offset, size;
-		memcpy(&offset, entry + 8, 8);
-		memcpy(&size, entry + 16, 8);
-		checksum = crc32c(0, bytes_slice((struct bytes){ file, len }, offset, size));
-		memcpy(entry + 32, &checksum, 4);
-	}
-	checksum = container_checksum((struct bytes){ file, CONTAINER_HEADER + n * CONTAINER_ENTRY });
-	memcpy(file + CONTAINER_CHECKSUM_AT, &checksum, 4);
-}
-
 /* What a profile promises downstream, whatever the bytes were. */
 static void check_promises(const struct profile *p)
 {
@@ -150,7 +130,7 @@ TEST(damage_behind_right_checksums_is_refused_or_harmless)
 			struct diag diag = { 0 };
 			memcpy(copy, file.at, file.len);
 			copy[i] ^= (uint8_t)(1 << bit);
-			reseal(copy, file.len);
+			profile_reseal(copy, file.len);
 			if (profile_parse((struct bytes){ copy, file.len }, "x", &after, &diag) < 0) {
 				n_refused++;
 				CHECK(diag.why[0]);
@@ -205,12 +185,12 @@ TEST(unknown_sections_are_skipped_unless_they_are_needed)
 	memcpy(&n, file.at + 12, 4);
 	uint8_t *entry = file.at + CONTAINER_HEADER + (n - 1) * CONTAINER_ENTRY;
 	memcpy(entry, &unknown, 4);
-	reseal(file.at, file.len);
+	profile_reseal(file.at, file.len);
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 	CHECK_STR(profile_difference(before, after), "functions");
 
 	memcpy(entry + 4, &needed, 4);
-	reseal(file.at, file.len);
+	profile_reseal(file.at, file.len);
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &none, &diag), -EPROTONOSUPPORT);
 }
 
@@ -231,7 +211,7 @@ TEST(a_section_that_claims_to_unpack_without_bound_is_refused)
 			break;
 		}
 	}
-	reseal(file.at, file.len);
+	profile_reseal(file.at, file.len);
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EBADMSG);
 	CHECK(strstr(diag.why, "impossible size"));
 }

@@ -109,3 +109,5 @@ struct isa {
 extern const struct isa isa_x86_64, isa_aarch64;
 /* NULL if we do not know the machine. */
 const struct isa *isa_for_machine(uint16_t elf_machine);
+/* "zydis" or "xed", as the build chose. */
+const char *x86_decoder_name(void);

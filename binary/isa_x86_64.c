@@ -105,3 +105,8 @@ const struct isa isa_x86_64 = {
 	.strip_pc = x86_64_strip_pc,
 	.is_signal_trampoline = x86_64_is_signal_trampoline,
 };
+
+const char *x86_decoder_name(void)
+{
+	return X86_DECODER.name;
+}

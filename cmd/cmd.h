@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #include "base/diag.h"
 
 /* What the shell sees; see the table in the README. */

@@ -3,10 +3,7 @@
  * inspect: any intermediate product of the pipeline, as text a person can read and a test compare.
  * Each product has its own file and a row here.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "cmd/cmd.h"
+#include "cmd/group.h"
 #include "cmd/inspect.h"
 
 static const struct command products[] = {
@@ -19,23 +16,9 @@ static const struct command products[] = {
 	{ NULL, NULL, NULL },
 };
 
-static int print_help(void)
-{
-	printf("usage: cpprof inspect PRODUCT [options] FILE\n\nPrints an intermediate product.\n\nproducts:\n");
-	for (const struct command *product = products; product->name; product++)
-		printf("  %-10s %s\n", product->name, product->summary);
-	printf("\n`cpprof inspect PRODUCT --help` says more about each.\n");
-	return EXIT_OK;
-}
-
 int cmd_inspect(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "--help";
+	static const struct command_group group = { "cpprof inspect", "PRODUCT", "Prints an intermediate product of the pipeline, as text a person can read and a test compare.", products };
 
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return print_help();
-	for (const struct command *product = products; product->name; product++)
-		if (strcmp(product->name, name) == 0)
-			return product->run(argc - 1, argv + 1);
-	return cmd_usage("inspect", "no product is called '%s'", name);
+	return group_run(&group, argc, argv);
 }

@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/vec.h"
+#include "binary/isa.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/group.h"
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
@@ -24,42 +23,25 @@ static const struct command commands[] = {
 	{ NULL, NULL, NULL },
 };
 
-static int print_help(void)
+static void print_version(void)
 {
-	printf("usage: cpprof COMMAND [options]\n\n"
-	       "A call-path profiler that works from outside the process.\n\ncommands:\n");
-	for (const struct command *command = commands; command->name; command++)
-		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\n`cpprof COMMAND --help` says more about each.\n");
-	return EXIT_OK;
-}
-
-static int unknown_command(const char *name)
-{
-	VEC(const char *) names = { 0 };
-
-	for (const struct command *command = commands; command->name; command++)
-		vec_push(&names, command->name);
-
-	const char *near = options_nearest(name, names.at, names.n);
-	vec_done(&names);
-	if (near)
-		return cmd_usage("", "unknown command '%s'; did you mean '%s'?", name, near);
-	return cmd_usage("", "unknown command '%s'", name);
+	printf("cpprof %s\n", CPPROF_VERSION);
+	printf("targets: x86-64, AArch64; x86-64 decoder: %s\n", x86_decoder_name());
 }
 
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "--help";
+	static const struct command_group cpprof = {
+		"cpprof",
+		"COMMAND",
+		"A call-path profiler for Linux that works from outside the process: no recompilation, no preload, no frame\n"
+		"pointers and no unwind tables needed. It shows loops and inlined calls in the call tree.",
+		commands,
+	};
 
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		return print_help();
-	if (strcmp(name, "--version") == 0) {
-		printf("cpprof %s\n", CPPROF_VERSION);
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		print_version();
 		return EXIT_OK;
 	}
-	for (const struct command *command = commands; command->name; command++)
-		if (strcmp(command->name, name) == 0)
-			return command->run(argc - 1, argv + 1);
-	return unknown_command(name);
+	return group_run(&cpprof, argc, argv);
 }

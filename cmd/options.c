@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/manual.h"
 
 #define GO_ON (-1)
 #define HELP_COLUMN 28
@@ -374,9 +375,16 @@ static int parse_letters(const struct command_line *line, struct cursor *cursor,
 
 int options_parse(struct command_line *line, int argc, char **argv)
 {
+	static const struct option_spec none[] = { { 0 } };
 	struct cursor cursor = { argv, argc, 1 };
 	int n = 0; /* operands so far, kept in argv[1..n]: never ahead of the cursor */
 
+	if (!line->specs)
+		line->specs = none;
+	if (argc == 2 && strcmp(argv[1], "--man-page") == 0)
+		return manual_of_command(line);
+	if (argc == 2 && strcmp(argv[1], "--list-options") == 0)
+		return manual_list_options(line);
 	while (cursor.at < argc) {
 		char *word = argv[cursor.at++];
 		int code = GO_ON;

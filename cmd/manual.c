@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/manual.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char exit_codes[] =
+	".SH EXIT STATUS\n"
+	".TP\n0\nsuccess\n.TP\n1\nit could not go on\n.TP\n2\nthe command line was wrong\n.TP\n3\nnot permitted\n"
+	".TP\n4\nno such process\n.TP\n5\nno samples\n.TP\n6\nthe profile is below --min-quality\n.TP\n7\na regression was found\n"
+	".PP\nOnce its command has started, record ends with the command's own status if that is not 0, 128+n for signal n.\n";
+
+/* Text that troff prints as it stands. */
+static void put(const char *text)
+{
+	bool at_start = true;
+
+	for (; *text; text++) {
+		if (at_start && (*text == '.' || *text == '\''))
+			fputs("\\&", stdout);
+		if (*text == '\\')
+			fputs("\\e", stdout);
+		else if (*text == '-')
+			fputs("\\-", stdout);
+		else
+			putchar(*text);
+		at_start = *text == '\n';
+	}
+}
+
+static void put_title(const char *name, const char *summary)
+{
+	fputs(".TH ", stdout);
+	for (const char *c = name; *c; c++)
+		putchar(*c == ' ' ? '-' : toupper((unsigned char)*c));
+	printf(" 1 \"\" \"cpprof %s\" \"cpprof manual\"\n.SH NAME\n", CPPROF_VERSION);
+	for (const char *c = name; *c; c++)
+		fputs(*c == ' ' ? "\\-" : (char[]){ *c, 0 }, stdout);
+	fputs(" \\- ", stdout);
+	put(summary);
+	putchar('\n');
+}
+
+static void put_option(const struct option_spec *spec)
+{
+	bool takes_value = spec->kind != OPTION_FLAG && spec->kind != OPTION_COUNT;
+
+	fputs(".TP\n\\fB", stdout);
+	if (spec->letter)
+		printf("\\-%c%s", spec->letter, spec->name ? ", " : "");
+	if (spec->name) {
+		fputs("\\-\\-", stdout);
+		put(spec->name);
+	}
+	fputs("\\fR", stdout);
+	if (takes_value && spec->value) {
+		fputs(" \\fI", stdout);
+		put(spec->value);
+		fputs("\\fR", stdout);
+	}
+	if (spec->kind == OPTION_FLAG && spec->name) {
+		fputs(", \\fB\\-\\-no\\-", stdout);
+		put(spec->name);
+		fputs("\\fR", stdout);
+	}
+	putchar('\n');
+	put(spec->help);
+	putchar('\n');
+}
+
+static void put_body(const struct command_line *line)
+{
+	fputs(".SH SYNOPSIS\n\\fBcpprof ", stdout);
+	put(line->command);
+	fputs("\\fR ", stdout);
+	put(line->usage);
+	fputs("\n.SH DESCRIPTION\n", stdout);
+	put(line->about ? line->about : "");
+	fputs("\n.SH OPTIONS\n", stdout);
+	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++)
+		if (spec->help)
+			put_option(spec);
+	puts(".TP\n\\fB\\-h, \\-\\-help\\fR\nshow a short form of this");
+	if (line->examples) {
+		fputs(".SH EXAMPLES\n.nf\n", stdout);
+		put(line->examples);
+		fputs(".fi\n", stdout);
+	}
+}
+
+int manual_of_command(const struct command_line *line)
+{
+	char name[64];
+	const char *end = line->about ? strpbrk(line->about, ".:;") : NULL;
+	char summary[256];
+
+	snprintf(name, sizeof(name), "cpprof %s", line->command);
+	snprintf(summary, sizeof(summary), "%.*s", end ? (int)(end - line->about) : 0, end ? line->about : "");
+	put_title(name, summary);
+	put_body(line);
+	fputs(exit_codes, stdout);
+	puts(".SH SEE ALSO\n.BR cpprof (1)");
+	return EXIT_OK;
+}
+
+int manual_of_group(const struct command_group *group)
+{
+	put_title(group->name, "a call-path profiler that works from outside the process");
+	printf(".SH SYNOPSIS\n\\fB%s\\fR %s [options] ...\n.SH DESCRIPTION\n", group->name, group->word);
+	put(group->about);
+	fputs("\n.SH COMMANDS\n", stdout);
+	for (const struct command *command = group->commands; command->name; command++) {
+		printf(".TP\n\\fB%s\\fR\n", command->name);
+		put(command->summary);
+		putchar('\n');
+	}
+	fputs(exit_codes, stdout);
+	fputs(".SH SEE ALSO\n", stdout);
+	for (const struct command *command = group->commands; strcmp(group->name, "cpprof") == 0 && command->name; command++)
+		printf(".BR cpprof\\-%s (1)%s\n", command->name, command[1].name ? "," : "");
+	return EXIT_OK;
+}
+
+int manual_list_options(const struct command_line *line)
+{
+	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++) {
+		if (!spec->help)
+			continue;
+		if (spec->name)
+			printf("--%s\n", spec->name);
+		if (spec->name && spec->kind == OPTION_FLAG)
+			printf("--no-%s\n", spec->name);
+		if (spec->letter)
+			printf("-%c\n", spec->letter);
+	}
+	puts("--help");
+	return EXIT_OK;
+}

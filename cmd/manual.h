@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manual: manual pages from the tables that --help comes from, so that the two never differ. The build
+ * calls `cpprof COMMAND --man-page`.
+ */
+#pragma once
+
+#include "cmd/group.h"
+#include "cmd/options.h"
+
+/* Each prints to standard output and returns EXIT_OK. */
+int manual_of_command(const struct command_line *line);
+int manual_of_group(const struct command_group *group);
+/* The options, one a line, for the shell to complete. */
+int manual_list_options(const struct command_line *line);

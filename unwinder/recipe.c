@@ -11,6 +11,7 @@
 void recipes_init(struct recipes *recipes)
 {
 	*recipes = (struct recipes){ 0 };
+	vec_reserve(&recipes->rules, 64); /* never NULL: a recipe without rules points into it too */
 }
 
 void recipes_done(struct recipes *recipes)

@@ -24,6 +24,7 @@ struct analysis {
 	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
 	VEC(uint32_t) queue;
 	uint8_t *ranks; /* per function: lower goes first */
+	bool only_inferred;
 };
 
 static bool is_stub(const struct function *f)
@@ -103,7 +104,8 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 	for (uint32_t i = 0; i < a->functions->n; i++) {
 		const struct function *f = &a->functions->at[i];
 		bool is_owned = f->parent != FUNCTION_NONE;
-		if (!is_stub(f) && !is_owned && !f->is_analysed && a->ranks[i] == wanted)
+		bool is_wanted = !a->only_inferred || function_is_inferred(f);
+		if (!is_stub(f) && !is_owned && !f->is_analysed && is_wanted && a->ranks[i] == wanted)
 			analyse_one(a, i);
 	}
 }
@@ -152,10 +154,18 @@ static void analyse_again(struct analysis *a)
 
 void functions_analyse(struct functions *functions, flow_visitor visit, void *context)
 {
-	struct analysis a = { .functions = functions, .visit = visit, .context = context };
-
 	functions_survey(functions);
+	for (size_t i = 0; i < functions->n; i++)
+		functions->at[i].is_analysed = false;
+	functions_analyse_some(functions, false, visit, context);
+}
+
+void functions_analyse_some(struct functions *functions, bool only_inferred, flow_visitor visit, void *context)
+{
+	struct analysis a = { .functions = functions, .visit = visit, .context = context, .only_inferred = only_inferred };
+
 	flow_init(&a.flow, functions);
+	a.flow.skips_guesses = only_inferred;
 	a.ranks = alloc_zero(functions->n + 1, 1);
 	for (size_t i = 0; i < functions->n; i++)
 		a.ranks[i] = (uint8_t)rank(functions, &functions->at[i]);

@@ -1,7 +1,306 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * discover: functions in text that neither a symbol nor an unwind entry covers.
+ *
+ * What is called is a function. Analysing those marks the code they reach; a pointer to code still
+ * unmarked is a function, too, if it can be an entry; and so is what follows, at an aligned address,
+ * code that control cannot run out of. Each find is analysed at once, so that the next gap is
+ * judged with what it covers. Coverage of the real control flow, not adjacency, protects the inside
+ * of functions.
+ */
+#include "base/hash.h"
+#include "binary/entry.h"
+#include "binary/flow.h"
 #include "binary/function_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
+#define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
+
+struct range {
+	uint64_t start, end;
+};
+
+/* What one function reaches. */
+struct reach {
+	uint32_t first, n; /* in discovery.ranges */
+	uint64_t end;      /* behind the last instruction reached in its own interval */
+};
+
+struct discovery {
+	struct functions *functions;
+	const struct isa *isa;
+	struct function_starts found;
+	VEC(struct range) ranges;
+	VEC(struct reach) reaches;
+	struct map by_start; /* start of a function -> reach, the last one counts */
+};
+
+static bool is_aligned(const struct discovery *d, uint64_t vaddr)
+{
+	return !d->isa->call_pushes_ra || vaddr % 16 == 0;
+}
+
+static bool is_covered(const struct discovery *d, uint64_t vaddr)
+{
+	return evidence_has(d->functions, EVIDENCE_COVERED, vaddr);
+}
+
+/* In the interval of no function, or in one whose bounds are our own guess. */
+static bool is_free(const struct discovery *d, uint64_t vaddr)
+{
+	uint32_t index = functions_index(d->functions, vaddr);
+
+	return index == FUNCTION_NONE ||
+	       (function_is_inferred(&d->functions->at[index]) && d->functions->at[index].start != vaddr);
+}
+
+static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
+{
+	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr, .kind = FUNCTION_WHOLE, .sources = source, .preference = 4 }));
+}
+
+/* --- coverage --------------------------------------------------------------------------------- */
+
+static void note_ranges(struct discovery *d, const struct flow *flow, struct reach *reach)
+{
+	struct range open = { 0, 0 };
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		uint64_t at = flow->vaddrs.at[i], end = at + flow->insns.at[i].len;
+		if (!(flow->flags.at[i] & INSN_REACHED) || (flow->flags.at[i] & INSN_GUESS))
+			continue;
+		if (open.end == at) {
+			open.end = end;
+			continue;
+		}
+		if (open.end)
+			vec_push(&d->ranges, open);
+		open = (struct range){ at, end };
+	}
+	if (open.end)
+		vec_push(&d->ranges, open);
+	reach->n = (uint32_t)d->ranges.n - reach->first;
+}
+
+/* Targets that are only ever jumped to as tail calls are, behind code that does not run into them. */
+static void note_tail_targets(struct discovery *d, const struct flow *flow)
+{
+	const struct flow_part *part = &flow->parts.at[0];
+
+	for (uint32_t i = part->first + 1; i < part->first + part->n; i++) {
+		uint16_t kind = flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET);
+		if (kind == INSN_TAIL_TARGET && is_aligned(d, flow->vaddrs.at[i]) &&
+		    entry_is_plausible(d->functions, flow->vaddrs.at[i]))
+			found(d, flow->vaddrs.at[i], FROM_GAP);
+	}
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		uint64_t target = flow->insns.at[i].target;
+		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
+		if (is_tail && target && functions_index(d->functions, target) == FUNCTION_NONE && is_aligned(d, target) &&
+		    image_is_code(d->functions->image, target))
+			found(d, target, FROM_GAP);
+	}
+}
+
+static void note_flow(void *context, uint32_t function, struct flow *flow)
+{
+	struct discovery *d = context;
+	struct reach reach = { .first = (uint32_t)d->ranges.n };
+
+	if (flow->parts.n == 0)
+		return;
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
+		if (flow->flags.at[i] & INSN_REACHED)
+			reach.end = flow->vaddrs.at[i] + flow->insns.at[i].len;
+	note_ranges(d, flow, &reach);
+	if (flow->is_inferred)
+		note_tail_targets(d, flow);
+	(void)function;
+	map_put(&d->by_start, flow->parts.at[0].start, (uint32_t)d->reaches.n);
+	vec_push(&d->reaches, reach);
+}
+
+static void cover(struct discovery *d, uint64_t start, uint64_t end)
+{
+	for (uint64_t at = start; at < end; at++)
+		evidence_add(d->functions, EVIDENCE_COVERED, at);
+}
+
+/* Anew from what the functions of the present index reach; functions end where their code does. */
+static void apply_coverage(struct discovery *d)
+{
+	struct functions_private *p = d->functions->private;
+
+	for (size_t i = 0; i < p->text.n; i++)
+		memset(p->text.at[i].covered, 0, ((p->text.at[i].end - p->text.at[i].start) / 64 + 1) * 8);
+	for (size_t i = 0; i < d->functions->n; i++) {
+		struct function *f = &d->functions->at[i];
+		uint32_t index = map_find(&d->by_start, f->start);
+		if (!function_is_inferred(f)) {
+			cover(d, f->start, f->end);
+			continue;
+		}
+		if (index == MAP_NONE)
+			continue;
+		const struct reach *reach = &d->reaches.at[index];
+		if (reach->end > f->start && reach->end < f->end)
+			f->end = reach->end;
+		for (uint32_t k = 0; k < reach->n; k++)
+			cover(d, d->ranges.at[reach->first + k].start, d->ranges.at[reach->first + k].end);
+	}
+}
+
+/* The finds join the index; what is new is analysed. False if there was nothing new. */
+static bool take_finds(struct discovery *d)
+{
+	struct function_starts starts;
+	size_t before = d->functions->n;
+
+	functions_starts(d->functions, &starts);
+	for (size_t i = 0; i < d->found.list.n; i++)
+		vec_push(&starts.list, d->found.list.at[i]);
+	vec_clear(&d->found.list);
+	functions_merge(d->functions, &starts);
+	vec_done(&starts.list);
+	functions_apply_evidence(d->functions);
+	functions_analyse_some(d->functions, true, note_flow, d);
+	apply_coverage(d);
+	return d->functions->n != before;
+}
+
+/* --- where starts come from ------------------------------------------------------------------- */
+
+/* Every address with this evidence; pointers count only outside what is covered already. */
+static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
+{
+	const struct functions_private *p = d->functions->private;
+	bool is_pointer = what != EVIDENCE_CALLED;
+
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *range = &p->text.at[i];
+		const uint64_t *bits = what == EVIDENCE_CALLED ? range->called : what == EVIDENCE_TAKEN ? range->taken : range->pointed;
+		for (size_t word = 0; word <= (range->end - range->start) / 64; word++)
+			for (uint64_t left = bits[word]; left; left &= left - 1) {
+				uint64_t at = range->start + word * 64 + (unsigned)__builtin_ctzll(left);
+				bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) :
+							   is_free(d, at);
+				if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || entry_is_plausible(d->functions, at)))
+					found(d, at, source);
+			}
+	}
+}
+
+static bool decode_at(const struct discovery *d, uint64_t at, uint64_t end, struct insn *ret)
+{
+	struct bytes code = bytes_slice(image_code(d->functions->image, at), 0, end - at);
+
+	return d->isa->decode(code, at, ret) == 0 && ret->len && ret->len <= code.len;
+}
+
+/* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
+static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
+{
+	struct insn insn;
+
+	while (at < end && !is_covered(d, at)) {
+		if (!decode_at(d, at, end, &insn))
+			return at + d->isa->min_insn;
+		at += insn.len;
+		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT)
+			return at;
+	}
+	return at;
+}
+
+/* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
+static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
+{
+	struct reach reach = { .first = (uint32_t)d->ranges.n };
+
+	if (!is_aligned(d, at) || !entry_is_plausible(d->functions, at))
+		return false;
+	flow_analyse_range(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	if (flow->verdict == FLOW_FAILS || flow->verdict == FLOW_REFUSED)
+		return false;
+	note_ranges(d, flow, &reach);
+	for (uint32_t k = 0; k < reach.n; k++)
+		cover(d, d->ranges.at[reach.first + k].start, d->ranges.at[reach.first + k].end);
+	return true;
+}
+
+/* One gap between intervals: starts are looked for behind each run of code. */
+static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; at < to;) {
+		struct insn insn;
+		if (is_covered(d, at)) {
+			at += d->isa->min_insn;
+			continue;
+		}
+		if (!decode_at(d, at, to, &insn) || (insn.is_padding && !insn.is_entry_mark)) {
+			at += decode_at(d, at, to, &insn) ? insn.len : d->isa->min_insn;
+			continue;
+		}
+		if (try_start(d, flow, at, to))
+			found(d, at, FROM_GAP);
+		else
+			at = skip_run(d, at, to);
+	}
+}
+
+static void sweep(struct discovery *d)
+{
+	const struct functions_private *p = d->functions->private;
+	struct flow flow;
+
+	flow_init(&flow, d->functions);
+	flow.skips_guesses = true;
+	for (size_t i = 0; i < p->text.n; i++) {
+		uint64_t at = p->text.at[i].start, end = p->text.at[i].end;
+		while (at < end) {
+			uint32_t index = functions_index(d->functions, at);
+			if (index != FUNCTION_NONE) {
+				at = d->functions->at[index].end;
+				continue;
+			}
+			uint64_t next = functions_next_start(d->functions, at);
+			sweep_gap(d, &flow, at, next < end ? next : end);
+			at = next;
+		}
+	}
+	flow_done(&flow);
+}
+
+void functions_discover(struct functions *functions)
+{
+	struct discovery d = { .functions = functions, .isa = functions->isa };
+
+	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
+	take_finds(&d);
+	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	take_finds(&d);
+	find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
+	take_finds(&d);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+		sweep(&d);
+		if (!take_finds(&d))
+			break;
+	}
+	vec_done(&d.found.list);
+	vec_done(&d.ranges);
+	vec_done(&d.reaches);
+	map_done(&d.by_start);
+}
 
 uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 {
+	uint32_t index = functions_index(functions, vaddr);
+
+	if (index != FUNCTION_NONE || functions->is_surveyed || !image_is_code(functions->image, vaddr))
+		return index;
+	functions_survey(functions);
 	return functions_index(functions, vaddr);
 }

@@ -150,6 +150,17 @@ static void judge(struct flow *flow)
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
 
+/* Keeps the bias only if every exit is right with it. */
+static void try_bias(struct flow *flow)
+{
+	run_from_entry(flow);
+	for (size_t i = 0; i < flow->flags.n && flow->bias; i++)
+		if (flow->flags.at[i] & INSN_EXIT_FAILS)
+			flow->bias = 0;
+	if (!flow->bias)
+		run_from_entry(flow);
+}
+
 /*
  * Some exit finds a register lost. If it was lost to a store on a path that cannot happen, leaving
  * such stores out makes every exit right, which is proof enough.
@@ -203,25 +214,33 @@ static void clear(struct flow *flow, uint32_t function)
 	p->protects_saves = false;
 }
 
+static void analyse(struct flow *flow, uint64_t start, uint64_t end)
+{
+	if (!flow_add_part(flow, start, end))
+		return;
+	run_from_entry(flow);
+	flow->bias = find_bias(flow);
+	if (flow->bias)
+		try_bias(flow);
+	judge(flow);
+	if (flow->verdict == FLOW_FAILS)
+		try_protected(flow);
+	if (!flow->skips_guesses)
+		flow_guess(flow);
+}
+
 void flow_analyse(struct flow *flow, uint32_t function)
 {
 	const struct function *f = &flow->functions->at[function];
 
 	clear(flow, function);
-	if (!flow_add_part(flow, f->start, f->end))
-		return;
-	run_from_entry(flow);
-	flow->bias = find_bias(flow);
-	if (flow->bias) {
-		run_from_entry(flow);
-		for (size_t i = 0; i < flow->flags.n && flow->bias; i++)
-			if (flow->flags.at[i] & INSN_EXIT_FAILS)
-				flow->bias = 0;
-		if (!flow->bias)
-			run_from_entry(flow);
-	}
-	judge(flow);
-	if (flow->verdict == FLOW_FAILS)
-		try_protected(flow);
-	flow_guess(flow);
+	flow->is_inferred = function_is_inferred(f);
+	analyse(flow, f->start, f->end);
+}
+
+void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end)
+{
+	clear(flow, FUNCTION_NONE);
+	flow->is_inferred = true;
+	analyse(flow, start, end);
 }

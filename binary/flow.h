@@ -31,6 +31,8 @@ enum insn_flag { /* bits, per instruction */
 	INSN_RAN = 1024,        /* leader: its present state was propagated */
 	INSN_DENIED = 2048,     /* leader: the call above it does not come back, a jump showed */
 	INSN_IMMUNE = 4096,     /* leader: only the call's fall-through reaches it after all */
+	INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state goes here ... */
+	INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
 };
 
 struct flow_part {
@@ -68,7 +70,9 @@ enum flow_verdict {
 struct flow {
 	struct functions *functions;
 	const struct isa *isa;
-	uint32_t function;         /* index */
+	uint32_t function;         /* index; FUNCTION_NONE: only suspected */
+	bool is_inferred;          /* nobody states where the function ends */
+	bool skips_guesses;        /* set by the caller: unreached code is left alone */
 	enum flow_verdict verdict;
 	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
 	int32_t bias;              /* the caller left this many bytes above the return address */
@@ -92,6 +96,8 @@ struct flow {
 void flow_init(struct flow *flow, struct functions *functions);
 void flow_done(struct flow *flow);
 void flow_analyse(struct flow *flow, uint32_t function);
+/* The same for a function that is only suspected: nobody stated its end. */
+void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);
 
 /* Index of the instruction that starts at vaddr; UINT32_MAX if none does. */
 uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr);

@@ -4,7 +4,7 @@
  */
 #include "binary/flow_private.h"
 
-#define MAX_PARTS 512u
+#define MAX_PARTS 2048u
 
 uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 {
@@ -84,6 +84,43 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 	}
 }
 
+/* Saves the return address or a callee-saved register as a prologue does. */
+static bool is_prologue(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp);
+		if (is_save && e->reg < REG_MAX && ((isa->callee_saved | 1ull << isa->ra) >> e->reg & 1))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where nobody states a function's end: a call in front of padding up to an aligned address, or of a
+ * prologue, that nothing jumps to does not return. Otherwise a function would seem to run into the
+ * next one, which would look as if it returned.
+ */
+static void mark_last_calls(struct flow *flow, const struct flow_part *part)
+{
+	const struct isa *isa = flow->isa;
+	uint64_t alignment = isa->call_pushes_ra ? 16 : isa->min_insn;
+
+	for (uint32_t i = part->first, end = part->first + part->n; i + 1 < end; i++) {
+		uint8_t kind = flow->insns.at[i].flow;
+		uint32_t next = i + 1;
+		if (kind != FLOW_CALL && kind != FLOW_CALL_INDIRECT)
+			continue;
+		while (next < end && flow->insns.at[next].is_padding && !(flow->flags.at[next] & INSN_LEADER))
+			next++;
+		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) || functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
+		bool is_new = next == end || (flow->vaddrs.at[next] % alignment == 0 && !is_target &&
+					      (next > i + 1 || is_prologue(isa, &flow->insns.at[next])));
+		if (is_new)
+			flow->flags.at[i] |= INSN_NO_RETURN;
+	}
+}
+
 static void add_pads(struct flow *flow, uint64_t start, uint64_t end)
 {
 	const struct frames *frames = flow->functions->frames;
@@ -116,6 +153,8 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
 	vec_push(&flow->parts, part);
 	mark_leaders(flow, &part);
+	if (flow->is_inferred)
+		mark_last_calls(flow, &part);
 	add_pads(flow, start, end);
 
 	size_t words = flow->insns.n / 64 + 1;

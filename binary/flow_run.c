@@ -10,7 +10,7 @@
  */
 #include "binary/flow_private.h"
 
-#define MAX_VENEER_INSNS 8
+#define MAX_GAP_INSNS 512
 
 static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
 {
@@ -90,24 +90,30 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 	return true;
 }
 
-/* Code in no interval, such as a linker's veneer: taken in up to where it jumps on. */
+static bool ends_run(const struct insn *insn)
+{
+	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP || insn->flow == FLOW_JUMP_INDIRECT;
+}
+
+/*
+ * Code in no interval (a linker's veneer, cold code of a file without unwind entries) is taken in up
+ * to where control cannot run on.
+ */
 static bool absorb_gap(struct flow *flow, uint64_t target)
 {
 	struct bytes code = image_code(flow->functions->image, target);
-	uint64_t at = target;
+	uint64_t at = target, limit = functions_next_start(flow->functions, target);
 
-	for (unsigned n = 0; n < MAX_VENEER_INSNS; n++) {
+	for (unsigned n = 0; n < MAX_GAP_INSNS && at < limit; n++) {
 		struct insn insn;
 		if (flow->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 			return false;
 		at += insn.len;
 		code = bytes_from(code, insn.len);
-		if (insn.flow == FLOW_JUMP)
-			return functions_index(flow->functions, at - 1) == FUNCTION_NONE && flow_add_part(flow, target, at);
-		if (insn.flow != FLOW_NEXT)
-			return false;
+		if (ends_run(&insn) || flow_holds(flow, at))
+			break;
 	}
-	return false;
+	return at <= limit && flow_add_part(flow, target, at);
 }
 
 /*
@@ -178,12 +184,22 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 	set_pending(flow, i, is_weak);
 }
 
+/* A jump that looks like a tail call, in a function whose end nobody states, may be one. */
+static void note_arrival(struct flow *flow, uint32_t to, const struct state *state, uint32_t from)
+{
+	bool is_tail = from != FLOW_NONE && flow->insns.at[from].flow == FLOW_JUMP && state_is_entry_like(state, flow->isa);
+
+	flow->flags.at[to] |= is_tail ? INSN_TAIL_TARGET : INSN_OTHER_TARGET;
+}
+
 void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
 {
 	bool is_guessing = flow->private->is_guessing;
 
 	if (to == 0 && !is_guessing) /* the entry state is given */
 		return;
+	if (flow->is_inferred && !is_guessing)
+		note_arrival(flow, to, state, from);
 	if (is_guessing && (flow->flags.at[to] & INSN_REACHED) && !(flow->flags.at[to] & INSN_GUESS))
 		return;
 	if (!(flow->flags.at[to] & INSN_LEADER))

@@ -149,6 +149,8 @@ static bool splits(const struct function *before, const struct function_start *s
 		return true;
 	if (is_stub(before->kind))
 		return false;
+	if (function_is_inferred(before))
+		return true;
 	return start->preference == PREFER_FRAME && !(before->sources & FROM_FRAME);
 }
 
@@ -236,7 +238,7 @@ void functions_starts(const struct functions *functions, struct function_starts 
 		bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
 		uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
 
-		add_start(ret, (struct function_start){ f->start, is_stated ? f->end : 0, f->name, f->kind, f->sources,
+		add_start(ret, (struct function_start){ f->start, is_stated || f->is_analysed ? f->end : 0, f->name, f->kind, f->sources,
 							is_stated ? preference : PREFER_OTHER });
 	}
 }
@@ -295,7 +297,7 @@ void functions_free(struct functions *functions)
 		return;
 	struct functions_private *p = functions->private;
 	for (size_t i = 0; i < p->text.n; i++)
-		free(p->text.at[i].called); /* one block for all four */
+		free(p->text.at[i].called); /* one block for all of them */
 	vec_done(&p->text);
 	vec_done(&p->list);
 	vec_done(&p->references);
@@ -320,9 +322,28 @@ uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
 	return low < functions->n && functions->at[low].start <= vaddr ? (uint32_t)low : FUNCTION_NONE;
 }
 
+uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
+{
+	size_t low = 0, high = functions->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (functions->at[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < functions->n ? functions->at[low].start : UINT64_MAX;
+}
+
 bool function_is_sure(const struct function *function)
 {
 	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
+}
+
+bool function_is_inferred(const struct function *function)
+{
+	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));
 }
 
 const char *functions_slot_name(const struct functions *functions, uint64_t slot)

@@ -82,8 +82,13 @@ void functions_survey(struct functions *functions);
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
 /* The same, after inferring the starts in the gap that holds vaddr. Indices found earlier may shift. */
 uint32_t functions_find(struct functions *functions, uint64_t vaddr);
+/* Where the first function behind vaddr starts; UINT64_MAX if none does. */
+uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
 /* Does something enter this function as one? A part does not count. */
 bool function_is_sure(const struct function *function);
+
+/* Does nobody state where it ends, neither a sized symbol nor an unwind entry? */
+bool function_is_inferred(const struct function *function);
 
 /* The name an indirect call or jump through this GOT word reaches; NULL if unknown. */
 const char *functions_slot_name(const struct functions *functions, uint64_t slot);
@@ -94,6 +99,8 @@ bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, u
  * most max. Empty before the survey.
  */
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
+/* Does some instruction elsewhere jump there? False before the survey. */
+bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small leaf functions, else every caller-saved one. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */

@@ -13,7 +13,7 @@
 /* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
 struct text_range {
 	uint64_t start, end;
-	uint64_t *called, *taken, *jumped, *pointed; /* bitmaps; NULL before the survey */
+	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the survey */
 };
 
 /* A direct jump from one interval into another. */
@@ -31,7 +31,7 @@ struct functions_private {
 	struct function_options options;
 };
 
-enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED };
+enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED, EVIDENCE_COVERED };
 /* Nothing happens for an address outside the text. */
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
@@ -50,5 +50,9 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 /* The present index as starts again, to add to. */
 void functions_starts(const struct functions *functions, struct function_starts *ret);
 
-/* discover.c: starts in uncovered text of [from, to), by coverage of the functions known so far. */
-void functions_discover(struct functions *functions, uint64_t from, uint64_t to);
+/* analyse.c: functions_analyse, of everything or only of what nobody states the end of. */
+void functions_analyse_some(struct functions *functions, bool only_inferred, flow_visitor visit, void *context);
+/* survey.c: what the evidence says about each function, after the index changed. */
+void functions_apply_evidence(struct functions *functions);
+/* discover.c: starts in text that no symbol and no unwind entry covers. */
+void functions_discover(struct functions *functions);

@@ -21,6 +21,8 @@ static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
 		return range->jumped;
 	case EVIDENCE_POINTED:
 		return range->pointed;
+	case EVIDENCE_COVERED:
+		return range->covered;
 	}
 	return NULL;
 }
@@ -52,15 +54,21 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 	return bits && (bits[(vaddr - range->start) / 64] >> ((vaddr - range->start) % 64) & 1);
 }
 
+bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr)
+{
+	return evidence_has(functions, EVIDENCE_JUMPED, vaddr);
+}
+
 static void make_bitmaps(struct text_range *range)
 {
 	size_t words = (range->end - range->start) / 64 + 1;
-	uint64_t *block = alloc_zero(words * 4, 8);
+	uint64_t *block = alloc_zero(words * 5, 8);
 
 	range->called = block;
 	range->taken = block + words;
 	range->jumped = block + 2 * words;
 	range->pointed = block + 3 * words;
+	range->covered = block + 4 * words;
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -227,7 +235,7 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 	return n;
 }
 
-static void apply_evidence(struct functions *functions)
+void functions_apply_evidence(struct functions *functions)
 {
 	for (size_t i = 0; i < functions->n; i++) {
 		struct function *f = &functions->at[i];
@@ -263,5 +271,6 @@ void functions_survey(struct functions *functions)
 		survey_words(functions);
 	sort_references(p);
 	sort_jumps(p);
-	apply_evidence(functions);
+	functions_apply_evidence(functions);
+	functions_discover(functions);
 }

@@ -6,17 +6,12 @@
 
 #include "unwinder/cfi.h"
 
-#define EXAMPLES_PER_INTERVAL 2
+#define EXAMPLES_PER_FUNCTION 2
 
-/* The outcome of one interval. A function may be analysed again: the last outcome counts. */
-struct tally {
-	uint32_t instructions, rows;
-	uint32_t form, value, differ, none;
-	uint32_t blamed_analysis, blamed_cfi, guessed, guessed_right;
-	uint16_t reg_differ[16], reg_none[16]; /* by position in the callee-saved mask */
-	uint8_t n_examples, verdict;
-	bool is_counted;
-	struct verify_example example[EXAMPLES_PER_INTERVAL];
+/* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind entry's code. */
+struct seen {
+	uint64_t start, end;
+	uint64_t *bits;
 };
 
 struct verifier {
@@ -24,17 +19,45 @@ struct verifier {
 	const struct frames *frames;
 	const struct verify_options *options;
 	struct verify_result *result;
-	struct tally *tallies; /* one per function */
-	size_t n_tallies;
-	/* Of the interval being compared: */
+	VEC(struct seen) seen; /* per executable segment */
+	/* Of the function being compared: */
 	struct flow *flow;
-	struct tally *tally;
 	enum trust trust;
+	unsigned n_examples;
+	bool differs;
+	/* Of the unwind entry being compared: */
 	struct fde fde;
 	struct recipe_rows stated;
 	bool has_fde;
 	uint32_t last_own;
 };
+
+/* True the first time. */
+static bool see(struct verifier *v, uint64_t vaddr)
+{
+	for (size_t i = 0; i < v->seen.n; i++) {
+		struct seen *s = &v->seen.at[i];
+		if (vaddr < s->start || vaddr >= s->end)
+			continue;
+		uint64_t bit = 1ull << ((vaddr - s->start) % 64), *word = &s->bits[(vaddr - s->start) / 64];
+		bool is_new = !(*word & bit);
+		*word |= bit;
+		return is_new;
+	}
+	return false;
+}
+
+static void prepare_seen(struct verifier *v)
+{
+	const struct image *image = v->functions->image;
+
+	for (size_t i = 0; i < image->n_segments; i++) {
+		uint64_t start = image->segments[i].vaddr;
+		size_t len = image_code(image, start).len;
+		if (len)
+			vec_push(&v->seen, ((struct seen){ start, start + len, alloc_zero(len / 64 + 1, 8) }));
+	}
+}
 
 /* The compiler's rows around vaddr, compiled once per entry. */
 static bool enter_fde(struct verifier *v, uint64_t vaddr)
@@ -45,127 +68,150 @@ static bool enter_fde(struct verifier *v, uint64_t vaddr)
 	if (frames_find(v->frames, vaddr, &v->fde) < 0)
 		return false;
 	vec_clear(&v->stated.rows);
-	cfi_compile(&v->fde, v->flow->isa, &v->result->store, &v->stated);
+	cfi_compile(&v->fde, v->functions->isa, &v->result->store, &v->stated);
 	v->has_fde = true;
 	return true;
 }
 
 static void count_registers(struct verifier *v, const struct agree_result *r)
 {
-	unsigned position = 0;
-
-	for (uint64_t left = v->flow->isa->callee_saved; left && position < 16; left &= left - 1, position++) {
+	for (uint64_t left = v->functions->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		v->tally->reg_differ[position] = (uint16_t)(v->tally->reg_differ[position] + (r->regs_differ >> reg & 1));
-		v->tally->reg_none[position] = (uint16_t)(v->tally->reg_none[position] + (r->regs_none >> reg & 1));
+		bool differs = r->regs_differ >> reg & 1, is_none = r->regs_none >> reg & 1;
+		v->result->regs[reg].differ += differs;
+		v->result->regs[reg].none += is_none;
+		v->result->regs[reg].agree_form += !differs && !is_none;
 	}
 }
 
-static void keep_example(struct verifier *v, const struct recover_point *point, uint32_t stated, uint32_t own,
-			 const struct agree_result *r, enum verify_blame blame)
+static void keep_example(struct verifier *v, const struct verify_example *example)
 {
-	if (v->tally->n_examples == EXAMPLES_PER_INTERVAL)
+	if (v->n_examples == EXAMPLES_PER_FUNCTION || v->result->examples.n >= v->options->max_examples)
 		return;
-	v->tally->example[v->tally->n_examples++] = (struct verify_example){
-		.vaddr = v->flow->vaddrs.at[point->insn], .function = v->flow->vaddrs.at[0], .stated = stated, .own = own,
-		.regs_differ = r->regs_differ, .agreement = (uint8_t)r->cfa_ra, .blame = (uint8_t)blame };
+	v->n_examples++;
+	vec_push(&v->result->examples, *example);
 }
 
-static void count_result(struct verifier *v, const struct recover_point *point, uint32_t stated, uint32_t own,
-			 const struct agree_result *r)
+static void count_result(struct verifier *v, const struct agree_result *r, bool is_guess, struct verify_example *example)
 {
-	struct tally *t = v->tally;
+	struct verify_result *result = v->result;
 	bool is_right = r->cfa_ra == AGREE_FORM || r->cfa_ra == AGREE_VALUE;
-	enum verify_blame blame = point->is_guess || v->flow->verdict != FLOW_PASSES ? BLAME_ANALYSIS : BLAME_CFI;
+	bool is_proven = v->flow && !is_guess && v->flow->verdict == FLOW_PASSES;
 
-	t->instructions++;
-	t->form += r->cfa_ra == AGREE_FORM;
-	t->value += r->cfa_ra == AGREE_VALUE;
-	t->differ += r->cfa_ra == AGREE_DIFFERS;
-	t->none += r->cfa_ra == AGREE_NONE;
-	t->guessed += point->is_guess;
-	t->guessed_right += point->is_guess && is_right;
+	result->instructions++;
+	result->cfa_ra.agree_form += r->cfa_ra == AGREE_FORM;
+	result->cfa_ra.agree_value += r->cfa_ra == AGREE_VALUE;
+	result->cfa_ra.differ += r->cfa_ra == AGREE_DIFFERS;
+	result->cfa_ra.none += r->cfa_ra == AGREE_NONE;
+	result->guessed += is_guess;
+	result->guessed_right += is_guess && is_right;
 	count_registers(v, r);
+	example->blame = is_proven ? BLAME_CFI : BLAME_ANALYSIS;
 	if (r->cfa_ra == AGREE_DIFFERS) {
-		t->blamed_analysis += blame == BLAME_ANALYSIS;
-		t->blamed_cfi += blame == BLAME_CFI;
+		result->blame[example->blame]++;
+		v->differs = true;
 	}
-	if (!is_right || r->regs_differ)
-		keep_example(v, point, stated, own, r, blame);
+	if (is_right && !r->regs_differ)
+		return;
+	example->agreement = (uint8_t)r->cfa_ra;
+	example->regs_differ = r->regs_differ;
+	keep_example(v, example);
+}
+
+/* The compiler's recipe at vaddr; RECIPE_NONE if there is none to compare with. */
+static uint32_t stated_at(struct verifier *v, uint64_t vaddr)
+{
+	if (!enter_fde(v, vaddr) || v->fde.cie.is_signal_frame) /* the trampoline is a template */
+		return RECIPE_NONE;
+
+	uint32_t stated = recipe_rows_find(v->stated.rows.at, v->stated.rows.n, vaddr - v->fde.start);
+	if (stated != RECIPE_NONE && v->options->seed)
+		stated = v->options->seed(v->options->seed_context, vaddr, stated, &v->result->store);
+	return stated;
 }
 
 static void compare_point(void *context, const struct recover_point *point)
 {
 	struct verifier *v = context;
+	const struct isa *isa = v->functions->isa;
 	uint64_t vaddr = v->flow->vaddrs.at[point->insn];
-	struct agree_result r = { .cfa_ra = AGREE_NONE, .regs_none = v->flow->isa->callee_saved };
-	uint32_t own = RECIPE_NONE;
+	struct agree_result r;
 
-	if (!point->state && v->flow->insns.at[point->insn].is_padding)
+	if (!point->state || !see(v, vaddr))
 		return;
-	if (!enter_fde(v, vaddr) || v->fde.cie.is_signal_frame) /* the trampoline is a template */
-		return;
-	uint32_t stated = recipe_rows_find(v->stated.rows.at, v->stated.rows.n, vaddr - v->fde.start);
-	if (stated != RECIPE_NONE && v->options->seed)
-		stated = v->options->seed(v->options->seed_context, vaddr, stated, &v->result->store);
+	uint32_t stated = stated_at(v, vaddr);
 	if (stated == RECIPE_NONE)
 		return;
-	if (point->state) {
-		own = recover_recipe(point->state, v->flow->isa, point->is_guess ? TRUST_GUESS : v->trust, &v->result->store);
-		agree_check(point->state, v->flow->isa, &v->result->store, stated, own, &r);
-	}
-	v->tally->rows += own != v->last_own;
+	uint32_t own = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : v->trust, &v->result->store);
+	agree_check(point->state, isa, &v->result->store, stated, own, &r);
+	v->result->rows += own != v->last_own;
 	v->last_own = own;
-	count_result(v, point, stated, own, &r);
+	count_result(v, &r, point->is_guess,
+		     &(struct verify_example){ .vaddr = vaddr, .function = v->flow->vaddrs.at[0], .stated = stated, .own = own });
 }
 
-static void compare_flow(void *context, uint32_t function, struct flow *flow)
+/* Parts that another function owns are compared there. */
+static bool is_own_part(const struct verifier *v, uint32_t function, size_t part)
 {
-	struct verifier *v = context;
+	uint32_t index = functions_index(v->functions, v->flow->parts.at[part].start);
 
+	return part == 0 || index == FUNCTION_NONE || v->functions->at[index].parent == function;
+}
+
+static void compare_function(struct verifier *v, uint32_t function, struct flow *flow)
+{
+	struct verify_result *result = v->result;
+
+	flow_analyse(flow, function);
 	v->flow = flow;
 	v->trust = recover_trust(flow);
+	v->n_examples = 0;
+	v->differs = false;
 	for (size_t part = 0; part < flow->parts.n; part++) {
-		uint32_t index = functions_index(v->functions, flow->parts.at[part].start);
-		if (index == FUNCTION_NONE || v->functions->at[index].start != flow->parts.at[part].start)
-			continue;
-		if (part > 0 && v->functions->at[index].parent != function)
-			continue;
-		v->tally = &v->tallies[index];
-		*v->tally = (struct tally){ .verdict = (uint8_t)flow->verdict, .is_counted = true };
 		v->last_own = RECIPE_NONE;
-		recover_walk(flow, part, compare_point, v);
+		if (is_own_part(v, function, part))
+			recover_walk(flow, part, compare_point, v);
 	}
+	v->flow = NULL;
+	result->functions++;
+	result->passed += flow->verdict == FLOW_PASSES;
+	result->failed += flow->verdict == FLOW_FAILS;
+	result->exitless += flow->verdict == FLOW_EXITLESS;
+	result->refused += flow->verdict == FLOW_REFUSED;
+	result->functions_differing_passed += flow->verdict == FLOW_PASSES && v->differs;
 }
 
-static void add_tally(struct verify_result *result, const struct tally *t, const struct isa *isa, size_t max_examples)
+static bool is_stub_at(const struct functions *functions, uint64_t vaddr)
 {
-	unsigned position = 0;
+	uint32_t index = functions_index(functions, vaddr);
 
-	result->functions++;
-	result->instructions += t->instructions;
-	result->passed += t->verdict == FLOW_PASSES;
-	result->failed += t->verdict == FLOW_FAILS;
-	result->exitless += t->verdict == FLOW_EXITLESS;
-	result->refused += t->verdict == FLOW_REFUSED;
-	result->cfa_ra.agree_form += t->form;
-	result->cfa_ra.agree_value += t->value;
-	result->cfa_ra.differ += t->differ;
-	result->cfa_ra.none += t->none;
-	result->blame[BLAME_ANALYSIS] += t->blamed_analysis;
-	result->blame[BLAME_CFI] += t->blamed_cfi;
-	result->guessed += t->guessed;
-	result->guessed_right += t->guessed_right;
-	result->rows += t->rows;
-	result->functions_differing_passed += t->verdict == FLOW_PASSES && t->blamed_cfi;
-	for (uint64_t left = isa->callee_saved; left && position < 16; left &= left - 1, position++) {
-		struct verify_counts *c = &result->regs[__builtin_ctzll(left)];
-		c->differ += t->reg_differ[position];
-		c->none += t->reg_none[position];
-		c->agree_form += t->instructions - t->reg_differ[position] - t->reg_none[position];
+	return index != FUNCTION_NONE && (functions->at[index].sources & FROM_STUB);
+}
+
+/* Code that no function reached, alignment apart: there the analysis has nothing to say. */
+static void count_unreached(struct verifier *v)
+{
+	const struct isa *isa = v->functions->isa;
+	struct agree_result none = { .cfa_ra = AGREE_NONE, .regs_none = isa->callee_saved };
+	struct fde fde;
+
+	for (size_t i = 0; i < frames_count(v->frames); i++) {
+		if (frames_get(v->frames, i, &fde) < 0 || is_stub_at(v->functions, fde.start))
+			continue;
+		struct bytes code = bytes_slice(image_code(v->functions->image, fde.start), 0, fde.size);
+		v->n_examples = 0;
+		for (uint64_t at = fde.start; code.len;) {
+			struct insn insn;
+			if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+				break;
+			uint32_t stated = insn.is_padding || !see(v, at) ? RECIPE_NONE : stated_at(v, at);
+			if (stated != RECIPE_NONE)
+				count_result(v, &none, false,
+					     &(struct verify_example){ .vaddr = at, .function = fde.start, .stated = stated, .own = RECIPE_NONE });
+			code = bytes_from(code, insn.len);
+			at += insn.len;
+		}
 	}
-	for (unsigned k = 0; k < t->n_examples && result->examples.n < max_examples; k++)
-		vec_push(&result->examples, t->example[k]);
 }
 
 /* Is this unwind entry the start of a function, as the compiler's first row has it? */
@@ -197,8 +243,7 @@ static void judge_starts(struct verifier *v)
 		if (frames_get(v->frames, i, &fde) < 0 || !image_is_code(functions->image, fde.start))
 			continue;
 		uint32_t index = functions_index(functions, fde.start);
-		bool is_stub = index != FUNCTION_NONE && (functions->at[index].sources & FROM_STUB);
-		if (is_stub || !states_function(v, &fde))
+		if (is_stub_at(functions, fde.start) || !states_function(v, &fde))
 			continue;
 		bool is_part = index != FUNCTION_NONE && functions->at[index].parent != FUNCTION_NONE;
 		result->starts_true++;
@@ -211,6 +256,20 @@ static void judge_starts(struct verifier *v)
 		result->starts_claimed++;
 		result->starts_wrong += fde.start != f->start;
 	}
+}
+
+/* The facts are settled: each function once more, with its parts. */
+static void compare_all(struct verifier *v)
+{
+	struct flow flow;
+
+	flow_init(&flow, v->functions);
+	for (uint32_t i = 0; i < v->functions->n; i++) {
+		const struct function *f = &v->functions->at[i];
+		if (f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && f->parent == FUNCTION_NONE)
+			compare_function(v, i, &flow);
+	}
+	flow_done(&flow);
 }
 
 void verify_recipes(struct image *image, const struct symbols *symbols, const struct frames *frames,
@@ -226,18 +285,17 @@ void verify_recipes(struct image *image, const struct symbols *symbols, const st
 	v.functions = functions_new(image, symbols, frames, &hide);
 	if (!v.functions)
 		return;
-	functions_survey(v.functions);
-	v.n_tallies = v.functions->n;
-	v.tallies = alloc_zero(v.n_tallies + 1, sizeof(*v.tallies));
-	functions_analyse(v.functions, compare_flow, &v);
-	for (size_t i = 0; i < v.n_tallies; i++)
-		if (v.tallies[i].is_counted)
-			add_tally(ret, &v.tallies[i], v.functions->isa, options->max_examples);
+	prepare_seen(&v);
+	functions_analyse(v.functions, NULL, NULL);
+	compare_all(&v);
+	count_unreached(&v);
 	if (options->no_starts)
 		judge_starts(&v);
 	ret->recipes = ret->store.recipes.n;
+	for (size_t i = 0; i < v.seen.n; i++)
+		free(v.seen.at[i].bits);
+	vec_done(&v.seen);
 	vec_done(&v.stated.rows);
-	free(v.tallies);
 	functions_free(v.functions);
 }
 

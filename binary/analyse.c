@@ -157,15 +157,15 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
 	functions_survey(functions);
 	for (size_t i = 0; i < functions->n; i++)
 		functions->at[i].is_analysed = false;
-	functions_analyse_some(functions, false, visit, context);
+	functions_analyse_some(functions, (struct analyse_options){ 0 }, visit, context);
 }
 
-void functions_analyse_some(struct functions *functions, bool only_inferred, flow_visitor visit, void *context)
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context)
 {
-	struct analysis a = { .functions = functions, .visit = visit, .context = context, .only_inferred = only_inferred };
+	struct analysis a = { .functions = functions, .visit = visit, .context = context, .only_inferred = options.only_inferred };
 
 	flow_init(&a.flow, functions);
-	a.flow.skips_guesses = only_inferred;
+	a.flow.skips_guesses = options.skips_guesses;
 	a.ranks = alloc_zero(functions->n + 1, 1);
 	for (size_t i = 0; i < functions->n; i++)
 		a.ranks[i] = (uint8_t)rank(functions, &functions->at[i]);

@@ -33,6 +33,7 @@ struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
 	struct function_starts found;
+	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
 	VEC(struct range) ranges;
 	VEC(struct reach) reaches;
 	struct map by_start; /* start of a function -> reach, the last one counts */
@@ -139,14 +140,12 @@ static void apply_coverage(struct discovery *d)
 	for (size_t i = 0; i < d->functions->n; i++) {
 		struct function *f = &d->functions->at[i];
 		uint32_t index = map_find(&d->by_start, f->start);
-		if (!function_is_inferred(f)) {
+		if (!function_is_inferred(f))
 			cover(d, f->start, f->end);
-			continue;
-		}
 		if (index == MAP_NONE)
 			continue;
 		const struct reach *reach = &d->reaches.at[index];
-		if (reach->end > f->start && reach->end < f->end)
+		if (function_is_inferred(f) && reach->end > f->start && reach->end < f->end)
 			f->end = reach->end;
 		for (uint32_t k = 0; k < reach->n; k++)
 			cover(d, d->ranges.at[reach->first + k].start, d->ranges.at[reach->first + k].end);
@@ -166,7 +165,8 @@ static bool take_finds(struct discovery *d)
 	functions_merge(d->functions, &starts);
 	vec_done(&starts.list);
 	functions_apply_evidence(d->functions);
-	functions_analyse_some(d->functions, true, note_flow, d);
+	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true };
+	functions_analyse_some(d->functions, options, note_flow, d);
 	apply_coverage(d);
 	return d->functions->n != before;
 }
@@ -215,6 +215,24 @@ static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
 	return at;
 }
 
+/*
+ * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
+ * belongs to others, as long as not every call that does not return is known.
+ */
+static bool is_function(const struct flow *flow)
+{
+	bool passes = false;
+
+	if (flow->verdict != FLOW_FAILS)
+		return flow->verdict != FLOW_REFUSED;
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
+		if (flow->flags.at[i] & INSN_EXIT_FAILS)
+			return false;
+		passes |= (flow->flags.at[i] & INSN_EXIT_PASSES) != 0;
+	}
+	return passes;
+}
+
 /* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
@@ -223,7 +241,7 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 	if (!is_aligned(d, at) || !entry_is_plausible(d->functions, at))
 		return false;
 	flow_analyse_range(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
-	if (flow->verdict == FLOW_FAILS || flow->verdict == FLOW_REFUSED)
+	if (!is_function(flow))
 		return false;
 	note_ranges(d, flow, &reach);
 	for (uint32_t k = 0; k < reach.n; k++)
@@ -274,9 +292,26 @@ static void sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
+/*
+ * What nobody reaches behind a function's code, landing pads and the like, is taken to belong to it:
+ * it gets its usual frame there.
+ */
+static void extend_functions(struct discovery *d)
+{
+	for (size_t i = 0; i < d->functions->n; i++) {
+		struct function *f = &d->functions->at[i];
+		uint64_t next = functions_next_start(d->functions, f->start);
+		const struct text_range *range = functions_text(d->functions, f->start);
+		uint64_t limit = range ? (range->end < next ? range->end : next) : 0;
+		while (function_is_inferred(f) && f->end < limit && !is_covered(d, f->end))
+			f->end += d->isa->min_insn;
+	}
+}
+
 void functions_discover(struct functions *functions)
 {
-	struct discovery d = { .functions = functions, .isa = functions->isa };
+	bool has_frames = functions->frames && frames_count(functions->frames);
+	struct discovery d = { .functions = functions, .isa = functions->isa, .only_inferred = has_frames };
 
 	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	take_finds(&d);
@@ -289,6 +324,7 @@ void functions_discover(struct functions *functions)
 		if (!take_finds(&d))
 			break;
 	}
+	extend_functions(&d);
 	vec_done(&d.found.list);
 	vec_done(&d.ranges);
 	vec_done(&d.reaches);

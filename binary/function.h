@@ -99,6 +99,8 @@ bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, u
  * most max. Empty before the survey.
  */
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
+/* Does some instruction call it? False before the survey. */
+bool functions_is_called(const struct functions *functions, uint64_t vaddr);
 /* Does some instruction elsewhere jump there? False before the survey. */
 bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small leaf functions, else every caller-saved one. */

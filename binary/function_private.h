@@ -32,6 +32,8 @@ struct functions_private {
 };
 
 enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED, EVIDENCE_COVERED };
+/* The range that holds vaddr; NULL if none does. */
+const struct text_range *functions_text(const struct functions *functions, uint64_t vaddr);
 /* Nothing happens for an address outside the text. */
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
@@ -50,8 +52,12 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 /* The present index as starts again, to add to. */
 void functions_starts(const struct functions *functions, struct function_starts *ret);
 
-/* analyse.c: functions_analyse, of everything or only of what nobody states the end of. */
-void functions_analyse_some(struct functions *functions, bool only_inferred, flow_visitor visit, void *context);
+/* analyse.c: functions_analyse of what was not analysed yet. */
+struct analyse_options {
+	bool only_inferred; /* leave out functions whose end is stated */
+	bool skips_guesses; /* unreached code is left alone */
+};
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context);
 /* survey.c: what the evidence says about each function, after the index changed. */
 void functions_apply_evidence(struct functions *functions);
 /* discover.c: starts in text that no symbol and no unwind entry covers. */

@@ -262,8 +262,9 @@ static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width
 		return false;
 
 	uint32_t index = functions_index(flow->functions, target);
-	return index != FUNCTION_NONE && flow->functions->at[index].start == target &&
-	       !function_is_sure(&flow->functions->at[index]);
+	if (index == FUNCTION_NONE) /* cold code of a file without unwind entries */
+		return image_is_code(flow->functions->image, target);
+	return flow->functions->at[index].start == target && !function_is_sure(&flow->functions->at[index]);
 }
 
 static void read_table(struct flow *flow, const struct flow_target *how, struct bound bound)

@@ -27,7 +27,7 @@ static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
 	return NULL;
 }
 
-static const struct text_range *range_of(const struct functions *functions, uint64_t vaddr)
+const struct text_range *functions_text(const struct functions *functions, uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 
@@ -39,7 +39,7 @@ static const struct text_range *range_of(const struct functions *functions, uint
 
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
 {
-	const struct text_range *range = range_of(functions, vaddr);
+	const struct text_range *range = functions_text(functions, vaddr);
 	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
 	if (bits)
@@ -48,10 +48,15 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr)
 {
-	const struct text_range *range = range_of(functions, vaddr);
+	const struct text_range *range = functions_text(functions, vaddr);
 	const uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
 	return bits && (bits[(vaddr - range->start) / 64] >> ((vaddr - range->start) % 64) & 1);
+}
+
+bool functions_is_called(const struct functions *functions, uint64_t vaddr)
+{
+	return evidence_has(functions, EVIDENCE_CALLED, vaddr);
 }
 
 bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr)
@@ -86,7 +91,7 @@ static void note_address(struct pass *pass, uint64_t address)
 {
 	if (address < 4096)
 		return;
-	if (range_of(pass->functions, address))
+	if (functions_text(pass->functions, address))
 		evidence_add(pass->functions, EVIDENCE_TAKEN, address);
 	vec_push(&pass->functions->private->references, address);
 }
@@ -186,7 +191,7 @@ static void survey_words(struct functions *functions)
 		for (size_t at = (8 - s->vaddr % 8) % 8; at + 8 <= data.len; at += 8) {
 			uint64_t word;
 			memcpy(&word, data.at + at, 8);
-			if (word >= 4096 && range_of(functions, word))
+			if (word >= 4096 && functions_text(functions, word))
 				evidence_add(functions, EVIDENCE_POINTED, word);
 		}
 	}

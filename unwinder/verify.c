@@ -214,13 +214,26 @@ static void count_unreached(struct verifier *v)
 	}
 }
 
-/* Is this unwind entry the start of a function, as the compiler's first row has it? */
+static bool is_named(const struct functions *functions, uint64_t vaddr)
+{
+	const struct symbol *symbol = functions->symbols ? symbols_find(functions->symbols, vaddr) : NULL;
+
+	return symbol && symbol->vaddr == vaddr && !strstr(symbol->name, ".cold");
+}
+
+/*
+ * Is this unwind entry the start of a function: does its first row describe the state at an entry,
+ * and is it aligned as compilers align functions, unless something else speaks for it?
+ */
 static bool states_function(struct verifier *v, const struct fde *fde)
 {
 	const struct isa *isa = v->functions->isa;
 	struct recipe_rows rows = { 0 };
 	bool is_function = false;
+	bool is_aligned = !isa->call_pushes_ra || fde->start % 16 == 0;
 
+	if (!is_aligned && !functions_is_called(v->functions, fde->start) && !is_named(v->functions, fde->start))
+		return false;
 	cfi_compile(fde, isa, &v->result->store, &rows);
 	uint32_t first = recipe_rows_find(rows.rows.at, rows.rows.n, 0);
 	if (first != RECIPE_NONE) {

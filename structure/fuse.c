@@ -322,11 +322,15 @@ static void add_roots(struct fuse *fuse)
 static void add_lines(struct fuse *fuse)
 {
 	const struct cct *cct = fuse->input->cct;
+	CLEANUP(freep) bool *is_leaf = alloc_zero(cct->nodes.n, sizeof(*is_leaf));
 
-	for (size_t i = 0; i < cct->values.n; i++) {
-		struct landing *landing = &fuse->landings[cct->values.at[i].node];
-		if (landing->self == landing->scope && landing->line != 0)
-			landing->self = add_line(fuse, landing, cct->nodes.at[cct->values.at[i].node].vaddr);
+	/* In the order of nodes, so that the tree does not depend on that of the values. */
+	for (size_t i = 0; i < cct->values.n; i++)
+		is_leaf[cct->values.at[i].node] = true;
+	for (size_t i = 0; i < cct->nodes.n; i++) {
+		struct landing *landing = &fuse->landings[i];
+		if (is_leaf[i] && landing->line != 0)
+			landing->self = add_line(fuse, landing, cct->nodes.at[i].vaddr);
 	}
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes one of the profiles that tests are made of: make_profile sample|random|empty FILE.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/profiles.h"
+
+int main(int argc, char **argv)
+{
+	struct diag diag = { 0 };
+	OWNED struct profile *profile = NULL;
+
+	if (argc != 3)
+		return 2;
+	if (strcmp(argv[1], "sample") == 0)
+		profile = sample_profile();
+	else if (strcmp(argv[1], "random") == 0)
+		profile = random_profile(1, 500);
+	else
+		profile = profile_new();
+	if (profile_write(profile, argv[2], &diag) == 0)
+		return 0;
+	fprintf(stderr, "%s: %s\n", diag.what, diag.why);
+	return 1;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# cpprof report and check from the outside: the golden texts of tests/golden/report, and what the shell sees.
+set -u
+: "${CPPROF:?}" "${BUILD:?}" "${SOURCE:?}"
+HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_golden.XXXXXX")
+trap 'rm -rf "$HERE"' EXIT
+cd "$HERE" || exit 1
+failed=0
+
+fail() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+# same NAME OPTIONS...: the report reads as tests/golden/report/NAME.txt.
+same() {
+	local name=$1
+	shift
+	"$CPPROF" report --percent-limit 0 "$@" >"$name.txt" || fail "exit code $? of report $*"
+	diff -u "$SOURCE/tests/golden/report/$name.txt" "$name.txt" || fail "report $* does not read as $name.txt"
+}
+
+# ends CODE TEXT COMMAND...: exits with CODE and says TEXT.
+ends() {
+	local want=$1 text=$2 code=0
+	shift 2
+	"$@" >run.log 2>&1 || code=$?
+	[ "$code" = "$want" ] || fail "exit code $code, not $want, of: $*"
+	grep -qF -- "$text" run.log || { fail "nothing says '$text' in: $*"; cat run.log; }
+}
+
+make() {
+	"$BUILD/tests/make_profile" "$@" || exit 1
+}
+
+ends 1 "try: cpprof record" "$CPPROF" report
+make sample cpprof.data
+same summary
+same tree --view tree
+same tree --view=tree cpprof.data
+same tree --view tree - <cpprof.data
+same tree-parent --view tree --percent-base parent
+same callers --view callers
+same flat --view flat --percent-limit 6
+same flat-module --view flat --group-by module --sort total
+same flat-line --view flat --group-by line
+same hot --view hot
+same quality --view quality
+same thread --view tree --thread 4711
+
+ends 0 "mul" "$CPPROF" report --view flat --metric samples
+ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
+ends 6 "quality 83.3% is below" "$CPPROF" report --min-quality 90
+ends 0 "quality:" "$CPPROF" report --min-quality 83
+ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles
+ends 2 "no thread 'nobody'" "$CPPROF" report --thread nobody
+ends 2 "one profile at a time" "$CPPROF" report cpprof.data cpprof.data
+ends 2 "which file?" "$CPPROF" check
+
+make empty empty.data
+ends 5 "holds no samples" "$CPPROF" report empty.data
+make random random.data
+ends 0 "whole: 500 contexts" "$CPPROF" check random.data
+
+head -c 600 cpprof.data >cut.data
+ends 1 "'cut.data' is damaged" "$CPPROF" report cut.data
+ends 1 "at offset" "$CPPROF" check cut.data
+echo hello >text.data
+ends 1 "'text.data' is not a cpprof profile" "$CPPROF" report text.data
+exit $failed

@@ -98,13 +98,12 @@ static inline void exchange(struct record *a, struct record *b)
 	*b = c;
 }
 
-static void sort(struct record *records, long low, long high, compare_fn compare)
+/* Splits [low, high] so that nothing behind *ret_i belongs before anything up to *ret_j. */
+static void split(struct record *records, long low, long high, compare_fn compare, long *ret_i, long *ret_j)
 {
-	if (low >= high)
-		return;
-
 	struct record pivot = records[(low + high) / 2];
 	long i = low, j = high;
+
 	while (i <= j) {
 		while (compare(&records[i], &pivot) < 0)
 			i++;
@@ -113,8 +112,24 @@ static void sort(struct record *records, long low, long high, compare_fn compare
 		if (i <= j)
 			exchange(&records[i++], &records[j--]);
 	}
-	sort(records, low, j, compare);
-	sort(records, i, high, compare);
+	*ret_i = i;
+	*ret_j = j;
+}
+
+/* Recurses into the smaller half, goes on with the larger. */
+static void sort(struct record *records, long low, long high, compare_fn compare)
+{
+	while (low < high) {
+		long i, j;
+		split(records, low, high, compare, &i, &j);
+		if (j - low < high - i) {
+			sort(records, low, j, compare);
+			low = i;
+		} else {
+			sort(records, i, high, compare);
+			high = j;
+		}
+	}
 }
 
 static uint32_t next_random(uint32_t *state)
@@ -144,6 +159,7 @@ static void *serve(void *argument)
 		sort(records, 0, N_RECORDS - 1, by_key);
 		sort(records, 0, N_RECORDS - 1, by_name);
 		rounds++;
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL); /* the next request */
 	}
 	printf("%zu rounds\n", rounds);
 	free(records);

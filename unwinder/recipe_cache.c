@@ -214,26 +214,38 @@ bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t
 
 /* ---- places ------------------------------------------------------------------------------------- */
 
+static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi,
+			    struct place *ret)
+{
+	bool is_alone = !has_cfi || cache->mode == UNWIND_ANALYSIS;
+	uint64_t start = VADDR_NONE;
+
+	if (!code->analysis || cache->mode == UNWIND_CFI || cache->mode == UNWIND_FP)
+		return RECIPE_NONE;
+	uint32_t recipe = analysis_recipe(code->analysis, vaddr, is_alone, &start);
+	if (ret->function == VADDR_NONE)
+		ret->function = start;
+	return recipe;
+}
+
+/* A stub is known by its bytes; where no unwind entry says more, it comes first. */
 static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t vaddr, struct place *ret)
 {
-	uint32_t analysis = RECIPE_NONE, cfi = RECIPE_NONE;
+	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE;
 	struct compiled *function = compiled_at(cache, code, vaddr);
 
 	if (function) {
 		ret->function = function->start;
 		cfi = cfi_recipe(code, function, vaddr);
 	}
-	if (code->analysis && cache->mode != UNWIND_CFI && cache->mode != UNWIND_FP) {
-		bool is_alone = cfi == RECIPE_NONE || cache->mode == UNWIND_ANALYSIS;
-		uint64_t start = VADDR_NONE;
-		analysis = analysis_recipe(code->analysis, vaddr, is_alone, &start);
-		if (!function)
-			ret->function = start;
+	if ((cfi == RECIPE_NONE || cache->mode == UNWIND_ANALYSIS) && cache->mode != UNWIND_FP)
+		stub = template_stub(code->image, cache->isa, vaddr, &cache->recipes, &ret->function);
+	if (stub != RECIPE_NONE) {
+		ret->recipes.recipe[0] = stub;
+		return;
 	}
+	uint32_t analysis = analysis_at(cache, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
-	if (ret->recipes.recipe[0] == RECIPE_NONE && cache->mode != UNWIND_FP)
-		ret->recipes.recipe[0] =
-			template_stub(code->image, cache->isa, vaddr, &cache->recipes, &ret->function);
 }
 
 void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,

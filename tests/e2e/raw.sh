@@ -31,5 +31,8 @@ for file in a b; do
 	grep -q burn script.log || fail "perf finds no function of ours in it"
 	n=$(perf script -i $file.raw -F tid 2>/dev/null | grep -c .)
 	[ "$n" = "$(number samples)" ] || fail "perf sees $n samples, not $(number samples)"
+	perf script -i $file.raw --ns -G -F time,ip 2>/dev/null | awk '{ gsub(/[.:]/, "", $1); print $1, $2 }' | sort >perf.txt
+	"$CPPROF" inspect stacks $file.raw | sed -E 's/.*"time":([0-9]+).*"pcs":\["0x([0-9a-f]+)".*/\1 \2/' | sort >ours.txt
+	diff perf.txt ours.txt >diff.log || fail "perf and cpprof do not see the same leaves"
 done
 exit 0

@@ -9,6 +9,7 @@
 
 static const struct command subjects[] = {
 	{ "recipes", verify_recipes_command, "recovered recipes against the compiler's unwind tables of an ELF file" },
+	{ "steps", verify_steps_command, "unwound stacks against what the CPU really did, instruction by instruction" },
 	{ NULL, NULL, NULL },
 };
 

@@ -5,3 +5,4 @@
 #pragma once
 
 int verify_recipes_command(int argc, char **argv);
+int verify_steps_command(int argc, char **argv);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_print: the report of `verify steps`, and single stacks beside the truth.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "binary/symbols.h"
+#include "cmd/step_tally.h"
+#include "unwinder/unwinder.h"
+
+/* Symbols of images, read when first asked for. */
+struct step_names {
+	struct images *images; /* borrowed */
+	VEC(struct symbols *) symbols; /* by image */
+};
+void step_names_done(struct step_names *names);
+
+struct step_run {
+	uint64_t steps;
+	double seconds;
+	const struct tally *tally;
+};
+
+void step_print_text(FILE *to, const struct step_run *run, struct step_names *names);
+void step_print_json(FILE *to, const struct step_run *run, struct step_names *names);
+
+/* A stack and the truth side by side. */
+void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack, struct unwinder *unwinder,
+		       pid_t pid, struct step_names *names);
+/* One step of a walk. */
+void step_print_walk(FILE *to, const struct walk_step *step, const struct isa *isa);

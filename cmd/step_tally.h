@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_tally: unwound stacks held against true ones, counted by outcome, module and place.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "unwinder/stack.h"
+
+enum step_outcome {
+	OUTCOME_EXACT,          /* the true stack, and said to be complete */
+	OUTCOME_TRUNCATED,      /* the inner part of the true stack, and said to be incomplete */
+	OUTCOME_WRONG,          /* frames that are not there, but not said to be complete */
+	OUTCOME_WRONG_COMPLETE, /* not the true stack, yet said to be complete */
+	OUTCOME_N,
+};
+/* JSON and report spelling. */
+const char *step_outcome_name(enum step_outcome outcome);
+
+struct step_truth {
+	VEC(uint64_t) pcs; /* innermost first */
+};
+
+/* What became of one sample; ret_right: how many frames from the innermost one on are true. */
+enum step_outcome step_judge(const struct step_truth *truth, const struct stack *stack, size_t *ret_right);
+
+struct tally_module {
+	image_id image;
+	uint64_t samples, by_outcome[OUTCOME_N];
+};
+
+/* Where walks went astray: the last frame that was right, and how they ended. */
+struct tally_place {
+	image_id image;
+	uint64_t vaddr, count;
+	enum step_outcome outcome;
+	enum stack_end end;
+};
+
+struct tally {
+	uint64_t samples, unjudged, frames;
+	uint64_t by_outcome[OUTCOME_N], by_end[STACK_END_N]; /* by_end: of those not exact */
+	VEC(struct tally_module) modules;
+	VEC(struct tally_place) places;
+};
+
+/* Counts the sample and returns its outcome. */
+enum step_outcome tally_add(struct tally *tally, const struct step_truth *truth, const struct stack *stack);
+/* Most samples first; most frequent first. */
+void tally_sort(struct tally *tally);
+void tally_done(struct tally *tally);

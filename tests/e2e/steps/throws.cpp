@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// throws: exceptions that unwind through frames with and without cleanups.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static volatile unsigned long work_done;
+
+struct guard {
+	std::string name = std::string(40, 'x');
+	~guard() { work_done += name.size(); }
+};
+
+__attribute__((noinline)) static int dive(int depth)
+{
+	guard cleanup;
+
+	if (depth == 0)
+		throw std::runtime_error("deep");
+	return dive(depth - 1) + (int)cleanup.name.size();
+}
+
+__attribute__((noinline)) static int plain(int depth)
+{
+	return depth == 0 ? dive(3) : plain(depth - 1) + 1;
+}
+
+int main()
+{
+	std::vector<int> caught;
+
+	for (int i = 0; i < 4; i++) {
+		try {
+			caught.push_back(plain(i));
+		} catch (const std::exception &e) {
+			caught.push_back((int)std::string(e.what()).size());
+		}
+	}
+	std::printf("%zu %lu\n", caught.size(), (unsigned long)work_done);
+}

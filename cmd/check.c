@@ -2,17 +2,47 @@
 /*
  * check: is a profile whole, and does it add up?
  */
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "profile/check.h"
+#include "report/check_json.h"
 
-static const char about[] = "Reads profiles and checks that they are whole and consistent: checksums, references, order,\n"
+static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
 			    "and that samples, values, threads and timeline agree. Exit 0 if all do.";
 
-static int check_file(const char *path)
+static int check_json(const char *path, struct bytes bytes)
+{
+	struct json_findings found;
+	struct diag diag = { 0 };
+
+	if (json_check(bytes, path, &found, &diag) < 0)
+		return cmd_fail(&diag);
+	printf("%s: whole: a %s of %llu nodes, %llu frames, %llu threads, %llu samples\n", path, found.is_stream ? "stream" : "document",
+	       (unsigned long long)found.nodes, (unsigned long long)found.frames, (unsigned long long)found.threads,
+	       (unsigned long long)found.samples);
+	return EXIT_OK;
+}
+
+/* Maps the file; NULL if it is none, or not one that can be mapped. */
+static void *map_file(const char *path, size_t *ret_len)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+		return NULL;
+	*ret_len = (size_t)st.st_size;
+	void *map = mmap(NULL, *ret_len, PROT_READ, MAP_PRIVATE, fd, 0);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static int check_profile(const char *path)
 {
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -25,6 +55,22 @@ static int check_file(const char *path)
 		       profile->cct.values.n, profile->functions.n, (unsigned long long)profile->quality.samples);
 	profile_free(profile);
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
+}
+
+static int check_file(const char *path)
+{
+	size_t len = 0;
+	void *map = map_file(path, &len);
+	struct bytes bytes = { map, len };
+	int code;
+
+	if (map && json_looks_like(bytes))
+		code = check_json(path, bytes);
+	else
+		code = check_profile(path);
+	if (map)
+		munmap(map, len);
+	return code;
 }
 
 int cmd_check(int argc, char **argv)

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_reader.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/json.h"
+
+void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
+{
+	*r = (struct json_reader){ .input = reader_of(bytes), .is_stream = is_stream };
+}
+
+uint64_t json_reader_offset(const struct json_reader *r)
+{
+	return reader_offset(&r->input);
+}
+
+static enum json_event bad(struct json_reader *r, const char *why)
+{
+	r->why = why;
+	return JSON_BAD;
+}
+
+static int peek(const struct json_reader *r)
+{
+	return reader_left(&r->input) ? *r->input.at : -1;
+}
+
+static void skip_space(struct json_reader *r)
+{
+	while (peek(r) == ' ' || peek(r) == '\n' || peek(r) == '\t' || peek(r) == '\r')
+		r->input.at++;
+}
+
+/* ---- scalars ------------------------------------------------------------------------------------ */
+
+static bool read_escape(struct json_reader *r)
+{
+	uint8_t c = read_u8(&r->input);
+
+	if (c != 'u')
+		return c && strchr("\"\\/bfnrt", c);
+	for (int i = 0; i < 4; i++)
+		if (!isxdigit(read_u8(&r->input)))
+			return false;
+	return true;
+}
+
+static enum json_event read_string(struct json_reader *r, enum json_event as)
+{
+	const uint8_t *start = ++r->input.at;
+
+	for (;;) {
+		int c = peek(r);
+		unsigned len = c < 0 ? 0 : utf8_length((const char *)r->input.at, reader_left(&r->input));
+		if (c < 0)
+			return bad(r, "a string has no end");
+		if (c < ' ')
+			return bad(r, "a control character in a string");
+		if (len == 0)
+			return bad(r, "a string is not UTF-8");
+		if (c == '"')
+			break;
+		r->input.at += len;
+		if (c == '\\' && !read_escape(r))
+			return bad(r, "a bad escape in a string");
+	}
+	r->text = (struct bytes){ start, (size_t)(r->input.at - start) };
+	r->input.at++;
+	return as;
+}
+
+static bool read_digits(struct json_reader *r)
+{
+	if (!isdigit(peek(r)))
+		return false;
+	while (isdigit(peek(r)))
+		r->input.at++;
+	return true;
+}
+
+static enum json_event read_number(struct json_reader *r)
+{
+	const uint8_t *start = r->input.at;
+
+	if (peek(r) == '-')
+		r->input.at++;
+	bool leading_zero = peek(r) == '0';
+	const uint8_t *digits = r->input.at;
+	if (!read_digits(r) || (leading_zero && r->input.at - digits > 1))
+		return bad(r, "a bad number");
+	if (peek(r) == '.') {
+		r->input.at++;
+		if (!read_digits(r))
+			return bad(r, "a bad number");
+	}
+	if (peek(r) == 'e' || peek(r) == 'E') {
+		r->input.at++;
+		if (peek(r) == '+' || peek(r) == '-')
+			r->input.at++;
+		if (!read_digits(r))
+			return bad(r, "a bad number");
+	}
+	r->text = (struct bytes){ start, (size_t)(r->input.at - start) };
+	return JSON_NUMBER;
+}
+
+static enum json_event read_word(struct json_reader *r)
+{
+	static const struct {
+		const char *word;
+		enum json_event event;
+	} words[] = { { "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL } };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t len = strlen(words[i].word);
+		if (reader_left(&r->input) >= len && memcmp(r->input.at, words[i].word, len) == 0) {
+			r->input.at += len;
+			return words[i].event;
+		}
+	}
+	return bad(r, "no JSON value");
+}
+
+/* ---- structure ----------------------------------------------------------------------------------- */
+
+static enum json_event open_container(struct json_reader *r, bool is_object)
+{
+	if (r->depth == JSON_READER_DEPTH)
+		return bad(r, "nested too deeply");
+	r->input.at++;
+	r->is_object[r->depth] = is_object;
+	r->is_empty[r->depth++] = true;
+	return is_object ? JSON_OBJECT : JSON_ARRAY;
+}
+
+static enum json_event read_value(struct json_reader *r)
+{
+	r->wants_value = false;
+	r->has_value = true;
+	switch (peek(r)) {
+	case '{':
+		return open_container(r, true);
+	case '[':
+		return open_container(r, false);
+	case '"':
+		return read_string(r, JSON_STRING);
+	case -1:
+		return bad(r, "it ends in the middle");
+	default:
+		return peek(r) == '-' || isdigit(peek(r)) ? read_number(r) : read_word(r);
+	}
+}
+
+static enum json_event read_name(struct json_reader *r)
+{
+	if (peek(r) != '"')
+		return bad(r, "a member without a name");
+	enum json_event event = read_string(r, JSON_NAME);
+	if (event == JSON_BAD)
+		return event;
+	skip_space(r);
+	if (peek(r) != ':')
+		return bad(r, "no colon behind a name");
+	r->input.at++;
+	r->wants_value = true;
+	return JSON_NAME;
+}
+
+static enum json_event read_member(struct json_reader *r)
+{
+	unsigned top = r->depth - 1;
+	int close = r->is_object[top] ? '}' : ']';
+
+	if (peek(r) == close) {
+		r->input.at++;
+		r->depth--;
+		return JSON_CLOSE;
+	}
+	if (!r->is_empty[top]) {
+		if (peek(r) != ',')
+			return bad(r, "no comma between two values");
+		r->input.at++;
+		skip_space(r);
+	}
+	r->is_empty[top] = false;
+	return r->is_object[top] ? read_name(r) : read_value(r);
+}
+
+enum json_event json_reader_next(struct json_reader *r)
+{
+	skip_space(r);
+	if (r->wants_value)
+		return read_value(r);
+	if (r->depth)
+		return read_member(r);
+	if (peek(r) < 0)
+		return JSON_END;
+	if (r->has_value && !r->is_stream)
+		return bad(r, "something follows the document");
+	return read_value(r);
+}
+
+bool json_reader_skip(struct json_reader *r, enum json_event first)
+{
+	if (first == JSON_BAD)
+		return false;
+	if (first != JSON_OBJECT && first != JSON_ARRAY)
+		return true;
+	for (unsigned outside = r->depth - 1; r->depth > outside;)
+		if (json_reader_next(r) == JSON_BAD)
+			return false;
+	return true;
+}
+
+bool json_reader_int(const struct json_reader *r, int64_t *ret)
+{
+	bool negative = r->text.len && r->text.at[0] == '-';
+	uint64_t value = 0;
+
+	for (size_t i = negative; i < r->text.len; i++) {
+		if (!isdigit(r->text.at[i]) || value > (UINT64_MAX >> 1) / 10)
+			return false;
+		value = value * 10 + (uint64_t)(r->text.at[i] - '0');
+	}
+	if (value > INT64_MAX)
+		return false;
+	*ret = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+bool json_reader_is(const struct json_reader *r, const char *text)
+{
+	return r->text.len == strlen(text) && memcmp(r->text.at, text, r->text.len) == 0;
+}

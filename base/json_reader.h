@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_reader: JSON as a stream of events, from bytes in memory. Nothing is built: a document of any
+ * size is read in memory of its nesting. Strict: what RFC 8259 does not allow is refused with its offset.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define JSON_READER_DEPTH 64
+
+enum json_event {
+	JSON_END,      /* of the input: nothing is open */
+	JSON_OBJECT,   /* begins */
+	JSON_ARRAY,    /* begins */
+	JSON_CLOSE,    /* the innermost object or array ends */
+	JSON_NAME,     /* of a member; its value follows */
+	JSON_STRING,
+	JSON_NUMBER,
+	JSON_TRUE,
+	JSON_FALSE,
+	JSON_NULL,
+	JSON_BAD,      /* see `why` and json_reader_offset */
+};
+
+struct json_reader {
+	struct reader input;
+	unsigned depth;
+	bool is_object[JSON_READER_DEPTH];
+	bool is_empty[JSON_READER_DEPTH]; /* nothing in it yet */
+	bool wants_value;                 /* a name was read */
+	bool has_value;                   /* the document has begun */
+	bool is_stream;                   /* values may follow each other, as in ndjson */
+	const char *why;
+	struct bytes text;                /* of a string or name: as written, escapes and all; of a number: its digits */
+};
+
+void json_reader_init(struct json_reader *reader, struct bytes bytes, bool is_stream);
+enum json_event json_reader_next(struct json_reader *reader);
+/* Skips the value whose first event was just read. False if it is bad. */
+bool json_reader_skip(struct json_reader *reader, enum json_event first);
+uint64_t json_reader_offset(const struct json_reader *reader);
+
+/* The last number, if it is a whole one that fits. */
+bool json_reader_int(const struct json_reader *reader, int64_t *ret);
+/* Is the last string or name this one? (None of ours need escapes.) */
+bool json_reader_is(const struct json_reader *reader, const char *text);

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One real recording in every format: the sums of every metric agree, the JSON fits its schema's required
+members, and whoever can read a format here does. usage: agree.py; needs CPPROF and BUILD in the environment."""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CPPROF = os.environ["CPPROF"]
+EXAMPLE = os.path.join(os.environ["BUILD"], "examples", "stencil")
+passed = failed = skipped = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what} {detail}")
+
+
+def skip(why):
+    global skipped
+    skipped += 1
+    print(f"skipped: {why}")
+
+
+def run(*args):
+    return subprocess.run([CPPROF, *args], capture_output=True)
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if not byte & 0x80:
+            return value, at
+
+
+def fields(data):
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield key >> 3, value
+
+
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def read_pprof(path):
+    """Sums per metric; also that every reference finds its target."""
+    strings, sums, locations, functions, used, lines = [], None, set(), set(), set(), []
+    for field, value in fields(gzip.open(path).read()):
+        if field == 6:
+            strings.append(value.decode())
+        elif field == 2:
+            for inner, body in fields(value):
+                if inner == 1:
+                    used.update(packed(body))
+                elif inner == 2:
+                    values = packed(body)
+                    sums = [a + b for a, b in zip(sums or [0] * len(values), values)]
+        elif field == 4:
+            parts = list(fields(value))
+            locations.add(dict(p for p in parts if p[0] == 1)[1])
+            lines += [dict(fields(body)) for inner, body in parts if inner == 4]
+        elif field == 5:
+            functions.add(dict(fields(value))[1])
+    check("pprof: string 0 is empty", strings[0] == "")
+    check("pprof: every location is there", used <= locations)
+    check("pprof: every function is there", {line[1] for line in lines} <= functions)
+    return sums
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    recorded = run("record", "-q", "-F", "499", "-o", "p.data", "--", EXAMPLE, "1")
+    if recorded.returncode in (3, 5):
+        print("skipped: no samples can be had here: " + recorded.stderr.decode().strip().replace("\n", " "))
+        sys.exit(77)
+    check("record", recorded.returncode == 0, recorded.stderr)
+    for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz"):
+        done = run("export", "p.data", "-o", name)
+        check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
+    check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
+
+    document = json.load(open("p.json"))
+    metrics = [sum(document["node_values"]["exclusive"][str(m["id"])]) for m in document["metrics"]]
+    check("json: samples are the quality's", metrics[0] == document["quality"]["samples"])
+    check("json: inclusive root", [document["node_values"]["inclusive"][str(i)][0] for i in range(len(metrics))] == metrics)
+    threads = [0] * len(metrics)
+    for metric, value in zip(document["thread_values"]["metric"], document["thread_values"]["value"]):
+        threads[metric] += value
+    check("json: threads add up", threads == metrics)
+    schema = json.loads(run("schema").stdout)
+    check("json: has what the schema requires", set(schema["required"]) <= set(document))
+
+    stream = [0] * len(metrics)
+    for line in open("p.ndjson"):
+        record = json.loads(line)
+        if record["t"] == "node_values":
+            for metric, values in record["exclusive"].items():
+                stream[int(metric)] += sum(values)
+    check("ndjson sums", stream == metrics)
+    check("ndjson ends", json.loads(line)["t"] == "end")
+    rows = json.load(open("p.rows.json"))
+    check("rows: one root first", rows[0]["level"] == 0 and all(r["level"] > 0 for r in rows[1:]))
+    check("rows sums", rows[0]["value"] == metrics[1] == sum(r["self"] for r in rows))
+    check("pprof sums", read_pprof("p.pb.gz") == metrics)
+    scope = json.load(open("p.speedscope.json"))
+    for profile, total in zip(scope["profiles"], metrics):
+        check("speedscope sums: " + profile["name"], profile["endValue"] == total and sum(profile.get("weights", [total])) == total)
+    frames = len(scope["shared"]["frames"])
+    check("speedscope indices", all(f < frames for p in scope["profiles"] for s in p.get("samples", []) for f in s))
+    check("folded sums", sum(int(line.rsplit(" ", 1)[1]) for line in open("p.folded", errors="replace")) == metrics[1])
+    kinds = set(document["frames"]["kind"])
+    check("loops and inlined calls are in the tree", {"loop", "inline", "function"} <= kinds, kinds)
+
+    if shutil.which("jq"):
+        query = ".node_values.exclusive[\"0\"] | add"
+        check("jq", subprocess.run(["jq", query, "p.json"], capture_output=True, text=True).stdout.strip() == str(metrics[0]))
+    else:
+        skip("jq is not installed")
+    shutil.rmtree(folder)
+    print(f"tally: {passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -33,7 +33,8 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void checkpoint_write(struct checkpoint *checkpoint, struct output *output, struct profile *profile, uint64_t now_ns)
+void checkpoint_write(struct checkpoint *checkpoint, struct output *output, struct profile *profile,
+		      uint64_t now_ns)
 {
 	struct diag diag = { 0 };
 	pid_t pid = fork();
@@ -44,7 +45,8 @@ void checkpoint_write(struct checkpoint *checkpoint, struct output *output, stru
 	}
 
 	uint64_t cost = clock_ns() - now_ns;
-	uint64_t pause = cost * COST_FACTOR > checkpoint->interval_ns ? cost * COST_FACTOR : checkpoint->interval_ns;
+	uint64_t pause =
+		cost * COST_FACTOR > checkpoint->interval_ns ? cost * COST_FACTOR : checkpoint->interval_ns;
 	checkpoint->next_ns = now_ns + pause;
 	if (pid < 0)
 		return; /* no memory for it now; perhaps next time */

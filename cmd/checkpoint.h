@@ -21,6 +21,7 @@ struct checkpoint {
 void checkpoint_init(struct checkpoint *checkpoint, uint64_t interval_ns, uint64_t now_ns);
 bool checkpoint_is_due(struct checkpoint *checkpoint, uint64_t now_ns);
 /* Returns at once. The profile is marked as a checkpoint in the file only. */
-void checkpoint_write(struct checkpoint *checkpoint, struct output *output, struct profile *profile, uint64_t now_ns);
+void checkpoint_write(struct checkpoint *checkpoint, struct output *output, struct profile *profile,
+		      uint64_t now_ns);
 /* Until the one at work is done. */
 void checkpoint_wait(struct checkpoint *checkpoint);

@@ -54,7 +54,8 @@ static bool parse_size(const char *text, uint64_t *ret)
 	static const struct {
 		const char *suffix;
 		unsigned shift;
-	} units[] = { { "", 0 }, { "k", 10 }, { "kb", 10 }, { "m", 20 }, { "mb", 20 }, { "g", 30 }, { "gb", 30 } };
+	} units[] = { { "", 0 },    { "k", 10 }, { "kb", 10 }, { "m", 20 },
+		      { "mb", 20 }, { "g", 30 }, { "gb", 30 } };
 	const char *rest;
 	uint64_t value;
 
@@ -174,7 +175,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 	return false;
 }
 
-static int bad_value(const struct command_line *line, const struct option_spec *spec, const char *given, const char *text)
+static int bad_value(const struct command_line *line, const struct option_spec *spec, const char *given,
+		     const char *text)
 {
 	static const char *const wants[] = {
 		[OPTION_NUMBER] = "a number",
@@ -209,7 +211,8 @@ static size_t distance(const char *a, const char *b)
 		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
 		row[0] = i;
 		for (size_t j = 1; j <= len_b; j++) {
-			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+			row[j] =
+				least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = least(row[j], above2[j - 2] + 1);
 		}
@@ -270,8 +273,9 @@ static void print_option(const struct option_spec *spec)
 {
 	char left[128];
 	const char *no = spec->kind == OPTION_FLAG && spec->name ? "[no-]" : "";
-	int n = snprintf(left, sizeof(left), "  %c%c%s%s%s%s", spec->letter ? '-' : ' ', spec->letter ? spec->letter : ' ',
-			 spec->letter && spec->name ? ", " : "  ", spec->name ? "--" : "", no, spec->name ? spec->name : "");
+	int n = snprintf(left, sizeof(left), "  %c%c%s%s%s%s", spec->letter ? '-' : ' ',
+			 spec->letter ? spec->letter : ' ', spec->letter && spec->name ? ", " : "  ",
+			 spec->name ? "--" : "", no, spec->name ? spec->name : "");
 
 	if (takes_value(spec) && spec->value && n > 0 && (size_t)n < sizeof(left))
 		snprintf(left + n, sizeof(left) - (size_t)n, " %s", spec->value);
@@ -319,7 +323,8 @@ static int set_from(const struct command_line *line, struct cursor *cursor, cons
 	if (!text && cursor->at < cursor->argc)
 		text = cursor->argv[cursor->at++];
 	if (!text)
-		return cmd_usage(line->command, "%s needs a value (%s)", given, spec->value ? spec->value : "VALUE");
+		return cmd_usage(line->command, "%s needs a value (%s)", given,
+				 spec->value ? spec->value : "VALUE");
 	return set_value(spec, text) ? GO_ON : bad_value(line, spec, given, text);
 }
 
@@ -335,7 +340,8 @@ static int parse_long(const struct command_line *line, struct cursor *cursor, co
 	if (!spec && is_no) {
 		spec = find_name(line->specs, name + 3, len - 3);
 		if (spec && spec->kind != OPTION_FLAG)
-			return cmd_usage(line->command, "'%s': '--%s' is not something to switch off", given, spec->name);
+			return cmd_usage(line->command, "'%s': '--%s' is not something to switch off", given,
+					 spec->name);
 	} else {
 		is_no = false;
 	}

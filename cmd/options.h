@@ -41,8 +41,8 @@ struct option_list {
 void option_list_done(struct option_list *list);
 
 struct option_spec {
-	char letter;       /* 0 = none */
-	const char *name;  /* long name without dashes; NULL ends the table unless there is a letter */
+	char letter;      /* 0 = none */
+	const char *name; /* long name without dashes; NULL ends the table unless there is a letter */
 	enum option_kind kind;
 	void *to;          /* a variable of the type the kind states */
 	const char *value; /* placeholder for --help, or the words of a choice */
@@ -55,13 +55,15 @@ struct command_line {
 	const char *about;    /* one paragraph */
 	const char *examples; /* whole lines, or NULL */
 	const struct option_spec *specs;
-	bool stops_at_operand; /* what follows the first operand belongs to somebody else (a command to run) */
+	bool stops_at_operand; /* what follows the first operand belongs to somebody else (a command to run)
+				*/
 	/* Outcome: */
 	char **operands; /* points into argv, which is rearranged; NULL-terminated as argv is */
 	int n_operands;
 };
 
-/* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was printed. */
+/* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was
+ * printed. */
 int options_parse(struct command_line *line, int argc, char **argv);
 
 /* The name most like `wanted`, or NULL if none is close. */

@@ -15,7 +15,7 @@
 #define OUTPUT_DEFAULT "cpprof.data"
 
 struct output {
-	char *path; /* "-" = standard output */
+	char *path;      /* "-" = standard output */
 	bool keeps_last; /* the default name: a file of that name becomes cpprof.data.old */
 	bool has_written;
 };

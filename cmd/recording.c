@@ -98,7 +98,8 @@ static void say_progress(struct recording *r, uint64_t now)
 	if (!is_wanted || now < r->progress_ns + PROGRESS_NS)
 		return;
 	const struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
-	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ", (unsigned long long)((now - r->start_ns) / 1000000000u),
+	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
+		(unsigned long long)((now - r->start_ns) / 1000000000u),
 		(unsigned long long)profile->quality.samples, quality_percent(&profile->quality));
 	r->progress_ns = now;
 }
@@ -127,7 +128,9 @@ static void say_session(const struct recording *r)
 			(unsigned long long)(event->period ? event->period : event->frequency),
 			event->excludes_kernel ? ", user mode only" : "");
 	}
-	fprintf(stderr, "cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a sample\n",
+	fprintf(stderr,
+		"cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a "
+		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, r->source->info.stack_size);
 }
 
@@ -256,23 +259,31 @@ static int begin(struct recording *r, struct diag *diag)
 		error = open_raw(r, diag);
 	if (error)
 		return error;
-	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command keeps its own */
+	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command
+				     keeps its own */
 	say_notes(r);
 	say_session(r);
 
-	struct unwinder_options unwinder = { .mode = o->unwind, .read_memory = read_target, .read_context = r->source };
+	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind,
+					     .read_memory = read_target,
+					     .read_context = r->source };
 	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
 	r->builder = builder_new(r->images, &r->source->info);
 	pid_t child = perf_source_child(r->source);
-	output_init(&r->output, o->output, child ? child : o->pids.pids.n ? o->pids.pids.at[0] : o->tids.pids.at[0]);
+	output_init(&r->output, o->output,
+		    child            ? child
+		    : o->pids.pids.n ? o->pids.pids.at[0]
+				     : o->tids.pids.at[0]);
 	r->start_ns = r->source->info.start_ns;
 	if (o->duration > 0)
 		r->end_ns = r->start_ns + seconds_ns(o->delay) + seconds_ns(o->duration);
-	checkpoint_init(&r->checkpoint, output_is_stdout(&r->output) ? 0 : seconds_ns(o->checkpoint), r->start_ns);
+	checkpoint_init(&r->checkpoint, output_is_stdout(&r->output) ? 0 : seconds_ns(o->checkpoint),
+			r->start_ns);
 	return 0;
 }
 
-/* The command goes on after the recording has ended; a signal meant for it is passed on, a second one ends the wait. */
+/* The command goes on after the recording has ended; a signal meant for it is passed on, a second one ends
+ * the wait. */
 static void await_command(struct recording *r)
 {
 	pid_t child = perf_source_child(r->source);
@@ -302,14 +313,16 @@ static int exit_code(const struct recording *r, const struct profile *profile)
 	if (!profile->quality.samples)
 		return EXIT_NO_SAMPLES;
 	if (quality < r->options->min_quality) {
-		fprintf(stderr, "cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n", quality,
-			r->options->min_quality);
+		fprintf(stderr,
+			"cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n",
+			quality, r->options->min_quality);
 		return EXIT_UNTRUSTWORTHY;
 	}
 	return EXIT_OK;
 }
 
-/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked up. */
+/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked
+ * up. */
 static int write_profile(struct recording *r, struct profile *profile, struct diag *diag)
 {
 	int error = 0;

@@ -16,20 +16,22 @@ static const char record_about[] =
 	"Runs the command and profiles it with all its threads and children. The profile is written when\n"
 	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
 	"not 0; else 0, 5 (no samples) or 6 (below --min-quality).";
-static const char record_examples[] = "  cpprof record -- make -j2             run and profile, children too\n"
-				      "  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
-				      "  cpprof record -e instructions -e cache-misses -- ./prog\n"
-				      "  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
-				      "  cpprof report                         look at the result\n";
+static const char record_examples[] =
+	"  cpprof record -- make -j2             run and profile, children too\n"
+	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
+	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
+	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
 	"Profiles what is already running: every thread, and the threads and children that come later.\n"
 	"Ends when the target ends, on Ctrl-C, or after --duration; the target runs on untouched.";
-static const char attach_examples[] = "  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
-				      "  cpprof attach -n postgres -d 30       every process of that name\n"
-				      "  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
-				      "  sudo cpprof attach -p 1               another user's; the file will be yours\n";
+static const char attach_examples[] =
+	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
+	"  cpprof attach -n postgres -d 30       every process of that name\n"
+	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
+	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
 
 static bool parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
@@ -57,7 +59,8 @@ static int find_names(struct recording_options *options, const char *command)
 			return EXIT_NO_PROCESS;
 		}
 		if (found.pids.n > 1 && !options->is_quiet)
-			fprintf(stderr, "cpprof: %zu processes are named '%s'; profiling all:", found.pids.n, name);
+			fprintf(stderr, "cpprof: %zu processes are named '%s'; profiling all:", found.pids.n,
+				name);
 		for (size_t j = 0; j < found.pids.n; j++) {
 			if (found.pids.n > 1 && !options->is_quiet)
 				fprintf(stderr, " %d%s", found.pids.at[j], j + 1 < found.pids.n ? "" : "\n");
@@ -91,63 +94,81 @@ static int find_targets(struct recording_options *options, const struct command_
 	return find_names(options, line->command);
 }
 
-static int check(struct recording_options *options, const char *command, uint64_t frequency)
+static int check(const struct recording_options *options, const char *command)
 {
-	if (frequency && options->period)
+	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c exclude each other");
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
-	options->frequency = frequency;
 	return GO_ON;
+}
+
+static int parse(struct recording_options *options, struct command_line *line, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID",
+		  "attach to these processes, all threads" },
+		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
+		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME",
+		  "attach to every process of that name" },
+		{ 'd', "duration", OPTION_SECONDS, &options->duration, "SEC",
+		  "stop recording after this time" },
+		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
+		{ 'F', "frequency", OPTION_NUMBER, &options->frequency, "HZ",
+		  "samples per second of CPU time (997)" },
+		{ 'c', "count", OPTION_NUMBER, &options->period, "N",
+		  "a sample every N events (ns, for clocks)" },
+		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
+		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "
+		  "modifiers as libpfm4 has them" },
+		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
+		  "of the stack copied with each sample (16k, at most 65528)" },
+		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
+		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
+		  "follow new threads and children (default)" },
+		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
+		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
+		  "standard output" },
+		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
+		  "also write the raw samples as a perf.data file" },
+		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
+		  "how to unwind (auto)" },
+		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
+		  "add names, lines and loops at the end (default)" },
+		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT",
+		  "exit 6 if fewer stacks are complete" },
+		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
+		  "write the profile so far this often (10; 0 = never)" },
+		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
+		  "memory for all kernel buffers together" },
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 0 },
+	};
+
+	line->specs = specs;
+	return options_parse(line, argc, argv);
 }
 
 int recording_options_parse(struct recording_options *options, const char *command, int argc, char **argv)
 {
 	bool is_record = strcmp(command, "record") == 0;
-	uint64_t frequency = 0;
-	int unwind = UNWIND_AUTO;
-
-	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE, .checkpoint = 10, .inherits = true,
-					       .resolves = true };
-	const struct option_spec specs[] = {
-		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes, all threads" },
-		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
-		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "attach to every process of that name" },
-		{ 'd', "duration", OPTION_SECONDS, &options->duration, "SEC", "stop recording after this time" },
-		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
-		{ 'F', "frequency", OPTION_NUMBER, &frequency, "HZ", "samples per second of CPU time (997)" },
-		{ 'c', "count", OPTION_NUMBER, &options->period, "N", "a sample every N events (ns, for clocks)" },
-		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
-		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and modifiers as libpfm4 has them" },
-		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES", "of the stack copied with each sample (16k, at most 65528)" },
-		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
-		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL, "follow new threads and children (default)" },
-		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
-		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - standard output" },
-		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE", "also write the raw samples as a perf.data file" },
-		{ 0, "unwind", OPTION_CHOICE, &unwind, "auto|analysis|cfi|fp", "how to unwind (auto)" },
-		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL, "add names, lines and loops at the end (default)" },
-		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT", "exit 6 if fewer stacks are complete" },
-		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC", "write the profile so far this often (10; 0 = never)" },
-		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES", "memory for all kernel buffers together" },
-		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
-		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
-		{ 0 },
-	};
 	struct command_line line = { .command = command,
 				     .usage = is_record ? record_usage : attach_usage,
 				     .about = is_record ? record_about : attach_about,
 				     .examples = is_record ? record_examples : attach_examples,
-				     .specs = specs,
 				     .stops_at_operand = true };
-	int code = options_parse(&line, argc, argv);
+
+	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
+					       .checkpoint = 10,
+					       .inherits = true,
+					       .resolves = true,
+					       .unwind = UNWIND_AUTO };
+	int code = parse(options, &line, argc, argv);
 	if (code == GO_ON)
-		code = check(options, command, frequency);
-	if (code == GO_ON)
-		code = find_targets(options, &line);
-	options->unwind = (enum unwind_mode)unwind;
-	return code;
+		code = check(options, command);
+	return code == GO_ON ? find_targets(options, &line) : code;
 }
 
 void recording_options_done(struct recording_options *options)

@@ -22,7 +22,7 @@ struct recording_options {
 	uint64_t frequency, period, stack_size, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool all_user, inherits, resolves;
-	enum unwind_mode unwind;
+	int unwind; /* enum unwind_mode */
 	const char *output, *raw;
 	double min_quality; /* percent; 0 = whatever it is */
 	bool is_quiet;

@@ -11,13 +11,17 @@
 
 struct event_spec event_spec_cpu_clock(void)
 {
-	return (struct event_spec){ .name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
+	return (struct event_spec){ .name = "cpu-clock",
+				    .type = PERF_TYPE_SOFTWARE,
+				    .config = PERF_COUNT_SW_CPU_CLOCK,
 				    .is_clock = true };
 }
 
 struct event_spec event_spec_cycles(void)
 {
-	return (struct event_spec){ .name = "cycles", .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };
+	return (struct event_spec){ .name = "cycles",
+				    .type = PERF_TYPE_HARDWARE,
+				    .config = PERF_COUNT_HW_CPU_CYCLES };
 }
 
 static bool is_clock(const struct perf_event_attr *attr)
@@ -37,7 +41,8 @@ int event_spec_parse(const char *name, struct event_spec *ret, struct diag *diag
 	if (error != PFM_SUCCESS) {
 		diag_set(diag, -ENOENT, "cannot count '%s'", name);
 		diag_why(diag, "%s", pfm_strerror(error));
-		diag_hint(diag, "common names: cycles, instructions, cache-misses, branch-misses, cpu-clock, page-faults");
+		diag_hint(diag, "common names: cycles, instructions, cache-misses, branch-misses, cpu-clock, "
+				"page-faults");
 		return -ENOENT;
 	}
 

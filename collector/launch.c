@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 __attribute__((noreturn)) static void run_child(char *const *argv, const sigset_t *signals, int go, int error)
 {
 	char byte;

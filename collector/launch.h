@@ -11,9 +11,9 @@
 #include "base/diag.h"
 
 struct launch {
-	pid_t pid; /* 0 = none */
-	int go;    /* closing it without a word makes the child leave */
-	int error; /* the child writes its errno here if it cannot run the command */
+	pid_t pid;  /* 0 = none */
+	int go;     /* closing it without a word makes the child leave */
+	int error;  /* the child writes its errno here if it cannot run the command */
 	int status; /* as waitpid gives it, once is_over */
 	bool is_started, is_over;
 };

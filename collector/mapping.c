@@ -29,7 +29,7 @@ struct mapper {
 	struct images *images; /* borrowed */
 	const struct mapper_ops *ops;
 	void *context;
-	struct map by_file;    /* hash of what the kernel said -> image */
+	struct map by_file; /* hash of what the kernel said -> image */
 	image_id vdso;
 };
 
@@ -54,15 +54,18 @@ void mapper_free(struct mapper *mapper)
 
 /* ---- where the image lies ------------------------------------------------------------------- */
 
-bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offset, bool is_executable, uint64_t *ret)
+bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offset, bool is_executable,
+		  uint64_t *ret)
 {
 	const struct segment *best = NULL;
 
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
-		uint64_t slack = s->vaddr & 0xffff; /* mappings start at a page, of at most 64 KiB; segments need not */
+		uint64_t slack = s->vaddr &
+				 0xffff; /* mappings start at a page, of at most 64 KiB; segments need not */
 		uint64_t first = s->offset > slack ? s->offset - slack : 0;
-		if (s->type != PT_LOAD || file_offset < first || file_offset - first >= s->file_size + (s->offset - first))
+		if (s->type != PT_LOAD || file_offset < first ||
+		    file_offset - first >= s->file_size + (s->offset - first))
 			continue;
 		bool is_inside = file_offset >= s->offset;
 		bool is_alike = !!(s->flags & PF_X) == is_executable;
@@ -80,7 +83,8 @@ bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offse
 /* A path inside another process's root: links in it must not lead out of there. */
 static int look_inside(int root, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
@@ -179,7 +183,8 @@ static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *f
 	ssize_t n = target_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
 	if (n <= 0)
 		n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, len);
-	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]", &mapper->vdso, &diag) < 0)
+	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]",
+					 &mapper->vdso, &diag) < 0)
 		mapper->vdso = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, "[vdso]", NULL);
 	return mapper->vdso;
 }
@@ -228,7 +233,8 @@ static uint64_t key_of(const struct mapping_file *file, const char *path)
 	return key ^ hash_u64(file->inode ^ (uint64_t)file->major << 52 ^ (uint64_t)file->minor << 40);
 }
 
-static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file, const struct mapping *m)
+static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+			  const struct mapping *m)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(m->path), cut = sizeof(deleted) - 1;
@@ -247,7 +253,8 @@ static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping
 
 static void set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
 {
-	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, m->path, file->build_id.len ? &file->build_id : NULL);
+	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, m->path,
+				     file->build_id.len ? &file->build_id : NULL);
 	m->bias = m->start - m->file_offset;
 }
 

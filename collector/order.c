@@ -27,8 +27,8 @@ struct entry {
 struct order {
 	VEC(struct entry) heap;
 	VEC(struct block *) spare;
-	struct block *current; /* being filled */
-	struct block *handed;  /* holds the record handed out last */
+	struct block *current;          /* being filled */
+	struct block *handed;           /* holds the record handed out last */
 	uint64_t previous_ns, round_ns; /* begin of the last round and of this one */
 	uint64_t limit_ns;              /* records up to here may go */
 	uint64_t last_ns, n_added, n_late;
@@ -144,7 +144,8 @@ void order_add(struct order *order, uint64_t time_ns, struct bytes record)
 	assert(room <= BLOCK_SIZE); /* a record's size is a u16 */
 
 	struct block *block = block_for(order, room);
-	struct entry entry = { time_ns, order->n_added++, block, (uint32_t)block->used, (uint32_t)record.len };
+	struct entry entry = { time_ns, order->n_added++, block, (uint32_t)block->used,
+			       (uint32_t)record.len };
 
 	memcpy(block->bytes + block->used, record.at, record.len);
 	block->used += room;

@@ -30,8 +30,9 @@ void order_round_end(struct order *order);
 /* Nothing more will come: everything may go. */
 void order_finish(struct order *order);
 
-/* The earliest record that may go; false if there is none. Its bytes (aligned for u64) are valid until the next call. */
+/* The earliest record that may go; false if there is none. Its bytes (aligned for u64) are valid until the
+ * next call. */
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret);
 
-size_t order_held(const struct order *order); /* bytes */
+size_t order_held(const struct order *order);   /* bytes */
 uint64_t order_late(const struct order *order); /* records so far */

@@ -21,7 +21,8 @@
 #include "base/cleanup.h"
 #include "collector/target.h"
 
-#define BIRTH_NS 2000000 /* a thread shows in /proc microseconds before the record of its birth is written */
+#define BIRTH_NS 2000000 /* a thread shows in /proc microseconds before the record of its birth is written \
+			  */
 
 /* ---- saying why not ------------------------------------------------------------------------- */
 
@@ -50,11 +51,13 @@ static int refused(pid_t pid, int error, struct diag *diag)
 		if (geteuid() != 0 && is_anothers(pid))
 			diag_hint(diag, "it belongs to another user; try: sudo cpprof attach -p %d", pid);
 		else if (geteuid() != 0)
-			diag_hint(diag, "kernel.perf_event_paranoid is %ld; try: sudo cpprof attach -p %d\n"
-					"        or: sudo sysctl kernel.perf_event_paranoid=2",
+			diag_hint(diag,
+				  "kernel.perf_event_paranoid is %ld; try: sudo cpprof attach -p %d\n"
+				  "        or: sudo sysctl kernel.perf_event_paranoid=2",
 				  paranoid_level(), pid);
 		else
-			diag_hint(diag, "the system (a container, a security module) forbids perf_event even to root");
+			diag_hint(diag, "the system (a container, a security module) forbids perf_event even "
+					"to root");
 	}
 	return error;
 }
@@ -81,10 +84,10 @@ static void raise_file_limit(size_t wanted)
 struct attach {
 	struct perf_live *live;
 	pid_t pid;
-	struct map seen;       /* threads that have events, or need none */
-	pid_t alive;           /* a thread to ask /proc through: the first one may have ended */
+	struct map seen; /* threads that have events, or need none */
+	pid_t alive;     /* a thread to ask /proc through: the first one may have ended */
 	size_t n_watched, n_missed;
-	int error;             /* the last one that kept a thread out */
+	int error; /* the last one that kept a thread out */
 };
 
 static void wait_for_births(struct perf_live *live)
@@ -160,14 +163,18 @@ static void learn_mapping(void *context, const struct target_map *map)
 {
 	struct attach *attach = context;
 	struct perf_live *live = attach->live;
-	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor,
-				     .tid = attach->alive };
+	struct mapping_file file = {
+		.inode = map->inode, .major = map->major, .minor = map->minor, .tid = attach->alive
+	};
 	struct event event = { .kind = EVENT_MAPPING, .pid = attach->pid, .tid = attach->pid };
 
 	if (!map->is_executable)
 		return;
-	event.mapping = (struct mapping){ .start = map->start, .len = map->end - map->start, .file_offset = map->offset,
-					  .is_executable = true, .path = alloc_text(map->path) };
+	event.mapping = (struct mapping){ .start = map->start,
+					  .len = map->end - map->start,
+					  .file_offset = map->offset,
+					  .is_executable = true,
+					  .path = alloc_text(map->path) };
 	mapper_resolve(live->mapper, attach->pid, &file, &event.mapping);
 	vec_push(&live->known, event);
 }
@@ -182,7 +189,9 @@ static void learn_names(struct attach *attach)
 		pid_t tid = threads.pids.at[i];
 		if (map_find(&attach->seen, (uint32_t)tid) == MAP_NONE)
 			continue;
-		vec_push(&live->known, ((struct event){ .kind = EVENT_COMM, .pid = attach->pid, .tid = tid,
+		vec_push(&live->known, ((struct event){ .kind = EVENT_COMM,
+							.pid = attach->pid,
+							.tid = tid,
 							.comm = target_comm(attach->pid, tid) }));
 	}
 	vec_done(&threads.pids);
@@ -218,13 +227,15 @@ static void note_missed(struct attach *attach)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (attach->error == -EMFILE)
 		perf_live_note(attach->live,
-			       "%zu of %zu threads of process %d are not profiled: no more than %llu files may be open; "
+			       "%zu of %zu threads of process %d are not profiled: no more than %llu files "
+			       "may be open; "
 			       "raise it with ulimit -n",
 			       attach->n_missed, attach->n_missed + attach->n_watched, attach->pid,
 			       (unsigned long long)limit.rlim_cur);
 	else
-		perf_live_note(attach->live, "%zu of %zu threads of process %d are not profiled: %s", attach->n_missed,
-			       attach->n_missed + attach->n_watched, attach->pid, strerror(-attach->error));
+		perf_live_note(attach->live, "%zu of %zu threads of process %d are not profiled: %s",
+			       attach->n_missed, attach->n_missed + attach->n_watched, attach->pid,
+			       strerror(-attach->error));
 }
 
 /* tid 0: every thread. */
@@ -252,7 +263,8 @@ static int attach_target(struct perf_live *live, pid_t pid, pid_t tid, struct di
 
 static bool may_skip(const struct perf_source_options *options, int error)
 {
-	return options->skips_refused && (error == -EACCES || error == -EPERM || error == -ESRCH || error == -ENOTSUP);
+	return options->skips_refused &&
+	       (error == -EACCES || error == -EPERM || error == -ESRCH || error == -ENOTSUP);
 }
 
 int perf_attach_all(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)

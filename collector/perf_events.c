@@ -17,11 +17,11 @@
 #include "collector/perf_regs.h"
 #include "collector/target.h"
 
-#define RING_BYTES (8u << 20)        /* half a second of 16 KiB snapshots at 997 Hz */
-#define RINGS_BYTES (256ull << 20)   /* of all CPUs together */
-#define RING_LEAST (128u << 10)      /* two of the largest records */
-#define FDS_RESERVED 24              /* descriptors left for reading images and writing the profile */
-#define WAKEUP_FRACTION 4            /* a ring is drained at a quarter full at the latest */
+#define RING_BYTES (8u << 20)      /* half a second of 16 KiB snapshots at 997 Hz */
+#define RINGS_BYTES (256ull << 20) /* of all CPUs together */
+#define RING_LEAST (128u << 10)    /* two of the largest records */
+#define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
+#define WAKEUP_FRACTION 4          /* a ring is drained at a quarter full at the latest */
 
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
@@ -91,7 +91,8 @@ static void add_sampling(struct perf_event_attr *attr, const struct perf_want *w
 	attr->read_format = lost_format();
 }
 
-static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec, const struct perf_want *want)
+static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
+		     const struct perf_want *want)
 {
 	uint64_t period = spec->period ? spec->period : spec->frequency ? 0 : want->period;
 
@@ -102,7 +103,8 @@ static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec
 		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
 }
 
-/* One event of the session tells of names, mappings, forks and ends; if all did, each would come many times. */
+/* One event of the session tells of names, mappings, forks and ends; if all did, each would come many times.
+ */
 static void add_tracking(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
@@ -236,7 +238,8 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 
 	while (bytes > share && bytes > RING_LEAST)
 		bytes /= 2;
-	while ((error = open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) && bytes > RING_LEAST)
+	while ((error = open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) &&
+	       bytes > RING_LEAST)
 		bytes /= 2;
 	if (error == -EPERM)
 		diag_hint(diag, "the limit on locked memory is too low; try: ulimit -l unlimited");
@@ -245,8 +248,8 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 
 /* ---- a session ------------------------------------------------------------------------------ */
 
-int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n, const struct perf_want *want,
-		     struct diag *diag)
+int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
+		     const struct perf_want *want, struct diag *diag)
 {
 	*events = (struct perf_events){ 0 };
 	make_attrs(events, specs, n, want);

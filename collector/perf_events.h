@@ -26,9 +26,9 @@ struct perf_want {
 	uint32_t stack_size;        /* a multiple of 8, at most PERF_STACK_MAX */
 	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
 	bool is_inherited;
-	bool starts_on_exec;        /* else by perf_events_enable */
-	bool starts_later;          /* names and mappings at once, samples by perf_events_enable_samples */
-	uint64_t ring_bytes;        /* at most this much for all rings; 0 = a default */
+	bool starts_on_exec; /* else by perf_events_enable */
+	bool starts_later;   /* names and mappings at once, samples by perf_events_enable_samples */
+	uint64_t ring_bytes; /* at most this much for all rings; 0 = a default */
 };
 #define PERF_STACK_MAX 65528
 
@@ -44,8 +44,8 @@ struct perf_events {
 	struct perf_layout layout;         /* shared by all; its event index must be set by id */
 	struct map by_id;                  /* event id -> attr */
 	VEC(int) cpus;
-	VEC(int) anchors;                  /* one a CPU */
-	VEC(struct perf_ring) rings;       /* one a CPU */
+	VEC(int) anchors;            /* one a CPU */
+	VEC(struct perf_ring) rings; /* one a CPU */
 	VEC(struct perf_fd) fds;
 };
 
@@ -58,11 +58,12 @@ int perf_events_probe(const struct event_spec *spec, bool with_kernel);
 uint64_t perf_events_max_frequency(void);
 
 /* Makes the rings. specs are copied into attrs. */
-int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n, const struct perf_want *want,
-		     struct diag *diag);
+int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
+		     const struct perf_want *want, struct diag *diag);
 void perf_events_done(struct perf_events *events);
 
-/* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not ours. */
+/* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
+ * ours. */
 int perf_events_add(struct perf_events *events, pid_t tid);
 /* Switches on what was added from descriptor `first` on. */
 void perf_events_enable(struct perf_events *events, size_t first);

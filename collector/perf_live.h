@@ -16,8 +16,8 @@
 
 struct perf_target {
 	pid_t pid;
-	pid_t tid;     /* 0: the whole process */
-	int pidfd;     /* -1: asked through /proc */
+	pid_t tid; /* 0: the whole process */
+	int pidfd; /* -1: asked through /proc */
 	bool is_gone;
 };
 
@@ -33,10 +33,10 @@ struct perf_live {
 	/* What /proc told when we attached, to be handed out before anything else. Strings are owned. */
 	VEC(struct event) known;
 	size_t next_known;
-	struct map maps_read;        /* pid -> index into maps_ns */
-	VEC(uint64_t) maps_ns;       /* mappings older than this are in `known` already */
+	struct map maps_read;  /* pid -> index into maps_ns */
+	VEC(uint64_t) maps_ns; /* mappings older than this are in `known` already */
 	bool is_attaching;
-	struct map forked;           /* while attaching: threads whose birth was seen, so they have inherited events */
+	struct map forked; /* while attaching: threads whose birth was seen, so they have inherited events */
 
 	struct perf_writer *raw; /* NULL = not asked for */
 	struct perf_scratch scratch;
@@ -44,7 +44,7 @@ struct perf_live {
 	uint64_t round_ns, samples_from_ns;
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	VEC(struct pollfd) polls;
-	uint64_t lost;               /* by records so far; after the end, what no record told of */
+	uint64_t lost; /* by records so far; after the end, what no record told of */
 	struct perf_source_stats stats;
 };
 

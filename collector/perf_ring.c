@@ -81,7 +81,8 @@ bool perf_ring_begin(struct perf_ring *ring)
 	struct perf_event_mmap_page *page = ring->map;
 
 	ring->view.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	if (ring->view.head - ring->view.at > ring->view.size) { /* cannot be, but nothing may be read if it is */
+	if (ring->view.head - ring->view.at >
+	    ring->view.size) { /* cannot be, but nothing may be read if it is */
 		ring->view.is_damaged = true;
 		ring->view.at = ring->view.head;
 	}

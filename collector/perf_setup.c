@@ -29,7 +29,8 @@ struct setup {
 
 static bool is_missing(int error)
 {
-	return error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL || error == -ENXIO;
+	return error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL ||
+	       error == -ENXIO;
 }
 
 static void add_spec(struct setup *setup, const struct event_spec *spec)
@@ -50,8 +51,8 @@ static void choose_default(struct setup *setup)
 }
 
 /* The events asked for, or what can be had instead, which is said. */
-static int choose_events(struct perf_live *live, const struct perf_source_options *options, struct setup *setup,
-			 struct diag *diag)
+static int choose_events(struct perf_live *live, const struct perf_source_options *options,
+			 struct setup *setup, struct diag *diag)
 {
 	if (options->n_events > EVENTS_MAX)
 		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
@@ -73,7 +74,8 @@ static int choose_events(struct perf_live *live, const struct perf_source_option
 	return 0;
 }
 
-static void choose_modes(struct perf_live *live, const struct perf_source_options *options, struct setup *setup)
+static void choose_modes(struct perf_live *live, const struct perf_source_options *options,
+			 struct setup *setup)
 {
 	struct perf_want *want = &setup->want;
 
@@ -94,14 +96,17 @@ static void choose_modes(struct perf_live *live, const struct perf_source_option
 	}
 }
 
-static void choose_rate(struct perf_live *live, const struct perf_source_options *options, struct perf_want *want)
+static void choose_rate(struct perf_live *live, const struct perf_source_options *options,
+			struct perf_want *want)
 {
 	uint64_t highest = perf_events_max_frequency();
 
 	want->period = options->period;
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
 	if (highest && want->frequency > highest) {
-		perf_live_note(live, "the kernel takes no more than %llu samples a second (kernel.perf_event_max_sample_rate)",
+		perf_live_note(live,
+			       "the kernel takes no more than %llu samples a second "
+			       "(kernel.perf_event_max_sample_rate)",
 			       (unsigned long long)highest);
 		want->frequency = highest;
 	}
@@ -124,8 +129,8 @@ static char *describe_targets(const struct perf_source_options *options)
 
 	for (size_t i = 0; i < options->n_pids; i++) {
 		CLEANUP(freep) char *line = target_command_line(options->pids[i]);
-		text_printf(&text, "%s%d%s%s%s", i ? ", " : "process ", options->pids[i], line[0] ? " (" : "", line,
-			    line[0] ? ")" : "");
+		text_printf(&text, "%s%d%s%s%s", i ? ", " : "process ", options->pids[i], line[0] ? " (" : "",
+			    line, line[0] ? ")" : "");
 	}
 	for (size_t i = 0; i < options->n_tids; i++)
 		text_printf(&text, "%s%d", i ? ", " : "thread ", options->tids[i]);
@@ -155,9 +160,12 @@ static char *describe_cpu(void)
 	return implementer && part ? alloc_printf("implementer %s part %s", implementer, part) : NULL;
 }
 
-static void describe_event(struct source_info *info, const struct perf_event_attr *attr, const struct event_spec *spec)
+static void describe_event(struct source_info *info, const struct perf_event_attr *attr,
+			   const struct event_spec *spec)
 {
-	struct source_event event = { .type = attr->type, .config = attr->config, .excludes_kernel = attr->exclude_kernel };
+	struct source_event event = { .type = attr->type,
+				      .config = attr->config,
+				      .excludes_kernel = attr->exclude_kernel };
 
 	snprintf(event.name, sizeof(event.name), "%s", spec->name);
 	snprintf(event.unit, sizeof(event.unit), "%s", spec->is_clock ? "ns" : "count");
@@ -166,7 +174,8 @@ static void describe_event(struct source_info *info, const struct perf_event_att
 	vec_push(&info->events, event);
 }
 
-static void describe(struct perf_live *live, const struct perf_source_options *options, const struct setup *setup)
+static void describe(struct perf_live *live, const struct perf_source_options *options,
+		     const struct setup *setup)
 {
 	struct source_info *info = &live->source.info;
 	struct utsname host;
@@ -240,7 +249,8 @@ static int attach(struct perf_live *live, const struct perf_source_options *opti
 	describe(live, options, &setup);
 	if (options->delay_ns)
 		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;
-	return options->argv ? perf_attach_command(live, options, diag) : perf_attach_all(live, options, diag);
+	return options->argv ? perf_attach_command(live, options, diag)
+			     : perf_attach_all(live, options, diag);
 }
 
 int perf_source_open(struct images *images, const struct perf_source_options *options, struct source **ret,
@@ -258,7 +268,8 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");
 	if (!error && options->argv)
 		error = target_check_file(options->argv[0], diag);
-	if (!error && options->argv) /* forked first: the command must not inherit our limits and descriptors */
+	if (!error &&
+	    options->argv) /* forked first: the command must not inherit our limits and descriptors */
 		error = launch_prepare(options->argv, options->signals, &live->launch, diag);
 	if (!error)
 		error = attach(live, options, diag);

@@ -14,9 +14,10 @@
 
 #include "collector/target.h"
 
-#define ROUND_NS 50000000ull       /* rings are read at least this often while there is something to read */
-#define IDLE_MS 100                /* and this often when there is nothing */
-#define HELD_MAX (512ull << 20)    /* a consumer this far behind: leave the rings to fill, and the kernel counts */
+#define ROUND_NS 50000000ull /* rings are read at least this often while there is something to read */
+#define IDLE_MS 100          /* and this often when there is nothing */
+#define HELD_MAX \
+	(512ull << 20) /* a consumer this far behind: leave the rings to fill, and the kernel counts */
 
 static struct perf_live *live_of(struct source *source)
 {
@@ -91,8 +92,11 @@ static bool is_known(const struct perf_live *live, const struct event *event)
 static void finish_mapping(struct perf_live *live, struct event *event)
 {
 	const struct perf_record *record = &live->record;
-	struct mapping_file file = { .inode = record->mmap.inode, .major = record->mmap.major,
-				     .minor = record->mmap.minor, .build_id = record->mmap.build_id, .tid = event->tid };
+	struct mapping_file file = { .inode = record->mmap.inode,
+				     .major = record->mmap.major,
+				     .minor = record->mmap.minor,
+				     .build_id = record->mmap.build_id,
+				     .tid = event->tid };
 
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
@@ -172,7 +176,8 @@ static bool is_gone(const struct perf_target *target)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", target->pid, target->tid ? target->tid : target->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", target->pid,
+		 target->tid ? target->tid : target->pid);
 	return access(path, F_OK) < 0;
 }
 
@@ -195,10 +200,12 @@ static void wait_for_news(struct perf_live *live, int timeout_ms)
 
 	vec_clear(&live->polls);
 	for (size_t i = 0; i < n_rings; i++)
-		vec_push(&live->polls, ((struct pollfd){ .fd = live->events.anchors.at[i], .events = POLLIN }));
+		vec_push(&live->polls,
+			 ((struct pollfd){ .fd = live->events.anchors.at[i], .events = POLLIN }));
 	for (size_t i = 0; i < live->targets.n; i++) {
 		const struct perf_target *target = &live->targets.at[i];
-		vec_push(&live->polls, ((struct pollfd){ .fd = target->is_gone ? -1 : target->pidfd, .events = POLLIN }));
+		vec_push(&live->polls,
+			 ((struct pollfd){ .fd = target->is_gone ? -1 : target->pidfd, .events = POLLIN }));
 	}
 	live->stats.wakeups++;
 	if (poll(live->polls.at, live->polls.n, timeout_ms) <= 0)
@@ -226,7 +233,8 @@ static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadlin
 	return (int)(left < ms ? left : ms);
 }
 
-/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be asked. */
+/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be
+ * asked. */
 static void finish(struct perf_live *live)
 {
 	perf_live_round(live);
@@ -276,7 +284,8 @@ static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr,
 {
 	const struct perf_record *record = &live_of(source)->record;
 
-	/* The thread just sampled surely lives; the process's first thread may have ended before the others. */
+	/* The thread just sampled surely lives; the process's first thread may have ended before the others.
+	 */
 	return target_read_memory(record->pid == pid && record->tid ? record->tid : pid, addr, to, len);
 }
 
@@ -337,7 +346,8 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 	for (size_t i = 0; i < live->events.attrs.n; i++) {
 		bool is_sampling = i < live->events.n_sampling;
 		vec_push(&events, ((struct perf_writer_event){ &live->events.attrs.at[i],
-							       is_sampling ? source->info.events.at[i].name : "dummy" }));
+							       is_sampling ? source->info.events.at[i].name
+									   : "dummy" }));
 	}
 	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
 	vec_done(&events);

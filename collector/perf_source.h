@@ -18,7 +18,7 @@ struct perf_source_options {
 	size_t n_pids;
 	const pid_t *tids; /* single threads */
 	size_t n_tids;
-	char *const *argv; /* a command to run; NULL-terminated */
+	char *const *argv;       /* a command to run; NULL-terminated */
 	const sigset_t *signals; /* the command's signal mask; NULL = the caller's own */
 
 	bool skips_refused;        /* processes we may not attach to become a note, if others are left */
@@ -32,8 +32,8 @@ struct perf_source_options {
 	bool inherits;              /* follow threads and processes that come later */
 };
 
-#define SOURCE_FREQUENCY 997     /* no divisor of the frequencies programs tick with */
-#define SOURCE_STACK_SIZE 16384  /* up to here the copy costs the target less than the interrupt */
+#define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */
+#define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MAX 65528
 
 /*

@@ -12,7 +12,9 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-#define PAUSE_NS 100000000ull /* a read of a large maps file takes some ms: at most a few per cent of one thread's time */
+#define PAUSE_NS                                                                                          \
+	100000000ull /* a read of a large maps file takes some ms: at most a few per cent of one thread's \
+			time */
 
 struct top {
 	struct stack_range range;

@@ -21,7 +21,8 @@ struct pid_list {
 
 /* Thread ids of a process. -ESRCH if it is gone. */
 int target_threads(pid_t pid, struct pid_list *ret);
-/* Processes whose comm, or whose executable's or script's base name, is exactly `name`; cpprof itself is left out. */
+/* Processes whose comm, or whose executable's or script's base name, is exactly `name`; cpprof itself is left
+ * out. */
 int target_find(const char *name, struct pid_list *ret);
 /* The process a thread belongs to; -ESRCH if it is gone. */
 int target_process_of(pid_t tid, pid_t *ret);

@@ -51,7 +51,8 @@ static void print_quality(const struct profile *p)
 	for (int i = 0; i < STACK_END_N; i++)
 		if (q->by_end[i])
 			printf("end %s %" PRIu64 "\n", stack_end_name((enum stack_end)i), q->by_end[i]);
-	printf("lost %" PRIu64 "\nthrottled %" PRIu64 "\nclipped %" PRIu64 "\n", q->lost, q->throttled, q->clipped);
+	printf("lost %" PRIu64 "\nthrottled %" PRIu64 "\nclipped %" PRIu64 "\n", q->lost, q->throttled,
+	       q->clipped);
 }
 
 int main(int argc, char **argv)
@@ -64,8 +65,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	print_quality(p);
-	printf("checkpoint %u\nresolved %u\nduration_ms %" PRIu64 "\n", p->run.is_checkpoint, p->run.is_resolved,
-	       p->run.duration_ns / 1000000);
+	printf("checkpoint %u\nresolved %u\nduration_ms %" PRIu64 "\n", p->run.is_checkpoint,
+	       p->run.is_resolved, p->run.duration_ns / 1000000);
 	printf("mode %s\ncommand_line %s\n", intern_text(&p->strings, p->run.mode),
 	       intern_text(&p->strings, p->run.command_line));
 	for (size_t i = 0; i < p->events.n; i++)

@@ -9,7 +9,9 @@
 #include "cmd/checkpoint.h"
 #include "cmd/output.h"
 
-static const struct tm new_year = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5 };
+static const struct tm new_year = {
+	.tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5
+};
 
 static void check_expand(const char *template, const char *want)
 {
@@ -66,7 +68,8 @@ TEST(output_keeps_the_last_default_file_once)
 		output_init(&output, NULL, 1);
 		CHECK_EQ(output_write(&output, profile, &diag), 0);
 		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
-		CHECK_EQ(output_write(&output, profile, &diag), 0); /* the same recording replaces its own file */
+		CHECK_EQ(output_write(&output, profile, &diag),
+			 0); /* the same recording replaces its own file */
 		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
 		output_done(&output);
 	}

@@ -62,8 +62,11 @@ static void find_self(void *context, const struct target_map *map)
 
 static struct mapping mapping_of(const struct target_map *map)
 {
-	return (struct mapping){ .start = map->start, .len = map->end - map->start, .file_offset = map->offset,
-				 .is_executable = true, .path = map->path };
+	return (struct mapping){ .start = map->start,
+				 .len = map->end - map->start,
+				 .file_offset = map->offset,
+				 .is_executable = true,
+				 .path = map->path };
 }
 
 TEST(mapper_opens_the_program_that_runs)

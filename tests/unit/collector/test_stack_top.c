@@ -14,7 +14,8 @@ static struct stack_range find(void *context, pid_t tid, uint64_t sp)
 
 	(void)context, (void)tid;
 	lookups++;
-	return sp - start < 0x1000 ? (struct stack_range){ start, start + 0x1000 } : (struct stack_range){ 0 };
+	return sp - start < 0x1000 ? (struct stack_range){ start, start + 0x1000 }
+				   : (struct stack_range){ 0 };
 }
 
 TEST(stack_top_cuts_at_the_end_of_the_mapping)

@@ -17,7 +17,9 @@ TEST(target_reads_a_file_mapping)
 {
 	struct target_map map;
 
-	CHECK(parse("ffff9c000000-ffff9c1a0000 r-xp 00001000 fd:01 1234567                    /usr/lib/lib c.so.6", &map));
+	CHECK(parse("ffff9c000000-ffff9c1a0000 r-xp 00001000 fd:01 1234567                    /usr/lib/lib "
+		    "c.so.6",
+		    &map));
 	CHECK_EQ(map.start, 0xffff9c000000);
 	CHECK_EQ(map.end, 0xffff9c1a0000);
 	CHECK_EQ(map.offset, 0x1000);
@@ -102,7 +104,8 @@ TEST(target_says_when_nobody_is_there)
 
 TEST(target_accepts_64_bit_programs_of_known_machines_only)
 {
-	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB }, .e_machine = EM_X86_64 };
+	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+			    .e_machine = EM_X86_64 };
 	struct bytes bytes = { (const uint8_t *)&head, sizeof(head) };
 
 	CHECK_EQ(target_check_elf(bytes), 0);

@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
+#include "report/filter.h"
 #include "report/quality.h"
 #include "report/text.h"
 #include "structure/fuse.h"
@@ -24,7 +25,7 @@ struct report_request {
 	int view, sort, group, base, color;
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
-	const char *metric;
+	const char *metric, *focus, *hide;
 	struct option_list threads;
 	bool inlines, loops;
 };
@@ -93,23 +94,46 @@ static bool *choose_threads(const struct profile *profile, const struct option_l
 	return is_kept;
 }
 
-/* "threads 4711, worker" */
-static char *describe_filter(const struct option_list *threads)
+/* "thread 4711, worker, stacks through 'solve', without 'malloc'"; NULL if everything is shown. */
+static char *describe_filter(const struct report_request *request)
 {
 	struct text text = { 0 };
 
-	if (threads->values.n == 0)
-		return NULL;
-	text_printf(&text, "%s ", threads->values.n == 1 ? "thread" : "threads");
-	for (size_t i = 0; i < threads->values.n; i++)
-		text_printf(&text, "%s%s", i ? ", " : "", threads->values.at[i]);
+	for (size_t i = 0; i < request->threads.values.n; i++)
+		text_printf(&text, "%s%s", i ? ", " : "thread ", request->threads.values.at[i]);
+	if (request->focus)
+		text_printf(&text, "%sstacks through '%s'", text.len ? ", " : "", request->focus);
+	if (request->hide)
+		text_printf(&text, "%swithout '%s'", text.len ? ", " : "stacks ", request->hide);
 	return text.at;
+}
+
+/* Leaves the tree as it is, or replaces it by what is asked about. */
+static int apply_filter(const struct profile *profile, const struct report_request *request, struct scope_tree *tree,
+			struct diag *diag)
+{
+	CLEANUP(freep) bool *is_focus = NULL;
+	CLEANUP(freep) bool *is_hidden = NULL;
+	struct scope_tree filtered;
+
+	if (!request->focus && !request->hide)
+		return 0;
+	if (request->focus && scope_tree_match(tree, profile, request->focus, &is_focus, diag) < 0)
+		return -EINVAL;
+	if (request->hide && scope_tree_match(tree, profile, request->hide, &is_hidden, diag) < 0)
+		return -EINVAL;
+	scope_tree_filter(tree, &(struct filter){ is_focus, is_hidden }, &filtered);
+	scope_tree_done(tree);
+	*tree = filtered;
+	return 0;
 }
 
 static struct text_options text_options_of(const struct report_request *request)
 {
+	bool has_tasks = request->group > GROUP_LINE;
 	struct text_options options = { .view = (enum text_view)request->view,
-					.group = (enum group_by)request->group,
+					.group = has_tasks ? GROUP_FUNCTION : (enum group_by)request->group,
+					.tasks = has_tasks ? (enum text_tasks)(request->group - GROUP_LINE) : TASKS_NOT,
 					.percent_limit = request->percent_limit,
 					.limit = (size_t)request->limit,
 					.max_depth = (size_t)request->max_depth,
@@ -136,6 +160,22 @@ static void print_report(const struct profile *profile, const struct scope_tree 
 	fwrite(text.at, 1, text.len, stdout);
 }
 
+/* What the shell is told, once the report is printed. */
+static int judge(const struct profile *profile, const struct report_request *request)
+{
+	double percent = quality_percent(&profile->quality);
+
+	if (profile->quality.samples == 0) {
+		fprintf(stderr, "cpprof: the profile holds no samples: %s\n", quality_no_samples(profile));
+		return EXIT_NO_SAMPLES;
+	}
+	if (percent < request->min_quality) {
+		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n", percent, request->min_quality);
+		return EXIT_UNTRUSTWORTHY;
+	}
+	return EXIT_OK;
+}
+
 static int show(const struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
 	struct fuse_input input = profile_fuse_input(profile);
@@ -145,24 +185,18 @@ static int show(const struct profile *profile, const struct report_request *requ
 	struct text_options options = text_options_of(request);
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
-	CLEANUP(freep) char *filter = describe_filter(&request->threads);
+	CLEANUP(freep) char *filter = describe_filter(request);
+	struct diag diag = { 0 };
 
 	fuse(&input, &fusing, &tree);
+	if (apply_filter(profile, request, &tree, &diag) < 0)
+		return cmd_usage("report", "%s: %s", diag.what, diag.why);
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
 	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
 		return cmd_usage("report", "this profile has no metric '%s'", request->metric);
 	print_report(profile, &tree, &costs, is_kept, filter, &options);
-	if (profile->quality.samples == 0) {
-		fprintf(stderr, "cpprof: the profile holds no samples: %s\n", quality_no_samples(profile));
-		return EXIT_NO_SAMPLES;
-	}
-	if (quality_percent(&profile->quality) < request->min_quality) {
-		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n",
-			quality_percent(&profile->quality), request->min_quality);
-		return EXIT_UNTRUSTWORTHY;
-	}
-	return EXIT_OK;
+	return judge(profile, request);
 }
 
 static int read_and_show(const char *path, const struct report_request *request)
@@ -188,7 +222,7 @@ int cmd_report(int argc, char **argv)
 	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true };
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
-		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line", "rows of the flat view" },
+		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line|thread|process", "rows of the flat view" },
 		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
@@ -196,6 +230,8 @@ int cmd_report(int argc, char **argv)
 		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent", "what percentages in trees are of" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME", "go by this metric (default: the first event)" },
 		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },
+		{ 0, "focus", OPTION_TEXT, &request.focus, "REGEX", "only stacks that pass through such a function" },
+		{ 0, "hide", OPTION_TEXT, &request.hide, "REGEX", "take such functions out of the stacks" },
 		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
 		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/group.h"
 
-#include <string.h>
-
-#include "base/hash.h"
+#include "base/cleanup.h"
+#include "report/numbering.h"
 
 /* What makes two scopes one group; padding-free, so that it can be hashed and compared as bytes. */
 struct key {
@@ -67,54 +66,23 @@ static uint32_t inherited(const struct groups *groups, const struct scope *scope
 	return GROUP_NONE;
 }
 
-struct index {
-	struct key *keys; /* by group */
-	uint32_t *slots;
-	size_t n_slots, n_keys;
-};
-
-/* As many slots as there can be groups, twice over: it never has to grow. */
-static void index_init(struct index *index, size_t n)
-{
-	for (index->n_slots = 16; index->n_slots < 2 * n; index->n_slots *= 2)
-		;
-	index->slots = alloc_resize(NULL, index->n_slots, sizeof(*index->slots));
-	memset(index->slots, 0xff, index->n_slots * sizeof(*index->slots));
-	index->keys = alloc_zero(n, sizeof(*index->keys));
-}
-
-static uint32_t index_add(struct index *index, const struct key *key)
-{
-	size_t mask = index->n_slots - 1;
-	size_t i = (size_t)hash_bytes((struct bytes){ (const uint8_t *)key, sizeof(*key) }) & mask;
-
-	for (; index->slots[i] != GROUP_NONE; i = (i + 1) & mask)
-		if (memcmp(&index->keys[index->slots[i]], key, sizeof(*key)) == 0)
-			return index->slots[i];
-	index->slots[i] = (uint32_t)index->n_keys;
-	index->keys[index->n_keys] = *key;
-	return (uint32_t)index->n_keys++;
-}
-
 void groups_init(struct groups *groups, const struct scope_tree *tree, enum group_by by)
 {
-	struct index index = { 0 };
+	CLEANUP(numbering_done) struct numbering numbering;
 	struct key key;
 
 	*groups = (struct groups){ .of = alloc_zero(tree->scopes.n, sizeof(*groups->of)) };
-	index_init(&index, tree->scopes.n);
+	numbering_init(&numbering, sizeof(key));
 	for (size_t i = 0; i < tree->scopes.n; i++) {
 		const struct scope *scope = &tree->scopes.at[i];
 		if (!key_of(scope, by, &key)) {
 			groups->of[i] = inherited(groups, scope);
 			continue;
 		}
-		groups->of[i] = index_add(&index, &key);
+		groups->of[i] = numbering_add(&numbering, &key);
 		if (groups->of[i] == groups->scopes.n)
 			vec_push(&groups->scopes, (uint32_t)i);
 	}
-	free(index.slots);
-	free(index.keys);
 }
 
 void groups_done(struct groups *groups)

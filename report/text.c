@@ -162,7 +162,7 @@ static void put_summary(const struct text_report *report)
 		return;
 	text_printf(report->to, "\n");
 	text_heading(report, "threads");
-	text_threads(report, SUMMARY_THREADS);
+	text_tasks(report, TASKS_BY_THREAD, SUMMARY_THREADS);
 }
 
 static void put_view(const struct text_report *report)
@@ -178,7 +178,10 @@ static void put_view(const struct text_report *report)
 		put_callers(report);
 		return;
 	case TEXT_FLAT:
-		put_flat(report);
+		if (report->options->tasks)
+			text_tasks(report, report->options->tasks, report->options->limit);
+		else
+			put_flat(report);
 		return;
 	case TEXT_HOT:
 		put_hot(report);

@@ -12,11 +12,15 @@
 
 enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
 
+/* Instead of places in the code. */
+enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
+
 struct text_options {
 	enum text_view view;
 	uint32_t metric;       /* whose shares are shown; see text_default_metric */
 	enum view_key sort;    /* rows with the same parent: the largest first */
-	enum group_by group;   /* of the flat view */
+	enum group_by group;   /* rows of the flat view ... */
+	enum text_tasks tasks; /* ... or these */
 	double percent_limit;  /* rows below that share of the whole are left out */
 	size_t limit;          /* most rows of a view; 0 = all */
 	size_t max_depth;      /* of trees: so many levels below the top; 0 = all */

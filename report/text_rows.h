@@ -33,6 +33,6 @@ static inline bool text_has_thread(const struct text_report *report, uint32_t th
 	return !report->threads || report->threads[thread];
 }
 
-/* text_summary.c: the paragraph in front of every view; threads by cost, where there are several. */
+/* text_summary.c: the paragraph in front of every view; threads or processes by cost. */
 void text_paragraph(const struct text_report *report, const char *filter);
-void text_threads(const struct text_report *report, size_t limit);
+void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit);

@@ -75,7 +75,10 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	text_printf(ret, " %s for %s", strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
 		    number_time(run->duration_ns, time));
 	count_tasks(report, &n_threads, &n_processes);
-	text_printf(ret, ": %s sample%s", number_count(report->samples, count), report->samples == 1 ? "" : "s");
+	text_printf(ret, ": %s", number_count(report->samples, count));
+	if (report->samples != report->profile->quality.samples)
+		text_printf(ret, " of %s", number_count(report->profile->quality.samples, count));
+	text_printf(ret, " sample%s", report->profile->quality.samples == 1 ? "" : "s");
 	if (report->metric != 0) {
 		text_printf(ret, ", %s of ", number_value(report->total, string(report, metric->unit), value));
 		add_name(report, string(report, metric->name), ret);
@@ -185,9 +188,9 @@ void text_paragraph(const struct text_report *report, const char *filter)
 	uint32_t hottest = hottest_row(report, &flat);
 	add_what_ran(report, &text);
 	if (filter) {
-		text_printf(&text, " Only ");
-		add_name(report, filter, &text);
-		text_printf(&text, " is shown.");
+		text_printf(&text, " Shown: ");
+		style_safe(&text, &report->options->style, filter);
+		text_printf(&text, ".");
 	}
 	if (hottest != VIEW_NONE) {
 		add_hottest(report, &flat, hottest, &text);
@@ -196,60 +199,3 @@ void text_paragraph(const struct text_report *report, const char *filter)
 	style_paragraph(report->to, &report->options->style, text.at);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
-
-struct thread_cost {
-	uint64_t cost, samples;
-	uint32_t thread;
-};
-
-static int compare_costs(const void *a, const void *b)
-{
-	const struct thread_cost *x = a, *y = b;
-
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-static void put_thread(const struct text_report *report, const struct thread_cost *cost)
-{
-	const struct profile_thread *thread = &report->profile->threads.at[cost->thread];
-	const struct profile_process *process = &report->profile->processes.at[thread->process];
-	struct line line = line_start(report->to, &report->options->style);
-	char number[NUMBER_MAX];
-
-	line_printf(&line, TINT_PLAIN, "%6.1f%% %7s  %8d  ", number_share(cost->cost, report->total),
-		    number_count(cost->samples, number), thread->tid);
-	line_name(&line, TINT_PLAIN, thread->comm ? string(report, thread->comm) : "[unnamed]");
-	if (thread->tid != process->pid) {
-		line_printf(&line, TINT_DIM, "  of ");
-		line_name(&line, TINT_DIM, string(report, process->comm));
-		line_printf(&line, TINT_DIM, " (%d)", process->pid);
-	}
-	line_end(&line);
-}
-
-void text_threads(const struct text_report *report, size_t limit)
-{
-	size_t n = report->profile->threads.n, n_shown = 0;
-	CLEANUP(freep) struct thread_cost *costs = alloc_zero(n + 1, sizeof(*costs));
-	struct line line = line_start(report->to, &report->options->style);
-
-	for (size_t i = 0; i < n; i++)
-		costs[i].thread = (uint32_t)i;
-	for (size_t i = 0; i < report->tree->values.n; i++) {
-		const struct scope_value *value = &report->tree->values.at[i];
-		costs[value->thread].cost += value->metric == report->metric ? value->value : 0;
-		costs[value->thread].samples += value->metric == 0 ? value->value : 0;
-	}
-	qsort(costs, n, sizeof(*costs), compare_costs);
-	line_printf(&line, TINT_DIM, "%7s %7s  %8s  thread", "total", "samples", "tid");
-	line_end(&line);
-	for (size_t i = 0; i < n && costs[i].samples > 0; i++) {
-		if (limit && n_shown == limit)
-			break;
-		put_thread(report, &costs[i]);
-		n_shown++;
-	}
-}

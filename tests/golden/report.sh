@@ -50,6 +50,11 @@ same quality --view quality
 same thread --view tree --thread 4711
 
 ends 0 "mul" "$CPPROF" report --view flat --metric samples
+ends 0 "25 of 100 samples" "$CPPROF" report --focus '^sin$'
+ends 0 "without 'solve'" "$CPPROF" report --hide solve
+ends 2 "cannot look for" "$CPPROF" report --focus '('
+ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
+ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
 ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
 ends 6 "quality 83.3% is below" "$CPPROF" report --min-quality 90
 ends 0 "quality:" "$CPPROF" report --min-quality 83

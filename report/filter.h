@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter: a tree of only what is asked about.
+ *
+ * Focus keeps the costs of stacks that pass through a chosen scope and drops all others. Hiding takes
+ * scopes out of the paths: their own costs go to the scope above, their callees become its callees.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "profile/profile.h"
+#include "structure/scope.h"
+
+struct filter {
+	const bool *is_focus;  /* by scope; NULL = everything */
+	const bool *is_hidden; /* by scope; NULL = nothing. A function's loops and lines go with it */
+};
+
+/* ret is filled; scope_tree_done it. Scopes 0 and 1 stay what they are. */
+void scope_tree_filter(const struct scope_tree *tree, const struct filter *filter, struct scope_tree *ret);
+
+/*
+ * Which functions and inlined calls have a name that the extended regular expression matches: by scope,
+ * free() it. -EINVAL for an expression that is none.
+ */
+int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex, bool **ret,
+		     struct diag *diag);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbering: a number for each distinct key, in order of first sight. Keys are structs without
+ * padding, compared byte by byte.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct numbering {
+	size_t key_size;
+	uint8_t *keys; /* by number */
+	size_t n, cap;
+	uint32_t *slots;
+	size_t n_slots;
+};
+
+void numbering_init(struct numbering *numbering, size_t key_size);
+void numbering_done(struct numbering *numbering);
+/* numbering->n before the call means: it is new. */
+uint32_t numbering_add(struct numbering *numbering, const void *key);

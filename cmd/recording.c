@@ -17,6 +17,8 @@
 #include "base/cleanup.h"
 #include "cmd/checkpoint.h"
 #include "cmd/cmd.h"
+#include "cmd/export.h"
+#include "cmd/live.h"
 #include "cmd/output.h"
 #include "collector/perf_source.h"
 #include "profile/builder.h"
@@ -38,6 +40,7 @@ struct recording {
 	struct stack stack;
 	struct output output;
 	struct checkpoint checkpoint;
+	struct live live;
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	bool is_stopped;
 	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
@@ -145,7 +148,9 @@ static void say_result(const struct recording *r, const struct profile *profile)
 	text_done(&line);
 	if (!profile->quality.samples)
 		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
-	if (!output_is_stdout(&r->output))
+	if (r->options->format)
+		fprintf(stderr, "cpprof: wrote %s\n", r->output.path);
+	else if (!output_is_stdout(&r->output))
 		fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", r->output.path,
 			r->output.keeps_last ? "" : " ", r->output.keeps_last ? "" : r->output.path);
 }
@@ -187,6 +192,11 @@ static void tick(struct recording *r)
 		r->is_stopped = true;
 	}
 	say_progress(r, now);
+	if (r->live.exporter) {
+		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+		describe(r, profile);
+		live_tick(&r->live, profile, r->images, NULL, now);
+	}
 	if (checkpoint_is_due(&r->checkpoint, now)) {
 		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
 		describe(r, profile);
@@ -248,6 +258,18 @@ static int open_raw(struct recording *r, struct diag *diag)
 	return fd < 0 ? fd : perf_source_raw_open(r->source, fd, r->options->raw, diag);
 }
 
+/* An export gets the default name with its own suffix. */
+static const char *output_template(const struct recording_options *o)
+{
+	static char name[64];
+
+	if (o->output || !o->format)
+		return o->output;
+	const char *suffix = exporter_named(o->format)->suffixes;
+	snprintf(name, sizeof(name), "cpprof%.*s", (int)strcspn(suffix, " "), suffix);
+	return name;
+}
+
 static int begin(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = r->options;
@@ -270,16 +292,16 @@ static int begin(struct recording *r, struct diag *diag)
 	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
 	r->builder = builder_new(r->images, &r->source->info);
 	pid_t child = perf_source_child(r->source);
-	output_init(&r->output, o->output,
+	output_init(&r->output, output_template(o),
 		    child            ? child
 		    : o->pids.pids.n ? o->pids.pids.at[0]
 				     : o->tids.pids.at[0]);
 	r->start_ns = r->source->info.start_ns;
 	if (o->duration > 0)
 		r->end_ns = r->start_ns + seconds_ns(o->delay) + seconds_ns(o->duration);
-	checkpoint_init(&r->checkpoint, output_is_stdout(&r->output) ? 0 : seconds_ns(o->checkpoint),
-			r->start_ns);
-	return 0;
+	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
+	checkpoint_init(&r->checkpoint, checkpoints ? seconds_ns(o->checkpoint) : 0, r->start_ns);
+	return live_init(&r->live, o->stream, o->watch, o->interval, r->start_ns, diag);
 }
 
 /* The command goes on after the recording has ended; a signal meant for it is passed on, a second one ends
@@ -321,6 +343,17 @@ static int exit_code(const struct recording *r, const struct profile *profile)
 	return EXIT_OK;
 }
 
+/* --format: the export alone. */
+static int write_export(struct recording *r, struct profile *profile, struct diag *diag)
+{
+	const struct exporter *exporter = exporter_named(r->options->format);
+	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
+					.no_loops = !exporter->loops_by_default };
+	int error = resolve(profile, r->images, NULL, diag);
+
+	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);
+}
+
 /* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked
  * up. */
 static int write_profile(struct recording *r, struct profile *profile, struct diag *diag)
@@ -328,6 +361,8 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 	int error = 0;
 
 	checkpoint_wait(&r->checkpoint); /* or it would replace what we write now */
+	if (r->options->format)
+		return write_export(r, profile, diag);
 	if (!r->options->resolves)
 		return output_write(&r->output, profile, diag);
 	if (!output_is_stdout(&r->output))
@@ -344,6 +379,7 @@ static int finish(struct recording *r, struct diag *diag)
 
 	describe(r, profile);
 	end_progress(r);
+	live_finish(&r->live, profile, r->images, NULL, now_ns());
 	error = write_profile(r, profile, diag);
 	if (!error)
 		say_result(r, profile);

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "collector/perf_source.h"
+#include "report/exporter.h"
 
 #define GO_ON (-1)
 
@@ -31,6 +32,8 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
 	"  cpprof attach -n postgres -d 30       every process of that name\n"
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
+	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
+	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
 
 static bool parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
@@ -101,6 +104,10 @@ static int check(const struct recording_options *options, const char *command)
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
+	if (options->format && !exporter_named(options->format))
+		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them", options->format);
+	if (options->stream > 0 && options->watch)
+		return cmd_usage(command, "--stream and --watch exclude each other");
 	return GO_ON;
 }
 
@@ -130,6 +137,10 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output" },
+		{ 0, "format", OPTION_TEXT, &options->format, "NAME", "write this export instead of a profile: json, pprof, html ..." },
+		{ 0, "stream", OPTION_SECONDS, &options->stream, "SEC", "write ndjson to standard output, one interval after another" },
+		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE", "rewrite this export (by its name) every --interval" },
+		{ 0, "interval", OPTION_SECONDS, &options->interval, "SEC", "of --watch (10)" },
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
@@ -161,7 +172,7 @@ int recording_options_parse(struct recording_options *options, const char *comma
 				     .stops_at_operand = true };
 
 	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
-					       .checkpoint = 10,
+					       .checkpoint = 10, .interval = 10,
 					       .inherits = true,
 					       .resolves = true,
 					       .unwind = UNWIND_AUTO };

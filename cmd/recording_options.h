@@ -23,7 +23,8 @@ struct recording_options {
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool all_user, inherits, resolves;
 	int unwind; /* enum unwind_mode */
-	const char *output, *raw;
+	const char *output, *raw, *format, *watch;
+	double stream, interval; /* seconds between two live exports; stream 0 = none */
 	double min_quality; /* percent; 0 = whatever it is */
 	bool is_quiet;
 	int verbosity;

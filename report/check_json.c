@@ -294,6 +294,8 @@ static int see_record_member(struct checker *c, void *context)
 	return see_column(c, context);
 }
 
+static int next_interval(struct checker *c);
+
 static int see_record(struct checker *c)
 {
 	char type[32];
@@ -303,6 +305,11 @@ static int see_record(struct checker *c)
 		return refuse(c, "a record does not begin with its type");
 	memcpy(type, c->in.text.at, c->in.text.len);
 	type[c->in.text.len] = '\0';
+	if (strcmp(type, "header") == 0 && c->has_schema) {
+		int error = next_interval(c);
+		if (error < 0)
+			return error;
+	}
 	return read_members(c, see_record_member, type);
 }
 
@@ -359,6 +366,18 @@ static int check_all(struct checker *c)
 	if (error == 0)
 		error = check_ranges(c);
 	return error < 0 ? error : check_sums(c);
+}
+
+/* A stream may hold one interval after another, each whole in itself. */
+static int next_interval(struct checker *c)
+{
+	int error = check_all(c);
+	struct checker fresh = { .in = c->in, .path = c->path, .diag = c->diag };
+
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		fresh.greatest[i] = -1;
+	*c = fresh;
+	return error;
 }
 
 static int read_all(struct checker *c)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Exports while the target runs: --stream intervals are whole and add up to the profile, --watch leaves a
+# whole file, --format writes the export alone.
+set -u
+cd "$(mktemp -d)" || exit 2
+trap 'rm -rf "$PWD"' EXIT
+example=$BUILD/examples/stencil
+passed=0 failed=0
+
+check() { # what, command...
+	local what=$1
+	shift
+	if "$@" >out 2>&1; then passed=$((passed + 1)); else
+		failed=$((failed + 1))
+		echo "FAILED: $what"
+		cat out
+	fi
+}
+
+"$CPPROF" record -q -o p.data --stream 1 -- "$example" 3 >stream.txt 2>err
+status=$?
+if [ $status = 3 ] || [ $status = 5 ]; then
+	echo "skipped: no samples can be had here: $(head -1 err)"
+	exit 77
+fi
+grep '^{"t"' stream.txt >stream.ndjson
+check "the stream is whole" "$CPPROF" check stream.ndjson
+intervals=$(grep -c '"t":"end"' stream.ndjson)
+check "several intervals came ($intervals)" [ "$intervals" -ge 2 ]
+"$CPPROF" export p.data -o p.json
+sum=$(python3 - <<'PY'
+import json
+print(sum(json.loads(line)["quality"]["samples"] for line in open("stream.ndjson") if line.startswith('{"t":"quality"')))
+PY
+)
+all=$(python3 -c 'import json; print(json.load(open("p.json"))["quality"]["samples"])')
+check "intervals add up: $sum of $all samples" [ "$sum" = "$all" ]
+check "watch" "$CPPROF" record -q -o q.data --watch w.json --interval 1 -- "$example" 2
+check "what was watched is whole" "$CPPROF" check w.json
+check "format" "$CPPROF" record -q --format json -o direct.json -- "$example" 1
+check "the direct export is whole" "$CPPROF" check direct.json
+check "an unknown format is refused" bash -c "! $CPPROF record --format nonsense -- true"
+echo "tally: $passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

@@ -60,13 +60,6 @@ static uint64_t seconds_ns(double seconds)
 	return (uint64_t)(seconds * 1e9);
 }
 
-static ssize_t read_target(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
-{
-	struct source *source = context;
-
-	return source->ops->read_memory ? source->ops->read_memory(source, pid, addr, to, len) : -ENOTSUP;
-}
-
 /* ---- signals -------------------------------------------------------------------------------- */
 
 static void block_signals(struct recording *r)
@@ -286,9 +279,7 @@ static int begin(struct recording *r, struct diag *diag)
 	say_notes(r);
 	say_session(r);
 
-	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind,
-					     .read_memory = read_target,
-					     .read_context = r->source };
+	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind };
 	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
 	r->builder = builder_new(r->images, &r->source->info);
 	pid_t child = perf_source_child(r->source);

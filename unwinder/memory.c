@@ -9,7 +9,6 @@ void memory_begin(struct memory *memory, pid_t pid, uint64_t start, struct bytes
 	memory->start = start;
 	memory->snapshot = snapshot;
 	memory->is_cut_off = is_cut_off;
-	memory->was_read_late = false;
 	memory->window_len = 0;
 }
 
@@ -47,10 +46,8 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret))
 			return MEMORY_OK;
 		move_window(memory, addr);
-		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret)) {
-			memory->was_read_late = true;
+		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret))
 			return MEMORY_OK;
-		}
 	}
 	return is_behind ? MEMORY_BEYOND : MEMORY_BAD;
 }

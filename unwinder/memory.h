@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory: what a walk reads. The snapshot that came with the sample first; behind it, if there is a
- * reader, the target's memory as it is now. A walk that needed the second kind can be wrong, because
- * the target has run on: memory.was_read_late says so.
+ * memory: what a walk reads: the snapshot that came with the sample, and behind its end, if the target
+ * has stood still since then, the target's memory.
+ *
+ * A target that has run on is not read: what stands above the snapshot by then may be another call path,
+ * and nothing can tell. (Believing words that are the same in readings before and after the sample was
+ * tried: programs that keep coming back to frames of the same size fooled it in a quarter of the stacks.)
  */
 #pragma once
 
@@ -12,8 +15,7 @@
 
 #include "base/bytes.h"
 
-/* Bytes read from the target's memory at run-time address addr, or -errno. NULL: the snapshot is all there
- * is. */
+/* Bytes read at run-time address addr of a target that stands still, or -errno. */
 typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *to, size_t len);
 
 enum memory_status {
@@ -22,7 +24,7 @@ enum memory_status {
 	MEMORY_BAD,    /* nowhere */
 };
 
-#define MEMORY_WINDOW 4096 /* read ahead of the snapshot's end, so that not every slot is a system call */
+#define MEMORY_WINDOW 4096 /* read at once, so that not every slot is a system call */
 
 struct memory {
 	struct bytes snapshot;
@@ -31,7 +33,6 @@ struct memory {
 	memory_reader read; /* may be NULL */
 	void *context;
 	pid_t pid;
-	bool was_read_late; /* something came from the reader */
 	uint64_t window_start;
 	size_t window_len;
 	uint8_t window[MEMORY_WINDOW];

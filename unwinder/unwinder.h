@@ -15,7 +15,7 @@
 
 struct unwinder_options {
 	enum unwind_mode mode;
-	memory_reader read_memory; /* NULL: the snapshot is all there is */
+	memory_reader read_memory; /* only if the target stands still from the sample to the walk; else NULL */
 	void *read_context;
 };
 

@@ -126,9 +126,6 @@ static void check(struct walk *walk, struct attempt *attempt)
 					       : "the return address is not in executable memory");
 		return;
 	}
-	/* What was read after the sample may have changed since: never more than likely. */
-	if (walker->memory.was_read_late)
-		attempt->verdict = VERDICT_LIKELY;
 	attempt->is_good = true;
 	if (is_signal)
 		attempt->note = "interrupted by a signal";

@@ -292,6 +292,21 @@ static void sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
+/* Behind the last instruction that is no padding, of the code from `at` that nobody reaches. */
+static uint64_t unreached_end(const struct discovery *d, uint64_t at, uint64_t limit)
+{
+	uint64_t end = at;
+
+	while (at < limit && !is_covered(d, at)) {
+		struct insn insn;
+		bool is_code = decode_at(d, at, limit, &insn);
+		at += is_code ? insn.len : d->isa->min_insn;
+		if (is_code && !insn.is_padding)
+			end = at;
+	}
+	return end;
+}
+
 /*
  * What nobody reaches behind a function's code, landing pads and the like, is taken to belong to it:
  * it gets its usual frame there.
@@ -300,11 +315,11 @@ static void extend_functions(struct discovery *d)
 {
 	for (size_t i = 0; i < d->functions->n; i++) {
 		struct function *f = &d->functions->at[i];
-		uint64_t next = functions_next_start(d->functions, f->start);
 		const struct text_range *range = functions_text(d->functions, f->start);
-		uint64_t limit = range ? (range->end < next ? range->end : next) : 0;
-		while (function_is_inferred(f) && f->end < limit && !is_covered(d, f->end))
-			f->end += d->isa->min_insn;
+		uint64_t next = functions_next_start(d->functions, f->start);
+
+		if (range && function_is_inferred(f))
+			f->end = unreached_end(d, f->end, range->end < next ? range->end : next);
 	}
 }
 

@@ -230,42 +230,54 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 	}
 }
 
-/* `cmp a, b; je`: where they are equal, what is known of one is known of the other. */
-static void refine_equal(struct flow *flow, uint32_t i, struct state *state)
+/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
+static const struct effect *compare_above(const struct flow *flow, uint32_t i)
 {
 	for (uint32_t back = 0; back < 4 && i > 0; back++) {
 		const struct insn *insn = &flow->insns.at[--i];
 		for (unsigned k = insn->n_effects; k-- > 0;) {
 			const struct effect *e = &insn->effect[k];
-			if (e->kind != EFFECT_COMPARE)
-				continue;
-			if (e->width != 8 || e->base >= REG_MAX || e->reg >= REG_MAX)
-				return;
-			value *a = &state->reg[e->base], *b = &state->reg[e->reg];
-			if (*a == VALUE_UNKNOWN)
-				*a = *b;
-			else if (*b == VALUE_UNKNOWN)
-				*b = *a;
-			return;
+			if (e->kind == EFFECT_COMPARE)
+				return e->width == 8 && e->base < REG_MAX && e->reg < REG_MAX ? e : NULL;
 		}
 		if (insn->n_effects || insn->flow != FLOW_NEXT)
-			return;
+			return NULL;
 	}
+	return NULL;
 }
 
-static void run_branch(struct flow *flow, uint32_t i, struct state *state)
+/*
+ * Where a and b are equal, what is known of one is known of the other: the end of a stack-probing
+ * loop. False if they cannot be: then control does not go this way (yet).
+ */
+static bool refine_equal(const struct effect *compare, struct state *state)
 {
-	const struct insn *insn = &flow->insns.at[i];
-	uint64_t target = insn->target;
-	uint8_t condition = insn->condition;
+	if (!compare)
+		return true;
+	value *a = &state->reg[compare->base], *b = &state->reg[compare->reg];
+	if (*a == VALUE_UNKNOWN)
+		*a = *b;
+	else if (*b == VALUE_UNKNOWN)
+		*b = *a;
+	return *a == *b || !value_is_frame(*a) || !value_same_base(*a, *b);
+}
+
+/* False if control cannot go on to the next instruction. */
+static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
+{
+	uint64_t target = flow->insns.at[i].target;
+	uint8_t condition = flow->insns.at[i].condition;
+	bool is_taken = true, goes_on = true;
 	struct state *taken = &flow->private->taken;
 
 	state_copy(taken, state);
 	if (condition == CONDITION_EQUAL)
-		refine_equal(flow, i, taken);
+		is_taken = refine_equal(compare_above(flow, i), taken);
 	if (condition == CONDITION_NOT_EQUAL)
-		refine_equal(flow, i, state);
-	go(flow, i, target, taken);
+		goes_on = refine_equal(compare_above(flow, i), state);
+	if (is_taken)
+		go(flow, i, target, taken);
+	return goes_on;
 }
 
 /* More was popped than the function pushed: it is leaving, with what its caller left on the stack. */
@@ -325,8 +337,7 @@ static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 		return false;
 	case FLOW_BRANCH:
 		transfer(flow, i, state);
-		run_branch(flow, i, state);
-		return true;
+		return run_branch(flow, i, state);
 	case FLOW_JUMP_INDIRECT:
 		run_indirect_jump(flow, i, state);
 		return false;

@@ -322,6 +322,15 @@ uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
 	return low < functions->n && functions->at[low].start <= vaddr ? (uint32_t)low : FUNCTION_NONE;
 }
 
+bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end)
+{
+	if (i >= functions->private->text.n)
+		return false;
+	*ret_start = functions->private->text.at[i].start;
+	*ret_end = functions->private->text.at[i].end;
+	return true;
+}
+
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
 {
 	size_t low = 0, high = functions->n;

@@ -82,6 +82,8 @@ void functions_survey(struct functions *functions);
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
 /* The same, after inferring the starts in the gap that holds vaddr. Indices found earlier may shift. */
 uint32_t functions_find(struct functions *functions, uint64_t vaddr);
+/* The i-th range of executable bytes; false if there are fewer. */
+bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end);
 /* Where the first function behind vaddr starts; UINT64_MAX if none does. */
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
 /* Does something enter this function as one? A part does not count. */

@@ -9,6 +9,7 @@
 static const struct command products[] = {
 	{ "functions", inspect_functions, "where the functions of an ELF file start and end, and what says so" },
 	{ "cfg", inspect_cfg, "the control-flow graphs of an ELF file" },
+	{ "coverage", inspect_coverage, "what share of an ELF file's code is known, and from what" },
 	{ "recipes", inspect_recipes, "unwind recipes recovered from the code of an ELF file" },
 	{ "events", inspect_events, "what a perf.data recording holds, one line per event" },
 	{ "stacks", inspect_stacks, "the unwound stacks of a perf.data recording, one JSON object per sample" },

@@ -238,7 +238,10 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 {
 	struct reach reach = { .first = (uint32_t)d->ranges.n };
 
-	if (!is_aligned(d, at) || !entry_is_plausible(d->functions, at))
+	struct insn first;
+	bool looks_like_entry = is_aligned(d, at) || (decode_at(d, at, end, &first) && entry_is_prologue(d->isa, &first));
+
+	if (!looks_like_entry || !entry_is_plausible(d->functions, at))
 		return false;
 	flow_analyse_range(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
 	if (!is_function(flow))

@@ -60,3 +60,14 @@ bool entry_is_plausible(const struct functions *functions, uint64_t vaddr)
 	}
 	return true;
 }
+
+bool entry_is_prologue(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp);
+		if (is_save && e->reg < REG_MAX && ((isa->callee_saved | 1ull << isa->ra) >> e->reg & 1))
+			return true;
+	}
+	return false;
+}

@@ -2,6 +2,7 @@
 /*
  * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
  */
+#include "binary/entry.h"
 #include "binary/flow_private.h"
 
 #define MAX_PARTS 2048u
@@ -84,18 +85,6 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 	}
 }
 
-/* Saves the return address or a callee-saved register as a prologue does. */
-static bool is_prologue(const struct isa *isa, const struct insn *insn)
-{
-	for (unsigned k = 0; k < insn->n_effects; k++) {
-		const struct effect *e = &insn->effect[k];
-		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp);
-		if (is_save && e->reg < REG_MAX && ((isa->callee_saved | 1ull << isa->ra) >> e->reg & 1))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Where nobody states a function's end: a call in front of padding up to an aligned address, or of a
  * prologue, that nothing jumps to does not return. Otherwise a function would seem to run into the
@@ -115,7 +104,7 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 			next++;
 		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) || functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
 		bool is_new = next == end || (flow->vaddrs.at[next] % alignment == 0 && !is_target &&
-					      (next > i + 1 || is_prologue(isa, &flow->insns.at[next])));
+					      (next > i + 1 || entry_is_prologue(isa, &flow->insns.at[next])));
 		if (is_new)
 			flow->flags.at[i] |= INSN_NO_RETURN;
 	}

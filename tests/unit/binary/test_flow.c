@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions, flow and control-flow graphs on the small binaries of tests/data/recipes.
+ */
+#include "binary/cfg.h"
+#include "binary/flow.h"
+#include "binary/function.h"
+#include "tests/test.h"
+
+struct scene {
+	struct images *images;
+	struct image *image;
+	struct symbols *symbols;
+	struct frames *frames;
+	struct functions *functions;
+	struct flow flow;
+};
+
+static struct scene scene_hiding(const char *name, const struct function_options *hide)
+{
+	struct scene s = { .images = images_new() };
+	char path[512];
+	image_id id;
+
+	snprintf(path, sizeof(path), "%s/%s", RECIPE_DATA, name);
+	CHECK_EQ(images_open(s.images, path, &id, NULL), 0);
+	s.image = images_get(s.images, id);
+	s.symbols = symbols_read(s.image);
+	s.frames = frames_read(s.image);
+	s.functions = functions_new(s.image, s.symbols, s.frames, hide);
+	CHECK(s.functions != NULL);
+	functions_analyse(s.functions, NULL, NULL);
+	flow_init(&s.flow, s.functions);
+	return s;
+}
+
+static struct scene scene(const char *name)
+{
+	return scene_hiding(name, NULL);
+}
+
+static void scene_done(struct scene *s)
+{
+	flow_done(&s->flow);
+	functions_free(s->functions);
+	frames_free(s->frames);
+	symbols_free(s->symbols);
+	images_free(s->images);
+}
+
+static uint32_t index_of(const struct scene *s, const char *name)
+{
+	for (size_t i = 0; i < s->symbols->n; i++)
+		if (strcmp(s->symbols->at[i].name, name) == 0)
+			return functions_index(s->functions, s->symbols->at[i].vaddr);
+	return FUNCTION_NONE;
+}
+
+static void analyse(struct scene *s, const char *name)
+{
+	uint32_t index = index_of(s, name);
+
+	CHECK(index != FUNCTION_NONE);
+	flow_analyse(&s->flow, index);
+}
+
+static size_t n_table_targets(const struct scene *s)
+{
+	return s->flow.tables.n == 1 ? s->flow.tables.at[0].n : 0;
+}
+
+TEST(flow_reads_as_many_entries_as_a_byte_compare_allows)
+{
+	struct scene s = scene("rules_x86_64");
+
+	analyse(&s, "byte_switch");
+	CHECK_EQ(n_table_targets(&s), 251);
+	CHECK_EQ(s.flow.verdict, FLOW_PASSES);
+	scene_done(&s);
+}
+
+TEST(flow_ends_a_table_where_the_next_begins)
+{
+	struct scene s = scene("rules_x86_64");
+
+	analyse(&s, "masked_switch"); /* `and` allows eight; there are three */
+	CHECK_EQ(n_table_targets(&s), 3);
+	analyse(&s, "next_switch"); /* its base was spilled over a call */
+	CHECK_EQ(n_table_targets(&s), 3);
+	scene_done(&s);
+}
+
+TEST(flow_resolves_the_tables_of_aarch64)
+{
+	struct scene s = scene("rules_aarch64");
+
+	analyse(&s, "byte_table");
+	CHECK_EQ(n_table_targets(&s), 4);
+	analyse(&s, "half_table");
+	CHECK_EQ(n_table_targets(&s), 3);
+	analyse(&s, "word_table");
+	CHECK_EQ(n_table_targets(&s), 3);
+	scene_done(&s);
+}
+
+TEST(flow_absorbs_cold_parts)
+{
+	static const char *const files[] = { "rules_x86_64", "rules_aarch64" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct scene s = scene(files[i]);
+		uint32_t hot = index_of(&s, "hot"), cold = index_of(&s, "hot_cold");
+
+		CHECK_EQ(s.functions->at[cold].kind, FUNCTION_PART);
+		CHECK_EQ(s.functions->at[cold].parent, hot);
+		analyse(&s, "hot");
+		CHECK_EQ(s.flow.parts.n, 2);
+		CHECK_EQ(s.flow.verdict, FLOW_PASSES);
+		scene_done(&s);
+	}
+}
+
+TEST(flow_knows_calls_that_do_not_return)
+{
+	struct scene s = scene("rules_x86_64");
+
+	CHECK_EQ(s.functions->at[index_of(&s, "never")].returns, RETURNS_NEVER);
+	CHECK_EQ(s.functions->at[index_of(&s, "dies")].returns, RETURNS);
+	scene_done(&s);
+}
+
+TEST(flow_finds_what_lies_above_the_return_address)
+{
+	struct scene s = scene("rules_x86_64");
+
+	analyse(&s, "resolver");
+	CHECK_EQ(s.flow.bias, 16);
+	CHECK_EQ(s.flow.verdict, FLOW_PASSES);
+	analyse(&s, "hot");
+	CHECK_EQ(s.flow.bias, 0);
+	scene_done(&s);
+}
+
+TEST(flow_takes_in_a_veneer)
+{
+	struct scene s = scene("rules_aarch64");
+
+	analyse(&s, "has_veneer");
+	CHECK_EQ(s.flow.parts.n, 2);
+	CHECK_EQ(s.flow.verdict, FLOW_PASSES);
+	scene_done(&s);
+}
+
+TEST(cfg_has_an_edge_for_each_way)
+{
+	struct scene s = scene("rules_x86_64");
+	struct cfg cfg;
+	unsigned n_table = 0;
+
+	analyse(&s, "byte_switch");
+	cfg_build(&cfg, &s.flow);
+	CHECK_EQ(cfg.function, s.flow.vaddrs.at[0]);
+	CHECK_EQ(cfg.blocks[cfg.entry].start, cfg.function);
+	CHECK_EQ(cfg.blocks[cfg.entry].end_kind, BLOCK_BRANCHES);
+	CHECK_EQ(cfg.blocks[cfg.entry].n_edges, 2);
+	for (size_t i = 0; i < cfg.n_edges; i++)
+		n_table += cfg.edges[i].kind == EDGE_TABLE;
+	CHECK_EQ(n_table, 2); /* 251 entries, two targets */
+	for (size_t i = 0; i + 1 < cfg.n_blocks; i++)
+		CHECK(cfg.blocks[i].end <= cfg.blocks[i + 1].start);
+	CHECK_EQ(cfg_find(&cfg, cfg.blocks[1].last), 1);
+	CHECK_EQ(cfg_find(&cfg, cfg.function - 1), UINT32_MAX);
+	cfg_done(&cfg);
+	scene_done(&s);
+}
+
+TEST(cfg_of_a_tail_call_names_its_target)
+{
+	struct scene s = scene("rules_x86_64");
+	struct cfg cfg;
+
+	analyse(&s, "tails");
+	cfg_build(&cfg, &s.flow);
+	const struct cfg_block *last = &cfg.blocks[cfg.n_blocks - 1];
+	CHECK_EQ(last->end_kind, BLOCK_TAIL_CALLS);
+	CHECK_EQ(last->tail_target, s.functions->at[index_of(&s, "leaf")].start);
+	CHECK_EQ(last->n_calls, 1);
+	cfg_done(&cfg);
+	scene_done(&s);
+}
+
+/* Every function that the symbols state and that is not cold is found without them. */
+static void check_found(const char *file, unsigned n_missing)
+{
+	struct scene known = scene(file);
+	struct scene bare = scene_hiding(file, &(struct function_options){ true, true, true });
+	unsigned n_missed = 0, n_wrong = 0;
+
+	for (size_t i = 0; i < known.functions->n; i++) {
+		const struct function *f = &known.functions->at[i];
+		uint32_t found = functions_index(bare.functions, f->start);
+		bool is_found = found != FUNCTION_NONE && bare.functions->at[found].start == f->start;
+		n_missed += f->kind == FUNCTION_WHOLE && !is_found;
+	}
+	for (size_t i = 0; i < bare.functions->n; i++) {
+		uint32_t in = functions_index(known.functions, bare.functions->at[i].start);
+		n_wrong += in == FUNCTION_NONE || known.functions->at[in].start != bare.functions->at[i].start;
+	}
+	CHECK_EQ(n_wrong, 0);
+	CHECK_EQ(n_missed, n_missing);
+	scene_done(&known);
+	scene_done(&bare);
+}
+
+TEST(functions_are_found_in_nothing_but_code)
+{
+	check_found("x86_64_gcc_no_tables", 1); /* seldom: cold, unaligned, only jumped to */
+	check_found("aarch64_gcc_no_tables", 1);
+	check_found("x86_64_gcc_O0", 0);
+	check_found("aarch64_gcc_Os", 1); /* seldom again */
+}
+
+TEST(functions_have_an_index_before_any_survey)
+{
+	struct scene s = { .images = images_new() };
+	image_id id;
+
+	CHECK_EQ(images_open(s.images, RECIPE_DATA "/x86_64_gcc_O2", &id, NULL), 0);
+	s.image = images_get(s.images, id);
+	s.symbols = symbols_read(s.image);
+	s.frames = frames_read(s.image);
+	s.functions = functions_new(s.image, s.symbols, s.frames, NULL);
+	CHECK(!s.functions->is_surveyed);
+	uint32_t run = index_of(&s, "run");
+	CHECK_STR(s.functions->at[run].name, "run");
+	CHECK(s.functions->at[run].sources & FROM_SYMBOL);
+	CHECK(s.functions->at[run].sources & FROM_FRAME);
+	CHECK_EQ(functions_index(s.functions, s.functions->at[run].start - 1 + 1), run);
+	functions_free(s.functions);
+	frames_free(s.frames);
+	symbols_free(s.symbols);
+	images_free(s.images);
+}

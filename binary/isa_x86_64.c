@@ -28,13 +28,46 @@ static size_t x86_64_format(struct bytes code, uint64_t vaddr, char *text, size_
 	return X86_DECODER.format(code, vaddr, text, size);
 }
 
-/* The instruction that starts len bytes before pc: is it a call that ends at pc? */
+/* The opcodes of a call, and prefixes; spares decoding most of what is no call. */
+static bool can_start_call(uint8_t byte)
+{
+	switch (byte) {
+	case 0xe8:
+	case 0xff:
+	case 0x26: /* segments */
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0x66: /* sizes */
+	case 0x67:
+	case 0xf2: /* repetition, bnd */
+	case 0xf3:
+		return true;
+	default:
+		return byte >= 0x40 && byte <= 0x4f; /* REX */
+	}
+}
+
+/* The instruction that starts len bytes before pc: is it a near call that ends at pc? Nobody makes far ones.
+ */
 static bool is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, struct insn *ret)
 {
 	struct bytes code = { before_pc.at + before_pc.len - len, len };
+	struct x86_insn x86;
 
-	return x86_64_decode(code, pc - len, ret) == 0 && ret->len == len &&
-	       (ret->flow == FLOW_CALL || ret->flow == FLOW_CALL_INDIRECT);
+	if (!can_start_call(code.at[0]) || X86_DECODER.decode(code, pc - len, &x86) < 0 || x86.len != len ||
+	    x86.op != X86_CALL)
+		return false;
+	x86_reduce(&x86, ret);
+	return true;
+}
+
+/* A REX prefix that makes another register of the base or the index. */
+static bool is_extension(uint8_t byte)
+{
+	return byte >= 0x41 && byte <= 0x43;
 }
 
 /*
@@ -45,23 +78,26 @@ static bool is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, s
 static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 {
 	const int64_t near = INT64_C(1) << 28;
-	const size_t direct_len = 5, max_len = 10; /* data16 data16 rex.W call, of TLS sequences; fs: rex call
-						      *disp32(base,index) */
+	const size_t direct_len = 5, max_len = 10; /* two prefixes and a call through disp32(base,index) */
 	const uint8_t *end = before_pc.at + before_pc.len;
 	bool has_direct = before_pc.len >= direct_len && end[-5] == 0xe8;
-	struct insn insn;
+	struct insn unwanted;
 
-	ret = ret ? ret : &insn;
+	ret = ret ? ret : &unwanted;
 	if (has_direct && is_call_of_length(before_pc, pc, direct_len, ret)) {
 		int64_t distance = (int64_t)(ret->target - pc);
 
 		if (distance < near && distance > -near)
 			return true;
 	}
-	for (size_t len = 2; len <= max_len && len <= before_pc.len; len++)
-		if (len != direct_len || !has_direct)
-			if (is_call_of_length(before_pc, pc, len, ret))
-				return true;
+	for (size_t len = 2; len <= max_len && len <= before_pc.len; len++) {
+		if ((len == direct_len && has_direct) || !is_call_of_length(before_pc, pc, len, ret))
+			continue;
+		/* call *%r15 ends in call *%rdi: a byte that reads as its prefix is its prefix. */
+		if (len < before_pc.len && is_extension(end[-(ptrdiff_t)len - 1]))
+			return is_call_of_length(before_pc, pc, len + 1, ret);
+		return true;
+	}
 	return has_direct && is_call_of_length(before_pc, pc, direct_len, ret);
 }
 

@@ -316,7 +316,7 @@ TEST(x86_64_ends_in_call_tells_where_a_direct_call_goes)
 
 TEST(x86_64_ends_in_call_refuses_other_code)
 {
-	static const char *const others[] = { "", "90", "d0", "4889e5", "c3", "ffe0", "e92f020000", "0f1f440000", "ff742438", "ff0424", "4883c408" };
+	static const char *const others[] = { "", "90", "d0", "4889e5", "c3", "ffe0", "e92f020000", "0f1f440000", "ff742438", "ff0424", "4883c408", "ff1f" };
 	struct insn insn;
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -333,6 +333,11 @@ TEST(x86_64_ends_in_call_prefers_the_call_that_programs_have)
 	/* a direct call forward whose distance looks like call *0(%rax) */
 	CHECK(ends_in_call("e812ff5000", &insn));
 	CHECK_EQ(insn.flow, FLOW_CALL);
+	/* call *%r15 and not the call *%rdi it ends in */
+	CHECK(ends_in_call("4889f741ffd7", &insn));
+	CHECK_EQ(insn.through, 15);
+	CHECK(ends_in_call("4889f7ffd7", &insn));
+	CHECK_EQ(insn.through, 5);
 }
 
 TEST(x86_64_signal_trampoline_is_known_by_its_bytes)

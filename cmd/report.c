@@ -11,9 +11,11 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/pager.h"
 #include "cmd/terminal.h"
 #include "report/filter.h"
 #include "report/quality.h"
+#include "report/rows.h"
 #include "report/text.h"
 #include "structure/fuse.h"
 
@@ -22,12 +24,12 @@
 #define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
 
 struct report_request {
-	int view, sort, group, base, color;
+	int view, sort, group, base, color, format;
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
 	const char *metric, *focus, *hide;
 	struct option_list threads;
-	bool inlines, loops;
+	bool inlines, loops, pager;
 };
 
 static void profile_freep(struct profile **profile)
@@ -44,6 +46,7 @@ static const char examples[] =
 	"  cpprof report --view tree --percent-limit 2    calling contexts of at least 2 %\n"
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
+	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are whole\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
@@ -150,14 +153,29 @@ static struct text_options text_options_of(const struct report_request *request)
 	return options;
 }
 
-static void print_report(const struct profile *profile, const struct scope_tree *tree, const struct costs *costs,
-			 const bool *threads, const char *filter, const struct text_options *options)
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };
+
+static int print_report(const struct text_input *input, const struct text_options *options, enum format format,
+			bool with_pager)
 {
-	struct text_input input = { profile, tree, costs, threads, filter };
 	CLEANUP(text_done) struct text text = { 0 };
 
-	report_text(&input, options, &text);
-	fwrite(text.at, 1, text.len, stdout);
+	switch (format) {
+	case FORMAT_JSON:
+		return report_json(input, options, stdout);
+	case FORMAT_CSV:
+		report_csv(input, options, &text);
+		break;
+	case FORMAT_MARKDOWN:
+		report_markdown(input, options, &text);
+		break;
+	case FORMAT_TEXT:
+		report_text(input, options, &text);
+		break;
+	}
+	if (with_pager)
+		return pager_print(&text);
+	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0 : -EIO;
 }
 
 /* What the shell is told, once the report is printed. */
@@ -195,7 +213,9 @@ static int show(const struct profile *profile, const struct report_request *requ
 	options.metric = text_default_metric(profile, &costs);
 	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
 		return cmd_usage("report", "this profile has no metric '%s'", request->metric);
-	print_report(profile, &tree, &costs, is_kept, filter, &options);
+	struct text_input report = { profile, &tree, &costs, is_kept, filter };
+	if (print_report(&report, &options, (enum format)request->format, request->pager) < 0)
+		return cmd_fail(&(struct diag){ .error = -EIO, .what = "cannot write the report" });
 	return judge(profile, request);
 }
 
@@ -219,7 +239,7 @@ static int read_and_show(const char *path, const struct report_request *request)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true };
+	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true, .pager = true };
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line|thread|process", "rows of the flat view" },
@@ -235,6 +255,8 @@ int cmd_report(int argc, char **argv)
 		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
 		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },
+		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv", "for people, pull requests or programs" },
+		{ 0, "pager", OPTION_FLAG, &request.pager, NULL, "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
 		{ 0 },
 	};

@@ -4,6 +4,14 @@
 #include "base/cleanup.h"
 #include "report/numbering.h"
 
+const char *group_name(enum group_by by)
+{
+	static const char *const names[] = { [GROUP_FUNCTION] = "function", [GROUP_MODULE] = "module",
+					     [GROUP_FILE] = "file", [GROUP_LOOP] = "loop", [GROUP_LINE] = "line" };
+
+	return names[by];
+}
+
 /* What makes two scopes one group; padding-free, so that it can be hashed and compared as bytes. */
 struct key {
 	uint64_t vaddr;

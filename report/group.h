@@ -11,6 +11,9 @@
 
 enum group_by { GROUP_FUNCTION, GROUP_MODULE, GROUP_FILE, GROUP_LOOP, GROUP_LINE };
 
+/* "function", "module", ... */
+const char *group_name(enum group_by by);
+
 #define GROUP_NONE UINT32_MAX
 
 struct groups {

@@ -148,7 +148,7 @@ static void put_group(const struct text_report *report, struct line *line, const
 /* ---- tables ------------------------------------------------------------------------------------- */
 
 /* The root cost nothing itself, or it is a row like any other. */
-static bool is_shown(const struct text_report *report, const struct view *view, uint32_t row)
+bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row)
 {
 	return view->rows.at[row].scope != 0 || view_self(view, row, report->metric) > 0;
 }
@@ -193,7 +193,7 @@ void text_table(const struct text_report *report, const struct view *view, const
 	line_end(&line);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		const struct scope *scope = &report->tree->scopes.at[view->rows.at[row].scope];
-		if (!is_shown(report, view, row))
+		if (!text_is_shown(report, view, row))
 			continue;
 		line = line_start(report->to, &report->options->style);
 		put_numbers(report, &line, view, row, report->total);
@@ -217,7 +217,7 @@ struct tree_lines {
 
 static bool is_hidden_root(const struct text_report *report, const struct view *view)
 {
-	return view->rows.n > 0 && !is_shown(report, view, 0);
+	return view->rows.n > 0 && !text_is_shown(report, view, 0);
 }
 
 /* Rows are in preorder, so that a row's last child is the last one that names it. */
@@ -330,7 +330,7 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 	line_end(&line);
 	find_lines(report, view, &lines);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
-		if (is_shown(report, view, row)) {
+		if (text_is_shown(report, view, row)) {
 			bool is_block = report->options->view == TEXT_CALLERS && row > 0 && view->rows.at[row].parent == VIEW_NONE;
 			text_printf(report->to, is_block ? "\n" : "");
 			put_tree_row(report, view, &lines, row);

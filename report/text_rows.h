@@ -18,6 +18,17 @@ struct text_report {
 	struct text *to;
 };
 
+#define TEXT_SUMMARY_ROWS 10 /* functions that a summary names */
+
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options, struct text *to);
+
+/*
+ * text_view.c: the rows of the view asked for, in print order; returns how many were too small. The root,
+ * where it is one of them, is not shown: text_is_shown. A summary's rows are those of its flat part.
+ */
+size_t text_build_view(const struct text_report *report, struct view *ret);
+bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row);
+
 /* Rows with modules in a column of their own. */
 void text_table(const struct text_report *report, const struct view *view, const char *what);
 /* Rows below each other; a row that is its parent's only one is not indented. */
@@ -33,6 +44,14 @@ static inline bool text_has_thread(const struct text_report *report, uint32_t th
 	return !report->threads || report->threads[thread];
 }
 
-/* text_summary.c: the paragraph in front of every view; threads or processes by cost. */
+/* text_summary.c: the paragraph in front of every view, with its line breaks; or only its sentences. */
 void text_paragraph(const struct text_report *report, const char *filter);
+void text_sentences(const struct text_report *report, const char *filter, struct text *ret);
+
+/* text_tasks.c: threads or processes by cost, the most costly first; free() them. */
+struct task_cost {
+	uint64_t cost, samples;
+	uint32_t task; /* index of the thread or process */
+};
+struct task_cost *text_task_costs(const struct text_report *report, enum text_tasks tasks, size_t *ret_n);
 void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit);

@@ -179,23 +179,28 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 	vec_done(&path);
 }
 
-void text_paragraph(const struct text_report *report, const char *filter)
+void text_sentences(const struct text_report *report, const char *filter, struct text *ret)
 {
-	CLEANUP(text_done) struct text text = { 0 };
 	CLEANUP(view_done) struct view flat = { 0 };
 
 	view_flat(report->tree, report->costs, GROUP_FUNCTION, &flat);
 	uint32_t hottest = hottest_row(report, &flat);
-	add_what_ran(report, &text);
+	add_what_ran(report, ret);
 	if (filter) {
-		text_printf(&text, " Shown: ");
-		style_safe(&text, &report->options->style, filter);
-		text_printf(&text, ".");
+		text_printf(ret, " Shown: ");
+		style_safe(ret, &report->options->style, filter);
+		text_printf(ret, ".");
 	}
 	if (hottest != VIEW_NONE) {
-		add_hottest(report, &flat, hottest, &text);
-		add_hot_path(report, &text);
+		add_hottest(report, &flat, hottest, ret);
+		add_hot_path(report, ret);
 	}
-	style_paragraph(report->to, &report->options->style, text.at);
 }
 
+void text_paragraph(const struct text_report *report, const char *filter)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	text_sentences(report, filter, &text);
+	style_paragraph(report->to, &report->options->style, text.at);
+}

@@ -6,11 +6,6 @@
 #include "report/number.h"
 #include "report/text_rows.h"
 
-struct task_cost {
-	uint64_t cost, samples;
-	uint32_t task;
-};
-
 static int compare_costs(const void *a, const void *b)
 {
 	const struct task_cost *x = a, *y = b;
@@ -20,8 +15,9 @@ static int compare_costs(const void *a, const void *b)
 	return (x->task > y->task) - (x->task < y->task);
 }
 
-static struct task_cost *costs_of(const struct text_report *report, enum text_tasks tasks, size_t n)
+struct task_cost *text_task_costs(const struct text_report *report, enum text_tasks tasks, size_t *ret_n)
 {
+	size_t n = tasks == TASKS_BY_THREAD ? report->profile->threads.n : report->profile->processes.n;
 	struct task_cost *costs = alloc_zero(n + 1, sizeof(*costs));
 
 	for (size_t i = 0; i < n; i++)
@@ -36,6 +32,9 @@ static struct task_cost *costs_of(const struct text_report *report, enum text_ta
 		cost->samples += value->metric == 0 ? value->value : 0;
 	}
 	qsort(costs, n, sizeof(*costs), compare_costs);
+	while (n > 0 && costs[n - 1].samples == 0)
+		n--;
+	*ret_n = n;
 	return costs;
 }
 
@@ -87,13 +86,13 @@ static void put_task(const struct text_report *report, const struct task_cost *c
 void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit)
 {
 	bool is_thread = tasks == TASKS_BY_THREAD;
-	size_t n = is_thread ? report->profile->threads.n : report->profile->processes.n;
-	CLEANUP(freep) struct task_cost *costs = costs_of(report, tasks, n);
+	size_t n;
+	CLEANUP(freep) struct task_cost *costs = text_task_costs(report, tasks, &n);
 	struct line line = line_start(report->to, &report->options->style);
 
 	line_printf(&line, TINT_DIM, "%7s %7s  %8s  %s", "total", "samples", is_thread ? "tid" : "pid",
 		    is_thread ? "thread" : "process");
 	line_end(&line);
-	for (size_t i = 0; i < n && costs[i].samples > 0 && (limit == 0 || i < limit); i++)
+	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++)
 		put_task(report, &costs[i], tasks);
 }

@@ -63,7 +63,11 @@ ends 2 "no thread 'nobody'" "$CPPROF" report --thread nobody
 ends 2 "one profile at a time" "$CPPROF" report cpprof.data cpprof.data
 ends 2 "which file?" "$CPPROF" check
 
+ends 0 "| 30.0% | 30.0% | \`mul\` | \`solve\` |" "$CPPROF" report --format md
+ends 0 "function,mul,solve,/src/vec.h,1,30090270,30.0000,30" "$CPPROF" report --view flat --format csv
+ends 0 '"schema":"cpprof-report"' "$CPPROF" report --view tree --format json
 make empty empty.data
+ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "holds no samples" "$CPPROF" report empty.data
 make random random.data
 ends 0 "whole: 500 contexts" "$CPPROF" check random.data

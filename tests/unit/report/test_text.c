@@ -5,13 +5,28 @@
  */
 #include <stdlib.h>
 
+#include "report/rows.h"
 #include "report/text.h"
 #include "structure/fuse.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
-static void render(const struct profile *profile, struct text_options options, const bool *threads, const char *filter,
-		   struct text *ret)
+typedef void (*renderer)(const struct text_input *input, const struct text_options *options, struct text *ret);
+
+static void render_json(const struct text_input *input, const struct text_options *options, struct text *ret)
+{
+	char *bytes = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&bytes, &len);
+
+	CHECK_EQ(report_json(input, options, file), 0);
+	fclose(file);
+	text_add(ret, bytes, len);
+	free(bytes);
+}
+
+static void render_as(renderer put, const struct profile *profile, struct text_options options, const bool *threads,
+		      const char *filter, struct text *ret)
 {
 	struct fuse_input fuse_input = profile_fuse_input(profile);
 	struct fuse_options fuse_options = { .lines = options.view == TEXT_FLAT && options.group == GROUP_LINE };
@@ -21,7 +36,13 @@ static void render(const struct profile *profile, struct text_options options, c
 	fuse(&fuse_input, &fuse_options, &tree);
 	costs_init(&costs, &tree, threads);
 	struct text_input input = { profile, &tree, &costs, threads, filter };
-	report_text(&input, &options, ret);
+	put(&input, &options, ret);
+}
+
+static void render(const struct profile *profile, struct text_options options, const bool *threads, const char *filter,
+		   struct text *ret)
+{
+	render_as(report_text, profile, options, threads, filter, ret);
 }
 
 static char *read_file(const char *path)
@@ -42,7 +63,7 @@ static char *read_file(const char *path)
 
 static void check_golden(const char *name, const char *got)
 {
-	CLEANUP(freep) char *path = alloc_printf("%s/report/%s.txt", GOLDEN_FOLDER, name);
+	CLEANUP(freep) char *path = alloc_printf("%s/report/%s", GOLDEN_FOLDER, name);
 
 	if (getenv("CPPROF_REFRESH")) {
 		FILE *file = fopen(path, "w");
@@ -69,50 +90,82 @@ static const struct style fancy = { .width = 100, .color = true, .utf8 = true };
 
 TEST(summary_reads_as_its_golden_file)
 {
-	check_report("summary", (struct text_options){ .view = TEXT_SUMMARY });
+	check_report("summary.txt", (struct text_options){ .view = TEXT_SUMMARY });
 }
 
 TEST(tree_reads_as_its_golden_file)
 {
-	check_report("tree", (struct text_options){ .view = TEXT_TREE });
+	check_report("tree.txt", (struct text_options){ .view = TEXT_TREE });
 }
 
 TEST(tree_in_colour_reads_as_its_golden_file)
 {
-	check_report("tree-colour", (struct text_options){ .view = TEXT_TREE, .style = fancy });
+	check_report("tree-colour.txt", (struct text_options){ .view = TEXT_TREE, .style = fancy });
 }
 
 TEST(tree_with_shares_of_the_parent_reads_as_its_golden_file)
 {
-	check_report("tree-parent", (struct text_options){ .view = TEXT_TREE, .percent_of_parent = true });
+	check_report("tree-parent.txt", (struct text_options){ .view = TEXT_TREE, .percent_of_parent = true });
 }
 
 TEST(callers_read_as_their_golden_file)
 {
-	check_report("callers", (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
+	check_report("callers.txt", (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
 }
 
 TEST(flat_reads_as_its_golden_file)
 {
-	check_report("flat", (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF, .percent_limit = 6 });
+	check_report("flat.txt", (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF, .percent_limit = 6 });
 }
 
 TEST(flat_by_module_file_and_line_read_as_their_golden_files)
 {
-	check_report("flat-module", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
-	check_report("flat-file", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_FILE });
-	check_report("flat-line",
+	check_report("flat-module.txt", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
+	check_report("flat-file.txt", (struct text_options){ .view = TEXT_FLAT, .group = GROUP_FILE });
+	check_report("flat-line.txt",
 		     (struct text_options){ .view = TEXT_FLAT, .group = GROUP_LINE, .sort = VIEW_BY_SELF });
 }
 
 TEST(hot_path_reads_as_its_golden_file)
 {
-	check_report("hot", (struct text_options){ .view = TEXT_HOT });
+	check_report("hot.txt", (struct text_options){ .view = TEXT_HOT });
 }
 
 TEST(quality_reads_as_its_golden_file)
 {
-	check_report("quality", (struct text_options){ .view = TEXT_QUALITY });
+	check_report("quality.txt", (struct text_options){ .view = TEXT_QUALITY });
+}
+
+static void check_rows(const char *name, renderer put, struct text_options options)
+{
+	OWNED struct profile *profile = sample_profile();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	/* Names that mean something to the format. */
+	profile->functions.at[0].name = intern_add(&profile->strings, "operator,\"quoted\"|`ticked`<b>");
+	options.metric = 1;
+	render_as(put, profile, options, NULL, NULL, &text);
+	check_golden(name, text.at);
+}
+
+TEST(markdown_reads_as_its_golden_files)
+{
+	check_rows("summary.md", report_markdown, (struct text_options){ .view = TEXT_SUMMARY });
+	check_rows("callers.md", report_markdown, (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
+	check_rows("module.md", report_markdown, (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
+}
+
+TEST(csv_reads_as_its_golden_files)
+{
+	check_rows("tree.csv", report_csv, (struct text_options){ .view = TEXT_TREE });
+	check_rows("thread.csv", report_csv, (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_THREAD });
+}
+
+TEST(json_reads_as_its_golden_files)
+{
+	check_rows("flat.json", render_json, (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF });
+	check_rows("tree.json", render_json, (struct text_options){ .view = TEXT_TREE, .percent_limit = 30 });
+	check_rows("process.json", render_json, (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
 }
 
 TEST(one_thread_reads_as_its_golden_file)
@@ -122,7 +175,7 @@ TEST(one_thread_reads_as_its_golden_file)
 
 	render(profile, (struct text_options){ .view = TEXT_TREE, .metric = 1 }, (bool[]){ true, false, false },
 	       "thread 4711", &text);
-	check_golden("thread", text.at);
+	check_golden("thread.txt", text.at);
 }
 
 TEST(no_samples_leave_only_the_quality_line)

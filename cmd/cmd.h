@@ -34,6 +34,7 @@ __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const c
 /* The commands, each in its own file, each with a row in main.c. */
 int cmd_attach(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -20,6 +20,8 @@ void profile_free(struct profile *profile)
 	for (size_t i = 0; i < profile->structures.n; i++)
 		structure_done(&profile->structures.at[i]);
 	vec_done(&profile->structures);
+	vec_done(&profile->codes);
+	vec_done(&profile->code_bytes);
 	vec_done(&profile->notes);
 	vec_done(&profile->timeline);
 	cct_done(&profile->cct);
@@ -59,4 +61,21 @@ struct fuse_input profile_fuse_input(const struct profile *profile)
 				    .structures = profile->structures.at,
 				    .n_structures = profile->structures.n,
 				    .n_metrics = (uint32_t)profile->metrics.n };
+}
+
+struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr)
+{
+	size_t low = 0, high = profile->codes.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct profile_code *code = &profile->codes.at[middle];
+		if (code->image < image || (code->image == image && code->vaddr < vaddr))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == profile->codes.n || profile->codes.at[low].image != image || profile->codes.at[low].vaddr != vaddr)
+		return (struct bytes){ 0 };
+	return (struct bytes){ profile->code_bytes.at + profile->codes.at[low].offset, profile->codes.at[low].len };
 }

@@ -82,6 +82,14 @@ struct profile_quality {
 	uint64_t wakeups;
 };
 
+/* Machine code of a sampled function, as it was mapped. */
+struct profile_code {
+	image_id image;
+	uint64_t vaddr;
+	uint32_t len;
+	uint32_t offset; /* in profile.code_bytes */
+};
+
 struct profile {
 	struct intern strings;
 	struct profile_run run;
@@ -99,6 +107,9 @@ struct profile {
 	VEC(struct function_map) functions;
 	/* Loops and inlined calls of the functions whose control flow could be recovered, sorted by (image, function). */
 	VEC(struct structure) structures;
+	/* Code of the functions, sorted by (image, vaddr); bounded, so not all may be there. */
+	VEC(struct profile_code) codes;
+	VEC(uint8_t) code_bytes;
 };
 
 struct profile *profile_new(void);
@@ -120,5 +131,7 @@ void profile_pack(const struct profile *profile, struct writer *ret);
 /* All of the profile that fuse() takes. */
 struct fuse_input profile_fuse_input(const struct profile *profile);
 
+/* The code of the function that starts at (image, vaddr); empty if it was not stored. */
+struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr);
 /* The map whose function covers (image, vaddr); NULL if none was stored. */
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr);

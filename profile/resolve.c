@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/resolve_code.h"
 #include "profile/resolve_structure.h"
 
 /* A place whose function is asked for. */
@@ -159,6 +160,7 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	forget(profile);
 	ask(profile, images, options ? &options->symbolize : &(struct symbolizer_options){ 0 }, places, n);
 	resolve_structures(profile, images);
+	resolve_code(profile, images);
 	count_unresolved(profile);
 	profile->run.is_resolved = 1;
 	return 0;

@@ -24,6 +24,7 @@ enum section_number {
 	SECTION_NOTES = 12,
 	SECTION_FUNCTIONS = 13,
 	SECTION_STRUCTURES = 14,
+	SECTION_CODES = 15,
 };
 
 struct section_type {
@@ -71,3 +72,7 @@ int section_read_table(const struct decoder *decoder, struct reader *r, const st
 /* sections_structure.c */
 void structures_encode(const struct profile *profile, struct writer *ret);
 int structures_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_code.c */
+void codes_encode(const struct profile *profile, struct writer *ret);
+int codes_decode(struct decoder *decoder, struct profile *profile);

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "binary/isa.h"
 #include "report/exporter.h"
 #include "report/flatten.h"
 #include "report/quality.h"
@@ -301,6 +302,60 @@ static void write_sources(struct json *json, const struct document *d, const str
 	flat_table_done(&table);
 }
 
+/* ---- instructions ------------------------------------------------------------------------------------ */
+
+static size_t write_insns(struct json *json, const struct isa *isa, struct bytes code, uint64_t vaddr)
+{
+	char text[128];
+	size_t used = 0;
+
+	json_array(json);
+	for (uint64_t at = 0; at < code.len;) {
+		struct insn insn;
+		uint32_t len = isa->decode(bytes_from(code, at), vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
+		isa->format(bytes_from(code, at), vaddr + at, text, sizeof(text));
+		json_array(json);
+		json_uint(json, at);
+		json_text(json, text);
+		json_end_array(json);
+		used += strlen(text) + 12;
+		at += len;
+	}
+	json_end_array(json);
+	return used;
+}
+
+/* Of the functions that make up most of the cost, as far as the profile holds their code. */
+static void write_code(struct json *json, const struct document *d, const struct export_options *options)
+{
+	struct flat_table table;
+	uint64_t sum = 0;
+	size_t used = 0;
+
+	flatten_frames(d, &table);
+	flat_table_sort(&table, options->metric);
+	json_name(json, "code");
+	json_array(json);
+	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT && (double)sum <= SOURCE_SHARE * (double)d->inclusive[options->metric]; i++) {
+		const struct flat_row *row = &table.rows.at[i];
+		const struct document_frame *f = &d->frames.at[row->frame];
+		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
+			continue;
+		struct bytes code = profile_code_at(d->profile, f->image, f->vaddr);
+		const struct isa *isa = isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine);
+		sum += row->self[options->metric];
+		if (!isa || !code.len)
+			continue;
+		json_object(json);
+		json_uint_of(json, "frame", row->frame);
+		json_name(json, "insns");
+		used += write_insns(json, isa, code, f->vaddr);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	flat_table_done(&table);
+}
+
 /* ---- the page ---------------------------------------------------------------------------------------- */
 
 static void write_base64(FILE *to, struct bytes bytes)
@@ -426,9 +481,7 @@ static int write_html(const struct export_input *input, const struct export_opti
 	write_run(&json, input->profile);
 	write_quality(&json, input->profile);
 	write_sources(&json, &document, options);
-	json_name(&json, "code");
-	json_array(&json);
-	json_end_array(&json);
+	write_code(&json, &document, options);
 	json_end_object(&json);
 	fclose(meta_file);
 	write_page(&(struct page){ to, &document, { (const uint8_t *)columns.planes.at, columns.planes.len },

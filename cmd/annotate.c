@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * annotate: one function's source and instructions with what each costs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/export.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/terminal.h"
+#include "report/annotate_text.h"
+
+/* A name that is only inlined has no code of its own: say where it went. */
+static const struct function_map *find_inlined(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->functions.n; i++)
+		for (size_t k = 0; k < profile->functions.at[i].inlines.n; k++)
+			if (strcmp(intern_text(&profile->strings, profile->functions.at[i].inlines.at[k].name), name) == 0)
+				return &profile->functions.at[i];
+	return NULL;
+}
+
+static int complain(const struct profile *profile, const char *path, const char *name)
+{
+	const struct function_map *host = find_inlined(profile, name);
+
+	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
+	if (host)
+		fprintf(stderr, "        it was inlined; try: cpprof annotate %s '%s'\n", path, intern_text(&profile->strings, host->name));
+	else
+		fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
+	return EXIT_FAULT;
+}
+
+static int show(const struct profile *profile, const char *path, const char *name, struct annotate_text_options *options)
+{
+	struct annotation annotation;
+	struct text text = { 0 };
+	size_t n;
+	const struct function_map *map = annotate_find(profile, name, &n);
+
+	if (!map)
+		return complain(profile, path, name);
+	if (n > 1)
+		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest\n", n, name);
+	annotate(profile, map, &annotation);
+	annotate_text(profile, &annotation, options, &text);
+	fwrite(text.at, 1, text.len, stdout);
+	text_done(&text);
+	annotation_done(&annotation);
+	return EXIT_OK;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+	struct annotate_text_options options = { 0 };
+	struct option_list directories = { 0 }, rules = { 0 };
+	const char *metric = NULL;
+	const struct option_spec specs[] = {
+		{ 0, "asm", OPTION_FLAG, &options.insns, NULL, "the instructions too" },
+		{ 0, "all", OPTION_FLAG, &options.all, NULL, "every line, not only those near a cost" },
+		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "go by this metric (default: the first event)" },
+		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "where source files may be; repeatable" },
+		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
+		{ 0 },
+	};
+	struct command_line line = {
+		.command = "annotate",
+		.usage = "[options] [FILE] FUNCTION",
+		.about = "Shows the source lines of a sampled function with what each costs: by itself, and in what it calls. Loops are\n"
+			 "marked in the margin; inlined code counts for the line of its call.",
+		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
+		.specs = specs,
+	};
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	int code = options_parse(&line, argc, argv);
+	if (code >= 0)
+		return code;
+	if (line.n_operands < 1 || line.n_operands > 2)
+		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s", OUTPUT_DEFAULT);
+	const char *path = line.n_operands == 2 ? line.operands[0] : OUTPUT_DEFAULT;
+	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
+					 (const char *const *)rules.values.at, rules.values.n };
+	options.sources = &sources;
+	options.style = terminal_style(COLOR_AUTO);
+	if (profile_read(path, &profile, &diag) < 0) {
+		code = cmd_fail(&diag);
+	} else {
+		int index = export_find_metric(profile, metric);
+		options.metric = index < 0 ? 0 : (uint32_t)index;
+		code = index < 0 ? cmd_usage("annotate", "'%s' has no metric '%s'", path, metric)
+				 : show(profile, path, line.operands[line.n_operands - 1], &options);
+	}
+	profile_free(profile);
+	option_list_done(&directories);
+	option_list_done(&rules);
+	return code;
+}

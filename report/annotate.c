@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/annotate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "binary/isa.h"
+
+struct annotator {
+	const struct profile *profile;
+	struct annotation *to;
+	uint64_t *self, *inclusive; /* of the CCT: [node * n_metrics + metric] */
+	struct map line_of, insn_of; /* line -> index; offset -> index */
+	struct map heaviest;         /* (line, name) -> samples, to name what was inlined */
+};
+
+static uint64_t *counters(struct annotator *a)
+{
+	return arena_alloc(&a->to->arena, a->to->n_metrics * sizeof(uint64_t));
+}
+
+static void add(uint64_t *to, const uint64_t *from, uint32_t n)
+{
+	for (uint32_t m = 0; m < n; m++)
+		to[m] += from[m];
+}
+
+/* ---- the tree's values ------------------------------------------------------------------------------ */
+
+static void sum_tree(struct annotator *a)
+{
+	const struct cct *cct = &a->profile->cct;
+	size_t n = cct->nodes.n, m = a->to->n_metrics;
+
+	a->self = alloc_zero(n * m, sizeof(uint64_t));
+	a->inclusive = alloc_zero(n * m, sizeof(uint64_t));
+	for (size_t i = 0; i < cct->values.n; i++)
+		a->self[cct->values.at[i].node * m + cct->values.at[i].metric] += cct->values.at[i].value;
+	memcpy(a->inclusive, a->self, n * m * sizeof(uint64_t));
+	for (size_t i = n; i-- > 1;)
+		add(&a->inclusive[cct->nodes.at[i].parent * m], &a->inclusive[i * m], (uint32_t)m);
+}
+
+/* The map a node lies in, if that is the annotated function or a part of it. */
+static const struct function_map *own_map(const struct annotator *a, const struct cct_node *node, uint64_t *ret_vaddr)
+{
+	const struct function_map *map;
+
+	*ret_vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
+	if (node->image != a->to->map->image)
+		return NULL;
+	map = profile_function(a->profile, node->image, *ret_vaddr);
+	return map && map->parent_vaddr == a->to->map->vaddr ? map : NULL;
+}
+
+/* ---- lines and instructions ----------------------------------------------------------------------- */
+
+static struct annotated_line *line_at(struct annotator *a, uint32_t line)
+{
+	uint32_t index = map_find(&a->line_of, line);
+
+	if (index == MAP_NONE) {
+		index = (uint32_t)a->to->lines.n;
+		map_put(&a->line_of, line, index);
+		vec_push(&a->to->lines, (struct annotated_line){ line, counters(a), counters(a), counters(a), 0 });
+	}
+	return &a->to->lines.at[index];
+}
+
+/* Remembers the inlined call that has brought most to the line. */
+static void name_inlined(struct annotator *a, struct annotated_line *line, uint32_t name, uint64_t samples)
+{
+	uint64_t key = (uint64_t)line->line << 32 | name, best_key = (uint64_t)line->line << 32 | line->inlined_name;
+	uint32_t sum = map_find(&a->heaviest, key), best = line->inlined_name ? map_find(&a->heaviest, best_key) : 0;
+
+	sum = (sum == MAP_NONE ? 0 : sum) + (uint32_t)samples;
+	map_put(&a->heaviest, key, sum);
+	if (!line->inlined_name || sum > best)
+		line->inlined_name = name;
+}
+
+static void see_node(struct annotator *a, uint32_t index, bool is_outermost)
+{
+	const struct cct_node *node = &a->profile->cct.nodes.at[index];
+	struct location chain[LOCATION_MAX_DEPTH];
+	uint32_t m = a->to->n_metrics;
+	uint64_t vaddr, *self = &a->self[index * m], *calls;
+	const struct function_map *map = own_map(a, node, &vaddr);
+
+	size_t n = function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain, LOCATION_MAX_DEPTH);
+	const struct location *own = &chain[n - 1];
+	calls = arena_alloc(&a->to->arena, m * sizeof(uint64_t));
+	for (uint32_t k = 0; is_outermost && k < m; k++)
+		calls[k] = a->inclusive[index * m + k] - self[k];
+	add(a->to->self, self, m);
+	if (own->line && own->file == a->to->map->decl_file) {
+		struct annotated_line *line = line_at(a, own->line);
+		add(line->self, self, m);
+		add(line->calls, calls, m);
+		if (n > 1) {
+			add(line->inlined, self, m);
+			name_inlined(a, line, chain[n - 2].function, self[0]);
+		}
+	}
+	uint32_t insn = map == a->to->map ? map_find(&a->insn_of, vaddr - map->vaddr) : MAP_NONE;
+	if (insn != MAP_NONE) {
+		add(a->to->insns.at[insn].self, self, m);
+		add(a->to->insns.at[insn].calls, calls, m);
+	}
+}
+
+/* Every instruction, and for a call also the address inside it that its return address less one gives. */
+static void decode(struct annotator *a)
+{
+	const struct function_map *map = a->to->map;
+	struct bytes code = profile_code_at(a->profile, map->image, map->vaddr);
+	const struct isa *isa = isa_for_machine((uint16_t)a->profile->images.at[map->image].elf_machine);
+
+	for (uint64_t at = 0; isa && at < code.len;) {
+		struct insn insn;
+		uint32_t len = isa->decode(bytes_from(code, at), map->vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
+		const struct line_row *row = function_map_line(map, (uint32_t)at);
+		for (uint32_t i = 0; i < len; i++)
+			map_put(&a->insn_of, at + i, (uint32_t)a->to->insns.n);
+		vec_push(&a->to->insns, (struct annotated_insn){ (uint32_t)at, len, row ? row->line : 0, row ? row->file : 0, counters(a), counters(a) });
+		at += len;
+	}
+}
+
+static int by_line(const void *left, const void *right)
+{
+	const struct annotated_line *a = left, *b = right;
+
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Parents come first: a node lies below the function if its parent does or is in it. */
+static void see_tree(struct annotator *a)
+{
+	const struct cct *cct = &a->profile->cct;
+	bool *inside = alloc_zero(cct->nodes.n, sizeof(bool)); /* the function stands at or above this node */
+
+	for (uint32_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
+		const struct cct_node *node = &cct->nodes.at[i];
+		bool above = inside[node->parent];
+		uint64_t vaddr;
+		inside[i] = above;
+		if (!own_map(a, node, &vaddr))
+			continue;
+		inside[i] = true;
+		if (!above)
+			add(a->to->total, &a->inclusive[i * a->to->n_metrics], a->to->n_metrics);
+		see_node(a, i, !above);
+	}
+	free(inside);
+}
+
+void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret)
+{
+	struct annotator a = { .profile = profile, .to = ret };
+
+	*ret = (struct annotation){ .map = map, .n_metrics = (uint32_t)profile->metrics.n };
+	ret->self = counters(&a);
+	ret->total = counters(&a);
+	ret->all = counters(&a);
+	sum_tree(&a);
+	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
+	decode(&a);
+	see_tree(&a);
+	if (ret->lines.n)
+		qsort(ret->lines.at, ret->lines.n, sizeof(*ret->lines.at), by_line);
+	free(a.self);
+	free(a.inclusive);
+	map_done(&a.line_of);
+	map_done(&a.insn_of);
+	map_done(&a.heaviest);
+}
+
+void annotation_done(struct annotation *annotation)
+{
+	vec_done(&annotation->lines);
+	vec_done(&annotation->insns);
+	arena_done(&annotation->arena);
+}
+
+/* ---- which function ----------------------------------------------------------------------------------- */
+
+/* How well a name fits: 3 whole, 2 without parameters, 1 in part, 0 not at all. */
+static int fit(const struct profile *profile, const struct function_map *map, const char *name)
+{
+	const char *shown = intern_text(&profile->strings, map->name), *linkage = intern_text(&profile->strings, map->linkage);
+	size_t len = strlen(name);
+
+	if (strcmp(shown, name) == 0 || strcmp(linkage, name) == 0)
+		return 3;
+	if (strncmp(shown, name, len) == 0 && (shown[len] == '(' || shown[len] == ' ' || shown[len] == '['))
+		return 2;
+	return strstr(shown, name) ? 1 : 0;
+}
+
+static uint64_t *samples_by_map(const struct profile *profile)
+{
+	uint64_t *samples = alloc_zero(profile->functions.n, sizeof(uint64_t));
+
+	for (size_t i = 0; i < profile->cct.values.n; i++) {
+		const struct cct_value *value = &profile->cct.values.at[i];
+		const struct cct_node *node = &profile->cct.nodes.at[value->node];
+		const struct function_map *map =
+			value->metric ? NULL : profile_function(profile, node->image, node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0));
+		if (map)
+			samples[map - profile->functions.at] += value->value;
+	}
+	return samples;
+}
+
+const struct function_map *annotate_find(const struct profile *profile, const char *name, size_t *ret_n)
+{
+	uint64_t *samples = samples_by_map(profile);
+	const struct function_map *best = NULL;
+	int best_fit = 1;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		const struct function_map *map = &profile->functions.at[i];
+		int how = map->parent_vaddr == map->vaddr ? fit(profile, map, name) : 0;
+		if (how < best_fit)
+			continue;
+		if (how > best_fit)
+			*ret_n = 0;
+		bool is_better = how > best_fit || !best || samples[i] > samples[best - profile->functions.at];
+		best_fit = how;
+		++*ret_n;
+		if (is_better)
+			best = map;
+	}
+	free(samples);
+	return best;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * annotate: what each line and each instruction of one function costs.
+ *
+ * A line's own cost is what was spent in its instructions; code that was inlined there counts for the line of
+ * the call that brought it in, and is told apart. What a call costs is the line's `calls`. Recursive calls of the
+ * function itself count once.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "profile/profile.h"
+
+struct annotated_line {
+	uint32_t line;
+	uint64_t *self, *inlined, *calls; /* [metric]; inlined is part of self */
+	uint32_t inlined_name;            /* the heaviest call inlined here, string id; 0 = none */
+};
+
+struct annotated_insn {
+	uint32_t offset; /* in the function's code */
+	uint32_t len, line, file;
+	uint64_t *self, *calls;
+};
+
+struct annotation {
+	const struct function_map *map;
+	uint32_t n_metrics;
+	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
+	VEC(struct annotated_insn) insns; /* in order; only if the profile holds the code */
+	uint64_t *self, *total, *all;     /* [metric]: of the function, and of the whole profile */
+	struct arena arena;
+};
+
+/* map is the function's own (not a part of it). */
+void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret);
+void annotation_done(struct annotation *annotation);
+
+/*
+ * The function a user means: by its whole name, its linkage name, its name without parameters, or a part of
+ * exactly one. NULL if there is none; *ret_n is how many fit. Of several, the costliest.
+ */
+const struct function_map *annotate_find(const struct profile *profile, const char *name, size_t *ret_n);

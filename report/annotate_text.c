@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/annotate_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "binary/isa.h"
+#include "report/number.h"
+
+#define CONTEXT 3        /* lines shown around one that costs something */
+#define MAX_LOOP_MARKS 6
+
+struct writer_state {
+	const struct profile *profile;
+	const struct annotation *a;
+	const struct annotate_text_options *o;
+	const struct structure *structure; /* NULL = no loops known */
+	struct text *to;
+};
+
+static const struct structure *structure_of(const struct profile *profile, const struct function_map *map)
+{
+	for (size_t i = 0; i < profile->structures.n; i++)
+		if (profile->structures.at[i].image == map->image && profile->structures.at[i].function == map->vaddr)
+			return &profile->structures.at[i];
+	return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "  12.3%", or as many spaces for nothing. */
+static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values)
+{
+	char share[NUMBER_MAX];
+	double percent = values ? number_share(values[w->o->metric], w->a->all[w->o->metric]) : 0;
+	enum tint tint = percent >= 5 ? TINT_HOT : percent >= 1 ? TINT_WARM : TINT_PLAIN;
+
+	line_printf(line, tint, "%7s ", values && values[w->o->metric] ? number_percent(percent, share) : "");
+}
+
+/* Loops that hold the line: a corner at their first and last line, a bar between. */
+static void put_loop_marks(const struct writer_state *w, struct line *to, uint32_t line)
+{
+	static const char *const plain[] = { "/", "|", "\\" }, *const drawn[] = { "┌", "│", "└" };
+	const char *const *marks = w->o->style.utf8 ? drawn : plain;
+	unsigned n = 0;
+
+	for (size_t i = 1; w->structure && i < w->structure->scopes.n && n < MAX_LOOP_MARKS; i++) {
+		const struct static_scope *scope = &w->structure->scopes.at[i];
+		if (scope->kind != SCOPE_LOOP || scope->file != w->a->map->decl_file || line < scope->line || line > scope->end_line)
+			continue;
+		line_printf(to, TINT_DIM, "%s", line == scope->line ? marks[0] : line == scope->end_line ? marks[2] : marks[1]);
+		n++;
+	}
+	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
+}
+
+/* Source is foreign text, and tabs are as wide as the editor says: eight here. */
+static void put_code(struct line *to, const char *source)
+{
+	char plain[512];
+	size_t n = 0;
+
+	for (; *source && n + 9 < sizeof(plain); source++) {
+		if (*source != '\t')
+			plain[n++] = *source;
+		else
+			do
+				plain[n++] = ' ';
+			while (n % 8);
+	}
+	plain[n] = '\0';
+	line_name(to, TINT_PLAIN, plain);
+}
+
+static const struct annotated_line *find_line(const struct annotation *a, uint32_t line)
+{
+	for (size_t i = 0; i < a->lines.n; i++)
+		if (a->lines.at[i].line == line)
+			return &a->lines.at[i];
+	return NULL;
+}
+
+static bool is_near_cost(const struct writer_state *w, uint32_t line)
+{
+	for (size_t i = 0; i < w->a->lines.n; i++) {
+		const struct annotated_line *l = &w->a->lines.at[i];
+		bool costs = l->self[w->o->metric] || l->calls[w->o->metric];
+		if (costs && line + CONTEXT >= l->line && line <= l->line + CONTEXT)
+			return true;
+	}
+	return false;
+}
+
+static void put_line(struct writer_state *w, uint32_t number, const char *source)
+{
+	const struct annotated_line *line = find_line(w->a, number);
+	struct line to = line_start(w->to, &w->o->style);
+	char share[NUMBER_MAX];
+
+	put_share(w, &to, line ? line->self : NULL);
+	put_share(w, &to, line ? line->calls : NULL);
+	line_printf(&to, TINT_DIM, "%5u ", number);
+	put_loop_marks(w, &to, number);
+	put_code(&to, source);
+	if (line && line->inlined_name && line->inlined[w->o->metric]) {
+		double percent = number_share(line->inlined[w->o->metric], w->a->all[w->o->metric]);
+		line_printf(&to, TINT_DIM, "   <- inlined ");
+		line_name(&to, TINT_DIM, intern_text(&w->profile->strings, line->inlined_name));
+		line_printf(&to, TINT_DIM, " %s", number_percent(percent, share));
+	}
+	line_end(&to);
+}
+
+static void put_source(struct writer_state *w)
+{
+	const struct function_map *map = w->a->map;
+	const char *path = intern_text(&w->profile->strings, map->decl_file);
+	struct source_text source = { 0 };
+	uint32_t first = map->decl_line, last = map->end_line > first ? map->end_line : first;
+	bool gap = false;
+
+	if (!map->decl_file) {
+		text_printf(w->to, "no source is known for it: there is no debug information\n");
+		return;
+	}
+	if (source_text_read(path, w->o->sources, &source) < 0)
+		text_printf(w->to, "the text of '%s' was not found; --source-dir or --source-map may help\n", path);
+	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
+		last = w->a->lines.at[w->a->lines.n - 1].line;
+	if (w->a->lines.n && w->a->lines.at[0].line < first)
+		first = w->a->lines.at[0].line;
+	text_printf(w->to, "   self   calls  line     %s\n", base_name(path));
+	for (uint32_t line = first; line <= last; line++) {
+		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
+			if (!gap)
+				text_printf(w->to, "%27s...\n", "");
+			gap = true;
+			continue;
+		}
+		gap = false;
+		put_line(w, line, line <= source.lines.n && line ? source.lines.at[line - 1] : "");
+	}
+	source_text_done(&source);
+}
+
+static void put_insns(struct writer_state *w)
+{
+	const struct function_map *map = w->a->map;
+	struct bytes code = profile_code_at(w->profile, map->image, map->vaddr);
+	const struct isa *isa = isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine);
+	uint32_t line = 0, file = 0;
+	char text[128];
+
+	text_printf(w->to, "\n   self   calls  instructions\n");
+	if (!isa || !code.len)
+		text_printf(w->to, "the profile does not hold its code\n");
+	for (size_t i = 0; isa && code.len && i < w->a->insns.n; i++) {
+		const struct annotated_insn *insn = &w->a->insns.at[i];
+		if (insn->line && (insn->line != line || insn->file != file)) {
+			line = insn->line;
+			file = insn->file;
+			text_printf(w->to, "%16s ; %s:%u\n", "", base_name(intern_text(&w->profile->strings, file)), line);
+		}
+		isa->format(bytes_from(code, insn->offset), map->vaddr + insn->offset, text, sizeof(text));
+		struct line to = line_start(w->to, &w->o->style);
+		put_share(w, &to, insn->self);
+		put_share(w, &to, insn->calls);
+		line_printf(&to, TINT_DIM, "%8llx  ", (unsigned long long)(map->vaddr + insn->offset));
+		line_name(&to, TINT_PLAIN, text);
+		line_end(&to);
+	}
+}
+
+void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
+		   struct text *ret)
+{
+	struct writer_state w = { profile, annotation, options, structure_of(profile, annotation->map), ret };
+	const struct function_map *map = annotation->map;
+	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
+	struct interval interval = number_interval(annotation->self[0], annotation->all[0]);
+
+	struct line head = line_start(ret, &options->style);
+	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));
+	line_printf(&head, TINT_PLAIN, "  [");
+	line_name(&head, TINT_PLAIN, base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
+	line_printf(&head, TINT_PLAIN, "]");
+	line_end(&head);
+	text_printf(ret, "%s (%s-%s) of %s itself, %s with what it calls\n\n",
+		    number_percent(number_share(annotation->self[options->metric], annotation->all[options->metric]), self),
+		    number_percent(interval.low, low), number_percent(interval.high, high),
+		    intern_text(&profile->strings, profile->metrics.at[options->metric].name),
+		    number_percent(number_share(annotation->total[options->metric], annotation->all[options->metric]), total));
+	put_source(&w);
+	if (options->insns)
+		put_insns(&w);
+}

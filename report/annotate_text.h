@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * annotate_text: an annotated function as text: its source with costs in front and loops in the margin, then,
+ * if asked for, its instructions.
+ */
+#pragma once
+
+#include "report/annotate.h"
+#include "report/source_text.h"
+#include "report/style.h"
+
+struct annotate_text_options {
+	uint32_t metric;
+	bool insns;   /* instructions too */
+	bool all;     /* every line and instruction, not only those near a cost */
+	const struct source_search *sources;
+	struct style style;
+};
+
+void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
+		   struct text *ret);

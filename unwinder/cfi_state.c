@@ -124,6 +124,30 @@ static struct cfi_rule ra_rule(const struct cfi_state *state, const struct fde *
 	return rule;
 }
 
+/*
+ * A frame holds its saved return address: the CFA lies above it. Where it does not, the entry counts
+ * from a later sp than the caller's (glibc's _dl_runtime_resolve on AArch64 leaves out the pair that the
+ * head of the PLT pushed). Frames are 16-byte aligned there, so how much is left out is known.
+ */
+static void raise_cfa(struct recipe *recipe, struct rule *rules, const struct isa *isa)
+{
+	const int32_t alignment = 16, limit = 4096;
+	int32_t missing = 0;
+
+	for (unsigned i = 0; i < recipe->n_rules; i++)
+		if (rules[i].reg == isa->ra && rules[i].kind == RULE_AT_CFA && rules[i].offset >= 0 &&
+		    rules[i].offset < limit)
+			missing = (rules[i].offset + 8 + alignment - 1) & -alignment;
+	if (!missing || recipe->cfa_kind != CFA_REG || recipe->cfa_offset > INT32_MAX - missing)
+		return;
+	recipe->cfa_offset += missing;
+	for (unsigned i = 0; i < recipe->n_rules; i++) {
+		bool is_relative = rules[i].kind == RULE_AT_CFA || rules[i].kind == RULE_IS_CFA;
+		if (is_relative && rules[i].offset >= INT32_MIN + missing)
+			rules[i].offset -= missing;
+	}
+}
+
 uint32_t cfi_state_recipe(const struct cfi_state *state, const struct fde *fde, const struct isa *isa,
 			  struct recipes *recipes)
 {
@@ -150,5 +174,7 @@ uint32_t cfi_state_recipe(const struct cfi_state *state, const struct fde *fde, 
 			return RECIPE_NONE;
 		rules[recipe.n_rules++] = rule;
 	}
+	if (!isa->call_pushes_ra && !recipe.is_signal_frame)
+		raise_cfa(&recipe, rules, isa);
 	return recipes_add(recipes, &recipe, rules);
 }

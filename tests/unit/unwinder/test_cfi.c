@@ -120,6 +120,13 @@ TEST(cfi_says_where_the_outermost_frame_is)
 	CHECK_ARM("0:cfa=sp+0 ra=undefined", 0x07, 30);
 }
 
+TEST(cfi_puts_the_cfa_above_the_return_address)
+{
+	/* as glibc describes _dl_runtime_resolve: x30 at c+8, pushed before it was entered */
+	CHECK_ARM("0:cfa=sp+16 ra=c-8 | 4:cfa=sp+224 x8=c-224 ra=c-8", 0x11, 30, 0x7f, 0x41, 0x0e, 0xd0, 0x01,
+		  0x88, 26);
+}
+
 TEST(cfi_knows_registers_kept_in_registers)
 {
 	CHECK_ARM("0:cfa=sp+0 ra=x9", 0x09, 30, 9);

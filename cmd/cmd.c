@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd: how a command ends badly: one message in house form and the exit code that fits.
+ * cmd: what all commands need: how one ends badly (a message in house form, the exit code that fits) and what was
+ * typed.
  */
 #include "cmd/cmd.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/text.h"
 
 static int exit_code_of(int error)
 {
@@ -39,4 +42,14 @@ int cmd_usage(const char *command, const char *format, ...)
 	va_end(args);
 	fprintf(stderr, "\n        try: cpprof%s%s --help\n", command[0] ? " " : "", command);
 	return EXIT_USAGE;
+}
+
+char *cmd_command_line(int argc, char **argv)
+{
+	struct text text = { 0 };
+
+	text_printf(&text, "cpprof");
+	for (int i = 0; i < argc; i++)
+		text_printf(&text, " %s", argv[i]);
+	return text.at;
 }

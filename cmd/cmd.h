@@ -30,6 +30,8 @@ struct command {
 int cmd_fail(const struct diag *diag);
 /* "cpprof record: ..." and where to look; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const char *format, ...);
+/* What the user typed, as one line; allocated. To be taken before parsing rearranges it. */
+char *cmd_command_line(int argc, char **argv);
 
 /* The commands, each in its own file, each with a row in main.c. */
 int cmd_attach(int argc, char **argv);
@@ -37,6 +39,7 @@ int cmd_check(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_schema(int argc, char **argv);

@@ -13,6 +13,7 @@
 static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile what is running" },
+	{ "import", cmd_import, "make a profile of a perf.data recording" },
 	{ "report", cmd_report, "show a profile: what dominates, on which path, how sure" },
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },

@@ -4,24 +4,13 @@
  */
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
-
-static char *command_line_of(int argc, char **argv)
-{
-	struct text text = { 0 };
-
-	text_printf(&text, "cpprof");
-	for (int i = 0; i < argc; i++)
-		text_printf(&text, " %s", argv[i]);
-	return text.at;
-}
 
 static int run(const char *mode, int argc, char **argv)
 {
 	struct recording_options options;
-	char *command_line = command_line_of(argc, argv); /* before parsing rearranges it */
+	char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
 	int code = recording_options_parse(&options, mode, argc, argv);
 
 	if (code < 0)

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "cmd/checkpoint.h"
 #include "cmd/cmd.h"
+#include "cmd/conclude.h"
 #include "cmd/export.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
@@ -132,20 +133,13 @@ static void say_session(const struct recording *r)
 
 static void say_result(const struct recording *r, const struct profile *profile)
 {
-	struct text line = { 0 };
-
 	if (r->options->is_quiet)
 		return;
-	quality_line(profile, &line);
-	fprintf(stderr, "cpprof: %s\n", line.at);
-	text_done(&line);
-	if (!profile->quality.samples)
-		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
+	conclude_say_quality(profile);
 	if (r->options->format)
 		fprintf(stderr, "cpprof: wrote %s\n", r->output.path);
-	else if (!output_is_stdout(&r->output))
-		fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", r->output.path,
-			r->output.keeps_last ? "" : " ", r->output.keeps_last ? "" : r->output.path);
+	else
+		conclude_say_output(&r->output);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
@@ -317,21 +311,11 @@ static void await_command(struct recording *r)
 
 static int exit_code(const struct recording *r, const struct profile *profile)
 {
-	double quality = quality_percent(&profile->quality);
-
 	if (WIFSIGNALED(r->status))
 		return 128 + WTERMSIG(r->status);
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
 		return WEXITSTATUS(r->status);
-	if (!profile->quality.samples)
-		return EXIT_NO_SAMPLES;
-	if (quality < r->options->min_quality) {
-		fprintf(stderr,
-			"cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n",
-			quality, r->options->min_quality);
-		return EXIT_UNTRUSTWORTHY;
-	}
-	return EXIT_OK;
+	return conclude_exit_code(profile, r->options->min_quality);
 }
 
 /* --format: the export alone. */
@@ -345,22 +329,12 @@ static int write_export(struct recording *r, struct profile *profile, struct dia
 	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);
 }
 
-/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked
- * up. */
 static int write_profile(struct recording *r, struct profile *profile, struct diag *diag)
 {
-	int error = 0;
-
 	checkpoint_wait(&r->checkpoint); /* or it would replace what we write now */
 	if (r->options->format)
 		return write_export(r, profile, diag);
-	if (!r->options->resolves)
-		return output_write(&r->output, profile, diag);
-	if (!output_is_stdout(&r->output))
-		error = output_write(&r->output, profile, diag);
-	if (!error)
-		error = resolve(profile, r->images, NULL, diag);
-	return error ? error : output_write(&r->output, profile, diag);
+	return conclude_write(&r->output, profile, r->images, r->options->resolves, diag);
 }
 
 static int finish(struct recording *r, struct diag *diag)

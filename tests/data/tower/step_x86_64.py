@@ -17,6 +17,7 @@ import sys
 import time
 
 STACK = 1024
+INTERVAL_NS = 1000000  # what each sample claims to stand for
 # Order of the stub's registers, and the kernel's order of those it samples.
 STUB = "ax bx cx dx si di bp sp r8 r9 r10 r11 r12 r13 r14 r15 ip".split()
 KERNEL = "ax bx cx dx si di bp sp ip flags cs ss r8 r9 r10 r11 r12 r13 r14 r15".split()
@@ -81,8 +82,8 @@ class Recording:
                  text + self.who())
 
     def sample(self, regs, stack):
-        self.now += 1000000
-        self.add(9, 2, struct.pack("<QIIQQQQ", regs["ip"], self.pid, self.pid, self.now, 1, 0, 2) +
+        self.now += INTERVAL_NS
+        self.add(9, 2, struct.pack("<QIIQQQQ", regs["ip"], self.pid, self.pid, self.now, INTERVAL_NS, 0, 2) +
                  struct.pack("<20Q", *(regs[name] for name in KERNEL)) +
                  struct.pack("<Q", STACK) + stack.ljust(STACK, b"\0") + struct.pack("<Q", len(stack)))
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/conclude.h"
+
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "profile/resolve.h"
+#include "report/quality.h"
+
+/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked
+ * up. */
+int conclude_write(struct output *output, struct profile *profile, struct images *images, bool resolves,
+		   struct diag *diag)
+{
+	int error = 0;
+
+	if (!resolves)
+		return output_write(output, profile, diag);
+	if (!output_is_stdout(output))
+		error = output_write(output, profile, diag);
+	if (!error)
+		error = resolve(profile, images, NULL, diag);
+	return error ? error : output_write(output, profile, diag);
+}
+
+void conclude_say_quality(const struct profile *profile)
+{
+	struct text line = { 0 };
+
+	quality_line(profile, &line);
+	fprintf(stderr, "cpprof: %s\n", line.at);
+	text_done(&line);
+	if (!profile->quality.samples)
+		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
+}
+
+void conclude_say_output(const struct output *output)
+{
+	if (output_is_stdout(output))
+		return;
+	fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", output->path,
+		output->keeps_last ? "" : " ", output->keeps_last ? "" : output->path);
+}
+
+int conclude_exit_code(const struct profile *profile, double min_quality)
+{
+	double quality = quality_percent(&profile->quality);
+
+	if (!profile->quality.samples)
+		return EXIT_NO_SAMPLES;
+	if (quality >= min_quality)
+		return EXIT_OK;
+	fprintf(stderr, "cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n",
+		quality, min_quality);
+	return EXIT_UNTRUSTWORTHY;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import: a profile from a perf.data, perf's or our own: the same pipeline as record, at another source.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "cmd/conclude.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "collector/perf_file.h"
+#include "profile/builder.h"
+
+struct import {
+	struct perf_file_options file;
+	const char *path, *output, *command_line;
+	enum unwind_mode unwind;
+	double min_quality;
+	bool resolves, is_quiet;
+
+	struct images *images;
+	struct source *source;
+	struct unwinder *unwinder;
+	struct builder *builder;
+	pid_t first_pid; /* %p in the output's name */
+};
+
+static void take_event(struct import *import, const struct event *event, struct stack *stack)
+{
+	if (!import->first_pid)
+		import->first_pid = event->pid;
+	if (event->kind != EVENT_SAMPLE) {
+		unwinder_event(import->unwinder, event);
+		builder_event(import->builder, event);
+		return;
+	}
+	unwinder_walk(import->unwinder, event, stack);
+	builder_sample(import->builder, event, stack);
+}
+
+/* What comes up while reading is only known at the end. */
+static void tell_notes(const struct import *import, size_t n_told)
+{
+	const struct source_info *info = &import->source->info;
+
+	for (size_t i = 0; i < info->notes.n; i++) {
+		if (i >= n_told)
+			builder_note(import->builder, info->notes.at[i]);
+		if (!import->is_quiet)
+			fprintf(stderr, "cpprof: %s\n", info->notes.at[i]);
+	}
+}
+
+static int read_events(struct import *import, struct diag *diag)
+{
+	size_t n_notes = import->source->info.notes.n;
+	struct stack stack = { 0 };
+	struct event event;
+	int status;
+
+	while ((status = source_next(import->source, &event, -1, diag)) > 0)
+		take_event(import, &event, &stack);
+	tell_notes(import, n_notes);
+	stack_done(&stack);
+	return status;
+}
+
+static int finish(struct import *import, struct diag *diag)
+{
+	struct profile *profile = builder_finish(import->builder, unwinder_stats(import->unwinder));
+	struct output output;
+
+	profile->run.mode = intern_add(&profile->strings, "import");
+	profile->run.command_line = intern_add(&profile->strings, import->command_line);
+	output_init(&output, import->output, import->first_pid);
+	int error = conclude_write(&output, profile, import->images, import->resolves, diag);
+	if (!error && !import->is_quiet) {
+		conclude_say_quality(profile);
+		conclude_say_output(&output);
+	}
+	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
+	output_done(&output);
+	profile_free(profile);
+	return code;
+}
+
+static int run(struct import *import)
+{
+	struct unwinder_options options = { .mode = import->unwind };
+	struct diag diag = { 0 };
+
+	import->images = images_new();
+	int error = perf_file_open(import->path, &import->file, import->images, &import->source, &diag);
+	if (error < 0) {
+		images_free(import->images);
+		return cmd_fail(&diag);
+	}
+	import->unwinder = unwinder_new(import->images, import->source->info.isa, &options);
+	import->builder = builder_new(import->images, &import->source->info);
+
+	/* Damage in the middle does not cost what came before it. */
+	int fault = read_events(import, &diag) < 0 ? cmd_fail(&diag) : 0;
+	int code = finish(import, &diag);
+
+	builder_free(import->builder);
+	unwinder_free(import->unwinder);
+	source_close(import->source);
+	images_free(import->images);
+	return fault ? fault : code;
+}
+
+int cmd_import(int argc, char **argv)
+{
+	CLEANUP(freep) char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
+	struct import import = { .command_line = command_line, .resolves = true };
+	int mode = UNWIND_AUTO;
+	const struct option_spec specs[] = {
+		{ 'o', "output", OPTION_TEXT, &import.output, "FILE",
+		  "where the profile goes (default cpprof.data; - is standard output)" },
+		{ 0, "symfs", OPTION_TEXT, &import.file.symfs, "DIR",
+		  "look for the recorded binaries under DIR" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "resolve", OPTION_FLAG, &import.resolves, NULL, "add names and lines (on by default)" },
+		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
+		  "exit 6 if fewer stacks are complete" },
+		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "say nothing but errors" },
+		{ 0 },
+	};
+	struct command_line line = {
+		.command = "import",
+		.usage = "[options] PERF.DATA",
+		.about = "Makes a profile of a recording that `perf record` or `cpprof record --raw` wrote, "
+			 "of x86-64 or "
+			 "AArch64, file or stream; '-' is standard input. Stacks are unwound from the "
+			 "recorded registers and "
+			 "stack copies, or taken as recorded (frame pointers, LBR). The binaries are those "
+			 "of this machine or "
+			 "under --symfs, if their build-ids are the recorded ones.",
+		.examples = "  perf record --call-graph dwarf -- ./prog && cpprof import perf.data && cpprof "
+			    "report\n"
+			    "  perf record -g -o - -- ./prog | cpprof import -\n",
+		.specs = specs,
+	};
+
+	int code = options_parse(&line, argc, argv);
+	if (code >= 0)
+		return code;
+	if (line.n_operands != 1)
+		return cmd_usage("import", "name one recording");
+	if (import.output && strcmp(import.output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
+	import.path = line.operands[0];
+	import.unwind = (enum unwind_mode)mode;
+	return run(&import);
+}

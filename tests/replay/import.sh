@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# import makes whole profiles of the recordings in tests/data, with the stacks that are known to be in them,
+# and says what is wrong with those it cannot read.
+set -u
+data=$SOURCE/tests/data/tower
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME=/nonexistent
+cd "$work" || exit 1
+failed=0
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+root_of() { [ "$1" = x86_64 ] && echo "$data/root-x86_64" || echo "$data/root-aarch64"; }
+import() { "$CPPROF" import --symfs "$(root_of "$1")" "$data/$1.data" "${@:2}"; }
+
+# Every recording becomes a profile with all its samples.
+for file in "$data"/*.data; do
+	name=$(basename "$file" .data)
+	import "$name" -o "$name.cpprof" 2>"$name.said" || fail "import of $name.data failed: $(cat "$name.said")"
+	wanted=$(grep -c ' sample  ' "$data/$name.events")
+	"$CPPROF" check "$name.cpprof" | grep -q " $wanted samples" || fail "$name: not $wanted samples"
+done
+
+# Those with registers and stacks of tower alone are complete, by every witness.
+for name in dwarf zstd stream x86_64; do
+	for mode in auto cfi analysis; do
+		import "$name" -q --unwind $mode --min-quality 100 -o out.cpprof || fail "$name by $mode: not complete"
+	done
+done
+
+# The stacks of the x86-64 recording are those the program really had.
+for mode in auto cfi analysis; do
+	"$CPPROF" inspect stacks --unwind $mode --symfs "$data/root-x86_64" "$data/x86_64.data" |
+		sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/0x//g; s/,/ /g' | diff -q - "$data/x86_64.truth" >/dev/null ||
+		fail "x86_64 by $mode: not the true stacks"
+done
+
+# Where the binaries are others, it is said once, and the samples are still there.
+"$CPPROF" import --symfs "$data/root-x86_64" "$data/buildid.data" -o other.cpprof 2>said
+[ "$(grep -c 'the binaries here are not those of the recording' said)" = 1 ] || fail "no note that the binaries differ"
+"$CPPROF" check other.cpprof | grep -q ' 32 samples' || fail "samples are lost with the binaries"
+
+# Standard input and output.
+import stream -q -o - <"$data/stream.data" >direct.cpprof || fail "import to standard output"
+"$CPPROF" import -q --symfs "$data/root-aarch64" -o - - < <(cat "$data/stream.data") >piped.cpprof ||
+	fail "import through pipes"
+for file in direct piped; do
+	"$CPPROF" check $file.cpprof | grep -q ' 32 samples' || fail "$file.cpprof is not whole"
+done
+
+# The default name; the last one is kept.
+import dwarf -q && import fp -q || fail "import to the default name"
+"$CPPROF" check cpprof.data | grep -q ' 32 samples' && "$CPPROF" check cpprof.data.old | grep -q ' 31 samples' ||
+	fail "cpprof.data and cpprof.data.old are not the last two"
+
+# A recording that was cut off gives what it has.
+head -c 30000 "$data/dwarf.data" >cut.data
+"$CPPROF" import --symfs "$data/root-aarch64" cut.data -o cut.cpprof 2>said || fail "a cut recording failed: $(cat said)"
+grep -q 'cut off' said || fail "no note that the recording was cut off"
+
+expect() {
+	local code=$1 text=$2
+	shift 2
+	"$CPPROF" "$@" >said 2>&1
+	[ $? = "$code" ] || fail "cpprof $*: not exit code $code"
+	grep -q -- "$text" said || fail "cpprof $*: '$(cat said)' does not say '$text'"
+}
+expect 1 'No such file' import missing.data
+expect 1 'no perf.data file' import "$data/tower.c"
+expect 1 'directory' import "$data"
+expect 2 'name one recording' import
+expect 2 'name one recording' import a b
+expect 6 '--min-quality' import --symfs "$data/root-aarch64" --min-quality 100 "$data/several.data" -o out.cpprof
+head -c 248 "$data/x86_64.data" >empty.data
+expect 5 'no samples' import empty.data -o out.cpprof
+exit $failed

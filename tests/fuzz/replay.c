@@ -5,7 +5,7 @@
  * usage: replay_NAME PATH...
  *
  * Each path is a file or a directory of files (taken in name order). Each file is fed as it is and then
- * MUTATIONS times changed; the changes depend on the file's bytes alone, so a failure comes back on
+ * some times changed; the changes depend on the file's bytes alone, so a failure comes back on
  * every run. Inputs are exact allocations: a sanitizer sees the first byte read beyond the end.
  */
 #include <dirent.h>
@@ -19,12 +19,13 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#define MUTATIONS 300
+#define MUTATIONS 300        /* of each file ... */
+#define ALL_MUTATIONS 6000   /* ... but fewer if there are many: what a large corpus covers is in the files */
 #define MUTATED_BYTES (4u << 20) /* fewer mutations of large files: the test must stay quick */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t n_inputs;
+static size_t n_inputs, n_mutations = MUTATIONS;
 
 static void run(const uint8_t *data, size_t size)
 {
@@ -90,7 +91,7 @@ static void run_file(const uint8_t *data, size_t size)
 	size_t fit = MUTATED_BYTES / (size + 1);
 
 	run(data, size);
-	for (size_t i = 0; i < MUTATIONS && i < fit; i++) {
+	for (size_t i = 0; i < n_mutations && i < fit; i++) {
 		memcpy(changed, data, size);
 		run(changed, mutate(changed, size, &state));
 	}
@@ -123,6 +124,7 @@ static int read_directory(const char *path)
 
 	if (n < 0)
 		return read_file(path);
+	n_mutations = n * MUTATIONS > ALL_MUTATIONS ? ALL_MUTATIONS / (size_t)n : MUTATIONS;
 	for (int i = 0; i < n; i++) {
 		if (entries[i]->d_name[0] != '.') {
 			CLEANUP(freep) char *file = alloc_printf("%s/%s", path, entries[i]->d_name);

@@ -4,6 +4,8 @@
 # inspect events prints the recordings of tests/data as their .events files say. With REFRESH=1 it
 # writes those files anew.
 set -u
+# Looking for leaks takes seconds a run; import.sh does it once for all.
+export ASAN_OPTIONS=detect_leaks=0
 data=$SOURCE/tests/data/tower
 failed=0
 

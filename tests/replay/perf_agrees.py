@@ -7,6 +7,7 @@ usage: perf_agrees.py CPPROF DIRECTORY
 exit: 0 they agree, 1 they do not, 77 there is no perf to ask
 """
 import glob
+import os
 import re
 import shutil
 import subprocess
@@ -110,7 +111,8 @@ def our_event(line):
 
 
 def our_events(cpprof, path):
-    run = subprocess.run([cpprof, "inspect", "events", "-v", path], capture_output=True, text=True, check=True)
+    run = subprocess.run([cpprof, "inspect", "events", "-v", path], capture_output=True, text=True, check=True,
+                         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
     lines = run.stdout.splitlines()
     return lines[0][2:], [our_event(line) for line in lines if not line.startswith("#")]
 

@@ -131,14 +131,15 @@ static struct cfi_rule ra_rule(const struct cfi_state *state, const struct fde *
  */
 static void raise_cfa(struct recipe *recipe, struct rule *rules, const struct isa *isa)
 {
-	const int32_t alignment = 16, limit = 4096;
+	const int32_t alignment = 16, limit = 64;
 	int32_t missing = 0;
 
 	for (unsigned i = 0; i < recipe->n_rules; i++)
 		if (rules[i].reg == isa->ra && rules[i].kind == RULE_AT_CFA && rules[i].offset >= 0 &&
 		    rules[i].offset < limit)
 			missing = (rules[i].offset + 8 + alignment - 1) & -alignment;
-	if (!missing || recipe->cfa_kind != CFA_REG || recipe->cfa_offset > INT32_MAX - missing)
+	if (!missing || recipe->cfa_kind != CFA_REG || recipe->cfa_reg != isa->sp ||
+	    recipe->cfa_offset > INT32_MAX - missing)
 		return;
 	recipe->cfa_offset += missing;
 	for (unsigned i = 0; i < recipe->n_rules; i++) {

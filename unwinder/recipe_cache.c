@@ -266,9 +266,13 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 		ret->is_trampoline = true;
 		return;
 	}
-	/* A call may be the last instruction of its function: what holds is what held for the call. */
-	find_recipes(cache, code, is_return ? vaddr - 1 : vaddr, ret);
-	ret->is_root = template_is_entry(code->image, code->frames, vaddr);
+	/*
+	 * A call may be the last instruction of its function: what holds is what held for the call. What
+	 * stands behind it may even be the entry point, and is no root for that.
+	 */
+	uint64_t at = is_return ? vaddr - 1 : vaddr;
+	find_recipes(cache, code, at, ret);
+	ret->is_root = template_is_entry(code->image, code->frames, at);
 	if (!is_return)
 		return;
 	find_call(cache, code->image, vaddr, ret);

@@ -19,8 +19,9 @@ enum { RBX = 3, RBP = 6, RSP = 7, RIP = 16 };
 
 /* vaddrs */
 enum {
-	START = 0x1000,
-	START_CALLS = 0x1005, /* the return address of _start's call */
+	LAST = 0x1030, /* ends with a call that does not return */
+	START = 0x1040,
+	START_CALLS = 0x1045, /* the return address of _start's call */
 	OUTER = 0x1100,
 	OUTER_CALLS = 0x1106,
 	LEAF = 0x1200,
@@ -44,7 +45,8 @@ static void put(uint8_t *text, uint64_t vaddr, struct bytes code)
 static void write_text(uint8_t *text)
 {
 	memset(text, 0x90, 0x1000);
-	put(text, START, PROGRAM(0xe8, 0xfb, 0, 0, 0, 0xf4)); /* call outer; hlt */
+	put(text, START, PROGRAM(0xe8, 0xbb, 0, 0, 0, 0xf4)); /* call outer; hlt */
+	put(text, START - 2, PROGRAM(0xff, 0xd0));            /* call *rax */
 	put(text, OUTER,
 	    PROGRAM(0x53, 0xe8, 0xfa, 0, 0, 0, 0x5b, 0xc3)); /* push rbx; call leaf; pop rbx; ret */
 	put(text, LEAF, PROGRAM(0x53, 0x90, 0x90, 0x90, 0x5b, 0xc3));
@@ -64,6 +66,7 @@ static void write_frames(struct writer *eh)
 {
 	size_t cie = frame_cie(eh, "zR", 1, -8, 16, PROGRAM(0x0c, 7, 8, 0x90, 1));
 
+	frame_fde(eh, EH, cie, LAST, START - LAST, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, START, 0x10, 0, PROGRAM(0x07, 16));
 	frame_fde(eh, EH, cie, OUTER, 8, 0, PROGRAM(0x41, 0x0e, 16, 0x83, 2, 0x46, 0x0e, 8));
 	frame_fde(eh, EH, cie, LEAF, 6, 0, PROGRAM(0x41, 0x0e, 16, 0x83, 2, 0x44, 0x0e, 8));
@@ -399,6 +402,17 @@ TEST(walk_knows_where_a_thread_starts)
 	WALK(&s, LEAF + 2, 1, BIAS + THREAD_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF + 2, 1, BIAS + START, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, START);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, THREAD_CALLS);
 	scene_done(&s);
 }
 

@@ -7,19 +7,14 @@
 #include "profile/resolve.h"
 #include "report/quality.h"
 
-/* Names cost time and read debug info of any size: what was recorded is safe on disk before they are looked
- * up. */
-int conclude_write(struct output *output, struct profile *profile, struct images *images, bool resolves,
-		   struct diag *diag)
+/* Names cost time and read debug info of any size. */
+int conclude_resolve(struct output *output, struct profile *profile, struct images *images,
+		     const struct resolve_options *options, struct diag *diag)
 {
-	int error = 0;
+	int error = output_is_stdout(output) ? 0 : output_write(output, profile, diag);
 
-	if (!resolves)
-		return output_write(output, profile, diag);
-	if (!output_is_stdout(output))
-		error = output_write(output, profile, diag);
 	if (!error)
-		error = resolve(profile, images, NULL, diag);
+		error = resolve(profile, images, options, diag);
 	return error ? error : output_write(output, profile, diag);
 }
 

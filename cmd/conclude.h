@@ -11,9 +11,11 @@
 #include "cmd/output.h"
 #include "profile/profile.h"
 
-/* Adds names, if it is asked to, and writes the file; the profile is on disk before names are looked up. */
-int conclude_write(struct output *output, struct profile *profile, struct images *images, bool resolves,
-		   struct diag *diag);
+struct resolve_options;
+
+/* Writes the file, adds names and writes it again: what was recorded is safe before names are looked up. */
+int conclude_resolve(struct output *output, struct profile *profile, struct images *images,
+		     const struct resolve_options *options, struct diag *diag);
 /* On standard error: the quality line, and why there are no samples. */
 void conclude_say_quality(const struct profile *profile);
 /* And where the profile is, unless it went to standard output. */

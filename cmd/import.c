@@ -14,10 +14,12 @@
 #include "cmd/output.h"
 #include "collector/perf_file.h"
 #include "profile/builder.h"
+#include "profile/resolve.h"
 
 struct import {
 	struct perf_file_options file;
 	const char *path, *output, *command_line;
+	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
 	enum unwind_mode unwind;
 	double min_quality;
 	bool resolves, is_quiet;
@@ -27,6 +29,7 @@ struct import {
 	struct unwinder *unwinder;
 	struct builder *builder;
 	pid_t first_pid; /* %p in the output's name */
+	bool has_kernel; /* stacks go into the kernel */
 };
 
 static void take_event(struct import *import, const struct event *event, struct stack *stack)
@@ -38,35 +41,55 @@ static void take_event(struct import *import, const struct event *event, struct 
 		builder_event(import->builder, event);
 		return;
 	}
+	import->has_kernel |= event->sample.n_kernel_pc > 0;
 	unwinder_walk(import->unwinder, event, stack);
 	builder_sample(import->builder, event, stack);
 }
 
-/* What comes up while reading is only known at the end. */
-static void tell_notes(const struct import *import, size_t n_told)
+static void tell(const struct import *import, const char *note)
+{
+	builder_note(import->builder, note); /* which keeps each once */
+	if (!import->is_quiet)
+		fprintf(stderr, "cpprof: %s\n", note);
+}
+
+/* Some of it came up while reading. */
+static void tell_notes(const struct import *import)
 {
 	const struct source_info *info = &import->source->info;
+	bool has_names = import->kallsyms || perf_file_origin(import->source).is_this_kernel;
 
-	for (size_t i = 0; i < info->notes.n; i++) {
-		if (i >= n_told)
-			builder_note(import->builder, info->notes.at[i]);
-		if (!import->is_quiet)
-			fprintf(stderr, "cpprof: %s\n", info->notes.at[i]);
-	}
+	for (size_t i = 0; i < info->notes.n; i++)
+		tell(import, info->notes.at[i]);
+	if (import->resolves && import->has_kernel && !has_names)
+		tell(import, "the recorded kernel is not the one that runs here: its functions have no names "
+			     "(give its /proc/kallsyms with --kallsyms)");
 }
 
 static int read_events(struct import *import, struct diag *diag)
 {
-	size_t n_notes = import->source->info.notes.n;
 	struct stack stack = { 0 };
 	struct event event;
 	int status;
 
 	while ((status = source_next(import->source, &event, -1, diag)) > 0)
 		take_event(import, &event, &stack);
-	tell_notes(import, n_notes);
+	tell_notes(import);
 	stack_done(&stack);
 	return status;
+}
+
+/* What this machine knows holds for the recording only as far as it was made here. */
+static int write_profile(struct import *import, struct output *output, struct profile *profile,
+			 struct diag *diag)
+{
+	struct perf_file_origin origin = perf_file_origin(import->source);
+	struct resolve_options options = { .symbolize = { .is_elsewhere = !origin.is_this_host } };
+
+	if (!import->resolves)
+		return output_write(output, profile, diag);
+	options.symbolize.kallsyms = import->kallsyms ? import->kallsyms : origin.is_this_kernel ? NULL : "";
+	return conclude_resolve(output, profile, import->images, &options, diag);
 }
 
 static int finish(struct import *import, struct diag *diag)
@@ -77,7 +100,7 @@ static int finish(struct import *import, struct diag *diag)
 	profile->run.mode = intern_add(&profile->strings, "import");
 	profile->run.command_line = intern_add(&profile->strings, import->command_line);
 	output_init(&output, import->output, import->first_pid);
-	int error = conclude_write(&output, profile, import->images, import->resolves, diag);
+	int error = write_profile(import, &output, profile, diag);
 	if (!error && !import->is_quiet) {
 		conclude_say_quality(profile);
 		conclude_say_output(&output);
@@ -123,6 +146,8 @@ int cmd_import(int argc, char **argv)
 		  "where the profile goes (default cpprof.data; - is standard output)" },
 		{ 0, "symfs", OPTION_TEXT, &import.file.symfs, "DIR",
 		  "look for the recorded binaries under DIR" },
+		{ 0, "kallsyms", OPTION_TEXT, &import.kallsyms, "FILE",
+		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
 		{ 0, "resolve", OPTION_FLAG, &import.resolves, NULL, "add names and lines (on by default)" },
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",

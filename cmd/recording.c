@@ -334,7 +334,9 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 	checkpoint_wait(&r->checkpoint); /* or it would replace what we write now */
 	if (r->options->format)
 		return write_export(r, profile, diag);
-	return conclude_write(&r->output, profile, r->images, r->options->resolves, diag);
+	if (!r->options->resolves)
+		return output_write(&r->output, profile, diag);
+	return conclude_resolve(&r->output, profile, r->images, NULL, diag);
 }
 
 static int finish(struct recording *r, struct diag *diag)

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,6 +21,7 @@
 #include "collector/perf_header.h"
 #include "collector/perf_images.h"
 #include "collector/perf_input.h"
+#include "collector/perf_kernel.h"
 #include "collector/perf_record.h"
 
 #define MAX_ATTRS_SECTION (16u << 20)
@@ -35,6 +38,8 @@ struct perf_file {
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
 	uint64_t n_damaged;
+	uint64_t kernel_start; /* as recorded, and of which symbol that is the address; 0 = not told */
+	char kernel_symbol[16];
 	bool is_at_end, has_notes;
 	struct perf_scratch scratch;
 };
@@ -99,13 +104,27 @@ static void read_features(struct perf_file *file)
 	free(sections.at);
 }
 
+/* Remembers where the kernel was, if the record says it. */
+static void note_kernel(struct perf_file *file, const struct perf_record *record)
+{
+	size_t prefix = strlen(KERNEL_MAPPING);
+
+	if (strncmp(record->mmap.path, KERNEL_MAPPING, prefix) != 0)
+		return;
+	file->kernel_start = record->mmap.start;
+	snprintf(file->kernel_symbol, sizeof(file->kernel_symbol), "%s", record->mmap.path + prefix);
+}
+
 static bool is_kernel_mapping(struct perf_file *file, struct bytes record)
 {
 	const struct perf_layout no_layout = { 0 }; /* what we ask is at the same place in all */
 	struct perf_record parsed;
 
-	return perf_record_parse(record, &no_layout, &file->scratch, &parsed) == 0 &&
-	       parsed.kind == PERF_KIND_MMAP && parsed.mmap.is_kernel;
+	if (perf_record_parse(record, &no_layout, &file->scratch, &parsed) < 0 ||
+	    parsed.kind != PERF_KIND_MMAP || !parsed.mmap.is_kernel)
+		return false;
+	note_kernel(file, &parsed);
+	return true;
 }
 
 /* In a stream the header comes as records; the first of the kernel's ends it. */
@@ -169,6 +188,8 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		file->n_damaged++;
 		return false;
 	}
+	if (record.kind == PERF_KIND_MMAP && record.mmap.is_kernel)
+		note_kernel(file, &record);
 	if (!perf_record_event(&record, ret))
 		return false;
 	switch (ret->kind) {
@@ -317,4 +338,20 @@ int perf_file_open(const char *path, const struct perf_file_options *options, st
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot open '%s'", path);
 	return perf_file_open_fd(fd, is_stdin ? "standard input" : path, options, images, ret, diag);
+}
+
+struct perf_file_origin perf_file_origin(const struct source *source)
+{
+	const struct perf_file *file = (const struct perf_file *)source;
+	const struct source_info *info = &source->info;
+	struct perf_file_origin origin = { 0 };
+	struct utsname here;
+
+	if (uname(&here) < 0 || !info->host || !info->kernel)
+		return origin;
+	origin.is_this_host = strcmp(info->host, here.nodename) == 0;
+	origin.is_this_kernel = origin.is_this_host && strcmp(info->kernel, here.release) == 0 &&
+				file->kernel_start != 0 &&
+				file->kernel_start == perf_kernel_address(file->kernel_symbol);
+	return origin;
 }

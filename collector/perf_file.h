@@ -23,3 +23,10 @@ int perf_file_open(const char *path, const struct perf_file_options *options, st
 /* The same for an open file, which is taken in any case; name is for messages. */
 int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *options,
 		      struct images *images, struct source **ret, struct diag *diag);
+
+/* Where a recording was made, asked of a source that one of the above opened, after its end. */
+struct perf_file_origin {
+	bool is_this_host;   /* its pids, and what they left in /tmp, are ours */
+	bool is_this_kernel; /* ... and its kernel still runs, at the same addresses */
+};
+struct perf_file_origin perf_file_origin(const struct source *source);

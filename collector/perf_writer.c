@@ -2,7 +2,6 @@
 #include "collector/perf_writer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "collector/perf_format.h"
+#include "collector/perf_kernel.h"
 #include "collector/perf_writer_private.h"
 
 #define BUFFER_SIZE (1u << 20)
@@ -255,20 +255,15 @@ void perf_writer_known(struct perf_writer *writer, const struct images *images, 
 /* Where the kernel's code lies, as perf wants to be told; nothing if we may not know. */
 static void write_kernel_mapping(struct perf_writer *writer)
 {
-	CLEANUP(fclosep) FILE *file = fopen("/proc/kallsyms", "re");
 	const struct event nobody = { .pid = -1 };
 	struct writer *w = &writer->buffer;
-	unsigned long long addr = 0;
-	char line[512], name[64] = "";
+	const char *symbol;
+	uint64_t addr = perf_kernel_start(&symbol);
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx %*c %63s", &addr, name) == 2 &&
-		    (strcmp(name, "_text") == 0 || strcmp(name, "_stext") == 0))
-			break;
-	if (addr == 0 || name[0] != '_')
+	if (addr == 0)
 		return;
 
-	CLEANUP(freep) char *path = alloc_printf("[kernel.kallsyms]%s", name);
+	CLEANUP(freep) char *path = alloc_printf(KERNEL_MAPPING "%s", symbol);
 	size_t at = start_record(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 	write_u32(w, UINT32_MAX);
 	write_u32(w, 0);

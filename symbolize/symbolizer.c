@@ -72,14 +72,18 @@ static void open_kernel(struct batch *batch, struct subject *subject)
 		batch->looked_for_kernel = true;
 		batch->has_kernel = path[0] && kallsyms_open(path, &batch->kernel) == 0;
 	}
-	subject->file.how = alloc_text(batch->has_kernel ? path : "kernel addresses are hidden");
+	if (!batch->has_kernel)
+		path = path[0] ? "kernel addresses are hidden" : "another kernel";
+	subject->file.how = alloc_text(path);
 }
 
-static void open_jit(struct subject *subject)
+static void open_jit(const struct batch *batch, struct subject *subject)
 {
 	const struct symbolizer_request *request = subject->request;
 
-	if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
+	if (batch->options->is_elsewhere)
+		; /* a process of that number here is another */
+	else if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
 		subject->jit_path = alloc_text(request->jitdump);
 	else if (request->pid)
 		perfmap_open(request->pid, &subject->jit, &subject->jit_path);
@@ -96,7 +100,7 @@ static void open_subject(struct batch *batch, struct subject *subject)
 	else if (image->kind == IMAGE_KERNEL)
 		open_kernel(batch, subject);
 	else if (image->kind == IMAGE_JIT)
-		open_jit(subject);
+		open_jit(batch, subject);
 	else
 		subject->file.how = alloc_text("the file could not be read");
 }

@@ -16,6 +16,7 @@ struct symbolizer_options {
 	bool keeps_mangled;  /* --no-demangle */
 	unsigned n_threads;  /* 0 = as many as there are CPUs */
 	const char *kallsyms; /* NULL = /proc/kallsyms; "" = none: the kernel is another machine's */
+	bool is_elsewhere;    /* the processes ran on another machine: no perf map here is theirs */
 	/* Called now and then by the calling thread; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;

@@ -50,6 +50,16 @@ done
 [ "$(grep -c 'the binaries here are not those of the recording' said)" = 1 ] || fail "no note that the binaries differ"
 "$CPPROF" check other.cpprof | grep -q ' 32 samples' || fail "samples are lost with the binaries"
 
+# Names of kernel functions are those of the recorded kernel, or none.
+import several -o kernel.cpprof 2>said
+[ "$(grep -c 'the recorded kernel is not the one that runs here' said)" = 1 ] || fail "no note about the kernel"
+"$CPPROF" export -f json kernel.cpprof | grep -q kernel_function_of_the_test && fail "how does it know?"
+printf '%s T kernel_function_of_the_test\n' ffff800080000000 >kallsyms
+import several --kallsyms kallsyms -o kernel.cpprof 2>said
+grep -q 'the recorded kernel' said && fail "a note about the kernel in spite of --kallsyms"
+"$CPPROF" export -f json kernel.cpprof | grep -q kernel_function_of_the_test ||
+	fail "--kallsyms gives no names"
+
 # Standard input and output.
 import stream -q -o - <"$data/stream.data" >direct.cpprof || fail "import to standard output"
 "$CPPROF" import -q --symfs "$data/root-aarch64" -o - - < <(cat "$data/stream.data") >piped.cpprof ||

@@ -13,7 +13,7 @@
 #include "collector/perf_format.h"
 #include "collector/perf_record.h"
 
-#define WINDOW_SIZE (256u << 10) /* a few of the largest records */
+#define WINDOW_SIZE (256u << 10)  /* a few of the largest records */
 #define UNPACK_LIMIT (256u << 20) /* one compressed record holds a part of one ring */
 #define MIN_ATTR_ENTRY (64 + 16)  /* the first attr there was, and where its ids are */
 #define MAX_ATTR_ENTRY 4096

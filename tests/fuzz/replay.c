@@ -19,8 +19,8 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#define MUTATIONS 300        /* of each file ... */
-#define ALL_MUTATIONS 6000   /* ... but fewer if there are many: what a large corpus covers is in the files */
+#define MUTATIONS 300      /* of each file ... */
+#define ALL_MUTATIONS 6000 /* ... but fewer if there are many: what a large corpus covers is in the files */
 #define MUTATED_BYTES (4u << 20) /* fewer mutations of large files: the test must stay quick */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

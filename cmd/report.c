@@ -10,12 +10,14 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
 #include "report/filter.h"
 #include "report/quality.h"
 #include "report/rows.h"
+#include "report/source_text.h"
 #include "report/text.h"
 #include "structure/fuse.h"
 
@@ -237,8 +239,28 @@ static int read_and_show(const char *path, const struct report_request *request)
 	return show(profile, request, is_kept);
 }
 
+static int write_html(const char *file, const char *path, const char *metric, const struct source_search *sources)
+{
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+	struct export_choice choice = { .options = { .sources = sources } };
+
+	if (profile_read(file, &profile, &diag) < 0)
+		return cmd_fail(&diag);
+	int index = export_find_metric(profile, metric), code = EXIT_OK;
+	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
+	if (index < 0)
+		code = cmd_usage("report", "'%s' has no metric '%s'", file, metric);
+	else if (export_to(&exporter_html, profile, &choice, path, &diag) < 0)
+		code = cmd_fail(&diag);
+	profile_free(profile);
+	return code;
+}
+
 int cmd_report(int argc, char **argv)
 {
+	struct option_list directories = { 0 }, rules = { 0 };
+	const char *html = NULL;
 	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true, .pager = true };
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
@@ -256,6 +278,9 @@ int cmd_report(int argc, char **argv)
 		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
 		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },
 		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv", "for people, pull requests or programs" },
+		{ 0, "html", OPTION_TEXT, &html, "OUT.html", "write the whole report as one HTML file instead" },
+		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "--html: where source files may be; repeatable" },
+		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "--html: source paths that start with OLD start with NEW here" },
 		{ 0, "pager", OPTION_FLAG, &request.pager, NULL, "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
 		{ 0 },
@@ -266,8 +291,13 @@ int cmd_report(int argc, char **argv)
 
 	if (code < 0 && line.n_operands > 1)
 		code = cmd_usage("report", "one profile at a time");
+	const char *file = line.n_operands ? line.operands[0] : DEFAULT_FILE;
+	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
+					 (const char *const *)rules.values.at, rules.values.n };
 	if (code < 0)
-		code = read_and_show(line.n_operands ? line.operands[0] : DEFAULT_FILE, &request);
+		code = html ? write_html(file, html, request.metric, &sources) : read_and_show(file, &request);
+	option_list_done(&directories);
+	option_list_done(&rules);
 	option_list_done(&request.threads);
 	return code;
 }

@@ -57,7 +57,7 @@ def perf_read(path):
 
 
 def cpprof_read(path):
-    out = subprocess.run([CPPROF, "report", path, "--view", "quality", "--format", "json"], capture_output=True, text=True)
+    out = subprocess.run([CPPROF, "export", path, "--format", "json", "--max-nodes", "100"], capture_output=True, text=True)
     if out.returncode:
         return {"error": out.stderr.strip()}
     quality = json.loads(out.stdout)
@@ -76,7 +76,7 @@ def gprofng_read(path):
 PEERS = {
     "none": dict(record="", out=None, read=None, report={}),
     "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}} --", out="cpprof.data", read=cpprof_read,
-                   report={"inlines": f"{CPPROF} report {{out}} --view tree"}),
+                   report={"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}),
     "perf": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph dwarf,8192 -o {{out}} --", out="perf.data", read=perf_read,
                  report={"inlines": f"{PERF} report -i {{out}} --stdio", "no_inlines": f"{PERF} report -i {{out}} --stdio --no-inline"}),
     "perf_fp": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph fp -o {{out}} --", out="perf.data", read=perf_read, report={}),

@@ -160,9 +160,21 @@ static bool agree_on(const struct state *a, const struct state *b, unsigned reg,
 	return !a_has || !b_has;
 }
 
+/* Behind an alloca sp is unknown: that says nothing against another path, as long as fp tells the frame on both. */
+static bool sp_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
+{
+	value sp_a = a->reg[isa->sp], sp_b = b->reg[isa->sp];
+
+	if (sp_a == sp_b)
+		return false;
+	bool is_known = value_is_frame(sp_a) && value_is_frame(sp_b);
+	bool has_fp = value_kind(a->reg[isa->fp]) == VALUE_CFA && a->reg[isa->fp] == b->reg[isa->fp];
+	return is_known || !has_fp;
+}
+
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
 {
-	if (a->reg[isa->sp] != b->reg[isa->sp])
+	if (sp_contradicts(a, b, isa))
 		return true;
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left; left &= left - 1)
 		if (!agree_on(a, b, (unsigned)__builtin_ctzll(left), isa->n_regs))

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "binary/isa.h"
 #include "binary/stub.h"
 
 #define ANY -1
@@ -217,4 +218,29 @@ bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret)
 	default:
 		return false;
 	}
+}
+
+/* The target of a `b` at vaddr; 0 if there is none. */
+static uint64_t arm_jump(const struct image *image, uint64_t vaddr)
+{
+	struct insn insn;
+
+	if (isa_aarch64.decode(image_code(image, vaddr), vaddr, &insn) < 0 || insn.flow != FLOW_JUMP)
+		return 0;
+	return insn.target;
+}
+
+bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home)
+{
+	if (image->elf_machine != EM_AARCH64)
+		return false;
+	uint64_t start = vaddr & ~3ull; /* of the instruction, then the jump */
+	for (uint64_t done = 0; done < 2 && start >= 4; done++, start -= 4) {
+		uint64_t back = arm_jump(image, start + 4);
+		if (back < 4 || arm_jump(image, start) || arm_jump(image, back - 4) != start)
+			continue;
+		*ret_home = back - 4 + 4 * done;
+		return true;
+	}
+	return false;
 }

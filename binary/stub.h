@@ -29,3 +29,10 @@ struct stub {
 
 /* The stub that holds vaddr, by its bytes. */
 bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret);
+
+/*
+ * An instruction that the linker moved away from where a CPU would stumble over it (Cortex-A53 errata):
+ * a jump stands in its place, and one leads back behind it. True if vaddr is such an instruction or the
+ * jump behind it; ret_home: the place in the function where the same holds.
+ */
+bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home);

@@ -234,6 +234,8 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE;
 	struct compiled *function = compiled_at(cache, code, vaddr);
 
+	if (!function && stub_home(code->image, vaddr, &vaddr))
+		function = compiled_at(cache, code, vaddr);
 	if (function) {
 		ret->function = function->start;
 		cfi = cfi_recipe(code, function, vaddr);

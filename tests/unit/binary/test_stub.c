@@ -7,15 +7,29 @@
 
 #define TEXT 0x1000u
 
+static struct image *image_of(struct images *images, uint16_t machine, struct bytes code)
+{
+	struct elf_part part = { ".plt", TEXT, PF_R | PF_X, code, 0 };
+
+	return elf_image(images, "made", machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
+}
+
 static bool match(uint16_t machine, struct bytes code, uint64_t vaddr, struct stub *ret)
 {
 	struct images *images = images_new();
-	struct elf_part part = { ".plt", TEXT, PF_R | PF_X, code, 0 };
-	struct image *image = elf_image(images, "made", machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
-	bool is_stub = stub_match(image, vaddr, ret);
+	bool is_stub = stub_match(image_of(images, machine, code), vaddr, ret);
 
 	images_free(images);
 	return is_stub;
+}
+
+static bool find_home(uint16_t machine, struct bytes code, uint64_t vaddr, uint64_t *ret)
+{
+	struct images *images = images_new();
+	bool is_moved = stub_home(image_of(images, machine, code), vaddr, ret);
+
+	images_free(images);
+	return is_moved;
 }
 
 TEST(stub_of_a_lazy_x86_plt_is_known_anywhere_in_it)
@@ -92,4 +106,20 @@ TEST(stub_is_not_seen_in_other_code)
 		CHECK(!match(EM_X86_64, code, at, &stub));
 	CHECK(!match(EM_AARCH64, code, TEXT, &stub));
 	CHECK(!match(EM_X86_64, PROGRAM(0xff, 0x25, 0), TEXT, &stub));
+}
+
+TEST(stub_home_is_where_a_moved_instruction_came_from)
+{
+	/* nop; b 16; ret; nop; 16: ldr x0, [x23]; b 8 */
+	struct bytes code = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0x03, 0, 0, 0x14, 0xc0, 0x03, 0x5f, 0xd6, 0x1f, 0x20,
+				    0x03, 0xd5, 0xe0, 0x02, 0x40, 0xf9, 0xfd, 0xff, 0xff, 0x17);
+	uint64_t home = 0;
+
+	CHECK(find_home(EM_AARCH64, code, TEXT + 16, &home));
+	CHECK_EQ(home, TEXT + 4);
+	CHECK(find_home(EM_AARCH64, code, TEXT + 20, &home));
+	CHECK_EQ(home, TEXT + 8);
+	CHECK(!find_home(EM_AARCH64, code, TEXT + 4, &home));
+	CHECK(!find_home(EM_AARCH64, code, TEXT + 12, &home));
+	CHECK(!find_home(EM_X86_64, code, TEXT + 16, &home));
 }

@@ -33,10 +33,13 @@ static const char *module_name(const struct step_names *names, image_id image)
 	return found ? image_name(found) : "?";
 }
 
-/* "libc.so.6+0x8ab40 <malloc+16>" */
-static void print_place(FILE *to, struct step_names *names, image_id image, uint64_t vaddr)
+/* "libc.so.6+0x8ab40 <malloc+16>". A return address may be the first of the next function. */
+static void print_place(FILE *to, struct step_names *names, image_id image, uint64_t vaddr, bool is_return)
 {
-	const struct symbol *symbol = image == IMAGE_NONE ? NULL : symbols_find(symbols_of(names, image), vaddr);
+	const struct symbol *symbol = NULL;
+
+	if (image != IMAGE_NONE)
+		symbol = symbols_find(symbols_of(names, image), vaddr - is_return);
 
 	fprintf(to, "%s+0x%" PRIx64, module_name(names, image), vaddr);
 	if (symbol)
@@ -65,6 +68,8 @@ void step_print_text(FILE *to, const struct step_run *run, struct step_names *na
 		tally->samples ? (double)tally->frames / (double)tally->samples : 0);
 	if (tally->unjudged)
 		fprintf(to, ", %" PRIu64 " put off in the middle of a non-local jump", tally->unjudged);
+	if (tally->overwritten)
+		fprintf(to, ", %" PRIu64 " left out: a return address was overwritten", tally->overwritten);
 	fprintf(to, "\n");
 	for (size_t i = 0; i < tally->modules.n; i++) {
 		print_counts(to, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
@@ -77,7 +82,7 @@ void step_print_text(FILE *to, const struct step_run *run, struct step_names *na
 
 		fprintf(to, "%8" PRIu64 "  %-14s %-14s ", place->count, step_outcome_name(place->outcome),
 			stack_end_name(place->end));
-		print_place(to, names, place->image, place->vaddr);
+		print_place(to, names, place->image, place->vaddr, place->is_return);
 		fprintf(to, "\n");
 	}
 }
@@ -131,6 +136,7 @@ void step_print_json(FILE *to, const struct step_run *run, struct step_names *na
 	json_number_of(&json, "seconds", run->seconds);
 	json_counts(&json, run->tally->samples, run->tally->by_outcome);
 	json_uint_of(&json, "unjudged", run->tally->unjudged);
+	json_uint_of(&json, "overwritten", run->tally->overwritten);
 	json_name(&json, "ends");
 	json_object(&json);
 	for (int i = 0; i < STACK_END_N; i++)
@@ -162,12 +168,12 @@ void step_print_stacks(FILE *to, const struct step_truth *truth, const struct st
 			image_id image = unwinder_locate(unwinder, pid, truth->pcs.at[i], &vaddr);
 
 			fprintf(to, "%4zu true    0x%012" PRIx64 " ", i, truth->pcs.at[i]);
-			print_place(to, names, image, vaddr);
+			print_place(to, names, image, vaddr, i > 0);
 			fprintf(to, "\n");
 		}
 		if (i < n) {
 			fprintf(to, "%4zu unwound 0x%012" PRIx64 " ", i, frames[i].pc);
-			print_place(to, names, frames[i].image, frames[i].vaddr);
+			print_place(to, names, frames[i].image, frames[i].vaddr, frames[i].is_return);
 			fprintf(to, " by %s, %s\n", witness_name(frames[i].witness), verdict_name(frames[i].verdict));
 		}
 	}

@@ -40,6 +40,7 @@ static void count_place(struct tally *tally, const struct frame *last, enum step
 	struct tally_place place = { .image = last ? last->image : IMAGE_NONE,
 				     .vaddr = last ? last->vaddr : 0,
 				     .count = 1,
+				     .is_return = last && last->is_return,
 				     .outcome = outcome,
 				     .end = end };
 

@@ -33,12 +33,15 @@ struct tally_module {
 struct tally_place {
 	image_id image;
 	uint64_t vaddr, count;
+	bool is_return;
 	enum step_outcome outcome;
 	enum stack_end end;
 };
 
 struct tally {
-	uint64_t samples, unjudged, frames;
+	uint64_t samples, frames;
+	uint64_t unjudged;    /* put off: a non-local jump was under way */
+	uint64_t overwritten; /* left out: the program had overwritten a return address */
 	uint64_t by_outcome[OUTCOME_N], by_end[STACK_END_N]; /* by_end: of those not exact */
 	VEC(struct tally_module) modules;
 	VEC(struct tally_place) places;

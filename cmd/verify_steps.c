@@ -101,6 +101,8 @@ static void follow_insn(struct session *s, const struct step *step)
 		shadow_signal_return(&s->shadow, pc, sp, done.region);
 		return;
 	}
+	if (step->ra_slot)
+		shadow_saved(&s->shadow, reg(s, s->stepper->isa->ra), step->ra_slot);
 	/* Costs a read where the machine keeps it in memory. */
 	if (step->flow != FLOW_NEXT && step->flow != FLOW_BRANCH && step->flow != FLOW_JUMP)
 		done.ra = stepper_ra(s->stepper);
@@ -164,21 +166,47 @@ static void show_sample(struct session *s, const struct event *event)
 	unwinder_observe(s->unwinder, NULL, NULL);
 }
 
+/*
+ * To leave for an exception handler the C++ runtime fills its own frame, return address and all, with
+ * what the handler's frame shall find. Then the stack that calls made is no longer there to be unwound.
+ */
+static bool is_overwritten(const struct session *s)
+{
+	struct shadow_walk walk = shadow_walk(&s->shadow);
+	uint64_t sp = reg(s, s->stepper->isa->sp);
+	const struct shadow_entry *entry;
+
+	while ((entry = shadow_walk_next(&walk))) {
+		uint64_t word = entry->slot ? s->stepper->isa->strip_pc(stepper_word(s->stepper, entry->slot)) : 0;
+		bool is_popped = entry->slot < sp && entry->sp >= sp;
+		if (entry->slot && !is_popped && word != entry->ra)
+			return true;
+	}
+	return false;
+}
+
 static void sample(struct session *s)
 {
+	size_t right;
+
 	if (!s->shadow.is_settled) { /* the next step will do */
 		s->tally.unjudged++;
 		return;
 	}
+	s->next = s->stepper->n_steps + 1 + next_random(s) % (2 * s->interval);
 	struct event event = make_sample(s);
 	note_truth(s);
 	unwinder_walk(s->unwinder, &event, &s->stack);
-	enum step_outcome outcome = tally_add(&s->tally, &s->truth, &s->stack);
-	if (outcome != OUTCOME_EXACT && s->show > 0) {
+	bool is_exact = step_judge(&s->truth, &s->stack, &right) == OUTCOME_EXACT;
+	if (!is_exact && is_overwritten(s)) {
+		s->tally.overwritten++;
+		return;
+	}
+	tally_add(&s->tally, &s->truth, &s->stack);
+	if (!is_exact && s->show > 0) {
 		s->show--;
 		show_sample(s, &event);
 	}
-	s->next = s->stepper->n_steps + 1 + next_random(s) % (2 * s->interval);
 }
 
 static int run(struct session *s, struct diag *diag)

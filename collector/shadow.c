@@ -18,7 +18,10 @@ static struct shadow_entry *top(const struct shadow *shadow)
 
 static void push(struct shadow *shadow, uint64_t ra, uint64_t sp, bool is_interrupt)
 {
-	vec_push(&current(shadow)->entries, ((struct shadow_entry){ ra, sp, is_interrupt }));
+	struct shadow_entry entry = { .ra = ra, .sp = sp, .is_interrupt = is_interrupt };
+
+	entry.slot = shadow->isa->call_pushes_ra && !is_interrupt ? sp : 0;
+	vec_push(&current(shadow)->entries, entry);
 }
 
 static void pop(struct shadow *shadow)
@@ -92,13 +95,21 @@ static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entr
 	return !shadow->isa->call_pushes_ra && !entry->is_interrupt && sp == entry->sp && pc == entry->ra;
 }
 
+/* On a coroutine's stack, with no frame: not begun yet, or its function has returned and only leaving is left. */
+static bool is_between(const struct shadow *shadow)
+{
+	const struct shadow_stack *stack = current(shadow);
+
+	return shadow->current != 0 && stack->interrupted == shadow->current && stack->entries.n == 0;
+}
+
 /* The jump that ends a non-local one has landed. */
 static void settle(struct shadow *shadow, const struct shadow_step *step)
 {
 	struct shadow_entry *entry = top(shadow);
 
 	shadow->is_settled = true;
-	if (!entry && shadow->current != 0) /* a coroutine's first function: makecontext made its return address */
+	if (is_between(shadow)) /* makecontext made the return address of a coroutine's function */
 		push(shadow, step->ra, step->sp, false);
 	else if (entry && !shadow->isa->call_pushes_ra && entry->sp == step->sp) /* a call of the frame we landed in */
 		pop(shadow);
@@ -126,12 +137,23 @@ void shadow_step(struct shadow *shadow, const struct shadow_step *step)
 
 	if (step->region != current(shadow)->region)
 		switch_stack(shadow, step->region);
+	bool was_settled = shadow->is_settled;
 	drop_gone(shadow, step);
-	if (!shadow->is_settled && is_indirect && step->pc != step->next)
+	if (was_settled && is_between(shadow))
+		shadow->is_settled = false;
+	else if (!shadow->is_settled && is_indirect && step->pc != step->next)
 		settle(shadow, step);
 	/* `call next` only asks where it is. */
 	if (is_call && step->pc != step->next && step->ra == step->next)
 		push(shadow, step->ra, step->sp, false);
+}
+
+void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot)
+{
+	struct shadow_entry *entry = top(shadow);
+
+	if (entry && entry->ra == shadow->isa->strip_pc(ra) && !entry->slot)
+		entry->slot = slot;
 }
 
 void shadow_signal(struct shadow *shadow, const struct shadow_signal *signal)

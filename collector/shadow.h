@@ -25,6 +25,7 @@
 struct shadow_entry {
 	uint64_t ra; /* where it will return to; where it was interrupted */
 	uint64_t sp; /* the slot of the return address, or sp at the call */
+	uint64_t slot; /* where the return address was saved; 0 = nowhere yet */
 	bool is_interrupt; /* ra was interrupted by a signal: it does not follow a call */
 };
 
@@ -55,6 +56,9 @@ struct shadow_step {
 	uint64_t ra;      /* the return address in its place: the register, or the word at sp */
 };
 void shadow_step(struct shadow *shadow, const struct shadow_step *step);
+
+/* The return address was stored: the innermost call's, if it is the same. Before the step is told. */
+void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot);
 
 /* A signal handler was entered: it will return to the trampoline, which resumes at pc with sp. */
 struct shadow_signal {

@@ -19,13 +19,13 @@
 #include "collector/step_machine.h"
 #include "collector/target.h"
 
-#define N_KNOWN (1u << 16) /* remembered instructions */
+#define N_KNOWN (1u << 15) /* remembered instructions */
 #define CODE_BYTES 128     /* read at once: the longest sequence that is run as a whole */
 
 struct known_insn {
 	uint64_t pc; /* 0 = none */
-	uint8_t flow, len;
-	bool is_syscall, is_exclusive;
+	bool is_exclusive, stores_ra;
+	struct insn insn; /* len 0 if it cannot be decoded */
 };
 
 struct stepper_private {
@@ -63,19 +63,39 @@ static const struct known_insn *insn_at(struct stepper *stepper, uint64_t pc)
 {
 	struct known_insn *known = &stepper->private->known[(pc >> 1) % N_KNOWN];
 	uint8_t buffer[CODE_BYTES];
-	struct insn insn;
 
 	if (known->pc == pc)
 		return known;
 	struct bytes code = read_code(stepper, pc, buffer);
 	*known = (struct known_insn){ .pc = pc };
-	if (stepper->isa->decode(code, pc, &insn) == 0) {
-		known->flow = insn.flow;
-		known->len = insn.len;
-		known->is_syscall = insn.is_syscall;
-		known->is_exclusive = step_machine_exclusive(code, pc) != 0;
+	if (stepper->isa->decode(code, pc, &known->insn) < 0) {
+		known->insn = (struct insn){ 0 };
+		return known;
 	}
+	known->is_exclusive = step_machine_exclusive(code, pc) != 0;
+	for (unsigned i = 0; i < known->insn.n_effects; i++)
+		known->stores_ra |= known->insn.effect[i].kind == EFFECT_STORE &&
+				    known->insn.effect[i].reg == stepper->isa->ra;
 	return known;
+}
+
+/* Where an instruction that stores the return address register puts it. */
+static uint64_t ra_slot(const struct stepper *stepper, const struct insn *insn, const struct regs *before)
+{
+	struct regs regs = *before;
+
+	for (unsigned i = 0; i < insn->n_effects; i++) {
+		const struct effect *e = &insn->effect[i];
+
+		if (e->base == REG_NONE || e->index != REG_NONE)
+			return 0;
+		uint64_t sum = regs.value[e->base] + (uint64_t)e->imm;
+		if (e->kind == EFFECT_STORE && e->reg == stepper->isa->ra)
+			return sum;
+		if (e->kind == EFFECT_SET)
+			regs.value[e->reg] = sum;
+	}
+	return 0;
 }
 
 static void forget_code(struct stepper *stepper)
@@ -181,12 +201,14 @@ static bool is_in_handler(const struct stepper *stepper)
 	return stepper->isa->is_signal_trampoline(read_code(stepper, stepper_ra(stepper), buffer));
 }
 
-static void executed(const struct known_insn *insn, const struct regs *before, struct step *ret)
+static void executed(const struct stepper *stepper, const struct known_insn *known, const struct regs *before,
+		     struct step *ret)
 {
 	ret->kind = STEP_INSN;
-	ret->flow = insn->flow;
-	ret->len = insn->len;
-	if (!insn->is_syscall)
+	ret->flow = known->insn.flow;
+	ret->len = known->insn.len;
+	ret->ra_slot = known->stores_ra ? ra_slot(stepper, &known->insn, before) : 0;
+	if (!known->insn.is_syscall)
 		return;
 	uint64_t number = step_machine_syscall(before);
 	ret->is_signal_return = step_machine_is_sigreturn(number);
@@ -194,7 +216,7 @@ static void executed(const struct known_insn *insn, const struct regs *before, s
 }
 
 /* What a stop means; false if nothing happened that anybody wants to know. */
-static bool understand(struct stepper *stepper, int status, bool had_signal, const struct known_insn *insn,
+static bool understand(struct stepper *stepper, int status, bool had_signal, const struct known_insn *known,
 		       const struct regs *before, struct step *ret)
 {
 	uint64_t pc = stepper->regs.value[stepper->isa->pc];
@@ -207,17 +229,17 @@ static bool understand(struct stepper *stepper, int status, bool had_signal, con
 	}
 	if (event == PTRACE_EVENT_STOP) /* job control: it may not stop now */
 		return false;
-	bool is_trap = signal == SIGTRAP && !(insn->flow == FLOW_STOP && pc == insn->pc);
+	bool is_trap = signal == SIGTRAP && !(known->insn.flow == FLOW_STOP && pc == known->pc);
 	if (!is_trap)
 		stepper->private->pending = signal;
-	else if (had_signal && pc != insn->pc + insn->len && is_in_handler(stepper)) {
+	else if (had_signal && pc != known->pc + known->insn.len && is_in_handler(stepper)) {
 		ret->kind = STEP_SIGNAL;
 		return true;
 	}
 	/* A signal may be told before or after the instruction it came with. */
-	if (!is_trap && pc == insn->pc)
+	if (!is_trap && pc == known->pc)
 		return false;
-	executed(insn, before, ret);
+	executed(stepper, known, before, ret);
 	return true;
 }
 
@@ -228,11 +250,11 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 
 	for (; !is_news;) {
 		/* A copy: the table may be cleared on the way. */
-		struct known_insn insn = *insn_at(stepper, before.value[stepper->isa->pc]);
+		struct known_insn known = *insn_at(stepper, before.value[stepper->isa->pc]);
 		bool had_signal = stepper->private->pending != 0;
-		int status = 0, error = run(stepper, &insn, &status);
+		int status = 0, error = run(stepper, &known, &status);
 
-		*ret = (struct step){ .pc = insn.pc };
+		*ret = (struct step){ .pc = known.pc };
 		if (error < 0 && error != -ESRCH)
 			return diag_set(diag, error, "cannot step process %d", stepper->pid);
 		if (error == -ESRCH || !WIFSTOPPED(status) || step_machine_regs(stepper->pid, &stepper->regs) < 0) {
@@ -241,7 +263,7 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 			ret->kind = STEP_END;
 			return 0;
 		}
-		is_news = understand(stepper, status, had_signal, &insn, &before, ret);
+		is_news = understand(stepper, status, had_signal, &known, &before, ret);
 	}
 	stepper->n_steps++;
 	if (ret->maps_changed)

@@ -25,6 +25,7 @@ struct step {
 	uint8_t flow, len; /* of the instruction; len 0 if it could not be decoded */
 	bool is_signal_return;
 	bool maps_changed; /* a system call may have changed the mappings */
+	uint64_t ra_slot;  /* where the instruction stored the return address register; 0 = nowhere */
 };
 
 struct stepper {

@@ -278,6 +278,8 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	if (!is_return)
 		return;
 	find_call(cache, code->image, vaddr, ret);
+	if (ret->call == CALL_NONE && template_is_context_start(code->image, cache->isa, vaddr))
+		ret->is_trampoline = ret->is_root = true;
 	ret->ends_thread =
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, cache->isa, vaddr);
 }

@@ -29,7 +29,7 @@ struct place {
 	bool has_code;        /* the image has code of this machine that we can read */
 	bool is_root;         /* the kernel starts here: there is no caller */
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
-	bool is_trampoline;   /* a signal handler returns here: no call stands before it */
+	bool is_trampoline;   /* a signal handler, or a coroutine, returns here: no call stands before it */
 };
 
 struct recipe_cache;

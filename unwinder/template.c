@@ -177,3 +177,35 @@ bool template_is_thread_start(const struct image *image, const struct isa *isa, 
 	}
 	return false;
 }
+
+/* Does the instruction do this and nothing else: reg = base, or reg = [base]? */
+static bool does(const struct insn *insn, enum effect_kind kind, unsigned reg, unsigned base)
+{
+	const struct effect *e = &insn->effect[0];
+
+	return insn->flow == FLOW_NEXT && insn->n_effects == 1 && !insn->clobbers && e->kind == kind &&
+	       e->reg == reg && e->base == base && e->index == REG_NONE && e->imm == 0;
+}
+
+/*
+ * The C library's code takes the next context from a register that the function had to keep and goes
+ * on to it. AArch64: mov x0, x19; cbnz x0; b. x86-64: mov %rbx, %rsp; mov (%rsp), %rdi; test; je.
+ */
+bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr)
+{
+	bool is_arm = isa->elf_machine == EM_AARCH64;
+	struct insn insn[4];
+
+	for (size_t n = 0; n < ARRAY_LEN(insn);) {
+		if (!isa->decode || isa->decode(image_code(image, vaddr), vaddr, &insn[n]) < 0 || insn[n].len == 0)
+			return false;
+		vaddr += insn[n].len;
+		if (n > 0 || !(insn[n].is_padding || insn[n].is_entry_mark))
+			n++;
+	}
+	if (is_arm)
+		return does(&insn[0], EFFECT_SET, 0, 19) && insn[1].flow == FLOW_BRANCH &&
+		       insn[1].reads == 1 && insn[2].flow == FLOW_JUMP;
+	return does(&insn[0], EFFECT_SET, isa->sp, 3) && does(&insn[1], EFFECT_LOAD, 5, isa->sp) &&
+	       insn[3].flow == FLOW_BRANCH;
+}

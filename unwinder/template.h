@@ -21,3 +21,5 @@ uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes);
 bool template_is_entry(const struct image *image, const struct frames *frames, uint64_t vaddr);
 /* Does what stands at this return address end the thread? Then nobody called the code before it. */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
+/* Is this where makecontext makes a coroutine's function return to? Nobody called that either. */
+bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr);

@@ -121,6 +121,18 @@ TEST(shadow_longjmp_drops_the_frames_it_leaves)
 	end();
 }
 
+TEST(shadow_knows_where_a_return_address_was_saved)
+{
+	begin(&isa_aarch64);
+	call(0x104, 0x200, 0x7000);
+	shadow_saved(&shadow, 0x108, 0x6f00); /* some other one */
+	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0);
+	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* signed */
+	shadow_saved(&shadow, 0x104, 0x6000); /* a copy */
+	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fe8);
+	end();
+}
+
 TEST(shadow_a_handler_stands_on_what_it_interrupted)
 {
 	begin(&isa_aarch64);
@@ -164,6 +176,20 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	step(FLOW_NEXT, 0x710, 0x710, 0x7000, STACK, 0);
 	jump(0x104, 0x7000);
 	CHECK_STR(stack(), "");
+	CHECK(shadow.is_settled);
+	end();
+}
+
+TEST(shadow_nothing_is_said_of_a_coroutine_that_has_ended)
+{
+	begin(&isa_aarch64);
+	call(0x104, 0x700, 0x7000);
+	step(FLOW_NEXT, 0x710, 0x710, 0x8f00, OTHER, 0);
+	step(FLOW_JUMP_INDIRECT, 0x714, 0x200, 0x8f00, OTHER, 0xe00);
+	step(FLOW_RETURN, 0x208, 0xe00, 0x8f00, OTHER, 0xe00);
+	CHECK(!shadow.is_settled);
+	step(FLOW_NEXT, 0x810, 0x810, 0x7000, STACK, 0);
+	jump(0x104, 0x7000);
 	CHECK(shadow.is_settled);
 	end();
 }

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Unwound stacks against what the CPU did, on programs that make it hard: longjmp, signals on either
+# stack, coroutines, alloca, exceptions; with unwind tables and without any. Needs a compiler.
+# Usage: steps.sh [samples]
+cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-1500}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+skip() { echo "skipped: $1"; exit 77; }
+cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler"
+"$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
+
+failed=0
+# check NAME MIN_EXACT options -- command: no wrong stack may claim to be complete
+check() {
+	name=$1 exact=$2
+	shift 2
+	"$cpprof" verify steps -n "$samples" --min-exact "$exact" --show 2 -o "$work/report" "$@" >/dev/null
+	code=$?
+	sed -n "s/^samples/$name: samples/p" "$work/report"
+	[ $code -eq 0 ] && return
+	echo "FAILED with $code: $*"
+	cat "$work/report"
+	failed=1
+}
+
+for flags in "-O0" "-O2" "-O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables"; do
+	# shellcheck disable=SC2086
+	$cc $flags -o "$work/jumps" "$source/tests/e2e/steps/jumps.c" || exit 1
+	for mode in auto analysis; do
+		check "jumps $flags, $mode" 95 -s 90000 -i 20 --unwind $mode -- "$work/jumps"
+	done
+done
+if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
+	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
+	check "exceptions" 99.9 -i 600 -- "$work/throws"
+fi
+check "ls" 99.9 -i 100 -- ls -l /
+exit $failed

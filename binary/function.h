@@ -121,3 +121,8 @@ uint64_t functions_next_reference(const struct functions *functions, uint64_t va
 struct flow;
 typedef void (*flow_visitor)(void *context, uint32_t function, struct flow *flow);
 void functions_analyse(struct functions *functions, flow_visitor visit, void *context);
+/*
+ * Without a survey: learns whether the functions that an analysed one calls come back. True if one was
+ * found that does not, so that the caller should be analysed again.
+ */
+bool functions_learn_returns(struct functions *functions, const struct flow *flow);

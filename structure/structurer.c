@@ -68,6 +68,8 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct functio
 	if (index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB)
 		return false;
 	flow_analyse(&s->flow, index);
+	if (functions_learn_returns(s->functions, &s->flow))
+		flow_analyse(&s->flow, index);
 	if (s->flow.verdict == FLOW_REFUSED)
 		return false;
 	cfg_build(&cfg, &s->flow);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * returns: which functions never come back, learnt as they are asked for.
+ *
+ * A compiler leaves no return where none can be reached, so a function that holds one returns: a linear
+ * look settles nearly all of them. What is left is analysed, its own callees first. Without a name for
+ * every function, as in a stripped library, nothing else tells the end of a caller's path from a
+ * call in the middle of it, and the code behind becomes a loop that is none.
+ */
+#include "binary/flow.h"
+
+#define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
+
+/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? */
+static bool holds_return(const struct functions *functions, const struct function *f)
+{
+	struct bytes code = image_code(functions->image, f->start);
+	uint64_t at = f->start;
+	struct insn insn;
+
+	while (at < f->end) {
+		struct bytes rest = bytes_from(code, at - f->start);
+		if (functions->isa->decode(rest, at, &insn) < 0 || insn.len == 0)
+			return true;
+		if (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT)
+			return true;
+		at += insn.len;
+	}
+	return false;
+}
+
+static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain);
+
+static void learn(struct functions *functions, uint32_t index, unsigned chain)
+{
+	struct function *f = &functions->at[index];
+	struct flow flow;
+
+	f->returns = RETURNS; /* what a function that calls itself is to think of it meanwhile */
+	if (chain == MAX_CHAIN || holds_return(functions, f))
+		return;
+	flow_init(&flow, functions);
+	flow_analyse(&flow, index);
+	if (learn_callees(functions, &flow, chain + 1))
+		flow_analyse(&flow, index);
+	functions->at[index].returns = flow.returns || flow.verdict == FLOW_REFUSED ? RETURNS : RETURNS_NEVER;
+	flow_done(&flow);
+}
+
+static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
+		uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
+		if (callee == FUNCTION_NONE || callee == flow->function || functions->at[callee].start != insn->target)
+			continue;
+		if (functions->at[callee].kind != FUNCTION_WHOLE || functions->at[callee].returns != RETURNS_UNKNOWN)
+			continue;
+		learn(functions, callee, chain);
+		any |= functions->at[callee].returns == RETURNS_NEVER;
+	}
+	return any;
+}
+
+bool functions_learn_returns(struct functions *functions, const struct flow *flow)
+{
+	return learn_callees(functions, flow, 0);
+}

@@ -23,7 +23,7 @@ struct struct_run {
 	function_maps maps;
 	VEC(uint64_t) starts;
 	const char *only; /* --function */
-	bool lines, pieces;
+	bool pieces;
 	struct structure_options options;
 	struct json json;
 	bool as_json;
@@ -104,6 +104,23 @@ static void print_pieces(const struct structure *structure, uint32_t scope, unsi
 			       structure->pieces.at[i].n_blocks);
 }
 
+/* The lines of a scope, each once, in the order of the code. */
+static void print_lines(const struct struct_run *run, const struct structure *structure, uint32_t scope, unsigned depth)
+{
+	const struct statement *at = structure->statements.at;
+
+	for (size_t i = 0; i < structure->statements.n; i++) {
+		bool is_known = at[i].scope != scope || !at[i].line;
+		for (size_t k = 0; k < i && !is_known; k++)
+			is_known = at[k].scope == scope && at[k].line == at[i].line && at[k].file == at[i].file;
+		if (is_known)
+			continue;
+		printf("%*sline", (int)depth * 2 + 2, "");
+		print_place(run, at[i].file, at[i].line, 0);
+		putchar('\n');
+	}
+}
+
 /* Scopes below one, depth first; the scopes of a function are few. */
 static void print_below(const struct struct_run *run, const struct structure *structure, uint32_t index, unsigned depth)
 {
@@ -116,6 +133,7 @@ static void print_below(const struct struct_run *run, const struct structure *st
 	putchar('\n');
 	if (run->pieces && pieces > 1)
 		print_pieces(structure, index, depth);
+	print_lines(run, structure, index, depth);
 	for (uint32_t i = index + 1; i < structure->scopes.n; i++)
 		if (structure->scopes.at[i].parent == index)
 			print_below(run, structure, i, depth + 1);
@@ -145,6 +163,25 @@ static void write_scope(struct struct_run *run, const struct structure *structur
 	json_end_object(json);
 }
 
+static void write_statements(struct struct_run *run, const struct structure *structure)
+{
+	struct json *json = &run->json;
+
+	json_name(json, "statements");
+	json_array(json);
+	for (size_t i = 0; i < structure->statements.n; i++) {
+		const struct statement *statement = &structure->statements.at[i];
+		json_array(json);
+		json_uint(json, statement->vaddr);
+		json_uint(json, statement->len);
+		json_uint(json, statement->scope);
+		json_text(json, text_of(run, statement->file));
+		json_uint(json, statement->line);
+		json_end_array(json);
+	}
+	json_end_array(json);
+}
+
 static void write_structure(struct struct_run *run, const struct structure *structure)
 {
 	struct json *json = &run->json;
@@ -167,6 +204,8 @@ static void write_structure(struct struct_run *run, const struct structure *stru
 		json_end_array(json);
 	}
 	json_end_array(json);
+	if (run->options.statements)
+		write_statements(run, structure);
 	json_end_object(json);
 	json_line(json);
 }
@@ -256,6 +295,7 @@ int cmd_struct(int argc, char **argv)
 		{ 0, "function", OPTION_TEXT, &run.only, "NAME", "only this function" },
 		{ 0, "format", OPTION_CHOICE, &format, "text|json", "how to print it; json is one object a line" },
 		{ 0, "pieces", OPTION_FLAG, &run.pieces, NULL, "show the machine loops that make up a source loop" },
+		{ 0, "lines", OPTION_FLAG, &run.options.statements, NULL, "show the source lines in every scope" },
 		{ 0, "alien-only", OPTION_FLAG, &run.options.alien_only, NULL, "do not believe what the compiler says of inlined calls" },
 		{ 0 },
 	};

@@ -59,6 +59,17 @@ static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
 	return atom && atom->line ? (uint32_t)(atom - nest->atoms->list.at) : UNSEEN;
 }
 
+/* Does the block decide whether to leave the loop? */
+static bool is_exit(const struct nest *nest, uint32_t loop, uint32_t block)
+{
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+
+	for (uint32_t e = 0; b->end_kind == BLOCK_BRANCHES && e < b->n_edges; e++)
+		if (!loops_contain(nest->machine, loop, nest->cfg->edges[b->first_edge + e].to))
+			return true;
+	return false;
+}
+
 /* A conditional backward branch; failing that the head's own exit; failing that the backward jump. */
 static void find_tests(struct nest *nest)
 {
@@ -85,7 +96,7 @@ static void find_tests(struct nest *nest)
 		}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t header = nest->machine->loops.at[i].header;
-		if (nest->test.at[i] == UNSEEN && cfg->blocks[header].end_kind == BLOCK_BRANCHES)
+		if (nest->test.at[i] == UNSEEN && is_exit(nest, i, header))
 			nest->test.at[i] = atom_with_line(nest, header);
 		if (nest->test.at[i] == UNSEEN)
 			nest->test.at[i] = jump[i];
@@ -148,34 +159,68 @@ static uint32_t source_of(const struct nest *nest, const struct atom *atom)
 	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
 }
 
-/* A statement speaks for the innermost loop that holds all of it; a weighty piece for the one it stands in. */
+/* All places of one statement. */
+struct spread {
+	uint32_t common;        /* innermost loop that holds all of it */
+	uint32_t home;          /* the loop that holds most of it ... */
+	uint64_t home_len, len; /* ... and how much; in all */
+};
+
+struct spreads {
+	struct map seen, places; /* statement -> index of its spread; (statement, loop) -> bytes */
+	VEC(struct spread) list;
+	VEC(uint32_t) of; /* per atom */
+};
+
+static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
+{
+	uint32_t loop = source_of(nest, atom);
+	uint64_t key = statement_key(atom);
+	uint32_t at = map_find(&spreads->seen, key);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)spreads->list.n;
+		map_put(&spreads->seen, key, at);
+		vec_push(&spreads->list, (struct spread){ loop, loop, 0, 0 });
+	}
+	struct spread *spread = &spreads->list.at[at];
+	uint64_t place = hash_u64(key + loop * 0x9e3779b97f4a7c15u);
+	uint32_t known = map_find(&spreads->places, place);
+	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
+	map_put(&spreads->places, place, here);
+	spread->common = nest_common(nest, spread->common, loop);
+	spread->len += atom->len;
+	if (here > spread->home_len || loop == spread->home) {
+		spread->home = loop;
+		spread->home_len = here;
+	}
+	vec_push(&spreads->of, at);
+}
+
+/*
+ * A statement speaks for the innermost loop that holds all of it; a weighty piece, or one where most of the
+ * statement is, for the loop it stands in.
+ */
 static void find_evidence(struct nest *nest)
 {
-	struct map seen = { 0 };
-	VEC(uint32_t) home = { 0 }; /* per statement */
-	VEC(uint32_t) statement = { 0 };
+	struct spreads spreads = { 0 };
 
-	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		const struct atom *atom = &nest->atoms->list.at[i];
-		uint32_t at = map_find(&seen, statement_key(atom));
-		if (at == MAP_NONE) {
-			at = (uint32_t)home.n;
-			map_put(&seen, statement_key(atom), at);
-			vec_push(&home, source_of(nest, atom));
-		} else {
-			home.at[at] = nest_common(nest, home.at[at], source_of(nest, atom));
-		}
-		vec_push(&statement, at);
-	}
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		spread_atom(&spreads, nest, &nest->atoms->list.at[i]);
 	vec_clear(&nest->evidence);
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
-		uint32_t loop = atom->len >= WEIGHTY ? source_of(nest, atom) : home.at[statement.at[i]];
+		const struct spread *spread = &spreads.list.at[spreads.of.at[i]];
+		uint32_t loop = source_of(nest, atom);
+		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
+		if (!is_most && atom->len < WEIGHTY)
+			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 	}
-	map_done(&seen);
-	vec_done(&home);
-	vec_done(&statement);
+	map_done(&spreads.seen);
+	map_done(&spreads.places);
+	vec_done(&spreads.list);
+	vec_done(&spreads.of);
 }
 
 static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
@@ -220,9 +265,10 @@ void nest_build(struct nest *nest)
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
-	while (normalize_fuse(nest))
+	while (normalize_fold(nest) || normalize_fuse(nest))
 		locate(nest);
 	normalize_elide(nest);
+	normalize_exits(nest);
 }
 
 void nest_done(struct nest *nest)

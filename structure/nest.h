@@ -8,11 +8,12 @@
  * context moves the loop out to it.)
  *
  * Not all code in a loop says where the loop belongs: compilers share constants and move single
- * instructions about. A statement that also stands outside a loop speaks for that loop only if there is
- * enough of it inside. What each atom speaks for is its `evidence`.
+ * instructions about. A statement that also stands outside a loop speaks for that loop only if most of it, or
+ * enough, is inside. What each atom speaks for is its `evidence`.
  *
  * The steps: tests of the loops; versions of one loop grouped by their test; evidence; contexts and
- * lines; groups that share a statement fused (normalize); statements put at their deepest place.
+ * lines; groups that share a statement fused (normalize); statements put at their deepest place; ways out
+ * put into the loop they are written in (exits).
  */
 #pragma once
 
@@ -50,13 +51,22 @@ bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop);
 uint32_t nest_common(const struct nest *nest, uint32_t a, uint32_t b);
 /* What makes an atom's statement the same as another's: its context, file, line and column. */
 uint64_t statement_key(const struct atom *atom);
+/* A line of some code as a context sees it: its own, or that of the call that brought it in; 0 if it is not below it. */
+struct native_line {
+	uint32_t file, line;
+};
+struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom);
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
 
+/* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any were. */
+bool normalize_fold(struct nest *nest);
 /* Fuses groups that share a statement: unites leaders. True if any were. */
 bool normalize_fuse(struct nest *nest);
 /* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
 void normalize_elide(struct nest *nest);
+/* Moves ways out of a loop that are written inside it into it; after normalize_elide. */
+void normalize_exits(struct nest *nest);
 /* Finds the lines of the loops from the evidence. */
 void place_loops(struct nest *nest);

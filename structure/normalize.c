@@ -29,31 +29,83 @@ static uint32_t *members(const struct nest *nest)
 	return member;
 }
 
-bool normalize_fuse(struct nest *nest)
+/*
+ * A region with several entries makes a nest of loops, one for each. Where loop and parent start on one line of
+ * one context, the source has one. (Loops with one entry stay: array syntax makes whole nests of one line.)
+ */
+bool normalize_fold(struct nest *nest)
 {
-	uint32_t *member = members(nest);
-	struct map seen = { 0 };
 	bool any = false;
 
-	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		const struct atom *atom = &nest->atoms->list.at[i];
-		for (uint32_t loop = nest->evidence.at[i]; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
-			if (!is_between(nest, loop, atom))
-				continue;
-			uint64_t around = nest->loops.at[loop].parent + 1ull;
-			uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
-			uint32_t other = map_find(&seen, key);
-			if (other == MAP_NONE)
-				map_put(&seen, key, loop);
-			else if (other != loop && nest_leader(nest, member[other]) != nest_leader(nest, member[loop])) {
-				nest_unite(nest, member[other], member[loop]);
-				any = true;
-			}
-		}
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		uint32_t parent = nest->machine->loops.at[i].parent;
+		if (parent == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, parent))
+			continue;
+		const struct source_loop *inner = &nest->loops.at[nest->source.at[i]], *outer = &nest->loops.at[nest->source.at[parent]];
+		if (!inner->line || inner->line != outer->line || inner->file != outer->file || inner->context != outer->context)
+			continue;
+		if (!((inner->flags | outer->flags) & SCOPE_IRREDUCIBLE))
+			continue;
+		nest_unite(nest, parent, i);
+		any = true;
 	}
-	map_done(&seen);
-	free(member);
 	return any;
+}
+
+struct fusion {
+	struct nest *nest;
+	uint32_t *member; /* per source loop */
+	struct map seen;  /* a statement in a loop of some kind -> that source loop */
+	bool any;
+};
+
+/* The first loop with this key, or united with it. */
+static void fuse_by(struct fusion *fusion, uint64_t key, uint32_t loop)
+{
+	uint32_t other = map_find(&fusion->seen, key);
+
+	if (other == MAP_NONE) {
+		map_put(&fusion->seen, key, loop);
+		return;
+	}
+	uint32_t a = fusion->member[other], b = fusion->member[loop];
+	if (nest_leader(fusion->nest, a) == nest_leader(fusion->nest, b))
+		return;
+	nest_unite(fusion->nest, a, b);
+	fusion->any = true;
+}
+
+/*
+ * Siblings that share a statement are one: if it speaks for both, wherever they were put; if it is no more
+ * than a trace, when both start on one line, as the vector body and the remainder do.
+ */
+static void fuse_atom(struct fusion *fusion, size_t index)
+{
+	const struct nest *nest = fusion->nest;
+	const struct atom *atom = &nest->atoms->list.at[index];
+	uint32_t loop = atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
+
+	for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
+		const struct source_loop *l = &nest->loops.at[loop];
+		if (atom->context != l->context || atom->file != l->file || atom->line < l->line)
+			continue;
+		uint64_t around = l->parent + 1ull;
+		uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
+		if (is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE && nest_holds(nest, loop, nest->evidence.at[index]))
+			fuse_by(fusion, key, loop);
+		fuse_by(fusion, hash_u64(key + l->line), loop);
+	}
+}
+
+bool normalize_fuse(struct nest *nest)
+{
+	struct fusion fusion = { .nest = nest, .member = members(nest) };
+
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		fuse_atom(&fusion, i);
+	map_done(&fusion.seen);
+	free(fusion.member);
+	return fusion.any;
 }
 
 /* ---- a statement stands at its deepest place ------------------------------------------------------ */

@@ -2,8 +2,9 @@
 /*
  * place: the source lines of a loop, by the bbranch-max heuristic (Tallent et al. 2009, 3.3): the
  * backward branch carries the line of the loop's test, and so of its head; the loop ends at the last
- * line of its own procedure context. The test of a do-while stands at the end: then the first line is
- * the least one.
+ * line of its own procedure context. The test of a do-while or of a loop made of gotos stands at the end or
+ * in the middle: then the first line is the least one. A head of several lines may start a little above the
+ * test, but not on the line that opens the procedure: the compiler puts all sorts of code there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,7 @@
 
 #define TOLERANCE 2 /* lines a head may stretch above its test: a `for` over several lines */
 
-/* A line of some code as its loop's context sees it: its own, or that of the call that brought it in. */
-struct native_line {
-	uint32_t file, line;
-};
-
-static struct native_line native(const struct nest *nest, uint32_t context, const struct atom *atom)
+struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom)
 {
 	const struct contexts *contexts = nest->contexts;
 
@@ -32,7 +28,9 @@ static struct native_line native(const struct nest *nest, uint32_t context, cons
 
 struct extent {
 	uint32_t file, test;   /* of the backward branch; test 0 = none seen */
-	uint32_t least, most;  /* lines of the same file */
+	uint32_t least, most;  /* lines of the same file, 0 = none */
+	uint32_t least_own;    /* the least behind the line that opens the procedure */
+	uint32_t above, below; /* bytes of code on lines above and below the test */
 	bool is_lineless;
 };
 
@@ -43,7 +41,7 @@ static void add_tests(const struct nest *nest, struct extent *extents)
 		struct extent *extent = &extents[source];
 		if (nest->test.at[i] == UINT32_MAX)
 			continue;
-		struct native_line line = native(nest, nest->loops.at[source].context, &nest->atoms->list.at[nest->test.at[i]]);
+		struct native_line line = nest_native_line(nest, nest->loops.at[source].context, &nest->atoms->list.at[nest->test.at[i]]);
 		if (line.line && (!extent->test || (line.file == extent->file && line.line < extent->test))) {
 			extent->file = line.file;
 			extent->test = line.line;
@@ -52,32 +50,59 @@ static void add_tests(const struct nest *nest, struct extent *extents)
 	}
 }
 
-/* Widens every loop around an atom by its line. */
-static void add_line(const struct nest *nest, struct extent *extents, const struct atom *atom, uint32_t loop)
+static uint32_t lesser(uint32_t known, uint32_t line)
 {
-	for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
+	return !known || line < known ? line : known;
+}
+
+static void widen(struct extent *extent, uint32_t line, uint32_t len, bool is_own)
+{
+	extent->most = line > extent->most ? line : extent->most;
+	extent->least = lesser(extent->least, line);
+	if (is_own)
+		extent->least_own = lesser(extent->least_own, line);
+	extent->above += line < extent->test ? len : 0;
+	extent->below += line > extent->test ? len : 0;
+}
+
+/* The procedure's opening brace is on the line of its name or, by most, on the next. */
+static uint32_t opening_line(const struct nest *nest, uint32_t loop)
+{
+	const struct context *context = &nest->contexts->list.at[nest->loops.at[loop].context];
+
+	return context->line ? context->line + 1 : 0;
+}
+
+/* Widens every loop around an atom by its line. */
+static void add_line(const struct nest *nest, struct extent *extents, uint32_t index)
+{
+	const struct atom *atom = &nest->atoms->list.at[index];
+
+	for (uint32_t loop = nest->evidence.at[index]; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
 		struct extent *extent = &extents[loop];
-		struct native_line line = native(nest, nest->loops.at[loop].context, atom);
+		struct native_line line = nest_native_line(nest, nest->loops.at[loop].context, atom);
 		if (!line.line)
 			continue;
 		extent->is_lineless = false;
 		if (!extent->file)
 			extent->file = line.file;
-		if (line.file != extent->file)
-			continue;
-		extent->least = !extent->least || line.line < extent->least ? line.line : extent->least;
-		extent->most = line.line > extent->most ? line.line : extent->most;
+		if (line.file == extent->file)
+			widen(extent, line.line, atom->len, line.line > opening_line(nest, loop));
 	}
 }
 
 static uint32_t first_line(const struct extent *extent)
 {
-	if (!extent->test || extent->least >= extent->test)
-		return extent->least ? (extent->test && extent->test < extent->least ? extent->test : extent->least) : extent->test;
-	/* Lines above the test: the loop ends with its test, or its head is written over several lines. */
-	if (extent->most <= extent->test || extent->test - extent->least <= TOLERANCE)
+	if (!extent->test || !extent->least)
+		return extent->test ? extent->test : extent->least;
+	if (extent->least >= extent->test)
+		return extent->test;
+	/* Lines above the test: the loop ends with its test, or there is little but the test at the end ... */
+	if (extent->most <= extent->test || extent->above > extent->below)
 		return extent->least;
-	return extent->test;
+	/* ... or its head is written over several lines. */
+	bool is_near = extent->least_own && extent->least_own < extent->test && extent->test - extent->least_own <= TOLERANCE;
+	return is_near ? extent->least_own : extent->test;
 }
 
 void place_loops(struct nest *nest)
@@ -89,7 +114,7 @@ void place_loops(struct nest *nest)
 	add_tests(nest, extents);
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		if (nest->atoms->list.at[i].line)
-			add_line(nest, extents, &nest->atoms->list.at[i], nest->evidence.at[i]);
+			add_line(nest, extents, (uint32_t)i);
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		struct source_loop *loop = &nest->loops.at[i];
 		loop->file = extents[i].file;

@@ -12,6 +12,7 @@ void structure_done(struct structure *structure)
 	vec_done(&structure->scopes);
 	vec_done(&structure->ranges);
 	vec_done(&structure->pieces);
+	vec_done(&structure->statements);
 }
 
 uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
@@ -58,6 +59,7 @@ struct assembler {
 	struct structure *to;
 	struct map known;       /* (parent scope, context) -> scope of that inlined call there */
 	VEC(uint32_t) scope_of; /* per source loop, LOOP_NONE = not made yet */
+	bool statements;
 };
 
 static uint32_t add_scope(struct assembler *a, struct static_scope scope)
@@ -111,6 +113,16 @@ static uint32_t loop_scope(struct assembler *a, uint32_t loop)
 	return a->scope_of.at[loop];
 }
 
+static void add_statement(struct assembler *a, const struct atom *atom, uint32_t scope)
+{
+	struct statement *last = a->to->statements.n ? &a->to->statements.at[a->to->statements.n - 1] : NULL;
+
+	if (last && last->scope == scope && last->file == atom->file && last->line == atom->line && last->vaddr + last->len == atom->start)
+		last->len += atom->len;
+	else
+		vec_push(&a->to->statements, (struct statement){ atom->start, atom->len, scope, atom->file, atom->line });
+}
+
 /* Atoms in the order of their addresses: blocks are sorted, atoms within them too. */
 static void add_ranges(struct assembler *a)
 {
@@ -124,6 +136,8 @@ static void add_ranges(struct assembler *a)
 		uint32_t scope = around;
 		if (contexts_common(nest->contexts, outer, atom->context) == outer)
 			scope = descend(a, around, outer, atom->context, atom->start);
+		if (a->statements)
+			add_statement(a, atom, scope);
 		struct static_range *last = a->to->ranges.n ? &a->to->ranges.at[a->to->ranges.n - 1] : NULL;
 		if (scope == 0)
 			continue;
@@ -148,9 +162,9 @@ static void add_pieces(struct assembler *a)
 	}
 }
 
-static void assemble(const struct nest *nest, const struct function_map *own, struct structure *ret)
+static void assemble(const struct nest *nest, const struct function_map *own, bool statements, struct structure *ret)
 {
-	struct assembler a = { .nest = nest, .to = ret };
+	struct assembler a = { .nest = nest, .to = ret, .statements = statements };
 	struct static_scope self = { .kind = SCOPE_FUNCTION, .vaddr = nest->cfg->function };
 
 	if (own) {
@@ -186,7 +200,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
 	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
 	nest_build(&nest);
-	assemble(&nest, own, ret);
+	assemble(&nest, own, options && options->statements, ret);
 	nest_done(&nest);
 	atoms_done(&atoms);
 	contexts_done(&contexts);

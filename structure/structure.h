@@ -41,16 +41,25 @@ struct loop_piece {
 	uint32_t flags;
 };
 
+/* Code of one source position in one scope; only on request, never stored. */
+struct statement {
+	uint64_t vaddr;
+	uint32_t len, scope;
+	uint32_t file, line; /* line 0 = none */
+};
+
 struct structure {
 	image_id image;
 	uint64_t function; /* vaddr */
 	VEC(struct static_scope) scopes;
 	VEC(struct static_range) ranges;
 	VEC(struct loop_piece) pieces;
+	VEC(struct statement) statements; /* all its code, by address, parts behind it */
 };
 
 struct structure_options {
 	bool alien_only; /* as if the compiler had described no inlined call */
+	bool statements; /* fill them in */
 };
 
 /*

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exits: ways out of a loop that are written inside it.
+ *
+ * A `return`, a `throw` or a call of abort between the lines of a loop never comes round again, so it is
+ * no part of any cycle. In the source it stands in the loop, and there its cost is looked for. Code that is
+ * entered from a loop, and whose lines lie below the loop's head and not behind its end, goes with it. That it is
+ * entered from elsewhere too says nothing: the first iteration may have been peeled off.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "structure/nest.h"
+
+#define MAX_ROUNDS 4 /* blocks of one way out that lie against the order of the code */
+
+struct exits {
+	struct nest *nest;
+	uint32_t *first;        /* per block: its first predecessor; one more at the end */
+	uint32_t *predecessors; /* blocks */
+};
+
+static void find_predecessors(struct exits *exits)
+{
+	const struct cfg *cfg = exits->nest->cfg;
+	uint32_t *next = alloc_zero(cfg->n_blocks + 1, sizeof(uint32_t));
+
+	exits->first = alloc_zero(cfg->n_blocks + 2, sizeof(uint32_t));
+	exits->predecessors = alloc_zero(cfg->n_edges + 1, sizeof(uint32_t));
+	for (size_t e = 0; e < cfg->n_edges; e++)
+		exits->first[cfg->edges[e].to + 1]++;
+	for (size_t b = 0; b < cfg->n_blocks; b++) {
+		exits->first[b + 1] += exits->first[b];
+		next[b] = exits->first[b];
+	}
+	for (uint32_t b = 0; b < cfg->n_blocks; b++)
+		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++)
+			exits->predecessors[next[cfg->edges[cfg->blocks[b].first_edge + e].to]++] = b;
+	free(next);
+}
+
+/* The loop that control leaves a block from. */
+static uint32_t loop_behind(const struct nest *nest, uint32_t block)
+{
+	uint32_t end = nest->atoms->first.at[block + 1];
+
+	return end > nest->atoms->first.at[block] ? nest->loop_of.at[end - 1] : LOOP_NONE;
+}
+
+/* The innermost loop that all those ways into the block come from that come from a loop inside `own`. */
+static uint32_t loop_before(const struct exits *exits, uint32_t block, uint32_t own)
+{
+	uint32_t found = own;
+
+	for (uint32_t i = exits->first[block]; i < exits->first[block + 1]; i++) {
+		uint32_t loop = loop_behind(exits->nest, exits->predecessors[i]);
+		if (loop == own || !nest_holds(exits->nest, own, loop))
+			continue;
+		found = found == own ? loop : nest_common(exits->nest, found, loop);
+	}
+	return found;
+}
+
+static bool is_inside(const struct nest *nest, uint32_t loop, const struct atom *atom)
+{
+	const struct source_loop *l = &nest->loops.at[loop];
+	struct native_line line = nest_native_line(nest, l->context, atom);
+
+	return line.file == l->file && line.line > l->line && line.line <= l->end_line;
+}
+
+/* Moves the atoms of a block into `loop` or one around it, but not out of `own`. True if any moved. */
+static bool pull(struct nest *nest, uint32_t block, uint32_t loop, uint32_t own)
+{
+	bool any = false;
+
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		uint32_t to = loop;
+		while (to != own && !is_inside(nest, to, &nest->atoms->list.at[i]))
+			to = nest->loops.at[to].parent;
+		if (to == nest->loop_of.at[i] || !nest_holds(nest, nest->loop_of.at[i], to))
+			continue;
+		nest->loop_of.at[i] = to;
+		any = true;
+	}
+	return any;
+}
+
+void normalize_exits(struct nest *nest)
+{
+	struct exits exits = { .nest = nest };
+	bool any = nest->loops.n > 0;
+
+	find_predecessors(&exits);
+	for (unsigned round = 0; any && round < MAX_ROUNDS; round++) {
+		any = false;
+		for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+			uint32_t machine = nest->machine->innermost.at[b];
+			uint32_t own = machine == LOOP_NONE ? LOOP_NONE : nest->source.at[machine];
+			uint32_t loop = loop_before(&exits, b, own);
+			if (loop != own)
+				any |= pull(nest, b, loop, own);
+		}
+	}
+	free(exits.first);
+	free(exits.predecessors);
+}

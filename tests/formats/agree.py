@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """One real recording in every format: the sums of every metric agree, the JSON fits its schema's required
 members, and whoever can read a format here does. usage: agree.py; needs CPPROF and BUILD in the environment."""
+import base64
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 CPPROF = os.environ["CPPROF"]
 EXAMPLE = os.path.join(os.environ["BUILD"], "examples", "stencil")
@@ -89,6 +92,23 @@ def read_pprof(path):
     return sums
 
 
+def read_html(path):
+    """Sums per metric of what the page carries, unpacked as its script does."""
+    page = open(path, encoding="utf-8").read()
+    blob = lambda name: zlib.decompress(base64.b64decode(re.search(f'id="{name}">([^<]*)<', page)[1]), -15)  # noqa: E731
+    meta, planes, columns, at = json.loads(blob("meta")), blob("columns"), {}, 0
+    for name, n in meta["columns"]:
+        columns[name] = [sum(planes[at + k * n + i] << 8 * k for k in range(4)) for i in range(n)]
+        at += 4 * n
+    check("html: columns are all there", at == len(planes))
+    check("html: parents precede children", all(0 < back <= i for i, back in enumerate(columns["node.back"]) if i))
+    check("html: names nothing outside itself", not re.search(r'(src|href)="?(https?:)?//', page))
+    sums = [0] * len(meta["metrics"])
+    for metric, low, high in zip(columns["value.metric"], columns["value.low"], columns["value.high"]):
+        sums[metric] += low + (high << 32)
+    return sums
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -125,6 +145,7 @@ def main():
     check("rows: one root first", rows[0]["level"] == 0 and all(r["level"] > 0 for r in rows[1:]))
     check("rows sums", rows[0]["value"] == metrics[1] == sum(r["self"] for r in rows))
     check("pprof sums", read_pprof("p.pb.gz") == metrics)
+    check("html sums", read_html("p.html") == metrics)
     scope = json.load(open("p.speedscope.json"))
     for profile, total in zip(scope["profiles"], metrics):
         check("speedscope sums: " + profile["name"], profile["endValue"] == total and sum(profile.get("weights", [total])) == total)

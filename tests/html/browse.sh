@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sets up a browser driver, makes a report of a real recording and lets browse.mjs use it.
+set -u
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "skipped: no chromium"; exit 77; }
+command -v npm >/dev/null || { echo "skipped: no npm"; exit 77; }
+work=$BUILD/html
+mkdir -p "$work" && cd "$work" || exit 2
+if [ ! -d node_modules/puppeteer-core ]; then
+	npm install --silent --no-audit --no-fund puppeteer-core >npm.log 2>&1 || { echo "skipped: npm cannot install puppeteer-core"; exit 77; }
+fi
+"$CPPROF" record -q -o r.data -- "$BUILD/examples/stencil" 2 >/dev/null 2>err
+status=$?
+if [ $status = 3 ] || [ $status = 5 ]; then echo "skipped: $(head -1 err)"; exit 77; fi
+"$CPPROF" report r.data --html r.html && "$CPPROF" export r.data -o r.json || exit 1
+cp "$SOURCE/tests/html/browse.mjs" .
+mkdir -p pictures
+exec node browse.mjs r.html r.json "$chromium" pictures

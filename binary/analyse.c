@@ -48,7 +48,8 @@ static void note_callees(struct analysis *a, uint32_t caller)
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
 		bool is_tail = flow->flags.at[i] & INSN_TAIL;
-		if (insn->flow == FLOW_CALL || (is_tail && insn->target))
+		bool comes_back = flow->flags.at[i] & INSN_COMES_BACK;
+		if ((insn->flow == FLOW_CALL && comes_back) || (is_tail && insn->target))
 			note_callee(a, caller, insn->target);
 	}
 }

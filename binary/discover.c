@@ -126,8 +126,7 @@ static void note_flow(void *context, uint32_t function, struct flow *flow)
 
 static void cover(struct discovery *d, uint64_t start, uint64_t end)
 {
-	for (uint64_t at = start; at < end; at++)
-		evidence_add(d->functions, EVIDENCE_COVERED, at);
+	evidence_add_range(d->functions, EVIDENCE_COVERED, start, end);
 }
 
 /* Anew from what the functions of the present index reach; functions end where their code does. */

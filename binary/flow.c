@@ -37,6 +37,7 @@ void flow_done(struct flow *flow)
 	vec_done(&p->strong);
 	vec_done(&p->weak);
 	vec_done(&p->first_from);
+	vec_done(&p->denied);
 	vec_done(&p->failed_exits);
 	map_done(&p->load_of);
 	map_done(&p->target_of);
@@ -89,6 +90,7 @@ static void forget_states(struct flow *flow)
 	memset(flow->private->weak.at, 0, flow->private->weak.n * 8);
 	vec_clear(&flow->states);
 	vec_clear(&flow->private->failed_exits);
+	vec_clear(&flow->private->denied);
 }
 
 static void run_from_entry(struct flow *flow)

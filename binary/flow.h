@@ -33,6 +33,7 @@ enum insn_flag { /* bits, per instruction */
 	INSN_IMMUNE = 4096,     /* leader: only the call's fall-through reaches it after all */
 	INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state goes here ... */
 	INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
+	INSN_COMES_BACK = 32768,   /* a call: what follows was reached, or changed, through its coming back */
 };
 
 struct flow_part {

@@ -14,6 +14,10 @@ uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 		if (vaddr < part->start || vaddr >= part->end)
 			continue;
 		uint32_t low = part->first, high = part->first + part->n;
+		/* An instruction takes at least min_insn bytes. */
+		uint64_t offset = (vaddr - part->start) / flow->isa->min_insn;
+		if (offset + 1 < part->n)
+			high = low + (uint32_t)offset + 1;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 			if (flow->vaddrs.at[middle] < vaddr)
@@ -34,20 +38,34 @@ bool flow_holds(const struct flow *flow, uint64_t vaddr)
 	return false;
 }
 
-static void add_insn(struct flow *flow, const struct insn *insn, uint64_t vaddr, uint16_t flags)
+/* Room for one more instruction in all arrays. */
+static struct insn *next_insn(struct flow *flow)
 {
-	vec_push(&flow->insns, *insn);
-	vec_push(&flow->vaddrs, vaddr);
-	vec_push(&flow->flags, flags);
-	vec_push(&flow->state_of, FLOW_NONE);
-	vec_push(&flow->private->first_from, FLOW_NONE);
+	size_t n = flow->insns.n;
+
+	if (n == flow->insns.cap) {
+		vec_reserve(&flow->insns, n + 1024);
+		vec_reserve(&flow->vaddrs, flow->insns.cap);
+		vec_reserve(&flow->flags, flow->insns.cap);
+		vec_reserve(&flow->state_of, flow->insns.cap);
+		vec_reserve(&flow->private->first_from, flow->insns.cap);
+	}
+	return &flow->insns.at[n];
+}
+
+/* Registers that sp is set from, or that control returns through, are worth keeping over calls. */
+static uint64_t kept_by(const struct insn *insn, uint8_t sp)
+{
+	uint64_t kept = 0;
+
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (e->kind == EFFECT_SET && e->reg == flow->isa->sp && e->base < 64)
-			flow->private->kept_regs |= 1ull << e->base;
+		if (e->kind == EFFECT_SET && e->reg == sp && e->base < REG_MAX)
+			kept |= 1ull << e->base;
 	}
 	if (insn->flow == FLOW_RETURN && insn->through < REG_MAX)
-		flow->private->kept_regs |= 1ull << insn->through;
+		kept |= 1ull << insn->through;
+	return kept;
 }
 
 static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
@@ -58,15 +76,21 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 	if (code.len < end - start)
 		end = start + code.len;
 	while (at < end) {
-		struct insn insn = { 0 };
-		struct bytes rest = bytes_slice(code, at - start, end - at);
-		bool is_bad = flow->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len;
+		struct insn *insn = next_insn(flow);
+		struct bytes rest = { code.at + (at - start), end - at };
+		size_t n = flow->insns.n++;
+		bool is_bad = flow->isa->decode(rest, at, insn) < 0 || insn->len == 0 || insn->len > rest.len;
 
 		if (is_bad)
-			insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
-		add_insn(flow, &insn, at, is_bad ? INSN_BAD : 0);
-		at += insn.len;
+			*insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
+		flow->vaddrs.at[n] = at;
+		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
+		flow->state_of.at[n] = FLOW_NONE;
+		flow->private->first_from.at[n] = FLOW_NONE;
+		flow->private->kept_regs |= kept_by(insn, flow->isa->sp);
+		at += insn->len;
 	}
+	flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
 }
 
 static void mark_leaders(struct flow *flow, const struct flow_part *part)

@@ -9,7 +9,7 @@
 #include "binary/flow.h"
 
 #define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
-#define FLOW_MAX_VISITS 64u     /* runs per block, on average; real code needs one or two */
+#define FLOW_MAX_VISITS 8u      /* block runs per instruction; real code needs less than one */
 #define FLOW_NONE UINT32_MAX
 
 /* A failed exit, for the entry bias. */
@@ -20,6 +20,8 @@ struct flow_exit {
 
 struct flow_private {
 	VEC(uint64_t) strong, weak;  /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint32_t) denied;        /* weak leaders put off: the call above them seems not to return */
+	size_t strong_at, weak_at;   /* where to look next in the bitmaps */
 	VEC(uint32_t) first_from;    /* leaders: the instruction they were first reached from */
 	VEC(struct flow_exit) failed_exits;
 	struct map load_of, target_of, table_of; /* instruction -> index */
@@ -47,8 +49,8 @@ bool flow_holds(const struct flow *flow, uint64_t vaddr);
 /* flow_run.c */
 /* Gives a leader its state, whatever it had. */
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);
-/* A state arrives at instruction `to`. */
-void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
+/* A state arrives at instruction `to`; false if that changes nothing. */
+bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
 /* Runs what is pending until nothing changes. */
 void flow_settle(struct flow *flow);
 

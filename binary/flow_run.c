@@ -192,34 +192,34 @@ static void note_arrival(struct flow *flow, uint32_t to, const struct state *sta
 	flow->flags.at[to] |= is_tail ? INSN_TAIL_TARGET : INSN_OTHER_TARGET;
 }
 
-void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
+bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
 {
 	bool is_guessing = flow->private->is_guessing;
 
 	if (to == 0 && !is_guessing) /* the entry state is given */
-		return;
+		return false;
 	if (flow->is_inferred && !is_guessing)
 		note_arrival(flow, to, state, from);
 	if (is_guessing && (flow->flags.at[to] & INSN_REACHED) && !(flow->flags.at[to] & INSN_GUESS))
-		return;
+		return false;
 	if (!(flow->flags.at[to] & INSN_LEADER))
 		make_leader(flow, to);
 	if (flow->state_of.at[to] == FLOW_NONE) {
 		flow_set_state(flow, to, state, from, is_weak);
-		return;
+		return true;
 	}
 
 	struct state *known = &flow->states.at[flow->state_of.at[to]];
 	bool was_weak = flow->flags.at[to] & INSN_WEAK;
 	if (is_weak != was_weak && !is_guessing && state_contradicts(known, state, flow->isa)) {
 		if (is_weak)
-			return;
+			return false;
 		if ((flow->flags.at[to] & INSN_RAN) && !(flow->flags.at[to] & INSN_IMMUNE)) {
 			flow->flags.at[to] |= INSN_DENIED;
 			flow->private->must_restart = true;
 		}
 		flow_set_state(flow, to, state, from, false);
-		return;
+		return true;
 	}
 	bool is_changed = state_join(known, state, flow->isa);
 	if (was_weak && !is_weak) {
@@ -228,6 +228,7 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 	} else if (is_changed) {
 		set_pending(flow, to, was_weak && !(flow->flags.at[to] & INSN_RAN));
 	}
+	return is_changed || was_weak;
 }
 
 /* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
@@ -368,6 +369,7 @@ static void run_block(struct flow *flow, uint32_t i)
 	struct state *state = &flow->private->scratch;
 	uint16_t guess = flow->private->is_guessing ? INSN_GUESS : 0;
 	bool is_weak = flow->flags.at[i] & INSN_WEAK;
+	uint32_t call = FLOW_NONE; /* the one whose coming back is still weak */
 
 	state_copy(state, &flow->states.at[flow->state_of.at[i]]);
 	flow->flags.at[i] |= INSN_RAN;
@@ -378,8 +380,12 @@ static void run_block(struct flow *flow, uint32_t i)
 		uint64_t next = flow->vaddrs.at[i] + insn->len;
 
 		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
-		if (!insn->is_padding)
+		if (!insn->is_padding) {
+			if (call != FLOW_NONE)
+				flow->flags.at[call] |= INSN_COMES_BACK;
 			is_weak = is_call;
+			call = is_call ? i : FLOW_NONE;
+		}
 		if (!run_insn(flow, i, state))
 			return;
 		if (i + 1 >= flow->insns.n || flow->vaddrs.at[i + 1] != next) {
@@ -387,7 +393,8 @@ static void run_block(struct flow *flow, uint32_t i)
 			return;
 		}
 		if (flow->flags.at[i + 1] & INSN_LEADER) {
-			flow_arrive(flow, i + 1, state, i, is_weak);
+			if (flow_arrive(flow, i + 1, state, i, is_weak) && call != FLOW_NONE)
+				flow->flags.at[call] |= INSN_COMES_BACK;
 			return;
 		}
 		if (guess && (flow->flags.at[i + 1] & INSN_REACHED) && !(flow->flags.at[i + 1] & INSN_GUESS))
@@ -410,32 +417,31 @@ static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)
 static uint32_t take_weak(struct flow *flow)
 {
 	struct flow_private *p = flow->private;
-	uint32_t denied = FLOW_NONE;
+	uint32_t i;
 
-	for (size_t w = 0; w < p->weak.n; w++)
-		for (uint64_t left = p->weak.at[w]; left; left &= left - 1) {
-			uint32_t i = (uint32_t)(w * 64 + (unsigned)__builtin_ctzll(left));
-			if (flow->flags.at[i] & INSN_DENIED) {
-				denied = denied == FLOW_NONE ? i : denied;
-				continue;
-			}
-			p->weak.at[w] &= ~(left & -left);
+	while ((i = take_first(p->weak.at, p->weak.n, &p->weak_at)) != FLOW_NONE) {
+		if (!(flow->flags.at[i] & INSN_DENIED))
 			return i;
-		}
-	if (denied != FLOW_NONE) {
-		p->weak.at[denied / 64] &= ~(1ull << (denied % 64));
-		flow->flags.at[denied] = (uint16_t)((flow->flags.at[denied] & ~INSN_DENIED) | INSN_IMMUNE);
+		vec_push(&p->denied, i);
 	}
-	return denied;
+	while (p->denied.n) {
+		i = p->denied.at[--p->denied.n];
+		if (!(flow->flags.at[i] & INSN_WEAK) || (flow->flags.at[i] & INSN_RAN))
+			continue; /* a jump came in the meantime */
+		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_DENIED) | INSN_IMMUNE);
+		return i;
+	}
+	return FLOW_NONE;
 }
 
 void flow_settle(struct flow *flow)
 {
 	struct flow_private *p = flow->private;
-	size_t cursor = 0;
 
+	p->strong_at = 0;
+	p->weak_at = 0;
 	for (; p->budget; p->budget--) {
-		uint32_t i = take_first(p->strong.at, p->strong.n, &cursor);
+		uint32_t i = take_first(p->strong.at, p->strong.n, &p->strong_at);
 		if (i == FLOW_NONE)
 			i = take_weak(flow);
 		if (i == FLOW_NONE)

@@ -36,6 +36,8 @@ enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINT
 const struct text_range *functions_text(const struct functions *functions, uint64_t vaddr);
 /* Nothing happens for an address outside the text. */
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
+/* [start, end) within one range of text. */
+void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end);
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
 
 /* A start that may be new; sorted and merged by functions_merge. */

@@ -323,7 +323,7 @@ const uint64_t *flow_jump_targets(const struct flow *flow, uint32_t i, size_t *r
 	uint32_t known = map_find(&flow->private->table_of, i);
 
 	*ret_n = 0;
-	if (known == MAP_NONE)
+	if (known == MAP_NONE || flow->tables.at[known].n == 0)
 		return NULL;
 	*ret_n = flow->tables.at[known].n;
 	return flow->table_targets.at + flow->tables.at[known].first;

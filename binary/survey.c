@@ -46,6 +46,23 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 		bits[(vaddr - range->start) / 64] |= 1ull << ((vaddr - range->start) % 64);
 }
 
+void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end)
+{
+	const struct text_range *range = functions_text(functions, start);
+	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+
+	if (!bits)
+		return;
+	end = end < range->end ? end : range->end;
+	for (uint64_t at = start - range->start; at < end - range->start;) {
+		uint64_t n = 64 - at % 64;
+		if (n > end - range->start - at)
+			n = end - range->start - at;
+		bits[at / 64] |= UINT64_MAX >> (64 - n) << (at % 64);
+		at += n;
+	}
+}
+
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);

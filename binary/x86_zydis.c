@@ -272,10 +272,11 @@ static bool is_extinct(const ZydisDecodedInstruction *zydis)
 /* A shift or rotation by an immediate that comes to 0 leaves the flags alone. */
 static bool is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct x86_insn *x86)
 {
-	const struct x86_operand *count = &x86->operand[x86->n_operands - 1];
+	const struct x86_operand *count = &x86->operand[x86->n_operands ? x86->n_operands - 1 : 0];
 	bool is_long = zydis->attributes & ZYDIS_ATTRIB_HAS_REX && zydis->raw.rex.W;
 
-	return (zydis->meta.category == ZYDIS_CATEGORY_SHIFT ||
+	return x86->n_operands &&
+	       (zydis->meta.category == ZYDIS_CATEGORY_SHIFT ||
 		zydis->meta.category == ZYDIS_CATEGORY_ROTATE) &&
 	       count->kind == X86_IMM && (count->value & (is_long ? 63 : 31)) == 0;
 }

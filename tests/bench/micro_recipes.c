@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * micro_recipes: how long it takes to decode an image once, to index it, and to analyse all of it: bounds,
+ * control flow and recipe rows. usage: micro_recipes ELF
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "unwinder/recover.h"
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint64_t decode_all(const struct functions *functions)
+{
+	uint64_t n = 0, start, end;
+
+	for (size_t i = 0; functions_text_range(functions, i, &start, &end); i++) {
+		struct bytes code = bytes_slice(image_code(functions->image, start), 0, end - start);
+		for (uint64_t at = start; code.len;) {
+			struct insn insn;
+			size_t len = functions->isa->min_insn;
+			if (functions->isa->decode(code, at, &insn) == 0 && insn.len)
+				len = insn.len;
+			code = bytes_from(code, len);
+			at += len;
+			n++;
+		}
+	}
+	return n;
+}
+
+struct rows {
+	struct recipes recipes;
+	uint64_t n;
+};
+
+static void make_rows(void *context, uint32_t function, struct flow *flow)
+{
+	struct rows *rows = context;
+	struct recipe_rows list = { 0 };
+
+	(void)function;
+	for (size_t part = 0; part < flow->parts.n; part++)
+		recover_rows(flow, part, &rows->recipes, &list);
+	rows->n += list.rows.n;
+	vec_done(&list.rows);
+}
+
+int main(int argc, char **argv)
+{
+	struct images *images = images_new();
+	struct rows rows = { .n = 0 };
+	image_id id;
+
+	if (argc != 2 || images_open(images, argv[1], &id, NULL) < 0) {
+		fprintf(stderr, "usage: micro_recipes ELF\n");
+		return 2;
+	}
+	double start = now();
+	struct symbols *symbols = symbols_read(images_get(images, id));
+	struct frames *frames = frames_read(images_get(images, id));
+	struct functions *functions = functions_new(images_get(images, id), symbols, frames, NULL);
+	double indexed = now();
+	uint64_t n = decode_all(functions);
+	double decoded = now();
+	functions_survey(functions);
+	double surveyed = now();
+	recipes_init(&rows.recipes);
+	functions_analyse(functions, make_rows, &rows);
+	double done = now();
+
+	printf("index %.3f s, decode %.3f s (%.2f M/s), survey %.3f s, analysis with rows %.3f s: %.2f times the decode\n", indexed - start,
+	       decoded - indexed, (double)n / 1e6 / (decoded - indexed), surveyed - decoded, done - surveyed,
+	       (done - decoded) / (decoded - indexed));
+	printf("%zu functions, %llu rows, %zu recipes, %zu bytes a row\n", functions->n, (unsigned long long)rows.n,
+	       rows.recipes.recipes.n, sizeof(struct recipe_row));
+	recipes_done(&rows.recipes);
+	functions_free(functions);
+	frames_free(frames);
+	symbols_free(symbols);
+	images_free(images);
+	return 0;
+}

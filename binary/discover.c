@@ -214,6 +214,22 @@ static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
 	return at;
 }
 
+/* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
+static bool begins_well(const struct flow *flow)
+{
+	const struct functions *functions = flow->functions;
+
+	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
+		if (entry_is_prologue(flow->isa, insn))
+			return true;
+		if (insn->flow != FLOW_NEXT)
+			return callee != FUNCTION_NONE && functions->at[callee].start == insn->target;
+	}
+	return false;
+}
+
 /*
  * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
  * belongs to others, as long as not every call that does not return is known.
@@ -222,8 +238,13 @@ static bool is_function(const struct flow *flow)
 {
 	bool passes = false;
 
-	if (flow->verdict != FLOW_FAILS)
-		return flow->verdict != FLOW_REFUSED;
+	if (flow->verdict == FLOW_REFUSED)
+		return false;
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
+		if ((flow->flags.at[i] & INSN_BAD) && (flow->flags.at[i] & INSN_REACHED))
+			return false; /* data */
+	if (flow->verdict == FLOW_EXITLESS)
+		return begins_well(flow);
 	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
 		if (flow->flags.at[i] & INSN_EXIT_FAILS)
 			return false;

@@ -125,7 +125,8 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 	uint32_t index = functions_index(flow->functions, target);
 	bool is_entry_like = state_is_entry_like(state, flow->isa);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->functions->at[index];
-	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f);
+	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) && flow->is_inferred; /* belongs to what is stated, too */
+	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f) && !is_stated;
 
 	bool is_tail_call = is_entry_like && f && target == f->start;
 

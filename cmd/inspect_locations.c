@@ -11,8 +11,7 @@
 #include "base/json.h"
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
-#include "cmd/options.h"
-#include "symbolize/symbolizer.h"
+#include "cmd/symbol_options.h"
 
 struct addresses {
 	VEC(uint64_t) asked;  /* as they came */
@@ -136,27 +135,13 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 	return error;
 }
 
-static void note(void *context, bool is_warning, const char *text)
-{
-	const int *verbose = context;
-
-	if (is_warning || *verbose)
-		fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
-}
-
 int inspect_locations(int argc, char **argv)
 {
-	struct option_list directories = { 0 };
-	struct symbolizer_options options = { 0 };
-	bool demangles = true;
-	uint64_t threads = 0;
-	int verbose = 0;
+	struct symbol_options symbols = SYMBOL_DEFAULTS;
+	int verbosity = 0;
 	struct option_spec specs[] = {
-		{ 0, "demangle", OPTION_FLAG, &demangles, NULL, "names as a programmer writes them (default)" },
-		{ 0, "debug-dir", OPTION_TEXTS, &directories, "DIR", "where debug files are, besides /usr/lib/debug" },
-		{ 0, "symfs", OPTION_TEXT, &options.search.symfs, "DIR", "root that holds the files of another machine" },
-		{ 0, "threads", OPTION_NUMBER, &threads, "N", "how many to use; all CPUs if not given" },
-		{ 'v', "verbose", OPTION_COUNT, &verbose, NULL, "say where debug information is looked for" },
+		SYMBOL_SPECS(symbols),
+		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL, "say where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = { .command = "inspect locations",
@@ -167,18 +152,14 @@ int inspect_locations(int argc, char **argv)
 	struct diag diag = { 0 };
 
 	int code = options_parse(&line, argc, argv);
-	if (code >= 0)
-		return code;
-	if (line.n_operands != 1)
-		return cmd_usage("inspect locations", "one ELF file is needed");
-	options.keeps_mangled = !demangles;
-	options.n_threads = (unsigned)(threads < 256 ? threads : 256);
-	options.search.directories = (const char *const *)directories.values.at;
-	options.search.n_directories = directories.values.n;
-	options.search.asks_debuginfod = true;
-	options.search.note = note;
-	options.search.context = &verbose;
-	int error = print_locations(line.operands[0], &options, &diag);
-	option_list_done(&directories);
-	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
+	if (code < 0)
+		code = symbol_options_check(&symbols, line.command);
+	if (code < 0 && line.n_operands != 1)
+		code = cmd_usage(line.command, "one ELF file is needed");
+	if (code < 0) {
+		struct symbolizer_options options = symbol_options_open(&symbols, verbosity);
+		code = print_locations(line.operands[0], &options, &diag) < 0 ? cmd_fail(&diag) : EXIT_OK;
+	}
+	symbol_options_done(&symbols);
+	return code;
 }

@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "symbolize/gather.h"
+#include "symbolize/map_store.h"
 #include "symbolize/naming.h"
 #include "symbolize/unit_index.h"
 #include "symbolize/unit_maps.h"
@@ -18,6 +20,8 @@ struct subject {
 	struct unit_index index;
 	struct perfmap jit;
 	char *jit_path;
+	function_maps known;    /* from the store */
+	VEC(uint64_t) wanted;   /* addresses that the store did not know */
 	atomic_uint_fast64_t n_damaged;
 };
 
@@ -33,12 +37,6 @@ struct task {
 struct hit {
 	uint32_t subject, unit;
 	uint64_t vaddr;
-};
-
-/* A map, and the thread whose strings it uses. */
-struct found {
-	struct function_map map;
-	uint32_t worker, unit;
 };
 
 struct batch {
@@ -58,8 +56,7 @@ struct batch {
 
 struct worker {
 	struct dwarf_cache cache;
-	function_maps maps;
-	VEC(uint32_t) units; /* of each map */
+	struct harvest harvest;
 };
 
 /* ---- what was hit -------------------------------------------------------------------------- */
@@ -117,6 +114,8 @@ static void prepare(void *context, unsigned worker, size_t index)
 					  .demangles = !batch->options->keeps_mangled };
 
 	(void)worker;
+	if (subject->wanted.n == 0)
+		return;
 	subject->naming = naming_new(&options);
 	if (subject->file.dwarf.alt)
 		dwarf_index(&subject->file.alt, NULL);
@@ -129,8 +128,8 @@ static void collect_hits(struct batch *batch, uint32_t number)
 	struct subject *subject = &batch->subjects[number];
 	uint32_t units[UNIT_INDEX_MAX];
 
-	for (size_t i = 0; i < subject->request->n && !subject->index.is_blind; i++) {
-		uint64_t vaddr = subject->request->vaddrs[i];
+	for (size_t i = 0; i < subject->wanted.n && !subject->index.is_blind; i++) {
+		uint64_t vaddr = subject->wanted.at[i];
 		size_t n = unit_index_find(&subject->index, vaddr, units);
 		for (size_t j = 0; j < n; j++)
 			vec_push(&batch->hits, (struct hit){ number, units[j], vaddr });
@@ -166,10 +165,8 @@ static void add_task(struct batch *batch, struct subject *subject, uint32_t numb
 /* Where no unit says what it covers, each is asked for everything. */
 static void add_blind_tasks(struct batch *batch, struct subject *subject)
 {
-	const struct symbolizer_request *request = subject->request;
-
-	for (size_t i = 0; i < subject->index.extents.n && subject->index.is_blind && request->n; i++)
-		add_task(batch, subject, subject->index.extents.at[i].unit, request->vaddrs, request->n);
+	for (size_t i = 0; i < subject->index.extents.n && subject->index.is_blind; i++)
+		add_task(batch, subject, subject->index.extents.at[i].unit, subject->wanted.at, subject->wanted.n);
 }
 
 static void make_tasks(struct batch *batch)
@@ -206,10 +203,10 @@ static void run_task(void *context, unsigned number, size_t index)
 
 	if (hits.unit->split_name)
 		hits.split = debugfile_split(&subject->file, hits.unit);
-	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->maps))
+	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->harvest.maps))
 		atomic_fetch_add(&subject->n_damaged, 1);
-	while (worker->units.n < worker->maps.n)
-		vec_push(&worker->units, task->unit);
+	while (worker->harvest.units.n < worker->harvest.maps.n)
+		vec_push(&worker->harvest.units, task->unit);
 
 	size_t done = atomic_fetch_add(&batch->n_done, 1) + 1;
 	if (number == 0 && batch->options->progress)
@@ -218,160 +215,133 @@ static void run_task(void *context, unsigned number, size_t index)
 
 /* ---- putting it together ------------------------------------------------------------------- */
 
-static int compare_found(const void *left, const void *right)
+/* Where a list of maps, sorted, may be entered: the first map of an image that ends behind vaddr. */
+static const struct function_map *first_behind(const function_maps *maps, image_id id, uint64_t vaddr)
 {
-	const struct found *a = left, *b = right;
-	bool a_is_entry = a->map.source == MAP_FROM_DWARF, b_is_entry = b->map.source == MAP_FROM_DWARF;
+	size_t low = 0, high = maps->n;
 
-	if (a->map.image != b->map.image)
-		return a->map.image < b->map.image ? -1 : 1;
-	if (a->map.vaddr != b->map.vaddr)
-		return a->map.vaddr < b->map.vaddr ? -1 : 1;
-	if (a_is_entry != b_is_entry)
-		return a_is_entry ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
-
-/* One thread's string ids become the caller's. */
-struct renumbering {
-	const struct intern *from;
-	struct intern *to;
-	uint32_t *ids; /* 0 = not met yet; "" is 0 on both sides */
-};
-
-static void renumber(struct renumbering *r, uint32_t *id)
-{
-	if (*id && !r->ids[*id])
-		r->ids[*id] = intern_add_n(r->to, r->from->strings.at[*id], r->from->lengths.at[*id]);
-	*id = r->ids[*id];
-}
-
-static void renumber_map(struct renumbering *r, struct function_map *map)
-{
-	renumber(r, &map->name);
-	renumber(r, &map->linkage);
-	renumber(r, &map->decl_file);
-	renumber(r, &map->scope);
-	for (size_t i = 0; i < map->lines.n; i++)
-		renumber(r, &map->lines.at[i].file);
-	for (size_t i = 0; i < map->inlines.n; i++) {
-		renumber(r, &map->inlines.at[i].name);
-		renumber(r, &map->inlines.at[i].linkage);
-		renumber(r, &map->inlines.at[i].decl_file);
-		renumber(r, &map->inlines.at[i].call_file);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct function_map *map = &maps->at[middle];
+		if (map->image < id || (map->image == id && map->vaddr + map->size <= vaddr))
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return low < maps->n && maps->at[low].image == id ? &maps->at[low] : NULL;
 }
 
-/* Cuts a map down to [its start, end). */
-static void truncate_map(struct function_map *map, uint64_t end)
+/* An address that no unit described: its symbol, between the maps on either side. */
+static void fill_gap(const struct subject *subject, uint64_t vaddr, struct intern *strings, const function_maps *entries,
+		     function_maps *ret)
 {
-	uint32_t size = (uint32_t)(end - map->vaddr);
+	image_id id = subject->request->id;
+	const struct function_map *next = first_behind(entries, id, vaddr);
+	const struct function_map *before = NULL, *last = ret->n ? &ret->at[ret->n - 1] : NULL;
 
-	map->size = size;
-	while (map->lines.n && map->lines.at[map->lines.n - 1].offset >= size)
-		map->lines.n--;
-	while (map->ranges.n && map->ranges.at[map->ranges.n - 1].start >= size)
-		map->ranges.n--;
-	if (map->ranges.n && map->ranges.at[map->ranges.n - 1].end > size)
-		map->ranges.at[map->ranges.n - 1].end = size;
-}
-
-/* Appends the next map in order, unless an earlier one has its place. */
-static void append(function_maps *ret, struct function_map *map)
-{
-	struct function_map *last = ret->n ? &ret->at[ret->n - 1] : NULL;
-	bool overlaps = last && last->image == map->image && map->vaddr < last->vaddr + last->size;
-
-	if (overlaps && (last->vaddr == map->vaddr || map->source != MAP_FROM_DWARF)) {
-		function_map_done(map);
+	if ((next && next->vaddr <= vaddr) || (last && last->image == id && vaddr < last->vaddr + last->size))
 		return;
-	}
-	if (overlaps)
-		truncate_map(last, map->vaddr);
-	vec_push(ret, *map);
+	struct function_map map = naming_find(subject->naming, vaddr, strings);
+	uint64_t end = map.vaddr + map.size;
+	if (map.vaddr < vaddr)
+		before = first_behind(entries, id, map.vaddr);
+	if (before && before->vaddr < vaddr)
+		map.vaddr = before->vaddr + before->size;
+	map.size = (next && end > next->vaddr ? next->vaddr : end) - map.vaddr;
+	vec_push(ret, map);
 }
 
-static void gather(struct batch *batch, struct intern *strings, function_maps *ret)
+static void move_maps(function_maps *from, function_maps *to)
 {
-	VEC(struct found) found = { 0 };
-	struct renumbering *renumberings = alloc_zero(batch->n_workers, sizeof(*renumberings));
-
-	for (unsigned i = 0; i < batch->n_workers; i++) {
-		struct worker *worker = &batch->workers[i];
-		renumberings[i] = (struct renumbering){ &worker->cache.strings, strings,
-							alloc_zero(worker->cache.strings.strings.n, sizeof(uint32_t)) };
-		for (size_t j = 0; j < worker->maps.n; j++)
-			vec_push(&found, (struct found){ worker->maps.at[j], i, worker->units.at[j] });
-		vec_done(&worker->maps);
-	}
-	if (found.n)
-		qsort(found.at, found.n, sizeof(*found.at), compare_found);
-	for (size_t i = 0; i < found.n; i++) {
-		/* In this order, so that ids do not depend on how the threads ran. */
-		renumber_map(&renumberings[found.at[i].worker], &found.at[i].map);
-		append(ret, &found.at[i].map);
-	}
-	for (unsigned i = 0; i < batch->n_workers; i++)
-		free(renumberings[i].ids);
-	free(renumberings);
-	vec_done(&found);
+	vec_reserve(to, to->n + from->n);
+	for (size_t i = 0; i < from->n; i++)
+		to->at[to->n++] = from->at[i];
+	vec_done(from);
 }
 
-/* Addresses that no unit described: their symbol, between the maps on either side. */
-static void fill_gaps(const struct subject *subject, struct intern *strings, const function_maps *from, function_maps *ret)
+/* Everything found in this run, in order. */
+static void collect_new(struct batch *batch, struct intern *strings, function_maps *ret)
 {
-	const struct symbolizer_request *request = subject->request;
-	size_t behind = 0;
-
-	while (behind < from->n && from->at[behind].image < request->id)
-		behind++;
-	for (size_t i = 0; i < request->n; i++) {
-		uint64_t vaddr = request->vaddrs[i];
-		const struct function_map *end = from->at + from->n;
-		while (behind < from->n && from->at[behind].image == request->id &&
-		       from->at[behind].vaddr + from->at[behind].size <= vaddr)
-			behind++;
-		const struct function_map *next = from->at ? from->at + behind : NULL;
-		bool has_next = next && next < end && next->image == request->id;
-		const struct function_map *last = ret->n ? &ret->at[ret->n - 1] : NULL;
-		if ((has_next && next->vaddr <= vaddr) ||
-		    (last && last->image == request->id && vaddr < last->vaddr + last->size))
-			continue;
-		struct function_map map = naming_find(subject->naming, vaddr, strings);
-		uint64_t stop = map.vaddr + map.size;
-		if (behind > 0 && from->at[behind - 1].image == request->id &&
-		    map.vaddr < from->at[behind - 1].vaddr + from->at[behind - 1].size)
-			map.vaddr = from->at[behind - 1].vaddr + from->at[behind - 1].size;
-		map.size = (has_next && stop > next->vaddr ? next->vaddr : stop) - map.vaddr;
-		vec_push(ret, map);
-	}
-}
-
-static int compare_maps(const void *left, const void *right)
-{
-	const struct function_map *a = left, *b = right;
-
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
-static void finish(struct batch *batch, struct intern *strings, function_maps *ret)
-{
+	struct harvest **harvests = alloc_zero(batch->n_workers, sizeof(struct harvest *));
 	function_maps entries = { 0 }, rest = { 0 };
 
-	gather(batch, strings, &entries);
+	for (unsigned i = 0; i < batch->n_workers; i++)
+		harvests[i] = &batch->workers[i].harvest;
+	gather(harvests, batch->n_workers, strings, &entries);
+	free(harvests);
 	for (size_t i = 0; i < batch->n_subjects; i++)
-		fill_gaps(&batch->subjects[i], strings, &entries, &rest);
-	size_t first = ret->n;
-	for (size_t i = 0; i < entries.n; i++)
-		vec_push(ret, entries.at[i]);
-	for (size_t i = 0; i < rest.n; i++)
-		vec_push(ret, rest.at[i]);
-	if (ret->n > first)
-		qsort(ret->at + first, ret->n - first, sizeof(*ret->at), compare_maps);
-	vec_done(&entries);
-	vec_done(&rest);
+		for (size_t j = 0; j < batch->subjects[i].wanted.n; j++)
+			fill_gap(&batch->subjects[i], batch->subjects[i].wanted.at[j], strings, &entries, &rest);
+	move_maps(&entries, ret);
+	move_maps(&rest, ret);
+	gather_settle(ret, 0);
+}
+
+/* ---- what earlier runs found --------------------------------------------------------------- */
+
+static struct store_key key_of(const struct batch *batch, const struct subject *subject)
+{
+	return map_store_key(subject->file.identity, !batch->options->keeps_mangled);
+}
+
+static bool is_storable(const struct batch *batch, const struct subject *subject)
+{
+	return batch->options->store && subject->request->image->file.len > 0 && !subject->request->image->is_changed;
+}
+
+/* Leaves in `wanted` what the store does not know. */
+static void recall(struct batch *batch, struct subject *subject, struct intern *strings)
+{
+	const struct symbolizer_request *request = subject->request;
+
+	if (is_storable(batch, subject)) {
+		struct store_key key = key_of(batch, subject);
+		struct bytes entry = store_get(batch->options->store, &key);
+		if (entry.len)
+			map_store_unpack(entry, request->id, request->vaddrs, request->n, strings, &subject->known);
+		store_release(entry);
+	}
+	for (size_t i = 0; i < request->n; i++) {
+		const struct function_map *map = first_behind(&subject->known, request->id, request->vaddrs[i]);
+		if (!map || map->vaddr > request->vaddrs[i])
+			vec_push(&subject->wanted, request->vaddrs[i]);
+	}
+}
+
+/* Adds the maps to those the entry already has. */
+static void remember(struct batch *batch, struct subject *subject, struct map_list found)
+{
+	struct store_key key = key_of(batch, subject);
+	struct bytes entry = store_get(batch->options->store, &key);
+	function_maps old = { 0 };
+	struct intern names;
+	struct writer packed = { 0 };
+
+	intern_init(&names);
+	if (entry.len)
+		map_store_unpack_all(entry, subject->request->id, &names, &old);
+	store_release(entry);
+	map_store_pack((struct map_list){ old.at, old.n, &names }, found, &packed);
+	store_put(batch->options->store, &key, writer_bytes(&packed));
+	writer_done(&packed);
+	function_maps_done(&old);
+	intern_done(&names);
+}
+
+static void remember_all(struct batch *batch, const function_maps *maps, const struct intern *strings)
+{
+	for (size_t i = 0; i < batch->n_subjects; i++) {
+		struct subject *subject = &batch->subjects[i];
+		size_t first = 0, n = 0;
+		if (!is_storable(batch, subject) || subject->wanted.n == 0)
+			continue;
+		while (first < maps->n && maps->at[first].image != subject->request->id)
+			first++;
+		while (first + n < maps->n && maps->at[first + n].image == subject->request->id)
+			n++;
+		if (n)
+			remember(batch, subject, (struct map_list){ &maps->at[first], n, strings });
+	}
 }
 
 static void batch_done(struct batch *batch)
@@ -385,10 +355,12 @@ static void batch_done(struct batch *batch)
 		debugfile_done(&subject->file);
 		perfmap_done(&subject->jit);
 		free(subject->jit_path);
+		vec_done(&subject->wanted);
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_done(&batch->workers[i].cache);
-		vec_done(&batch->workers[i].units);
+		vec_done(&batch->workers[i].harvest.maps);
+		vec_done(&batch->workers[i].harvest.units);
 	}
 	kallsyms_done(&batch->kernel);
 	free(batch->subjects);
@@ -401,21 +373,32 @@ static void batch_done(struct batch *batch)
 void symbolize(const struct symbolizer_options *options, struct symbolizer_request *requests, size_t n,
 	       struct intern *strings, function_maps *ret)
 {
+	function_maps found = { 0 };
 	struct batch batch = { .options = options, .n_subjects = n, .n_workers = pool_threads(options->n_threads) };
 
 	batch.subjects = alloc_zero(n, sizeof(*batch.subjects));
 	batch.workers = alloc_zero(batch.n_workers, sizeof(*batch.workers));
-	for (unsigned i = 0; i < batch.n_workers; i++)
+	for (unsigned i = 0; i < batch.n_workers; i++) {
 		dwarf_cache_init(&batch.workers[i].cache, !options->keeps_mangled);
+		batch.workers[i].harvest.strings = &batch.workers[i].cache.strings;
+	}
 	for (size_t i = 0; i < n; i++) {
 		batch.subjects[i].request = &requests[i];
 		open_subject(&batch, &batch.subjects[i]);
+		recall(&batch, &batch.subjects[i], strings);
 	}
 	pool_run(batch.n_workers, n, prepare, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
-	finish(&batch, strings, ret);
+	collect_new(&batch, strings, &found);
+	remember_all(&batch, &found, strings);
+	size_t first = ret->n;
+	move_maps(&found, ret);
+	for (size_t i = 0; i < n; i++)
+		move_maps(&batch.subjects[i].known, ret);
+	gather_settle(ret, first);
+	source_map_apply(options->source_maps, options->n_source_maps, strings, ret, first);
 	batch_done(&batch);
 }

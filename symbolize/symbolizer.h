@@ -7,16 +7,21 @@
 #pragma once
 
 #include "base/intern.h"
+#include "base/store.h"
 #include "binary/image.h"
 #include "symbolize/debugfile.h"
 #include "symbolize/function_map.h"
+#include "symbolize/source_map.h"
 
 struct symbolizer_options {
 	struct debug_search search;
 	bool keeps_mangled;  /* --no-demangle */
 	unsigned n_threads;  /* 0 = as many as there are CPUs */
+	struct store *store; /* what earlier runs found; NULL = asks nobody and leaves nothing */
 	const char *kallsyms; /* NULL = /proc/kallsyms; "" = none: the kernel is another machine's */
 	bool is_elsewhere;    /* the processes ran on another machine: no perf map here is theirs */
+	const struct source_map *source_maps;
+	size_t n_source_maps;
 	/* Called now and then by the calling thread; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+
+#define MAGIC 0x31657a6970706370u /* changes when the header does */
+#define MAX_ENTRY (1ull << 30)
+#define MAX_NAME 128
+
+struct store {
+	int directory;
+	uint64_t limit;
+	bool has_written;
+};
+
+/* In front of every entry; the key is repeated so that a renamed file gives nothing away. */
+struct header {
+	uint64_t magic, version, id[2], len, hash;
+	char kind[16];
+};
+_Static_assert(sizeof(struct header) % 16 == 0, "what follows is read in place and must stay aligned");
+
+/* ---- the directory ------------------------------------------------------------------------- */
+
+static bool is_ours(const struct stat *st, mode_t type)
+{
+	return (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Opens, and makes if need be, a directory that nobody else can write. */
+static int open_directory(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && fstat(fd, &st) == 0 && is_ours(&st, S_IFDIR))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int open_default(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	CLEANUP(freep) char *parent = NULL;
+	CLEANUP(freep) char *path = NULL;
+
+	/* The specification ignores relative paths; we do so all the more. */
+	if (cache && cache[0] == '/')
+		parent = alloc_text(cache);
+	else if (home && home[0] == '/')
+		parent = alloc_printf("%s/.cache", home);
+	else
+		return -1;
+	CLEANUP(close_fd) int checked = open_directory(parent);
+	if (checked < 0)
+		return -1;
+	path = alloc_printf("%s/cpprof", parent);
+	return open_directory(path);
+}
+
+struct store *store_open(const char *directory, uint64_t limit)
+{
+	int fd = directory ? open_directory(directory) : open_default();
+
+	if (fd < 0)
+		return NULL;
+	struct store *store = alloc_zero(1, sizeof(*store));
+	store->directory = fd;
+	store->limit = limit ? limit : STORE_LIMIT;
+	return store;
+}
+
+/* ---- entries ------------------------------------------------------------------------------- */
+
+static void format_name(const struct store_key *key, char name[MAX_NAME])
+{
+	snprintf(name, MAX_NAME, "%s-%" PRIu32 "-%016" PRIx64 "%016" PRIx64, key->kind, key->version, key->id[0], key->id[1]);
+}
+
+static struct header header_of(const struct store_key *key, struct bytes bytes)
+{
+	struct header header = { .magic = MAGIC,
+				 .version = key->version,
+				 .id = { key->id[0], key->id[1] },
+				 .len = bytes.len,
+				 .hash = hash_bytes(bytes) };
+
+	snprintf(header.kind, sizeof(header.kind), "%s", key->kind);
+	return header;
+}
+
+struct bytes store_get(struct store *store, const struct store_key *key)
+{
+	char name[MAX_NAME];
+	struct stat st;
+	struct header found, expected;
+
+	if (!store)
+		return (struct bytes){ 0 };
+	format_name(key, name);
+	CLEANUP(close_fd) int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || !is_ours(&st, S_IFREG))
+		return (struct bytes){ 0 };
+	if ((uint64_t)st.st_size < sizeof(found) || (uint64_t)st.st_size > MAX_ENTRY)
+		return (struct bytes){ 0 };
+	/* Entries are replaced, never changed, and the directory is ours alone: a mapping cannot shrink. */
+	uint8_t *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (map == MAP_FAILED)
+		return (struct bytes){ 0 };
+	struct bytes bytes = { map + sizeof(found), (size_t)st.st_size - sizeof(found) };
+	memcpy(&found, map, sizeof(found));
+	expected = header_of(key, bytes);
+	if (memcmp(&found, &expected, sizeof(found)) != 0 || bytes.len == 0) {
+		munmap(map, (size_t)st.st_size);
+		return (struct bytes){ 0 };
+	}
+	futimens(fd, NULL); /* used: stays longer */
+	return bytes;
+}
+
+void store_release(struct bytes bytes)
+{
+	if (bytes.at)
+		munmap((void *)(bytes.at - sizeof(struct header)), bytes.len + sizeof(struct header));
+}
+
+static bool write_all(int fd, const void *bytes, size_t len)
+{
+	for (const char *at = bytes; len > 0;) {
+		ssize_t n = write(fd, at, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+void store_put(struct store *store, const struct store_key *key, struct bytes bytes)
+{
+	char name[MAX_NAME], temporary[MAX_NAME + 32];
+
+	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) || bytes.len > store->limit / 4)
+		return;
+	format_name(key, name);
+	snprintf(temporary, sizeof(temporary), "%s.%d.new", name, (int)getpid());
+	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
+	CLEANUP(close_fd) int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct header header = header_of(key, bytes);
+	if (fd < 0)
+		return;
+	if (!write_all(fd, &header, sizeof(header)) || !write_all(fd, bytes.at, bytes.len) ||
+	    renameat(store->directory, temporary, store->directory, name) < 0)
+		unlinkat(store->directory, temporary, 0);
+	store->has_written = true;
+}
+
+/* ---- size ---------------------------------------------------------------------------------- */
+
+struct old_file {
+	char *name;
+	uint64_t size;
+	struct timespec used;
+};
+
+static int compare_age(const void *left, const void *right)
+{
+	const struct old_file *a = left, *b = right;
+
+	if (a->used.tv_sec != b->used.tv_sec)
+		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+	return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
+}
+
+static void trim(struct store *store)
+{
+	VEC(struct old_file) files = { 0 };
+	uint64_t total = 0;
+	int fd = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		struct stat st;
+		if (fstatat(store->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		vec_push(&files, (struct old_file){ alloc_text(entry->d_name), (uint64_t)st.st_size, st.st_mtim });
+		total += (uint64_t)st.st_size;
+	}
+	if (files.n)
+		qsort(files.at, files.n, sizeof(*files.at), compare_age);
+	for (size_t i = 0; i < files.n; i++) {
+		if (total > store->limit && unlinkat(store->directory, files.at[i].name, 0) == 0)
+			total -= files.at[i].size;
+		free(files.at[i].name);
+	}
+	vec_done(&files);
+	if (directory)
+		closedir(directory);
+	else if (fd >= 0)
+		close(fd);
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	if (store->has_written)
+		trim(store);
+	close(store->directory);
+	free(store);
+}

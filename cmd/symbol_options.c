@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/symbol_options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+#define MAX_THREADS 256
+
+int symbol_options_check(struct symbol_options *options, const char *command)
+{
+	for (size_t i = 0; i < options->source_maps.values.n; i++) {
+		char *rule = options->source_maps.values.at[i], *equals = strchr(rule, '=');
+		if (!equals || equals == rule)
+			return cmd_usage(command, "--source-map '%s' is not OLD=NEW", rule);
+		*equals = '\0';
+		vec_push(&options->rules, (struct source_map){ rule, equals + 1 });
+	}
+	return -1;
+}
+
+static void note(void *context, bool is_warning, const char *text)
+{
+	const struct symbol_options *options = context;
+
+	if (is_warning || options->verbosity > 0)
+		fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
+}
+
+static void progress(void *context, size_t done, size_t total)
+{
+	struct symbol_options *options = context;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!isatty(STDERR_FILENO) || (now.tv_sec - options->start.tv_sec) * 1000 +
+						      (now.tv_nsec - options->start.tv_nsec) / 1000000 < 1000)
+		return;
+	fprintf(stderr, "\rcpprof: looking up names: %zu of %zu units ", done, total);
+	options->shows_progress = true;
+}
+
+struct symbolizer_options symbol_options_open(struct symbol_options *options, int verbosity)
+{
+	options->verbosity = verbosity;
+	clock_gettime(CLOCK_MONOTONIC, &options->start);
+	if (options->caches)
+		options->store = store_open(NULL, 0);
+	return (struct symbolizer_options){
+		.search = { .directories = (const char *const *)options->directories.values.at,
+			    .n_directories = options->directories.values.n,
+			    .symfs = options->symfs,
+			    .asks_debuginfod = true,
+			    .note = note,
+			    .context = options },
+		.keeps_mangled = !options->demangles,
+		.n_threads = (unsigned)(options->threads < MAX_THREADS ? options->threads : MAX_THREADS),
+		.store = options->store,
+		.source_maps = options->rules.at,
+		.n_source_maps = options->rules.n,
+		.progress = progress,
+		.context = options,
+	};
+}
+
+void symbol_options_done(struct symbol_options *options)
+{
+	if (options->shows_progress)
+		fprintf(stderr, "\r\033[K");
+	store_close(options->store);
+	vec_done(&options->rules);
+	option_list_done(&options->directories);
+	option_list_done(&options->source_maps);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/gather.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* A map, and the harvest whose strings it uses. */
+struct found {
+	struct function_map map;
+	uint32_t harvest, unit;
+};
+
+static int compare_maps(const void *left, const void *right)
+{
+	const struct function_map *a = left, *b = right;
+	bool a_is_entry = a->source == MAP_FROM_DWARF, b_is_entry = b->source == MAP_FROM_DWARF;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return a_is_entry == b_is_entry ? 0 : a_is_entry ? -1 : 1;
+}
+
+static int compare_found(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+	int order = compare_maps(&a->map, &b->map);
+
+	return order ? order : a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+/* One thread's string ids become the caller's. */
+struct renumbering {
+	const struct intern *from;
+	struct intern *to;
+	uint32_t *ids; /* 0 = not met yet; "" is 0 on both sides */
+};
+
+static void renumber(struct renumbering *r, uint32_t *id)
+{
+	if (*id && !r->ids[*id])
+		r->ids[*id] = intern_add_n(r->to, r->from->strings.at[*id], r->from->lengths.at[*id]);
+	*id = r->ids[*id];
+}
+
+static void renumber_map(struct renumbering *r, struct function_map *map)
+{
+	renumber(r, &map->name);
+	renumber(r, &map->linkage);
+	renumber(r, &map->decl_file);
+	renumber(r, &map->scope);
+	for (size_t i = 0; i < map->lines.n; i++)
+		renumber(r, &map->lines.at[i].file);
+	for (size_t i = 0; i < map->inlines.n; i++) {
+		renumber(r, &map->inlines.at[i].name);
+		renumber(r, &map->inlines.at[i].linkage);
+		renumber(r, &map->inlines.at[i].decl_file);
+		renumber(r, &map->inlines.at[i].call_file);
+	}
+}
+
+/* Cuts a map down to [its start, end). */
+static void truncate_map(struct function_map *map, uint64_t end)
+{
+	uint32_t size = (uint32_t)(end - map->vaddr);
+
+	map->size = size;
+	while (map->lines.n && map->lines.at[map->lines.n - 1].offset >= size)
+		map->lines.n--;
+	while (map->ranges.n && map->ranges.at[map->ranges.n - 1].start >= size)
+		map->ranges.n--;
+	if (map->ranges.n && map->ranges.at[map->ranges.n - 1].end > size)
+		map->ranges.at[map->ranges.n - 1].end = size;
+}
+
+/* Puts the next map in order at the end of what is settled, unless that has its place. */
+static void settle(function_maps *settled, size_t first, struct function_map *map)
+{
+	struct function_map *last = settled->n > first ? &settled->at[settled->n - 1] : NULL;
+	bool overlaps = last && last->image == map->image && map->vaddr < last->vaddr + last->size;
+
+	if (overlaps && (last->vaddr == map->vaddr || map->source != MAP_FROM_DWARF)) {
+		function_map_done(map);
+		return;
+	}
+	if (overlaps)
+		truncate_map(last, map->vaddr);
+	vec_push(settled, *map);
+}
+
+void gather_settle(function_maps *maps, size_t first)
+{
+	size_t n = maps->n;
+
+	if (n > first)
+		qsort(maps->at + first, n - first, sizeof(*maps->at), compare_maps);
+	maps->n = first;
+	for (size_t i = first; i < n; i++) {
+		struct function_map map = maps->at[i]; /* its place may be taken by then */
+		settle(maps, first, &map);
+	}
+}
+
+void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret)
+{
+	VEC(struct found) found = { 0 };
+	struct renumbering *renumberings = alloc_zero(n, sizeof(*renumberings));
+	size_t first = ret->n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct harvest *harvest = harvests[i];
+		renumberings[i] = (struct renumbering){ harvest->strings, strings,
+							alloc_zero(harvest->strings->strings.n, sizeof(uint32_t)) };
+		for (size_t j = 0; j < harvest->maps.n; j++)
+			vec_push(&found, (struct found){ harvest->maps.at[j], (uint32_t)i, harvest->units.at[j] });
+		vec_clear(&harvest->maps);
+	}
+	if (found.n)
+		qsort(found.at, found.n, sizeof(*found.at), compare_found);
+	for (size_t i = 0; i < found.n; i++) {
+		/* In this order, so that ids do not depend on how the threads ran. */
+		renumber_map(&renumberings[found.at[i].harvest], &found.at[i].map);
+		settle(ret, first, &found.at[i].map);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(renumberings[i].ids);
+	free(renumberings);
+	vec_done(&found);
+}

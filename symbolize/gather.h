@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gather: what several threads found becomes one list: in order, without overlaps, in the caller's
+ * strings, and the same however the threads ran.
+ */
+#pragma once
+
+#include "symbolize/function_map.h"
+
+/* What one thread found. */
+struct harvest {
+	function_maps maps;
+	VEC(uint32_t) units; /* of each map: the number of the unit it came from */
+	struct intern *strings;
+};
+
+/*
+ * Appends all maps, sorted by (image, vaddr); they are the caller's afterwards. Of two that overlap,
+ * one from DWARF goes before one from a symbol, then that of the earlier unit.
+ */
+void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret);
+
+/* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: one from DWARF stays, else the first. */
+void gather_settle(function_maps *maps, size_t first);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map_store: function maps of an image, kept between runs. An entry holds every map that was ever
+ * asked for; it is laid out as arrays, so that reading one is copying.
+ */
+#pragma once
+
+#include "base/store.h"
+#include "base/writer.h"
+#include "symbolize/function_map.h"
+
+/* identity: of the image and its debug files. */
+struct store_key map_store_key(uint64_t identity, bool demangles);
+
+/*
+ * Appends the maps of an entry that cover one of the sorted addresses, with image id set and their
+ * strings added. Returns false, and appends nothing, if the entry makes no sense.
+ */
+bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n, struct intern *strings,
+		      function_maps *ret);
+/* The same for all of its maps. */
+bool map_store_unpack_all(struct bytes entry, image_id id, struct intern *strings, function_maps *ret);
+
+/* Maps sorted by vaddr, not overlapping, and their strings. */
+struct map_list {
+	const struct function_map *at;
+	size_t n;
+	const struct intern *strings;
+};
+
+/* Both lists as one entry. Where a map of the second overlaps one of the first, it is left out. */
+void map_store_pack(struct map_list first, struct map_list second, struct writer *ret);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_map: sources that are not where they were compiled.
+ */
+#pragma once
+
+#include "symbolize/function_map.h"
+
+struct source_map {
+	const char *from, *to; /* a path that starts with from, at the border of a component, starts with to instead */
+};
+
+/* Rewrites the file names of the maps from index `first` on; the first rule that fits holds. */
+void source_map_apply(const struct source_map *rules, size_t n, struct intern *strings, function_maps *maps, size_t first);

@@ -42,6 +42,7 @@ int cmd_inspect(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_resolve(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 int cmd_struct(int argc, char **argv);
 int cmd_verify(int argc, char **argv);

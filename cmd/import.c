@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
-#include "cmd/options.h"
+#include "cmd/symbol_options.h"
 #include "cmd/output.h"
 #include "collector/perf_file.h"
 #include "profile/builder.h"
@@ -22,6 +22,8 @@ struct import {
 	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
 	enum unwind_mode unwind;
 	double min_quality;
+	struct symbol_options symbols;
+	int verbosity;
 	bool resolves, is_quiet;
 
 	struct images *images;
@@ -84,10 +86,11 @@ static int write_profile(struct import *import, struct output *output, struct pr
 			 struct diag *diag)
 {
 	struct perf_file_origin origin = perf_file_origin(import->source);
-	struct resolve_options options = { .symbolize = { .is_elsewhere = !origin.is_this_host } };
+	struct resolve_options options = { .symbolize = symbol_options_open(&import->symbols, import->verbosity) };
 
 	if (!import->resolves)
 		return output_write(output, profile, diag);
+	options.symbolize.is_elsewhere = !origin.is_this_host;
 	options.symbolize.kallsyms = import->kallsyms ? import->kallsyms : origin.is_this_kernel ? NULL : "";
 	return conclude_resolve(output, profile, import->images, &options, diag);
 }
@@ -139,20 +142,20 @@ static int run(struct import *import)
 int cmd_import(int argc, char **argv)
 {
 	CLEANUP(freep) char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
-	struct import import = { .command_line = command_line, .resolves = true };
+	struct import import = { .command_line = command_line, .resolves = true, .symbols = SYMBOL_DEFAULTS };
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &import.output, "FILE",
 		  "where the profile goes (default cpprof.data; - is standard output)" },
-		{ 0, "symfs", OPTION_TEXT, &import.file.symfs, "DIR",
-		  "look for the recorded binaries under DIR" },
 		{ 0, "kallsyms", OPTION_TEXT, &import.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
 		{ 0, "resolve", OPTION_FLAG, &import.resolves, NULL, "add names and lines (on by default)" },
+		SYMBOL_SPECS(import.symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
 		  "exit 6 if fewer stacks are complete" },
 		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "say nothing but errors" },
+		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL, "say where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -172,13 +175,18 @@ int cmd_import(int argc, char **argv)
 	};
 
 	int code = options_parse(&line, argc, argv);
-	if (code >= 0)
-		return code;
-	if (line.n_operands != 1)
-		return cmd_usage("import", "name one recording");
-	if (import.output && strcmp(import.output, "-") == 0 && isatty(STDOUT_FILENO))
-		return cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
-	import.path = line.operands[0];
-	import.unwind = (enum unwind_mode)mode;
-	return run(&import);
+	if (code < 0)
+		code = symbol_options_check(&import.symbols, "import");
+	if (code < 0 && line.n_operands != 1)
+		code = cmd_usage("import", "name one recording");
+	if (code < 0 && import.output && strcmp(import.output, "-") == 0 && isatty(STDOUT_FILENO))
+		code = cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
+	if (code < 0) {
+		import.path = line.operands[0];
+		import.file.symfs = import.symbols.symfs;
+		import.unwind = (enum unwind_mode)mode;
+		code = run(&import);
+	}
+	symbol_options_done(&import.symbols);
+	return code;
 }

@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{ "attach", cmd_attach, "profile what is running" },
 	{ "import", cmd_import, "make a profile of a perf.data recording" },
 	{ "report", cmd_report, "show a profile: what dominates, on which path, how sure" },
+	{ "resolve", cmd_resolve, "add names, lines and loops to a profile" },
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "annotate", cmd_annotate, "source and instructions of one function with their costs" },

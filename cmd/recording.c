@@ -31,7 +31,9 @@
 #define PROGRESS_NS 1000000000ull
 
 struct recording {
-	const struct recording_options *options;
+	struct recording_options *options;
+	struct resolve_options names;
+	char target_root[32];
 	const char *mode, *command_line;
 	sigset_t signals, old_signals;
 	struct images *images;
@@ -182,7 +184,7 @@ static void tick(struct recording *r)
 	if (r->live.exporter) {
 		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
 		describe(r, profile);
-		live_tick(&r->live, profile, r->images, NULL, now);
+		live_tick(&r->live, profile, r->images, &r->names, now);
 	}
 	if (checkpoint_is_due(&r->checkpoint, now)) {
 		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
@@ -324,7 +326,7 @@ static int write_export(struct recording *r, struct profile *profile, struct dia
 	const struct exporter *exporter = exporter_named(r->options->format);
 	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
 					.no_loops = !exporter->loops_by_default };
-	int error = resolve(profile, r->images, NULL, diag);
+	int error = resolve(profile, r->images, &r->names, diag);
 
 	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);
 }
@@ -336,7 +338,7 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 		return write_export(r, profile, diag);
 	if (!r->options->resolves)
 		return output_write(&r->output, profile, diag);
-	return conclude_resolve(&r->output, profile, r->images, NULL, diag);
+	return conclude_resolve(&r->output, profile, r->images, &r->names, diag);
 }
 
 static int finish(struct recording *r, struct diag *diag)
@@ -346,7 +348,7 @@ static int finish(struct recording *r, struct diag *diag)
 
 	describe(r, profile);
 	end_progress(r);
-	live_finish(&r->live, profile, r->images, NULL, now_ns());
+	live_finish(&r->live, profile, r->images, &r->names, now_ns());
 	error = write_profile(r, profile, diag);
 	if (!error)
 		say_result(r, profile);
@@ -369,15 +371,23 @@ static void done(struct recording *r)
 	output_done(&r->output);
 }
 
-int recording_run(const struct recording_options *options, const char *mode, const char *command_line)
+int recording_run(struct recording_options *options, const char *mode, const char *command_line)
 {
-	struct recording r = { .options = options, .mode = mode, .command_line = command_line };
+	struct recording r = { .options = options,
+			       .names = { symbol_options_open(&options->symbols, options->verbosity) },
+			       .mode = mode,
+			       .command_line = command_line };
 	struct diag diag = { 0 };
 	int code;
 
 	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
 
+	/* A process in another mount namespace has its debug files there too. */
+	if (options->pids.pids.n) {
+		snprintf(r.target_root, sizeof(r.target_root), "/proc/%d/root", (int)options->pids.pids.at[0]);
+		r.names.symbolize.search.target_root = r.target_root;
+	}
 	if (begin(&r, &diag) < 0) {
 		code = cmd_fail(&diag);
 	} else {

@@ -8,4 +8,4 @@
 #include "cmd/recording_options.h"
 
 /* mode: "record" or "attach". command_line: as the user typed it. Returns an exit code. */
-int recording_run(const struct recording_options *options, const char *mode, const char *command_line);
+int recording_run(struct recording_options *options, const char *mode, const char *command_line);

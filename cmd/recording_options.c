@@ -147,6 +147,7 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		  "how to unwind (auto)" },
 		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
 		  "add names, lines and loops at the end (default)" },
+		SYMBOL_SPECS(options->symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT",
 		  "exit 6 if fewer stacks are complete" },
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
@@ -175,10 +176,13 @@ int recording_options_parse(struct recording_options *options, const char *comma
 					       .checkpoint = 10, .interval = 10,
 					       .inherits = true,
 					       .resolves = true,
-					       .unwind = UNWIND_AUTO };
+					       .unwind = UNWIND_AUTO,
+					       .symbols = SYMBOL_DEFAULTS };
 	int code = parse(options, &line, argc, argv);
 	if (code == GO_ON)
 		code = check(options, command);
+	if (code == GO_ON)
+		code = symbol_options_check(&options->symbols, command);
 	return code == GO_ON ? find_targets(options, &line) : code;
 }
 
@@ -188,6 +192,7 @@ void recording_options_done(struct recording_options *options)
 	option_list_done(&options->tid_texts);
 	option_list_done(&options->names);
 	option_list_done(&options->events);
+	symbol_options_done(&options->symbols);
 	vec_done(&options->pids.pids);
 	vec_done(&options->tids.pids);
 }

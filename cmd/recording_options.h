@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cmd/options.h"
+#include "cmd/symbol_options.h"
 #include "collector/target.h"
 #include "unwinder/unwinder.h"
 
@@ -25,6 +26,7 @@ struct recording_options {
 	int unwind; /* enum unwind_mode */
 	const char *output, *raw, *format, *watch;
 	double stream, interval; /* seconds between two live exports; stream 0 = none */
+	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */
 	bool is_quiet;
 	int verbosity;

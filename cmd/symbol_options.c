@@ -46,7 +46,7 @@ struct symbolizer_options symbol_options_open(struct symbol_options *options, in
 {
 	options->verbosity = verbosity;
 	clock_gettime(CLOCK_MONOTONIC, &options->start);
-	if (options->caches)
+	if (options->caches && !options->store)
 		options->store = store_open(NULL, 0);
 	return (struct symbolizer_options){
 		.search = { .directories = (const char *const *)options->directories.values.at,

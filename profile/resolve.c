@@ -143,11 +143,49 @@ static void count_unresolved(struct profile *profile)
 	}
 }
 
-static void forget(struct profile *profile)
+/*
+ * What earlier names of an image are worth: where its bytes are not at hand now (another machine, a
+ * process long gone), they are all there is.
+ */
+static bool *kept_images(const struct profile *profile, const struct images *images)
 {
-	for (size_t i = 0; i < profile->functions.n; i++)
-		function_map_done(&profile->functions.at[i]);
-	vec_clear(&profile->functions);
+	bool *is_kept = alloc_zero(profile->images.n, sizeof(*is_kept));
+
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		const struct function_map *map = &profile->functions.at[i];
+		const struct image *image = images_get(images, map->image);
+		if (map->image < profile->images.n && map->source != MAP_FROM_NOTHING && !(image && image->file.len))
+			is_kept[map->image] = true;
+	}
+	return is_kept;
+}
+
+/* Forgets the maps that will be looked up again, and the places of those that will not. */
+static size_t forget(struct profile *profile, const bool *is_kept, struct place *places, size_t n_places)
+{
+	size_t n = 0, n_left = 0;
+
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		struct function_map *map = &profile->functions.at[i];
+		if (map->image < profile->images.n && is_kept[map->image])
+			profile->functions.at[n++] = *map;
+		else
+			function_map_done(map);
+	}
+	profile->functions.n = n;
+	for (size_t i = 0; i < n_places; i++)
+		if (places[i].image >= profile->images.n || !is_kept[places[i].image])
+			places[n_left++] = places[i];
+	return n_left;
+}
+
+static int compare_maps(const void *left, const void *right)
+{
+	const struct function_map *a = left, *b = right;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
@@ -155,10 +193,13 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 {
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
+	CLEANUP(freep) bool *is_kept = kept_images(profile, images);
 
 	(void)diag;
-	forget(profile);
+	n = forget(profile, is_kept, places, n);
 	ask(profile, images, options ? &options->symbolize : &(struct symbolizer_options){ 0 }, places, n);
+	if (profile->functions.n)
+		qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at), compare_maps);
 	resolve_structures(profile, images);
 	resolve_code(profile, images);
 	count_unresolved(profile);

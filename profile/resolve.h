@@ -15,8 +15,8 @@ struct resolve_options {
 
 /*
  * Replaces profile->functions by maps that cover every (image, vaddr) of the tree and counts what
- * stayed without name or line. Image ids are those of the registry; images without bytes get
- * made-up names. options may be NULL. Fails only where going on makes no sense.
+ * stayed without name or line. Image ids are those of the registry; images without bytes keep the
+ * maps they have, or get made-up names. options may be NULL. Fails only where going on makes no sense.
  */
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag);

@@ -29,11 +29,22 @@ static void resolve_image(struct profile *profile, struct image *image, size_t f
 	structurer_free(structurer);
 }
 
+/* Keeps the structures of images whose bytes are not at hand now, in the order of the rest. */
+static void keep_image(struct profile *profile, image_id id, const struct structure *old, size_t n_old, size_t *at)
+{
+	while (*at < n_old && old[*at].image < id)
+		structure_done((struct structure *)&old[(*at)++]);
+	for (; *at < n_old && old[*at].image == id; ++*at)
+		vec_push(&profile->structures, old[*at]);
+}
+
 void resolve_structures(struct profile *profile, struct images *images)
 {
-	for (size_t i = 0; i < profile->structures.n; i++)
-		structure_done(&profile->structures.at[i]);
-	vec_clear(&profile->structures);
+	struct structure *old = profile->structures.at;
+	size_t n_old = profile->structures.n, at = 0;
+
+	profile->structures.at = NULL;
+	profile->structures.n = profile->structures.cap = 0;
 	for (size_t from = 0, to; from < profile->functions.n; from = to) {
 		image_id id = profile->functions.at[from].image;
 		struct image *image = images_get(images, id);
@@ -41,5 +52,10 @@ void resolve_structures(struct profile *profile, struct images *images)
 			;
 		if (image && image->file.len)
 			resolve_image(profile, image, from, to);
+		else
+			keep_image(profile, id, old, n_old, &at);
 	}
+	for (; at < n_old; at++)
+		structure_done(&old[at]);
+	free(old);
 }

@@ -119,22 +119,32 @@ void lines_done(struct line_table *table)
 
 /* ---- source paths -------------------------------------------------------------------------- */
 
-/* Appends the components of path, folding "." and "..". text holds an absolute path or nothing. */
+/* Takes the last component off; false if there is none that "..", read literally, would undo. */
+static bool drop_component(struct text *text)
+{
+	const char *slash = text->len ? memrchr(text->at, '/', text->len) : NULL;
+	size_t start = slash ? (size_t)(slash - text->at) : 0;
+
+	if (text->len == 0 || strcmp(text->at + start + (slash ? 1 : 0), "..") == 0)
+		return false;
+	text->len = start;
+	text->at[text->len] = '\0';
+	return true;
+}
+
+/* Appends the components of path, folding "." and "..". Nothing is above the root. */
 static void add_path(struct text *text, const char *path)
 {
 	if (path[0] == '/')
 		text_clear(text);
-	bool is_absolute = path[0] == '/' || text->len > 0;
+	bool is_absolute = path[0] == '/' || (text->len && text->at[0] == '/');
 
 	while (*path) {
 		size_t len = strcspn(path, "/");
-		const char *slash = text->len ? memrchr(text->at, '/', text->len) : NULL;
 		bool is_up = len == 2 && path[0] == '.' && path[1] == '.';
+		bool is_here = len == 0 || (len == 1 && path[0] == '.');
 
-		if (is_up && slash && is_absolute) {
-			text->len = (size_t)(slash - text->at);
-			text->at[text->len] = '\0';
-		} else if (len > 0 && !(len == 1 && path[0] == '.') && !(is_up && is_absolute)) {
+		if (!is_here && !(is_up && (drop_component(text) || is_absolute))) {
 			if (is_absolute || text->len)
 				text_add(text, "/", 1);
 			text_add(text, path, len);

@@ -152,23 +152,37 @@ static void name_by_symbol(const struct naming *naming, struct function_map *map
 	}
 }
 
+/* One of the symbols that start at vaddr is called so. */
+static bool has_symbol(const struct naming *naming, const struct symbol *best, const char *name)
+{
+	const struct symbol *end = naming->symbols->at + naming->symbols->n;
+
+	for (const struct symbol *symbol = best; symbol < end && symbol->vaddr == best->vaddr; symbol++)
+		if (strcmp(symbol->name, name) == 0)
+			return true;
+	return false;
+}
+
 /*
  * What DWARF calls the function is shown; the symbol adds which piece or clone of it this is, and
- * is the linkage name where DWARF states none (C, Fortran's MAIN__).
+ * is the linkage name where DWARF states none (C, Fortran's MAIN__). If DWARF's name is but one of
+ * several symbols (__GI___qsort_r), the best of them is taken.
  */
-static void name_by_both(const struct naming *naming, struct function_map *map, const char *symbol, struct intern *strings)
+static void name_by_both(const struct naming *naming, struct function_map *map, const struct symbol *symbol,
+			 struct intern *strings)
 {
 	const char *stated = intern_text(strings, map->linkage);
-	struct split_name split = split_name(symbol), own = split_name(stated);
+	struct split_name split = split_name(symbol->name), own = split_name(stated);
+	bool is_mangled = demangle_knows(stated);
 
 	/* Some DWARF leaves linkage names to the symbol table. */
-	if (demangle_knows(symbol) && !demangle_knows(stated)) {
-		name_by_symbol(naming, map, symbol, strings);
+	if (!is_mangled && (demangle_knows(symbol->name) || has_symbol(naming, symbol, stated))) {
+		name_by_symbol(naming, map, symbol->name, strings);
 		return;
 	}
 	map->name = show(naming, stated, own.base, split.tags, strings);
-	if (split.tags[0] || !demangle_knows(stated))
-		map->linkage = intern_add(strings, symbol);
+	if (split.tags[0] || !is_mangled)
+		map->linkage = intern_add(strings, symbol->name);
 	if (!naming->options.demangles)
 		map->name = map->linkage;
 }
@@ -186,7 +200,7 @@ void naming_complete(const struct naming *naming, struct function_map *map, stru
 	const struct symbol *symbol = symbol_at(naming, map->vaddr);
 
 	if (map->linkage && symbol) {
-		name_by_both(naming, map, symbol->name, strings);
+		name_by_both(naming, map, symbol, strings);
 	} else if (map->linkage) {
 		const char *linkage = intern_text(strings, map->linkage);
 		bool is_piece = map->parent_vaddr != map->vaddr;

@@ -31,9 +31,9 @@ def read_symbols(path):
     return sorted(ranges)
 
 
-def read_aliases(path):
+def read_aliases(paths):
     """Names of one address are one name: constructors C1 and C2, versions, weak aliases."""
-    out = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True).stdout
+    out = subprocess.run(["readelf", "-sW", *paths], capture_output=True, text=True).stdout
     by_address, alias = {}, {}
     for line in out.splitlines():
         field = line.split()
@@ -157,7 +157,7 @@ def main():
         other, t_llvm = llvm(args.peers_on or path, starts)
         third, t_addr = addr2line(args.peers_on or path, starts)
         unlike, kinds = [], {}
-        aliases = read_aliases(args.symbols_from or path)
+        aliases = read_aliases([p for p in (path, args.symbols_from) if p])
 
         def plain(answer):
             last = SUFFIX.sub("", answer[0][-1].split("@")[0]) if answer[0] else ""

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve: adds names, lines and loops to a profile that was recorded without, or looks them up
+ * again now that debug information is there.
+ */
+#include "profile/resolve.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "cmd/symbol_options.h"
+
+static void profile_freep(struct profile **profile)
+{
+	profile_free(*profile);
+}
+
+static void images_freep(struct images **images)
+{
+	images_free(*images);
+}
+
+/* The file a profile's image was, if it is still that one. */
+static bool open_image(struct images *images, const struct profile_image *wanted, const char *path, image_id *ret)
+{
+	struct images *alone = images_new(); /* a file that is another one must not get an id */
+	image_id id;
+	bool is_same = images_open(alone, path, &id, NULL) == 0 &&
+		       (!wanted->build_id.len || build_id_equal(&images_get(alone, id)->build_id, &wanted->build_id));
+
+	images_free(alone);
+	return is_same && images_open(images, path, ret, NULL) == 0;
+}
+
+/* Ids in the registry must be those of the profile; what cannot be opened keeps its place by name. */
+static struct images *open_images(const struct profile *profile, const char *symfs, size_t *ret_missing)
+{
+	struct images *images = images_new();
+
+	*ret_missing = 0;
+	for (size_t i = 0; i < profile->images.n; i++) {
+		const struct profile_image *wanted = &profile->images.at[i];
+		const char *path = intern_text(&profile->strings, wanted->path);
+		CLEANUP(freep) char *moved = alloc_printf("%s%s", symfs ? symfs : "", path);
+		image_id id = IMAGE_NONE;
+		if (wanted->kind == IMAGE_ELF && open_image(images, wanted, moved, &id) && id == i)
+			continue;
+		*ret_missing += wanted->kind == IMAGE_ELF;
+		enum image_kind kind = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT ?
+					       (enum image_kind)wanted->kind :
+					       IMAGE_UNKNOWN;
+		if (images_count(images) == i && images_add_pseudo(images, kind, path, &wanted->build_id) != i) {
+			CLEANUP(freep) char *other = alloc_printf("%s#%zu", path, i); /* two of one name */
+			images_add_pseudo(images, kind, other, &wanted->build_id);
+		}
+	}
+	return images;
+}
+
+/* Kernel addresses mean something only to the kernel that was sampled, and only until it boots again. */
+static bool is_this_boot(const struct profile *profile)
+{
+	struct utsname here;
+	struct timespec now, up;
+
+	if (uname(&here) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return false;
+	return strcmp(intern_text(&profile->strings, profile->run.kernel), here.release) == 0 &&
+	       strcmp(intern_text(&profile->strings, profile->run.host), here.nodename) == 0 &&
+	       (!profile->run.start_unix_ns ||
+		profile->run.start_unix_ns / 1000000000u > (uint64_t)(now.tv_sec - up.tv_sec));
+}
+
+static int run(const char *path, const char *output, struct symbol_options *symbols, int verbosity, struct diag *diag)
+{
+	CLEANUP(profile_freep) struct profile *profile = NULL;
+	size_t n_missing;
+
+	int error = profile_read(path, &profile, diag);
+	if (error < 0)
+		return error;
+	CLEANUP(images_freep) struct images *images = open_images(profile, symbols->symfs, &n_missing);
+	struct resolve_options options = { .symbolize = symbol_options_open(symbols, verbosity) };
+	options.symbolize.is_elsewhere = !is_this_boot(profile);
+	options.symbolize.kallsyms = options.symbolize.is_elsewhere ? "" : NULL;
+	error = resolve(profile, images, &options, diag);
+	if (error < 0)
+		return error;
+	if (n_missing)
+		fprintf(stderr, "cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
+			n_missing, profile->images.n);
+	return profile_write(profile, output ? output : path, diag);
+}
+
+int cmd_resolve(int argc, char **argv)
+{
+	struct symbol_options symbols = SYMBOL_DEFAULTS;
+	const char *output = NULL;
+	int verbosity = 0;
+	const struct option_spec specs[] = {
+		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; the profile itself if not given" },
+		SYMBOL_SPECS(symbols),
+		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL, "say where debug information is looked for" },
+		{ 0 },
+	};
+	struct command_line line = { .command = "resolve",
+				     .usage = "[options] [FILE]",
+				     .about = "Adds names, source lines, inlined calls and loops to a profile that was\n"
+					      "recorded with --no-resolve, or looks them up again. FILE is cpprof.data\n"
+					      "if it is not given.",
+				     .examples = "  cpprof resolve --debug-dir /srv/debug cpprof.data\n"
+						 "  cpprof resolve --source-map /build/src=/usr/src/project\n",
+				     .specs = specs };
+	struct diag diag = { 0 };
+
+	int code = options_parse(&line, argc, argv);
+	if (code < 0)
+		code = symbol_options_check(&symbols, line.command);
+	if (code < 0 && line.n_operands > 1)
+		code = cmd_usage(line.command, "one profile at a time");
+	if (code < 0) {
+		int error = run(line.n_operands ? line.operands[0] : "cpprof.data", output, &symbols, verbosity, &diag);
+		code = error < 0 ? cmd_fail(&diag) : EXIT_OK;
+	}
+	symbol_options_done(&symbols);
+	return code;
+}

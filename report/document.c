@@ -144,36 +144,15 @@ static void add_point(struct document *document, const struct scope_value *value
 		vec_push(&document->points, point);
 }
 
-static int by_node(const void *left, const void *right)
-{
-	const struct scope_value *a = left, *b = right;
-
-	if (a->scope != b->scope)
-		return a->scope < b->scope ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->metric < b->metric ? -1 : a->metric > b->metric;
-}
-
 static void add_values(struct document *document, const uint32_t *node_of)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < document->tree->values.n; i++) {
 		struct scope_value value = document->tree->values.at[i];
 		add_point(document, &value, node_of[value.scope]);
 		value.scope = node_of[value.scope];
 		vec_push(&document->values, value);
 	}
-	if (document->values.n)
-		qsort(document->values.at, document->values.n, sizeof(struct scope_value), by_node);
-	for (size_t i = 0; i < document->values.n; i++) {
-		if (n && by_node(&document->values.at[n - 1], &document->values.at[i]) == 0)
-			document->values.at[n - 1].value += document->values.at[i].value;
-		else
-			document->values.at[n++] = document->values.at[i];
-	}
-	document->values.n = n;
+	document->values.n = scope_values_settle(document->values.at, document->values.n);
 }
 
 static void add_totals(struct document *document)

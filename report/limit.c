@@ -66,22 +66,10 @@ static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 	return id;
 }
 
-static int by_scope(const void *left, const void *right)
-{
-	const struct scope_value *a = left, *b = right;
-
-	if (a->scope != b->scope)
-		return a->scope < b->scope ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->metric < b->metric ? -1 : a->metric > b->metric;
-}
-
 /* Values of folded scopes have met: add them up. */
 static void move_values(const struct limiter *limiter)
 {
 	struct scope_tree *to = limiter->to;
-	size_t n = 0;
 
 	vec_reserve(&to->values, limiter->tree->values.n);
 	for (size_t i = 0; i < limiter->tree->values.n; i++) {
@@ -90,15 +78,7 @@ static void move_values(const struct limiter *limiter)
 		to->values.at[i] = value;
 	}
 	to->values.n = limiter->tree->values.n;
-	if (to->values.n)
-		qsort(to->values.at, to->values.n, sizeof(*to->values.at), by_scope);
-	for (size_t i = 0; i < to->values.n; i++) {
-		if (n && by_scope(&to->values.at[n - 1], &to->values.at[i]) == 0)
-			to->values.at[n - 1].value += to->values.at[i].value;
-		else
-			to->values.at[n++] = to->values.at[i];
-	}
-	to->values.n = n;
+	to->values.n = scope_values_settle(to->values.at, to->values.n);
 }
 
 void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret)

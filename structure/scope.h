@@ -40,6 +40,8 @@ struct scope_tree {
 };
 
 void scope_tree_done(struct scope_tree *tree);
+/* Sorts values by scope, thread and metric and adds up those that agree in all three; returns how many are left. */
+size_t scope_values_settle(struct scope_value *values, size_t n);
 /* Self values summed over threads: array [scope * n_metrics + metric]; free() it. */
 uint64_t *scope_tree_self(const struct scope_tree *tree);
 /* Self values plus those of all descendants; free() it. */

@@ -25,7 +25,7 @@ function flatRows(model, level) {
   return model.group(keys[level]).map((g) => {
     const named = level === "module" ? g.key || "unknown" : level === "file" ? model.text(g.key) : null;
     return { key: g.key, self: g.self, total: g.total, node: g.node, frame: named === null ? g.key : -1, name: named === null ? model.label(g.key) : named,
-      kind: named === null ? model.kind(g.key) : "special", place: named === null ? model.lines(g.key) + (level === "loop" ? "  in " + model.text(frame.name[g.key]) : "") : "" };
+      kind: named === null ? model.kind(g.key) : "special", place: named !== null ? "" : level === "loop" ? "in " + model.text(frame.name[g.key]) : model.lines(g.key) };
   });
 }
 

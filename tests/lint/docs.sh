@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The documents name what there is: every command is in the README and has a manual page in the build, every
+# folder explains itself in at most 40 lines. usage: docs.sh; needs CPPROF and SOURCE in the environment.
+set -u
+cd "$SOURCE" || exit 2
+status=0
+
+for command in $("$CPPROF" --list-options); do
+	grep -q "cpprof $command" README.md || { echo "README.md does not name 'cpprof $command'"; status=1; }
+	grep -Eq "foreach\(command .*\b$command\b" cmd/CMakeLists.txt || { echo "cmd/CMakeLists.txt builds no manual page for $command"; status=1; }
+done
+for folder in base binary collector unwinder symbolize structure profile report cmd tests/bench tests/fuzz third_party; do
+	if [ ! -f "$folder/README.md" ]; then
+		echo "$folder has no README.md"
+		status=1
+	elif [ "$(wc -l <"$folder/README.md")" -gt 40 ]; then
+		echo "$folder/README.md is longer than 40 lines"
+		status=1
+	fi
+done
+exit $status

@@ -101,7 +101,8 @@ static image_id open_file(void *context, pid_t pid, const struct mapping_file *f
 	image_id id = take(finder, mapping_open_inside(finder->root, path), path, file, &outcome);
 	if (id == IMAGE_NONE)
 		id = take(finder, open_cached(finder, &file->build_id, "elf"), path, file, &outcome);
-	if (mapping->is_executable)
+	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory: nobody can have it */
+	if (mapping->is_executable && is_file)
 		count(finder, path, &file->build_id, outcome);
 	return id;
 }

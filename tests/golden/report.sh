@@ -3,6 +3,8 @@
 # cpprof report and check from the outside: the golden texts of tests/golden/report, and what the shell sees.
 set -u
 : "${CPPROF:?}" "${BUILD:?}" "${SOURCE:?}"
+# Looking for leaks costs seconds a process on some machines; unit tests do it.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_golden.XXXXXX")
 trap 'rm -rf "$HERE"' EXIT
 cd "$HERE" || exit 1

@@ -41,11 +41,16 @@ static void widen(struct timeline *timeline)
 	}
 }
 
-void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)
+void timeline_add_many(struct timeline *timeline, uint32_t thread, uint64_t time_ns, uint64_t samples)
 {
 	while (time_ns / timeline->bin_ns >= TIMELINE_BINS)
 		widen(timeline);
-	add(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), 1);
+	add(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), samples);
+}
+
+void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)
+{
+	timeline_add_many(timeline, thread, time_ns, 1);
 }
 
 static int compare(const void *a, const void *b)

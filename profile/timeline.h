@@ -23,5 +23,6 @@ void timeline_init(struct timeline *timeline);
 void timeline_done(struct timeline *timeline);
 /* time_ns counts from the start of the recording. */
 void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns);
+void timeline_add_many(struct timeline *timeline, uint32_t thread, uint64_t time_ns, uint64_t samples);
 /* Sets the profile's timeline, sorted by thread and bin. */
 void timeline_copy(const struct timeline *timeline, struct profile *profile);

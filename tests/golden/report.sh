@@ -74,6 +74,11 @@ ends 5 "holds no samples" "$CPPROF" report empty.data
 make random random.data
 ends 0 "whole: 500 contexts" "$CPPROF" check random.data
 
+ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
+ends 0 "whole: 11 contexts" "$CPPROF" check both.data
+ends 2 "give -o" "$CPPROF" merge cpprof.data
+ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
+
 head -c 600 cpprof.data >cut.data
 ends 1 "'cut.data' is damaged" "$CPPROF" report cut.data
 ends 1 "at offset" "$CPPROF" check cut.data

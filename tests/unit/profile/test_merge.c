@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/check.h"
+#include "profile/merge.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+static void check_whole(const struct profile *p)
+{
+	OWNED struct profile *again = NULL;
+	CLEANUP(writer_done) struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	CHECK_EQ(profile_check(p, "x", &diag), 0);
+	profile_pack(p, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &again, &diag), 0);
+	CHECK_STR(profile_difference(p, again), "none");
+}
+
+static uint64_t sum_of(const struct profile *p, uint32_t metric)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->cct.values.n; i++)
+		sum += p->cct.values.at[i].metric == metric ? p->cct.values.at[i].value : 0;
+	return sum;
+}
+
+TEST(a_profile_merged_with_itself_has_the_same_tree_and_twice_the_costs)
+{
+	OWNED struct profile *a = sample_profile();
+	OWNED struct profile *b = sample_profile();
+	size_t n_nodes = a->cct.nodes.n, n_functions = a->functions.n;
+
+	profile_merge(a, b);
+	check_whole(a);
+	CHECK_EQ(a->cct.nodes.n, n_nodes);
+	CHECK_EQ(a->functions.n, n_functions);
+	CHECK_EQ(a->images.n, 3);
+	CHECK_EQ(a->threads.n, 6);
+	CHECK_EQ(a->metrics.n, 2);
+	CHECK_EQ(a->notes.n, 1);
+	CHECK_EQ(sum_of(a, 0), 200);
+	CHECK_EQ(a->quality.samples, 200);
+	CHECK_STR(intern_text(&a->strings, a->run.target), "./solve");
+}
+
+TEST(merging_into_nothing_gives_the_same_profile)
+{
+	OWNED struct profile *a = profile_new();
+	OWNED struct profile *b = sample_profile();
+
+	a->run.is_resolved = 1;
+	profile_merge(a, b);
+	check_whole(a);
+	CHECK_EQ(sum_of(a, 0), 100);
+	CHECK_EQ(sum_of(a, 1), sum_of(b, 1));
+	CHECK_EQ(a->functions.n, b->functions.n);
+	CHECK_STR(intern_text(&a->strings, a->functions.at[1].name), "solve");
+	CHECK_STR(intern_text(&a->strings, a->functions.at[1].inlines.at[1].name), "mul");
+}
+
+TEST(other_events_become_other_metrics)
+{
+	OWNED struct profile *a = sample_profile();
+	OWNED struct profile *b = sample_profile();
+
+	b->events.at[0].name = b->metrics.at[1].name = intern_add(&b->strings, "cycles");
+	profile_merge(a, b);
+	check_whole(a);
+	CHECK_EQ(a->metrics.n, 3);
+	CHECK_STR(intern_text(&a->strings, a->metrics.at[2].name), "cycles");
+	CHECK_EQ(sum_of(a, 1), sum_of(b, 1));
+	CHECK_EQ(sum_of(a, 2), sum_of(b, 1));
+	CHECK_EQ(sum_of(a, 0), 200);
+}
+
+TEST(images_with_other_build_ids_stay_apart)
+{
+	OWNED struct profile *a = sample_profile();
+	OWNED struct profile *b = sample_profile();
+
+	b->images.at[0].build_id.bytes[0] ^= 1;
+	profile_merge(a, b);
+	check_whole(a);
+	CHECK_EQ(a->images.n, 4);
+	CHECK_EQ(a->functions.n, 7); /* main and solve are there twice */
+}
+
+TEST(a_better_map_wins_whoever_brings_it)
+{
+	for (int i = 0; i < 2; i++) {
+		OWNED struct profile *a = sample_profile();
+		OWNED struct profile *b = sample_profile();
+		struct profile *worse = i ? a : b;
+		struct function_map *map = &worse->functions.at[1];
+		map->vaddr = map->parent_vaddr = 0x2064; /* as if only one address were known */
+		map->size = 1;
+		map->source = MAP_FROM_NOTHING;
+		vec_clear(&map->lines);
+		vec_clear(&map->ranges);
+		vec_clear(&map->inlines);
+		profile_merge(a, b);
+		CHECK_EQ(a->functions.n, 5);
+		CHECK_EQ(a->functions.at[1].vaddr, 0x2000);
+		CHECK_EQ(a->functions.at[1].lines.n, 3);
+	}
+}
+
+TEST(times_go_onto_one_clock)
+{
+	OWNED struct profile *early = sample_profile();
+	OWNED struct profile *late = sample_profile();
+	OWNED struct profile *again = sample_profile();
+
+	late->run.start_unix_ns += 5000000000;
+	again->run.start_unix_ns += 5000000000;
+	profile_merge(late, early); /* what was there moves */
+	profile_merge(early, again); /* what comes moves */
+	check_whole(late);
+	check_whole(early);
+	CHECK_EQ(late->run.start_unix_ns, early->run.start_unix_ns);
+	CHECK_EQ(early->run.duration_ns, 7000000000);
+	CHECK_EQ(late->run.duration_ns, 7000000000);
+	CHECK_EQ(early->processes.at[3].start_ns, 5500000000);
+	CHECK_EQ(late->processes.at[1].start_ns, 5500000000);
+	CHECK_EQ(early->processes.at[2].exit_ns, 0);
+}
+
+TEST(random_profiles_merge_to_the_sum_of_both)
+{
+	for (uint32_t seed = 1; seed < 10; seed++) {
+		OWNED struct profile *a = random_profile(seed, 200);
+		OWNED struct profile *b = random_profile(seed + 100, 150);
+		uint64_t samples = sum_of(a, 0) + sum_of(b, 0), weight = sum_of(a, 1) + sum_of(b, 1);
+		profile_merge(a, b);
+		check_whole(a);
+		CHECK_EQ(sum_of(a, 0), samples);
+		CHECK_EQ(sum_of(a, 1), weight);
+	}
+}

@@ -20,24 +20,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/compress.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "binary/image_private.h"
 
 #define READ_LIMIT (32u << 20)       /* larger files are mapped instead of read */
-#define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
-
-struct image_private {
-	void *map; /* mapped or malloc'ed bytes of the file */
-	size_t map_len;
-	bool is_mapped;
-	struct buffer *decompressed; /* per section */
-	struct segment *segments;
-	struct section *sections;
-	pthread_mutex_t lock; /* of decompressed */
-};
 
 struct images {
 	VEC(struct image *) images;
@@ -221,28 +210,6 @@ static void own_section_names(struct image *image, Elf *elf)
 		struct reader r = reader_of(bytes_from(table, s.sh_name));
 		section->name = read_cstr(&r);
 	}
-}
-
-struct build_id build_id_from_notes(struct bytes notes)
-{
-	struct reader r = reader_of(notes);
-	struct build_id id = { 0 };
-
-	while (reader_left(&r) >= 12) {
-		uint32_t name_len = read_u32(&r), desc_len = read_u32(&r), type = read_u32(&r);
-		struct bytes name = read_bytes(&r, name_len);
-		reader_skip(&r, -name_len & 3u);
-		struct bytes desc = read_bytes(&r, desc_len);
-		if (r.failed)
-			break;
-		if (type == NT_GNU_BUILD_ID && name.len == 4 && memcmp(name.at, "GNU", 4) == 0 && desc.len) {
-			id.len = (uint8_t)(desc.len < BUILD_ID_MAX ? desc.len : BUILD_ID_MAX);
-			memcpy(id.bytes, desc.at, id.len);
-			break;
-		}
-		reader_skip(&r, -desc_len & 3u);
-	}
-	return id;
 }
 
 static struct build_id find_build_id(const struct image *image)
@@ -442,162 +409,4 @@ image_id images_add_pseudo(struct images *images, enum image_kind kind, const ch
 	if (build_id)
 		image->build_id = *build_id;
 	return add(images, image);
-}
-
-/* ---- looking inside ------------------------------------------------------------------------- */
-
-static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uint32_t flags)
-{
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const struct segment *s = &image->segments[i];
-		if (s->type == PT_LOAD && (s->flags & flags) == flags && vaddr >= s->vaddr &&
-		    vaddr - s->vaddr < s->file_size)
-			return bytes_from(bytes_slice(image->file, s->offset, s->file_size), vaddr - s->vaddr);
-	}
-	return (struct bytes){ 0 };
-}
-
-struct bytes image_bytes(const struct image *image, uint64_t vaddr)
-{
-	return segment_bytes(image, vaddr, 0);
-}
-
-struct bytes image_code(const struct image *image, uint64_t vaddr)
-{
-	return segment_bytes(image, vaddr, PF_X);
-}
-
-bool image_is_code(const struct image *image, uint64_t vaddr)
-{
-	return image_code(image, vaddr).len > 0;
-}
-
-bool image_is_executable(const struct image *image, uint64_t vaddr)
-{
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const struct segment *s = &image->segments[i];
-		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr >= s->vaddr && vaddr - s->vaddr < s->mem_size)
-			return true;
-	}
-	return false;
-}
-
-const struct section *image_section(const struct image *image, const char *name)
-{
-	for (size_t i = 0; i < image->n_sections; i++)
-		if (strcmp(image->sections[i].name, name) == 0)
-			return &image->sections[i];
-	return NULL;
-}
-
-/* Old style: a section named .zdebug_* that starts with "ZLIB" and a big-endian size. */
-static bool is_old_compressed(const struct section *section, struct bytes raw)
-{
-	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
-}
-
-static int decompress(const struct section *section, struct bytes raw, struct buffer *ret)
-{
-	if (is_old_compressed(section, raw))
-		return decompress_zlib(bytes_from(raw, 12), DECOMPRESS_LIMIT, ret);
-
-	struct reader r = reader_of(raw);
-	uint32_t type = read_u32(&r);
-	reader_skip(&r, 4);
-	uint64_t size = read_u64(&r);
-	reader_skip(&r, 8);
-	struct bytes body = read_bytes(&r, reader_left(&r));
-	if (r.failed || size > DECOMPRESS_LIMIT)
-		return -EBADMSG;
-	if (type == ELFCOMPRESS_ZLIB)
-		return decompress_zlib(body, (size_t)size, ret);
-	if (type == 2) /* ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h */
-		return decompress_zstd(body, (size_t)size, ret);
-	return -EBADMSG;
-}
-
-struct bytes image_section_bytes(struct image *image, const struct section *section)
-{
-	struct bytes raw = bytes_slice(image->file, section->offset, section->size);
-	size_t index = (size_t)(section - image->sections);
-
-	if (section->type == SHT_NOBITS)
-		return (struct bytes){ 0 };
-	if (!(section->flags & SHF_COMPRESSED) && !is_old_compressed(section, raw))
-		return raw;
-
-	struct buffer *kept = &image->private->decompressed[index];
-	pthread_mutex_lock(&image->private->lock);
-	if (!kept->at && decompress(section, raw, kept) < 0)
-		*kept = (struct buffer){ alloc_zero(1, 1), 0 }; /* damaged: remember it as empty */
-	pthread_mutex_unlock(&image->private->lock);
-	return (struct bytes){ kept->at, kept->len };
-}
-
-struct bytes image_named_bytes(struct image *image, const char *name)
-{
-	const struct section *section = image_section(image, name);
-
-	return section ? image_section_bytes(image, section) : (struct bytes){ 0 };
-}
-
-uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset)
-{
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const struct segment *s = &image->segments[i];
-		if (s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->file_size)
-			return s->vaddr + (offset - s->offset);
-	}
-	return UINT64_MAX;
-}
-
-const struct segment *image_segment(const struct image *image, uint32_t type)
-{
-	for (size_t i = 0; i < image->n_segments; i++)
-		if (image->segments[i].type == type)
-			return &image->segments[i];
-	return NULL;
-}
-
-bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret)
-{
-	const struct segment *dynamic = image_segment(image, PT_DYNAMIC);
-
-	if (!dynamic)
-		return false;
-	struct reader r = reader_of(bytes_slice(image->file, dynamic->offset, dynamic->file_size));
-	while (reader_left(&r) >= 16) {
-		int64_t found = (int64_t)read_u64(&r);
-		uint64_t value = read_u64(&r);
-		if (found == DT_NULL)
-			break;
-		if (found == tag) {
-			*ret = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *image_name(const struct image *image)
-{
-	const char *slash = strrchr(image->path, '/');
-
-	return slash && slash[1] ? slash + 1 : image->path;
-}
-
-bool build_id_equal(const struct build_id *a, const struct build_id *b)
-{
-	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
-}
-
-void build_id_format(const struct build_id *id, char *text)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < id->len; i++) {
-		*text++ = digits[id->bytes[i] >> 4];
-		*text++ = digits[id->bytes[i] & 15];
-	}
-	*text = '\0';
 }

@@ -26,40 +26,6 @@ struct program {
 	struct cfi_state remembered[MAX_REMEMBERED];
 };
 
-enum {
-	OP_ADVANCE_LOC = 0x40, /* three operations carry an operand in their low six bits */
-	OP_OFFSET = 0x80,
-	OP_RESTORE = 0xc0,
-	OP_NOP = 0x00,
-	OP_SET_LOC,
-	OP_ADVANCE_LOC1,
-	OP_ADVANCE_LOC2,
-	OP_ADVANCE_LOC4,
-	OP_OFFSET_EXTENDED,
-	OP_RESTORE_EXTENDED,
-	OP_UNDEFINED,
-	OP_SAME_VALUE,
-	OP_REGISTER,
-	OP_REMEMBER_STATE,
-	OP_RESTORE_STATE,
-	OP_DEF_CFA,
-	OP_DEF_CFA_REGISTER,
-	OP_DEF_CFA_OFFSET,
-	OP_DEF_CFA_EXPRESSION,
-	OP_EXPRESSION,
-	OP_OFFSET_EXTENDED_SF,
-	OP_DEF_CFA_SF,
-	OP_DEF_CFA_OFFSET_SF,
-	OP_VAL_OFFSET,
-	OP_VAL_OFFSET_SF,
-	OP_VAL_EXPRESSION,
-	OP_MIPS_ADVANCE_LOC8 = 0x1d,
-	OP_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
-	OP_AARCH64_NEGATE_RA_STATE = 0x2d, /* elsewhere: GNU_window_save, meaningless on x86-64 */
-	OP_GNU_ARGS_SIZE = 0x2e,
-	OP_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-};
-
 /* The state up to here holds from the last place on. */
 static void emit(struct program *p)
 {
@@ -68,7 +34,16 @@ static void emit(struct program *p)
 	recipe_rows_add(p->rows, (uint32_t)p->at, recipe);
 }
 
-static void advance_to(struct program *p, uint64_t at)
+/* The operands of one operation; which of them there are depends on it. */
+struct operands {
+	uint64_t reg, from;
+	int64_t n; /* an offset in bytes, a distance, an address */
+	struct bytes block;
+};
+
+/* ---- moving on ---------------------------------------------------------------------------------- */
+
+static void move_to(struct program *p, uint64_t at)
 {
 	if (p->is_initial || at < p->at) {
 		p->is_damaged = true;
@@ -82,29 +57,23 @@ static void advance_to(struct program *p, uint64_t at)
 		p->at = at;
 }
 
-static void advance(struct program *p, uint64_t delta)
+static void advance(struct program *p, const struct operands *o)
 {
 	uint64_t by, at;
 
-	if (__builtin_mul_overflow(delta, p->fde->cie.code_align, &by) ||
+	if (__builtin_mul_overflow((uint64_t)o->n, p->fde->cie.code_align, &by) ||
 	    __builtin_add_overflow(p->at, by, &at))
 		p->is_damaged = true;
 	else
-		advance_to(p, at);
+		move_to(p, at);
 }
 
-static void set_location(struct program *p)
+static void set_location(struct program *p, const struct operands *o)
 {
-	struct encoded_base base = { NULL, p->code_vaddr, 0, p->fde->start };
-	uint64_t vaddr = read_encoded(&p->code, p->fde->cie.address_encoding, &base);
-
-	advance_to(p, vaddr - p->fde->start);
+	move_to(p, (uint64_t)o->n - p->fde->start);
 }
 
-static int64_t factored(const struct program *p, int64_t offset)
-{
-	return (int64_t)((uint64_t)offset * (uint64_t)p->fde->cie.data_align);
-}
+/* ---- rules of registers ------------------------------------------------------------------------- */
 
 static void set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 {
@@ -113,152 +82,209 @@ static void set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 		p->state.rules[reg] = rule;
 }
 
-static void set_offset(struct program *p, uint64_t reg, uint8_t kind, int64_t offset)
+static void save_at_cfa(struct program *p, const struct operands *o)
 {
-	set_rule(p, reg, (struct cfi_rule){ .kind = kind, .offset = offset });
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_CFA, .offset = o->n });
 }
 
-static void set_expression(struct program *p, uint64_t reg, uint8_t kind)
+static void value_is_cfa(struct program *p, const struct operands *o)
 {
-	struct bytes expr = read_bytes(&p->code, read_uleb(&p->code));
-
-	set_rule(p, reg, (struct cfi_rule){ .kind = kind, .expr = expr });
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_CFA, .offset = o->n });
 }
 
-static void restore(struct program *p, uint64_t reg)
+static void keep_in_register(struct program *p, const struct operands *o)
+{
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_REG, .from = o->from });
+}
+
+static void save_at_expression(struct program *p, const struct operands *o)
+{
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_EXPR, .expr = o->block });
+}
+
+static void value_is_expression(struct program *p, const struct operands *o)
+{
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_EXPR, .expr = o->block });
+}
+
+static void lose(struct program *p, const struct operands *o)
+{
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_UNDEFINED });
+}
+
+static void keep(struct program *p, const struct operands *o)
+{
+	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_SAME });
+}
+
+static void restore(struct program *p, const struct operands *o)
 {
 	if (p->is_initial)
 		p->is_damaged = true;
-	else if (reg < REG_MAX)
-		p->state.rules[reg] = p->initial.rules[reg];
+	else if (o->reg < REG_MAX)
+		p->state.rules[o->reg] = p->initial.rules[o->reg];
 }
 
-static void set_cfa(struct program *p, uint64_t reg, int64_t offset)
+/* ---- the CFA, and whole states ------------------------------------------------------------------ */
+
+static void set_cfa(struct program *p, const struct operands *o)
 {
-	p->state.cfa = (struct cfi_cfa){ .kind = CFA_REG, .reg = reg, .offset = offset };
+	p->state.cfa = (struct cfi_cfa){ .kind = CFA_REG, .reg = o->reg, .offset = o->n };
 }
 
-static void remember(struct program *p)
+static void set_cfa_register(struct program *p, const struct operands *o)
 {
+	p->state.cfa.kind = CFA_REG;
+	p->state.cfa.reg = o->reg;
+}
+
+static void set_cfa_offset(struct program *p, const struct operands *o)
+{
+	p->state.cfa.kind = CFA_REG;
+	p->state.cfa.offset = o->n;
+}
+
+static void set_cfa_expression(struct program *p, const struct operands *o)
+{
+	p->state.cfa.kind = CFA_EXPR;
+	p->state.cfa.expr = o->block;
+}
+
+static void remember(struct program *p, const struct operands *o)
+{
+	(void)o;
 	if (p->n_remembered == MAX_REMEMBERED)
 		p->is_damaged = true;
 	else
 		p->remembered[p->n_remembered++] = p->state;
 }
 
-static void recall(struct program *p)
+static void recall(struct program *p, const struct operands *o)
 {
+	(void)o;
 	if (p->n_remembered == 0)
 		p->is_damaged = true;
 	else
 		p->state = p->remembered[--p->n_remembered];
 }
 
-static void negate_ra_state(struct program *p)
+/* On x86-64 the number means something that does not exist there. */
+static void negate_ra_state(struct program *p, const struct operands *o)
 {
+	(void)o;
 	if (p->isa->elf_machine == EM_AARCH64)
 		p->state.ra_is_signed = !p->state.ra_is_signed;
 }
 
-/* One operation with its operands behind it. */
-static void long_op(struct program *p, uint8_t op)
+static void ignore(struct program *p, const struct operands *o)
 {
-	struct reader *r = &p->code;
-	uint64_t reg;
+	(void)p;
+	(void)o;
+}
 
-	switch (op) {
-	case OP_NOP:
+/* ---- operations --------------------------------------------------------------------------------- */
+
+/*
+ * operands, in order: r register, f the register it is in, u unsigned number, o offset in data units, s the
+ * same with a sign, m the same negated, 1 2 4 8 number of so many bytes, a address, b block
+ */
+struct op {
+	const char *operands;
+	void (*run)(struct program *p, const struct operands *o);
+};
+
+#define OP_WITH_OPERAND 0xc0 /* these bits set: one of three operations with six bits of operand */
+#define OP_ADVANCE 0x40
+#define OP_OFFSET 0x80
+#define OP_RESTORE 0xc0
+
+static const struct op ops[] = {
+	[0x00] = { "", ignore }, /* nop */
+	[0x01] = { "a", set_location },
+	[0x02] = { "1", advance },
+	[0x03] = { "2", advance },
+	[0x04] = { "4", advance },
+	[0x05] = { "ro", save_at_cfa },
+	[0x06] = { "r", restore },
+	[0x07] = { "r", lose }, /* undefined */
+	[0x08] = { "r", keep }, /* same value */
+	[0x09] = { "rf", keep_in_register },
+	[0x0a] = { "", remember },
+	[0x0b] = { "", recall },
+	[0x0c] = { "ru", set_cfa },
+	[0x0d] = { "r", set_cfa_register },
+	[0x0e] = { "u", set_cfa_offset },
+	[0x0f] = { "b", set_cfa_expression },
+	[0x10] = { "rb", save_at_expression },
+	[0x11] = { "rs", save_at_cfa },
+	[0x12] = { "rs", set_cfa },
+	[0x13] = { "s", set_cfa_offset },
+	[0x14] = { "ro", value_is_cfa },
+	[0x15] = { "rs", value_is_cfa },
+	[0x16] = { "rb", value_is_expression },
+	[0x1d] = { "8", advance },        /* MIPS */
+	[0x2c] = { "", negate_ra_state }, /* AArch64, with a pc */
+	[0x2d] = { "", negate_ra_state }, /* AArch64; elsewhere GNU window save */
+	[0x2e] = { "u", ignore },         /* GNU: size of pushed arguments */
+	[0x2f] = { "rm", save_at_cfa },   /* GNU: negative offset */
+};
+
+static int64_t factored(const struct program *p, uint64_t offset)
+{
+	return (int64_t)(offset * (uint64_t)p->fde->cie.data_align);
+}
+
+static void read_operand(struct program *p, char kind, struct operands *ret)
+{
+	struct encoded_base base = { NULL, p->code_vaddr, 0, p->fde->start };
+	struct reader *r = &p->code;
+
+	switch (kind) {
+	case 'r':
+		ret->reg = read_uleb(r);
 		break;
-	case OP_SET_LOC:
-		set_location(p);
+	case 'f':
+		ret->from = read_uleb(r);
 		break;
-	case OP_ADVANCE_LOC1:
-		advance(p, read_u8(r));
+	case 'u':
+		ret->n = (int64_t)read_uleb(r);
 		break;
-	case OP_ADVANCE_LOC2:
-		advance(p, read_u16(r));
+	case 'o':
+		ret->n = factored(p, read_uleb(r));
 		break;
-	case OP_ADVANCE_LOC4:
-		advance(p, read_u32(r));
+	case 's':
+		ret->n = factored(p, (uint64_t)read_sleb(r));
 		break;
-	case OP_MIPS_ADVANCE_LOC8:
-		advance(p, read_u64(r));
+	case 'm':
+		ret->n = factored(p, -read_uleb(r));
 		break;
-	case OP_OFFSET_EXTENDED:
-		reg = read_uleb(r);
-		set_offset(p, reg, RULE_AT_CFA, factored(p, (int64_t)read_uleb(r)));
+	case 'a':
+		ret->n = (int64_t)read_encoded(r, p->fde->cie.address_encoding, &base);
 		break;
-	case OP_OFFSET_EXTENDED_SF:
-		reg = read_uleb(r);
-		set_offset(p, reg, RULE_AT_CFA, factored(p, read_sleb(r)));
-		break;
-	case OP_GNU_NEGATIVE_OFFSET_EXTENDED:
-		reg = read_uleb(r);
-		set_offset(p, reg, RULE_AT_CFA, factored(p, (int64_t)-read_uleb(r)));
-		break;
-	case OP_VAL_OFFSET:
-		reg = read_uleb(r);
-		set_offset(p, reg, RULE_IS_CFA, factored(p, (int64_t)read_uleb(r)));
-		break;
-	case OP_VAL_OFFSET_SF:
-		reg = read_uleb(r);
-		set_offset(p, reg, RULE_IS_CFA, factored(p, read_sleb(r)));
-		break;
-	case OP_RESTORE_EXTENDED:
-		restore(p, read_uleb(r));
-		break;
-	case OP_UNDEFINED:
-		set_rule(p, read_uleb(r), (struct cfi_rule){ .kind = RULE_UNDEFINED });
-		break;
-	case OP_SAME_VALUE:
-		set_rule(p, read_uleb(r), (struct cfi_rule){ .kind = RULE_SAME });
-		break;
-	case OP_REGISTER:
-		reg = read_uleb(r);
-		set_rule(p, reg, (struct cfi_rule){ .kind = RULE_REG, .from = read_uleb(r) });
-		break;
-	case OP_EXPRESSION:
-		set_expression(p, read_uleb(r), RULE_AT_EXPR);
-		break;
-	case OP_VAL_EXPRESSION:
-		set_expression(p, read_uleb(r), RULE_IS_EXPR);
-		break;
-	case OP_REMEMBER_STATE:
-		remember(p);
-		break;
-	case OP_RESTORE_STATE:
-		recall(p);
-		break;
-	case OP_DEF_CFA:
-		reg = read_uleb(r);
-		set_cfa(p, reg, (int64_t)read_uleb(r));
-		break;
-	case OP_DEF_CFA_SF:
-		reg = read_uleb(r);
-		set_cfa(p, reg, factored(p, read_sleb(r)));
-		break;
-	case OP_DEF_CFA_REGISTER:
-		set_cfa(p, read_uleb(r), p->state.cfa.offset);
-		break;
-	case OP_DEF_CFA_OFFSET:
-		set_cfa(p, p->state.cfa.reg, (int64_t)read_uleb(r));
-		break;
-	case OP_DEF_CFA_OFFSET_SF:
-		set_cfa(p, p->state.cfa.reg, factored(p, read_sleb(r)));
-		break;
-	case OP_DEF_CFA_EXPRESSION:
-		p->state.cfa.kind = CFA_EXPR;
-		p->state.cfa.expr = read_bytes(r, read_uleb(r));
-		break;
-	case OP_GNU_ARGS_SIZE:
-		read_uleb(r);
-		break;
-	case OP_AARCH64_NEGATE_RA_STATE:
-	case OP_AARCH64_NEGATE_RA_STATE_WITH_PC:
-		negate_ra_state(p);
+	case 'b':
+		ret->block = read_bytes(r, read_uleb(r));
 		break;
 	default:
-		p->is_damaged = true;
+		ret->n = (int64_t)read_uint(r, (unsigned)(kind - '0'));
+	}
+}
+
+static const struct op *read_op(struct program *p, struct operands *ret)
+{
+	static const struct op advance_op = { "", advance }, offset_op = { "o", save_at_cfa },
+			       restore_op = { "", restore };
+	uint8_t code = read_u8(&p->code);
+
+	*ret = (struct operands){ .reg = code & 0x3f, .n = code & 0x3f };
+	switch (code & OP_WITH_OPERAND) {
+	case OP_ADVANCE:
+		return &advance_op;
+	case OP_OFFSET:
+		return &offset_op;
+	case OP_RESTORE:
+		return &restore_op;
+	default:
+		return code < ARRAY_LEN(ops) && ops[code].run ? &ops[code] : NULL;
 	}
 }
 
@@ -267,21 +293,13 @@ static void run(struct program *p, struct bytes code, uint64_t vaddr)
 	p->code = reader_of(code);
 	p->code_vaddr = vaddr;
 	while (reader_left(&p->code) && !p->is_damaged && !p->is_finished) {
-		uint8_t op = read_u8(&p->code), low = op & 0x3f;
-		switch (op & 0xc0) {
-		case OP_ADVANCE_LOC:
-			advance(p, low);
-			break;
-		case OP_OFFSET:
-			set_offset(p, low, RULE_AT_CFA, factored(p, (int64_t)read_uleb(&p->code)));
-			break;
-		case OP_RESTORE:
-			restore(p, low);
-			break;
-		default:
-			long_op(p, op);
-		}
-		p->is_damaged |= p->code.failed;
+		struct operands operands;
+		const struct op *op = read_op(p, &operands);
+		for (const char *kind = op ? op->operands : ""; *kind; kind++)
+			read_operand(p, *kind, &operands);
+		p->is_damaged = !op || p->code.failed;
+		if (!p->is_damaged)
+			op->run(p, &operands);
 	}
 }
 

@@ -188,6 +188,7 @@ static void write_structure(struct struct_run *run, const struct structure *stru
 
 	json_object(json);
 	json_text_of(json, "function", text_of(run, structure->scopes.at[0].name));
+	json_text_of(json, "linkage", text_of(run, structure->scopes.at[0].linkage ? structure->scopes.at[0].linkage : structure->scopes.at[0].name));
 	json_uint_of(json, "vaddr", structure->function);
 	json_name(json, "scopes");
 	json_array(json);

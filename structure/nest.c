@@ -265,7 +265,7 @@ void nest_build(struct nest *nest)
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
-	while (normalize_fold(nest) || normalize_fuse(nest))
+	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest))
 		locate(nest);
 	normalize_elide(nest);
 	normalize_exits(nest);

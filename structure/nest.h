@@ -64,6 +64,8 @@ uint32_t nest_leader(struct nest *nest, uint32_t loop);
 bool normalize_fold(struct nest *nest);
 /* Fuses groups that share a statement: unites leaders. True if any were. */
 bool normalize_fuse(struct nest *nest);
+/* Fuses siblings that start on one line and whose source overlaps: unites leaders. True if any were. */
+bool normalize_overlap(struct nest *nest);
 /* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
 void normalize_elide(struct nest *nest);
 /* Moves ways out of a loop that are written inside it into it; after normalize_elide. */

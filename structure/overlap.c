@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * overlap: copies of a loop that share no statement.
+ *
+ * A vector body may be left with one source position, say that of `i++`, and its remainder with all others.
+ * Two loops of a program text stand one behind the other or one in the other, never across: siblings that start
+ * on one line and whose lines and columns run into each other are copies of one loop. Two loops written on
+ * one line are told apart by their columns.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "structure/nest.h"
+
+struct span {
+	uint32_t parent, context, file, line; /* of the loop */
+	uint64_t from, to;                    /* source positions: line and column */
+	uint32_t member;                      /* one of its machine loops */
+};
+
+static void widen(struct span *span, const struct atom *atom)
+{
+	uint64_t at = (uint64_t)atom->line << 32 | atom->column;
+
+	span->from = at < span->from ? at : span->from;
+	span->to = at > span->to ? at : span->to;
+}
+
+static void find_spans(const struct nest *nest, struct span *spans)
+{
+	for (size_t i = 0; i < nest->loops.n; i++) {
+		const struct source_loop *l = &nest->loops.at[i];
+		spans[i] = (struct span){ .parent = l->parent, .context = l->context, .file = l->file, .line = l->line, .from = UINT64_MAX };
+	}
+	for (uint32_t i = (uint32_t)nest->source.n; i-- > 0;)
+		spans[nest->source.at[i]].member = i;
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t loop = atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
+		for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
+			struct span *span = &spans[loop];
+			if (atom->context == span->context && atom->file == span->file && atom->line >= span->line)
+				widen(span, atom);
+		}
+	}
+}
+
+#define ORDER(a, b, what) if ((a)->what != (b)->what) return (a)->what < (b)->what ? -1 : 1
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct span *a = left, *b = right;
+
+	ORDER(a, b, parent);
+	ORDER(a, b, context);
+	ORDER(a, b, file);
+	ORDER(a, b, line);
+	ORDER(a, b, from);
+	ORDER(a, b, member);
+	return 0;
+}
+
+static bool are_siblings(const struct span *a, const struct span *b)
+{
+	return a->parent == b->parent && a->context == b->context && a->file == b->file && a->line == b->line && a->line != 0;
+}
+
+bool normalize_overlap(struct nest *nest)
+{
+	struct span *spans = alloc_zero(nest->loops.n, sizeof(*spans));
+	bool any = false;
+	size_t first = 0; /* of those that run into each other; its `to` is that of all of them */
+
+	find_spans(nest, spans);
+	if (nest->loops.n)
+		qsort(spans, nest->loops.n, sizeof(*spans), compare_spans);
+	for (size_t i = 1; i < nest->loops.n; i++) {
+		if (!are_siblings(&spans[first], &spans[i]) || spans[i].from > spans[first].to) {
+			first = i;
+			continue;
+		}
+		nest_unite(nest, spans[first].member, spans[i].member);
+		spans[first].to = spans[i].to > spans[first].to ? spans[i].to : spans[first].to;
+		any = true;
+	}
+	free(spans);
+	return any;
+}

@@ -119,10 +119,12 @@ static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
 		.is_reached = flow->flags.at[i] & INSN_REACHED, .is_guess = flow->flags.at[i] & INSN_GUESS,
 	};
 
+	struct bytes code = image_code(flow->functions->image, block.start);
 	vec_push(&b->first_insn, i);
 	for (;; i++) {
 		bool is_last = i + 1 >= end || ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
+		block.n_packed += flow->isa->is_packed(bytes_from(code, flow->vaddrs.at[i] - block.start));
 		if (is_call(&flow->insns.at[i]))
 			add_call(b, i);
 		if (is_last)

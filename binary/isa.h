@@ -100,6 +100,8 @@ struct isa {
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
 	/* One line of disassembly; returns its length. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
+	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
+	bool (*is_packed)(struct bytes code);
 	/* A return address as it stands in memory, authentication bits removed. */
 	uint64_t (*strip_pc)(uint64_t pc);
 	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */

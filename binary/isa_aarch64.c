@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "binary/packed.h"
 #include "binary/a64_effects.h"
 
 #define INSN_SIZE 4
@@ -219,6 +220,7 @@ const struct isa isa_aarch64 = {
 	.argument_regs = 0x1ff,	    /* x0 to x7, and x8: where a large result goes */
 	.reg_names = reg_names,
 	.decode = decode,
+	.is_packed = a64_is_packed,
 	.ends_in_call = ends_in_call,
 	.format = format,
 	.strip_pc = strip_pc,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "binary/isa.h"
+#include "binary/packed.h"
 #include "binary/x86_operands.h"
 
 #define BIT(reg) (UINT64_C(1) << (reg))
@@ -136,6 +137,7 @@ const struct isa isa_x86_64 = {
 			 BIT(X86_R9) | BIT(X86_R10), /* r10: the static chain */
 	.reg_names = reg_names,
 	.decode = x86_64_decode,
+	.is_packed = x86_is_packed,
 	.ends_in_call = x86_64_ends_in_call,
 	.format = x86_64_format,
 	.strip_pc = x86_64_strip_pc,

@@ -96,12 +96,18 @@ static uint32_t count_pieces(const struct structure *structure, uint32_t scope)
 	return n;
 }
 
+static void print_piece(const struct loop_piece *piece, unsigned depth)
+{
+	printf("%*spiece at 0x%llx, %u blocks", (int)depth * 2 + 2, "", (unsigned long long)piece->header, piece->n_blocks);
+	print_flags((uint16_t)piece->flags);
+	putchar('\n');
+}
+
 static void print_pieces(const struct structure *structure, uint32_t scope, unsigned depth)
 {
 	for (size_t i = 0; i < structure->pieces.n; i++)
 		if (structure->pieces.at[i].scope == scope)
-			printf("%*spiece at 0x%llx, %u blocks\n", (int)depth * 2 + 2, "", (unsigned long long)structure->pieces.at[i].header,
-			       structure->pieces.at[i].n_blocks);
+			print_piece(&structure->pieces.at[i], depth);
 }
 
 /* The lines of a scope, each once, in the order of the code. */

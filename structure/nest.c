@@ -129,6 +129,16 @@ static void group_versions(struct nest *nest)
 	map_done(&seen);
 }
 
+/* What a machine loop is by itself; its own blocks say whether it is vectorised, not those of loops in it. */
+static void find_flags(struct nest *nest)
+{
+	for (size_t i = 0; i < nest->machine->loops.n; i++)
+		vec_push(&nest->flags, nest->machine->loops.at[i].is_irreducible ? SCOPE_IRREDUCIBLE : 0);
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		if (nest->cfg->blocks[b].n_packed && nest->machine->innermost.at[b] != LOOP_NONE)
+			nest->flags.at[nest->machine->innermost.at[b]] |= SCOPE_VECTOR;
+}
+
 /* The source loops that the leaders make, contexts and lines still to be found. */
 static void make_loops(struct nest *nest)
 {
@@ -137,7 +147,7 @@ static void make_loops(struct nest *nest)
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		const struct loop *loop = &nest->machine->loops.at[i];
 		uint32_t leader = nest_leader(nest, i);
-		uint16_t flags = loop->is_irreducible ? SCOPE_IRREDUCIBLE : 0;
+		uint16_t flags = nest->flags.at[i];
 		if (leader != i) {
 			vec_push(&nest->source, nest->source.at[leader]);
 			nest->loops.at[nest->source.at[leader]].flags |= flags;
@@ -262,6 +272,7 @@ static void locate(struct nest *nest)
 void nest_build(struct nest *nest)
 {
 	find_tests(nest);
+	find_flags(nest);
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
@@ -275,6 +286,7 @@ void nest_done(struct nest *nest)
 {
 	vec_done(&nest->test);
 	vec_done(&nest->leader);
+	vec_done(&nest->flags);
 	vec_done(&nest->source);
 	vec_done(&nest->loops);
 	vec_done(&nest->evidence);

@@ -35,6 +35,7 @@ struct nest {
 	struct atoms *atoms;
 	VEC(uint32_t) test;    /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
 	VEC(uint32_t) leader;  /* per machine loop: union-find of those that are one source loop */
+	VEC(uint16_t) flags;   /* per machine loop: enum scope_flag */
 	VEC(uint32_t) source;  /* per machine loop: index into loops */
 	VEC(struct source_loop) loops;
 	VEC(uint32_t) evidence; /* per atom: innermost source loop it speaks for, LOOP_NONE */

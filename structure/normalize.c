@@ -30,8 +30,8 @@ static uint32_t *members(const struct nest *nest)
 }
 
 /*
- * A region with several entries makes a nest of loops, one for each. Where loop and parent start on one line of
- * one context, the source has one. (Loops with one entry stay: array syntax makes whole nests of one line.)
+ * A region with several entries makes a nest of loops, one for each. Where one starts no later in the source than
+ * the one around it, the source has one. (Loops with one entry stay: array syntax makes whole nests of one line.)
  */
 bool normalize_fold(struct nest *nest)
 {
@@ -42,7 +42,7 @@ bool normalize_fold(struct nest *nest)
 		if (parent == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, parent))
 			continue;
 		const struct source_loop *inner = &nest->loops.at[nest->source.at[i]], *outer = &nest->loops.at[nest->source.at[parent]];
-		if (!inner->line || inner->line != outer->line || inner->file != outer->file || inner->context != outer->context)
+		if (!inner->line || inner->line > outer->line || inner->file != outer->file || inner->context != outer->context)
 			continue;
 		if (!((inner->flags | outer->flags) & SCOPE_IRREDUCIBLE))
 			continue;

@@ -105,6 +105,19 @@ static uint32_t first_line(const struct extent *extent)
 	return is_near ? extent->least_own : extent->test;
 }
 
+/* A loop lies between the lines of the loop around it. Children stand behind their parents: inside out. */
+static void widen_parents(struct nest *nest)
+{
+	for (size_t i = nest->loops.n; i-- > 0;) {
+		const struct source_loop *loop = &nest->loops.at[i];
+		struct source_loop *around = loop->parent == LOOP_NONE ? NULL : &nest->loops.at[loop->parent];
+		if (!around || !loop->line || !around->line || around->context != loop->context || around->file != loop->file)
+			continue;
+		around->line = lesser(around->line, loop->line);
+		around->end_line = around->end_line > loop->end_line ? around->end_line : loop->end_line;
+	}
+}
+
 void place_loops(struct nest *nest)
 {
 	struct extent *extents = alloc_zero(nest->loops.n, sizeof(*extents));
@@ -124,5 +137,6 @@ void place_loops(struct nest *nest)
 		if (extents[i].is_lineless && nest->contexts->list.at[0].file)
 			loop->flags |= SCOPE_COMPILER_MADE;
 	}
+	widen_parents(nest);
 	free(extents);
 }

@@ -152,14 +152,17 @@ static void add_pieces(struct assembler *a)
 {
 	const struct nest *nest = a->nest;
 
+	uint32_t *n_blocks = alloc_zero(nest->machine->loops.n, sizeof(uint32_t));
+
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		if (nest->machine->innermost.at[b] != LOOP_NONE)
+			n_blocks[nest->machine->innermost.at[b]]++;
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		const struct loop *loop = &nest->machine->loops.at[i];
-		uint32_t n_blocks = 0;
-		for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
-			n_blocks += nest->machine->innermost.at[b] == i;
 		vec_push(&a->to->pieces, (struct loop_piece){ loop_scope(a, nest->source.at[i]), nest->cfg->blocks[loop->header].start,
-							      n_blocks, loop->is_irreducible ? SCOPE_IRREDUCIBLE : 0 });
+							      n_blocks[i], nest->flags.at[i] });
 	}
+	free(n_blocks);
 }
 
 static void assemble(const struct nest *nest, const struct function_map *own, bool statements, struct structure *ret)

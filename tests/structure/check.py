@@ -7,7 +7,7 @@ usage: check.py [--full] [--only PROGRAM] [--show]     (CPPROF and BUILD in the 
 What a function must show stands beside it in the source, in comment lines that start with //: or !: or #:
 
     expect FUNCTION [@label] [if CONDITION...]
-      loop @first-@last [irreducible]       a loop and its lines; `loop` alone: a loop without lines
+      loop @first-@last [irreducible] [vector]  a loop and its lines; `loop` alone: a loop without lines
         inline NAME at @label | *           an inlined call; * is any place
       line @label in @loop | NAME           the code of that line stands in the loop that starts there, or in that call
 
@@ -15,7 +15,7 @@ What a function must show stands beside it in the source, in comment lines that 
 inlined calls that no expectation names are looked through. First lines are exact, at -O3 within one line; last
 lines are exact at -O0 and may be less where optimisation moved the last line's code. clang puts a loop's
 last jump on the closing brace at -O0: up to three lines more are accepted there.
-Without debug information only the shape of the loop nests is compared.
+`vector`: marked as vectorised at -O3, and never at -O0. Without debug information only the shape of the loop nests is compared.
 """
 import json
 import os
@@ -66,7 +66,7 @@ class Node:
 
     def show(self, depth=0):
         place = f" {self.line}-{self.end}" if self.kind == "loop" else f" at {self.call}" if self.kind == "inline" else ""
-        flags = " irreducible" if self.flags & 1 else ""
+        flags = " irreducible" * (self.flags & 1) + " vector" * (self.flags >> 2 & 1)
         text = "  " * depth + f"{self.kind} {self.name}{place}{flags}\n"
         return text + "".join(child.show(depth + 1) for child in self.children)
 
@@ -107,7 +107,7 @@ def expectations(path, tags):
             continue
         if words[0] == "loop":
             node = Node("loop")
-            node.flags = 1 if "irreducible" in words else 0
+            node.flags = ("irreducible" in words) | ("vector" in words and "O3" in tags) << 2
             node.has_lines = len(words) > 1 and words[1][0] == "@"
             node.line = node.end = 0
             if node.has_lines:
@@ -194,7 +194,7 @@ def compare(expected, got, slack, problems, where):
         if e.has_lines and not e.end - slack[1] <= g.end <= e.end + slack[2]:
             problems.append(f"{where}: the loop at {g.line} ends at {g.end}, expected {e.end}")
         if e.flags & ~g.flags:
-            problems.append(f"{where}: the loop at {g.line} is not marked irreducible")
+            problems.append(f"{where}: the loop at {g.line} has flags {g.flags}, expected {e.flags}")
         compare(e.children, g.children, slack, problems, f"{where} > loop {g.line}")
     inlines = [n for n in got if n.kind == "inline"]
     for e in [n for n in expected if n.kind == "inline"]:
@@ -288,6 +288,8 @@ def run_case(program, command, show):
             problems.append(f"{where}: not found")
             continue
         before = len(problems)
+        if exact and any(scope["kind"] == "loop" and scope["flags"] & 4 for scope in structure["scopes"]):
+            problems.append(f"{where}: a loop is marked vectorised that cannot be")
         root = actual(structure)[0]
         if "bare" in tags:
             if shape(wanted) != shape(root):

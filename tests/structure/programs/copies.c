@@ -12,7 +12,7 @@
 volatile int sink;
 
 //: expect saxpy @saxpy
-//:   loop @s-@s_end
+//:   loop @s-@s_end vector
 NOINLINE void saxpy(float *y, const float *x, float a, long n) /* @saxpy */
 {
 	for (long i = 0; i < n; i++) /* @s */
@@ -20,7 +20,7 @@ NOINLINE void saxpy(float *y, const float *x, float a, long n) /* @saxpy */
 }
 
 //: expect sum @sum
-//:   loop @t-@t_end
+//:   loop @t-@t_end vector
 NOINLINE int sum(const int *x, int n) /* @sum */
 {
 	int total = 0;
@@ -61,8 +61,8 @@ NOINLINE void product(double *c, const double *a, const double *b, long n) /* @p
 }
 
 //: expect two_steps @two_steps
-//:   loop @a1-@a1_end
-//:   loop @a2-@a2_end
+//:   loop @a1-@a1_end vector
+//:   loop @a2-@a2_end vector
 NOINLINE void two_steps(int *x, const int *y, int n) /* @two_steps */
 {
 	for (int i = 0; i < n; i++) /* @a1 */

@@ -16,6 +16,7 @@
 #include "base/embed.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "report/format_table.h"
 #include "structure/fuse.h"
 
 EMBED(cpprof_schema, "docs/schema.json");
@@ -137,15 +138,20 @@ static const struct exporter *choose(const char *format, const char *path)
 
 static int complain_of_format(const char *format)
 {
-	char names[256] = "";
+	CLEANUP(text_done) struct text names = { 0 };
 
-	for (const struct exporter *const *e = exporters; *e; e++) {
-		strncat(names, e == exporters ? "" : ", ", sizeof(names) - strlen(names) - 1);
-		strncat(names, (*e)->name, sizeof(names) - strlen(names) - 1);
-	}
+	format_names(&names);
 	if (format)
-		return cmd_usage("export", "there is no format '%s'; there are %s", format, names);
-	return cmd_usage("export", "say which format with --format: %s", names);
+		return cmd_usage("export", "there is no format '%s'; there are %s", format, names.at);
+	return cmd_usage("export", "say which format with --format: %s", names.at);
+}
+
+static int list_formats(void)
+{
+	CLEANUP(text_done) struct text table = { 0 };
+
+	format_table(&table);
+	return fputs(table.at, stdout) >= 0 ? EXIT_OK : EXIT_FAULT;
 }
 
 int export_find_metric(const struct profile *profile, const char *name)
@@ -184,11 +190,16 @@ int cmd_export(int argc, char **argv)
 	const char *format = NULL, *path = NULL, *metric = NULL;
 	uint64_t max_nodes = 0, limit = 0;
 	int loops = 0, names = 0;
-	bool inlines = true, no_loops = false;
+	bool inlines = true, no_loops = false, list = false;
+	CLEANUP(text_done) struct text format_help = { 0 };
 	struct export_choice choice = { .options = { .totals = true } };
+
+	format_names(&format_help);
+	text_printf(&format_help, ";\nelse by OUT's name");
 	const struct option_spec specs[] = {
-		{ 'f', "format", OPTION_TEXT, &format, "NAME", "json, ndjson, rows, top, pprof, speedscope, folded; else by OUT's name" },
+		{ 'f', "format", OPTION_TEXT, &format, "NAME", format_help.at },
 		{ 'o', "output", OPTION_TEXT, &path, "OUT", "where to write; - or nothing is standard output; .gz compresses" },
+		{ 0, "list-formats", OPTION_FLAG, &list, NULL, "which format carries what, as a table" },
 		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "for formats that hold one metric" },
 		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off", "loops as frames of their own, or not at all" },
 		{ 0, "no-loops", OPTION_FLAG, &no_loops, NULL, NULL },
@@ -215,6 +226,8 @@ int cmd_export(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code >= 0)
 		return code;
+	if (list)
+		return list_formats();
 	const struct exporter *exporter = choose(format, path);
 	if (!exporter)
 		return complain_of_format(format);

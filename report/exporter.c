@@ -7,8 +7,16 @@
 #include "report/limit.h"
 
 const struct exporter *const exporters[] = {
-	&exporter_json, &exporter_ndjson, &exporter_rows,   &exporter_top,
-	&exporter_pprof, &exporter_speedscope, &exporter_folded, &exporter_html, NULL,
+	&exporter_json,
+	&exporter_ndjson,
+	&exporter_rows,
+	&exporter_top,
+	&exporter_pprof,
+	&exporter_speedscope,
+	&exporter_folded,
+	&exporter_callgrind,
+	&exporter_html,
+	NULL,
 };
 
 const struct exporter *exporter_named(const char *name)
@@ -26,7 +34,7 @@ static size_t matching_suffix(const char *path, const char *suffixes)
 
 	while (*suffixes) {
 		size_t len = strcspn(suffixes, " ");
-		if (len < path_len && len > best && strncmp(path + path_len - len, suffixes, len) == 0)
+		if (len <= path_len && len > best && strncmp(path + path_len - len, suffixes, len) == 0)
 			best = len;
 		suffixes += len + strspn(suffixes + len, " ");
 	}

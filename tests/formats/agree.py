@@ -109,6 +109,59 @@ def read_html(path):
     return sums
 
 
+def read_callgrind(path):
+    """Sums of the costs of all lines, and what arrives at each function name from its callers."""
+    names, sums, arriving, callee, events = {}, [], {}, None, 0
+
+    def name(space, text):
+        number, _, rest = text.partition(" ")
+        return names.setdefault((space, number), rest) if rest else names[space, number]
+
+    for line in open(path, errors="replace"):
+        line = line.rstrip("\n")
+        key, _, text = line.partition("=")
+        if line.startswith("events:"):
+            events = len(line.split()) - 1
+            sums = [0] * events
+        elif key in ("ob", "cob"):
+            name("ob", text)
+        elif key in ("fl", "fi", "fe", "cfi"):
+            name("fl", text)
+        elif key == "fn":
+            name("fn", text)
+        elif key == "cfn":
+            callee = name("fn", text)
+        elif key == "calls":
+            check("callgrind: a call was made", int(text.split()[0]) >= 1, line)
+        elif line[:1].isdigit():
+            values = [int(v) for v in line.split()[1:]]
+            check("callgrind: columns", len(values) == events, line)
+            if callee is None:
+                sums = [a + b for a, b in zip(sums, values)]
+            else:
+                arriving[callee] = arriving.get(callee, 0) + values[0]
+            callee = None
+    return sums, arriving
+
+
+def check_callgrind(metrics):
+    sums, arriving = read_callgrind("p.callgrind")
+    check("callgrind sums", [sums[1], sums[0]] + sums[2:] == metrics)
+    top = {}
+    for row in json.loads(run("export", "p.data", "-f", "top", "--no-loops").stdout):
+        if row["kind"] in ("function", "inline"):
+            top.setdefault(row["function"], []).append(row["total"])
+    for function, totals in top.items():
+        if len(totals) == 1:
+            check("callgrind: total of " + function, arriving.get(function) == totals[0], (arriving.get(function), totals))
+    if not shutil.which("callgrind_annotate"):
+        return skip("callgrind_annotate is not installed")
+    shown = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--tree=both", "p.callgrind"], capture_output=True, text=True)
+    check("callgrind_annotate", shown.returncode == 0 and not shown.stderr, shown.stderr)
+    check("callgrind_annotate: totals", f"{metrics[1]:,} (100.0%)" in shown.stdout)
+    check("callgrind_annotate: the tree", re.search(r"<.*:main .*\n.*\*.*:solve ", shown.stdout))
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -117,7 +170,8 @@ def main():
         print("skipped: no samples can be had here: " + recorded.stderr.decode().strip().replace("\n", " "))
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
-    for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz"):
+    for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
+                 "p.callgrind"):
         done = run("export", "p.data", "-o", name)
         check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
     check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
@@ -152,6 +206,7 @@ def main():
     frames = len(scope["shared"]["frames"])
     check("speedscope indices", all(f < frames for p in scope["profiles"] for s in p.get("samples", []) for f in s))
     check("folded sums", sum(int(line.rsplit(" ", 1)[1]) for line in open("p.folded", errors="replace")) == metrics[1])
+    check_callgrind(metrics)
     kinds = set(document["frames"]["kind"])
     check("loops and inlined calls are in the tree", {"loop", "inline", "function"} <= kinds, kinds)
 

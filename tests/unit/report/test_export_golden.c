@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exports of the fixture, whole, as they were when somebody last read them. CPPROF_REFRESH=1 writes them anew.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "tests/test.h"
+#include "tests/unit/report/export_fixture.h"
+
+static char *read_whole(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = alloc_zero(1 << 20, 1);
+
+	if (file) {
+		(void)!fread(text, 1, (1 << 20) - 1, file);
+		fclose(file);
+	}
+	return text;
+}
+
+static void check_golden(const char *format, const char *name)
+{
+	CLEANUP(freep) char *path = alloc_printf("%s/export/%s", GOLDEN_FOLDER, name);
+	struct export_options options = { .metric = 1 };
+	struct fixture fixture;
+
+	fixture_init(&fixture);
+	CLEANUP(freep) char *got = fixture_export(&fixture, format, &options, NULL);
+	fixture_done(&fixture);
+	if (getenv("CPPROF_REFRESH")) {
+		FILE *file = fopen(path, "w");
+		CHECK(file);
+		fputs(got, file);
+		fclose(file);
+	}
+	CLEANUP(freep) char *want = read_whole(path);
+	CHECK_STR(got, want);
+}
+
+TEST(callgrind_reads_as_its_golden_file)
+{
+	check_golden("callgrind", "callgrind");
+}

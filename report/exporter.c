@@ -15,6 +15,7 @@ const struct exporter *const exporters[] = {
 	&exporter_speedscope,
 	&exporter_folded,
 	&exporter_callgrind,
+	&exporter_openmetrics,
 	&exporter_html,
 	NULL,
 };

@@ -21,25 +21,26 @@ struct flattener {
 	const struct document *document;
 	struct flat_table *table;
 	uint64_t *own;    /* [node * n_metrics + metric]: what a node spends outside its calls, in its loops too */
-	uint32_t *active; /* per frame: how often it stands on the current path */
+	const uint32_t *group; /* of each frame */
+	uint32_t *active; /* per group: how often it stands on the current path */
 	VEC(uint32_t) path;
 };
 
-/* A node counts towards its frame's total unless the frame already stands above it. */
+/* A node counts towards its group's total unless one of the group already stands above it. */
 static void count_node(void *context, uint32_t node, uint32_t depth)
 {
 	struct flattener *f = context;
-	uint32_t m = f->document->n_metrics, frame = f->document->frame.at[node];
-	struct flat_row *row = &f->table->rows.at[frame];
+	uint32_t m = f->document->n_metrics, group = f->group[f->document->frame.at[node]];
+	struct flat_row *row = &f->table->rows.at[group];
 
 	while (f->path.n > depth)
-		f->active[f->document->frame.at[f->path.at[--f->path.n]]]--;
+		f->active[f->path.at[--f->path.n]]--;
 	for (uint32_t k = 0; k < m; k++) {
 		row->self[k] += f->own[node * m + k];
-		row->total[k] += f->active[frame] ? 0 : f->document->inclusive[node * m + k];
+		row->total[k] += f->active[group] ? 0 : f->document->inclusive[node * m + k];
 	}
-	f->active[frame]++;
-	vec_push(&f->path, node);
+	f->active[group]++;
+	vec_push(&f->path, group);
 }
 
 static uint64_t *sum_own(const struct document *document)
@@ -56,28 +57,39 @@ static uint64_t *sum_own(const struct document *document)
 	return own;
 }
 
-void flatten_frames(const struct document *document, struct flat_table *ret)
+void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups, struct flat_table *ret)
 {
-	struct flattener flattener = { .document = document, .table = ret };
+	struct flattener flattener = { .document = document, .table = ret, .group = group };
 	struct children children;
 
 	*ret = (struct flat_table){ 0 };
-	make_rows(ret, document->frames.n, document->n_metrics);
-	for (size_t i = 0; i < document->frames.n; i++) {
+	make_rows(ret, n_groups, document->n_metrics);
+	for (size_t i = document->frames.n; i-- > 0;) {
 		const struct document_frame *f = &document->frames.at[i];
-		ret->rows.at[i].frame = (uint32_t)i;
-		ret->rows.at[i].file = f->file;
-		ret->rows.at[i].line = f->line;
-		ret->rows.at[i].image = f->image;
+		struct flat_row *row = &ret->rows.at[group[i]];
+		row->frame = (uint32_t)i;
+		row->file = f->file;
+		row->line = f->line;
+		row->image = f->image;
 	}
 	flattener.own = sum_own(document);
-	flattener.active = alloc_zero(document->frames.n, sizeof(uint32_t));
+	flattener.active = alloc_zero(n_groups, sizeof(uint32_t));
 	children_init(&children, document->parent.at, document->scope.n, document->inclusive, document->n_metrics);
 	children_walk(&children, document->scope.n, count_node, &flattener);
 	children_done(&children);
 	free(flattener.own);
 	free(flattener.active);
 	vec_done(&flattener.path);
+}
+
+void flatten_frames(const struct document *document, struct flat_table *ret)
+{
+	uint32_t n = (uint32_t)document->frames.n, *each = alloc_resize(NULL, n, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < n; i++)
+		each[i] = i;
+	flatten_groups(document, each, n, ret);
+	free(each);
 }
 
 void flatten_lines(const struct document *document, struct flat_table *ret)

@@ -162,6 +162,21 @@ def check_callgrind(metrics):
     check("callgrind_annotate: the tree", re.search(r"<.*:main .*\n.*\*.*:solve ", shown.stdout))
 
 
+def check_openmetrics(metrics):
+    lines = open("p.prom").read().split("\n")
+    check("openmetrics ends", lines[-2:] == ["# EOF", ""])
+    series = [line.rsplit(" ", 1) for line in lines if line and line[0] != "#"]
+    check("openmetrics: each series once", len({name for name, _ in series}) == len(series))
+    nanoseconds = sum(round(float(value) * 1e9) for name, value in series if name.startswith("cpprof_self_seconds{"))
+    check("openmetrics sums", nanoseconds == metrics[1], nanoseconds)
+    check("openmetrics: few series", len(series) < 60, len(series))
+    if not shutil.which("promtool"):
+        return skip("promtool is not installed")
+    with open("p.prom") as text:
+        done = subprocess.run(["promtool", "check", "metrics"], stdin=text, capture_output=True, text=True)
+    check("promtool", done.returncode == 0 and not done.stderr, done.stderr)
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -171,7 +186,7 @@ def main():
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
     for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
-                 "p.callgrind"):
+                 "p.callgrind", "p.prom"):
         done = run("export", "p.data", "-o", name)
         check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
     check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
@@ -207,6 +222,7 @@ def main():
     check("speedscope indices", all(f < frames for p in scope["profiles"] for s in p.get("samples", []) for f in s))
     check("folded sums", sum(int(line.rsplit(" ", 1)[1]) for line in open("p.folded", errors="replace")) == metrics[1])
     check_callgrind(metrics)
+    check_openmetrics(metrics)
     kinds = set(document["frames"]["kind"])
     check("loops and inlined calls are in the tree", {"loop", "inline", "function"} <= kinds, kinds)
 

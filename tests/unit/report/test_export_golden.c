@@ -44,3 +44,8 @@ TEST(callgrind_reads_as_its_golden_file)
 {
 	check_golden("callgrind", "callgrind");
 }
+
+TEST(openmetrics_reads_as_its_golden_file)
+{
+	check_golden("openmetrics", "openmetrics.prom");
+}

@@ -16,6 +16,7 @@ const struct exporter *const exporters[] = {
 	&exporter_folded,
 	&exporter_callgrind,
 	&exporter_openmetrics,
+	&exporter_svg,
 	&exporter_html,
 	NULL,
 };

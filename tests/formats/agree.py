@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 import zlib
 
 CPPROF = os.environ["CPPROF"]
@@ -177,6 +178,21 @@ def check_openmetrics(metrics):
     check("promtool", done.returncode == 0 and not done.stderr, done.stderr)
 
 
+def check_svg():
+    root = xml.etree.ElementTree.parse("p.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    rows = {}
+    for frame in root.iter(space + "g"):
+        box = frame.find(space + "rect")
+        rows.setdefault(float(box.get("y")), []).append((float(box.get("x")), float(box.get("width"))))
+    widths = [sum(width for _, width in rows[y]) for y in sorted(rows)]
+    check("svg: the root is as wide as the picture", widths[0] == 1180 and len(rows) > 5, widths)
+    check("svg: no row is wider than the one above", all(a + 1 >= b for a, b in zip(widths, widths[1:])), widths)
+    for row in rows.values():
+        row.sort()
+        check("svg: frames do not overlap", all(a[0] + a[1] <= b[0] + 0.02 for a, b in zip(row, row[1:])))
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -186,7 +202,7 @@ def main():
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
     for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
-                 "p.callgrind", "p.prom"):
+                 "p.callgrind", "p.prom", "p.svg"):
         done = run("export", "p.data", "-o", name)
         check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
     check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
@@ -223,6 +239,7 @@ def main():
     check("folded sums", sum(int(line.rsplit(" ", 1)[1]) for line in open("p.folded", errors="replace")) == metrics[1])
     check_callgrind(metrics)
     check_openmetrics(metrics)
+    check_svg()
     kinds = set(document["frames"]["kind"])
     check("loops and inlined calls are in the tree", {"loop", "inline", "function"} <= kinds, kinds)
 

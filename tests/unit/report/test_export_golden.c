@@ -49,3 +49,8 @@ TEST(openmetrics_reads_as_its_golden_file)
 {
 	check_golden("openmetrics", "openmetrics.prom");
 }
+
+TEST(svg_reads_as_its_golden_file)
+{
+	check_golden("svg", "flame.svg");
+}

@@ -26,7 +26,7 @@
 
 struct session {
 	uint64_t n_samples, interval, skip, show, random;
-	bool is_explaining;
+	bool is_explaining, skips_loader;
 	FILE *to;
 	struct images *images;
 	struct stepper *stepper;
@@ -233,6 +233,8 @@ static int open_session(struct session *s, char *const *argv, enum unwind_mode m
 
 	if (error)
 		return error;
+	if (s->skips_loader && (error = stepper_skip_loader(s->stepper, diag)) < 0)
+		return error;
 	s->images = images_new();
 	s->names.images = s->images;
 	s->space = step_space_new(s->images, s->stepper->pid, take_event, s);
@@ -302,6 +304,7 @@ int verify_steps_command(int argc, char **argv)
 		{ 'n', "samples", OPTION_NUMBER, &s->n_samples, "N", "how many stacks to judge (2000)" },
 		{ 'i', "interval", OPTION_NUMBER, &s->interval, "N", "instructions between two of them, on average (1000)" },
 		{ 's', "skip", OPTION_NUMBER, &s->skip, "N", "instructions before the first (0)" },
+		{ 0, "skip-loader", OPTION_FLAG, &s->skips_loader, NULL, "let the loader work at full speed" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "the only witness that is heard (auto)" },
 		{ 0, "seed", OPTION_NUMBER, &s->random, "N", "of the random distances; not 0" },
 		{ 0, "show", OPTION_NUMBER, &s->show, "N", "print the first N stacks that are not exact, beside the truth (0)" },

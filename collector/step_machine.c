@@ -11,6 +11,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -74,7 +75,7 @@ size_t step_machine_exclusive(struct bytes code, uint64_t pc)
 	return 0;
 }
 
-static int set_breakpoints(pid_t tid, const uint64_t *at, size_t n)
+int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n)
 {
 	struct user_hwdebug_state state = { 0 };
 	struct iovec from = { &state, offsetof(struct user_hwdebug_state, dbg_regs) + n * sizeof(state.dbg_regs[0]) };
@@ -88,12 +89,11 @@ static int set_breakpoints(pid_t tid, const uint64_t *at, size_t n)
 
 int step_machine_run_exclusive(pid_t tid, struct bytes code, uint64_t pc, int *ret_status)
 {
-	enum { SLOTS = 4 };
 	size_t len = step_machine_exclusive(code, pc), n = 1;
-	uint64_t at[SLOTS] = { pc + len };
-	const uint64_t none[SLOTS] = { 0 };
+	uint64_t at[STEP_BREAKPOINTS] = { pc + len };
+	const uint64_t none[STEP_BREAKPOINTS] = { 0 };
 
-	for (size_t i = 1; i * 4 < len && n < SLOTS; i++) {
+	for (size_t i = 1; i * 4 < len && n < STEP_BREAKPOINTS; i++) {
 		struct insn insn;
 
 		if (isa_aarch64.decode(bytes_from(code, i * 4), pc + i * 4, &insn) < 0)
@@ -102,12 +102,12 @@ int step_machine_run_exclusive(pid_t tid, struct bytes code, uint64_t pc, int *r
 		if (leaves && insn.target != at[0])
 			at[n++] = insn.target;
 	}
-	int error = set_breakpoints(tid, at, n);
+	int error = step_machine_break_at(tid, at, n);
 	if (error)
 		return error;
 	if (ptrace(PTRACE_CONT, tid, 0, 0) < 0 || waitpid(tid, ret_status, __WALL) < 0)
 		return -errno;
-	return WIFSTOPPED(*ret_status) ? set_breakpoints(tid, none, n) : 0;
+	return WIFSTOPPED(*ret_status) ? step_machine_break_at(tid, none, n) : 0;
 }
 
 #elif defined(__x86_64__)
@@ -136,6 +136,25 @@ int step_machine_regs(pid_t tid, struct regs *ret)
 uint64_t step_machine_syscall(const struct regs *regs)
 {
 	return regs->value[0];
+}
+
+static int set_debug_register(pid_t tid, size_t index, uint64_t value)
+{
+	size_t at = offsetof(struct user, u_debugreg) + index * sizeof(((struct user *)0)->u_debugreg[0]);
+
+	return ptrace(PTRACE_POKEUSER, tid, at, value) < 0 ? -errno : 0;
+}
+
+int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n)
+{
+	uint64_t control = 0;
+	int error = set_debug_register(tid, 7, 0); /* addresses may not change while they are on */
+
+	for (size_t i = 0; i < n && !error; i++) {
+		error = set_debug_register(tid, i, at[i]);
+		control |= at[i] ? UINT64_C(1) << 2 * i : 0; /* executed, one byte */
+	}
+	return error ? error : set_debug_register(tid, 7, control);
 }
 
 size_t step_machine_exclusive(struct bytes code, uint64_t pc)

@@ -29,5 +29,9 @@ extern const uint64_t step_machine_signal_pc, step_machine_signal_sp;
  * succeeds under single-step. Bytes that the whole sequence takes; 0 if code is no such load.
  */
 size_t step_machine_exclusive(struct bytes code, uint64_t pc);
+/* Breakpoints of the CPU's own, which belong to one thread: at most STEP_BREAKPOINTS, an address of 0 is none. */
+#define STEP_BREAKPOINTS 4
+int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n);
+
 /* Lets a thread at the start of such a sequence run out of it (then it is stopped, or dead): 0 or -errno. */
 int step_machine_run_exclusive(pid_t tid, struct bytes code, uint64_t pc, int *ret_status);

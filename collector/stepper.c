@@ -5,9 +5,11 @@
  */
 #include "collector/stepper.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -175,6 +177,42 @@ void stepper_stop(struct stepper *stepper)
 	sched_setaffinity(0, sizeof(stepper->private->cpus), &stepper->private->cpus);
 	free(stepper->private);
 	free(stepper);
+}
+
+/* Where the program itself begins, as the kernel tells the loader. */
+static uint64_t entry_of(pid_t pid)
+{
+	char path[64];
+	size_t len = 0;
+	uint64_t pair[2];
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	CLEANUP(freep) char *auxv = target_read_file(path, &len);
+	for (size_t at = 0; auxv && at + sizeof(pair) <= len; at += sizeof(pair)) {
+		memcpy(pair, auxv + at, sizeof(pair));
+		if (pair[0] == AT_ENTRY)
+			return pair[1];
+	}
+	return 0;
+}
+
+int stepper_skip_loader(struct stepper *stepper, struct diag *diag)
+{
+	uint64_t entry = entry_of(stepper->pid), none = 0;
+	int status = 0, signal = 0, error = entry ? step_machine_break_at(stepper->pid, &entry, 1) : -ENOENT;
+
+	while (!error && stepper->regs.value[stepper->isa->pc] != entry) {
+		if (ptrace(PTRACE_CONT, stepper->pid, 0, signal) < 0 || waitpid(stepper->pid, &status, __WALL) < 0)
+			error = -errno;
+		else if (!WIFSTOPPED(status))
+			error = -ECHILD;
+		else
+			error = step_machine_regs(stepper->pid, &stepper->regs);
+		signal = WIFSTOPPED(status) && WSTOPSIG(status) != SIGTRAP ? WSTOPSIG(status) : 0;
+	}
+	if (!error)
+		error = step_machine_break_at(stepper->pid, &none, 1);
+	return error ? diag_set(diag, error, "cannot run process %d to its entry point", stepper->pid) : 0;
 }
 
 /* ---- stepping ------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ for flags in "-O0" "-O2" "-O2 -fomit-frame-pointer -fno-asynchronous-unwind-tabl
 done
 if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
-	check "exceptions" 99.9 -i 600 -- "$work/throws"
+	check "exceptions" 99.9 -i 200 --skip-loader -- "$work/throws"
 fi
 check "ls" 99.9 -i 100 -- ls -l /
 exit $failed

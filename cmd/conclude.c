@@ -29,10 +29,14 @@ void conclude_say_quality(const struct profile *profile)
 		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
 }
 
-void conclude_say_output(const struct output *output)
+void conclude_say_output(const struct output *output, const struct profile *profile)
 {
 	if (output_is_stdout(output))
 		return;
+	if (!profile->quality.samples) {
+		fprintf(stderr, "cpprof: wrote %s\n", output->path);
+		return;
+	}
 	fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", output->path,
 		output->keeps_last ? "" : " ", output->keeps_last ? "" : output->path);
 }

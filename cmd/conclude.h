@@ -18,7 +18,7 @@ int conclude_resolve(struct output *output, struct profile *profile, struct imag
 		     const struct resolve_options *options, struct diag *diag);
 /* On standard error: the quality line, and why there are no samples. */
 void conclude_say_quality(const struct profile *profile);
-/* And where the profile is, unless it went to standard output. */
-void conclude_say_output(const struct output *output);
+/* And where the profile is, unless it went to standard output; how to look at it if there is anything to see. */
+void conclude_say_output(const struct output *output, const struct profile *profile);
 /* EXIT_OK, EXIT_NO_SAMPLES, or EXIT_UNTRUSTWORTHY with a message. */
 int conclude_exit_code(const struct profile *profile, double min_quality);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -32,7 +33,10 @@ int cmd_schema(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	return fwrite(cpprof_schema, 1, (size_t)(cpprof_schema_end - cpprof_schema), stdout) ? EXIT_OK : EXIT_FAULT;
+	if (line.n_operands)
+		return cmd_usage("schema", "unexpected '%s'", line.operands[0]);
+	fwrite(cpprof_schema, 1, (size_t)(cpprof_schema_end - cpprof_schema), stdout);
+	return EXIT_OK; /* main tells whether standard output took it */
 }
 
 /* ---- where it goes -------------------------------------------------------------------------------- */
@@ -44,40 +48,57 @@ static bool ends_in(const char *text, const char *suffix)
 	return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
 
-/* Writes beside path and renames, so that a reader never sees half a file. */
+/*
+ * A file is written beside path and renamed, so that a reader never sees half of it; pipes and devices (the
+ * temporary stays NULL) are written through: /dev/null must not become a file.
+ */
+static FILE *open_beside(const char *path, char **ret_temporary)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return fopen(path, "we");
+	*ret_temporary = alloc_printf("%s.%d.tmp", path, getpid());
+	return fopen(*ret_temporary, "we");
+}
+
+/* The error so far decides whether what was written is kept. */
+static int close_beside(FILE *to, const char *path, const char *temporary, int error, struct diag *diag)
+{
+	bool failed = ferror(to) != 0;
+
+	errno = 0;
+	failed |= fclose(to) != 0;
+	if (error == 0 && !failed && temporary && rename(temporary, path) < 0)
+		failed = true;
+	if (failed)
+		error = diag_set(diag, error ? error : errno ? -errno : -EIO, "cannot write '%s'", path);
+	if (error < 0 && temporary)
+		unlink(temporary);
+	return error;
+}
+
 static int write_whole(const char *path, const char *bytes, size_t len, struct diag *diag)
 {
-	CLEANUP(freep) char *temporary = alloc_printf("%s.%d.tmp", path, getpid());
-	FILE *to = fopen(temporary, "we");
+	CLEANUP(freep) char *temporary = NULL;
+	FILE *to = open_beside(path, &temporary);
 
 	if (!to)
 		return diag_set(diag, -errno, "cannot write '%s'", path);
-	bool failed = fwrite(bytes, 1, len, to) != len;
-	failed |= fclose(to) != 0;
-	if (failed || rename(temporary, path) < 0) {
-		int error = errno ? -errno : -EIO;
-		unlink(temporary);
-		return diag_set(diag, error, "cannot write '%s'", path);
-	}
-	return 0;
+	fwrite(bytes, 1, len, to); /* closing tells whether that worked */
+	return close_beside(to, path, temporary, 0, diag);
 }
 
 static int write_stream(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
 			const char *path, struct diag *diag)
 {
-	CLEANUP(freep) char *temporary = alloc_printf("%s.%d.tmp", path, getpid());
-	FILE *to = fopen(temporary, "we");
+	CLEANUP(freep) char *temporary = NULL;
+	FILE *to = open_beside(path, &temporary);
 
 	if (!to)
 		return diag_set(diag, -errno, "cannot write '%s'", path);
 	int error = export_profile(exporter, input, options, to, diag);
-	if (fclose(to) != 0 && error == 0)
-		error = diag_set(diag, -errno, "cannot write '%s'", path);
-	if (error == 0 && rename(temporary, path) < 0)
-		error = diag_set(diag, -errno, "cannot write '%s'", path);
-	if (error < 0)
-		unlink(temporary);
-	return error;
+	return close_beside(to, path, temporary, error, diag);
 }
 
 /* A name that ends in .gz asks for compression, unless the format is compressed anyway. */
@@ -228,6 +249,8 @@ int cmd_export(int argc, char **argv)
 		return code;
 	if (list)
 		return list_formats();
+	if (line.n_operands > 1)
+		return cmd_usage("export", "one profile at a time");
 	const struct exporter *exporter = choose(format, path);
 	if (!exporter)
 		return complain_of_format(format);

@@ -2,6 +2,7 @@
 /*
  * import: a profile from a perf.data, perf's or our own: the same pipeline as record, at another source.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static int finish(struct import *import, struct diag *diag)
 	int error = write_profile(import, &output, profile, diag);
 	if (!error && !import->is_quiet) {
 		conclude_say_quality(profile);
-		conclude_say_output(&output);
+		conclude_say_output(&output, profile);
 	}
 	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
 	output_done(&output);
@@ -122,6 +123,9 @@ static int run(struct import *import)
 	import->images = images_new();
 	int error = perf_file_open(import->path, &import->file, import->images, &import->source, &diag);
 	if (error < 0) {
+		if (error == -EBADMSG)
+			diag_hint(&diag, "what `perf record` or `cpprof record --raw` wrote can be imported; a profile needs no import: cpprof report %s",
+				  import->path);
 		images_free(import->images);
 		return cmd_fail(&diag);
 	}

@@ -2,6 +2,8 @@
 /*
  * main: finds the command and runs it.
  */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,18 @@ static void print_version(void)
 	printf("targets: x86-64, AArch64; x86-64 decoder: %s\n", x86_decoder_name());
 }
 
+/* What was printed counts only if it arrived; a reader that has seen enough is no fault. */
+static int end(int code)
+{
+	errno = 0;
+	bool failed = fflush(stdout) != 0 || ferror(stdout);
+
+	if (!failed || errno == EPIPE || code != EXIT_OK)
+		return code;
+	fprintf(stderr, "cpprof: cannot write to standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+	return EXIT_FAULT;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct command_group cpprof = {
@@ -47,5 +61,5 @@ int main(int argc, char **argv)
 		print_version();
 		return EXIT_OK;
 	}
-	return group_run(&cpprof, argc, argv);
+	return end(group_run(&cpprof, argc, argv));
 }

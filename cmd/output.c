@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -49,6 +50,29 @@ void output_done(struct output *output)
 bool output_is_stdout(const struct output *output)
 {
 	return strcmp(output->path, "-") == 0;
+}
+
+int output_check(const char *template, const char *option, struct diag *diag)
+{
+	struct output output;
+	struct stat st;
+	int error = 0;
+
+	output_init(&output, template, 0);
+	const char *slash = strrchr(output.path, '/');
+	CLEANUP(freep) char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
+	if (stat(output.path, &st) == 0 && S_ISDIR(st.st_mode))
+		error = -EISDIR;
+	else if (stat(output.path, &st) == 0 && !S_ISREG(st.st_mode))
+		error = faccessat(AT_FDCWD, output.path, W_OK, AT_EACCESS) < 0 ? -errno : 0;
+	else if (!output_is_stdout(&output))
+		error = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+	if (error) {
+		diag_set(diag, error, "cannot write '%s'", output.path);
+		diag_hint(diag, "nothing was recorded; name another place with %s FILE", option);
+	}
+	output_done(&output);
+	return error;
 }
 
 /* Who typed sudo wants to read, and later to overwrite, the file as himself. */

@@ -26,6 +26,8 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when);
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
 bool output_is_stdout(const struct output *output);
+/* Before anything is started: can a file of that name be written? option is the one that names it. */
+int output_check(const char *template, const char *option, struct diag *diag);
 /* An empty file of that name, for something other than a profile; a descriptor or -errno. */
 int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before. */

@@ -141,7 +141,7 @@ static void say_result(const struct recording *r, const struct profile *profile)
 	if (r->options->format)
 		fprintf(stderr, "cpprof: wrote %s\n", r->output.path);
 	else
-		conclude_say_output(&r->output);
+		conclude_say_output(&r->output, profile);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
@@ -311,6 +311,14 @@ static void await_command(struct recording *r)
 	}
 }
 
+/* A crash is the first thing to know of a run; one that we were asked to pass on is no news. */
+static void say_death(const struct recording *r)
+{
+	if (WIFSIGNALED(r->status) && !r->is_stopped && !r->options->is_quiet)
+		fprintf(stderr, "cpprof: the command was ended by signal %d (%s)\n", WTERMSIG(r->status),
+			strsignal(WTERMSIG(r->status)));
+}
+
 static int exit_code(const struct recording *r, const struct profile *profile)
 {
 	if (WIFSIGNALED(r->status))
@@ -356,6 +364,7 @@ static int finish(struct recording *r, struct diag *diag)
 	if (perf_source_raw_close(r->source, r->command_line, diag) < 0)
 		code = cmd_fail(diag);
 	await_command(r);
+	say_death(r);
 	code = code ? code : exit_code(r, profile);
 	profile_free(profile);
 	return code;
@@ -382,6 +391,10 @@ int recording_run(struct recording_options *options, const char *mode, const cha
 
 	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
+
+	if (output_check(output_template(options), "-o", &diag) < 0 ||
+	    (options->raw && output_check(options->raw, "--raw", &diag) < 0))
+		return cmd_fail(&diag);
 
 	/* A process in another mount namespace has its debug files there too. */
 	if (options->pids.pids.n) {

@@ -22,6 +22,7 @@
 #include "structure/fuse.h"
 
 #define DEFAULT_FILE "cpprof.data"
+#define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
 #define NO_DEPTH UINT64_MAX
 #define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
 
@@ -136,7 +137,8 @@ static int apply_filter(const struct profile *profile, const struct report_reque
 static struct text_options text_options_of(const struct report_request *request)
 {
 	bool has_tasks = request->group > GROUP_LINE;
-	struct text_options options = { .view = (enum text_view)request->view,
+	int view = request->view != NO_VIEW ? request->view : request->group ? TEXT_FLAT : TEXT_SUMMARY;
+	struct text_options options = { .view = (enum text_view)view,
 					.group = has_tasks ? GROUP_FUNCTION : (enum group_by)request->group,
 					.tasks = has_tasks ? (enum text_tasks)(request->group - GROUP_LINE) : TASKS_NOT,
 					.percent_limit = request->percent_limit,
@@ -196,6 +198,22 @@ static int judge(const struct profile *profile, const struct report_request *req
 	return EXIT_OK;
 }
 
+static int no_metric(const struct profile *profile, const char *wanted)
+{
+	CLEANUP(text_done) struct text names = { 0 };
+
+	for (size_t i = 0; i < profile->metrics.n; i++)
+		text_printf(&names, "%s%s", i ? ", " : "", intern_text(&profile->strings, profile->metrics.at[i].name));
+	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted, names.len ? names.at : "none");
+}
+
+static int no_focus(const struct report_request *request)
+{
+	fprintf(stderr, "cpprof: no stack%s passes through a function like '%s'\n",
+		request->threads.values.n ? " of these threads" : "", request->focus);
+	return EXIT_NO_SAMPLES;
+}
+
 static int show(const struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
 	struct fuse_input input = profile_fuse_input(profile);
@@ -214,7 +232,9 @@ static int show(const struct profile *profile, const struct report_request *requ
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
 	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
-		return cmd_usage("report", "this profile has no metric '%s'", request->metric);
+		return no_metric(profile, request->metric);
+	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 && profile->quality.samples > 0)
+		return no_focus(request);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter };
 	if (print_report(&report, &options, (enum format)request->format, request->pager) < 0)
 		return cmd_fail(&(struct diag){ .error = -EIO, .what = "cannot write the report" });
@@ -235,7 +255,7 @@ static int read_and_show(const char *path, const struct report_request *request)
 
 	CLEANUP(freep) bool *is_kept = choose_threads(profile, &request->threads, &missing);
 	if (missing)
-		return cmd_usage("report", "this profile has no thread '%s'", missing);
+		return cmd_usage("report", "this profile has no thread '%s'; all are listed by --group-by thread", missing);
 	return show(profile, request, is_kept);
 }
 
@@ -261,10 +281,10 @@ int cmd_report(int argc, char **argv)
 {
 	struct option_list directories = { 0 }, rules = { 0 };
 	const char *html = NULL;
-	struct report_request request = { .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true, .pager = true };
+	struct report_request request = { .view = NO_VIEW, .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true, .pager = true };
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
-		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line|thread|process", "rows of the flat view" },
+		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line|thread|process", "rows of the flat view, which is then the default" },
 		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
@@ -291,6 +311,8 @@ int cmd_report(int argc, char **argv)
 
 	if (code < 0 && line.n_operands > 1)
 		code = cmd_usage("report", "one profile at a time");
+	if (code < 0 && request.group && request.view != NO_VIEW && request.view != TEXT_FLAT)
+		code = cmd_usage("report", "--group-by chooses the rows of --view flat; other views have none to choose");
 	const char *file = line.n_operands ? line.operands[0] : DEFAULT_FILE;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };

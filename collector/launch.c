@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +59,29 @@ int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *re
 	return diag->error;
 }
 
+/* execve's own words leave much open. */
+static int refuse(const char *name, int error, struct diag *diag)
+{
+	struct stat st;
+	bool is_path = strchr(name, '/') != NULL, is_there = stat(name, &st) == 0;
+
+	diag_set(diag, error, "cannot run '%s'", name);
+	if (is_path && is_there && S_ISDIR(st.st_mode)) {
+		diag_set(diag, -EISDIR, "cannot run '%s'", name);
+		diag_why(diag, "it is a directory");
+	} else if (error == -ENOENT && !is_path) {
+		diag_why(diag, "there is no such command in PATH");
+		if (is_there && S_ISREG(st.st_mode))
+			diag_hint(diag, "try: ./%s", name);
+	} else if (error == -ENOENT && is_there) {
+		diag_why(diag, "the interpreter it asks for (#! or dynamic linker) is missing");
+	} else if (error == -EACCES && is_there && !(st.st_mode & 0111)) {
+		diag_why(diag, "it is not executable");
+		diag_hint(diag, "try: chmod +x %s", name);
+	}
+	return diag->error;
+}
+
 int launch_start(struct launch *launch, const char *name, struct diag *diag)
 {
 	int cause = 0;
@@ -70,7 +95,7 @@ int launch_start(struct launch *launch, const char *name, struct diag *diag)
 	launch->is_started = n == 0;
 	if (n == 0)
 		return 0;
-	return diag_set(diag, n == sizeof(cause) ? -cause : -EIO, "cannot run '%s'", name);
+	return refuse(name, n == sizeof(cause) ? -cause : -EIO, diag);
 }
 
 bool launch_poll(struct launch *launch)

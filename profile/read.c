@@ -39,6 +39,10 @@ static int check_header(struct bytes file, const char *name, struct diag *diag)
 	if (r.failed || memcmp(start.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) != 0) {
 		diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
 		diag_why(diag, file.len ? "it does not start as one" : "it is empty");
+		if (file.len >= 7 && memcmp(file.at, "PERFILE", 7) == 0) {
+			diag_why(diag, "it is a recording of perf");
+			diag_hint(diag, "try: cpprof import %s", name);
+		}
 		return -EBADMSG;
 	}
 

@@ -69,9 +69,10 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		scope_tree_limit(input->tree, options->metric, max_nodes, &pruned);
 		what.tree = &pruned;
 	}
+	errno = 0;
 	int error = exporter->write(&what, options, to, diag);
+	if (fflush(to) != 0 || ferror(to)) /* a writer that gives up on its stream need not say why */
+		error = diag_set(diag, errno ? -errno : -EIO, "cannot write the %s export", exporter->name);
 	scope_tree_done(&pruned);
-	if (error == 0 && (fflush(to) != 0 || ferror(to)))
-		error = diag_set(diag, -EIO, "cannot write the %s export", exporter->name);
 	return error;
 }

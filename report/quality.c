@@ -77,7 +77,7 @@ static void add_cost(const struct profile *profile, struct text *ret)
 	if (quality->own_cpu_ns == 0 || !is_live(profile))
 		return;
 	text_printf(ret, ", cpprof used %s", number_time(quality->own_cpu_ns, time));
-	if (profile->run.duration_ns)
+	if (profile->run.duration_ns && quality->samples) /* starting up is no share of anything */
 		text_printf(ret, " (%s of a CPU)",
 			    number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
 }
@@ -168,6 +168,6 @@ const char *quality_no_samples(const struct profile *profile)
 	if (profile->quality.lost > 0)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (profile->run.duration_ns < 20000000)
-		return "the run was too short; a sample is taken about every millisecond of CPU time";
+		return "the run was too short; a sample is taken about every millisecond of CPU time, more often with -F 20000";
 	return "the target used no CPU time while it was watched";
 }

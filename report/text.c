@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "report/number.h"
 #include "report/quality.h"
@@ -30,7 +32,8 @@ static void say_left_out(const struct text_report *report, size_t n, const char 
 
 	if (n == 0)
 		return;
-	line_printf(&line, TINT_DIM, "%s more %s not shown (--percent-limit, --limit)", number_count(n, number), what);
+	int len = (int)strlen(what) - (n == 1); /* `what` is a plural in -s */
+	line_printf(&line, TINT_DIM, "%s more %.*s not shown (--percent-limit, --limit)", number_count(n, number), len, what);
 	line_end(&line);
 }
 

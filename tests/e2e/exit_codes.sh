@@ -10,8 +10,30 @@ run 5 "$CPPROF" record -o a.data -- true
 says "no samples:"
 run 1 "$CPPROF" record -o a.data -- "$HERE/no-such-command"
 says "cannot run"
-run 1 "$CPPROF" record -o "$HERE/no/such/folder/a.data" -- "$SPIN" 0.1
-says "cannot write profile"
+run 1 "$CPPROF" record -o a.data -- "$HERE"
+says "it is a directory"
+touch plain
+run 3 "$CPPROF" record -o a.data -- ./plain
+says "chmod +x"
+run 139 "$CPPROF" record -o a.data -- sh -c 'kill -11 $$'
+says "ended by signal 11"
+
+# Where nothing can be written, nothing is run.
+for option in -o --raw; do
+	run 1 "$CPPROF" record $option "$HERE/no/such/folder/a.data" -- touch ran
+	says "cannot write '$HERE/no/such/folder/a.data'"
+	run 1 "$CPPROF" record $option "$HERE" -- touch ran
+done
+[ ! -e ran ] || fail "the command was run although its profile cannot be written"
+
+# A device stays one, and a full disk is told.
+"$CPPROF" record -q -o a.data -- "$SPIN" 0.2
+ln -s /dev/full full.json
+run 1 "$CPPROF" export a.data -o full.json
+says "cannot write 'full.json': No space left"
+[ -L full.json ] || fail "an export replaced a device by a file"
+"$CPPROF" check a.data >/dev/full 2>run.log && fail "a full standard output is not noticed"
+says "cannot write to standard output"
 run 6 "$CPPROF" record --min-quality 100 --unwind fp -o a.data -- "$SPIN" 0.3
 says "min-quality"
 

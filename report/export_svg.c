@@ -157,6 +157,7 @@ static void draw(void *context, uint32_t node, uint32_t depth)
 	if (width < MIN_WIDTH)
 		return;
 	s->depth = depth > s->depth ? depth : s->depth;
+	width -= width > 2 ? 0.5 : 0; /* a gap, or neighbours of one colour look like one */
 	make_safe(s, document_frame_label(document, index, label, sizeof(label)));
 	text_printf(&s->body, "<g>");
 	draw_title(s, frame, value);

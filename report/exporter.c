@@ -14,6 +14,7 @@ const struct exporter *const exporters[] = {
 	&exporter_pprof,
 	&exporter_speedscope,
 	&exporter_folded,
+	&exporter_firefox,
 	&exporter_callgrind,
 	&exporter_openmetrics,
 	&exporter_svg,

@@ -54,3 +54,8 @@ TEST(svg_reads_as_its_golden_file)
 {
 	check_golden("svg", "flame.svg");
 }
+
+TEST(firefox_reads_as_its_golden_file)
+{
+	check_golden("firefox", "firefox.json");
+}

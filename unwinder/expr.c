@@ -168,7 +168,8 @@ static void modulo(struct machine *m, uint64_t a, uint64_t b)
 		push(m, a % b);
 }
 
-/* clang-format off: one operation a line reads as the table it is */
+/* One operation a line: it is a table. */
+/* clang-format off */
 
 /* Operations on the two topmost values: a is the deeper one. */
 static void binary_op(struct machine *m, enum op op)
@@ -177,59 +178,24 @@ static void binary_op(struct machine *m, enum op op)
 	int64_t sa = (int64_t)a, sb = (int64_t)b;
 
 	switch (op) {
-	case OP_AND:
-		push(m, a & b);
-		break;
-	case OP_DIV:
-		divide(m, a, b);
-		break;
-	case OP_MINUS:
-		push(m, a - b);
-		break;
-	case OP_MOD:
-		modulo(m, a, b);
-		break;
-	case OP_MUL:
-		push(m, a * b);
-		break;
-	case OP_OR:
-		push(m, a | b);
-		break;
-	case OP_PLUS:
-		push(m, a + b);
-		break;
-	case OP_SHL:
-		push(m, b < 64 ? a << b : 0);
-		break;
-	case OP_SHR:
-		push(m, b < 64 ? a >> b : 0);
-		break;
-	case OP_SHRA:
-		push(m, shift_right_signed(a, b));
-		break;
-	case OP_XOR:
-		push(m, a ^ b);
-		break;
-	case OP_EQ:
-		push(m, a == b);
-		break;
-	case OP_GE:
-		push(m, sa >= sb);
-		break;
-	case OP_GT:
-		push(m, sa > sb);
-		break;
-	case OP_LE:
-		push(m, sa <= sb);
-		break;
-	case OP_LT:
-		push(m, sa < sb);
-		break;
-	case OP_NE:
-		push(m, a != b);
-		break;
-	default:
-		stop(m, EXPR_UNKNOWN);
+	case OP_AND: push(m, a & b); break;
+	case OP_DIV: divide(m, a, b); break;
+	case OP_MINUS: push(m, a - b); break;
+	case OP_MOD: modulo(m, a, b); break;
+	case OP_MUL: push(m, a * b); break;
+	case OP_OR: push(m, a | b); break;
+	case OP_PLUS: push(m, a + b); break;
+	case OP_SHL: push(m, b < 64 ? a << b : 0); break;
+	case OP_SHR: push(m, b < 64 ? a >> b : 0); break;
+	case OP_SHRA: push(m, shift_right_signed(a, b)); break;
+	case OP_XOR: push(m, a ^ b); break;
+	case OP_EQ: push(m, a == b); break;
+	case OP_GE: push(m, sa >= sb); break;
+	case OP_GT: push(m, sa > sb); break;
+	case OP_LE: push(m, sa <= sb); break;
+	case OP_LT: push(m, sa < sb); break;
+	case OP_NE: push(m, a != b); break;
+	default: stop(m, EXPR_UNKNOWN);
 	}
 }
 
@@ -242,8 +208,7 @@ static bool is_binary(uint8_t op)
 	case OP_PLUS_UCONST:
 	case OP_BRA:
 		return false;
-	default:
-		return op >= OP_AND && op <= OP_NE;
+	default: return op >= OP_AND && op <= OP_NE;
 	}
 }
 
@@ -254,93 +219,50 @@ static void other_op(struct machine *m, enum op op)
 	int16_t by;
 
 	switch (op) {
-	case OP_ADDR:
-		push(m, read_u64(r) + m->input->bias);
-		break;
-	case OP_DEREF:
-		load(m, 8);
-		break;
-	case OP_DEREF_SIZE:
-		load(m, read_u8(r));
-		break;
-	case OP_CONST1U:
-		push(m, read_u8(r));
-		break;
-	case OP_CONST1S:
-		push(m, (uint64_t)(int8_t)read_u8(r));
-		break;
-	case OP_CONST2U:
-		push(m, read_u16(r));
-		break;
-	case OP_CONST2S:
-		push(m, (uint64_t)(int16_t)read_u16(r));
-		break;
-	case OP_CONST4U:
-		push(m, read_u32(r));
-		break;
-	case OP_CONST4S:
-		push(m, (uint64_t)(int32_t)read_u32(r));
-		break;
+	case OP_ADDR: push(m, read_u64(r) + m->input->bias); break;
+	case OP_DEREF: load(m, 8); break;
+	case OP_DEREF_SIZE: load(m, read_u8(r)); break;
+	case OP_CONST1U: push(m, read_u8(r)); break;
+	case OP_CONST1S: push(m, (uint64_t)(int8_t)read_u8(r)); break;
+	case OP_CONST2U: push(m, read_u16(r)); break;
+	case OP_CONST2S: push(m, (uint64_t)(int16_t)read_u16(r)); break;
+	case OP_CONST4U: push(m, read_u32(r)); break;
+	case OP_CONST4S: push(m, (uint64_t)(int32_t)read_u32(r)); break;
 	case OP_CONST8U:
-	case OP_CONST8S:
-		push(m, read_u64(r));
-		break;
-	case OP_CONSTU:
-		push(m, read_uleb(r));
-		break;
-	case OP_CONSTS:
-		push(m, (uint64_t)read_sleb(r));
-		break;
-	case OP_DUP:
-		push(m, peek(m, 0));
-		break;
-	case OP_DROP:
-		pop(m);
-		break;
-	case OP_OVER:
-		push(m, peek(m, 1));
-		break;
-	case OP_PICK:
-		push(m, peek(m, read_u8(r)));
-		break;
+	case OP_CONST8S: push(m, read_u64(r)); break;
+	case OP_CONSTU: push(m, read_uleb(r)); break;
+	case OP_CONSTS: push(m, (uint64_t)read_sleb(r)); break;
+	case OP_DUP: push(m, peek(m, 0)); break;
+	case OP_DROP: pop(m); break;
+	case OP_OVER: push(m, peek(m, 1)); break;
+	case OP_PICK: push(m, peek(m, read_u8(r))); break;
 	case OP_SWAP:
 		a = pop(m);
 		push(m, peek(m, 0));
 		if (m->n > 1)
 			m->at[m->n - 2] = a;
 		break;
-	case OP_ROT:
-		rotate(m);
-		break;
+	case OP_ROT: rotate(m); break;
 	case OP_ABS:
 		a = pop(m);
 		push(m, (int64_t)a < 0 ? -a : a);
 		break;
-	case OP_NEG:
-		push(m, -pop(m));
-		break;
-	case OP_NOT:
-		push(m, ~pop(m));
-		break;
-	case OP_PLUS_UCONST:
-		push(m, pop(m) + read_uleb(r));
-		break;
+	case OP_NEG: push(m, -pop(m)); break;
+	case OP_NOT: push(m, ~pop(m)); break;
+	case OP_PLUS_UCONST: push(m, pop(m) + read_uleb(r)); break;
 	case OP_BRA:
 		by = (int16_t)read_u16(r);
 		if (pop(m))
 			jump(m, by);
 		break;
-	case OP_SKIP:
-		jump(m, (int16_t)read_u16(r));
-		break;
+	case OP_SKIP: jump(m, (int16_t)read_u16(r)); break;
 	case OP_BREGX:
 		a = read_uleb(r);
 		push_reg(m, a, read_sleb(r));
 		break;
 	case OP_NOP:
 		break;
-	default:
-		stop(m, EXPR_UNKNOWN);
+	default: stop(m, EXPR_UNKNOWN);
 	}
 }
 

@@ -495,12 +495,3 @@ TEST(walk_forgets_what_another_mapping_replaced)
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
 	scene_done(&s);
 }
-
-TEST(unwind_modes_have_names)
-{
-	enum unwind_mode mode;
-
-	CHECK_EQ(unwind_mode_parse("cfi", &mode), 0);
-	CHECK_EQ(mode, UNWIND_CFI);
-	CHECK(unwind_mode_parse("dwarf", &mode) < 0);
-}

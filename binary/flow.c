@@ -120,10 +120,10 @@ static int32_t find_bias(const struct flow *flow)
 			return 0;
 	for (size_t k = 0; k < p->failed_exits.n; k++) {
 		value sp = p->failed_exits.at[k].sp;
-		int32_t d = value_offset(sp) + ra_size;
+		int64_t d = (int64_t)value_offset(sp) + ra_size;
 		if (value_kind(sp) != VALUE_CFA || d <= 0 || d > MAX_BIAS || (bias && d != bias))
 			return 0;
-		bias = d;
+		bias = (int32_t)d;
 	}
 	return bias;
 }

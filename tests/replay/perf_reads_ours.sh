@@ -22,7 +22,7 @@ for name in dwarf fp zstd several buildid; do
 		echo "perf script shows another $name.data"
 		failed=1
 	fi
-	perf report -i "$copy/$name.data" --stdio --no-children >"$copy/report" 2>&1 && grep -q '%.*spin' "$copy/report" ||
+	perf report -i "$copy/$name.data" --symfs "$data/root-aarch64" --stdio --no-children >"$copy/report" 2>&1 && grep -q '%.*spin' "$copy/report" ||
 		{ echo "perf report does not show $name.data"; cat "$copy/report"; failed=1; }
 done
 perf report -i "$copy/several.data" --header-only | grep -E "cmdline : rewrite_recording|event : name = second" | wc -l |

@@ -126,6 +126,15 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	text_printf(ret, ".");
 }
 
+/* 0 = there is none on the path. */
+static uint32_t innermost_loop(const struct text_report *report, const view_path *path)
+{
+	for (size_t i = path->n; i-- > 0;)
+		if (report->tree->scopes.at[path->at[i]].kind == SCOPE_LOOP)
+			return path->at[i];
+	return 0;
+}
+
 /* Loops and lines are where in a function, not whom it calls. */
 static void keep_functions(const struct text_report *report, view_path *path)
 {
@@ -163,13 +172,14 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 
 	view_hot_path(report->tree, report->costs, report->metric, &path);
 	uint32_t last = path.at[path.n - 1];
+	uint32_t loop = innermost_loop(report, &path);
 	keep_functions(report, &path);
 	if (path.n > 2) {
 		text_printf(ret, " The hot path is ");
 		add_path(report, &path, ret);
-		if (report->tree->scopes.at[last].kind == SCOPE_LOOP) {
-			text_printf(ret, ", in its ");
-			add_scope(report, last, ret);
+		if (loop) {
+			text_printf(ret, ", inside the ");
+			add_scope(report, loop, ret);
 		}
 		text_printf(ret, "; ");
 		add_share(report, costs_inclusive(report->costs, last, report->metric),

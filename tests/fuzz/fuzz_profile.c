@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "profile/check.h"
+#include "profile/merge.h"
 #include "report/text.h"
 #include "structure/fuse.h"
 #include "tests/support/reseal.h"
@@ -34,6 +35,17 @@ static void show(const struct profile *profile)
 	}
 }
 
+static void merge_with_itself(const struct profile *profile)
+{
+	struct profile *both = profile_new();
+
+	profile_merge(both, profile);
+	profile_merge(both, profile);
+	if (both->cct.nodes.n > profile->cct.nodes.n)
+		abort(); /* the same tree twice is the same tree */
+	profile_free(both);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(freep) uint8_t *file = malloc(size + !size);
@@ -52,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	profile_check(profile, "fuzzed", &diag);
 	show(profile);
+	merge_with_itself(profile);
 	profile_free(profile);
 	return 0;
 }

@@ -86,6 +86,24 @@ static void add_functions(struct profile *p)
 	vec_push(&p->functions, system);
 }
 
+/* A loop in sin, of two machine loops; and some of main's code. */
+static void add_structure(struct profile *p)
+{
+	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3 };
+	struct structure sine = { .image = 1, .function = 0x500 };
+
+	vec_push(&sine.scopes, ((struct static_scope){ .kind = SCOPE_FUNCTION, .name = text(p, "sin"), .vaddr = 0x500 }));
+	vec_push(&sine.scopes, ((struct static_scope){ .kind = SCOPE_LOOP, .flags = SCOPE_VECTOR, .name = text(p, "sin"),
+						       .vaddr = 0x508 }));
+	vec_push(&sine.ranges, ((struct static_range){ 0x508, 0x38, 1 }));
+	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x508, 2, 0 }));
+	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x530, 1, SCOPE_VECTOR }));
+	vec_push(&p->structures, sine);
+	vec_push(&p->codes, ((struct profile_code){ 0, 0x1000, sizeof(code), 0 }));
+	for (size_t i = 0; i < sizeof(code); i++)
+		vec_push(&p->code_bytes, code[i]);
+}
+
 static void add_value(struct profile *p, uint32_t node, uint32_t thread, uint64_t samples)
 {
 	cct_add_value(&p->cct, node, thread, 0, samples);
@@ -118,6 +136,7 @@ struct profile *sample_profile(void)
 	add_tasks(p);
 	add_images(p);
 	add_functions(p);
+	add_structure(p);
 	add_contexts(p);
 	p->quality = (struct profile_quality){
 		.samples = 100,
@@ -260,6 +279,42 @@ static bool same_function(const struct function_map *a, const struct function_ma
 
 SAME_ROWS(functions, same_function)
 
+static bool same_scope(const struct static_scope *a, const struct static_scope *b)
+{
+	return SAME_FIELD(parent) && SAME_FIELD(kind) && SAME_FIELD(flags) && SAME_FIELD(name) && SAME_FIELD(linkage) &&
+	       SAME_FIELD(file) && SAME_FIELD(line) && SAME_FIELD(end_line) && SAME_FIELD(call_file) &&
+	       SAME_FIELD(call_line) && SAME_FIELD(vaddr);
+}
+
+static bool same_piece(const struct loop_piece *a, const struct loop_piece *b)
+{
+	return SAME_FIELD(scope) && SAME_FIELD(header) && SAME_FIELD(n_blocks) && SAME_FIELD(flags);
+}
+
+static bool same_structure(const struct structure *a, const struct structure *b)
+{
+	for (size_t i = 0; i < a->scopes.n && i < b->scopes.n; i++)
+		if (!same_scope(&a->scopes.at[i], &b->scopes.at[i]))
+			return false;
+	for (size_t i = 0; i < a->pieces.n && i < b->pieces.n; i++)
+		if (!same_piece(&a->pieces.at[i], &b->pieces.at[i]))
+			return false;
+	return SAME_FIELD(image) && SAME_FIELD(function) && SAME_FIELD(scopes.n) && SAME_FIELD(pieces.n) &&
+	       SAME_VEC(a->ranges, b->ranges);
+}
+SAME_ROWS(structures, same_structure)
+
+static bool same_codes(const struct profile *a, const struct profile *b)
+{
+	for (size_t i = 0; i < a->codes.n && i < b->codes.n; i++) {
+		struct bytes x = profile_code_at(a, a->codes.at[i].image, a->codes.at[i].vaddr);
+		struct bytes y = profile_code_at(b, a->codes.at[i].image, a->codes.at[i].vaddr);
+		if (!bytes_equal(x, y))
+			return false;
+	}
+	return a->codes.n == b->codes.n;
+}
+
 const char *profile_difference(const struct profile *a, const struct profile *b)
 {
 	const struct {
@@ -279,6 +334,8 @@ const char *profile_difference(const struct profile *a, const struct profile *b)
 		{ "quality", memcmp(&a->quality, &b->quality, sizeof(a->quality)) == 0 },
 		{ "notes", SAME_VEC(a->notes, b->notes) },
 		{ "functions", same_functions(a, b) },
+		{ "structures", same_structures(a, b) },
+		{ "codes", same_codes(a, b) },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)

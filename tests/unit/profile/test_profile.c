@@ -114,6 +114,10 @@ static void check_promises(const struct profile *p)
 		CHECK(p->timeline.at[i].thread < p->threads.n);
 	for (size_t i = 0; i < p->functions.n; i++)
 		CHECK(p->functions.at[i].image < p->images.n);
+	for (size_t i = 0; i < p->structures.n; i++)
+		CHECK(p->structures.at[i].image < p->images.n);
+	for (size_t i = 0; i < p->codes.n; i++)
+		CHECK((uint64_t)p->codes.at[i].offset + p->codes.at[i].len <= p->code_bytes.n);
 }
 
 TEST(damage_behind_right_checksums_is_refused_or_harmless)
@@ -155,7 +159,7 @@ TEST(a_damaged_file_is_refused_with_section_offset_and_reason)
 	file.at[file.len - 1] ^= 1;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "my.data", &after, &diag), -EBADMSG);
 	CHECK_STR(diag.what, "profile 'my.data' is damaged");
-	CHECK(strncmp(diag.why, "section functions at offset ", 28) == 0);
+	CHECK(strncmp(diag.why, "section codes at offset ", 24) == 0);
 	CHECK(strstr(diag.why, ": its checksum is wrong"));
 }
 
@@ -180,14 +184,14 @@ TEST(unknown_sections_are_skipped_unless_they_are_needed)
 	const uint32_t unknown = 999, needed = SECTION_NEEDED;
 	uint32_t n;
 
-	/* The last entry is functions, which a file can do without. */
+	/* The last entry is the code, which a file can do without. */
 	profile_pack(before, &file);
 	memcpy(&n, file.at + 12, 4);
 	uint8_t *entry = file.at + CONTAINER_HEADER + (n - 1) * CONTAINER_ENTRY;
 	memcpy(entry, &unknown, 4);
 	profile_reseal(file.at, file.len);
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
-	CHECK_STR(profile_difference(before, after), "functions");
+	CHECK_STR(profile_difference(before, after), "codes");
 
 	memcpy(entry + 4, &needed, 4);
 	profile_reseal(file.at, file.len);

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void contexts_init(struct contexts *contexts, const struct function_map *own, struct intern *strings, bool describes_inlines)
+void contexts_init(struct contexts *contexts, const struct function_map *own, struct intern *strings, bool describes_inlines,
+		   const struct procedures *procedures)
 {
-	*contexts = (struct contexts){ .strings = strings, .describes_inlines = describes_inlines };
+	*contexts = (struct contexts){ .strings = strings, .describes_inlines = describes_inlines, .procedures = procedures };
 	struct context self = { 0 };
 	if (own) {
 		self = (struct context){ .name = own->name, .linkage = own->linkage, .file = own->decl_file, .line = own->decl_line };
@@ -68,12 +69,21 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static uint32_t of_alien(struct contexts *contexts, uint32_t file)
+static const struct procedure *procedure_at(const struct contexts *contexts, const struct line_row *row)
 {
+	return contexts->procedures ? procedures_at(contexts->procedures, row->file, row->line) : NULL;
+}
+
+static uint32_t of_alien(struct contexts *contexts, const struct line_row *row)
+{
+	const struct procedure *procedure = procedure_at(contexts, row);
 	char name[256];
 
-	snprintf(name, sizeof(name), "code of %s", base_name(intern_text(contexts->strings, file)));
-	return intern_context(contexts, (struct context){ .name = intern_add(contexts->strings, name), .file = file, .is_alien = true });
+	if (procedure)
+		return intern_context(contexts, (struct context){ .name = procedure->name, .linkage = procedure->linkage,
+								  .file = procedure->file, .line = procedure->line, .is_alien = true });
+	snprintf(name, sizeof(name), "code of %s", base_name(intern_text(contexts->strings, row->file)));
+	return intern_context(contexts, (struct context){ .name = intern_add(contexts->strings, name), .file = row->file, .is_alien = true });
 }
 
 static bool is_alien(const struct contexts *contexts, const struct line_row *row)
@@ -84,6 +94,9 @@ static bool is_alien(const struct contexts *contexts, const struct line_row *row
 		return false;
 	if (row->file != own->file)
 		return true;
+	const struct procedure *procedure = procedure_at(contexts, row);
+	if (procedure)
+		return procedure->file != own->file || procedure->line != own->line;
 	return row->line < own->line || (contexts->end_line && row->line > contexts->end_line);
 }
 
@@ -93,7 +106,7 @@ uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, 
 		uint32_t call = function_map_inline(map, offset);
 		return call == INLINE_NONE ? 0 : of_inline(contexts, map, call, 0);
 	}
-	return is_alien(contexts, row) ? of_alien(contexts, row->file) : 0;
+	return is_alien(contexts, row) ? of_alien(contexts, row) : 0;
 }
 
 uint32_t contexts_common(const struct contexts *contexts, uint32_t a, uint32_t b)

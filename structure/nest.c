@@ -240,6 +240,14 @@ static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
 	*known = *known == UNSEEN ? context : contexts_common(nest->contexts, *known, context);
 }
 
+/* Code that speaks for a loop, and so for all loops around it. */
+static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
+{
+	add_context(nest, loop, context);
+	for (; context == 0 && loop != LOOP_NONE && !nest->loops.at[loop].has_own; loop = nest->loops.at[loop].parent)
+		nest->loops.at[loop].has_own = true;
+}
+
 /* The innermost context that holds all that speaks for a loop, nested loops included. */
 static void find_contexts(struct nest *nest)
 {
@@ -247,7 +255,7 @@ static void find_contexts(struct nest *nest)
 		nest->loops.at[i].context = UNSEEN;
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		if (nest->evidence.at[i] != LOOP_NONE)
-			add_context(nest, nest->evidence.at[i], nest->atoms->list.at[i].context);
+			see_context(nest, nest->evidence.at[i], nest->atoms->list.at[i].context);
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
 		if (nest->test.at[i] != UNSEEN)
 			add_context(nest, nest->source.at[i], nest->atoms->list.at[nest->test.at[i]].context);
@@ -261,11 +269,26 @@ static void find_contexts(struct nest *nest)
 	}
 }
 
+/*
+ * Alien contexts are all siblings, so a loop with code of two of them falls out of both, though no line of the
+ * procedure itself is in it. Then it stands where its test does, and the others are flattened into it.
+ */
+static void place_aliens(struct nest *nest)
+{
+	for (uint32_t i = (uint32_t)nest->machine->loops.n; i-- > 0;) {
+		struct source_loop *loop = &nest->loops.at[nest->source.at[i]];
+		uint32_t test = nest->test.at[i] == UNSEEN ? 0 : nest->atoms->list.at[nest->test.at[i]].context;
+		if (loop->context == 0 && !loop->has_own && test && nest->contexts->list.at[test].is_alien)
+			loop->context = test;
+	}
+}
+
 static void locate(struct nest *nest)
 {
 	make_loops(nest);
 	find_evidence(nest);
 	find_contexts(nest);
+	place_aliens(nest);
 	place_loops(nest);
 }
 

@@ -25,6 +25,7 @@ struct source_loop {
 	uint32_t context;
 	uint32_t file, line, end_line; /* 0 = no debug info */
 	uint16_t flags;    /* enum scope_flag */
+	bool has_own;      /* some line of the function itself speaks for it */
 	uint64_t vaddr;    /* header of its first piece */
 };
 

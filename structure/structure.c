@@ -103,7 +103,8 @@ static uint32_t loop_scope(struct assembler *a, uint32_t loop)
 		const struct source_loop *l = &a->nest->loops.at[at];
 		uint32_t around = l->parent == LOOP_NONE ? 0 : a->scope_of.at[l->parent];
 		uint32_t outer = l->parent == LOOP_NONE ? 0 : a->nest->loops.at[l->parent].context;
-		uint32_t parent = descend(a, around, outer, l->context, l->vaddr);
+		bool is_flat = a->nest->contexts->list.at[l->context].is_alien && outer != l->context;
+		uint32_t parent = descend(a, around, is_flat ? 0 : outer, l->context, l->vaddr);
 		a->scope_of.at[at] = add_scope(a, (struct static_scope){ .parent = parent, .kind = SCOPE_LOOP, .flags = l->flags,
 									 .name = a->nest->contexts->list.at[l->context].name,
 									 .file = l->file, .line = l->line, .end_line = l->end_line,
@@ -134,7 +135,9 @@ static void add_ranges(struct assembler *a)
 		uint32_t around = loop == LOOP_NONE ? 0 : loop_scope(a, loop);
 		uint32_t outer = loop == LOOP_NONE ? 0 : nest->loops.at[loop].context;
 		uint32_t scope = around;
-		if (contexts_common(nest->contexts, outer, atom->context) == outer)
+		if (nest->contexts->list.at[atom->context].is_alien && outer != atom->context)
+			scope = descend(a, around, 0, atom->context, atom->start);
+		else if (contexts_common(nest->contexts, outer, atom->context) == outer)
 			scope = descend(a, around, outer, atom->context, atom->start);
 		if (a->statements)
 			add_statement(a, atom, scope);
@@ -199,7 +202,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	for (size_t i = 0; i < n_maps; i++)
 		describes_inlines |= maps[i]->inlines.n > 0;
 	find_loops(cfg, &forest);
-	contexts_init(&contexts, own, strings, describes_inlines && !(options && options->alien_only));
+	contexts_init(&contexts, own, strings, describes_inlines && !(options && options->alien_only), options ? options->procedures : NULL);
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
 	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
 	nest_build(&nest);

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "binary/cfg.h"
 #include "binary/image.h"
+#include "structure/procedures.h"
 #include "structure/scope.h"
 #include "symbolize/function_map.h"
 
@@ -60,6 +61,7 @@ struct structure {
 struct structure_options {
 	bool alien_only; /* as if the compiler had described no inlined call */
 	bool statements; /* fill them in */
+	const struct procedures *procedures; /* of the image, NULL = not known; the structurer sets them */
 };
 
 /*

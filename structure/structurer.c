@@ -13,6 +13,8 @@ struct structurer {
 	struct functions *functions;
 	struct flow flow;
 	VEC(const struct function_map *) maps; /* of the function at hand */
+	struct procedures procedures;
+	const struct function_map *known; /* the maps that procedures were made from */
 };
 
 struct structurer *structurer_new(struct image *image)
@@ -41,6 +43,7 @@ void structurer_free(struct structurer *s)
 	frames_free(s->frames);
 	symbols_free(s->symbols);
 	vec_done(&s->maps);
+	procedures_done(&s->procedures);
 	free(s);
 }
 
@@ -65,6 +68,9 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct functio
 	struct cfg cfg;
 
 	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
+	if (s->known != maps)
+		procedures_find_all(&s->procedures, maps, n_maps);
+	s->known = maps;
 	if (index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB)
 		return false;
 	flow_analyse(&s->flow, index);
@@ -79,7 +85,9 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct functio
 		if (map)
 			vec_push(&s->maps, map);
 	}
-	structure_build(&cfg, s->maps.at, s->maps.n, strings, options, ret);
+	struct structure_options all = options ? *options : (struct structure_options){ 0 };
+	all.procedures = &s->procedures;
+	structure_build(&cfg, s->maps.at, s->maps.n, strings, &all, ret);
 	ret->function = vaddr;
 	cfg_done(&cfg);
 	return true;

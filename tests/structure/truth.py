@@ -123,7 +123,9 @@ def our_loops(binary):
 
 def compile_source(source, options):
     WORK.mkdir(parents=True, exist_ok=True)
-    base = str(WORK / ("truth-" + os.path.basename(source)))
+    base = str(WORK / ("truth" + "".join(options[:1]) + "-" + os.path.basename(source)))
+    if os.path.exists(base + ".so") and os.path.getmtime(base + ".so") > os.path.getmtime(source):
+        return base + ".ll", base + ".so"
     compiler = "clang++" if source.endswith((".cpp", ".cc")) else "clang"
     run(compiler, *options, "-w", "-g", "-fPIC", "-S", "-emit-llvm", "-o", base + ".ll", source)
     run("llc", "-O2", "-relocation-model=pic", "-filetype=obj", "-o", base + ".o", base + ".ll")

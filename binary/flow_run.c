@@ -111,9 +111,9 @@ static bool absorb_gap(struct flow *flow, uint64_t target)
 		at += insn.len;
 		code = bytes_from(code, insn.len);
 		if (ends_run(&insn) || flow_holds(flow, at))
-			break;
+			return at <= limit && flow_add_part(flow, target, at);
 	}
-	return at <= limit && flow_add_part(flow, target, at);
+	return false; /* runs into the next function: padding, where an unreachable case of a switch points */
 }
 
 /*
@@ -138,6 +138,10 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 			flow_arrive(flow, to, state, i, false);
 		return;
 	}
+	size_t n_targets;
+	flow_jump_targets(flow, i, &n_targets);
+	if (n_targets) /* a case that cannot happen points behind the function */
+		return;
 	flow->flags.at[i] |= INSN_TAIL;
 	if (!flow->private->is_guessing)
 		note_exit(flow, i, state);

@@ -60,6 +60,8 @@ static void print_text(const struct code_file *file, const struct verify_options
 	printf("differences    %llu in functions that fail their self-check or guesses, %llu in %llu functions that pass it\n",
 	       (unsigned long long)r->blame[BLAME_ANALYSIS], (unsigned long long)r->blame[BLAME_CFI],
 	       (unsigned long long)r->functions_differing_passed);
+	printf("set aside      %llu that speak against the table (above, or rows for the frame a context switch goes to): %.4f %%\n",
+	       (unsigned long long)r->set_aside, percent(agreeing(&r->cfa_ra), r->instructions - r->set_aside));
 	printf("guessed        %llu, of which right %llu\n", (unsigned long long)r->guessed, (unsigned long long)r->guessed_right);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
@@ -96,6 +98,7 @@ static void print_json(const struct code_file *file, const struct verify_result 
 	json_uint_of(&json, "instructions", r->instructions);
 	json_uint_of(&json, "functions", r->functions);
 	print_counts(&json, "cfa_ra", &r->cfa_ra);
+	json_uint_of(&json, "set_aside", r->set_aside);
 	json_name(&json, "regs");
 	json_object(&json);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {

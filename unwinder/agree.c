@@ -180,6 +180,8 @@ void agree_check(const struct state *state, const struct isa *isa, const struct 
 					 value_of(state, recipes, ra, isa->ra) == value_entry(isa->ra));
 
 	*ret = (struct agree_result){ .cfa_ra = AGREE_DIFFERS };
+	ret->is_other_frame = !is_right && s->cfa_kind == CFA_REG && s->cfa_reg != isa->sp && s->cfa_reg != isa->fp &&
+			      value_kind(state->reg[s->cfa_reg]) == VALUE_ENTRY;
 	if (is_right)
 		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM : AGREE_VALUE;
 	else if (own == RECIPE_NONE)

@@ -23,6 +23,7 @@ struct agree_result {
 	enum agreement cfa_ra;
 	uint64_t regs_differ; /* mask of callee-saved registers whose rule gives something else */
 	uint64_t regs_none;   /* ... or something the analysis does not know */
+	bool is_other_frame;  /* the compiler's row describes the frame that a context switch goes to */
 };
 
 /* `stated` is a recipe the compiler's rows gave; `own` the recovered one (RECIPE_NONE if there is none). */

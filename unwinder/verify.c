@@ -109,6 +109,7 @@ static void count_result(struct verifier *v, const struct agree_result *r, bool 
 	example->blame = is_proven ? BLAME_CFI : BLAME_ANALYSIS;
 	if (r->cfa_ra == AGREE_DIFFERS) {
 		result->blame[example->blame]++;
+		result->set_aside += is_proven || r->is_other_frame;
 		v->differs = true;
 	}
 	if (is_right && !r->regs_differ)

@@ -44,6 +44,7 @@ struct verify_result {
 	struct verify_counts cfa_ra;
 	struct verify_counts regs[REG_MAX];         /* callee-saved ones; agree_form = agree */
 	uint64_t blame[3], guessed, guessed_right;
+	uint64_t set_aside; /* differences that speak against the table: of BLAME_CFI, or about another frame */
 	uint64_t functions_differing_passed;
 	uint64_t rows, recipes;
 	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right ones. */

@@ -100,6 +100,45 @@ next_table:
 	.long .Lnext_1 - next_table, 2b - next_table, .Lnext_1 - next_table
 	.text
 
+/* An entry for a case that cannot happen points behind the function: no way into the next one. */
+	.globl unreachable_case
+	.type unreachable_case, @function
+	.p2align 4
+unreachable_case:
+	.cfi_startproc
+	sub $40, %rsp
+	.cfi_adjust_cfa_offset 40
+	cmp $2, %edi
+	ja 1f
+	mov %edi, %edi
+	lea unreachable_table(%rip), %rcx
+	movslq (%rcx,%rdi,4), %rax
+	add %rcx, %rax
+	jmp *%rax
+1:	add $40, %rsp
+	.cfi_adjust_cfa_offset -40
+	ret
+	.cfi_endproc
+2:	.size unreachable_case, .-unreachable_case
+	.p2align 4
+	.type only_pointed_to, @function
+only_pointed_to:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	call leaf
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+	.cfi_endproc
+	.section .rodata
+	.p2align 2
+unreachable_table:
+	.long 1b - unreachable_table, 2b - unreachable_table, 1b - unreachable_table
+	.text
+
 /* Cold code in another section, entered with a frame and left by a jump back into the middle. */
 	.globl hot
 	.type hot, @function

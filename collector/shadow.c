@@ -152,7 +152,8 @@ void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot)
 {
 	struct shadow_entry *entry = top(shadow);
 
-	if (entry && entry->ra == shadow->isa->strip_pc(ra) && !entry->slot)
+	/* The last time counts: a function that was reached by a tail call saves it again. */
+	if (entry && entry->ra == shadow->isa->strip_pc(ra))
 		entry->slot = slot;
 }
 

@@ -128,8 +128,10 @@ TEST(shadow_knows_where_a_return_address_was_saved)
 	shadow_saved(&shadow, 0x108, 0x6f00); /* some other one */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0);
 	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* signed */
-	shadow_saved(&shadow, 0x104, 0x6000); /* a copy */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fe8);
+	jump(0x300, 0x7000); /* a tail call saves it anew */
+	shadow_saved(&shadow, 0x104, 0x6fd8);
+	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fd8);
 	end();
 }
 

@@ -16,6 +16,7 @@ const struct exporter *const exporters[] = {
 	&exporter_folded,
 	&exporter_firefox,
 	&exporter_callgrind,
+	&exporter_llvm,
 	&exporter_openmetrics,
 	&exporter_svg,
 	&exporter_html,

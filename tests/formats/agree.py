@@ -213,6 +213,25 @@ def check_firefox(metrics):
     check("firefox sums", total == metrics[1], total)
 
 
+def check_llvm(metrics):
+    functions, lines = {}, 0
+    for line in open("p.prof"):
+        parts = line.split()
+        if line[0] != " ":
+            name, total, _ = line.strip().split(":")
+            functions[name] = int(total)
+        elif ":" not in parts[1]:
+            lines += int(parts[1])
+    check("llvm-sample: totals are what the lines say", sum(functions.values()) == lines)
+    check("llvm-sample: not more than there is", 0 < lines <= metrics[1], (lines, metrics))
+    profdata = shutil.which("llvm-profdata") or shutil.which("llvm-profdata-14")
+    if not profdata:
+        return skip("llvm-profdata is not installed")
+    merged = subprocess.run([profdata, "merge", "--sample", "--text", "p.prof", "-o", "-"], capture_output=True, text=True)
+    again = {line.split(":")[0]: int(line.split(":")[1]) for line in merged.stdout.splitlines() if line[:1] not in ("", " ")}
+    check("llvm-profdata reads the same", merged.returncode == 0 and again == functions, merged.stderr)
+
+
 def check_svg():
     root = xml.etree.ElementTree.parse("p.svg").getroot()
     space = "{http://www.w3.org/2000/svg}"
@@ -237,7 +256,8 @@ def main():
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
     for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
-                 "p.callgrind", "p.prom", "p.svg", "p.firefox.json"):
+                 "p.callgrind", "p.prom", "p.svg", "p.firefox.json",
+                 "p.prof"):
         done = run("export", "p.data", "-o", name)
         check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
     check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
@@ -276,6 +296,7 @@ def main():
     check_openmetrics(metrics)
     check_svg()
     check_firefox(metrics)
+    check_llvm(metrics)
     kinds = set(document["frames"]["kind"])
     check("loops and inlined calls are in the tree", {"loop", "inline", "function"} <= kinds, kinds)
 

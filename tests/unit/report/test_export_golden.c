@@ -59,3 +59,8 @@ TEST(firefox_reads_as_its_golden_file)
 {
 	check_golden("firefox", "firefox.json");
 }
+
+TEST(llvm_sample_reads_as_its_golden_file)
+{
+	check_golden("llvm-sample", "llvm.prof");
+}

@@ -126,7 +126,8 @@ static void apply_set(struct flow *flow, uint32_t i, const struct effect *e, str
 static void apply_and(uint32_t i, const struct effect *e, struct state *state)
 {
 	value v = read(state, e->base);
-	bool is_alignment = e->imm < 0 && (-e->imm & (-e->imm - 1)) == 0;
+	uint64_t step = 0 - (uint64_t)e->imm;
+	bool is_alignment = e->imm < 0 && (step & (step - 1)) == 0;
 
 	if (value_kind(v) == VALUE_CONST)
 		v = value_const(value_constant(v) & e->imm);

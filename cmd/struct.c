@@ -219,18 +219,13 @@ static void write_structure(struct struct_run *run, const struct structure *stru
 
 /* ---- all functions ------------------------------------------------------------------------------- */
 
-static void find_starts(struct struct_run *run)
+static void find_starts(struct struct_run *run, struct structurer *structurer)
 {
-	struct symbols *symbols = symbols_read(run->image);
-	struct frames *frames = frames_read(run->image);
-	struct functions *functions = functions_new(run->image, symbols, frames, NULL);
-
-	for (size_t i = 0; functions && i < functions->n; i++)
+	structurer_survey(structurer);
+	const struct functions *functions = structurer_functions(structurer);
+	for (size_t i = 0; i < functions->n; i++)
 		if (functions->at[i].kind == FUNCTION_WHOLE || functions->at[i].kind == FUNCTION_PART)
 			vec_push(&run->starts, functions->at[i].start);
-	functions_free(functions);
-	frames_free(frames);
-	symbols_free(symbols);
 }
 
 static bool is_wanted(const struct struct_run *run, const struct function_map *map)
@@ -266,11 +261,12 @@ static void show_progress(size_t done, size_t total)
 
 static int analyse(struct struct_run *run, const struct symbolizer_options *options)
 {
-	struct symbolizer_request request = { .id = run->id, .image = run->image, .vaddrs = run->starts.at, .n = run->starts.n };
 	struct structurer *structurer = structurer_new(run->image);
 
 	if (!structurer)
 		return cmd_usage("struct", "'%s' is for a machine cpprof does not know", run->image->path);
+	find_starts(run, structurer);
+	struct symbolizer_request request = { .id = run->id, .image = run->image, .vaddrs = run->starts.at, .n = run->starts.n };
 	symbolize(options, &request, 1, &run->strings, &run->maps);
 	free(request.how);
 	json_init(&run->json, stdout);
@@ -327,7 +323,6 @@ int cmd_struct(int argc, char **argv)
 		code = cmd_fail(&diag);
 	} else {
 		run.image = images_get(run.images, run.id);
-		find_starts(&run);
 		code = analyse(&run, &options);
 	}
 	function_maps_done(&run.maps);

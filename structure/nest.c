@@ -70,7 +70,18 @@ static bool is_exit(const struct nest *nest, uint32_t loop, uint32_t block)
 	return false;
 }
 
-/* A conditional backward branch; failing that the head's own exit; failing that the backward jump. */
+/* Is atom a written above atom b, in the same procedure? */
+static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
+{
+	const struct atom *atoms = nest->atoms->list.at;
+
+	return a != UNSEEN && atoms[a].context == atoms[b].context && atoms[a].file == atoms[b].file && atoms[a].line < atoms[b].line;
+}
+
+/*
+ * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump that is
+ * written above the others goes back to the head: `for (;;)` has no other trace of its line.
+ */
 static void find_tests(struct nest *nest)
 {
 	const struct cfg *cfg = nest->cfg;
@@ -98,7 +109,7 @@ static void find_tests(struct nest *nest)
 		uint32_t header = nest->machine->loops.at[i].header;
 		if (nest->test.at[i] == UNSEEN && is_exit(nest, i, header))
 			nest->test.at[i] = atom_with_line(nest, header);
-		if (nest->test.at[i] == UNSEEN)
+		if (nest->test.at[i] == UNSEEN || is_higher(nest, jump[i], nest->test.at[i]))
 			nest->test.at[i] = jump[i];
 	}
 	free(loop_at);

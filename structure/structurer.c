@@ -47,6 +47,16 @@ void structurer_free(struct structurer *s)
 	free(s);
 }
 
+void structurer_survey(struct structurer *s)
+{
+	functions_survey(s->functions);
+}
+
+const struct functions *structurer_functions(const struct structurer *s)
+{
+	return s->functions;
+}
+
 static const struct function_map *map_at(const struct function_map *maps, size_t n, uint64_t vaddr)
 {
 	size_t low = 0, high = n;

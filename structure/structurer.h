@@ -4,12 +4,17 @@
  */
 #pragma once
 
+#include "binary/function.h"
 #include "structure/structure.h"
 
 struct structurer;
 /* NULL if nothing can decode the image's code. The image must outlive it. */
 struct structurer *structurer_new(struct image *image);
 void structurer_free(struct structurer *structurer);
+/* Looks through the whole image for functions that nothing names: for all of them, not for a sampled few. */
+void structurer_survey(struct structurer *structurer);
+/* Where the functions of the image start, as far as is known. Valid as long as the structurer, until a survey. */
+const struct functions *structurer_functions(const struct structurer *structurer);
 
 /*
  * The function at vaddr (its start). maps are those of the image, sorted by vaddr; parts of the function

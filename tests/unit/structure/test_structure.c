@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static maps of functions made by hand: blocks of sixteen bytes, each with one line, and the edges between them. */
+#include "structure/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#define START 0x1000u
+#define SIZE 16u
+#define MAX 12
+
+struct made {
+	struct cfg cfg;
+	struct cfg_block blocks[MAX];
+	struct cfg_edge edges[MAX * 2];
+	struct cfg_part part;
+	struct function_map map;
+	struct intern strings;
+	uint32_t file;
+	struct structure structure;
+};
+
+/* Successors of each block, -1 = none. */
+struct shape {
+	int line, column, next, other;
+};
+
+static void make(struct made *m, const struct shape *shape, size_t n)
+{
+	*m = (struct made){ 0 };
+	intern_init(&m->strings);
+	m->file = intern_add(&m->strings, "a.c");
+	m->map = (struct function_map){ .vaddr = START, .size = n * SIZE, .name = intern_add(&m->strings, "f"), .decl_file = m->file,
+					.decl_line = 10, .end_line = 99, .parent_vaddr = START, .source = MAP_FROM_DWARF };
+	for (size_t i = 0; i < n; i++) {
+		struct cfg_block *block = &m->blocks[i];
+		*block = (struct cfg_block){ .start = START + i * SIZE, .end = START + (i + 1) * SIZE, .last = START + (i + 1) * SIZE - 4,
+					     .n_insns = 4, .is_reached = true, .first_edge = (uint32_t)m->cfg.n_edges };
+		if (shape[i].next >= 0)
+			m->edges[m->cfg.n_edges++] = (struct cfg_edge){ (uint32_t)shape[i].next, EDGE_NEXT };
+		if (shape[i].other >= 0)
+			m->edges[m->cfg.n_edges++] = (struct cfg_edge){ (uint32_t)shape[i].other, EDGE_TAKEN };
+		block->n_edges = (uint32_t)m->cfg.n_edges - block->first_edge;
+		block->end_kind = block->n_edges == 2 ? BLOCK_BRANCHES : block->n_edges == 1 ? BLOCK_RUNS_ON : BLOCK_RETURNS;
+		if (shape[i].line)
+			vec_push(&m->map.lines, (struct line_row){ (uint32_t)(i * SIZE), m->file, (uint32_t)shape[i].line,
+								   (uint16_t)shape[i].column, 1 });
+	}
+	m->part = (struct cfg_part){ START, START + n * SIZE };
+	m->cfg.function = START;
+	m->cfg.blocks = m->blocks;
+	m->cfg.edges = m->edges;
+	m->cfg.parts = &m->part;
+	m->cfg.n_parts = 1;
+	m->cfg.n_blocks = n;
+}
+
+static void build(struct made *m, const struct structure_options *options)
+{
+	const struct function_map *maps[] = { &m->map };
+
+	structure_build(&m->cfg, maps, 1, &m->strings, options, &m->structure);
+}
+
+static void unmake(struct made *m)
+{
+	structure_done(&m->structure);
+	function_map_done(&m->map);
+	intern_done(&m->strings);
+}
+
+/* The n-th loop; fails if there is none. */
+static const struct static_scope *loop_at(const struct made *m, unsigned n)
+{
+	for (size_t i = 0; i < m->structure.scopes.n; i++)
+		if (m->structure.scopes.at[i].kind == SCOPE_LOOP && n-- == 0)
+			return &m->structure.scopes.at[i];
+	CHECK(!"such a loop");
+	abort();
+}
+
+static unsigned n_loops(const struct made *m)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < m->structure.scopes.n; i++)
+		n += m->structure.scopes.at[i].kind == SCOPE_LOOP;
+	return n;
+}
+
+static void inline_blocks(struct made *m, const char *name, uint32_t line, uint32_t call_line, unsigned first, unsigned last)
+{
+	vec_push(&m->map.inlines, (struct inline_call){ .parent = INLINE_NONE, .name = intern_add(&m->strings, name), .decl_file = m->file,
+							.decl_line = line, .call_file = m->file, .call_line = call_line, .call_column = 3 });
+	vec_push(&m->map.ranges, (struct inline_range){ first * SIZE, (last + 1) * SIZE, (uint32_t)m->map.inlines.n - 1 });
+}
+
+TEST(structure_places_a_loop_from_its_test_to_its_last_line)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 21);
+	CHECK_EQ(structure_find(&m.structure, START + SIZE), 1);
+	CHECK_EQ(structure_find(&m.structure, START), 0);
+	CHECK_EQ(structure_find(&m.structure, START + 3 * SIZE), 0);
+	unmake(&m);
+}
+
+TEST(structure_starts_a_loop_tested_at_its_end_with_its_body)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 25, 3, 3, -1 }, { 29, 2, 4, 1 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 5);
+	build(&m, NULL);
+	CHECK_EQ(loop_at(&m, 0)->line, 21);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 29);
+	unmake(&m);
+}
+
+TEST(structure_makes_one_loop_of_versions_with_one_test)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, 3 }, { 21, 3, 2, -1 }, { 20, 2, 5, 1 }, { 21, 5, 4, -1 }, { 20, 2, 5, 3 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 6);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(m.structure.pieces.n, 2);
+	CHECK_EQ(m.structure.pieces.at[0].scope, m.structure.pieces.at[1].scope);
+	unmake(&m);
+}
+
+TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
+{
+	struct made m; /* the vector body has the line of i++ alone */
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 41, 2, 1 }, { 21, 3, 3, -1 }, { 20, 2, 4, 2 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 5);
+	m.blocks[1].n_packed = 2;
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK(loop_at(&m, 0)->flags & SCOPE_VECTOR);
+	CHECK_EQ(m.structure.pieces.at[0].flags, SCOPE_VECTOR);
+	CHECK_EQ(m.structure.pieces.at[1].flags, 0);
+	unmake(&m);
+}
+
+TEST(structure_tells_two_loops_on_one_line_apart_by_column)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 2, 2, 1 }, { 20, 40, 3, 2 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 2);
+	unmake(&m);
+}
+
+TEST(structure_keeps_a_way_out_that_is_written_in_the_loop)
+{
+	struct made m; /* block 3: a return between the lines of the loop */
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, 3 }, { 20, 2, 4, 5 }, { 22, 4, -1, -1 }, { 30, 2, -1, -1 }, { 25, 2, 1, -1 } };
+
+	make(&m, shape, 6);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 25);
+	CHECK_EQ(structure_find(&m.structure, START + 3 * SIZE), structure_find(&m.structure, START + SIZE));
+	CHECK_EQ(structure_find(&m.structure, START + 4 * SIZE), 0);
+	unmake(&m);
+}
+
+TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
+{
+	struct made m;
+	const struct shape shape[] = { { 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	inline_blocks(&m, "g", 18, 42, 1, 2);
+	build(&m, NULL);
+	const struct static_scope *around = &m.structure.scopes.at[loop_at(&m, 0)->parent];
+	CHECK_EQ(around->kind, SCOPE_INLINE);
+	CHECK_STR(intern_text(&m.strings, around->name), "g");
+	CHECK_EQ(around->call_line, 42);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	unmake(&m);
+}
+
+TEST(structure_leaves_a_loop_whose_condition_is_inlined_where_it_is)
+{
+	struct made m;
+	const struct shape shape[] = { { 40, 2, 1, -1 }, { 43, 3, 2, -1 }, { 20, 2, 3, 1 }, { 50, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	inline_blocks(&m, "more", 18, 42, 2, 2);
+	build(&m, NULL);
+	CHECK_EQ(loop_at(&m, 0)->parent, 0);
+	CHECK_EQ(loop_at(&m, 0)->line, 42);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 43);
+	uint32_t condition = structure_find(&m.structure, START + 2 * SIZE);
+	CHECK_EQ(m.structure.scopes.at[condition].kind, SCOPE_INLINE);
+	unmake(&m);
+}
+
+TEST(structure_without_lines_knows_loops_by_address)
+{
+	struct made m;
+	const struct shape shape[] = { { 0, 0, 1, -1 }, { 0, 0, 2, 1 }, { 0, 0, 3, 1 }, { 0, 0, -1, -1 } };
+
+	make(&m, shape, 4);
+	m.map.decl_file = m.map.decl_line = 0;
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1); /* one header, two ways back */
+	CHECK_EQ(loop_at(&m, 0)->line, 0);
+	CHECK_EQ(loop_at(&m, 0)->vaddr, START + SIZE);
+	CHECK_EQ(loop_at(&m, 0)->flags & SCOPE_COMPILER_MADE, 0);
+	unmake(&m);
+}
+
+TEST(structure_marks_a_loop_without_lines_between_code_with_lines)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 14, 2, 2, -1 }, { 0, 0, 3, 2 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	vec_push(&m.map.lines, (struct line_row){ 0 });
+	m.map.lines.at[3] = m.map.lines.at[2];
+	m.map.lines.at[2] = (struct line_row){ 2 * SIZE, 0, 0, 0, 0 };
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK(loop_at(&m, 0)->flags & SCOPE_COMPILER_MADE);
+	unmake(&m);
+}
+
+TEST(structure_names_alien_code_by_the_procedure_it_is_written_in)
+{
+	struct made m;
+	const struct shape shape[] = { { 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 } };
+
+	make(&m, shape, 4);
+	m.map.decl_line = 39;
+	struct function_map maps[] = { m.map, { .vaddr = 0x2000, .size = 4, .name = intern_add(&m.strings, "g"), .decl_file = m.file,
+						.decl_line = 18, .end_line = 22 } };
+	struct procedures procedures = { 0 };
+	procedures_find_all(&procedures, maps, 2);
+	struct structure_options options = { .procedures = &procedures };
+	build(&m, &options);
+	const struct static_scope *around = &m.structure.scopes.at[loop_at(&m, 0)->parent];
+	CHECK_STR(intern_text(&m.strings, around->name), "g");
+	CHECK(around->flags & SCOPE_ALIEN);
+	procedures_done(&procedures);
+	unmake(&m);
+}
+
+/* ---- procedures ----------------------------------------------------------------------------------- */
+
+static uint32_t line_of_procedure(const struct procedures *procedures, uint32_t file, uint32_t line)
+{
+	const struct procedure *found = procedures_at(procedures, file, line);
+
+	return found ? found->line : 0;
+}
+
+TEST(procedures_end_where_the_next_begins)
+{
+	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 30 }, { .name = 3, .decl_file = 1, .decl_line = 10 },
+				       { .name = 4, .decl_file = 9, .decl_line = 5 } };
+	struct procedures procedures = { 0 };
+
+	procedures_find_all(&procedures, maps, 3);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 9), 0);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 10), 10);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 29), 10);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 30), 30);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 4000), 30);
+	CHECK_EQ(line_of_procedure(&procedures, 2, 12), 0);
+	CHECK_EQ(line_of_procedure(&procedures, 9, 6), 5);
+	procedures_done(&procedures);
+}
+
+TEST(procedures_contained_ones_end_before_their_host)
+{
+	/* 10: host up to 50; 20 to 25 a function in it; 60 the next, with one that only names its host. */
+	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 10, .end_line = 50 },
+				       { .name = 3, .decl_file = 1, .decl_line = 20, .end_line = 25 },
+				       { .name = 4, .decl_file = 1, .decl_line = 60, .end_line = 65 },
+				       { .name = 5, .decl_file = 1, .decl_line = 70, .end_line = 75, .scope = 4 } };
+	struct procedures procedures = { 0 };
+
+	procedures_find_all(&procedures, maps, 4);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 22), 20);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 26), 10);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 55), 10);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 66), 60);
+	CHECK_EQ(line_of_procedure(&procedures, 1, 72), 70);
+	CHECK_EQ(procedures_at(&procedures, 1, 72)->host, 2);
+	procedures_done(&procedures);
+}

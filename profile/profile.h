@@ -19,7 +19,7 @@
 
 /* Strings are ids in profile.strings. */
 struct profile_run {
-	uint32_t tool_version, command_line, mode; /* mode: "record", "attach", "import" */
+	uint32_t tool_version, command_line, mode; /* mode: "record", "attach", "import", "merge" */
 	uint32_t host, kernel, cpu, arch;
 	uint32_t target; /* what was profiled, in words: a command or pids */
 	uint32_t n_cpus;

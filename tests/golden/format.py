@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+profile/FORMAT.md, held against the file: an independent reader, written from the text alone, must find
+what cpprof report says is there. usage: format.py CPPROF FILE
+"""
+import json
+import shutil
+import struct
+import subprocess
+import sys
+from collections import Counter
+
+NONE = None
+
+
+def crc32c(data, crc=0):
+    crc ^= 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def unpack(data):
+    if not shutil.which("zstd"):
+        print("skipped: a section is packed and there is no zstd command")
+        sys.exit(77)
+    return subprocess.run(["zstd", "-dc"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def uleb(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                return value & (1 << 64) - 1
+
+    def sleb(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                return value - (1 << shift) if byte & 0x40 else value
+
+    def take(self, n):
+        self.at += n
+        assert self.at <= len(self.data)
+        return self.data[self.at - n:self.at]
+
+    def take_sized(self):
+        return self.take(self.uleb())
+
+
+def table(data, columns, image_column=None):
+    """Columns as in FORMAT.md: "name coding", with ? behind a coding that may be none."""
+    r = Reader(data)
+    n, n_columns = r.uleb(), r.uleb()
+    rows = [{} for _ in range(n)]
+    for number in range(n_columns):
+        column = Reader(r.take_sized())
+        if number >= len(columns):
+            continue
+        name, coding = columns[number].split()
+        may_be_none, coding = coding.endswith("?"), coding.rstrip("?")
+        last = Counter()
+        for i, row in enumerate(rows):
+            key = row[image_column] if coding == "in-image" else 0
+            if coding == "plain":
+                value = column.uleb()
+            elif coding == "signed":
+                value = column.sleb()
+            elif coding == "back":
+                value = i - column.uleb()
+            elif coding == "build-id":
+                value = column.take(column.byte()).hex()
+            else:
+                value = last[key] = (last[key] + column.sleb()) % (1 << 64)
+            row[name] = (value - 1 if value else NONE) if may_be_none else value
+        assert column.at == len(column.data), f"column {name} has bytes left"
+    assert r.at == len(data), "the table has bytes left"
+    return rows
+
+
+def sections(data):
+    magic, major, _, n, size, zero, checksum = struct.unpack_from("<8sHHIQII", data)
+    assert magic == b"cpprof\n\0" and major == 1 and size == len(data) and zero == 0
+    end = 32 + 40 * n
+    assert checksum == crc32c(data[:28] + data[32:end]), "the header's checksum"
+    found = {}
+    for i in range(n):
+        number, flags, offset, size, unpacked, checksum, zero = struct.unpack_from("<IIQQQII", data, 32 + 40 * i)
+        stored = data[offset:offset + size]
+        assert len(stored) == size and crc32c(stored) == checksum and zero == 0 and number not in found
+        found[number] = unpack(stored) if flags & 1 else stored
+        assert len(found[number]) == unpacked
+    return found
+
+
+def strings(data):
+    r = Reader(data)
+    lengths = [r.uleb() for _ in range(r.uleb())]
+    return [r.take(n).decode() for n in lengths]
+
+
+def main():
+    cpprof, path = sys.argv[1:]
+    with open(path, "rb") as file:
+        parts = sections(file.read())
+    names = strings(parts[1])
+    nodes = table(parts[8], ["parent back", "image plain?", "vaddr in-image", "flags plain"], "image")
+    values = table(parts[9], ["node delta", "thread delta", "metric delta", "value plain"])
+    quality = {row["counter"]: row["value"] for row in table(parts[11], ["counter plain", "value plain"])}
+    functions = table(Reader(parts[13]).take_sized(), [
+        "image delta", "vaddr in-image", "size plain", "name delta", "linkage delta", "decl_file delta",
+        "decl_line plain", "end_line plain", "scope plain", "parent_vaddr in-image", "source plain",
+        "n_lines plain", "n_inlines plain", "n_ranges plain"], "image")
+
+    def name_of(node):
+        vaddr = node["vaddr"] - (node["flags"] & 1)
+        for f in functions:
+            if f["image"] == node["image"] and f["vaddr"] <= vaddr < f["vaddr"] + f["size"]:
+                return names[f["name"]]
+        return f"[unknown] 0x{vaddr:x}"
+
+    ours = Counter()
+    for value in values:
+        if value["metric"] == 0:
+            ours[name_of(nodes[value["node"]])] += value["value"]
+    assert sum(ours.values()) == quality[0], "samples of the tree and the tally"
+    assert all(node["parent"] < i for i, node in enumerate(nodes) if i)
+
+    report = json.loads(subprocess.run(
+        [cpprof, "report", path, "--view", "flat", "--no-inlines", "--no-loops", "--percent-limit", "0",
+         "--format", "json"], stdout=subprocess.PIPE, check=True).stdout)
+    theirs = {row["name"]: row["self_samples"] for row in report["rows"]}
+    assert theirs == dict(ours), f"the report says {theirs}, the file {dict(ours)}"
+    print(f"{path}: {len(nodes)} nodes, {len(functions)} functions, {sum(ours.values())} samples: as the report says")
+
+
+main()

@@ -89,6 +89,8 @@ struct bytes image_bytes(const struct image *image, uint64_t vaddr);
 /* The same, but only inside executable segments. */
 struct bytes image_code(const struct image *image, uint64_t vaddr);
 bool image_is_code(const struct image *image, uint64_t vaddr);
+/* The end of the section that vaddr is in, or of the segment where there are no sections; vaddr if it is no code. */
+uint64_t image_code_end(const struct image *image, uint64_t vaddr);
 /* The same, but the file need not have the bytes: debug files keep the addresses and drop the code. */
 bool image_is_executable(const struct image *image, uint64_t vaddr);
 /* NULL if there is no such section. */

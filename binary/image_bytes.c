@@ -37,6 +37,16 @@ bool image_is_code(const struct image *image, uint64_t vaddr)
 	return image_code(image, vaddr).len > 0;
 }
 
+uint64_t image_code_end(const struct image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct section *s = &image->sections[i];
+		if ((s->flags & SHF_EXECINSTR) && vaddr >= s->vaddr && vaddr - s->vaddr < s->size)
+			return s->vaddr + s->size;
+	}
+	return vaddr + image_code(image, vaddr).len;
+}
+
 bool image_is_executable(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {

@@ -62,6 +62,8 @@ static void tell_notes(const struct import *import)
 	const struct source_info *info = &import->source->info;
 	bool has_names = import->kallsyms || perf_file_origin(import->source).is_this_kernel;
 
+	if (!perf_file_origin(import->source).has_stacks)
+		tell(import, "the recording holds no stacks, only addresses: record them with `perf record --call-graph dwarf`");
 	for (size_t i = 0; i < info->notes.n; i++)
 		tell(import, info->notes.at[i]);
 	if (import->resolves && import->has_kernel && !has_names)

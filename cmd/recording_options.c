@@ -89,7 +89,8 @@ static int find_targets(struct recording_options *options, const struct command_
 	if (line->n_operands && n_given)
 		return cmd_usage(line->command, "give a command to run or something to attach to, not both");
 	if (line->n_operands && !is_record)
-		return cmd_usage(line->command, "unexpected '%s'", line->operands[0]);
+		return cmd_usage(line->command, "unexpected '%s'; a target is given with -p PID, -t TID or -n NAME",
+				 line->operands[0]);
 	if (!line->n_operands && !n_given)
 		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
 							  : "give a target: -p PID, -t TID or -n NAME");
@@ -106,6 +107,8 @@ static int check(const struct recording_options *options, const char *command)
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them", options->format);
+	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
+		return cmd_usage(command, "--stream writes to standard output; give the profile a file with -o FILE");
 	if (options->stream > 0 && options->watch)
 		return cmd_usage(command, "--stream and --watch exclude each other");
 	return GO_ON;

@@ -344,7 +344,7 @@ struct perf_file_origin perf_file_origin(const struct source *source)
 {
 	const struct perf_file *file = (const struct perf_file *)source;
 	const struct source_info *info = &source->info;
-	struct perf_file_origin origin = { 0 };
+	struct perf_file_origin origin = { .has_stacks = perf_header_has_stacks(&file->header) };
 	struct utsname here;
 
 	if (uname(&here) < 0 || !info->host || !info->kernel)

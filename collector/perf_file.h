@@ -28,5 +28,6 @@ int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *
 struct perf_file_origin {
 	bool is_this_host;   /* its pids, and what they left in /tmp, are ours */
 	bool is_this_kernel; /* ... and its kernel still runs, at the same addresses */
+	bool has_stacks;     /* else its samples are one address each */
 };
 struct perf_file_origin perf_file_origin(const struct source *source);

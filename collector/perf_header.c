@@ -321,6 +321,15 @@ bool perf_header_add_record(struct perf_header *header, struct bytes record)
 	}
 }
 
+bool perf_header_has_stacks(const struct perf_header *header)
+{
+	for (size_t i = 0; i < header->entries.n; i++)
+		if (header->entries.at[i].layout.sample_type &
+		    (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_STACK_USER))
+			return true;
+	return false;
+}
+
 const struct build_id *perf_header_build_id(const struct perf_header *header, const char *path)
 {
 	for (size_t i = 0; i < header->build_ids.n; i++)

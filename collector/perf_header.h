@@ -61,5 +61,7 @@ int perf_header_finish(struct perf_header *header, const char *name, struct sour
 
 /* How this record is laid out. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, struct bytes record);
+/* Some samples carry more than one address: a call chain, branches, or a copy of the stack. */
+bool perf_header_has_stacks(const struct perf_header *header);
 /* As recorded for that path; NULL if there is none. */
 const struct build_id *perf_header_build_id(const struct perf_header *header, const char *path);

@@ -184,7 +184,8 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	struct writer_state w = { profile, annotation, options, structure_of(profile, annotation->map), ret };
 	const struct function_map *map = annotation->map;
 	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
-	struct interval interval = number_interval(annotation->self[0], annotation->all[0]);
+	struct interval interval = number_interval_of_cost(annotation->self[options->metric], annotation->all[options->metric],
+							   annotation->self[0], annotation->all[0]);
 
 	struct line head = line_start(ret, &options->style);
 	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));

@@ -85,16 +85,28 @@ double number_share(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-struct interval number_interval(uint64_t part, uint64_t whole)
+/* Of a share p that n samples found. */
+static struct interval wilson(double p, double n)
 {
 	const double z = 1.959964; /* 95 % of a normal distribution lie within */
-
-	if (whole == 0)
-		return (struct interval){ 0, 100 };
-
-	double n = (double)whole, p = (double)part / n;
 	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
 	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-	double low = part == 0 ? 0 : middle - half, high = part == whole ? 1 : middle + half;
+	double low = p <= 0 ? 0 : middle - half, high = p >= 1 ? 1 : middle + half;
+
 	return (struct interval){ 100 * low, 100 * high };
+}
+
+struct interval number_interval(uint64_t part, uint64_t whole)
+{
+	return whole ? wilson((double)part / (double)whole, (double)whole) : (struct interval){ 0, 100 };
+}
+
+struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples, uint64_t all_samples)
+{
+	struct interval by_count = number_interval(samples, all_samples);
+
+	if (all_samples == 0 || all_cost == 0)
+		return by_count;
+	struct interval by_cost = wilson((double)cost / (double)all_cost, (double)all_samples);
+	return (struct interval){ fmin(by_count.low, by_cost.low), fmax(by_count.high, by_cost.high) };
 }

@@ -13,10 +13,8 @@
 #include "report/rows.h"
 
 /* The 95 % interval of a share. */
-static void put_interval(struct json *json, const char *name, uint64_t samples, uint64_t all)
+static void put_interval(struct json *json, const char *name, struct interval interval)
 {
-	struct interval interval = number_interval(samples, all);
-
 	json_name(json, name);
 	json_array(json);
 	json_number(json, round(interval.low * 100) / 100);
@@ -32,7 +30,10 @@ struct row_writer {
 static void put_row(void *context, const struct row_facts *facts)
 {
 	const struct row_writer *writer = context;
+	const struct text_report *report = writer->report;
 	struct json *json = writer->json;
+	struct interval self = number_interval_of_cost(facts->self, report->total, facts->self_samples, report->samples);
+	struct interval total = number_interval_of_cost(facts->total, report->total, facts->total_samples, report->samples);
 
 	json_object(json);
 	json_int_of(json, "parent", facts->parent == UINT32_MAX ? -1 : (int64_t)facts->parent);
@@ -44,11 +45,11 @@ static void put_row(void *context, const struct row_facts *facts)
 	json_uint_of(json, "line", facts->line);
 	json_uint_of(json, "self", facts->self);
 	json_number_of(json, "self_percent", facts->self_percent);
-	put_interval(json, "self_ci95", facts->self_samples, writer->report->samples);
+	put_interval(json, "self_ci95", self);
 	json_uint_of(json, "self_samples", facts->self_samples);
 	json_uint_of(json, "total", facts->total);
 	json_number_of(json, "total_percent", facts->total_percent);
-	put_interval(json, "total_ci95", facts->total_samples, writer->report->samples);
+	put_interval(json, "total_ci95", total);
 	json_uint_of(json, "total_samples", facts->total_samples);
 	json_end_object(json);
 }

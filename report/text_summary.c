@@ -38,7 +38,7 @@ static void add_scope(const struct text_report *report, uint32_t scope, struct t
 /* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
 static void add_share(const struct text_report *report, uint64_t cost, uint64_t samples, struct text *ret)
 {
-	struct interval interval = number_interval(samples, report->samples);
+	struct interval interval = number_interval_of_cost(cost, report->total, samples, report->samples);
 	char number[NUMBER_MAX];
 
 	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number), interval.low,

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 
 struct stored_header {
 	uint32_t n_strings, n_maps, n_lines, n_inlines, n_ranges, n_text;

@@ -216,17 +216,18 @@ void naming_complete(const struct naming *naming, struct function_map *map, stru
 
 /* ---- functions by address ------------------------------------------------------------------ */
 
-/* An unsized symbol ends where the next one starts. */
+/* An unsized symbol ends where the next one starts, or with its section: _init has no part of the PLT. */
 static uint64_t symbol_end(const struct naming *naming, const struct symbol *symbol)
 {
 	const struct symbol *end = naming->symbols->at + naming->symbols->n;
 
 	if (symbol->size)
 		return symbol->vaddr + symbol->size;
+	uint64_t section_end = image_code_end(naming->options.image, symbol->vaddr);
 	for (const struct symbol *next = symbol + 1; next < end; next++)
 		if (next->vaddr > symbol->vaddr)
-			return next->vaddr;
-	return symbol->vaddr + image_code(naming->options.image, symbol->vaddr).len;
+			return next->vaddr < section_end ? next->vaddr : section_end;
+	return section_end;
 }
 
 /* Code without a symbol: a stub, or a function whose start must be recovered. */
@@ -254,7 +255,7 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 	const struct symbol *symbol = symbols_find(naming->symbols, map->vaddr);
 	struct function function;
 
-	if (symbol) {
+	if (symbol && map->vaddr < symbol_end(naming, symbol)) {
 		map->vaddr = symbol->vaddr;
 		map->size = symbol_end(naming, symbol) - symbol->vaddr;
 		map->source = MAP_FROM_SYMBOL;

@@ -44,6 +44,9 @@ run 2 "$CPPROF" record --stack-size 1m -- true
 run 2 "$CPPROF" record -p 1 -- true
 run 2 "$CPPROF" attach
 run 2 "$CPPROF" attach -p x
+run 2 "$CPPROF" attach 1234
+says "-p PID"
+run 2 "$CPPROF" record --stream 1 -o - -- true
 run 2 "$CPPROF" attach -p 0
 run 2 "$CPPROF" attach --durtion 3
 says "did you mean '--duration'"

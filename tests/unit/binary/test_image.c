@@ -55,6 +55,8 @@ TEST(image_knows_its_code_and_sections)
 	CHECK(image_code(image, text->vaddr).at == image->file.at + text->offset);
 	CHECK_EQ(image_vaddr_of_offset(image, text->offset), text->vaddr);
 	CHECK_EQ(image_bytes(image, UINT64_MAX - 4).len, 0);
+	CHECK_EQ(image_code_end(image, text->vaddr), text->vaddr + text->size);
+	CHECK_EQ(image_code_end(image, UINT64_MAX - 4), UINT64_MAX - 4);
 	images_free(images);
 }
 

@@ -11,12 +11,14 @@ bool a64_is_packed(struct bytes code)
 {
 	if (code.len < 4)
 		return false;
-	uint32_t word = (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 | (uint32_t)code.at[3] << 24;
+	uint32_t word = (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 |
+			(uint32_t)code.at[3] << 24;
 	bool is_simd = (word & 0x9e000000) == 0x0e000000;
 	bool is_sve = (word & 0x1e000000) == 0x04000000 || (word & 0xff000000) == 0x65000000;
 	bool is_immediate = (word & 0x9ff80400) == 0x0f000400; /* movi and its like */
 	bool is_copy = (word & 0x9fe08400) == 0x0e000400;      /* dup, ins, umov */
-	bool is_shuffle = (word & 0xbf208400) == 0x0e000000 || (word & 0xbf208c00) == 0x0e000800 || (word & 0xbf208400) == 0x2e000000; /* tbl, zip, ext */
+	bool is_shuffle = (word & 0xbf208400) == 0x0e000000 || (word & 0xbf208c00) == 0x0e000800 ||
+			  (word & 0xbf208400) == 0x2e000000; /* tbl, zip, ext */
 
 	return is_sve || (is_simd && !is_immediate && !is_copy && !is_shuffle);
 }
@@ -59,12 +61,54 @@ static bool find_opcode(struct bytes code, struct opcode *ret)
 static bool is_packed_integer(uint8_t byte)
 {
 	switch (byte) {
-	case 0x64: case 0x65: case 0x66: case 0x71: case 0x72: case 0x73: case 0x74: case 0x75: case 0x76:
-	case 0xd1: case 0xd2: case 0xd3: case 0xd4: case 0xd5: case 0xd8: case 0xd9: case 0xda: case 0xdb:
-	case 0xdc: case 0xdd: case 0xde: case 0xdf: case 0xe0: case 0xe1: case 0xe2: case 0xe3: case 0xe4:
-	case 0xe5: case 0xe8: case 0xe9: case 0xea: case 0xeb: case 0xec: case 0xed: case 0xee: case 0xf1:
-	case 0xf2: case 0xf3: case 0xf4: case 0xf5: case 0xf6: case 0xf8: case 0xf9: case 0xfa: case 0xfb:
-	case 0xfc: case 0xfd: case 0xfe:
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x71:
+	case 0x72:
+	case 0x73:
+	case 0x74:
+	case 0x75:
+	case 0x76:
+	case 0xd1:
+	case 0xd2:
+	case 0xd3:
+	case 0xd4:
+	case 0xd5:
+	case 0xd8:
+	case 0xd9:
+	case 0xda:
+	case 0xdb:
+	case 0xdc:
+	case 0xdd:
+	case 0xde:
+	case 0xdf:
+	case 0xe0:
+	case 0xe1:
+	case 0xe2:
+	case 0xe3:
+	case 0xe4:
+	case 0xe5:
+	case 0xe8:
+	case 0xe9:
+	case 0xea:
+	case 0xeb:
+	case 0xec:
+	case 0xed:
+	case 0xee:
+	case 0xf1:
+	case 0xf2:
+	case 0xf3:
+	case 0xf4:
+	case 0xf5:
+	case 0xf6:
+	case 0xf8:
+	case 0xf9:
+	case 0xfa:
+	case 0xfb:
+	case 0xfc:
+	case 0xfd:
+	case 0xfe:
 		return true;
 	default:
 		return false;
@@ -79,11 +123,13 @@ bool x86_is_packed(struct bytes code)
 		return false;
 	if (op.map == 1) {
 		bool is_float = op.byte == 0x51 || (op.byte >= 0x58 && op.byte <= 0x5f);
-		return (is_float && op.prefix <= PREFIX_66) || (op.prefix == PREFIX_66 && is_packed_integer(op.byte));
+		return (is_float && op.prefix <= PREFIX_66) ||
+		       (op.prefix == PREFIX_66 && is_packed_integer(op.byte));
 	}
 	if (op.prefix != PREFIX_66)
 		return false;
-	if (op.is_vex && op.byte >= 0x96 && op.byte <= 0xbf) /* fused multiply-add: odd is scalar, but for the alternating ones */
+	if (op.is_vex && op.byte >= 0x96 &&
+	    op.byte <= 0xbf) /* fused multiply-add: odd is scalar, but for the alternating ones */
 		return (op.byte & 15) >= 6 && ((op.byte & 15) < 8 || !(op.byte & 1));
 	return (op.byte >= 0x1c && op.byte <= 0x1e) || (op.byte >= 0x38 && op.byte <= 0x40);
 }

@@ -55,9 +55,11 @@ static bool learn_callees(struct functions *functions, const struct flow *flow, 
 		const struct insn *insn = &flow->insns.at[i];
 		bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
 		uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
-		if (callee == FUNCTION_NONE || callee == flow->function || functions->at[callee].start != insn->target)
+		if (callee == FUNCTION_NONE || callee == flow->function ||
+		    functions->at[callee].start != insn->target)
 			continue;
-		if (functions->at[callee].kind != FUNCTION_WHOLE || functions->at[callee].returns != RETURNS_UNKNOWN)
+		if (functions->at[callee].kind != FUNCTION_WHOLE ||
+		    functions->at[callee].returns != RETURNS_UNKNOWN)
 			continue;
 		learn(functions, callee, chain);
 		any |= functions->at[callee].returns == RETURNS_NEVER;

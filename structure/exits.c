@@ -4,8 +4,8 @@
  *
  * A `return`, a `throw` or a call of abort between the lines of a loop never comes round again, so it is
  * no part of any cycle. In the source it stands in the loop, and there its cost is looked for. Code that is
- * entered from a loop, and whose lines lie below the loop's head and not behind its end, goes with it. That it is
- * entered from elsewhere too says nothing: the first iteration may have been peeled off.
+ * entered from a loop, and whose lines lie below the loop's head and not behind its end, goes with it. That
+ * it is entered from elsewhere too says nothing: the first iteration may have been peeled off.
  */
 #include <stdlib.h>
 

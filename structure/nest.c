@@ -11,7 +11,8 @@
 
 uint64_t statement_key(const struct atom *atom)
 {
-	return hash_u64(hash_u64((uint64_t)atom->file << 32 | atom->line) ^ hash_u64((uint64_t)atom->context << 32 | atom->column));
+	return hash_u64(hash_u64((uint64_t)atom->file << 32 | atom->line) ^
+			hash_u64((uint64_t)atom->context << 32 | atom->column));
 }
 
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
@@ -75,12 +76,13 @@ static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
 {
 	const struct atom *atoms = nest->atoms->list.at;
 
-	return a != UNSEEN && atoms[a].context == atoms[b].context && atoms[a].file == atoms[b].file && atoms[a].line < atoms[b].line;
+	return a != UNSEEN && atoms[a].context == atoms[b].context && atoms[a].file == atoms[b].file &&
+	       atoms[a].line < atoms[b].line;
 }
 
 /*
- * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump that is
- * written above the others goes back to the head: `for (;;)` has no other trace of its line.
+ * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump
+ * that is written above the others goes back to the head: `for (;;)` has no other trace of its line.
  */
 static void find_tests(struct nest *nest)
 {
@@ -101,7 +103,8 @@ static void find_tests(struct nest *nest)
 			uint32_t loop = loop_at[cfg->edges[cfg->blocks[b].first_edge + e].to];
 			if (loop == LOOP_NONE || !loops_contain(nest->machine, loop, b))
 				continue;
-			uint32_t *found = cfg->blocks[b].end_kind == BLOCK_BRANCHES ? &nest->test.at[loop] : &jump[loop];
+			uint32_t *found = cfg->blocks[b].end_kind == BLOCK_BRANCHES ? &nest->test.at[loop]
+										    : &jump[loop];
 			if (*found == UNSEEN)
 				*found = atom_with_line(nest, b);
 		}
@@ -130,7 +133,8 @@ static void group_versions(struct nest *nest)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
 		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
-		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^ around * 0x9e3779b97f4a7c15u);
+		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^
+					around * 0x9e3779b97f4a7c15u);
 		uint32_t other = map_find(&seen, key);
 		if (other == MAP_NONE)
 			map_put(&seen, key, i);
@@ -165,11 +169,13 @@ static void make_loops(struct nest *nest)
 			continue;
 		}
 		vec_push(&nest->source, (uint32_t)nest->loops.n);
-		vec_push(&nest->loops, (struct source_loop){
-					       .parent = loop->parent == LOOP_NONE ? LOOP_NONE : nest->source.at[loop->parent],
-					       .flags = flags,
-					       .vaddr = nest->cfg->blocks[loop->header].start,
-				       });
+		vec_push(&nest->loops,
+			 (struct source_loop){
+				 .parent = loop->parent == LOOP_NONE ? LOOP_NONE
+								     : nest->source.at[loop->parent],
+				 .flags = flags,
+				 .vaddr = nest->cfg->blocks[loop->header].start,
+			 });
 	}
 }
 
@@ -255,7 +261,8 @@ static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
 static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 {
 	add_context(nest, loop, context);
-	for (; context == 0 && loop != LOOP_NONE && !nest->loops.at[loop].has_own; loop = nest->loops.at[loop].parent)
+	for (; context == 0 && loop != LOOP_NONE && !nest->loops.at[loop].has_own;
+	     loop = nest->loops.at[loop].parent)
 		nest->loops.at[loop].has_own = true;
 }
 
@@ -281,14 +288,15 @@ static void find_contexts(struct nest *nest)
 }
 
 /*
- * Alien contexts are all siblings, so a loop with code of two of them falls out of both, though no line of the
- * procedure itself is in it. Then it stands where its test does, and the others are flattened into it.
+ * Alien contexts are all siblings, so a loop with code of two of them falls out of both, though no line of
+ * the procedure itself is in it. Then it stands where its test does, and the others are flattened into it.
  */
 static void place_aliens(struct nest *nest)
 {
 	for (uint32_t i = (uint32_t)nest->machine->loops.n; i-- > 0;) {
 		struct source_loop *loop = &nest->loops.at[nest->source.at[i]];
-		uint32_t test = nest->test.at[i] == UNSEEN ? 0 : nest->atoms->list.at[nest->test.at[i]].context;
+		uint32_t test =
+			nest->test.at[i] == UNSEEN ? 0 : nest->atoms->list.at[nest->test.at[i]].context;
 		if (loop->context == 0 && !loop->has_own && test && nest->contexts->list.at[test].is_alien)
 			loop->context = test;
 	}

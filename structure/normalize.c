@@ -14,7 +14,8 @@ static bool is_between(const struct nest *nest, uint32_t loop, const struct atom
 {
 	const struct source_loop *l = &nest->loops.at[loop];
 
-	return atom->context == l->context && atom->file == l->file && atom->line >= l->line && atom->line <= l->end_line;
+	return atom->context == l->context && atom->file == l->file && atom->line >= l->line &&
+	       atom->line <= l->end_line;
 }
 
 /* ---- disjoint loops that share a statement are one loop ------------------------------------------ */
@@ -30,8 +31,9 @@ static uint32_t *members(const struct nest *nest)
 }
 
 /*
- * A region with several entries makes a nest of loops, one for each. Where one starts no later in the source than
- * the one around it, the source has one. (Loops with one entry stay: array syntax makes whole nests of one line.)
+ * A region with several entries makes a nest of loops, one for each. Where one starts no later in the source
+ * than the one around it, the source has one. (Loops with one entry stay: array syntax makes whole nests of
+ * one line.)
  */
 bool normalize_fold(struct nest *nest)
 {
@@ -41,8 +43,10 @@ bool normalize_fold(struct nest *nest)
 		uint32_t parent = nest->machine->loops.at[i].parent;
 		if (parent == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, parent))
 			continue;
-		const struct source_loop *inner = &nest->loops.at[nest->source.at[i]], *outer = &nest->loops.at[nest->source.at[parent]];
-		if (!inner->line || inner->line > outer->line || inner->file != outer->file || inner->context != outer->context)
+		const struct source_loop *inner = &nest->loops.at[nest->source.at[i]],
+					 *outer = &nest->loops.at[nest->source.at[parent]];
+		if (!inner->line || inner->line > outer->line || inner->file != outer->file ||
+		    inner->context != outer->context)
 			continue;
 		if (!((inner->flags | outer->flags) & SCOPE_IRREDUCIBLE))
 			continue;
@@ -91,7 +95,8 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 			continue;
 		uint64_t around = l->parent + 1ull;
 		uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
-		if (is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE && nest_holds(nest, loop, nest->evidence.at[index]))
+		if (is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE &&
+		    nest_holds(nest, loop, nest->evidence.at[index]))
 			fuse_by(fusion, key, loop);
 		fuse_by(fusion, hash_u64(key + l->line), loop);
 	}
@@ -111,8 +116,9 @@ bool normalize_fuse(struct nest *nest)
 /* ---- a statement stands at its deepest place ------------------------------------------------------ */
 
 struct place {
-	uint32_t loop;  /* the deepest source loop the statement was seen in */
-	bool is_torn;   /* it was seen in loops of which neither holds the other: no deeper than what holds both */
+	uint32_t loop; /* the deepest source loop the statement was seen in */
+	bool is_torn; /* it was seen in loops of which neither holds the other: no deeper than what holds both
+		       */
 };
 
 static void see(const struct nest *nest, struct place *place, uint32_t loop)
@@ -131,7 +137,8 @@ static uint32_t rightful_loop(const struct nest *nest, const struct atom *atom)
 {
 	uint32_t loop = atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
 
-	while (loop != LOOP_NONE && nest->loops.at[loop].context == atom->context && !is_between(nest, loop, atom))
+	while (loop != LOOP_NONE && nest->loops.at[loop].context == atom->context &&
+	       !is_between(nest, loop, atom))
 		loop = nest->loops.at[loop].parent;
 	return loop;
 }

@@ -3,9 +3,9 @@
  * overlap: copies of a loop that share no statement.
  *
  * A vector body may be left with one source position, say that of `i++`, and its remainder with all others.
- * Two loops of a program text stand one behind the other or one in the other, never across: siblings that start
- * on one line and whose lines and columns run into each other are copies of one loop. Two loops written on
- * one line are told apart by their columns.
+ * Two loops of a program text stand one behind the other or one in the other, never across: siblings that
+ * start on one line and whose lines and columns run into each other are copies of one loop. Two loops written
+ * on one line are told apart by their columns.
  */
 #include <stdlib.h>
 
@@ -30,22 +30,30 @@ static void find_spans(const struct nest *nest, struct span *spans)
 {
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		const struct source_loop *l = &nest->loops.at[i];
-		spans[i] = (struct span){ .parent = l->parent, .context = l->context, .file = l->file, .line = l->line, .from = UINT64_MAX };
+		spans[i] = (struct span){ .parent = l->parent,
+					  .context = l->context,
+					  .file = l->file,
+					  .line = l->line,
+					  .from = UINT64_MAX };
 	}
 	for (uint32_t i = (uint32_t)nest->source.n; i-- > 0;)
 		spans[nest->source.at[i]].member = i;
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
-		uint32_t loop = atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
+		uint32_t loop =
+			atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
 		for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
 			struct span *span = &spans[loop];
-			if (atom->context == span->context && atom->file == span->file && atom->line >= span->line)
+			if (atom->context == span->context && atom->file == span->file &&
+			    atom->line >= span->line)
 				widen(span, atom);
 		}
 	}
 }
 
-#define ORDER(a, b, what) if ((a)->what != (b)->what) return (a)->what < (b)->what ? -1 : 1
+#define ORDER(a, b, what)           \
+	if ((a)->what != (b)->what) \
+	return (a)->what < (b)->what ? -1 : 1
 
 static int compare_spans(const void *left, const void *right)
 {
@@ -62,7 +70,8 @@ static int compare_spans(const void *left, const void *right)
 
 static bool are_siblings(const struct span *a, const struct span *b)
 {
-	return a->parent == b->parent && a->context == b->context && a->file == b->file && a->line == b->line && a->line != 0;
+	return a->parent == b->parent && a->context == b->context && a->file == b->file &&
+	       a->line == b->line && a->line != 0;
 }
 
 bool normalize_overlap(struct nest *nest)

@@ -41,7 +41,8 @@ static void add_tests(const struct nest *nest, struct extent *extents)
 		struct extent *extent = &extents[source];
 		if (nest->test.at[i] == UINT32_MAX)
 			continue;
-		struct native_line line = nest_native_line(nest, nest->loops.at[source].context, &nest->atoms->list.at[nest->test.at[i]]);
+		struct native_line line = nest_native_line(nest, nest->loops.at[source].context,
+							   &nest->atoms->list.at[nest->test.at[i]]);
 		if (line.line && (!extent->test || (line.file == extent->file && line.line < extent->test))) {
 			extent->file = line.file;
 			extent->test = line.line;
@@ -78,7 +79,8 @@ static void add_line(const struct nest *nest, struct extent *extents, uint32_t i
 {
 	const struct atom *atom = &nest->atoms->list.at[index];
 
-	for (uint32_t loop = nest->evidence.at[index]; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
+	for (uint32_t loop = nest->evidence.at[index]; loop != LOOP_NONE;
+	     loop = nest->loops.at[loop].parent) {
 		struct extent *extent = &extents[loop];
 		struct native_line line = nest_native_line(nest, nest->loops.at[loop].context, atom);
 		if (!line.line)
@@ -97,11 +99,13 @@ static uint32_t first_line(const struct extent *extent)
 		return extent->test ? extent->test : extent->least;
 	if (extent->least >= extent->test)
 		return extent->test;
-	/* Lines above the test: the loop ends with its test, or there is little but the test at the end ... */
+	/* Lines above the test: the loop ends with its test, or there is little but the test at the end ...
+	 */
 	if (extent->most <= extent->test || extent->above > extent->below)
 		return extent->least;
 	/* ... or its head is written over several lines. */
-	bool is_near = extent->least_own && extent->least_own < extent->test && extent->test - extent->least_own <= TOLERANCE;
+	bool is_near = extent->least_own && extent->least_own < extent->test &&
+		       extent->test - extent->least_own <= TOLERANCE;
 	return is_near ? extent->least_own : extent->test;
 }
 
@@ -111,7 +115,8 @@ static void widen_parents(struct nest *nest)
 	for (size_t i = nest->loops.n; i-- > 0;) {
 		const struct source_loop *loop = &nest->loops.at[i];
 		struct source_loop *around = loop->parent == LOOP_NONE ? NULL : &nest->loops.at[loop->parent];
-		if (!around || !loop->line || !around->line || around->context != loop->context || around->file != loop->file)
+		if (!around || !loop->line || !around->line || around->context != loop->context ||
+		    around->file != loop->file)
 			continue;
 		around->line = lesser(around->line, loop->line);
 		around->end_line = around->end_line > loop->end_line ? around->end_line : loop->end_line;

@@ -13,7 +13,9 @@ static void add(struct procedures *procedures, struct procedure procedure)
 		vec_push(&procedures->list, procedure);
 }
 
-#define ORDER(a, b, what) if ((a)->what != (b)->what) return (a)->what < (b)->what ? -1 : 1
+#define ORDER(a, b, what)           \
+	if ((a)->what != (b)->what) \
+	return (a)->what < (b)->what ? -1 : 1
 
 static int compare(const void *left, const void *right)
 {
@@ -43,7 +45,8 @@ static void drop_copies(struct procedures *procedures)
 /* Does the outer procedure go on behind the line that the inner one starts on, or is it said to hold it? */
 static bool contains(const struct procedure *outer, const struct procedure *inner)
 {
-	return outer->file == inner->file && (outer->known_end >= inner->line || (inner->host_name && inner->host_name == outer->name));
+	return outer->file == inner->file &&
+	       (outer->known_end >= inner->line || (inner->host_name && inner->host_name == outer->name));
 }
 
 /* One pass: those that are open are on a stack; what does not lie in the innermost of them ends it. */
@@ -65,7 +68,8 @@ static void bound(struct procedures *procedures)
 	/* Behind what it contains, a host goes on where code of it was seen. */
 	for (size_t i = 0; i < procedures->list.n; i++) {
 		uint32_t own_end = at[i].known_end > at[i].line ? at[i].known_end : at[i].line;
-		if (at[i].host != PROCEDURE_NONE && at[at[i].host].known_end > own_end && own_end < at[i].end_line)
+		if (at[i].host != PROCEDURE_NONE && at[at[i].host].known_end > own_end &&
+		    own_end < at[i].end_line)
 			at[i].end_line = own_end;
 	}
 }
@@ -76,7 +80,8 @@ static void find_inlined_ends(const struct function_map *map, uint32_t *ends)
 	for (size_t i = 0; i < map->lines.n; i++) {
 		const struct line_row *row = &map->lines.at[i];
 		uint32_t call = function_map_inline(map, row->offset);
-		if (call != INLINE_NONE && row->file == map->inlines.at[call].decl_file && row->line > ends[call])
+		if (call != INLINE_NONE && row->file == map->inlines.at[call].decl_file &&
+		    row->line > ends[call])
 			ends[call] = row->line;
 	}
 }
@@ -88,8 +93,11 @@ static void add_inlined(struct procedures *procedures, const struct function_map
 	find_inlined_ends(map, ends);
 	for (size_t k = 0; k < map->inlines.n; k++) {
 		const struct inline_call *call = &map->inlines.at[k];
-		add(procedures, (struct procedure){ .file = call->decl_file, .line = call->decl_line, .name = call->name,
-						    .known_end = ends[k], .linkage = call->linkage });
+		add(procedures, (struct procedure){ .file = call->decl_file,
+						    .line = call->decl_line,
+						    .name = call->name,
+						    .known_end = ends[k],
+						    .linkage = call->linkage });
 	}
 	free(ends);
 }
@@ -99,8 +107,12 @@ void procedures_find_all(struct procedures *procedures, const struct function_ma
 	vec_clear(&procedures->list);
 	for (size_t i = 0; i < n; i++) {
 		const struct function_map *map = &maps[i];
-		add(procedures, (struct procedure){ .file = map->decl_file, .line = map->decl_line, .known_end = map->end_line,
-						    .name = map->name, .linkage = map->linkage, .host_name = map->scope });
+		add(procedures, (struct procedure){ .file = map->decl_file,
+						    .line = map->decl_line,
+						    .known_end = map->end_line,
+						    .name = map->name,
+						    .linkage = map->linkage,
+						    .host_name = map->scope });
 		if (map->inlines.n)
 			add_inlined(procedures, map);
 	}

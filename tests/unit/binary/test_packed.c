@@ -5,7 +5,8 @@
 
 static bool a64(uint32_t word)
 {
-	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24) };
+	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+			    (uint8_t)(word >> 24) };
 
 	return a64_is_packed((struct bytes){ code, sizeof(code) });
 }
@@ -27,15 +28,15 @@ TEST(a64_packed_is_arithmetic_on_lanes)
 
 TEST(x86_packed_is_arithmetic_on_lanes)
 {
-	CHECK(X86(0x66, 0x0f, 0x59, 0xc3));              /* mulpd %xmm3, %xmm0 */
-	CHECK(X86(0x0f, 0x58, 0xc1));                    /* addps %xmm1, %xmm0 */
-	CHECK(X86(0x66, 0x0f, 0xfe, 0xc1));              /* paddd %xmm1, %xmm0 */
-	CHECK(X86(0xc5, 0xfd, 0xfe, 0xc1));              /* vpaddd %ymm1, %ymm0, %ymm0 */
-	CHECK(X86(0xc4, 0xe2, 0xf5, 0xb8, 0xc2));        /* vfmadd231pd */
-	CHECK(!X86(0xc4, 0xe2, 0xf1, 0xb9, 0xc2));       /* vfmadd231sd */
-	CHECK(!X86(0xf2, 0x0f, 0x58, 0xc8));             /* addsd %xmm0, %xmm1 */
-	CHECK(!X86(0x66, 0x0f, 0xef, 0xc9));             /* pxor %xmm1, %xmm1 */
-	CHECK(!X86(0x0f, 0x10, 0x00));                   /* movups */
-	CHECK(!X86(0x48, 0x01, 0xc8));                   /* add %rcx, %rax */
+	CHECK(X86(0x66, 0x0f, 0x59, 0xc3));        /* mulpd %xmm3, %xmm0 */
+	CHECK(X86(0x0f, 0x58, 0xc1));              /* addps %xmm1, %xmm0 */
+	CHECK(X86(0x66, 0x0f, 0xfe, 0xc1));        /* paddd %xmm1, %xmm0 */
+	CHECK(X86(0xc5, 0xfd, 0xfe, 0xc1));        /* vpaddd %ymm1, %ymm0, %ymm0 */
+	CHECK(X86(0xc4, 0xe2, 0xf5, 0xb8, 0xc2));  /* vfmadd231pd */
+	CHECK(!X86(0xc4, 0xe2, 0xf1, 0xb9, 0xc2)); /* vfmadd231sd */
+	CHECK(!X86(0xf2, 0x0f, 0x58, 0xc8));       /* addsd %xmm0, %xmm1 */
+	CHECK(!X86(0x66, 0x0f, 0xef, 0xc9));       /* pxor %xmm1, %xmm1 */
+	CHECK(!X86(0x0f, 0x10, 0x00));             /* movups */
+	CHECK(!X86(0x48, 0x01, 0xc8));             /* add %rcx, %rax */
 	CHECK(!x86_is_packed((struct bytes){ NULL, 0 }));
 }

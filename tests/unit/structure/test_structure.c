@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Static maps of functions made by hand: blocks of sixteen bytes, each with one line, and the edges between them. */
+/* Static maps of functions made by hand: blocks of sixteen bytes, each with one line, and the edges between
+ * them. */
 #include "structure/structure.h"
 
 #include <stdlib.h>
@@ -32,21 +33,35 @@ static void make(struct made *m, const struct shape *shape, size_t n)
 	*m = (struct made){ 0 };
 	intern_init(&m->strings);
 	m->file = intern_add(&m->strings, "a.c");
-	m->map = (struct function_map){ .vaddr = START, .size = n * SIZE, .name = intern_add(&m->strings, "f"), .decl_file = m->file,
-					.decl_line = 10, .end_line = 99, .parent_vaddr = START, .source = MAP_FROM_DWARF };
+	m->map = (struct function_map){ .vaddr = START,
+					.size = n * SIZE,
+					.name = intern_add(&m->strings, "f"),
+					.decl_file = m->file,
+					.decl_line = 10,
+					.end_line = 99,
+					.parent_vaddr = START,
+					.source = MAP_FROM_DWARF };
 	for (size_t i = 0; i < n; i++) {
 		struct cfg_block *block = &m->blocks[i];
-		*block = (struct cfg_block){ .start = START + i * SIZE, .end = START + (i + 1) * SIZE, .last = START + (i + 1) * SIZE - 4,
-					     .n_insns = 4, .is_reached = true, .first_edge = (uint32_t)m->cfg.n_edges };
+		*block = (struct cfg_block){ .start = START + i * SIZE,
+					     .end = START + (i + 1) * SIZE,
+					     .last = START + (i + 1) * SIZE - 4,
+					     .n_insns = 4,
+					     .is_reached = true,
+					     .first_edge = (uint32_t)m->cfg.n_edges };
 		if (shape[i].next >= 0)
 			m->edges[m->cfg.n_edges++] = (struct cfg_edge){ (uint32_t)shape[i].next, EDGE_NEXT };
 		if (shape[i].other >= 0)
-			m->edges[m->cfg.n_edges++] = (struct cfg_edge){ (uint32_t)shape[i].other, EDGE_TAKEN };
+			m->edges[m->cfg.n_edges++] =
+				(struct cfg_edge){ (uint32_t)shape[i].other, EDGE_TAKEN };
 		block->n_edges = (uint32_t)m->cfg.n_edges - block->first_edge;
-		block->end_kind = block->n_edges == 2 ? BLOCK_BRANCHES : block->n_edges == 1 ? BLOCK_RUNS_ON : BLOCK_RETURNS;
+		block->end_kind = block->n_edges == 2   ? BLOCK_BRANCHES
+				  : block->n_edges == 1 ? BLOCK_RUNS_ON
+							: BLOCK_RETURNS;
 		if (shape[i].line)
-			vec_push(&m->map.lines, (struct line_row){ (uint32_t)(i * SIZE), m->file, (uint32_t)shape[i].line,
-								   (uint16_t)shape[i].column, 1 });
+			vec_push(&m->map.lines,
+				 (struct line_row){ (uint32_t)(i * SIZE), m->file, (uint32_t)shape[i].line,
+						    (uint16_t)shape[i].column, 1 });
 	}
 	m->part = (struct cfg_part){ START, START + n * SIZE };
 	m->cfg.function = START;
@@ -90,17 +105,26 @@ static unsigned n_loops(const struct made *m)
 	return n;
 }
 
-static void inline_blocks(struct made *m, const char *name, uint32_t line, uint32_t call_line, unsigned first, unsigned last)
+static void inline_blocks(struct made *m, const char *name, uint32_t line, uint32_t call_line, unsigned first,
+			  unsigned last)
 {
-	vec_push(&m->map.inlines, (struct inline_call){ .parent = INLINE_NONE, .name = intern_add(&m->strings, name), .decl_file = m->file,
-							.decl_line = line, .call_file = m->file, .call_line = call_line, .call_column = 3 });
-	vec_push(&m->map.ranges, (struct inline_range){ first * SIZE, (last + 1) * SIZE, (uint32_t)m->map.inlines.n - 1 });
+	vec_push(&m->map.inlines, (struct inline_call){ .parent = INLINE_NONE,
+							.name = intern_add(&m->strings, name),
+							.decl_file = m->file,
+							.decl_line = line,
+							.call_file = m->file,
+							.call_line = call_line,
+							.call_column = 3 });
+	vec_push(&m->map.ranges,
+		 (struct inline_range){ first * SIZE, (last + 1) * SIZE, (uint32_t)m->map.inlines.n - 1 });
 }
 
 TEST(structure_places_a_loop_from_its_test_to_its_last_line)
 {
 	struct made m;
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 30, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	build(&m, NULL);
@@ -116,7 +140,9 @@ TEST(structure_places_a_loop_from_its_test_to_its_last_line)
 TEST(structure_starts_a_loop_tested_at_its_end_with_its_body)
 {
 	struct made m;
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 25, 3, 3, -1 }, { 29, 2, 4, 1 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 21, 3, 2, -1 }, { 25, 3, 3, -1 }, { 29, 2, 4, 1 }, { 30, 2, -1, -1 }
+	};
 
 	make(&m, shape, 5);
 	build(&m, NULL);
@@ -128,7 +154,8 @@ TEST(structure_starts_a_loop_tested_at_its_end_with_its_body)
 TEST(structure_makes_one_loop_of_versions_with_one_test)
 {
 	struct made m;
-	const struct shape shape[] = { { 12, 2, 1, 3 }, { 21, 3, 2, -1 }, { 20, 2, 5, 1 }, { 21, 5, 4, -1 }, { 20, 2, 5, 3 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = { { 12, 2, 1, 3 },  { 21, 3, 2, -1 }, { 20, 2, 5, 1 },
+				       { 21, 5, 4, -1 }, { 20, 2, 5, 3 },  { 30, 2, -1, -1 } };
 
 	make(&m, shape, 6);
 	build(&m, NULL);
@@ -141,7 +168,9 @@ TEST(structure_makes_one_loop_of_versions_with_one_test)
 TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
 {
 	struct made m; /* the vector body has the line of i++ alone */
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 41, 2, 1 }, { 21, 3, 3, -1 }, { 20, 2, 4, 2 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 20, 41, 2, 1 }, { 21, 3, 3, -1 }, { 20, 2, 4, 2 }, { 30, 2, -1, -1 }
+	};
 
 	make(&m, shape, 5);
 	m.blocks[1].n_packed = 2;
@@ -156,7 +185,9 @@ TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
 TEST(structure_tells_two_loops_on_one_line_apart_by_column)
 {
 	struct made m;
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 2, 2, 1 }, { 20, 40, 3, 2 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 20, 2, 2, 1 }, { 20, 40, 3, 2 }, { 30, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	build(&m, NULL);
@@ -167,7 +198,8 @@ TEST(structure_tells_two_loops_on_one_line_apart_by_column)
 TEST(structure_keeps_a_way_out_that_is_written_in_the_loop)
 {
 	struct made m; /* block 3: a return between the lines of the loop */
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 21, 3, 2, 3 }, { 20, 2, 4, 5 }, { 22, 4, -1, -1 }, { 30, 2, -1, -1 }, { 25, 2, 1, -1 } };
+	const struct shape shape[] = { { 12, 2, 1, -1 },  { 21, 3, 2, 3 },   { 20, 2, 4, 5 },
+				       { 22, 4, -1, -1 }, { 30, 2, -1, -1 }, { 25, 2, 1, -1 } };
 
 	make(&m, shape, 6);
 	build(&m, NULL);
@@ -181,7 +213,9 @@ TEST(structure_keeps_a_way_out_that_is_written_in_the_loop)
 TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
 {
 	struct made m;
-	const struct shape shape[] = { { 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	inline_blocks(&m, "g", 18, 42, 1, 2);
@@ -197,7 +231,9 @@ TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
 TEST(structure_leaves_a_loop_whose_condition_is_inlined_where_it_is)
 {
 	struct made m;
-	const struct shape shape[] = { { 40, 2, 1, -1 }, { 43, 3, 2, -1 }, { 20, 2, 3, 1 }, { 50, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 40, 2, 1, -1 }, { 43, 3, 2, -1 }, { 20, 2, 3, 1 }, { 50, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	inline_blocks(&m, "more", 18, 42, 2, 2);
@@ -228,7 +264,9 @@ TEST(structure_without_lines_knows_loops_by_address)
 TEST(structure_marks_a_loop_without_lines_between_code_with_lines)
 {
 	struct made m;
-	const struct shape shape[] = { { 12, 2, 1, -1 }, { 14, 2, 2, -1 }, { 0, 0, 3, 2 }, { 30, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 14, 2, 2, -1 }, { 0, 0, 3, 2 }, { 30, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	vec_push(&m.map.lines, (struct line_row){ 0 });
@@ -243,12 +281,19 @@ TEST(structure_marks_a_loop_without_lines_between_code_with_lines)
 TEST(structure_names_alien_code_by_the_procedure_it_is_written_in)
 {
 	struct made m;
-	const struct shape shape[] = { { 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 } };
+	const struct shape shape[] = {
+		{ 40, 2, 1, -1 }, { 21, 3, 2, -1 }, { 20, 2, 3, 1 }, { 44, 2, -1, -1 }
+	};
 
 	make(&m, shape, 4);
 	m.map.decl_line = 39;
-	struct function_map maps[] = { m.map, { .vaddr = 0x2000, .size = 4, .name = intern_add(&m.strings, "g"), .decl_file = m.file,
-						.decl_line = 18, .end_line = 22 } };
+	struct function_map maps[] = { m.map,
+				       { .vaddr = 0x2000,
+					 .size = 4,
+					 .name = intern_add(&m.strings, "g"),
+					 .decl_file = m.file,
+					 .decl_line = 18,
+					 .end_line = 22 } };
 	struct procedures procedures = { 0 };
 	procedures_find_all(&procedures, maps, 2);
 	struct structure_options options = { .procedures = &procedures };
@@ -271,7 +316,8 @@ static uint32_t line_of_procedure(const struct procedures *procedures, uint32_t 
 
 TEST(procedures_end_where_the_next_begins)
 {
-	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 30 }, { .name = 3, .decl_file = 1, .decl_line = 10 },
+	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 30 },
+				       { .name = 3, .decl_file = 1, .decl_line = 10 },
 				       { .name = 4, .decl_file = 9, .decl_line = 5 } };
 	struct procedures procedures = { 0 };
 
@@ -289,10 +335,12 @@ TEST(procedures_end_where_the_next_begins)
 TEST(procedures_contained_ones_end_before_their_host)
 {
 	/* 10: host up to 50; 20 to 25 a function in it; 60 the next, with one that only names its host. */
-	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 10, .end_line = 50 },
-				       { .name = 3, .decl_file = 1, .decl_line = 20, .end_line = 25 },
-				       { .name = 4, .decl_file = 1, .decl_line = 60, .end_line = 65 },
-				       { .name = 5, .decl_file = 1, .decl_line = 70, .end_line = 75, .scope = 4 } };
+	struct function_map maps[] = {
+		{ .name = 2, .decl_file = 1, .decl_line = 10, .end_line = 50 },
+		{ .name = 3, .decl_file = 1, .decl_line = 20, .end_line = 25 },
+		{ .name = 4, .decl_file = 1, .decl_line = 60, .end_line = 65 },
+		{ .name = 5, .decl_file = 1, .decl_line = 70, .end_line = 75, .scope = 4 }
+	};
 	struct procedures procedures = { 0 };
 
 	procedures_find_all(&procedures, maps, 4);

@@ -106,14 +106,21 @@ static void put_view(const struct text_report *report)
 		put_rows(report);
 }
 
+static void put_note(const struct text_report *report, const char *note)
+{
+	struct line line = line_start(report->to, &report->options->style);
+
+	line_printf(&line, TINT_WARM, "note: ");
+	line_name(&line, TINT_PLAIN, note);
+	line_end(&line);
+}
+
 static void put_notes(const struct text_report *report)
 {
-	for (size_t i = 0; i < report->profile->notes.n; i++) {
-		struct line line = line_start(report->to, &report->options->style);
-		line_printf(&line, TINT_WARM, "note: ");
-		line_name(&line, TINT_PLAIN, intern_text(&report->profile->strings, report->profile->notes.at[i]));
-		line_end(&line);
-	}
+	if (!report->profile->run.is_resolved && report->samples > 0)
+		put_note(report, "places are shown by their addresses: cpprof resolve FILE adds names, lines and loops");
+	for (size_t i = 0; i < report->profile->notes.n; i++)
+		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }
 
 struct text_report text_report_of(const struct text_input *input, const struct text_options *options, struct text *to)

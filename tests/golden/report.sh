@@ -73,6 +73,7 @@ ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "holds no samples" "$CPPROF" report empty.data
 make random random.data
 ends 0 "whole: 500 contexts" "$CPPROF" check random.data
+ends 0 "cpprof resolve FILE adds names" "$CPPROF" report random.data
 
 ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
 ends 0 "whole: 11 contexts" "$CPPROF" check both.data

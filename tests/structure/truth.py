@@ -7,7 +7,7 @@ usage: truth.py [--list] [-O2|-O3] SOURCE... -- COMPILER OPTIONS     (CPPROF and
 clang compiles a source to its final IR; `opt -loops` says which blocks are loops and how they nest, the loop's
 metadata on which line it starts. llc makes code of the same IR, and cpprof reads that. Loops of the IR that start
 on one line of one inlined copy in one loop are one: main and remainder. A loop matches if file, first line and
-depth are those of one of ours in the same function; if no code of the function is on the lines from its head to
+depth are those of one of ours in the same function; if no code of the loop is on the lines from its head to
 the first line of ours (`do`, `for (;;)`: nothing to execute), it starts there. Where an optimisation dropped the metadata (a loop with several
 `continue`s) all that is known is the line of the header's branch and the calls it is inlined through: then one of
 those must lie between the lines of ours. At least 95 % must match. docs/structure.md lists the differences and why they are there.
@@ -117,9 +117,14 @@ def our_loops(binary):
             above = depth[scope["parent"]] if scope["parent"] >= 0 else 0
             depth.append(above + (scope["kind"] == "loop"))
             if scope["kind"] == "loop":
-                loops.append((os.path.basename(scope["file"]), scope["line"], scope["end_line"], depth[-1]))
-        code = {(os.path.basename(statement[3]), statement[4]) for statement in structure["statements"]}
-        found[structure["linkage"]] = (loops, code)
+                loops.append((os.path.basename(scope["file"]), scope["line"], scope["end_line"], depth[-1], set()))
+                scope["loop"] = len(loops) - 1
+        for _, _, at, file, line in structure["statements"]:
+            while at > 0:
+                if "loop" in scopes[at]:
+                    loops[scopes[at]["loop"]][4].add((os.path.basename(file), line))
+                at = scopes[at]["parent"]
+        found[structure["linkage"]] = loops
     return found
 
 
@@ -139,25 +144,28 @@ def starts_at(file, head, line, code):
     return head == line or (head < line <= head + 40 and not any((file, between) in code for between in range(head, line)))
 
 
-def matches(their, our, code):
+def matches(their, our):
     is_exact, places, depth = their
-    file, line, end, our_depth = our
+    file, line, end, our_depth, code = our
     if depth != our_depth:
         return False
     return any(f == file and (starts_at(f, l, line, code) if is_exact else line <= l <= end) for f, l in places)
 
 
+def equals(their, our):
+    return their[0] and their[1][0] == our[:2] and their[2] == our[3]
+
+
 def match(function, theirs, ours, lists):
-    ours, code = ours
-    missing, left = [], list(ours)
-    for loop in sorted(theirs, key=lambda loop: not loop[0]):
-        found = next((our for our in left if matches(loop, our, code)), None)
-        if found:
-            left.remove(found)
-        else:
-            missing.append(loop)
+    missing, left = list(theirs), list(ours)
+    for test in (equals, matches):
+        for loop in sorted(missing, key=lambda loop: not loop[0]):
+            found = next((our for our in left if test(loop, our)), None)
+            if found:
+                left.remove(found)
+                missing.remove(loop)
     if lists and (missing or left):
-        print(f"{function}: missed {missing}, instead {left}")
+        print(f"{function}: missed {missing}, instead {[our[:4] for our in left]}")
     return len(missing), len(left)
 
 
@@ -174,7 +182,7 @@ def main():
         ir, binary = compile_source(source, [level, *options])
         ours = our_loops(binary)
         for function, theirs in compiler_loops(ir).items():
-            missing, more = match(function, theirs, ours.get(function, ([], set())), lists)
+            missing, more = match(function, theirs, ours.get(function, []), lists)
             n_all, n_missing, n_more = n_all + len(theirs), n_missing + missing, n_more + more
     if not n_all:
         print("no loops at all")

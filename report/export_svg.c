@@ -209,7 +209,8 @@ static void write_document(struct svg *s, FILE *to)
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
 		WIDTH, height, WIDTH, height, WIDTH, height);
 	write_heading(s, to);
-	fwrite(s->body.at, 1, s->body.len, to);
+	if (s->body.len)
+		fwrite(s->body.at, 1, s->body.len, to);
 	quality_line(s->document->profile, &quality);
 	write_line(s, to, quality.at, bottom + 18, "font:11px sans-serif;fill:#666");
 	fputs("</svg>\n", to);

@@ -40,6 +40,22 @@ static void check_golden(const char *format, const char *name)
 	CHECK_STR(got, want);
 }
 
+TEST(every_exporter_writes_a_profile_without_samples)
+{
+	for (const struct exporter *const *e = exporters; *e; e++) {
+		struct export_options options = { .metric = 1 };
+		struct fixture fixture;
+		size_t len = 0;
+
+		fixture_init(&fixture);
+		fixture.tree.scopes.n = 1;
+		fixture.tree.values.n = 0;
+		CLEANUP(freep) char *got = fixture_export(&fixture, (*e)->name, &options, &len);
+		CHECK(len > 0 || strcmp((*e)->name, "folded") == 0 || strcmp((*e)->name, "llvm-sample") == 0);
+		fixture_done(&fixture);
+	}
+}
+
 TEST(callgrind_reads_as_its_golden_file)
 {
 	check_golden("callgrind", "callgrind");

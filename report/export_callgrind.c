@@ -32,12 +32,12 @@ struct function {
 struct callgrind {
 	FILE *to;
 	const struct document *document;
-	uint32_t n_columns;   /* the metrics, and after them the number of calls */
-	uint32_t first;       /* metric of the first column: readers sort by it */
-	uint32_t *function;   /* of each frame */
+	uint32_t n_columns; /* the metrics, and after them the number of calls */
+	uint32_t first;     /* metric of the first column: readers sort by it */
+	uint32_t *function; /* of each frame */
 	struct function *functions;
 	bool *is_named_file, *is_named_image;
-	uint32_t *active;     /* of each function: how often it stands on the current path */
+	uint32_t *active; /* of each function: how often it stands on the current path */
 	VEC(uint32_t) path;
 	VEC(struct entry) entries;
 };
@@ -64,7 +64,8 @@ static void number_functions(struct callgrind *c)
 {
 	const struct document *document = c->document;
 	uint32_t n = (uint32_t)document->frames.n, n_functions = 0;
-	uint32_t *order = alloc_resize(NULL, n, sizeof(uint32_t)), *same = alloc_resize(NULL, n, sizeof(uint32_t));
+	uint32_t *order = alloc_resize(NULL, n, sizeof(uint32_t)),
+		 *same = alloc_resize(NULL, n, sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
@@ -79,7 +80,8 @@ static void number_functions(struct callgrind *c)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t least = same[same[i]];
 		if (least == i)
-			c->functions[n_functions] = (struct function){ .frame = i, .file = document->frames.at[i].file };
+			c->functions[n_functions] =
+				(struct function){ .frame = i, .file = document->frames.at[i].file };
 		c->function[i] = least == i ? n_functions++ : c->function[least];
 	}
 	free(order);
@@ -102,7 +104,8 @@ static void add_call(struct callgrind *c, uint32_t node, bool is_recursive)
 {
 	const struct document *document = c->document;
 	const struct scope *scope = &document->tree->scopes.at[document->scope.at[node]];
-	const struct document_frame *caller = &document->frames.at[document->frame.at[document->parent.at[node]]];
+	const struct document_frame *caller =
+		&document->frames.at[document->frame.at[document->parent.at[node]]];
 	uint32_t m = document->n_metrics;
 	struct entry entry = { .function = c->function[document->frame.at[document->parent.at[node]]],
 			       .callee = c->function[document->frame.at[node]] + 1,
@@ -141,7 +144,8 @@ static void add_calls(struct callgrind *c)
 	const struct document *document = c->document;
 	struct children children;
 
-	children_init(&children, document->parent.at, document->scope.n, document->inclusive, document->n_metrics);
+	children_init(&children, document->parent.at, document->scope.n, document->inclusive,
+		      document->n_metrics);
 	children_walk(&children, document->scope.n, visit, c);
 	children_done(&children);
 }
@@ -158,14 +162,15 @@ static void add_own(struct callgrind *c)
 	for (size_t i = 0; i < document->points.n; i++) {
 		const struct document_point *p = &document->points.at[i];
 		rest[p->node * m + p->metric] -= p->value;
-		vec_push(&c->entries, (struct entry){ c->function[document->frame.at[p->node]], NO_CALL, p->file, p->line,
-						      column_of(c, p->metric), p->value });
+		vec_push(&c->entries, (struct entry){ c->function[document->frame.at[p->node]], NO_CALL,
+						      p->file, p->line, column_of(c, p->metric), p->value });
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct document_frame *f = &document->frames.at[document->frame.at[i / m]];
 		if (rest[i])
-			vec_push(&c->entries, (struct entry){ c->function[document->frame.at[i / m]], NO_CALL, f->file, f->line,
-							      column_of(c, (uint32_t)(i % m)), rest[i] });
+			vec_push(&c->entries,
+				 (struct entry){ c->function[document->frame.at[i / m]], NO_CALL, f->file,
+						 f->line, column_of(c, (uint32_t)(i % m)), rest[i] });
 	}
 	free(rest);
 }
@@ -202,13 +207,15 @@ static void settle_files(struct callgrind *c)
 
 static bool is_same_place(const struct entry *a, const struct entry *b)
 {
-	return a->function == b->function && a->callee == b->callee && a->file == b->file && a->line == b->line;
+	return a->function == b->function && a->callee == b->callee && a->file == b->file &&
+	       a->line == b->line;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 /* "key=(number) name" the first time, "key=(number)" from then on. */
-static void write_name(struct callgrind *c, const char *key, uint32_t number, bool *is_named, const char *name)
+static void write_name(struct callgrind *c, const char *key, uint32_t number, bool *is_named,
+		       const char *name)
 {
 	fprintf(c->to, "%s=(%u)", key, number);
 	if (!*is_named) {
@@ -236,7 +243,8 @@ static void write_function(struct callgrind *c, uint32_t function, const char *c
 	write_name(c, keys[0], image + 1, &c->is_named_image[image],
 		   image < profile->images.n ? profile_text(profile, profile->images.at[image].path) : "");
 	write_file(c, keys[1], f->file);
-	write_name(c, keys[2], function + 1, &f->is_named, document_frame_label(c->document, f->frame, label, sizeof(label)));
+	write_name(c, keys[2], function + 1, &f->is_named,
+		   document_frame_label(c->document, f->frame, label, sizeof(label)));
 }
 
 static void write_costs(struct callgrind *c, uint32_t line, const uint64_t *columns)
@@ -247,7 +255,8 @@ static void write_costs(struct callgrind *c, uint32_t line, const uint64_t *colu
 	fputc('\n', c->to);
 }
 
-static void write_place(struct callgrind *c, const struct entry *place, uint32_t *file, const uint64_t *columns)
+static void write_place(struct callgrind *c, const struct entry *place, uint32_t *file,
+			const uint64_t *columns)
 {
 	static const char *const callee_keys[3] = { "cob", "cfi", "cfn" };
 	uint32_t own_file = c->functions[place->function].file;
@@ -322,7 +331,8 @@ static void write_header(struct callgrind *c)
 		const struct profile_metric *metric = &profile->metrics.at[metric_of(c, k)];
 		fputs("event: ", c->to);
 		write_event_name(c->to, profile_text(profile, metric->name));
-		fprintf(c->to, " : %s [%s]\n", profile_text(profile, metric->name), profile_text(profile, metric->unit));
+		fprintf(c->to, " : %s [%s]\n", profile_text(profile, metric->name),
+			profile_text(profile, metric->unit));
 	}
 	fputs("events:", c->to);
 	for (uint32_t k = 0; k < c->document->n_metrics; k++) {
@@ -333,13 +343,16 @@ static void write_header(struct callgrind *c)
 	write_totals(c, "summary");
 }
 
-static int write_callgrind(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_callgrind(const struct export_input *input, const struct export_options *options, FILE *to,
+			   struct diag *diag)
 {
 	struct document document;
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
-	struct callgrind c = { .to = to, .document = &document, .n_columns = document.n_metrics + 1, .first = options->metric };
+	struct callgrind c = {
+		.to = to, .document = &document, .n_columns = document.n_metrics + 1, .first = options->metric
+	};
 	c.function = alloc_zero(document.frames.n, sizeof(uint32_t));
 	c.functions = alloc_zero(document.frames.n, sizeof(struct function));
 	c.active = alloc_zero(document.frames.n, sizeof(uint32_t));

@@ -145,7 +145,9 @@ static void frame_category(struct firefox *f, size_t row)
 {
 	const struct document_frame *frame = &f->document->frames.at[f->frames.at[row].function];
 
-	json_uint(&f->json, frame->flags & SCOPE_KERNEL ? CATEGORY_KERNEL : frame->image == IMAGE_NONE ? CATEGORY_OTHER : CATEGORY_USER);
+	json_uint(&f->json, frame->flags & SCOPE_KERNEL  ? CATEGORY_KERNEL
+			    : frame->image == IMAGE_NONE ? CATEGORY_OTHER
+							 : CATEGORY_USER);
 }
 
 static void frame_func(struct firefox *f, size_t row)
@@ -167,17 +169,19 @@ static void frame_line(struct firefox *f, size_t row)
 }
 
 static const struct column frame_columns[] = {
-	{ "address", frame_address },    { "inlineDepth", frame_depth }, { "category", frame_category },
-	{ "subcategory", cell_zero },    { "func", frame_func },         { "nativeSymbol", frame_native },
-	{ "innerWindowID", cell_zero },  { "line", frame_line },         { "column", cell_null },
-	{ 0 },
+	{ "address", frame_address },   { "inlineDepth", frame_depth },
+	{ "category", frame_category }, { "subcategory", cell_zero },
+	{ "func", frame_func },         { "nativeSymbol", frame_native },
+	{ "innerWindowID", cell_zero }, { "line", frame_line },
+	{ "column", cell_null },        { 0 },
 };
 
 static void func_name(struct firefox *f, size_t row)
 {
 	char label[512];
 
-	json_uint(&f->json, string(f, document_frame_label(f->document, (uint32_t)row, label, sizeof(label))));
+	json_uint(&f->json,
+		  string(f, document_frame_label(f->document, (uint32_t)row, label, sizeof(label))));
 }
 
 static void func_resource(struct firefox *f, size_t row)
@@ -202,8 +206,10 @@ static void func_line(struct firefox *f, size_t row)
 }
 
 static const struct column func_columns[] = {
-	{ "name", func_name },         { "isJS", cell_false },    { "relevantForJS", cell_false }, { "resource", func_resource },
-	{ "source", func_source },     { "lineNumber", func_line }, { "columnNumber", cell_null },   { 0 },
+	{ "name", func_name },           { "isJS", cell_false },
+	{ "relevantForJS", cell_false }, { "resource", func_resource },
+	{ "source", func_source },       { "lineNumber", func_line },
+	{ "columnNumber", cell_null },   { 0 },
 };
 
 static void resource_name(struct firefox *f, size_t row)
@@ -231,7 +237,11 @@ static void native_name(struct firefox *f, size_t row)
 }
 
 static const struct column native_columns[] = {
-	{ "libIndex", native_lib }, { "address", native_address }, { "name", native_name }, { "functionSize", cell_null }, { 0 },
+	{ "libIndex", native_lib },
+	{ "address", native_address },
+	{ "name", native_name },
+	{ "functionSize", cell_null },
+	{ 0 },
 };
 
 static void source_file(struct firefox *f, size_t row)
@@ -342,7 +352,8 @@ static void write_thread(struct firefox *f, size_t first, size_t end)
 	const struct profile *profile = f->document->profile;
 	uint32_t index = f->samples.at[first].thread;
 	const struct profile_thread *t = index < profile->threads.n ? &profile->threads.at[index] : &nobody;
-	const struct profile_process *p = t != &nobody && t->process < profile->processes.n ? &profile->processes.at[t->process] : NULL;
+	const struct profile_process *p =
+		t != &nobody && t->process < profile->processes.n ? &profile->processes.at[t->process] : NULL;
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", p ? p->pid : 0);
@@ -396,7 +407,8 @@ static void release(struct firefox *f)
 	intern_done(&f->strings);
 }
 
-static int write_firefox(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_firefox(const struct export_input *input, const struct export_options *options, FILE *to,
+			 struct diag *diag)
 {
 	const struct profile *profile = input->profile;
 	struct document document;
@@ -423,8 +435,8 @@ const struct exporter exporter_firefox = {
 	.name = "firefox",
 	.suffixes = ".firefox.json .firefox",
 	.summary = "for the Firefox Profiler and Perfetto; samples laid end to end",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES |
-		   CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_BUILD_IDS | CARRIES_LINES |
+		   CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.needs_lines = true,
 	.max_nodes = 500000,
 	.write = write_firefox,

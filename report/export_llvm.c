@@ -92,7 +92,8 @@ static uint32_t place_scope(struct llvm *l, uint32_t index)
 	uint32_t name = is_function || is_inline ? name_of(l, scope) : 0;
 	if (!name || !scope->line || (is_inline && (around == NOWHERE || !scope->call_line)))
 		return NOWHERE;
-	return is_function ? node_at(l, NOWHERE, 0, name) : node_at(l, around, offset_of(l, outer, scope->call_line), name);
+	return is_function ? node_at(l, NOWHERE, 0, name)
+			   : node_at(l, around, offset_of(l, outer, scope->call_line), name);
 }
 
 static void place_scopes(struct llvm *l)
@@ -124,8 +125,11 @@ static void add_lines(struct llvm *l)
 		const struct scope_value *v = &l->tree->values.at[i];
 		const struct scope *scope = &l->tree->scopes.at[v->scope];
 		uint32_t node = l->node_of[v->scope];
-		if (v->metric == l->metric && v->value && scope->kind == SCOPE_LINE && scope->line && node != NOWHERE)
-			vec_push(&l->lines, (struct line){ node, offset_of(l, l->function[v->scope], scope->line), v->value });
+		if (v->metric == l->metric && v->value && scope->kind == SCOPE_LINE && scope->line &&
+		    node != NOWHERE)
+			vec_push(&l->lines,
+				 (struct line){ node, offset_of(l, l->function[v->scope], scope->line),
+						v->value });
 	}
 	if (l->lines.n)
 		qsort(l->lines.at, l->lines.n, sizeof(*l->lines.at), by_offset);
@@ -169,12 +173,16 @@ static void write_node(void *context, uint32_t index, uint32_t depth)
 	else
 		fprintf(l->to, "%*s%u: %s:%llu\n", (int)depth - 1, "", node->offset, name, total);
 	for (size_t i = node->first; i < node->first + node->n; i++)
-		fprintf(l->to, "%*s%u: %llu\n", (int)depth, "", l->lines.at[i].offset, (unsigned long long)l->lines.at[i].value);
+		fprintf(l->to, "%*s%u: %llu\n", (int)depth, "", l->lines.at[i].offset,
+			(unsigned long long)l->lines.at[i].value);
 }
 
-static int write_llvm(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_llvm(const struct export_input *input, const struct export_options *options, FILE *to,
+		      struct diag *diag)
 {
-	struct llvm l = { .to = to, .profile = input->profile, .tree = input->tree, .metric = options->metric };
+	struct llvm l = {
+		.to = to, .profile = input->profile, .tree = input->tree, .metric = options->metric
+	};
 	struct children children;
 
 	(void)diag;

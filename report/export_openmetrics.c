@@ -23,8 +23,9 @@
 struct openmetrics {
 	FILE *to;
 	const struct document *document;
-	struct intern labels; /* function, module and kind as they are written: what they agree in is one series */
-	uint32_t *group;      /* of each frame: its labels */
+	struct intern
+		labels;  /* function, module and kind as they are written: what they agree in is one series */
+	uint32_t *group; /* of each frame: its labels */
 	struct flat_table table;
 	size_t n_listed;
 };
@@ -110,7 +111,8 @@ static void begin_family(struct openmetrics *o, const char *name, const char *un
 static void write_number(FILE *to, uint64_t value, bool is_time)
 {
 	if (is_time)
-		fprintf(to, " %llu.%09llu\n", (unsigned long long)(value / 1000000000), (unsigned long long)(value % 1000000000));
+		fprintf(to, " %llu.%09llu\n", (unsigned long long)(value / 1000000000),
+			(unsigned long long)(value % 1000000000));
 	else
 		fprintf(to, " %llu\n", (unsigned long long)value);
 }
@@ -165,22 +167,26 @@ static void write_run(struct openmetrics *o)
 
 	write_gauge(o, "cpprof_samples", "samples received", q->samples);
 	write_gauge(o, "cpprof_lost_samples", "samples the kernel could not hand over", q->lost);
-	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete", q->samples - q->by_end[STACK_COMPLETE]);
-	begin_family(o, "cpprof_complete_ratio", "ratio", "complete stacks among all samples there should have been");
+	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete",
+		    q->samples - q->by_end[STACK_COMPLETE]);
+	begin_family(o, "cpprof_complete_ratio", "ratio",
+		     "complete stacks among all samples there should have been");
 	fprintf(o->to, "cpprof_complete_ratio %.6g\n", quality_percent(q) / 100);
 	begin_family(o, "cpprof_run_seconds", "seconds", "how long the recording took");
 	fprintf(o->to, "cpprof_run_seconds");
 	write_number(o->to, profile->run.duration_ns, true);
 	add_label(&labels, "host", profile_text(profile, profile->run.host));
 	add_label(&labels, "kernel", profile_text(profile, profile->run.kernel));
-	add_label(&labels, "event", profile->events.n ? profile_text(profile, profile->events.at[0].name) : "");
+	add_label(&labels, "event",
+		  profile->events.n ? profile_text(profile, profile->events.at[0].name) : "");
 	add_label(&labels, "version", profile_text(profile, profile->run.tool_version));
 	begin_family(o, "cpprof_run_info", NULL, "the recording these numbers are from");
 	fprintf(o->to, "cpprof_run_info{%s} 1\n", labels.at);
 	text_done(&labels);
 }
 
-static int write_openmetrics(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_openmetrics(const struct export_input *input, const struct export_options *options, FILE *to,
+			     struct diag *diag)
 {
 	struct document document;
 

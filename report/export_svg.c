@@ -20,10 +20,10 @@
 #define WIDTH 1200
 #define MARGIN 10
 #define ROW 17
-#define TOP 34           /* room for the title */
-#define MIN_WIDTH 0.1    /* pixels: nothing narrower is drawn, nor what is below it */
-#define COLUMN 7.25      /* pixels of a letter: 12 px of a monospaced font */
-#define MIN_COLUMNS 3    /* no label is better than one of two letters */
+#define TOP 34        /* room for the title */
+#define MIN_WIDTH 0.1 /* pixels: nothing narrower is drawn, nor what is below it */
+#define COLUMN 7.25   /* pixels of a letter: 12 px of a monospaced font */
+#define MIN_COLUMNS 3 /* no label is better than one of two letters */
 
 struct svg {
 	const struct document *document;
@@ -97,7 +97,8 @@ static unsigned color_of(const struct svg *s, const struct document_frame *frame
 	double hue = (double)(module_hash % 360), light = 0.74 + (double)(name_hash % 9) / 100;
 	double saturation = *module == '\0' ? 0 : frame->kind == SCOPE_LOOP ? 0.35 : 0.6;
 
-	return channel(hue, saturation, light, 0) << 16 | channel(hue, saturation, light, 8) << 8 | channel(hue, saturation, light, 4);
+	return channel(hue, saturation, light, 0) << 16 | channel(hue, saturation, light, 8) << 8 |
+	       channel(hue, saturation, light, 4);
 }
 
 /* ---- frames ----------------------------------------------------------------------------------- */
@@ -151,7 +152,8 @@ static void draw(void *context, uint32_t node, uint32_t depth)
 
 	while (s->cursor.n < depth + 2)
 		vec_push(&s->cursor, 0);
-	double x = MARGIN + (double)s->cursor.at[depth] * s->scale, width = (double)value * s->scale, y = TOP + (double)depth * ROW;
+	double x = MARGIN + (double)s->cursor.at[depth] * s->scale, width = (double)value * s->scale,
+	       y = TOP + (double)depth * ROW;
 	s->cursor.at[depth + 1] = s->cursor.at[depth];
 	s->cursor.at[depth] += value;
 	if (width < MIN_WIDTH)
@@ -161,11 +163,15 @@ static void draw(void *context, uint32_t node, uint32_t depth)
 	make_safe(s, document_frame_label(document, index, label, sizeof(label)));
 	text_printf(&s->body, "<g>");
 	draw_title(s, frame, value);
-	text_printf(&s->body, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"%s/>", x, y, width, ROW - 1,
-		    color_of(s, frame, s->safe.at),
-		    frame->kind == SCOPE_INLINE && width > 4 ? " stroke=\"#444\" stroke-width=\"0.7\" stroke-dasharray=\"3 2\"" : "");
+	text_printf(&s->body, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"%s/>",
+		    x, y, width, ROW - 1, color_of(s, frame, s->safe.at),
+		    frame->kind == SCOPE_INLINE && width > 4
+			    ? " stroke=\"#444\" stroke-width=\"0.7\" stroke-dasharray=\"3 2\""
+			    : "");
 	if (frame->kind == SCOPE_LOOP && width > 4)
-		text_printf(&s->body, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"url(#loop)\"/>", x, y, width, ROW - 1);
+		text_printf(&s->body,
+			    "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"url(#loop)\"/>",
+			    x, y, width, ROW - 1);
 	draw_label(s, x, width, y);
 	text_printf(&s->body, "</g>\n");
 }
@@ -188,7 +194,8 @@ static void write_heading(struct svg *s, FILE *to)
 	struct text heading = { 0 };
 	char amount[NUMBER_MAX];
 
-	number_value(s->document->inclusive[s->metric], profile_text(profile, profile->metrics.at[s->metric].unit), amount);
+	number_value(s->document->inclusive[s->metric],
+		     profile_text(profile, profile->metrics.at[s->metric].unit), amount);
 	text_printf(&heading, "%s %s", amount, profile_text(profile, profile->metrics.at[s->metric].name));
 	if (profile->run.target)
 		text_printf(&heading, " of %s", profile_text(profile, profile->run.target));
@@ -204,8 +211,10 @@ static void write_document(struct svg *s, FILE *to)
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
 		"style=\"font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\">\n"
-		"<defs><pattern id=\"loop\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-		"<path d=\"M0 0V6\" stroke=\"#000\" stroke-opacity=\"0.22\" stroke-width=\"2\"/></pattern></defs>\n"
+		"<defs><pattern id=\"loop\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+		"patternTransform=\"rotate(45)\">"
+		"<path d=\"M0 0V6\" stroke=\"#000\" stroke-opacity=\"0.22\" "
+		"stroke-width=\"2\"/></pattern></defs>\n"
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
 		WIDTH, height, WIDTH, height, WIDTH, height);
 	write_heading(s, to);
@@ -217,7 +226,8 @@ static void write_document(struct svg *s, FILE *to)
 	text_done(&quality);
 }
 
-static int write_svg(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_svg(const struct export_input *input, const struct export_options *options, FILE *to,
+		     struct diag *diag)
 {
 	struct document document;
 	struct children children;
@@ -225,8 +235,11 @@ static int write_svg(const struct export_input *input, const struct export_optio
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
 	uint64_t total = document.inclusive[options->metric];
-	struct svg s = { .document = &document, .metric = options->metric, .scale = total ? (double)(WIDTH - 2 * MARGIN) / (double)total : 0 };
-	children_init(&children, document.parent.at, document.scope.n, document.inclusive + options->metric, document.n_metrics);
+	struct svg s = { .document = &document,
+			 .metric = options->metric,
+			 .scale = total ? (double)(WIDTH - 2 * MARGIN) / (double)total : 0 };
+	children_init(&children, document.parent.at, document.scope.n, document.inclusive + options->metric,
+		      document.n_metrics);
 	children_walk(&children, document.scope.n, draw, &s);
 	children_done(&children);
 	write_document(&s, to);

@@ -35,8 +35,8 @@ struct firefox {
 	const struct document *document;
 	uint32_t metric;
 	bool is_time;
-	uint32_t *node;         /* of each scope; lines have none */
-	uint32_t *rank;         /* of each node, depth-first */
+	uint32_t *node; /* of each scope; lines have none */
+	uint32_t *rank; /* of each node, depth-first */
 	uint32_t n_ranked;
 	VEC(struct firefox_place) path; /* of one sample, leaf first */
 	VEC(struct firefox_place) frames;

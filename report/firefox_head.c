@@ -76,12 +76,14 @@ static void write_meta(struct json *json, const struct profile *profile)
 	json_number_of(json, "interval", interval(profile));
 	json_uint_of(json, "startTime", profile->run.start_unix_ns / 1000000);
 	json_uint_of(json, "processType", 0);
-	json_text_of(json, "product", profile->run.target ? profile_text(profile, profile->run.target) : "cpprof");
+	json_text_of(json, "product",
+		     profile->run.target ? profile_text(profile, profile->run.target) : "cpprof");
 	json_uint_of(json, "stackwalk", 1);
 	json_uint_of(json, "version", 29);
 	json_uint_of(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	json_bool_of(json, "symbolicated", true);
-	json_text_of(json, "importedFrom", "cpprof: aggregated; samples are laid end to end, not at the time they were taken");
+	json_text_of(json, "importedFrom",
+		     "cpprof: aggregated; samples are laid end to end, not at the time they were taken");
 	json_bool_of(json, "usesOnlyOneStackType", true);
 	json_bool_of(json, "sourceCodeIsNotOnSearchfox", true);
 	write_lists(json);

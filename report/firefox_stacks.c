@@ -32,15 +32,19 @@ static uint32_t stack_of(struct firefox *f, uint32_t prefix, uint32_t frame)
 	return at;
 }
 
-/* Everything that stands at one address: the function around it and what was inlined. Returns the caller's scope. */
-static uint32_t add_physical_frame(struct firefox *f, uint32_t scope, uint32_t line, uint64_t vaddr, const struct scope **ret_function)
+/* Everything that stands at one address: the function around it and what was inlined. Returns the caller's
+ * scope. */
+static uint32_t add_physical_frame(struct firefox *f, uint32_t scope, uint32_t line, uint64_t vaddr,
+				   const struct scope **ret_function)
 {
 	const struct scope *s;
 	size_t first = f->path.n;
 
 	do {
 		s = &f->document->tree->scopes.at[scope];
-		vec_push(&f->path, (struct firefox_place){ .function = f->document->frame.at[f->node[scope]], .line = line, .vaddr = vaddr });
+		vec_push(&f->path, (struct firefox_place){ .function = f->document->frame.at[f->node[scope]],
+							   .line = line,
+							   .vaddr = vaddr });
 		line = s->relation == RELATION_INLINE ? s->call_line : line;
 		scope = s->parent;
 	} while (s->relation == RELATION_INLINE || s->relation == RELATION_LEXICAL);
@@ -63,7 +67,8 @@ static uint32_t add_stack(struct firefox *f, uint32_t scope)
 	while (scope != 0) {
 		scope = add_physical_frame(f, scope, line, vaddr, &function);
 		line = function->call_line;
-		vaddr = function->call_vaddr ? function->call_vaddr - 1 : f->document->tree->scopes.at[scope].vaddr;
+		vaddr = function->call_vaddr ? function->call_vaddr - 1
+					     : f->document->tree->scopes.at[scope].vaddr;
 	}
 	for (size_t i = f->path.n; i-- > 0;)
 		stack = stack_of(f, stack, frame_of(f, &f->path.at[i]));
@@ -87,7 +92,8 @@ static void rank_nodes(struct firefox *f)
 	f->node = alloc_zero(document->tree->scopes.n, sizeof(uint32_t));
 	for (uint32_t i = 0; i < document->scope.n; i++)
 		f->node[document->scope.at[i]] = i;
-	children_init(&children, document->parent.at, document->scope.n, document->inclusive + f->metric, document->n_metrics);
+	children_init(&children, document->parent.at, document->scope.n, document->inclusive + f->metric,
+		      document->n_metrics);
 	children_walk(&children, document->scope.n, rank_node, f);
 	children_done(&children);
 }
@@ -113,7 +119,8 @@ static void add_samples(struct firefox *f)
 			continue;
 		const struct scope *scope = &tree->scopes.at[v->scope];
 		uint32_t node = f->node[scope->kind == SCOPE_LINE ? scope->parent : v->scope];
-		vec_push(&f->samples, (struct firefox_sample){ v->thread, f->rank[node], add_stack(f, v->scope), v->value });
+		vec_push(&f->samples, (struct firefox_sample){ v->thread, f->rank[node],
+							       add_stack(f, v->scope), v->value });
 	}
 	if (f->samples.n)
 		qsort(f->samples.at, f->samples.n, sizeof(*f->samples.at), by_thread);

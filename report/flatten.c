@@ -20,9 +20,10 @@ static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
 struct flattener {
 	const struct document *document;
 	struct flat_table *table;
-	uint64_t *own;    /* [node * n_metrics + metric]: what a node spends outside its calls, in its loops too */
+	uint64_t *
+		own; /* [node * n_metrics + metric]: what a node spends outside its calls, in its loops too */
 	const uint32_t *group; /* of each frame */
-	uint32_t *active; /* per group: how often it stands on the current path */
+	uint32_t *active;      /* per group: how often it stands on the current path */
 	VEC(uint32_t) path;
 };
 
@@ -57,7 +58,8 @@ static uint64_t *sum_own(const struct document *document)
 	return own;
 }
 
-void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups, struct flat_table *ret)
+void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups,
+		    struct flat_table *ret)
 {
 	struct flattener flattener = { .document = document, .table = ret, .group = group };
 	struct children children;
@@ -74,7 +76,8 @@ void flatten_groups(const struct document *document, const uint32_t *group, uint
 	}
 	flattener.own = sum_own(document);
 	flattener.active = alloc_zero(n_groups, sizeof(uint32_t));
-	children_init(&children, document->parent.at, document->scope.n, document->inclusive, document->n_metrics);
+	children_init(&children, document->parent.at, document->scope.n, document->inclusive,
+		      document->n_metrics);
 	children_walk(&children, document->scope.n, count_node, &flattener);
 	children_done(&children);
 	free(flattener.own);

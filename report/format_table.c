@@ -12,9 +12,15 @@ struct column {
 };
 
 static const struct column columns[] = {
-	{ "whole paths", CARRIES_CONTEXT }, { "inlined calls", CARRIES_INLINES }, { "loops", CARRIES_LOOPS },
-	{ "lines", CARRIES_LINES },         { "call sites", CARRIES_CALL_SITES }, { "threads", CARRIES_THREADS },
-	{ "time", CARRIES_TIME },           { "several metrics", CARRIES_METRICS }, { "build-ids", CARRIES_BUILD_IDS },
+	{ "whole paths", CARRIES_CONTEXT },
+	{ "inlined calls", CARRIES_INLINES },
+	{ "loops", CARRIES_LOOPS },
+	{ "lines", CARRIES_LINES },
+	{ "call sites", CARRIES_CALL_SITES },
+	{ "threads", CARRIES_THREADS },
+	{ "time", CARRIES_TIME },
+	{ "several metrics", CARRIES_METRICS },
+	{ "build-ids", CARRIES_BUILD_IDS },
 };
 
 static void add_suffixes(const char *suffixes, struct text *ret)

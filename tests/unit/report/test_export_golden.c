@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exports of the fixture, whole, as they were when somebody last read them. CPPROF_REFRESH=1 writes them anew.
+ * Exports of the fixture, whole, as they were when somebody last read them. CPPROF_REFRESH=1 writes them
+ * anew.
  */
 #include <stdlib.h>
 

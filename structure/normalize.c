@@ -58,8 +58,10 @@ bool normalize_fold(struct nest *nest)
 
 struct fusion {
 	struct nest *nest;
-	uint32_t *member; /* per source loop */
-	struct map seen;  /* a statement in a loop of some kind -> that source loop */
+	uint32_t *member;  /* per source loop */
+	struct map seen;   /* a statement in a loop of some kind -> that source loop */
+	struct map traces; /* the same for every loop that it was seen in at all */
+	struct map pairs;  /* two loops -> a statement that they share */
 	bool any;
 };
 
@@ -79,6 +81,32 @@ static void fuse_by(struct fusion *fusion, uint64_t key, uint32_t loop)
 	fusion->any = true;
 }
 
+/* Two statements between the lines of two siblings, in both of them: they are one. */
+static void fuse_by_traces(struct fusion *fusion, const struct atom *atom, uint32_t loop)
+{
+	const struct source_loop *loops = fusion->nest->loops.at;
+	uint64_t key = statement_key(atom) ^ (loops[loop].parent + 1ull) * 0x9e3779b97f4a7c15u;
+	uint32_t other = map_find(&fusion->traces, hash_u64(key));
+
+	if (other == MAP_NONE) {
+		map_put(&fusion->traces, hash_u64(key), loop);
+		return;
+	}
+	bool is_above = atom->line < loops[loop].line && atom->line < loops[other].line;
+	bool is_below = atom->line > loops[loop].end_line && atom->line > loops[other].end_line;
+	if (other == loop || is_above || is_below)
+		return;
+	uint64_t pair = hash_u64((uint64_t)other << 32 | loop);
+	uint32_t statement = (uint32_t)(statement_key(atom) >> 33), known = map_find(&fusion->pairs, pair);
+	if (known == MAP_NONE)
+		map_put(&fusion->pairs, pair, statement);
+	else if (known != statement && nest_leader(fusion->nest, fusion->member[other]) !=
+					       nest_leader(fusion->nest, fusion->member[loop])) {
+		nest_unite(fusion->nest, fusion->member[other], fusion->member[loop]);
+		fusion->any = true;
+	}
+}
+
 /*
  * Siblings that share a statement are one: if it speaks for both, wherever they were put; if it is no more
  * than a trace, when both start on one line, as the vector body and the remainder do.
@@ -91,7 +119,10 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 
 	for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
 		const struct source_loop *l = &nest->loops.at[loop];
-		if (atom->context != l->context || atom->file != l->file || atom->line < l->line)
+		if (atom->context != l->context || atom->file != l->file)
+			continue;
+		fuse_by_traces(fusion, atom, loop);
+		if (atom->line < l->line)
 			continue;
 		uint64_t around = l->parent + 1ull;
 		uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
@@ -109,6 +140,8 @@ bool normalize_fuse(struct nest *nest)
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		fuse_atom(&fusion, i);
 	map_done(&fusion.seen);
+	map_done(&fusion.traces);
+	map_done(&fusion.pairs);
 	free(fusion.member);
 	return fusion.any;
 }

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/compress.h"
 #include "base/vec.h"
+#include "binary/gopclntab.h"
 
 #define DEBUGDATA_LIMIT (256u << 20) /* unpacked .gnu_debugdata; real ones are a few MB */
 #define MAX_SYMBOLS (16u << 20)
@@ -155,6 +156,22 @@ static void add_debugdata(struct symbols_private *private, struct image *image)
 	free(plain.at);
 }
 
+/* Go programs name their functions for themselves, symbols or not. */
+static void add_gopclntab(struct symbols_private *private, struct image *image)
+{
+	struct gopclntab table;
+	struct go_function function;
+
+	if (!gopclntab_open(image, &table))
+		return;
+	for (uint64_t i = 0; i < table.n_functions && private->list.n < MAX_SYMBOLS; i++)
+		if (gopclntab_get(&table, i, &function) && image_is_executable(image, function.start))
+			vec_push(&private->list,
+				 (struct symbol){ function.start, function.end - function.start,
+						  arena_text(&private->names, function.name, strlen(function.name)),
+						  STT_FUNC, STB_LOCAL, SYMBOL_GOPCLNTAB });
+}
+
 static int bind_rank(uint8_t bind)
 {
 	return bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
@@ -214,6 +231,7 @@ struct symbols *symbols_read_with(struct image *image, struct image *debug)
 	add_table(private, image, section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
 	add_table(private, image, dynamic.entries.len ? dynamic : dynamic_table(image));
 	add_debugdata(private, image);
+	add_gopclntab(private, image);
 	if (debug)
 		add_table(private, image, section_table(debug, SHT_SYMTAB, SYMBOL_DEBUG_FILE));
 	if (private->list.n)

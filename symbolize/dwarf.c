@@ -10,7 +10,7 @@
 #include "symbolize/dwarf_names.h"
 
 #define MAX_UNITS (4u << 20)
-#define MAX_ROOT_ABBREVS 1024 /* producers describe the root first */
+#define MAX_ABBREV_BYTES (4ull << 30) /* looked through for the roots of all units; they may name one long table */
 
 static const char *const section_names[DWARF_SECTION_N] = {
 	[DWARF_INFO] = "info",     [DWARF_ABBREV] = "abbrev",     [DWARF_STR] = "str",
@@ -59,10 +59,10 @@ static bool read_header(struct unit *unit, struct reader *r)
 }
 
 /* Leaves the reader at the attribute specifications of an abbreviation. */
-static bool find_root_abbrev(const struct unit *unit, uint64_t code, struct reader *r)
+static bool seek_abbrev(const struct unit *unit, uint64_t code, struct reader *r)
 {
 	*r = reader_of(bytes_from(unit->dwarf->section[DWARF_ABBREV], unit->abbrev_offset));
-	for (int i = 0; i < MAX_ROOT_ABBREVS && !r->failed; i++) {
+	while (!r->failed) {
 		uint64_t found = read_uleb(r);
 		read_uleb(r);
 		read_u8(r);
@@ -135,7 +135,7 @@ static void take_root_attribute(struct unit *unit, struct root *root, uint64_t n
 	}
 }
 
-static bool read_root(struct unit *unit, struct reader *r)
+static bool read_root(struct unit *unit, struct reader *r, uint64_t *n_looked)
 {
 	struct root root = { 0 };
 	struct reader specs;
@@ -147,7 +147,10 @@ static bool read_root(struct unit *unit, struct reader *r)
 		unit->addr_base = is_wide ? 16 : 8;
 		unit->rnglists_base = is_wide ? 20 : 12;
 	}
-	if (!find_root_abbrev(unit, read_uleb(r), &specs))
+	bool is_found = *n_looked < MAX_ABBREV_BYTES && seek_abbrev(unit, read_uleb(r), &specs);
+	if (*n_looked < MAX_ABBREV_BYTES)
+		*n_looked += reader_offset(&specs);
+	if (!is_found)
 		return false;
 	while (!specs.failed && !r->failed) {
 		uint64_t name = read_uleb(&specs), form = read_uleb(&specs);
@@ -179,6 +182,7 @@ static void complete_split(struct unit *unit, const struct unit *skeleton)
 void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton)
 {
 	struct reader r = reader_of(dwarf->section[DWARF_INFO]);
+	uint64_t n_looked = 0;
 
 	while (reader_left(&r) > 0 && dwarf->units.n < MAX_UNITS) {
 		struct unit unit = { .dwarf = dwarf, .offset = reader_offset(&r), .offset_size = 4, .skeleton = skeleton };
@@ -195,7 +199,7 @@ void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton)
 		struct reader body = r;
 		body.end = r.at + length;
 		r.at += length;
-		if (!read_header(&unit, &body) || !read_root(&unit, &body)) {
+		if (!read_header(&unit, &body) || !read_root(&unit, &body, &n_looked)) {
 			dwarf->n_damaged += length > 0; /* an empty one is padding */
 			continue;
 		}

@@ -130,8 +130,8 @@ struct vaddr_range {
 typedef VEC(struct vaddr_range) vaddr_ranges;
 
 #define RANGES_MAX (1u << 20) /* of one entry; a program of many million lines has some ten thousand */
-/* Appends what DW_AT_low_pc, high_pc and ranges of an entry say; empty ranges are left out. */
-void ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
+/* Appends what DW_AT_low_pc, high_pc and ranges of an entry say; empty ranges are left out. Returns how many were looked at. */
+unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
 		 const struct attribute *ranges, vaddr_ranges *ret);
 /* Those of the unit's root entry. */
-void ranges_of_unit(const struct unit *unit, vaddr_ranges *ret);
+unsigned ranges_of_unit(const struct unit *unit, vaddr_ranges *ret);

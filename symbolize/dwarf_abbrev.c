@@ -12,6 +12,7 @@
 
 #define MAX_ABBREVS (1u << 20)
 #define MAX_SPECS (8u << 20)
+#define MAX_SPECS_EACH 512 /* compilers stay below 40; each entry of this shape costs that much */
 
 static void add_step(struct abbrevs *abbrevs, struct abbrev *abbrev, uint32_t *bytes, uint16_t form)
 {
@@ -34,7 +35,7 @@ static void read_specs(struct abbrevs *abbrevs, struct abbrev *abbrev, const str
 		int64_t constant = form == DW_FORM_implicit_const ? read_sleb(r) : 0;
 		if (name == 0 && form == 0)
 			break;
-		if (name > UINT16_MAX || form > UINT16_MAX || form == 0) {
+		if (name > UINT16_MAX || form > UINT16_MAX || form == 0 || abbrev->n_specs == MAX_SPECS_EACH) {
 			reader_fail(r);
 			break;
 		}
@@ -100,9 +101,8 @@ const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code)
 
 void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit, struct reader *r)
 {
-	const struct skip_step *step = &abbrevs->steps.at[abbrev->first_step];
-
-	for (uint32_t i = 0; i < abbrev->n_steps; i++, step++) {
+	for (uint32_t i = 0; i < abbrev->n_steps; i++) {
+		const struct skip_step *step = &abbrevs->steps.at[abbrev->first_step + i];
 		if (reader_left(r) < step->bytes) {
 			reader_fail(r);
 			return;

@@ -6,6 +6,7 @@
 #include "symbolize/dwarf_names.h"
 
 #define MAX_TABLES 512 /* kept of each kind before all are dropped; some 10 MB */
+#define MAX_NAME 65536
 #define MAX_HOPS 16    /* concrete -> abstract -> specification; the rest is a circle */
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles)
@@ -158,7 +159,8 @@ static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
 
 static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 {
-	uint32_t linkage = intern_add(&cache->strings, chase->linkage[0] ? chase->linkage : chase->name);
+	const char *stated = chase->linkage[0] ? chase->linkage : chase->name;
+	uint32_t linkage = intern_add_n(&cache->strings, stated, strnlen(stated, MAX_NAME));
 	uint32_t shown = shown_name(cache, linkage);
 
 	return (struct origin){ .name = shown,

@@ -12,7 +12,7 @@ static void add(vaddr_ranges *ret, uint64_t start, uint64_t end)
 }
 
 /* Pairs relative to a base, which a pair with an all-ones start replaces; two zeroes end the list. */
-static void read_old(const struct unit *unit, uint64_t offset, vaddr_ranges *ret)
+static unsigned read_old(const struct unit *unit, uint64_t offset, vaddr_ranges *ret)
 {
 	const struct unit *owner = unit->skeleton ? unit->skeleton : unit;
 	struct reader r = reader_of(owner->dwarf->section[DWARF_RANGES]);
@@ -20,15 +20,17 @@ static void read_old(const struct unit *unit, uint64_t offset, vaddr_ranges *ret
 	uint64_t ones = unit->address_size == 8 ? UINT64_MAX : UINT32_MAX;
 
 	reader_seek(&r, offset);
-	for (unsigned i = 0; i < RANGES_MAX; i++) {
+	unsigned n = 0;
+	for (; n < RANGES_MAX; n++) {
 		uint64_t start = read_uint(&r, unit->address_size), end = read_uint(&r, unit->address_size);
 		if (r.failed || (start == 0 && end == 0))
-			return;
+			break;
 		if (start == ones)
 			base = end;
 		else
 			add(ret, base + start, base + end);
 	}
+	return n;
 }
 
 static uint64_t read_indexed(struct reader *r, const struct unit *unit)
@@ -79,7 +81,7 @@ static bool read_entry(struct reader *r, const struct unit *unit, uint64_t *base
 	return !r->failed;
 }
 
-static void read_lists(const struct unit *unit, const struct attribute *ranges, vaddr_ranges *ret)
+static unsigned read_lists(const struct unit *unit, const struct attribute *ranges, vaddr_ranges *ret)
 {
 	struct reader r = reader_of(unit->dwarf->section[DWARF_RNGLISTS]);
 	uint64_t base = unit->low_pc, offset = ranges->value;
@@ -88,39 +90,42 @@ static void read_lists(const struct unit *unit, const struct attribute *ranges, 
 	if (ranges->form == DW_FORM_rnglistx) {
 		/* The index counts in a table of offsets, themselves relative to the table. */
 		if (offset >= reader_left(&r))
-			return;
+			return 0;
 		reader_seek(&r, unit->rnglists_base);
 		reader_skip(&r, offset * unit->offset_size);
 		offset = unit->rnglists_base + read_uint(&r, unit->offset_size);
 	}
 	if (r.failed)
-		return;
+		return 0;
 	reader_seek(&r, offset);
-	for (unsigned i = 0; i < RANGES_MAX && read_entry(&r, unit, &base, ret); i++)
-		;
+	unsigned n = 0;
+	while (n < RANGES_MAX && read_entry(&r, unit, &base, ret))
+		n++;
 	if (r.failed)
 		ret->n = before; /* half a list is worse than none: it would name the wrong function */
+	return n;
 }
 
-void ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
+unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
 		 const struct attribute *ranges, vaddr_ranges *ret)
 {
 	uint64_t low, high;
 
-	if (ranges->form && unit->version >= 5) {
-		read_lists(unit, ranges, ret);
-	} else if (ranges->form) {
-		read_old(unit, ranges->value + (unit->skeleton ? unit->ranges_base : 0), ret);
-	} else if (high_pc->form && attribute_address(low_pc, unit, &low)) {
+	if (ranges->form && unit->version >= 5)
+		return read_lists(unit, ranges, ret);
+	if (ranges->form)
+		return read_old(unit, ranges->value + (unit->skeleton ? unit->ranges_base : 0), ret);
+	if (high_pc->form && attribute_address(low_pc, unit, &low)) {
 		if (!attribute_address(high_pc, unit, &high))
 			high = low + high_pc->value;
 		add(ret, low, high);
 	}
+	return 1;
 }
 
-void ranges_of_unit(const struct unit *unit, vaddr_ranges *ret)
+unsigned ranges_of_unit(const struct unit *unit, vaddr_ranges *ret)
 {
 	struct attribute low_pc = { .form = unit->has_low_pc ? DW_FORM_addr : 0, .value = unit->low_pc };
 
-	ranges_read(unit, &low_pc, &unit->high_pc, &unit->ranges, ret);
+	return ranges_read(unit, &low_pc, &unit->high_pc, &unit->ranges, ret);
 }

@@ -11,6 +11,7 @@
 
 #define MAX_DEPTH 4096         /* of entries; compilers stay below 200 */
 #define MAX_CALLS (1u << 20)   /* inlined into one function */
+#define MAX_RANGES (64u << 20) /* read in one unit: many entries may name one long list */
 #define NO_FUNCTION UINT32_MAX
 
 /* Where the children of an entry belong. */
@@ -29,6 +30,7 @@ struct walk {
 	struct raw_functions *functions;
 	VEC(struct level) levels;
 	vaddr_ranges scratch;
+	uint64_t n_ranges; /* read so far */
 };
 
 struct pc_attributes {
@@ -54,6 +56,16 @@ static bool covers_any(const struct walk *walk, const vaddr_ranges *ranges)
 	return false;
 }
 
+/* Into walk->scratch. */
+static void read_ranges(struct walk *walk, const struct pc_attributes *pc)
+{
+	vec_clear(&walk->scratch);
+	if (walk->n_ranges < MAX_RANGES)
+		walk->n_ranges += ranges_read(walk->unit, &pc->low_pc, &pc->high_pc, &pc->ranges, &walk->scratch);
+	else
+		walk->functions->is_damaged = true;
+}
+
 static bool take_pc(struct pc_attributes *pc, uint16_t name, struct attribute value)
 {
 	if (name == DW_AT_low_pc)
@@ -72,13 +84,13 @@ static void enter_subprogram(struct walk *walk, const struct abbrev *abbrev, str
 			     struct level *level)
 {
 	struct pc_attributes pc = { 0 };
-	const struct attribute_spec *specs = &walk->abbrevs->specs.at[abbrev->first_spec];
 
-	for (uint32_t i = 0; i < abbrev->n_specs; i++)
-		take_pc(&pc, specs[i].name, attribute_read(r, walk->unit, &specs[i]));
+	for (uint32_t i = 0; i < abbrev->n_specs; i++) {
+		const struct attribute_spec *spec = &walk->abbrevs->specs.at[abbrev->first_spec + i];
+		take_pc(&pc, spec->name, attribute_read(r, walk->unit, spec));
+	}
 
-	vec_clear(&walk->scratch);
-	ranges_read(walk->unit, &pc.low_pc, &pc.high_pc, &pc.ranges, &walk->scratch);
+	read_ranges(walk, &pc);
 	if (covers_any(walk, &walk->scratch)) {
 		struct raw_function function = { .entry = entry, .enclosing = level->procedure };
 		for (size_t i = 0; i < walk->scratch.n; i++)
@@ -117,14 +129,14 @@ static void take_call_attribute(struct raw_call *call, const struct unit *unit, 
 static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct reader *r, struct level *level)
 {
 	struct raw_function *function = &walk->functions->list.at[level->function];
-	const struct attribute_spec *specs = &walk->abbrevs->specs.at[abbrev->first_spec];
 	struct raw_call call = { .parent = level->call, .depth = 1 };
 	struct pc_attributes pc = { 0 };
 
 	for (uint32_t i = 0; i < abbrev->n_specs; i++) {
-		struct attribute value = attribute_read(r, walk->unit, &specs[i]);
-		if (!take_pc(&pc, specs[i].name, value))
-			take_call_attribute(&call, walk->unit, specs[i].name, &value);
+		const struct attribute_spec *spec = &walk->abbrevs->specs.at[abbrev->first_spec + i];
+		struct attribute value = attribute_read(r, walk->unit, spec);
+		if (!take_pc(&pc, spec->name, value))
+			take_call_attribute(&call, walk->unit, spec->name, &value);
 	}
 	if (function->calls.n >= MAX_CALLS)
 		return;
@@ -133,8 +145,7 @@ static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct
 	level->call = (uint32_t)function->calls.n;
 	vec_push(&function->calls, call);
 
-	vec_clear(&walk->scratch);
-	ranges_read(walk->unit, &pc.low_pc, &pc.high_pc, &pc.ranges, &walk->scratch);
+	read_ranges(walk, &pc);
 	for (size_t i = 0; i < walk->scratch.n; i++)
 		vec_push(&function->call_ranges,
 			 (struct raw_range){ walk->scratch.at[i].start, walk->scratch.at[i].end, level->call });

@@ -39,7 +39,7 @@ static void parse_line(struct kallsyms *ret, const char *line, size_t len)
 	module = strpbrk(name, "\t ");
 	if (module)
 		*module++ = '\0';
-	if (!start || !name[0] || name[0] == '$')
+	if (!start || start > UINT64_MAX - MAX_FUNCTION || !name[0] || name[0] == '$')
 		return;
 	CLEANUP(freep) char *whole = module && module[0] == '[' ? alloc_printf("%s %s", name, module) : alloc_text(name);
 	vec_push(&ret->symbols, (struct kernel_symbol){ start, arena_text(&ret->names, whole, strlen(whole)) });

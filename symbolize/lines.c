@@ -6,6 +6,8 @@
 
 #define MAX_FILES (1u << 20)
 #define MAX_FORMATS 256 /* a count stored in one byte */
+#define MAX_PATH_PART 16384 /* of a directory or file; longer ones are damage */
+#define MAX_WORK (256u << 20) /* pairs of row and part looked at in one program: rows that go back and forth cost more than others */
 
 /* ---- header -------------------------------------------------------------------------------- */
 
@@ -135,6 +137,8 @@ static bool drop_component(struct text *text)
 /* Appends the components of path, folding "." and "..". Nothing is above the root. */
 static void add_path(struct text *text, const char *path)
 {
+	if (strnlen(path, MAX_PATH_PART) == MAX_PATH_PART)
+		return;
 	if (path[0] == '/')
 		text_clear(text);
 	bool is_absolute = path[0] == '/' || (text->len && text->at[0] == '/');
@@ -193,6 +197,7 @@ struct machine {
 	size_t n_parts;
 	size_t part;       /* the first that ends behind the pending row */
 	uint64_t sequence; /* counts from 1 */
+	uint64_t work;
 	bool is_dead;      /* this sequence describes code the linker threw away */
 	bool has_pending;
 	uint64_t vaddr;    /* registers */
@@ -235,7 +240,7 @@ static bool is_same_row(const struct line_row *a, const struct line_row *b)
 /* The pending row holds up to `end`: give it to every part it reaches into. */
 static void keep_pending(struct machine *m, uint64_t end)
 {
-	for (size_t i = m->part; i < m->n_parts && m->parts[i].start < end; i++) {
+	for (size_t i = m->part; i < m->n_parts && m->parts[i].start < end && m->work < MAX_WORK; i++, m->work++) {
 		struct line_part *part = &m->parts[i];
 		struct line_row row = m->pending;
 		if (part->sequence && part->sequence != m->sequence)

@@ -5,6 +5,8 @@
 
 #include "symbolize/dwarf_names.h"
 
+#define MAX_RANGES_READ (64u << 20) /* by all units: many may name one long list */
+
 static int compare(const void *left, const void *right)
 {
 	const struct unit_extent *a = left, *b = right;
@@ -73,12 +75,13 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 {
 	bool *is_known = alloc_zero(dwarf->units.n, sizeof(*is_known));
 	vaddr_ranges ranges = { 0 };
+	uint64_t n_read = 0;
 
-	for (size_t i = 0; i < dwarf->units.n; i++) {
+	for (size_t i = 0; i < dwarf->units.n && n_read < MAX_RANGES_READ; i++) {
 		if (!has_code(&dwarf->units.at[i]))
 			continue;
 		vec_clear(&ranges);
-		ranges_of_unit(&dwarf->units.at[i], &ranges);
+		n_read += ranges_of_unit(&dwarf->units.at[i], &ranges);
 		/* Without a list of ranges the bounds may be those of the first section alone. */
 		is_known[i] = dwarf->units.at[i].ranges.form && ranges.n > 0;
 		for (size_t j = 0; j < ranges.n; j++)

@@ -4,6 +4,7 @@
 #include "symbolize/inlines.h"
 
 #define MAX_FUNCTION_SIZE (1ull << 31) /* offsets are 32 bits wide */
+#define MAX_PARTS 256 /* of one function; compilers make two or three */
 
 /* A stretch of code of one function. */
 struct part {
@@ -50,7 +51,7 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 {
 	for (size_t i = 0; i < functions->list.n; i++) {
 		const struct raw_function *function = &functions->list.at[i];
-		for (size_t j = 0; j < function->ranges.n; j++) {
+		for (size_t j = 0; j < function->ranges.n && j < MAX_PARTS; j++) {
 			const struct vaddr_range *range = &function->ranges.at[j];
 			if (range->end - range->start <= MAX_FUNCTION_SIZE && image_is_executable(image, range->start))
 				vec_push(ret, (struct part){ range->start, range->end, function, false });

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/demangle.h"
+
+#include "tests/test.h"
+
+static void check_name(const char *linkage, const char *readable)
+{
+	struct text text = { 0 };
+
+	CHECK(demangle(linkage, &text));
+	CHECK_STR(text.at, readable);
+	text_done(&text);
+}
+
+TEST(demangle_reads_cpp)
+{
+	check_name("_ZNK6shapes6circle4areaEv", "shapes::circle::area() const");
+	check_name("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)");
+}
+
+TEST(demangle_reads_both_kinds_of_rust)
+{
+	check_name("_RNvCs1234_7mycrate3foo", "mycrate::foo");
+	check_name("_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place");
+}
+
+TEST(demangle_reads_d)
+{
+	check_name("_D3std5stdio12__ModuleInfoZ", "ModuleInfo for std.stdio");
+	check_name("_D8demangle4testFaZv", "demangle.test(char)");
+}
+
+TEST(demangle_leaves_other_names_alone)
+{
+	struct text text = { 0 };
+
+	CHECK(!demangle("main", &text));
+	CHECK(!demangle("_Zebra", &text));
+	CHECK(!demangle("", &text));
+	CHECK(!demangle("_", &text));
+	CHECK_EQ(text.len, 0);
+	text_done(&text);
+}
+
+TEST(demangle_appends_and_cuts_back_to_what_was_there)
+{
+	struct text text = { 0 };
+
+	text_add(&text, "in ", 3);
+	CHECK(demangle("_Z3foov", &text));
+	CHECK_STR(text.at, "in foo()");
+	CHECK(!demangle("_Z3", &text));
+	CHECK_STR(text.at, "in foo()");
+	text_done(&text);
+}
+
+/* f(a<int>, a<that, that>, a<that, that>, ...): each parameter is twice as long as the one before. */
+static void write_doubling_name(struct text *name, int n)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	text_printf(name, "_Z1f1aIiE");
+	for (int i = 0; i < n; i++)
+		text_printf(name, "S_IS%c_S%c_E", digits[i], digits[i]);
+}
+
+TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
+{
+	struct text name = { 0 }, text = { 0 };
+
+	write_doubling_name(&name, 3);
+	check_name(name.at, "f(a<int>, a<a<int>, a<int> >, a<a<a<int>, a<int> >, a<a<int>, a<int> > >, "
+			    "a<a<a<a<int>, a<int> >, a<a<int>, a<int> > >, a<a<a<int>, a<int> >, a<a<int>, a<int> > > >)");
+	text_clear(&name);
+	write_doubling_name(&name, 36);
+	CHECK(!demangle(name.at, &text));
+	CHECK_EQ(text.len, 0);
+	text_done(&name);
+	text_done(&text);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/map_store.h"
+
+#include "tests/test.h"
+
+struct fixture {
+	struct intern strings;
+	function_maps maps;
+};
+
+static void add_map(struct fixture *f, uint64_t vaddr, uint64_t size, const char *name)
+{
+	struct function_map map = { .vaddr = vaddr,
+				    .size = size,
+				    .parent_vaddr = vaddr,
+				    .name = intern_add(&f->strings, name),
+				    .decl_file = intern_add(&f->strings, "a.c"),
+				    .decl_line = 7,
+				    .source = MAP_FROM_DWARF };
+
+	vec_push(&map.lines, (struct line_row){ 0, map.decl_file, 8, 1, 1 });
+	vec_push(&map.lines, (struct line_row){ 4, intern_add(&f->strings, "b.h"), 9, 2, 0 });
+	vec_push(&map.inlines, (struct inline_call){ INLINE_NONE, intern_add(&f->strings, "in"), 0, 0, 3, map.decl_file, 8, 2 });
+	vec_push(&map.ranges, (struct inline_range){ 4, 8, 0 });
+	vec_push(&f->maps, map);
+}
+
+static void start(struct fixture *f)
+{
+	*f = (struct fixture){ 0 };
+	intern_init(&f->strings);
+}
+
+static void finish(struct fixture *f)
+{
+	function_maps_done(&f->maps);
+	intern_done(&f->strings);
+}
+
+static struct map_list list_of(const struct fixture *f)
+{
+	return (struct map_list){ f->maps.at, f->maps.n, &f->strings };
+}
+
+TEST(map_store_gives_back_the_maps_that_were_asked_for)
+{
+	struct fixture in, out;
+	struct writer w = { 0 };
+	const uint64_t vaddrs[] = { 0x105, 0x250, 0x30f };
+
+	start(&in);
+	start(&out);
+	add_map(&in, 0x100, 16, "f");
+	add_map(&in, 0x200, 16, "g");
+	add_map(&in, 0x300, 16, "h");
+	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
+	intern_add(&out.strings, "other strings");
+	CHECK(map_store_unpack(writer_bytes(&w), 5, vaddrs, ARRAY_LEN(vaddrs), &out.strings, &out.maps));
+	CHECK_EQ(out.maps.n, 2);
+	const struct function_map *h = &out.maps.at[1];
+	CHECK_STR(intern_text(&out.strings, h->name), "h");
+	CHECK_EQ(h->image, 5);
+	CHECK_EQ(h->linkage, 0);
+	CHECK_EQ(h->lines.n, 2);
+	CHECK_STR(intern_text(&out.strings, h->lines.at[1].file), "b.h");
+	CHECK_EQ(h->lines.at[1].line, 9);
+	CHECK_STR(intern_text(&out.strings, h->inlines.at[0].name), "in");
+	CHECK_EQ(h->ranges.at[0].end, 8);
+	writer_done(&w);
+	finish(&in);
+	finish(&out);
+}
+
+TEST(map_store_merges_and_keeps_the_old_where_both_are)
+{
+	struct fixture old, new, out;
+	struct writer w = { 0 };
+
+	start(&old);
+	start(&new);
+	start(&out);
+	add_map(&old, 0x100, 16, "f");
+	add_map(&old, 0x300, 16, "h");
+	add_map(&new, 0x080, 16, "e");
+	add_map(&new, 0x108, 16, "not f");
+	add_map(&new, 0x200, 16, "g");
+	add_map(&new, 0x400, 16, "i");
+	map_store_pack(list_of(&old), list_of(&new), &w);
+	CHECK(map_store_unpack_all(writer_bytes(&w), 0, &out.strings, &out.maps));
+	CHECK_EQ(out.maps.n, 5);
+	const char *const names[] = { "e", "f", "g", "h", "i" };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		CHECK_STR(intern_text(&out.strings, out.maps.at[i].name), names[i]);
+	writer_done(&w);
+	finish(&old);
+	finish(&new);
+	finish(&out);
+}
+
+TEST(map_store_takes_nothing_from_an_entry_that_was_cut)
+{
+	struct fixture in, out;
+	struct writer w = { 0 };
+
+	start(&in);
+	add_map(&in, 0x100, 16, "f");
+	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
+	for (size_t len = 0; len < w.len; len++) {
+		start(&out);
+		CHECK(!map_store_unpack_all((struct bytes){ w.at, len }, 0, &out.strings, &out.maps));
+		CHECK_EQ(out.maps.n, 0);
+		finish(&out);
+	}
+	writer_done(&w);
+	finish(&in);
+}
+
+TEST(map_store_keys_differ_by_identity_and_demangling)
+{
+	struct store_key a = map_store_key(1, true), b = map_store_key(2, true), c = map_store_key(1, false);
+
+	CHECK(a.id[0] != b.id[0] || a.id[1] != b.id[1]);
+	CHECK(a.id[0] != c.id[0] || a.id[1] != c.id[1]);
+}

@@ -109,13 +109,20 @@ static void follow_insn(struct session *s, const struct step *step)
 	shadow_step(&s->shadow, &done);
 }
 
-static void follow(struct session *s, const struct step *step)
+static int begin_program(struct session *s, struct diag *diag)
+{
+	int error = s->skips_loader ? stepper_skip_loader(s->stepper, diag) : 0;
+
+	step_space_exec(s->space);
+	shadow_reset(&s->shadow, region(s));
+	return error;
+}
+
+static int follow(struct session *s, const struct step *step, struct diag *diag)
 {
 	switch (step->kind) {
 	case STEP_EXEC:
-		step_space_exec(s->space);
-		shadow_reset(&s->shadow, region(s));
-		break;
+		return begin_program(s, diag);
 	case STEP_SIGNAL:
 		enter_handler(s);
 		break;
@@ -127,6 +134,7 @@ static void follow(struct session *s, const struct step *step)
 	case STEP_END:
 		break;
 	}
+	return 0;
 }
 
 /* ---- sampling ------------------------------------------------------------------------------- */
@@ -215,11 +223,12 @@ static int run(struct session *s, struct diag *diag)
 	int error = 0;
 
 	s->next = s->skip + 1 + next_random(s) % (2 * s->interval);
-	for (; !error && step.kind != STEP_END && s->tally.samples < s->n_samples;
-	     error = stepper_next(s->stepper, &step, diag)) {
-		follow(s, &step);
-		if (s->stepper->n_steps >= s->next)
+	while (!error && step.kind != STEP_END && s->tally.samples < s->n_samples) {
+		error = follow(s, &step, diag);
+		if (!error && s->stepper->n_steps >= s->next)
 			sample(s);
+		if (!error)
+			error = stepper_next(s->stepper, &step, diag);
 	}
 	return error;
 }
@@ -232,8 +241,6 @@ static int open_session(struct session *s, char *const *argv, enum unwind_mode m
 	int error = stepper_start(argv, &s->stepper, diag);
 
 	if (error)
-		return error;
-	if (s->skips_loader && (error = stepper_skip_loader(s->stepper, diag)) < 0)
 		return error;
 	s->images = images_new();
 	s->names.images = s->images;

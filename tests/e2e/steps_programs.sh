@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Unwound stacks of real programs against what the CPU did. A program that is not there is said and left out.
+# Usage: steps_programs.sh [samples]; more samples take longer, 30000 give the bars their meaning.
+cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-600}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+skip() { echo "skipped: $1"; exit 77; }
+cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler"
+"$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
+failed=0
+
+# one MODE MIN_EXACT MODULES SKIP INTERVAL command: at least half of the samples in the modules the case is about
+one() {
+	mode=$1 exact=$2 modules=$3 skip=$4 interval=$5
+	shift 5
+	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --skip-loader --unwind "$mode" --min-exact "$exact" \
+		--show 2 -o "$work/report" -- "$@" >/dev/null 2>"$work/errors" </dev/null
+	code=$?
+	line=$(sed -n 's/^samples *//p' "$work/report")
+	share=$(awk -v modules="^($modules)" '/^ *[0-9]+ +exact.*complete [0-9]+  / { if ($NF ~ modules) in_modules += $1; all += $1 }
+		END { printf "%d", all ? 100 * in_modules / all : 0 }' "$work/report")
+	printf '%-10s %-8s %s, %s %% in %s\n' "$name" "$mode" "$line" "$share" "$modules"
+	[ $code -eq 0 ] && [ "$share" -ge 50 ] && return
+	echo "FAILED with $code: $*"
+	cat "$work/report" "$work/errors"
+	failed=1
+}
+
+# program NAME MODULES SKIP INTERVAL command
+program() {
+	name=$1
+	shift
+	if ! command -v "$4" >/dev/null; then
+		echo "$name: not installed"
+		return
+	fi
+	one auto 99.99 "$@"
+	one analysis 99.9 "$@"
+}
+
+cat >"$work/input.c" <<'END'
+struct node { struct node *next; int value; };
+int sum(struct node *n) { int s = 0; for (; n; n = n->next) switch (n->value & 7) {
+	case 0: s += 3; break; case 1: s -= 4; break; case 2: s *= 2; break; case 5: s ^= n->value; break; default: s++; } return s; }
+double horner(const double *c, int n, double x) { double r = 0; while (n--) r = r * x + c[n]; return r; }
+END
+head -c 200000 "$(command -v "$cpprof")" >"$work/bytes"
+if command -v git >/dev/null; then
+	git init -q "$work/repository"
+	for i in 1 2 3 4 5 6 7 8 9; do
+		seq "$i" "$((i * 40))" >"$work/repository/numbers$((i % 3))"
+		git -C "$work/repository" add . && git -C "$work/repository" -c user.name=me -c user.email=me@example.org commit -qm "change $i"
+	done
+fi
+# The libraries are linked, though the program asks for their functions by name: the loader shall have done its work.
+for library in libgmp.so.10 libcrypto.so.3; do
+	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
+done
+plain=$source/tests/e2e/steps/plain.c no_tables="-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables"
+$cc -O2 -static -o "$work/static" "$plain" 2>/dev/null
+$cc -O2 -s -o "$work/stripped" "$plain" || exit 1
+# shellcheck disable=SC2086
+$cc -O2 $no_tables -o "$work/tableless" "$plain" && $cc -O2 -s $no_tables -o "$work/bare" "$plain" || exit 1
+
+program ls 'ls|libc' 0 100 ls -lR /usr/share
+program xz 'liblzma' 200000 100 xz -k -c "$work/bytes"
+program bash 'bash|libc' 20000 100 bash -c 'for i in 1 2 3 4 5 6 7 8 9; do x=$((i * i)); y="${x//1/2}$y"; done; a=($y $y); echo "${#a[@]}"; type ls'
+program python3 'python3' 300000 100 /usr/bin/python3 -S -c 'import json
+print(sum(len(json.dumps({"a": i, "b": [i] * 3})) for i in range(2000)))'
+program perl 'perl|libc' 100000 100 perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 2000; print join ",", sort keys %h'
+program git 'git|libz|libc' 20000 100 git --git-dir="$work/repository/.git" log --stat
+program sqlite3 'libsqlite3|sqlite3|libc' 20000 100 sqlite3 :memory: 'create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 500) insert into t select x, x * x % 97 from c; select b, count(*) from t group by b order by 2 desc limit 3;'
+program cc1 'cc1|libc' 1000000 100 "$($cc -print-prog-name=cc1)" -quiet -O2 -o "$work/input.s" "$work/input.c"
+program gmp 'libgmp' 50000 100 "$work/uses-libgmp.so.10" gmp
+program openssl 'libcrypto' 50000 100 "$work/uses-libcrypto.so.3" crypto
+program static 'static' 0 30 "$work/static"
+program stripped 'stripped|libc' 0 30 "$work/stripped"
+program tableless 'tableless|libc' 0 30 "$work/tableless"
+program bare 'bare|libc' 0 30 "$work/bare"
+program x264 'libx264' 300000 100 x264 --quiet --threads 1 --input-res 64x48 --demuxer raw -o "$work/out.264" "$work/bytes"
+program dav1d 'libdav1d' 20000 100 dav1d -q --threads 1 -i "$source/tests/data/steps/tiny.ivf" -o "$work/out.y4m"
+exit $failed

@@ -29,17 +29,17 @@ enum a64_kind {
 	A64_MEMORY_POST,
 	A64_MEMORY_PRE,
 	A64_MEMORY_REGISTER, /* at [n + extended m] */
-	A64_MEMORY_BASE,     /* at [n], ordered or exclusive; width is in the size field, the load bit is 22 */
-	A64_PAIR_BASE,       /* the same for two registers of half the bits each */
-	A64_PAIR,            /* bits 24:23 say offset, pre- or post-index */
-	A64_ATOMIC,          /* memory at [n] is read and written */
+	A64_MEMORY_BASE, /* at [n], ordered or exclusive; width is in the size field, the load bit is 22 */
+	A64_PAIR_BASE,   /* the same for two registers of half the bits each */
+	A64_PAIR,        /* bits 24:23 say offset, pre- or post-index */
+	A64_ATOMIC,      /* memory at [n] is read and written */
 	A64_LOAD_AUTHENTICATED,
-	A64_TAG,             /* tag stores with writeback */
-	A64_VECTOR_MEMORY,   /* ld1..st4 */
+	A64_TAG,           /* tag stores with writeback */
+	A64_VECTOR_MEMORY, /* ld1..st4 */
 	A64_VECTOR_MEMORY_POST,
-	A64_MEMORY_COPY,     /* cpy and set */
+	A64_MEMORY_COPY, /* cpy and set */
 	A64_PREFETCH_REGISTER,
-	A64_MULTI_64B,       /* ld64b and its kin: eight registers */
+	A64_MULTI_64B, /* ld64b and its kin: eight registers */
 	A64_JUMP,
 	A64_CALL,
 	A64_BRANCH_CONDITION,
@@ -48,7 +48,7 @@ enum a64_kind {
 	A64_JUMP_REGISTER,
 	A64_CALL_REGISTER,
 	A64_RETURN,
-	A64_RETURN_LINK,     /* retaa, retab: always through x30 */
+	A64_RETURN_LINK, /* retaa, retab: always through x30 */
 	A64_SYSCALL,
 	A64_STOP,
 	A64_HINT,

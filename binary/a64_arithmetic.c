@@ -51,7 +51,8 @@ static void add_sum(struct insn *insn, struct effect sum)
 static void add_shifted(const struct a64_fields *f, struct insn *insn)
 {
 	bool is_sub = a64_bits(f->word, 30, 30), sets_flags = a64_bits(f->word, 29, 29);
-	unsigned amount = a64_bits(f->word, 15, 10), reg = zr_none(f->d), base = zr_none(f->n), index = zr_none(f->m);
+	unsigned amount = a64_bits(f->word, 15, 10), reg = zr_none(f->d), base = zr_none(f->n),
+		 index = zr_none(f->m);
 	bool is_left = a64_bits(f->word, 23, 22) == 0 || amount == 0;
 
 	insn->reads |= reg_bit(base) | reg_bit(index);
@@ -132,7 +133,8 @@ static void logic_shifted(const struct a64_fields *f, struct insn *insn)
 {
 	enum { AND, OR, XOR, AND_FLAGS } op = a64_bits(f->word, 30, 29);
 	bool is_negated = a64_bits(f->word, 21, 21), is_left = a64_bits(f->word, 23, 22) == 0;
-	unsigned amount = a64_bits(f->word, 15, 10), reg = zr_none(f->d), base = zr_none(f->n), index = zr_none(f->m);
+	unsigned amount = a64_bits(f->word, 15, 10), reg = zr_none(f->d), base = zr_none(f->n),
+		 index = zr_none(f->m);
 
 	insn->reads |= reg_bit(base) | reg_bit(index);
 	insn->writes_flags = op == AND_FLAGS;
@@ -173,8 +175,12 @@ static void bitfield(const struct a64_fields *f, struct insn *insn)
 	enum { SIGNED, INSERT, UNSIGNED } op = a64_bits(f->word, 30, 29);
 	unsigned rotate = a64_bits(f->word, 21, 16), top = a64_bits(f->word, 15, 10), bits = f->width * 8;
 	unsigned reg = zr_none(f->d), from = zr_none(f->n);
-	struct effect set = { .kind = EFFECT_SET, .reg = (uint8_t)reg, .base = REG_NONE, .index = (uint8_t)from,
-			      .index_width = 8,   .width = (uint8_t)f->width };
+	struct effect set = { .kind = EFFECT_SET,
+			      .reg = (uint8_t)reg,
+			      .base = REG_NONE,
+			      .index = (uint8_t)from,
+			      .index_width = 8,
+			      .width = (uint8_t)f->width };
 
 	insn->reads |= reg_bit(from);
 	insn->reads |= op == INSERT ? reg_bit(reg) : 0;
@@ -197,7 +203,8 @@ static void bitfield(const struct a64_fields *f, struct insn *insn)
 static void adr(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
 {
 	int64_t imm = a64_signed_bits(f->word, 23, 5) * 4 + a64_bits(f->word, 30, 29);
-	uint64_t at = kind == A64_ADRP ? (f->vaddr & ~UINT64_C(0xfff)) + ((uint64_t)imm << 12) : f->vaddr + (uint64_t)imm;
+	uint64_t at = kind == A64_ADRP ? (f->vaddr & ~UINT64_C(0xfff)) + ((uint64_t)imm << 12)
+				       : f->vaddr + (uint64_t)imm;
 
 	add_set(insn, zr_none(f->d), REG_NONE, (int64_t)at, 8);
 }

@@ -125,7 +125,8 @@ static bool is_valid(uint32_t word, enum a64_kind kind)
 		return is_valid_pair(word);
 	case A64_MEMORY_COPY: /* three different registers */
 		return a64_bits(word, 31, 30) == 0 && a64_bits(word, 4, 0) != a64_bits(word, 9, 5) &&
-		       a64_bits(word, 4, 0) != a64_bits(word, 20, 16) && a64_bits(word, 9, 5) != a64_bits(word, 20, 16);
+		       a64_bits(word, 4, 0) != a64_bits(word, 20, 16) &&
+		       a64_bits(word, 9, 5) != a64_bits(word, 20, 16);
 	case A64_VECTOR_MEMORY:
 	case A64_VECTOR_MEMORY_POST:
 		return a64_bits(word, 24, 24) ? is_valid_lane(word) : a64_vector_count(word) != 0;
@@ -135,10 +136,9 @@ static bool is_valid(uint32_t word, enum a64_kind kind)
 }
 
 static const struct a64_table *const classes[16] = {
-	&a64_reserved, NULL,        &a64_sve,      NULL,
-	&a64_memory,   &a64_register, &a64_memory, &a64_vector,
-	&a64_immediate, &a64_immediate, &a64_branch, &a64_branch,
-	&a64_memory,   &a64_register, &a64_memory, &a64_vector,
+	&a64_reserved, NULL,          &a64_sve,       NULL,           &a64_memory, &a64_register,
+	&a64_memory,   &a64_vector,   &a64_immediate, &a64_immediate, &a64_branch, &a64_branch,
+	&a64_memory,   &a64_register, &a64_memory,    &a64_vector,
 };
 
 const struct a64_row *a64_find(uint32_t word)

@@ -51,7 +51,8 @@ static bool print_field(struct a64_text *t, const char *name, size_t len)
 	char form = 0;
 
 	if (len > 5 && memcmp(name, "cond.", 5) == 0) {
-		text_printf(&t->text, "%s", a64_condition(a64_bits(t->word, 31, 0) >> strtoul(name + 5, NULL, 10) & 15));
+		text_printf(&t->text, "%s",
+			    a64_condition(a64_bits(t->word, 31, 0) >> strtoul(name + 5, NULL, 10) & 15));
 		return true;
 	}
 	if (sscanf(name, "imm%u.%u%c", &bits, &low, &form) < 2 || bits == 0 || bits > 31 || low + bits > 32)

@@ -125,12 +125,16 @@ static bool print_extension(struct a64_text *t, unsigned op, unsigned top)
 	static const struct {
 		uint8_t op, top;
 		const char *template;
-	} names[] = { { 0, 7, "sxtb {rd}, {wn}" },  { 0, 15, "sxth {rd}, {wn}" }, { 0, 31, "sxtw {xd}, {wn}" },
-		      { 2, 7, "uxtb {wd}, {wn}" }, { 2, 15, "uxth {wd}, {wn}" } };
+	} names[] = { { 0, 7, "sxtb {rd}, {wn}" },
+		      { 0, 15, "sxth {rd}, {wn}" },
+		      { 0, 31, "sxtw {xd}, {wn}" },
+		      { 2, 7, "uxtb {wd}, {wn}" },
+		      { 2, 15, "uxth {wd}, {wn}" } };
 	bool is_wide = t->word >> 31;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (names[i].op != op || names[i].top != top || (op == 2 && is_wide) || (top == 31 && !is_wide))
+		if (names[i].op != op || names[i].top != top || (op == 2 && is_wide) ||
+		    (top == 31 && !is_wide))
 			continue;
 		a64_print(t, names[i].template);
 		return true;
@@ -141,7 +145,8 @@ static bool print_extension(struct a64_text *t, unsigned op, unsigned top)
 /* sbfm, bfm, ubfm under the names people know them by. */
 static void bitfield(struct a64_text *t)
 {
-	unsigned op = bits(t, 30, 29), rotate = bits(t, 21, 16), top = bits(t, 15, 10), size = t->word >> 31 ? 64 : 32;
+	unsigned op = bits(t, 30, 29), rotate = bits(t, 21, 16), top = bits(t, 15, 10),
+		 size = t->word >> 31 ? 64 : 32;
 
 	if (op == 1 && top < rotate && bits(t, 9, 5) == 31) {
 		a64_print(t, "bfc {rd}, ");
@@ -165,7 +170,8 @@ static void bitfield(struct a64_text *t)
 
 static void extract(struct a64_text *t)
 {
-	a64_print(t, bits(t, 9, 5) == bits(t, 20, 16) ? "ror {rd}, {rn}, #{imm6.10}" : "extr {rd}, {rn}, {rm}, #{imm6.10}");
+	a64_print(t, bits(t, 9, 5) == bits(t, 20, 16) ? "ror {rd}, {rn}, #{imm6.10}"
+						      : "extr {rd}, {rn}, {rm}, #{imm6.10}");
 }
 
 static void shift(struct a64_text *t)
@@ -232,7 +238,8 @@ static void csneg(struct a64_text *t)
 
 static void pac(struct a64_text *t)
 {
-	static const char *const names[] = { "pacia", "pacib", "pacda", "pacdb", "autia", "autib", "autda", "autdb" };
+	static const char *const names[] = { "pacia", "pacib", "pacda", "pacdb",
+					     "autia", "autib", "autda", "autdb" };
 
 	PRINT("%s", names[bits(t, 12, 10)]);
 }
@@ -248,12 +255,13 @@ static void pacz(struct a64_text *t)
 static void hint(struct a64_text *t)
 {
 	static const char *const names[64] = {
-		[0] = "nop",	    [1] = "yield",	[2] = "wfe",	    [3] = "wfi",	[4] = "sev",
-		[5] = "sevl",	    [6] = "dgh",	[7] = "xpaclri",    [8] = "pacia1716",	[10] = "pacib1716",
-		[12] = "autia1716", [14] = "autib1716", [16] = "esb",	    [17] = "psb csync", [18] = "tsb csync",
-		[20] = "csdb",	    [24] = "paciaz",	[25] = "paciasp",   [26] = "pacibz",	[27] = "pacibsp",
-		[28] = "autiaz",    [29] = "autiasp",	[30] = "autibz",    [31] = "autibsp",	[32] = "bti",
-		[34] = "bti c",	    [36] = "bti j",	[38] = "bti jc",
+		[0] = "nop",       [1] = "yield",      [2] = "wfe",        [3] = "wfi",
+		[4] = "sev",       [5] = "sevl",       [6] = "dgh",        [7] = "xpaclri",
+		[8] = "pacia1716", [10] = "pacib1716", [12] = "autia1716", [14] = "autib1716",
+		[16] = "esb",      [17] = "psb csync", [18] = "tsb csync", [20] = "csdb",
+		[24] = "paciaz",   [25] = "paciasp",   [26] = "pacibz",    [27] = "pacibsp",
+		[28] = "autiaz",   [29] = "autiasp",   [30] = "autibz",    [31] = "autibsp",
+		[32] = "bti",      [34] = "bti c",     [36] = "bti j",     [38] = "bti jc",
 	};
 	unsigned number = bits(t, 11, 5);
 
@@ -265,9 +273,10 @@ static void hint(struct a64_text *t)
 
 static void barrier(struct a64_text *t)
 {
-	static const char *const names[16] = { [1] = "oshld", [2] = "oshst", [3] = "osh",  [5] = "nshld",
-					       [6] = "nshst", [7] = "nsh",   [9] = "ishld", [10] = "ishst",
-					       [11] = "ish",  [13] = "ld",   [14] = "st",   [15] = "sy" };
+	static const char *const names[16] = {
+		[1] = "oshld", [2] = "oshst",  [3] = "osh",  [5] = "nshld", [6] = "nshst", [7] = "nsh",
+		[9] = "ishld", [10] = "ishst", [11] = "ish", [13] = "ld",   [14] = "st",   [15] = "sy"
+	};
 	unsigned number = bits(t, 11, 8);
 
 	if (names[number])
@@ -299,7 +308,7 @@ static void pstate(struct a64_text *t)
 	static const struct {
 		uint8_t op1, op2;
 		const char *name;
-	} names[] = { { 0, 3, "uao" }, { 0, 4, "pan" },	{ 0, 5, "spsel" },  { 3, 1, "ssbs" },
+	} names[] = { { 0, 3, "uao" }, { 0, 4, "pan" }, { 0, 5, "spsel" },   { 3, 1, "ssbs" },
 		      { 3, 2, "dit" }, { 3, 4, "tco" }, { 3, 6, "daifset" }, { 3, 7, "daifclr" } };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -321,8 +330,9 @@ static void sys(struct a64_text *t)
 	static const struct {
 		uint16_t code; /* op1:CRn:CRm:op2 */
 		const char *name;
-	} names[] = { { 0x1ba1, "dc zva" },   { 0x1ba3, "dc gva" }, { 0x1ba4, "dc gzva" }, { 0x1bd1, "dc cvac" }, { 0x1bd9, "dc cvau" },
-		      { 0x1bf1, "dc civac" }, { 0x1ba9, "ic ivau" }, { 0x1be1, "dc cvap" } };
+	} names[] = { { 0x1ba1, "dc zva" },  { 0x1ba3, "dc gva" },  { 0x1ba4, "dc gzva" },
+		      { 0x1bd1, "dc cvac" }, { 0x1bd9, "dc cvau" }, { 0x1bf1, "dc civac" },
+		      { 0x1ba9, "ic ivau" }, { 0x1be1, "dc cvap" } };
 	unsigned code = bits(t, 18, 5);
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -344,12 +354,27 @@ static void system_register(struct a64_text *t)
 		uint16_t code; /* o0:op1:CRn:CRm:op2 */
 		const char *name;
 	} names[] = {
-		{ 0x5e82, "tpidr_el0" }, { 0x5e83, "tpidrro_el0" }, { 0x5a20, "fpcr" },	     { 0x5a21, "fpsr" },
-		{ 0x5a10, "nzcv" },	 { 0x5801, "ctr_el0" },	    { 0x5807, "dczid_el0" }, { 0x5f00, "cntfrq_el0" },
-		{ 0x5f02, "cntvct_el0" }, { 0x4000, "midr_el1" },   { 0x5920, "rndr" },	     { 0x5921, "rndrrs" },
-		{ 0x4020, "id_aa64pfr0_el1" }, { 0x4030, "id_aa64isar0_el1" }, { 0x4031, "id_aa64isar1_el1" },
-		{ 0x4038, "id_aa64mmfr0_el1" }, { 0x5ce8, "pmccntr_el0" }, { 0x4024, "id_aa64zfr0_el1" },
-		{ 0x4005, "mpidr_el1" }, { 0x5f01, "cntpct_el0" },  { 0x5a11, "daif" },
+		{ 0x5e82, "tpidr_el0" },
+		{ 0x5e83, "tpidrro_el0" },
+		{ 0x5a20, "fpcr" },
+		{ 0x5a21, "fpsr" },
+		{ 0x5a10, "nzcv" },
+		{ 0x5801, "ctr_el0" },
+		{ 0x5807, "dczid_el0" },
+		{ 0x5f00, "cntfrq_el0" },
+		{ 0x5f02, "cntvct_el0" },
+		{ 0x4000, "midr_el1" },
+		{ 0x5920, "rndr" },
+		{ 0x5921, "rndrrs" },
+		{ 0x4020, "id_aa64pfr0_el1" },
+		{ 0x4030, "id_aa64isar0_el1" },
+		{ 0x4031, "id_aa64isar1_el1" },
+		{ 0x4038, "id_aa64mmfr0_el1" },
+		{ 0x5ce8, "pmccntr_el0" },
+		{ 0x4024, "id_aa64zfr0_el1" },
+		{ 0x4005, "mpidr_el1" },
+		{ 0x5f01, "cntpct_el0" },
+		{ 0x5a11, "daif" },
 	};
 	unsigned code = 0x4000 | (t->word >> 5 & 0x3fff) | (t->word >> 19 & 1) << 14;
 
@@ -359,7 +384,8 @@ static void system_register(struct a64_text *t)
 		PRINT("%s", names[i].name);
 		return;
 	}
-	PRINT("s%u_%u_c%u_c%u_%u", 2 + bits(t, 19, 19), bits(t, 18, 16), bits(t, 15, 12), bits(t, 11, 8), bits(t, 7, 5));
+	PRINT("s%u_%u_c%u_c%u_%u", 2 + bits(t, 19, 19), bits(t, 18, 16), bits(t, 15, 12), bits(t, 11, 8),
+	      bits(t, 7, 5));
 }
 
 static void simm8(struct a64_text *t)
@@ -378,14 +404,37 @@ static void tag_offset(struct a64_text *t)
 }
 
 static const struct a64_operand operands[] = {
-	{ "label26", label26 }, { "label19", label19 }, { "label14", label14 }, { "adr", adr },
-	{ "adrp", adrp }, { "bit", bit_number }, { "imm12", imm12 }, { "bitmask", bitmask },
-	{ "orr_or_mov", orr_or_mov }, { "move_wide", move_wide }, { "bitfield", bitfield }, { "extract", extract },
-	{ "shift", shift }, { "extended", extended }, { "csinc", csinc }, { "csinv", csinv }, { "csneg", csneg },
-	{ "pac", pac }, { "pacz", pacz }, { "hint", hint }, { "barrier", barrier }, { "barrier_nxs", barrier_nxs },
-	{ "barrier_number", barrier_number }, { "ssbb", ssbb }, { "pstate", pstate }, { "sys", sys },
-	{ "sys_fields", sys_fields }, { "system_register", system_register }, { "simm8", simm8 },
-	{ "uimm8", uimm8 }, { "tag_offset", tag_offset },
+	{ "label26", label26 },
+	{ "label19", label19 },
+	{ "label14", label14 },
+	{ "adr", adr },
+	{ "adrp", adrp },
+	{ "bit", bit_number },
+	{ "imm12", imm12 },
+	{ "bitmask", bitmask },
+	{ "orr_or_mov", orr_or_mov },
+	{ "move_wide", move_wide },
+	{ "bitfield", bitfield },
+	{ "extract", extract },
+	{ "shift", shift },
+	{ "extended", extended },
+	{ "csinc", csinc },
+	{ "csinv", csinv },
+	{ "csneg", csneg },
+	{ "pac", pac },
+	{ "pacz", pacz },
+	{ "hint", hint },
+	{ "barrier", barrier },
+	{ "barrier_nxs", barrier_nxs },
+	{ "barrier_number", barrier_number },
+	{ "ssbb", ssbb },
+	{ "pstate", pstate },
+	{ "sys", sys },
+	{ "sys_fields", sys_fields },
+	{ "system_register", system_register },
+	{ "simm8", simm8 },
+	{ "uimm8", uimm8 },
+	{ "tag_offset", tag_offset },
 };
 
 const struct a64_operands a64_base_operands = { operands, ARRAY_LEN(operands) };

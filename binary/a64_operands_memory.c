@@ -190,14 +190,16 @@ static void print_pair_address(struct a64_text *t, unsigned mode, long long offs
 static void pair(struct a64_text *t)
 {
 	unsigned opc = bits(t, 31, 30), mode = bits(t, 24, 23);
-	bool is_vector = bits(t, 26, 26), is_load = bits(t, 22, 22), is_tagged = !is_vector && opc == 1 && !is_load;
+	bool is_vector = bits(t, 26, 26), is_load = bits(t, 22, 22),
+	     is_tagged = !is_vector && opc == 1 && !is_load;
 	unsigned width = is_vector ? 4u << opc : opc == 2 ? 8 : is_tagged ? 16 : 4;
 	char class = is_vector ? "sdq?"[opc] : opc ? 'x' : 'w';
 
 	if (is_tagged)
 		PRINT("stgp ");
 	else
-		PRINT("%s%s%s ", is_load ? "ld" : "st", mode ? "p" : "np", opc == 1 && !is_vector ? "sw" : "");
+		PRINT("%s%s%s ", is_load ? "ld" : "st", mode ? "p" : "np",
+		      opc == 1 && !is_vector ? "sw" : "");
 	a64_print_reg(t, class, bits(t, 4, 0), false);
 	PRINT(", ");
 	a64_print_reg(t, class, bits(t, 14, 10), false);
@@ -254,12 +256,32 @@ static void memory_set(struct a64_text *t)
 }
 
 static const struct a64_operand operands[] = {
-	{ "ldr", ldr }, { "ldur", ldur }, { "ldtr", ldtr }, { "ldapur", ldapur }, { "mt", mt }, { "scaled", scaled },
-	{ "simm9", simm9 }, { "index9", index9 }, { "register_offset", register_offset }, { "prefetch", prefetch },
-	{ "literal_t", literal_t }, { "size", size_suffix }, { "sized_t", sized_t }, { "sized_t2", sized_t2 },
-	{ "sized_m", sized_m }, { "pair_m", pair_m }, { "pair_t", pair_t }, { "acquire", acquire },
-	{ "acquire_cas", acquire_cas }, { "atomic", atomic }, { "pair", pair }, { "ldra", ldra }, { "stg", stg },
-	{ "memory_copy", memory_copy }, { "memory_set", memory_set },
-	{ "tag9", tag9 }, { "tag_index", tag_index },
+	{ "ldr", ldr },
+	{ "ldur", ldur },
+	{ "ldtr", ldtr },
+	{ "ldapur", ldapur },
+	{ "mt", mt },
+	{ "scaled", scaled },
+	{ "simm9", simm9 },
+	{ "index9", index9 },
+	{ "register_offset", register_offset },
+	{ "prefetch", prefetch },
+	{ "literal_t", literal_t },
+	{ "size", size_suffix },
+	{ "sized_t", sized_t },
+	{ "sized_t2", sized_t2 },
+	{ "sized_m", sized_m },
+	{ "pair_m", pair_m },
+	{ "pair_t", pair_t },
+	{ "acquire", acquire },
+	{ "acquire_cas", acquire_cas },
+	{ "atomic", atomic },
+	{ "pair", pair },
+	{ "ldra", ldra },
+	{ "stg", stg },
+	{ "memory_copy", memory_copy },
+	{ "memory_set", memory_set },
+	{ "tag9", tag9 },
+	{ "tag_index", tag_index },
 };
 const struct a64_operands a64_memory_operands = { operands, ARRAY_LEN(operands) };

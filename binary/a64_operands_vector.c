@@ -32,7 +32,7 @@ static void fraction(struct a64_text *t)
 
 static void fp_two(struct a64_text *t)
 {
-	static const char *const names[16] = { "fmul", "fdiv", "fadd",   "fsub",   "fmax",
+	static const char *const names[16] = { "fmul", "fdiv",   "fadd",   "fsub", "fmax",
 					       "fmin", "fmaxnm", "fminnm", "fnmul" };
 
 	print_name(t, names[bits(t, 15, 12)]);
@@ -41,9 +41,9 @@ static void fp_two(struct a64_text *t)
 static void fp_one(struct a64_text *t)
 {
 	static const char *const names[64] = {
-		[0] = "fmov",	  [1] = "fabs",	   [2] = "fneg",    [3] = "fsqrt",    [8] = "frintn",
-		[9] = "frintp",	  [10] = "frintm", [11] = "frintz", [12] = "frinta",  [14] = "frintx",
-		[15] = "frinti",  [16] = "frint32z", [17] = "frint32x", [18] = "frint64z", [19] = "frint64x",
+		[0] = "fmov",    [1] = "fabs",      [2] = "fneg",      [3] = "fsqrt",     [8] = "frintn",
+		[9] = "frintp",  [10] = "frintm",   [11] = "frintz",   [12] = "frinta",   [14] = "frintx",
+		[15] = "frinti", [16] = "frint32z", [17] = "frint32x", [18] = "frint64z", [19] = "frint64x",
 	};
 
 	print_name(t, names[bits(t, 20, 15)]);
@@ -76,12 +76,12 @@ static void fp_imm8_vector(struct a64_text *t)
 static void three(struct a64_text *t)
 {
 	static const char *const names[2][32] = {
-		{ "shadd", "sqadd", "srhadd", NULL,    "shsub",	 "sqsub", "cmgt",  "cmge",
-		  "sshl",  "sqshl", "srshl",  "sqrshl", "smax",	 "smin",  "sabd",  "saba",
-		  "add",   "cmtst", "mla",    "mul",   "smaxp",	 "sminp", "sqdmulh", "addp" },
-		{ "uhadd", "uqadd", "urhadd", NULL,    "uhsub",	 "uqsub", "cmhi",  "cmhs",
-		  "ushl",  "uqshl", "urshl",  "uqrshl", "umax",	 "umin",  "uabd",  "uaba",
-		  "sub",   "cmeq",  "mls",    "pmul",  "umaxp",	 "uminp", "sqrdmulh", NULL },
+		{ "shadd", "sqadd", "srhadd", NULL,     "shsub", "sqsub", "cmgt",    "cmge",
+		  "sshl",  "sqshl", "srshl",  "sqrshl", "smax",  "smin",  "sabd",    "saba",
+		  "add",   "cmtst", "mla",    "mul",    "smaxp", "sminp", "sqdmulh", "addp" },
+		{ "uhadd", "uqadd", "urhadd", NULL,     "uhsub", "uqsub", "cmhi",     "cmhs",
+		  "ushl",  "uqshl", "urshl",  "uqrshl", "umax",  "umin",  "uabd",     "uaba",
+		  "sub",   "cmeq",  "mls",    "pmul",   "umaxp", "uminp", "sqrdmulh", NULL },
 	};
 
 	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 11)]);
@@ -130,8 +130,10 @@ static void rotate180(struct a64_text *t)
 static void two(struct a64_text *t)
 {
 	static const char *const names[2][16] = {
-		{ "rev64", "rev16", "saddlp", "suqadd", "cls", "cnt", "sadalp", "sqabs", "cmgt", "cmeq", "cmlt", "abs" },
-		{ "rev32", NULL, "uaddlp", "usqadd", "clz", NULL, "uadalp", "sqneg", "cmge", "cmle", NULL, "neg" },
+		{ "rev64", "rev16", "saddlp", "suqadd", "cls", "cnt", "sadalp", "sqabs", "cmgt", "cmeq",
+		  "cmlt", "abs" },
+		{ "rev32", NULL, "uaddlp", "usqadd", "clz", NULL, "uadalp", "sqneg", "cmge", "cmle", NULL,
+		  "neg" },
 	};
 
 	print_name(t, bits(t, 16, 16) ? NULL : names[bits(t, 29, 29)][bits(t, 15, 12)]);
@@ -139,6 +141,7 @@ static void two(struct a64_text *t)
 
 static void fp_misc(struct a64_text *t)
 {
+	/* clang-format off */
 	static const char *const names[2][2][32] = {
 		{ { [24] = "frintn", "frintm", "fcvtns", "fcvtms", "fcvtas", "scvtf", "frint32z", "frint64z" },
 		  { [12] = "fcmgt", "fcmeq", "fcmlt", "fabs",
@@ -147,6 +150,7 @@ static void fp_misc(struct a64_text *t)
 		  { [12] = "fcmge", "fcmle", NULL, "fneg",
 		    [24] = NULL, "frinti", "fcvtpu", "fcvtzu", "ursqrte", "frsqrte", NULL, "fsqrt" } },
 	};
+	/* clang-format on */
 
 	print_name(t, names[bits(t, 29, 29)][bits(t, 23, 23)][bits(t, 16, 12)]);
 }
@@ -203,10 +207,10 @@ static void fp_pair(struct a64_text *t)
 static void long_name(struct a64_text *t)
 {
 	static const char *const names[2][16] = {
-		{ "saddl", "saddw", "ssubl", "ssubw", "addhn", "sabal", "subhn", "sabdl", "smlal", "sqdmlal", "smlsl",
-		  "sqdmlsl", "smull", "sqdmull", "pmull" },
-		{ "uaddl", "uaddw", "usubl", "usubw", "raddhn", "uabal", "rsubhn", "uabdl", "umlal", NULL, "umlsl",
-		  NULL, "umull" },
+		{ "saddl", "saddw", "ssubl", "ssubw", "addhn", "sabal", "subhn", "sabdl", "smlal", "sqdmlal",
+		  "smlsl", "sqdmlsl", "smull", "sqdmull", "pmull" },
+		{ "uaddl", "uaddw", "usubl", "usubw", "raddhn", "uabal", "rsubhn", "uabdl", "umlal", NULL,
+		  "umlsl", NULL, "umull" },
 	};
 
 	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 12)]);
@@ -267,10 +271,27 @@ static void modified_immediate(struct a64_text *t)
 static void shift_right(struct a64_text *t)
 {
 	static const char *const names[2][32] = {
-		{ [0] = "sshr", [2] = "ssra", [4] = "srshr", [6] = "srsra", [16] = "shrn", [17] = "rshrn",
-		  [18] = "sqshrn", [19] = "sqrshrn", [28] = "scvtf", [31] = "fcvtzs" },
-		{ [0] = "ushr", [2] = "usra", [4] = "urshr", [6] = "ursra", [8] = "sri", [16] = "sqshrun",
-		  [17] = "sqrshrun", [18] = "uqshrn", [19] = "uqrshrn", [28] = "ucvtf", [31] = "fcvtzu" },
+		{ [0] = "sshr",
+		  [2] = "ssra",
+		  [4] = "srshr",
+		  [6] = "srsra",
+		  [16] = "shrn",
+		  [17] = "rshrn",
+		  [18] = "sqshrn",
+		  [19] = "sqrshrn",
+		  [28] = "scvtf",
+		  [31] = "fcvtzs" },
+		{ [0] = "ushr",
+		  [2] = "usra",
+		  [4] = "urshr",
+		  [6] = "ursra",
+		  [8] = "sri",
+		  [16] = "sqshrun",
+		  [17] = "sqrshrun",
+		  [18] = "uqshrn",
+		  [19] = "uqrshrn",
+		  [28] = "ucvtf",
+		  [31] = "fcvtzu" },
 	};
 
 	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 11)]);
@@ -298,6 +319,7 @@ static void shift_long(struct a64_text *t)
 
 /* How the operands of an instruction by element look. */
 enum element_form { SAME, LONG, FP, DOT };
+/* clang-format off */
 static const struct {
 	const char *name;
 	enum element_form form;
@@ -310,6 +332,7 @@ static const struct {
 	  [9] = { "fmulx", FP }, [10] = { "umull", LONG }, [13] = { "sqrdmlah", SAME }, [14] = { "udot", DOT },
 	  [15] = { "sqrdmlsh", SAME } },
 };
+/* clang-format on */
 
 /* Vm.T[index]: the index takes the bits that the register number leaves. */
 static void print_element(struct a64_text *t, enum element_form form)
@@ -347,19 +370,42 @@ static void by_element(struct a64_text *t)
 
 static void scalar_by_element(struct a64_text *t)
 {
-	static const char *const templates[] = { " {zd}, {zn}, ", " {zwd}, {zn}, ", " {zed}, {zen}, ", "{?}" };
+	static const char *const templates[] = { " {zd}, {zn}, ", " {zwd}, {zn}, ", " {zed}, {zen}, ",
+						 "{?}" };
 
 	print_by_element(t, templates);
 }
 
 static const struct a64_operand operands[] = {
-	{ "rounding", rounding }, { "fraction", fraction }, { "fp_two", fp_two }, { "fp_one", fp_one },
-	{ "fp_imm8", fp_imm8 }, { "fp_imm8_vector", fp_imm8_vector }, { "three", three }, { "fp_three", fp_three },
-	{ "logic", logic }, { "dot", dot }, { "rotate90", rotate90 }, { "rotate180", rotate180 }, { "two", two },
-	{ "fp_misc", fp_misc }, { "fp_zero", fp_zero }, { "two_class", two_class },
-	{ "scalar_two_class", scalar_two_class }, { "shll", shll }, { "across", across }, { "fp_across", fp_across },
-	{ "fp_pair", fp_pair }, { "long", long_name }, { "permute", permute }, { "tbl", tbl },
-	{ "modified_immediate", modified_immediate }, { "shift_right", shift_right }, { "shift_left", shift_left },
-	{ "shift_long", shift_long }, { "by_element", by_element }, { "scalar_by_element", scalar_by_element },
+	{ "rounding", rounding },
+	{ "fraction", fraction },
+	{ "fp_two", fp_two },
+	{ "fp_one", fp_one },
+	{ "fp_imm8", fp_imm8 },
+	{ "fp_imm8_vector", fp_imm8_vector },
+	{ "three", three },
+	{ "fp_three", fp_three },
+	{ "logic", logic },
+	{ "dot", dot },
+	{ "rotate90", rotate90 },
+	{ "rotate180", rotate180 },
+	{ "two", two },
+	{ "fp_misc", fp_misc },
+	{ "fp_zero", fp_zero },
+	{ "two_class", two_class },
+	{ "scalar_two_class", scalar_two_class },
+	{ "shll", shll },
+	{ "across", across },
+	{ "fp_across", fp_across },
+	{ "fp_pair", fp_pair },
+	{ "long", long_name },
+	{ "permute", permute },
+	{ "tbl", tbl },
+	{ "modified_immediate", modified_immediate },
+	{ "shift_right", shift_right },
+	{ "shift_left", shift_left },
+	{ "shift_long", shift_long },
+	{ "by_element", by_element },
+	{ "scalar_by_element", scalar_by_element },
 };
 const struct a64_operands a64_vector_operands = { operands, ARRAY_LEN(operands) };

@@ -4,6 +4,7 @@
  */
 #include "binary/a64.h"
 
+/* clang-format off */
 #define TABLE(rows_) { rows_, ARRAY_LEN(rows_) }
 #define D A64_WD
 #define DN (A64_WD | A64_RN)
@@ -270,5 +271,6 @@ static const struct a64_row memory_rows[] = {
 };
 
 const struct a64_table a64_reserved = TABLE(reserved_rows), a64_immediate = TABLE(immediate_rows),
-			a64_branch = TABLE(branch_rows), a64_register = TABLE(register_rows),
-			a64_memory = TABLE(memory_rows);
+		       a64_branch = TABLE(branch_rows), a64_register = TABLE(register_rows),
+		       a64_memory = TABLE(memory_rows);
+/* clang-format on */

@@ -8,6 +8,7 @@
  */
 #include "binary/a64.h"
 
+/* clang-format off */
 #define TABLE(rows_) { rows_, ARRAY_LEN(rows_) }
 #define SIMD(mask, bits, text) { mask, bits, A64_PLAIN, 0, text }
 #define READS(mask, bits, text) { mask, bits, A64_PLAIN, A64_RN, text }
@@ -209,3 +210,4 @@ static const struct a64_row sve_rows[] = {
 };
 
 const struct a64_table a64_vector = TABLE(vector_rows), a64_sve = TABLE(sve_rows);
+/* clang-format on */

@@ -27,4 +27,5 @@ struct a64_operands {
 	const struct a64_operand *at;
 	size_t n;
 };
-extern const struct a64_operands a64_base_operands, a64_memory_operands, a64_vector_operands, a64_shape_operands;
+extern const struct a64_operands a64_base_operands, a64_memory_operands, a64_vector_operands,
+	a64_shape_operands;

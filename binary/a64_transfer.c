@@ -11,8 +11,8 @@ struct place {
 };
 
 /* One register, or REG_NONE, to or from memory. */
-static void add_memory(struct insn *insn, enum effect_kind kind, unsigned reg, struct place at, unsigned width,
-		       bool is_signed)
+static void add_memory(struct insn *insn, enum effect_kind kind, unsigned reg, struct place at,
+		       unsigned width, bool is_signed)
 {
 	struct effect effect = { .kind = (uint8_t)kind,
 				 .reg = (uint8_t)reg,
@@ -50,7 +50,8 @@ static void transfer(const struct a64_fields *f, struct place at, struct insn *i
 
 static struct place register_place(const struct a64_fields *f)
 {
-	unsigned option = a64_bits(f->word, 15, 13), size = (unsigned)__builtin_ctz(a64_memory_width(f->word));
+	unsigned option = a64_bits(f->word, 15, 13),
+		 size = (unsigned)__builtin_ctz(a64_memory_width(f->word));
 	struct place at = place_at(f->n, 0);
 
 	at.index = zr_none(f->m);
@@ -65,7 +66,8 @@ static void memory(const struct a64_fields *f, enum a64_kind kind, struct insn *
 
 	switch (kind) {
 	case A64_MEMORY:
-		transfer(f, place_at(f->n, (int64_t)a64_bits(f->word, 21, 10) * a64_memory_width(f->word)), insn);
+		transfer(f, place_at(f->n, (int64_t)a64_bits(f->word, 21, 10) * a64_memory_width(f->word)),
+			 insn);
 		break;
 	case A64_MEMORY_POST:
 		transfer(f, place_at(f->n, 0), insn);
@@ -90,11 +92,13 @@ static void memory_base(const struct a64_fields *f, struct insn *insn)
 	bool is_load = a64_bits(f->word, 22, 22) || a64_bits(f->word, 29, 29);
 	unsigned width = 1u << a64_bits(f->word, 31, 30);
 
-	add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), place_at(f->n, 0), width, false);
+	add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), place_at(f->n, 0), width,
+		   false);
 }
 
 /* Two registers side by side. A load must not change its base before the second one is read. */
-static void add_pair(const struct a64_fields *f, bool is_load, int64_t imm, unsigned width, bool is_signed, struct insn *insn)
+static void add_pair(const struct a64_fields *f, bool is_load, int64_t imm, unsigned width, bool is_signed,
+		     struct insn *insn)
 {
 	enum effect_kind kind = is_load ? EFFECT_LOAD : EFFECT_STORE;
 	unsigned first = zr_none(f->d), second = zr_none(f->a);
@@ -120,7 +124,8 @@ static void pair(const struct a64_fields *f, struct insn *insn)
 	if (mode == PRE)
 		add_set(insn, f->n, f->n, offset, 8);
 	if (is_vector)
-		add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, place_at(f->n, imm), 2 * width, false);
+		add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, place_at(f->n, imm),
+			   2 * width, false);
 	else
 		add_pair(f, is_load, imm, width, opc == 1, insn);
 	if (mode == POST)
@@ -153,7 +158,8 @@ static void tag_store(const struct a64_fields *f, struct insn *insn)
 	if (mode == 3)
 		add_set(insn, f->n, f->n, imm, 8);
 	if (opc & 1) /* the forms that zero the data as well */
-		add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, mode == 2 ? imm : 0), opc == 1 ? 16 : 32, false);
+		add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, mode == 2 ? imm : 0),
+			   opc == 1 ? 16 : 32, false);
 	insn->reads |= BIT(f->n);
 	if (mode == 1)
 		add_set(insn, f->n, f->n, imm, 8);
@@ -198,7 +204,8 @@ static void vector_memory(const struct a64_fields *f, bool is_post, struct insn 
 
 static void atomic(const struct a64_fields *f, struct insn *insn)
 {
-	bool is_pair = !a64_bits(f->word, 29, 29) && !a64_bits(f->word, 23, 23); /* casp: registers s and s+1 */
+	bool is_pair =
+		!a64_bits(f->word, 29, 29) && !a64_bits(f->word, 23, 23); /* casp: registers s and s+1 */
 	unsigned width = is_pair ? 8u << a64_bits(f->word, 30, 30) : 1u << a64_bits(f->word, 31, 30);
 
 	add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, 0), width, false);

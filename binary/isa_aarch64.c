@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "binary/packed.h"
 #include "binary/a64_effects.h"
+#include "binary/packed.h"
 
 #define INSN_SIZE 4
 
@@ -81,7 +81,7 @@ static void jump(const struct a64_fields *f, enum a64_kind kind, struct insn *in
 		insn->reads |= BIT(A64_LINK) | BIT(A64_SP);
 		break;
 	default:
-		insn->flow = kind == A64_RETURN	       ? FLOW_RETURN
+		insn->flow = kind == A64_RETURN          ? FLOW_RETURN
 			     : kind == A64_CALL_REGISTER ? FLOW_CALL_INDIRECT
 							 : FLOW_JUMP_INDIRECT;
 		insn->through = (uint8_t)zr_none(f->n);
@@ -149,8 +149,13 @@ static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 	if (!row)
 		return -EBADMSG;
 
-	struct a64_fields f = { word, vaddr, a64_bits(word, 4, 0), a64_bits(word, 9, 5), a64_bits(word, 14, 10),
-				a64_bits(word, 20, 16), word >> 31 ? 8 : 4 };
+	struct a64_fields f = { word,
+				vaddr,
+				a64_bits(word, 4, 0),
+				a64_bits(word, 9, 5),
+				a64_bits(word, 14, 10),
+				a64_bits(word, 20, 16),
+				word >> 31 ? 8 : 4 };
 	*ret = (struct insn){ .len = INSN_SIZE, .flow = FLOW_NEXT, .through = REG_NONE };
 	add_uses(&f, row->uses, ret);
 	a64_add_arithmetic(&f, row->kind, ret);
@@ -201,7 +206,7 @@ static bool is_signal_trampoline(struct bytes code)
 }
 
 static const char *const reg_names[] = {
-	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",	"x8",  "x9",  "x10",
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
 	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
 	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",
 };
@@ -217,7 +222,7 @@ const struct isa isa_aarch64 = {
 	.min_insn = INSN_SIZE,
 	.call_pushes_ra = false,
 	.callee_saved = 0x3ff80000, /* x19 to x29 */
-	.argument_regs = 0x1ff,	    /* x0 to x7, and x8: where a large result goes */
+	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
 	.reg_names = reg_names,
 	.decode = decode,
 	.is_packed = a64_is_packed,

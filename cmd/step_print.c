@@ -53,7 +53,9 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void print_counts(FILE *to, uint64_t samples, const uint64_t by_outcome[OUTCOME_N])
 {
-	fprintf(to, "%8" PRIu64 "  exact %8.4f %%  truncated %" PRIu64 "  wrong %" PRIu64 "  wrong but complete %" PRIu64,
+	fprintf(to,
+		"%8" PRIu64 "  exact %8.4f %%  truncated %" PRIu64 "  wrong %" PRIu64
+		"  wrong but complete %" PRIu64,
 		samples, percent(by_outcome[OUTCOME_EXACT], samples), by_outcome[OUTCOME_TRUNCATED],
 		by_outcome[OUTCOME_WRONG], by_outcome[OUTCOME_WRONG_COMPLETE]);
 }
@@ -150,14 +152,15 @@ void step_print_json(FILE *to, const struct step_run *run, struct step_names *na
 	json_done(&json);
 }
 
-void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack, struct unwinder *unwinder,
-		       pid_t pid, struct step_names *names)
+void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack,
+		       struct unwinder *unwinder, pid_t pid, struct step_names *names)
 {
 	const struct frame *frames = stack->frames.at + stack->n_kernel;
 	size_t n = stack->frames.n - stack->n_kernel, right;
 	enum step_outcome outcome = step_judge(truth, stack, &right);
 
-	fprintf(to, "%s, %s: %zu frames right, then\n", step_outcome_name(outcome), stack_end_name(stack->end), right);
+	fprintf(to, "%s, %s: %zu frames right, then\n", step_outcome_name(outcome),
+		stack_end_name(stack->end), right);
 	for (size_t i = right > 3 ? right - 3 : 0; i < n || i < truth->pcs.n; i++) {
 		if (i > right + 6) {
 			fprintf(to, "    ... %zu true, %zu unwound in all\n", truth->pcs.n, n);
@@ -174,7 +177,8 @@ void step_print_stacks(FILE *to, const struct step_truth *truth, const struct st
 		if (i < n) {
 			fprintf(to, "%4zu unwound 0x%012" PRIx64 " ", i, frames[i].pc);
 			print_place(to, names, frames[i].image, frames[i].vaddr, frames[i].is_return);
-			fprintf(to, " by %s, %s\n", witness_name(frames[i].witness), verdict_name(frames[i].verdict));
+			fprintf(to, " by %s, %s\n", witness_name(frames[i].witness),
+				verdict_name(frames[i].verdict));
 		}
 	}
 }
@@ -185,7 +189,7 @@ void step_print_walk(FILE *to, const struct walk_step *step, const struct isa *i
 
 	if (step->recipe != RECIPE_NONE)
 		recipe_format(step->recipes, step->recipe, isa, recipe, sizeof(recipe));
-	fprintf(to, "     0x%012" PRIx64 " sp 0x%" PRIx64 " %s: cfa 0x%" PRIx64 " ra 0x%" PRIx64 " %s%s%s\n", step->frame.pc,
-		step->regs->value[isa->sp], recipe, step->cfa, step->ra, verdict_name(step->verdict),
-		step->note ? ": " : "", step->note ? step->note : "");
+	fprintf(to, "     0x%012" PRIx64 " sp 0x%" PRIx64 " %s: cfa 0x%" PRIx64 " ra 0x%" PRIx64 " %s%s%s\n",
+		step->frame.pc, step->regs->value[isa->sp], recipe, step->cfa, step->ra,
+		verdict_name(step->verdict), step->note ? ": " : "", step->note ? step->note : "");
 }

@@ -12,7 +12,7 @@
 
 /* Symbols of images, read when first asked for. */
 struct step_names {
-	struct images *images; /* borrowed */
+	struct images *images;         /* borrowed */
 	VEC(struct symbols *) symbols; /* by image */
 };
 void step_names_done(struct step_names *names);
@@ -27,7 +27,7 @@ void step_print_text(FILE *to, const struct step_run *run, struct step_names *na
 void step_print_json(FILE *to, const struct step_run *run, struct step_names *names);
 
 /* A stack and the truth side by side. */
-void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack, struct unwinder *unwinder,
-		       pid_t pid, struct step_names *names);
+void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack,
+		       struct unwinder *unwinder, pid_t pid, struct step_names *names);
 /* One step of a walk. */
 void step_print_walk(FILE *to, const struct walk_step *step, const struct isa *isa);

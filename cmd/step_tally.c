@@ -35,7 +35,8 @@ static struct tally_module *module_of(struct tally *tally, image_id image)
 	return &tally->modules.at[tally->modules.n - 1];
 }
 
-static void count_place(struct tally *tally, const struct frame *last, enum step_outcome outcome, enum stack_end end)
+static void count_place(struct tally *tally, const struct frame *last, enum step_outcome outcome,
+			enum stack_end end)
 {
 	struct tally_place place = { .image = last ? last->image : IMAGE_NONE,
 				     .vaddr = last ? last->vaddr : 0,
@@ -47,7 +48,8 @@ static void count_place(struct tally *tally, const struct frame *last, enum step
 	for (size_t i = 0; i < tally->places.n; i++) {
 		struct tally_place *p = &tally->places.at[i];
 
-		if (p->image != place.image || p->vaddr != place.vaddr || p->outcome != outcome || p->end != end)
+		if (p->image != place.image || p->vaddr != place.vaddr || p->outcome != outcome ||
+		    p->end != end)
 			continue;
 		p->count++;
 		return;

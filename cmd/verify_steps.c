@@ -94,8 +94,9 @@ static void enter_handler(struct session *s)
 static void follow_insn(struct session *s, const struct step *step)
 {
 	uint64_t pc = reg(s, s->stepper->isa->pc), sp = reg(s, s->stepper->isa->sp);
-	struct shadow_step done = { .flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp,
-				    .region = region(s) };
+	struct shadow_step done = {
+		.flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp, .region = region(s)
+	};
 
 	if (step->is_signal_return) {
 		shadow_signal_return(&s->shadow, pc, sp, done.region);
@@ -185,7 +186,8 @@ static bool is_overwritten(const struct session *s)
 	const struct shadow_entry *entry;
 
 	while ((entry = shadow_walk_next(&walk))) {
-		uint64_t word = entry->slot ? s->stepper->isa->strip_pc(stepper_word(s->stepper, entry->slot)) : 0;
+		uint64_t word =
+			entry->slot ? s->stepper->isa->strip_pc(stepper_word(s->stepper, entry->slot)) : 0;
 		bool is_popped = entry->slot < sp && entry->sp >= sp;
 		if (entry->slot && !is_popped && word != entry->ra)
 			return true;
@@ -309,12 +311,16 @@ int verify_steps_command(int argc, char **argv)
 	s->random = UINT64_C(88172645463325252);
 	struct option_spec specs[] = {
 		{ 'n', "samples", OPTION_NUMBER, &s->n_samples, "N", "how many stacks to judge (2000)" },
-		{ 'i', "interval", OPTION_NUMBER, &s->interval, "N", "instructions between two of them, on average (1000)" },
+		{ 'i', "interval", OPTION_NUMBER, &s->interval, "N",
+		  "instructions between two of them, on average (1000)" },
 		{ 's', "skip", OPTION_NUMBER, &s->skip, "N", "instructions before the first (0)" },
-		{ 0, "skip-loader", OPTION_FLAG, &s->skips_loader, NULL, "let the loader work at full speed" },
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "the only witness that is heard (auto)" },
+		{ 0, "skip-loader", OPTION_FLAG, &s->skips_loader, NULL,
+		  "let the loader work at full speed" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
+		  "the only witness that is heard (auto)" },
 		{ 0, "seed", OPTION_NUMBER, &s->random, "N", "of the random distances; not 0" },
-		{ 0, "show", OPTION_NUMBER, &s->show, "N", "print the first N stacks that are not exact, beside the truth (0)" },
+		{ 0, "show", OPTION_NUMBER, &s->show, "N",
+		  "print the first N stacks that are not exact, beside the truth (0)" },
 		{ 0, "explain", OPTION_FLAG, &s->is_explaining, NULL, "with --show: every step of the walk" },
 		{ 0, "json", OPTION_FLAG, &is_json, NULL, "one JSON object" },
 		{ 0, "min-exact", OPTION_PERCENT, &min_exact, "PERCENT", "exit 6 if fewer are exact (0)" },
@@ -324,8 +330,10 @@ int verify_steps_command(int argc, char **argv)
 	struct command_line line = {
 		.command = "verify steps",
 		.usage = "[options] -- CMD [ARGS]",
-		.about = "Runs a command one instruction at a time, keeps its true call stack, and holds the stacks\n"
-			 "that samples at random instructions would give against it. Exits with 6 if one that was\n"
+		.about = "Runs a command one instruction at a time, keeps its true call stack, and holds the "
+			 "stacks\n"
+			 "that samples at random instructions would give against it. Exits with 6 if one "
+			 "that was\n"
 			 "wrong claimed to be complete.",
 		.examples = "  cpprof verify steps -n 10000 -i 200 --unwind analysis -- xz -9 -k file\n",
 		.specs = specs,

@@ -69,7 +69,8 @@ void shadow_reset(struct shadow *shadow, uint64_t region)
 /* Is target among the stacks that were interrupted to get to this one? */
 static bool was_interrupted(const struct shadow *shadow, size_t from, size_t target)
 {
-	for (size_t at = from; shadow->stacks.at[at].interrupted != at; at = shadow->stacks.at[at].interrupted)
+	for (size_t at = from; shadow->stacks.at[at].interrupted != at;
+	     at = shadow->stacks.at[at].interrupted)
 		if (shadow->stacks.at[at].interrupted == target)
 			return true;
 	return false;
@@ -95,7 +96,8 @@ static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entr
 	return !shadow->isa->call_pushes_ra && !entry->is_interrupt && sp == entry->sp && pc == entry->ra;
 }
 
-/* On a coroutine's stack, with no frame: not begun yet, or its function has returned and only leaving is left. */
+/* On a coroutine's stack, with no frame: not begun yet, or its function has returned and only leaving is
+ * left. */
 static bool is_between(const struct shadow *shadow)
 {
 	const struct shadow_stack *stack = current(shadow);
@@ -111,7 +113,8 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 	shadow->is_settled = true;
 	if (is_between(shadow)) /* makecontext made the return address of a coroutine's function */
 		push(shadow, step->ra, step->sp, false);
-	else if (entry && !shadow->isa->call_pushes_ra && entry->sp == step->sp) /* a call of the frame we landed in */
+	else if (entry && !shadow->isa->call_pushes_ra &&
+		 entry->sp == step->sp) /* a call of the frame we landed in */
 		pop(shadow);
 }
 

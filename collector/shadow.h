@@ -23,9 +23,9 @@
 #include "binary/isa.h"
 
 struct shadow_entry {
-	uint64_t ra; /* where it will return to; where it was interrupted */
-	uint64_t sp; /* the slot of the return address, or sp at the call */
-	uint64_t slot; /* where the return address was saved; 0 = nowhere yet */
+	uint64_t ra;       /* where it will return to; where it was interrupted */
+	uint64_t sp;       /* the slot of the return address, or sp at the call */
+	uint64_t slot;     /* where the return address was saved; 0 = nowhere yet */
 	bool is_interrupt; /* ra was interrupted by a signal: it does not follow a call */
 };
 
@@ -37,7 +37,10 @@ struct shadow_stack {
 
 struct shadow {
 	const struct isa *isa;
-	struct { struct shadow_stack *at; size_t n, cap; } stacks;
+	struct {
+		struct shadow_stack *at;
+		size_t n, cap;
+	} stacks;
 	size_t current;
 	bool is_settled; /* false: a non-local jump is under way, nobody can say what the stack is */
 };
@@ -49,11 +52,11 @@ void shadow_reset(struct shadow *shadow, uint64_t region);
 
 /* One instruction was executed. */
 struct shadow_step {
-	uint8_t flow;     /* enum insn_flow of the instruction */
-	uint64_t next;    /* the address behind it */
-	uint64_t pc, sp;  /* now */
-	uint64_t region;  /* of sp, now */
-	uint64_t ra;      /* the return address in its place: the register, or the word at sp */
+	uint8_t flow;    /* enum insn_flow of the instruction */
+	uint64_t next;   /* the address behind it */
+	uint64_t pc, sp; /* now */
+	uint64_t region; /* of sp, now */
+	uint64_t ra;     /* the return address in its place: the register, or the word at sp */
 };
 void shadow_step(struct shadow *shadow, const struct shadow_step *step);
 
@@ -62,10 +65,10 @@ void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot);
 
 /* A signal handler was entered: it will return to the trampoline, which resumes at pc with sp. */
 struct shadow_signal {
-	uint64_t pc, sp;        /* interrupted */
+	uint64_t pc, sp; /* interrupted */
 	uint64_t trampoline;
-	uint64_t handler_sp;    /* now */
-	uint64_t region;        /* of handler_sp */
+	uint64_t handler_sp; /* now */
+	uint64_t region;     /* of handler_sp */
 };
 void shadow_signal(struct shadow *shadow, const struct shadow_signal *signal);
 /* The trampoline's system call was executed: the innermost signal is over, wherever it resumed. */

@@ -78,11 +78,13 @@ size_t step_machine_exclusive(struct bytes code, uint64_t pc)
 int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n)
 {
 	struct user_hwdebug_state state = { 0 };
-	struct iovec from = { &state, offsetof(struct user_hwdebug_state, dbg_regs) + n * sizeof(state.dbg_regs[0]) };
+	struct iovec from = { &state,
+			      offsetof(struct user_hwdebug_state, dbg_regs) + n * sizeof(state.dbg_regs[0]) };
 
 	for (size_t i = 0; i < n; i++) {
 		state.dbg_regs[i].addr = at[i];
-		state.dbg_regs[i].ctrl = at[i] ? 0xf << 5 | 2 << 1 | 1 : 0; /* four bytes, user mode, enabled */
+		state.dbg_regs[i].ctrl =
+			at[i] ? 0xf << 5 | 2 << 1 | 1 : 0; /* four bytes, user mode, enabled */
 	}
 	return ptrace(PTRACE_SETREGSET, tid, NT_ARM_HW_BREAK, &from) < 0 ? -errno : 0;
 }
@@ -112,7 +114,8 @@ int step_machine_run_exclusive(pid_t tid, struct bytes code, uint64_t pc, int *r
 
 #elif defined(__x86_64__)
 
-const uint64_t step_machine_signal_sp = 168, step_machine_signal_pc = 176; /* return address, ucontext up to rcx */
+const uint64_t step_machine_signal_sp = 168,
+	       step_machine_signal_pc = 176; /* return address, ucontext up to rcx */
 
 const struct isa *step_machine_isa(void)
 {

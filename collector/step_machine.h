@@ -21,7 +21,8 @@ bool step_machine_is_sigreturn(uint64_t number);
 /* May change what is mapped where. */
 bool step_machine_changes_maps(uint64_t number);
 
-/* Where a signal frame, met at a handler's first instruction, keeps the interrupted pc and sp: offsets from sp. */
+/* Where a signal frame, met at a handler's first instruction, keeps the interrupted pc and sp: offsets from
+ * sp. */
 extern const uint64_t step_machine_signal_pc, step_machine_signal_sp;
 
 /*
@@ -29,7 +30,8 @@ extern const uint64_t step_machine_signal_pc, step_machine_signal_sp;
  * succeeds under single-step. Bytes that the whole sequence takes; 0 if code is no such load.
  */
 size_t step_machine_exclusive(struct bytes code, uint64_t pc);
-/* Breakpoints of the CPU's own, which belong to one thread: at most STEP_BREAKPOINTS, an address of 0 is none. */
+/* Breakpoints of the CPU's own, which belong to one thread: at most STEP_BREAKPOINTS, an address of 0 is
+ * none. */
 #define STEP_BREAKPOINTS 4
 int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n);
 

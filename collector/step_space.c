@@ -78,8 +78,11 @@ static void read_range(void *context, const struct target_map *map)
 	CLEANUP(freep) char *path = alloc_text_n(map->path, map->path_len);
 	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor };
 	struct event event = { .kind = EVENT_MAPPING, .pid = space->pid, .tid = space->pid };
-	event.mapping = (struct mapping){ .start = map->start, .len = map->end - map->start, .file_offset = map->offset,
-					  .is_executable = true, .path = path };
+	event.mapping = (struct mapping){ .start = map->start,
+					  .len = map->end - map->start,
+					  .file_offset = map->offset,
+					  .is_executable = true,
+					  .path = path };
 	mapper_resolve(space->mapper, space->pid, &file, &event.mapping);
 	space->take(space->context, &event);
 }

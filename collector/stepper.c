@@ -44,14 +44,16 @@ uint64_t stepper_word(const struct stepper *stepper, uint64_t addr)
 {
 	uint64_t word;
 
-	return target_read_memory(stepper->pid, addr, &word, sizeof(word)) == (ssize_t)sizeof(word) ? word : 0;
+	return target_read_memory(stepper->pid, addr, &word, sizeof(word)) == (ssize_t)sizeof(word) ? word
+												    : 0;
 }
 
 uint64_t stepper_ra(const struct stepper *stepper)
 {
 	const struct isa *isa = stepper->isa;
 
-	return isa->call_pushes_ra ? stepper_word(stepper, stepper->regs.value[isa->sp]) : stepper->regs.value[isa->ra];
+	return isa->call_pushes_ra ? stepper_word(stepper, stepper->regs.value[isa->sp])
+				   : stepper->regs.value[isa->ra];
 }
 
 static struct bytes read_code(const struct stepper *stepper, uint64_t pc, uint8_t *buffer)
@@ -202,7 +204,8 @@ int stepper_skip_loader(struct stepper *stepper, struct diag *diag)
 	int status = 0, signal = 0, error = entry ? step_machine_break_at(stepper->pid, &entry, 1) : -ENOENT;
 
 	while (!error && stepper->regs.value[stepper->isa->pc] != entry) {
-		if (ptrace(PTRACE_CONT, stepper->pid, 0, signal) < 0 || waitpid(stepper->pid, &status, __WALL) < 0)
+		if (ptrace(PTRACE_CONT, stepper->pid, 0, signal) < 0 ||
+		    waitpid(stepper->pid, &status, __WALL) < 0)
 			error = -errno;
 		else if (!WIFSTOPPED(status))
 			error = -ECHILD;
@@ -225,8 +228,8 @@ static int run(struct stepper *stepper, const struct known_insn *insn, int *ret_
 
 	stepper->private->pending = 0;
 	if (insn->is_exclusive && !signal)
-		return step_machine_run_exclusive(stepper->pid, read_code(stepper, insn->pc, buffer), insn->pc,
-						  ret_status);
+		return step_machine_run_exclusive(stepper->pid, read_code(stepper, insn->pc, buffer),
+						  insn->pc, ret_status);
 	if (ptrace(PTRACE_SINGLESTEP, stepper->pid, 0, signal) < 0)
 		return -errno;
 	return waitpid(stepper->pid, ret_status, __WALL) < 0 ? -errno : 0;
@@ -295,7 +298,8 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 		*ret = (struct step){ .pc = known.pc };
 		if (error < 0 && error != -ESRCH)
 			return diag_set(diag, error, "cannot step process %d", stepper->pid);
-		if (error == -ESRCH || !WIFSTOPPED(status) || step_machine_regs(stepper->pid, &stepper->regs) < 0) {
+		if (error == -ESRCH || !WIFSTOPPED(status) ||
+		    step_machine_regs(stepper->pid, &stepper->regs) < 0) {
 			stepper->private->is_over = error == -ESRCH || !WIFSTOPPED(status);
 			stepper->status = status;
 			ret->kind = STEP_END;

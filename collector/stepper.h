@@ -42,8 +42,8 @@ int stepper_start(char *const *argv, struct stepper **ret, struct diag *diag);
 /* Faults only where ptrace does. */
 int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag);
 /*
- * Right after the start or a STEP_EXEC: lets the loader work at full speed, up to the program's own first instruction,
- * where no frame is left of it.
+ * Right after the start or a STEP_EXEC: lets the loader work at full speed, up to the program's own first
+ * instruction, where no frame is left of it.
  */
 int stepper_skip_loader(struct stepper *stepper, struct diag *diag);
 /* Kills the command if it still runs. */

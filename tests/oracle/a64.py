@@ -93,7 +93,8 @@ def compare(label, dump, reference, show):
         def note(what, detail):
             n[what] += 1; by_name[what, name] += 1
             if len(examples[what]) < show: examples[what].append(f'{vaddr:x} {word} ours: {detail} | theirs: {theirs}')
-        if name in ('.inst', '.word', 'undefined', '<unknown>') or not name:
+        # Data that the file marks as such is shown as words, or as characters.
+        if name in ('.inst', '.word', '.short', '.byte', 'undefined') or not re.match(r'^[a-z][a-z0-9]*(\.[a-z]+)?$', name):
             n['data'] += 1
             if kind not in ('bad', 'next') or mask: note('theirs-unknown', f'{kind} {mask:x} {text}')
             continue

@@ -31,7 +31,7 @@ static uint64_t written(const struct insn *insn)
 
 static size_t dump(struct bytes code, uint64_t vaddr, bool is_quiet)
 {
-	static const char *const flows[] = { "next",	      "jump",		 "branch", "call",
+	static const char *const flows[] = { "next",          "jump",          "branch", "call",
 					     "call-indirect", "jump-indirect", "return", "stop" };
 	const struct isa *isa = &isa_aarch64;
 	struct insn insn;
@@ -44,11 +44,13 @@ static size_t dump(struct bytes code, uint64_t vaddr, bool is_quiet)
 		if (is_quiet)
 			continue;
 		isa->format(code, vaddr, text, sizeof(text));
-		printf("%" PRIx64 " %02x%02x%02x%02x ", vaddr, code.at[3], code.at[2], code.at[1], code.at[0]);
+		printf("%" PRIx64 " %02x%02x%02x%02x ", vaddr, code.at[3], code.at[2], code.at[1],
+		       code.at[0]);
 		if (error)
 			printf("bad 0 0 %s\n", text);
 		else
-			printf("%s %" PRIx64 " %" PRIx64 " %s\n", flows[insn.flow], insn.target, written(&insn), text);
+			printf("%s %" PRIx64 " %" PRIx64 " %s\n", flows[insn.flow], insn.target,
+			       written(&insn), text);
 	}
 	return n;
 }
@@ -68,7 +70,8 @@ static size_t dump_image(const char *path, bool is_quiet)
 	struct image *image = images_get(images, id);
 	for (size_t i = 0; image->elf_machine == EM_AARCH64 && i < image->n_sections; i++)
 		if (image->sections[i].flags & SHF_EXECINSTR)
-			n += dump(image_section_bytes(image, &image->sections[i]), image->sections[i].vaddr, is_quiet);
+			n += dump(image_section_bytes(image, &image->sections[i]), image->sections[i].vaddr,
+				  is_quiet);
 	images_free(images);
 	return n;
 }

@@ -12,7 +12,8 @@ static void given(size_t n_true, size_t n_unwound, size_t n_equal, enum stack_en
 	for (size_t i = 0; i < n_true; i++)
 		vec_push(&truth.pcs, 0x1000 + i);
 	for (size_t i = 0; i < n_unwound; i++)
-		vec_push(&stack.frames, ((struct frame){ .pc = i < n_equal ? 0x1000 + i : 0x2000 + i, .image = 7 }));
+		vec_push(&stack.frames,
+			 ((struct frame){ .pc = i < n_equal ? 0x1000 + i : 0x2000 + i, .image = 7 }));
 	stack.end = end;
 }
 

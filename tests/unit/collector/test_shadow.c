@@ -50,7 +50,8 @@ static const char *stack(void)
 
 	text[0] = 0;
 	while ((entry = shadow_walk_next(&walk)))
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%" PRIx64, len ? " " : "", entry->ra);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%" PRIx64, len ? " " : "",
+					entry->ra);
 	return text;
 }
 
@@ -139,8 +140,11 @@ TEST(shadow_a_handler_stands_on_what_it_interrupted)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
-	shadow_signal(&shadow, &(struct shadow_signal){ .pc = 0x208, .sp = 0x7000, .trampoline = 0xf00,
-							.handler_sp = 0x6000, .region = STACK });
+	shadow_signal(&shadow, &(struct shadow_signal){ .pc = 0x208,
+							.sp = 0x7000,
+							.trampoline = 0xf00,
+							.handler_sp = 0x6000,
+							.region = STACK });
 	call(0x404, 0x500, 0x5f00);
 	CHECK_STR(stack(), "404 f00 208 104");
 	step(FLOW_RETURN, 0x504, 0x404, 0x5f00, STACK, 0x404);
@@ -155,8 +159,11 @@ TEST(shadow_a_handler_on_its_own_stack_goes_on_in_the_other)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
-	shadow_signal(&shadow, &(struct shadow_signal){ .pc = 0x208, .sp = 0x7000, .trampoline = 0xf00,
-							.handler_sp = 0x8f00, .region = OTHER });
+	shadow_signal(&shadow, &(struct shadow_signal){ .pc = 0x208,
+							.sp = 0x7000,
+							.trampoline = 0xf00,
+							.handler_sp = 0x8f00,
+							.region = OTHER });
 	CHECK_STR(stack(), "f00 208 104");
 	step(FLOW_RETURN, 0x408, 0xf00, 0x8f00, OTHER, 0xf00);
 	CHECK_STR(stack(), "208 104");

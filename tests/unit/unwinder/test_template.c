@@ -13,7 +13,8 @@ static bool is_context_start(const struct isa *isa, struct bytes code, uint64_t 
 {
 	struct images *images = images_new();
 	struct elf_part part = { ".text", TEXT, PF_R | PF_X, code, 0 };
-	struct image *image = elf_image(images, "made", isa->elf_machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
+	struct image *image =
+		elf_image(images, "made", isa->elf_machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
 	bool is_start = template_is_context_start(image, isa, vaddr);
 
 	images_free(images);
@@ -23,8 +24,8 @@ static bool is_context_start(const struct isa *isa, struct bytes code, uint64_t 
 TEST(template_knows_where_coroutines_of_aarch64_return_to)
 {
 	/* nop; mov x0, x19; cbnz x0, .-8; b .+64; ret */
-	struct bytes code = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xe0, 0x03, 0x13, 0xaa, 0xc0, 0xff, 0xff, 0xb5, 0x10, 0,
-				    0, 0x14, 0xc0, 0x03, 0x5f, 0xd6);
+	struct bytes code = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xe0, 0x03, 0x13, 0xaa, 0xc0, 0xff, 0xff, 0xb5,
+				    0x10, 0, 0, 0x14, 0xc0, 0x03, 0x5f, 0xd6);
 
 	CHECK(is_context_start(&isa_aarch64, code, TEXT));
 	CHECK(is_context_start(&isa_aarch64, code, TEXT + 4));
@@ -35,8 +36,8 @@ TEST(template_knows_where_coroutines_of_aarch64_return_to)
 TEST(template_knows_where_coroutines_of_x86_return_to)
 {
 	/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je .+8; call; mov %rax, %rdi; call */
-	struct bytes code = PROGRAM(0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8, 0, 0,
-				    0, 0, 0x48, 0x89, 0xc7, 0xe8, 0, 0, 0, 0);
+	struct bytes code = PROGRAM(0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08,
+				    0xe8, 0, 0, 0, 0, 0x48, 0x89, 0xc7, 0xe8, 0, 0, 0, 0);
 
 	CHECK(is_context_start(&isa_x86_64, code, TEXT));
 	CHECK(!is_context_start(&isa_x86_64, code, TEXT + 3));

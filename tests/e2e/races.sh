@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 # A thread born while we attach inherits its events or gets its own, never both: then each of its samples
-# would come twice, at nearly the same time.
+# would come twice, at nearly the same time. One born before its parent's events count and gone before threads are
+# listed again is sampled without ever being announced: that must stay rare.
 start "$BUILD/tests/e2e/churn" 300
 sleep 0.2
 for i in 1 2 3 4 5; do
@@ -12,8 +13,8 @@ for i in 1 2 3 4 5; do
 	"$CPPROF" inspect events c.raw >events.log || fail "the raw file is unreadable"
 	awk '$2 == "sample" { if ($3 in last && $1 - last[$3] < 0.0005) twice++; last[$3] = $1; n++ }
 		$2 == "fork" || $2 == "comm" { known[$3] }
-		END { for (who in last) if (!(who in known)) stranger = who
-			if (stranger) { print "never announced: " stranger; exit 1 }
+		END { for (who in last) { threads++; if (!(who in known)) strangers++ }
+			if (strangers * 20 > threads) { print strangers " of " threads " threads never announced"; exit 1 }
 			if (!n || twice * 5 > n) { print twice + 0 " of " n + 0 " samples came twice"; exit 1 } }' \
 		events.log >awk.log || fail "$(cat awk.log)"
 done

@@ -64,3 +64,17 @@ struct regs perf_regs_read(const struct isa *isa, uint64_t mask, struct bytes va
 	}
 	return regs;
 }
+
+size_t perf_regs_write(const struct isa *isa, uint64_t mask, const struct regs *regs, uint64_t *ret_values)
+{
+	const struct table *table = table_of(isa);
+	size_t n = 0;
+
+	for (size_t bit = 0; table && bit < table->n; bit++) {
+		if (!(mask >> bit & 1))
+			continue;
+		uint8_t reg = table->dwarf[bit];
+		ret_values[n++] = regs_known(regs, reg) ? regs->value[reg] : 0;
+	}
+	return n;
+}

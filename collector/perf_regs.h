@@ -20,3 +20,5 @@ uint64_t perf_regs_mask(const struct isa *isa);
  * DWARF number are passed over; missing values leave their registers unknown.
  */
 struct regs perf_regs_read(const struct isa *isa, uint64_t mask, struct bytes values);
+/* The other way: one value for each bit set in mask, 0 where there is none; how many. Room for 64. */
+size_t perf_regs_write(const struct isa *isa, uint64_t mask, const struct regs *regs, uint64_t *ret_values);

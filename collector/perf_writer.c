@@ -164,19 +164,19 @@ static void write_padded(struct writer *w, const char *text, size_t limit)
 	memcpy(write_space(w, (len + 8) & ~(size_t)7), text, len);
 }
 
-/* Who, and time zero: it was so before the recording began. */
 static void end_record(struct perf_writer *writer, size_t at, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
 	uint64_t type = writer->layout.sample_type;
-	const uint64_t others = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
-				PERF_SAMPLE_IDENTIFIER;
+	const uint64_t others = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 
 	if (writer->layout.sample_id_all) {
 		if (type & PERF_SAMPLE_TID) {
 			write_u32(w, (uint32_t)event->pid);
 			write_u32(w, (uint32_t)event->tid);
 		}
+		if (type & PERF_SAMPLE_TIME)
+			write_u64(w, event->time_ns);
 		write_space(w, 8 * (size_t)__builtin_popcountll(type & others));
 	}
 	uint16_t size = (uint16_t)(w->len - at);
@@ -233,7 +233,7 @@ static void write_mapping(struct perf_writer *writer, const struct images *image
 	end_record(writer, at, event);
 }
 
-void perf_writer_known(struct perf_writer *writer, const struct images *images, const struct event *event)
+void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event)
 {
 	switch (event->kind) {
 	case EVENT_COMM:
@@ -250,6 +250,14 @@ void perf_writer_known(struct perf_writer *writer, const struct images *images, 
 		return;
 	}
 	flush_if_full(writer);
+}
+
+void perf_writer_known(struct perf_writer *writer, const struct images *images, const struct event *event)
+{
+	struct event known = *event;
+
+	known.time_ns = 0; /* it was so before the recording began */
+	perf_writer_event(writer, images, &known);
 }
 
 /* Where the kernel's code lies, as perf wants to be told; nothing if we may not know. */

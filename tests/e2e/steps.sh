@@ -35,5 +35,12 @@ if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
 	check "exceptions" 99.9 -i 200 --skip-loader -- "$work/throws"
 fi
+# What was kept of the samples reads as a recording, and its stacks are the true ones.
+"$cpprof" verify steps -n 100 -i 300 --skip-loader -o "$work/report" --write "$work/perf.data" --truth "$work/truth" -- ls -l / >/dev/null
+"$cpprof" inspect stacks "$work/perf.data" | sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/,/ /g' >"$work/unwound"
+if [ ! -s "$work/truth" ] || ! cmp "$work/truth" "$work/unwound"; then
+	echo "FAILED: the recording does not give the true stacks"
+	failed=1
+fi
 check "ls" 99.9 -i 100 -- ls -l /
 exit $failed

@@ -48,7 +48,7 @@ END
 head -c 200000 "$(command -v "$cpprof")" >"$work/bytes"
 if command -v git >/dev/null; then
 	git init -q "$work/repository"
-	for i in 1 2 3 4 5 6 7 8 9; do
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		seq "$i" "$((i * 40))" >"$work/repository/numbers$((i % 3))"
 		git -C "$work/repository" add . && git -C "$work/repository" -c user.name=me -c user.email=me@example.org commit -qm "change $i"
 	done
@@ -65,7 +65,7 @@ $cc -O2 $no_tables -o "$work/tableless" "$plain" && $cc -O2 -s $no_tables -o "$w
 
 program ls 'ls|libc' 0 100 ls -lR /usr/share
 program xz 'liblzma' 200000 100 xz -k -c "$work/bytes"
-program bash 'bash|libc' 20000 100 bash -c 'for i in 1 2 3 4 5 6 7 8 9; do x=$((i * i)); y="${x//1/2}$y"; done; a=($y $y); echo "${#a[@]}"; type ls'
+program bash 'bash|libc' 20000 100 bash -c 'for i in {1..60}; do x=$((i * i)); y="${x//1/2}$y"; done; a=($y $y); echo "${#a[@]}"; type ls'
 program python3 'python3' 300000 100 /usr/bin/python3 -S -c 'import json
 print(sum(len(json.dumps({"a": i, "b": [i] * 3})) for i in range(2000)))'
 program perl 'perl|libc' 100000 100 perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 2000; print join ",", sort keys %h'

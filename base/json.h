@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json: writes JSON as a stream, and reads small documents through cJSON.
+ * json: writes JSON as a stream; json_reader reads it.
  *
  * The writer needs no memory beyond its nesting: arrays that grow with the profile are written
  * element by element. Commas and nesting are its business; names and strings are escaped, and bytes

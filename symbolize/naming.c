@@ -230,6 +230,21 @@ static uint64_t symbol_end(const struct naming *naming, const struct symbol *sym
 	return section_end;
 }
 
+static void name_stub(const struct naming *naming, struct function_map *map, const char *target, struct intern *strings)
+{
+	CLEANUP(freep) char *linkage = alloc_printf("%s@plt", target);
+	CLEANUP(text_done) struct text shown = { 0 };
+
+	map->linkage = map->name = intern_add(strings, linkage);
+	if (naming->options.demangles && demangle(target, &shown)) {
+		text_printf(&shown, "@plt");
+		map->name = intern_add_n(strings, shown.at, shown.len);
+	}
+	if (map->linkage == map->name)
+		map->linkage = 0;
+	map->source = MAP_FROM_SYMBOL;
+}
+
 /* Code without a symbol: a stub, or a function whose start must be recovered. */
 static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
 {
@@ -243,7 +258,7 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 		naming->functions = functions_new(image, naming->symbols, naming->frames, NULL);
 	}
 	if (naming->functions && image_is_code(image, vaddr))
-		index = functions_index(naming->functions, vaddr);
+		index = functions_find(naming->functions, vaddr);
 	if (index != FUNCTION_NONE)
 		*ret = naming->functions->at[index];
 	pthread_mutex_unlock(&naming->lock);
@@ -262,11 +277,8 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 	} else if (find_recovered(naming, map->vaddr, &function)) {
 		map->vaddr = function.start;
 		map->size = function.end - function.start;
-		if (function.kind == FUNCTION_STUB && function.name) {
-			CLEANUP(freep) char *name = alloc_printf("%s@plt", function.name);
-			map->name = intern_add(strings, name);
-			map->source = MAP_FROM_SYMBOL;
-		}
+		if (function.kind == FUNCTION_STUB && function.name)
+			name_stub(naming, map, function.name, strings);
 	}
 	map->parent_vaddr = map->vaddr;
 	if (!map->name)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 CPPROF = os.environ["CPPROF"]
-PROGRAM = [os.path.join(os.environ["BUILD"], "tests", "e2e", "shares"), "200000"]
+PROGRAM = [os.path.join(os.environ["BUILD"], "tests", "e2e", "shares"), "12000"]
 
 
 def skip(why):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shares: a fixed amount of work in functions of known weight, whatever else the machine is doing.
+ * shares: a fixed amount of work in functions of known weight, whatever else the machine is doing. The order and
+ * length of the pieces are pseudo-random: a sampler at a fixed rate keeps step with a program of fixed rhythm and
+ * then sees some functions too often and others never.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,15 +30,17 @@ WORKER(tiny)
 
 int main(int argc, char **argv)
 {
-	long unit = argc > 1 ? atol(argv[1]) : 20000;
-	uint64_t x = 1;
+	static uint64_t (*const workers[])(uint64_t, long) = {
+		heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, medium_one, medium_one, medium_one,
+		medium_one, medium_one, small_function, small_function, small_function, tiny, work,
+	};
+	enum { N_WORKERS = sizeof(workers) / sizeof(workers[0]) };
+	long unit = argc > 1 ? atol(argv[1]) : 1000;
+	uint64_t x = 1, dice = 42;
 
-	for (int round = 0; round < 200; round++) {
-		x = heavy(x, 10 * unit);
-		x = medium_one(x, 5 * unit);
-		x = small_function(x, 3 * unit);
-		x = tiny(x, unit);
-		x = work(x, unit);
+	for (long piece = 0; piece < 80000; piece++) {
+		dice = dice * 6364136223846793005u + 1442695040888963407u;
+		x = workers[(dice >> 33) % N_WORKERS](x, unit + (long)(dice >> 48) % unit);
 	}
 	printf("%llu\n", (unsigned long long)x);
 	return 0;

@@ -17,6 +17,7 @@
 #include "base/embed.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "report/format_table.h"
 #include "structure/fuse.h"
 
@@ -50,13 +51,13 @@ static bool ends_in(const char *text, const char *suffix)
 
 /*
  * A file is written beside path and renamed, so that a reader never sees half of it; pipes and devices (the
- * temporary stays NULL) are written through: /dev/null must not become a file.
+ * temporary stays NULL) are written through: /dev/null must not become a file, nor what /dev/stdout stands for.
  */
 static FILE *open_beside(const char *path, char **ret_temporary)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
 		return fopen(path, "we");
 	*ret_temporary = alloc_printf("%s.%d.tmp", path, getpid());
 	return fopen(*ret_temporary, "we");
@@ -128,15 +129,16 @@ int export_to(const struct exporter *exporter, const struct profile *profile, co
 					     .lines = exporter->needs_lines };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
+	CLEANUP(freep) char *target = output_follow(path ? path : "-");
 	int error;
 
 	fuse(&fuse_input, &fuse_options, &tree);
-	if (!path || strcmp(path, "-") == 0)
+	if (strcmp(target, "-") == 0)
 		error = export_profile(exporter, &input, &choice->options, stdout, diag);
 	else if (!exporter->is_binary && ends_in(path, ".gz"))
-		error = write_gzip(exporter, &input, &choice->options, path, diag);
+		error = write_gzip(exporter, &input, &choice->options, target, diag);
 	else
-		error = write_stream(exporter, &input, &choice->options, path, diag);
+		error = write_stream(exporter, &input, &choice->options, target, diag);
 	scope_tree_done(&tree);
 	return error;
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "profile/merge.h"
 
 static const char about[] =
@@ -34,7 +35,8 @@ static int merge_files(char **paths, int n, const char *output)
 		else
 			all = TAKE(one);
 	}
-	if (profile_write(all, output, &diag) < 0)
+	CLEANUP(freep) char *target = output_follow(output);
+	if (profile_write(all, target, &diag) < 0)
 		return cmd_fail(&diag);
 	fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", output, all->cct.nodes.n - 2,
 		(unsigned long long)all->quality.samples);

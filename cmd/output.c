@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+
+#define MAX_LINKS 40 /* as many as the kernel follows */
 
 char *output_expand(const char *template, pid_t pid, const struct tm *when)
 {
@@ -32,6 +35,36 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when)
 	return text.at;
 }
 
+/* One link further, or NULL if path is none. */
+static char *follow_once(const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlink(path, target, sizeof(target));
+	const char *slash = strrchr(path, '/');
+
+	if (len <= 0 || len == sizeof(target))
+		return NULL;
+	if (target[0] == '/' || !slash)
+		return alloc_printf("%.*s", (int)len, target);
+	return alloc_printf("%.*s/%.*s", (int)(slash - path), path, (int)len, target);
+}
+
+char *output_follow(const char *path)
+{
+	char *at = alloc_text(path);
+
+	if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
+		return at;
+	for (int i = 0; i < MAX_LINKS; i++) {
+		char *next = follow_once(at);
+		if (!next)
+			break;
+		free(at);
+		at = next;
+	}
+	return at;
+}
+
 void output_init(struct output *output, const char *template, pid_t pid)
 {
 	time_t now = time(NULL);
@@ -39,6 +72,11 @@ void output_init(struct output *output, const char *template, pid_t pid)
 
 	localtime_r(&now, &when);
 	*output = (struct output){ .path = output_expand(template, pid, &when), .keeps_last = !template };
+	if (template) {
+		char *path = output_follow(output->path);
+		free(output->path);
+		output->path = path;
+	}
 }
 
 void output_done(struct output *output)

@@ -23,6 +23,12 @@ struct output {
 /* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
 char *output_expand(const char *template, pid_t pid, const struct tm *when);
 
+/*
+ * Where a file of that name is written: links are followed, so that what is replaced is the file and not the link.
+ * A link to nothing names the file to make; "-" and what lies below /dev stay what they are. Allocated.
+ */
+char *output_follow(const char *path);
+
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
 bool output_is_stdout(const struct output *output);

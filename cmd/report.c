@@ -14,6 +14,7 @@
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
+#include "report/columns.h"
 #include "report/filter.h"
 #include "report/quality.h"
 #include "report/rows.h"
@@ -31,7 +32,7 @@ struct report_request {
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
 	const char *metric, *focus, *hide;
-	struct option_list threads;
+	struct option_list threads, columns;
 	bool inlines, loops, pager;
 };
 
@@ -214,6 +215,17 @@ static int no_focus(const struct report_request *request)
 	return EXIT_NO_SAMPLES;
 }
 
+/* -1, or the exit code of a complaint. */
+static int choose_columns(const struct profile *profile, const struct option_list *names, struct columns *ret)
+{
+	struct diag diag = { 0 };
+
+	for (size_t i = 0; i < names->values.n; i++)
+		if (columns_add(ret, profile, names->values.at[i], &diag) < 0)
+			return cmd_usage("report", "%s: %s", diag.what, diag.why);
+	return -1;
+}
+
 static int show(const struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
 	struct fuse_input input = profile_fuse_input(profile);
@@ -224,8 +236,13 @@ static int show(const struct profile *profile, const struct report_request *requ
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
 	CLEANUP(freep) char *filter = describe_filter(request);
+	CLEANUP(columns_done) struct columns columns = { 0 };
 	struct diag diag = { 0 };
 
+	int code = choose_columns(profile, &request->columns, &columns);
+	if (code >= 0)
+		return code;
+	options.columns = columns.of.n ? &columns : NULL;
 	fuse(&input, &fusing, &tree);
 	if (apply_filter(profile, request, &tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);
@@ -290,6 +307,7 @@ int cmd_report(int argc, char **argv)
 		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request.max_depth, "N", "levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent", "what percentages in trees are of" },
+		{ 0, "columns", OPTION_LIST, &request.columns, "NAME,...", "which facts of a row, in which order: self_percent, self_ci95, module, ...;\nself and total also of another metric: self:METRIC" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME", "go by this metric (default: the first event)" },
 		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },
 		{ 0, "focus", OPTION_TEXT, &request.focus, "REGEX", "only stacks that pass through such a function" },
@@ -313,6 +331,8 @@ int cmd_report(int argc, char **argv)
 		code = cmd_usage("report", "one profile at a time");
 	if (code < 0 && request.group && request.view != NO_VIEW && request.view != TEXT_FLAT)
 		code = cmd_usage("report", "--group-by chooses the rows of --view flat; other views have none to choose");
+	if (code < 0 && request.columns.values.n && (request.view == TEXT_QUALITY || request.group > GROUP_LINE))
+		code = cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
 	const char *file = line.n_operands ? line.operands[0] : DEFAULT_FILE;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };
@@ -321,5 +341,6 @@ int cmd_report(int argc, char **argv)
 	option_list_done(&directories);
 	option_list_done(&rules);
 	option_list_done(&request.threads);
+	option_list_done(&request.columns);
 	return code;
 }

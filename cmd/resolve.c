@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/symbol_options.h"
 
 static void profile_freep(struct profile **profile)
@@ -95,7 +96,8 @@ static int run(const char *path, const char *output, struct symbol_options *symb
 	if (n_missing)
 		fprintf(stderr, "cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
 			n_missing, profile->images.n);
-	return profile_write(profile, output ? output : path, diag);
+	CLEANUP(freep) char *target = output_follow(output ? output : path);
+	return profile_write(profile, target, diag);
 }
 
 int cmd_resolve(int argc, char **argv)

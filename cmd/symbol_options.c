@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -11,6 +12,11 @@
 
 int symbol_options_check(struct symbol_options *options, const char *command)
 {
+	struct stat st;
+
+	/* Nothing would be found there, and nobody would say so. */
+	if (options->symfs && (stat(options->symfs, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return cmd_usage(command, "--symfs '%s' is no folder", options->symfs);
 	for (size_t i = 0; i < options->source_maps.values.n; i++) {
 		char *rule = options->source_maps.values.at[i], *equals = strchr(rule, '=');
 		if (!equals || equals == rule)

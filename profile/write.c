@@ -149,7 +149,7 @@ int profile_write(const struct profile *profile, const char *path, struct diag *
 	profile_pack(profile, &file);
 	if (strcmp(path, "-") == 0)
 		error = write_all(STDOUT_FILENO, writer_bytes(&file));
-	else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	else if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* /dev/stdout may be a file */
 		error = write_through(path, writer_bytes(&file));
 	else
 		error = replace_file(path, writer_bytes(&file));

@@ -163,6 +163,35 @@ void quality_table(const struct profile *profile, struct text *ret)
 		text_printf(ret, "%snote: %s\n", i ? "" : "\n", intern_text(&profile->strings, profile->notes.at[i]));
 }
 
+void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context)
+{
+	const struct profile_quality *quality = &profile->quality;
+	struct text name = { 0 };
+
+	put(context, "samples", (double)quality->samples);
+	put(context, "complete_percent", quality_percent(quality));
+	put(context, "lost", (double)quality->lost);
+	put(context, "throttled", (double)quality->throttled);
+	put(context, "clipped", (double)quality->clipped);
+	put(context, "unsymbolized", (double)quality->unsymbolized);
+	put(context, "without_lines", (double)quality->without_lines);
+	put(context, "damaged_units", (double)quality->damaged_units);
+	put(context, "rate_hz", quality_rate(profile));
+	put(context, "own_cpu_ns", (double)quality->own_cpu_ns);
+	put(context, "own_peak_kb", (double)quality->own_peak_kb);
+	for (int end = 0; end < STACK_END_N; end++) {
+		text_clear(&name);
+		text_printf(&name, "by_end.%s", stack_end_name((enum stack_end)end));
+		put(context, name.at, (double)quality->by_end[end]);
+	}
+	for (int witness = WITNESS_NONE + 1; witness < WITNESS_N; witness++) {
+		text_clear(&name);
+		text_printf(&name, "by_witness.%s", witness_name((enum witness)witness));
+		put(context, name.at, (double)quality->steps_by_witness[witness]);
+	}
+	text_done(&name);
+}
+
 const char *quality_no_samples(const struct profile *profile)
 {
 	if (profile->quality.lost > 0)

@@ -26,5 +26,8 @@ void quality_line(const struct profile *profile, struct text *ret);
 /* The same in full, a line each: every end, every witness, cost, notes. */
 void quality_table(const struct profile *profile, struct text *ret);
 
+/* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
+void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context);
+
 /* Why a recording has no samples, as far as can be told: one sentence, static. */
 const char *quality_no_samples(const struct profile *profile);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/number.h"
-#include "report/row_facts.h"
+#include "report/columns.h"
+#include "report/quality.h"
 #include "report/rows.h"
 
 static void put_field(struct text *to, const char *text)
@@ -21,22 +21,66 @@ static void put_field(struct text *to, const char *text)
 	text_add(to, "\"", 1);
 }
 
+static void put_cell(struct text *to, const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_INDEX:
+		if (cell->number != UINT32_MAX)
+			text_printf(to, "%llu", (unsigned long long)cell->number);
+		return;
+	case CELL_COUNT:
+	case CELL_AMOUNT:
+		text_printf(to, "%llu", (unsigned long long)cell->number);
+		return;
+	case CELL_PERCENT:
+		text_printf(to, "%.4f", cell->percent);
+		return;
+	case CELL_INTERVAL:
+		text_printf(to, "%.2f-%.2f", cell->interval.low, cell->interval.high);
+		return;
+	case CELL_TEXT:
+		put_field(to, cell->text);
+		return;
+	}
+}
+
+struct row_writer {
+	const struct text_report *report;
+	const struct columns *columns;
+};
+
 static void put_row(void *context, const struct row_facts *facts)
+{
+	const struct row_writer *writer = context;
+	struct text *to = writer->report->to;
+
+	for (size_t i = 0; i < writer->columns->of.n; i++) {
+		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
+		text_printf(to, "%s", i ? "," : "");
+		put_cell(to, &cell);
+	}
+	text_printf(to, "\r\n");
+}
+
+static void put_rows(const struct text_report *report, const struct columns *columns)
+{
+	CLEANUP(view_done) struct view view = { 0 };
+
+	for (size_t i = 0; i < columns->of.n; i++) {
+		text_printf(report->to, "%s", i ? "," : "");
+		put_field(report->to, columns->of.at[i].title);
+	}
+	text_printf(report->to, "\r\n");
+	text_build_view(report, &view);
+	row_facts_each(report, &view, put_row, &(struct row_writer){ report, columns });
+}
+
+static void put_fact(void *context, const char *name, double value)
 {
 	struct text *to = context;
 
-	text_printf(to, "%u,", facts->row);
-	if (facts->parent != UINT32_MAX)
-		text_printf(to, "%u", facts->parent);
-	text_printf(to, ",%u,%s,", facts->depth, facts->kind);
-	put_field(to, facts->name.at ? facts->name.at : "");
-	text_add(to, ",", 1);
-	put_field(to, facts->module);
-	text_add(to, ",", 1);
-	put_field(to, facts->file);
-	text_printf(to, ",%u,%llu,%.4f,%llu,%llu,%.4f,%llu\r\n", facts->line, (unsigned long long)facts->self,
-		    facts->self_percent, (unsigned long long)facts->self_samples, (unsigned long long)facts->total,
-		    facts->total_percent, (unsigned long long)facts->total_samples);
+	put_field(to, name);
+	text_printf(to, ",%.15g\r\n", value);
 }
 
 static void put_tasks(const struct text_report *report)
@@ -63,14 +107,15 @@ static void put_tasks(const struct text_report *report)
 void report_csv(const struct text_input *input, const struct text_options *options, struct text *ret)
 {
 	struct text_report report = text_report_of(input, options, ret);
-	CLEANUP(view_done) struct view view = { 0 };
+	CLEANUP(columns_done) struct columns usual = { 0 };
 
-	if (options->view == TEXT_FLAT && options->tasks) {
+	if (options->view == TEXT_QUALITY) {
+		text_printf(ret, "item,value\r\n");
+		quality_each(input->profile, put_fact, ret);
+	} else if (options->view == TEXT_FLAT && options->tasks) {
 		put_tasks(&report);
-		return;
+	} else {
+		columns_add_default(&usual, false);
+		put_rows(&report, options->columns ? options->columns : &usual);
 	}
-	text_printf(ret, "row,parent,depth,kind,name,module,file,line,self,self_percent,self_samples,total,total_percent,"
-			 "total_samples\r\n");
-	text_build_view(&report, &view);
-	row_facts_each(&report, &view, put_row, ret);
 }

@@ -7,51 +7,57 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "report/number.h"
+#include "report/columns.h"
 #include "report/quality.h"
-#include "report/row_facts.h"
 #include "report/rows.h"
 
-/* The 95 % interval of a share. */
-static void put_interval(struct json *json, const char *name, struct interval interval)
+static double hundredths(double value)
 {
-	json_name(json, name);
-	json_array(json);
-	json_number(json, round(interval.low * 100) / 100);
-	json_number(json, round(interval.high * 100) / 100);
-	json_end_array(json);
+	return round(value * 100) / 100;
+}
+
+static void put_cell(struct json *json, const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_INDEX:
+		json_int(json, cell->number == UINT32_MAX ? -1 : (int64_t)cell->number);
+		return;
+	case CELL_COUNT:
+	case CELL_AMOUNT:
+		json_uint(json, cell->number);
+		return;
+	case CELL_PERCENT:
+		json_number(json, cell->percent);
+		return;
+	case CELL_INTERVAL:
+		json_array(json);
+		json_number(json, hundredths(cell->interval.low));
+		json_number(json, hundredths(cell->interval.high));
+		json_end_array(json);
+		return;
+	case CELL_TEXT:
+		json_text(json, cell->text);
+		return;
+	}
 }
 
 struct row_writer {
 	const struct text_report *report;
+	const struct columns *columns;
 	struct json *json;
 };
 
 static void put_row(void *context, const struct row_facts *facts)
 {
 	const struct row_writer *writer = context;
-	const struct text_report *report = writer->report;
-	struct json *json = writer->json;
-	struct interval self = number_interval_of_cost(facts->self, report->total, facts->self_samples, report->samples);
-	struct interval total = number_interval_of_cost(facts->total, report->total, facts->total_samples, report->samples);
 
-	json_object(json);
-	json_int_of(json, "parent", facts->parent == UINT32_MAX ? -1 : (int64_t)facts->parent);
-	json_uint_of(json, "depth", facts->depth);
-	json_text_of(json, "kind", facts->kind);
-	json_text_of(json, "name", facts->name.at ? facts->name.at : "");
-	json_text_of(json, "module", facts->module);
-	json_text_of(json, "file", facts->file);
-	json_uint_of(json, "line", facts->line);
-	json_uint_of(json, "self", facts->self);
-	json_number_of(json, "self_percent", facts->self_percent);
-	put_interval(json, "self_ci95", self);
-	json_uint_of(json, "self_samples", facts->self_samples);
-	json_uint_of(json, "total", facts->total);
-	json_number_of(json, "total_percent", facts->total_percent);
-	put_interval(json, "total_ci95", total);
-	json_uint_of(json, "total_samples", facts->total_samples);
-	json_end_object(json);
+	json_object(writer->json);
+	for (size_t i = 0; i < writer->columns->of.n; i++) {
+		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
+		json_name(writer->json, writer->columns->of.at[i].title);
+		put_cell(writer->json, &cell);
+	}
+	json_end_object(writer->json);
 }
 
 static void put_task(const struct text_report *report, const struct task_cost *cost, struct json *json)
@@ -75,7 +81,9 @@ static void put_task(const struct text_report *report, const struct task_cost *c
 static void put_rows(const struct text_report *report, struct json *json)
 {
 	CLEANUP(view_done) struct view view = { 0 };
+	CLEANUP(columns_done) struct columns usual = { 0 };
 
+	columns_add_default(&usual, true);
 	json_name(json, "rows");
 	json_array(json);
 	if (report->options->view == TEXT_FLAT && report->options->tasks) {
@@ -85,7 +93,8 @@ static void put_rows(const struct text_report *report, struct json *json)
 			put_task(report, &costs[i], json);
 	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
 		text_build_view(report, &view);
-		row_facts_each(report, &view, put_row, &(struct row_writer){ report, json });
+		row_facts_each(report, &view, put_row,
+			       &(struct row_writer){ report, report->options->columns ? report->options->columns : &usual, json });
 	}
 	json_end_array(json);
 }

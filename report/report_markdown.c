@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/columns_text.h"
 #include "report/quality.h"
-#include "report/row_facts.h"
 #include "report/rows.h"
 
 /* As code, so that nothing in a name is taken for markup; a bar would end the cell. */
@@ -34,8 +34,49 @@ static void put_row(void *context, const struct row_facts *facts)
 	text_printf(to, " |\n");
 }
 
+struct row_writer {
+	const struct text_report *report;
+	const struct columns *columns;
+};
+
+static void put_chosen_row(void *context, const struct row_facts *facts)
+{
+	const struct row_writer *writer = context;
+
+	for (size_t i = 0; i < writer->columns->of.n; i++) {
+		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
+		char number[NUMBER_MAX];
+		text_printf(writer->report->to, "| ");
+		if (cell.type != CELL_TEXT)
+			text_printf(writer->report->to, "%s", column_number(&cell, number));
+		else if (*cell.text)
+			put_code(writer->report->to, cell.text);
+		text_printf(writer->report->to, " ");
+	}
+	text_printf(writer->report->to, "|\n");
+}
+
+static void put_chosen_table(const struct text_report *report, const struct columns *columns)
+{
+	CLEANUP(view_done) struct view view;
+
+	text_build_view(report, &view);
+	for (size_t i = 0; i < columns->of.n; i++)
+		text_printf(report->to, "| %s ", columns->of.at[i].title);
+	text_printf(report->to, "|\n");
+	for (size_t i = 0; i < columns->of.n; i++)
+		text_printf(report->to, "|---");
+	text_printf(report->to, "|\n");
+	row_facts_each(report, &view, put_chosen_row, &(struct row_writer){ report, columns });
+}
+
 static void put_table(const struct text_report *report)
 {
+	if (report->options->columns) {
+		put_chosen_table(report, report->options->columns);
+		return;
+	}
+
 	CLEANUP(view_done) struct view view;
 	bool has_modules = report->options->group != GROUP_MODULE && report->options->group != GROUP_FILE;
 

@@ -50,6 +50,14 @@ static void fill_costs(const struct text_report *report, const struct view *view
 	facts->total_percent = number_share(facts->total, report->total);
 }
 
+void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row, struct row_facts *ret)
+{
+	ret->view = view;
+	ret->view_row = row;
+	fill_place(report, &report->tree->scopes.at[view->rows.at[row].scope], ret);
+	fill_costs(report, view, row, ret);
+}
+
 void row_facts_each(const struct text_report *report, const struct view *view,
 		    void (*put)(void *context, const struct row_facts *facts), void *context)
 {
@@ -68,8 +76,7 @@ void row_facts_each(const struct text_report *report, const struct view *view,
 			facts.parent = number[parent];
 			facts.depth = depth[row] = depth[parent] + 1;
 		}
-		fill_place(report, &report->tree->scopes.at[view->rows.at[row].scope], &facts);
-		fill_costs(report, view, row, &facts);
+		row_facts_fill(report, view, row, &facts);
 		put(context, &facts);
 		text_done(&facts.name);
 	}

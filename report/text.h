@@ -12,6 +12,8 @@
 
 enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
 
+struct columns;
+
 /* Instead of places in the code. */
 enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
 
@@ -25,6 +27,7 @@ struct text_options {
 	size_t limit;          /* most rows of a view; 0 = all */
 	size_t max_depth;      /* of trees: so many levels below the top; 0 = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
+	const struct columns *columns; /* which facts of a row, report/columns.h; NULL = the usual ones */
 	struct style style;
 };
 

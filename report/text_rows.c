@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/columns_text.h"
 #include "report/label.h"
 #include "report/number.h"
 
@@ -65,6 +66,10 @@ static void put_numbers(const struct text_report *report, struct line *line, con
 	double inclusive = number_share(view_inclusive(view, row, report->metric), whole);
 	uint64_t self_samples = view_self(view, row, 0), samples = view_inclusive(view, row, 0);
 
+	if (report->options->columns) {
+		columns_put_row(report, line, view, row, whole);
+		return;
+	}
 	if (self_comes_first(report)) {
 		put_cost(report, line, self, self_samples, true);
 		line_printf(line, TINT_PLAIN, " ");
@@ -83,6 +88,10 @@ static void put_header(const struct text_report *report, struct line *line)
 	const char *first = self_comes_first(report) ? "self" : "total";
 	const char *second = self_comes_first(report) ? "total" : "self";
 
+	if (report->options->columns) {
+		columns_put_header(report, line);
+		return;
+	}
 	line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns, "samples");
 }
 
@@ -182,7 +191,8 @@ static void put_module(const struct text_report *report, struct line *line, imag
 
 void text_table(const struct text_report *report, const struct view *view, const char *what)
 {
-	bool has_modules = report->options->view != TEXT_FLAT || report->options->group == GROUP_FUNCTION;
+	bool is_of_functions = report->options->view != TEXT_FLAT || report->options->group == GROUP_FUNCTION;
+	bool has_modules = is_of_functions && !report->options->columns;
 	size_t columns = module_columns(report, view);
 	struct line line = line_start(report->to, &report->options->style);
 

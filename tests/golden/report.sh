@@ -68,6 +68,14 @@ ends 2 "which file?" "$CPPROF" check
 ends 0 "| 30.0% | 30.0% | \`mul\` | \`solve\` |" "$CPPROF" report --format md
 ends 0 "function,mul,solve,/src/vec.h,1,30090270,30.0000,30" "$CPPROF" report --view flat --format csv
 ends 0 '"schema":"cpprof-report"' "$CPPROF" report --view tree --format json
+ends 0 "by_end.complete,85" "$CPPROF" report --view quality --format csv
+same columns --view tree --columns total_percent,total_ci95,self,module,self_percent:samples
+ends 0 "30.0000,21.89-39.58,solve,mul,1" "$CPPROF" report --view flat --columns self_percent,self_ci95,module,name,line --format csv
+ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns self_percent,self_ci95,name --format md
+ends 0 '{"self_percent":30,"total:samples":30,"name":"mul"}' "$CPPROF" report --view flat --columns self_percent,total:samples,name --format json
+ends 2 "there is no column 'nope': there are row, parent" "$CPPROF" report --columns self,nope
+ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
+ends 2 "--columns chooses facts of rows" "$CPPROF" report --view quality --columns self
 make empty empty.data
 ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "holds no samples" "$CPPROF" report empty.data
@@ -79,6 +87,16 @@ ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
 ends 0 "whole: 11 contexts" "$CPPROF" check both.data
 ends 2 "give -o" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
+
+# A link is written through: the file it names is replaced, whether it was there before or not.
+mkdir -p there && ln -s there/export.json link.json && ln -s link.json again.json && ln -s there/both.data link.data
+"$CPPROF" export cpprof.data -o link.json && "$CPPROF" export cpprof.data -o again.json || fail "export through a link"
+ends 0 "200 samples" "$CPPROF" merge -o link.data cpprof.data cpprof.data
+ends 0 "whole" "$CPPROF" check there/export.json there/both.data
+[ -L link.json ] && [ -L again.json ] && [ -L link.data ] || fail "a link was replaced"
+"$CPPROF" export cpprof.data -f folded -o /dev/stdout >through.txt
+[ -s through.txt ] && [ -e /dev/stdout ] || fail "/dev/stdout is not written through"
+ends 2 "--symfs '/nonexistent' is no folder" "$CPPROF" import --symfs /nonexistent cpprof.data
 
 head -c 600 cpprof.data >cut.data
 ends 1 "'cut.data' is damaged" "$CPPROF" report cut.data

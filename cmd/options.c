@@ -156,7 +156,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 		vec_push(&((struct option_list *)spec->to)->values, alloc_text(text));
 		return true;
 	case OPTION_NUMBER:
-		if (!parse_number(text, &number, &rest) || *rest)
+	case OPTION_POSITIVE:
+		if (!parse_number(text, &number, &rest) || *rest || (number == 0 && spec->kind == OPTION_POSITIVE))
 			return false;
 		*(uint64_t *)spec->to = number;
 		return true;
@@ -180,6 +181,7 @@ static int bad_value(const struct command_line *line, const struct option_spec *
 {
 	static const char *const wants[] = {
 		[OPTION_NUMBER] = "a number",
+		[OPTION_POSITIVE] = "a number above 0",
 		[OPTION_SIZE] = "a size such as 16384 or 16k",
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",

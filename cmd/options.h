@@ -3,7 +3,7 @@
  * options: a command's options as one table, from which parsing and --help both come.
  *
  *     struct option_spec specs[] = {
- *             { 'F', "frequency", OPTION_NUMBER, &frequency, "HZ", "samples a second" },
+ *             { 'F', "frequency", OPTION_POSITIVE, &frequency, "HZ", "samples a second" },
  *             { 0, "inherit", OPTION_FLAG, &inherit, NULL, "follow new threads and children" },
  *             { 0 },
  *     };
@@ -23,16 +23,17 @@
 #include "base/vec.h"
 
 enum option_kind {
-	OPTION_FLAG,    /* bool */
-	OPTION_COUNT,   /* int: how often it was given (-v -v) */
-	OPTION_TEXT,    /* const char *: borrowed from argv */
-	OPTION_LIST,    /* struct option_list: repeatable, each value split at commas */
-	OPTION_TEXTS,   /* struct option_list: repeatable, values taken whole */
-	OPTION_NUMBER,  /* uint64_t, decimal or 0x */
-	OPTION_SIZE,    /* uint64_t bytes, with k, m, g for powers of 1024 */
-	OPTION_SECONDS, /* double, with ms, s, m, h; plain = seconds */
-	OPTION_PERCENT, /* double from 0 to 100 */
-	OPTION_CHOICE,  /* int: position in `value`, which lists the words: "text|json|md" */
+	OPTION_FLAG,     /* bool */
+	OPTION_COUNT,    /* int: how often it was given (-v -v) */
+	OPTION_TEXT,     /* const char *: borrowed from argv */
+	OPTION_LIST,     /* struct option_list: repeatable, each value split at commas */
+	OPTION_TEXTS,    /* struct option_list: repeatable, values taken whole */
+	OPTION_NUMBER,   /* uint64_t, decimal or 0x */
+	OPTION_POSITIVE, /* the same, and not 0 */
+	OPTION_SIZE,     /* uint64_t bytes, with k, m, g for powers of 1024 */
+	OPTION_SECONDS,  /* double, with ms, s, m, h; plain = seconds */
+	OPTION_PERCENT,  /* double from 0 to 100 */
+	OPTION_CHOICE,   /* int: position in `value`, which lists the words: "text|json|md" */
 };
 
 struct option_list {

@@ -102,6 +102,8 @@ static int check(const struct recording_options *options, const char *command)
 {
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c exclude each other");
+	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
+		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller", SOURCE_STACK_SIZE_MIN);
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
@@ -125,9 +127,9 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 'd', "duration", OPTION_SECONDS, &options->duration, "SEC",
 		  "stop recording after this time" },
 		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
-		{ 'F', "frequency", OPTION_NUMBER, &options->frequency, "HZ",
+		{ 'F', "frequency", OPTION_POSITIVE, &options->frequency, "HZ",
 		  "samples per second of CPU time (997)" },
-		{ 'c', "count", OPTION_NUMBER, &options->period, "N",
+		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
 		  "a sample every N events (ns, for clocks)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
 		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "

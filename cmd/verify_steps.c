@@ -25,15 +25,15 @@ static int parse(struct request *r, int argc, char **argv)
 	struct step_options *o = &r->options;
 	int mode = UNWIND_AUTO;
 	struct option_spec specs[] = {
-		{ 'n', "samples", OPTION_NUMBER, &o->n_samples, "N", "how many stacks to judge (2000)" },
-		{ 'i', "interval", OPTION_NUMBER, &o->interval, "N",
+		{ 'n', "samples", OPTION_POSITIVE, &o->n_samples, "N", "how many stacks to judge (2000)" },
+		{ 'i', "interval", OPTION_POSITIVE, &o->interval, "N",
 		  "instructions between two of them, on average (1000)" },
 		{ 's', "skip", OPTION_NUMBER, &o->skip, "N", "instructions before the first (0)" },
 		{ 0, "skip-loader", OPTION_FLAG, &o->skips_loader, NULL,
 		  "let the loader work at full speed" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
 		  "the only witness that is heard (auto)" },
-		{ 0, "seed", OPTION_NUMBER, &o->seed, "N", "of the random distances; not 0" },
+		{ 0, "seed", OPTION_POSITIVE, &o->seed, "N", "of the random distances; not 0" },
 		{ 0, "show", OPTION_NUMBER, &o->show, "N",
 		  "print the first N stacks that are not exact, beside the truth (0)" },
 		{ 0, "explain", OPTION_FLAG, &o->is_explaining, NULL, "with --show: every step of the walk" },

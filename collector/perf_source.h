@@ -34,6 +34,7 @@ struct perf_source_options {
 
 #define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
+#define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528
 
 /*

@@ -41,6 +41,9 @@ run 2 "$CPPROF" record
 run 2 "$CPPROF" record -F x -- true
 run 2 "$CPPROF" record -F 99 -c 99 -- true
 run 2 "$CPPROF" record --stack-size 1m -- true
+for option in "-F 0" "-c 0" "--stack-size 0" "--stack-size 100"; do
+	run 2 "$CPPROF" record $option -- true
+done
 run 2 "$CPPROF" record -p 1 -- true
 run 2 "$CPPROF" attach
 run 2 "$CPPROF" attach -p x

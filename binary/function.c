@@ -191,6 +191,7 @@ static void carry_over(struct functions *functions, const struct function *old, 
 			continue;
 		at[i].is_analysed = old[k].is_analysed;
 		at[i].clobbers = old[k].clobbers;
+		at[i].changes = old[k].changes;
 		if (at[i].returns == RETURNS_UNKNOWN)
 			at[i].returns = old[k].returns;
 	}
@@ -398,6 +399,7 @@ uint64_t functions_next_reference(const struct functions *functions, uint64_t va
 }
 
 #define MAX_LEAF_BYTES 4096u
+#define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
 
 /* Registers an instruction writes. */
 static uint64_t written(const struct insn *insn)
@@ -414,37 +416,70 @@ static uint64_t written(const struct insn *insn)
 	return mask;
 }
 
-/* Everything the code of a leaf writes; everything at all if it is none. */
-static uint64_t leaf_clobbers(const struct functions *functions, const struct function *f)
-{
-	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
-	uint64_t mask = 0;
+static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth);
 
-	if (f->end - f->start > MAX_LEAF_BYTES || is_stub(f->kind))
+/* What one instruction writes, or what it calls; everything if that cannot be told. */
+static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn,
+			      bool is_running, unsigned depth)
+{
+	bool is_inside = insn->target >= f->start && insn->target < f->end;
+
+	switch (insn->flow) {
+	case FLOW_CALL:
+		return written(insn) | clobbers_of(functions, insn->target, depth);
+	case FLOW_CALL_INDIRECT:
 		return UINT64_MAX;
-	for (uint64_t at = f->start; code.len;) {
+	case FLOW_JUMP_INDIRECT: /* a table, or it is left for good */
+		return is_running ? written(insn) : UINT64_MAX;
+	case FLOW_JUMP:
+	case FLOW_BRANCH:
+		return is_inside ? written(insn) : UINT64_MAX;
+	default:
+		return written(insn);
+	}
+}
+
+static uint64_t code_clobbers(struct functions *functions, struct function f, bool is_running, unsigned depth)
+{
+	struct bytes code = bytes_slice(image_code(functions->image, f.start), 0, f.end - f.start);
+	uint64_t mask = 1ull << functions->isa->sp;
+
+	if (f.end - f.start > MAX_LEAF_BYTES || is_stub(f.kind))
+		return UINT64_MAX;
+	for (uint64_t at = f.start; code.len && mask != UINT64_MAX;) {
 		struct insn insn;
 		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 			return UINT64_MAX;
-		bool is_inside = insn.target >= f->start && insn.target < f->end;
-		bool leaves = insn.flow == FLOW_CALL || insn.flow == FLOW_CALL_INDIRECT || insn.flow == FLOW_JUMP_INDIRECT ||
-			      ((insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH) && !is_inside);
-		if (leaves)
-			return UINT64_MAX;
-		mask |= written(&insn);
+		mask |= insn_clobbers(functions, &f, &insn, is_running, depth);
 		code = bytes_from(code, insn.len);
 		at += insn.len;
 	}
 	return mask;
 }
 
+static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth)
+{
+	uint32_t index = functions_index(functions, vaddr);
+
+	if (depth == 0 || index == FUNCTION_NONE || functions->at[index].start != vaddr)
+		return UINT64_MAX;
+	if (!functions->at[index].clobbers)
+		functions->at[index].clobbers = code_clobbers(functions, functions->at[index], false, depth - 1);
+	return functions->at[index].clobbers;
+}
+
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
+{
+	return clobbers_of(functions, vaddr, MAX_CALL_DEPTH);
+}
+
+uint64_t functions_changes(struct functions *functions, uint64_t vaddr)
 {
 	uint32_t index = functions_index(functions, vaddr);
 
 	if (index == FUNCTION_NONE || functions->at[index].start != vaddr)
 		return UINT64_MAX;
-	if (!functions->at[index].clobbers)
-		functions->at[index].clobbers = leaf_clobbers(functions, &functions->at[index]) | 1ull << functions->isa->sp;
-	return functions->at[index].clobbers;
+	if (!functions->at[index].changes)
+		functions->at[index].changes = code_clobbers(functions, functions->at[index], true, MAX_CALL_DEPTH);
+	return functions->at[index].changes;
 }

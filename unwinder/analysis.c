@@ -202,3 +202,12 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	}
 	return find_row(analysis, start, vaddr);
 }
+
+uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	const struct isa *isa = analysis->functions->isa;
+	uint64_t all = ((1ull << isa->n_regs) - 1) & ~(1ull << isa->pc | 1ull << isa->ra | 1ull << isa->sp);
+	return all & ~functions_changes(analysis->functions, vaddr);
+}

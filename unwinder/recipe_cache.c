@@ -212,6 +212,13 @@ bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t
 	return function->leaves == LEAVES;
 }
 
+uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr)
+{
+	struct code *code = code_of(cache, image);
+
+	return code && code->analysis ? analysis_kept(code->analysis, vaddr) : 0;
+}
+
 /* ---- places ------------------------------------------------------------------------------------- */
 
 static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi,
@@ -226,6 +233,17 @@ static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint6
 	if (ret->function == VADDR_NONE)
 		ret->function = start;
 	return recipe;
+}
+
+/* Nobody need keep these for the frame; sp is what the step below found. */
+static uint64_t registers_wanted(const struct recipe_cache *cache, const struct recipe_pair *pair)
+{
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(pair->recipe); i++)
+		if (pair->recipe[i] != RECIPE_NONE)
+			mask |= recipe_reads(&cache->recipes, &cache->recipes.recipes.at[pair->recipe[i]]);
+	return mask & ~(cache->isa->callee_saved | 1ull << cache->isa->sp);
 }
 
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
@@ -248,6 +266,7 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	}
 	uint32_t analysis = analysis_at(cache, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
+	ret->wants = registers_wanted(cache, &ret->recipes);
 }
 
 void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,

@@ -25,6 +25,7 @@ struct place {
 	struct recipe_pair recipes;
 	uint64_t function; /* vaddr where the function, or the part of one, starts; VADDR_NONE = not known */
 	uint64_t call_target; /* vaddr; of a CALL_DIRECT */
+	uint64_t wants;       /* registers its recipes read that a callee need not keep */
 	uint8_t call;         /* enum place_call; what ends right before the place */
 	bool has_code;        /* the image has code of this machine that we can read */
 	bool is_root;         /* the kernel starts here: there is no caller */
@@ -49,5 +50,10 @@ uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
  * call, a jump to a cold part? True when that cannot be told.
  */
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
+/*
+ * Registers that the function which starts at vaddr has not changed however far it ran: hand-written
+ * callers rely on them. 0 if that is not known.
+ */
+uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
 /* Functions compiled so far. */
 uint64_t recipe_cache_compiled(const struct recipe_cache *cache);

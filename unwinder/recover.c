@@ -104,7 +104,7 @@ static bool rule_from_slots(const struct state *state, const struct isa *isa, un
 static bool rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
 {
 	for (unsigned from = 0; from < isa->n_regs; from++)
-		if (state->reg[from] == value_entry(reg) && from != isa->pc) {
+		if (state->reg[from] == value_entry(reg) && from != isa->pc && from != reg) {
 			ret->kind = RULE_REG;
 			ret->from = (uint8_t)from;
 			return true;
@@ -117,6 +117,9 @@ static bool find_register(const struct state *state, const struct isa *isa, unsi
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
 	if (rule_from_slots(state, isa, reg, true, ret))
+		return true;
+	/* A call is about to overwrite the return address register: better where it will still be found. */
+	if (reg == isa->ra && !isa->call_pushes_ra && rule_from_registers(state, isa, reg, ret))
 		return true;
 	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
 		return true;
@@ -194,20 +197,9 @@ static bool is_same_recipe(const struct row_maker *m, const struct recover_point
 	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
 }
 
-static uint64_t registers_used(const struct recipes *recipes, uint32_t index)
+static uint64_t registers_read(const struct recipes *recipes, uint32_t index)
 {
-	uint64_t used = 0;
-
-	if (index == RECIPE_NONE)
-		return UINT64_MAX >> (64 - REG_MAX);
-	const struct recipe *r = &recipes->recipes.at[index];
-	used |= 1ull << r->cfa_reg;
-	for (unsigned k = 0; k < r->n_rules; k++) {
-		const struct rule *rule = &recipes->rules.at[r->rules + k];
-		if (rule->kind == RULE_REG || rule->kind == RULE_AT_REG)
-			used |= 1ull << rule->from;
-	}
-	return used;
+	return index == RECIPE_NONE ? UINT64_MAX >> (64 - REG_MAX) : recipe_reads(recipes, &recipes->recipes.at[index]);
 }
 
 static void make_row(void *context, const struct recover_point *point)
@@ -222,13 +214,17 @@ static void make_row(void *context, const struct recover_point *point)
 			recipe_rows_add(m->rows, offset, RECIPE_NONE);
 		return;
 	}
-	if (is_same_recipe(m, point))
+	/* A copy of the return address may have been made that only a call makes worth looking for. */
+	bool is_call = m->flow->insns.at[point->insn].flow == FLOW_CALL ||
+		       m->flow->insns.at[point->insn].flow == FLOW_CALL_INDIRECT;
+	bool wants_copy = is_call && !isa->call_pushes_ra && point->state->reg[isa->ra] == value_entry(isa->ra);
+	if (!wants_copy && is_same_recipe(m, point))
 		return;
 	state_copy(&m->last, point->state);
 	m->has_last = true;
 	m->last_is_guess = point->is_guess;
 	m->last_recipe = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : m->trust, m->recipes);
-	m->last_uses = registers_used(m->recipes, m->last_recipe) | isa->callee_saved | 1ull << isa->sp | 1ull << isa->ra;
+	m->last_uses = registers_read(m->recipes, m->last_recipe) | isa->callee_saved | 1ull << isa->sp | 1ull << isa->ra;
 	recipe_rows_add(m->rows, offset, m->last_recipe);
 }
 

@@ -70,8 +70,8 @@ static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 		return true;
 	if (next > sp)
 		return true;
-	/* A leaf that keeps its return address in a register may have no frame at all. */
-	return next == sp && !isa->call_pushes_ra && walk->is_interrupted &&
+	/* A function that keeps its return address in a register may have no frame at all. */
+	return next == sp && !isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.wants) &&
 	       attempt->step->ra != walk->here.pc;
 }
 
@@ -105,6 +105,24 @@ static void apply(struct walk *walk, struct attempt *attempt)
 	}
 }
 
+/*
+ * A caller that was written by hand may keep what it needs in a register that its callee, as it knows,
+ * does not touch. That holds only where it called this very function.
+ */
+static void keep_registers(const struct walk *walk, struct attempt *attempt)
+{
+	uint64_t wanted = attempt->caller.place.wants & walk->regs->known & ~attempt->step->regs.known;
+
+	if (!wanted || attempt->verdict != VERDICT_VALID)
+		return;
+	wanted &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
+	for (uint64_t left = wanted; left; left &= left - 1) {
+		int reg = __builtin_ctzll(left);
+		attempt->step->regs.value[reg] = walk->regs->value[reg];
+	}
+	attempt->step->regs.known |= wanted;
+}
+
 static void check(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -129,6 +147,8 @@ static void check(struct walk *walk, struct attempt *attempt)
 	attempt->is_good = true;
 	if (is_signal)
 		attempt->note = "interrupted by a signal";
+	else
+		keep_registers(walk, attempt);
 }
 
 static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)

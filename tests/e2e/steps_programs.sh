@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Unwound stacks of real programs against what the CPU did. A program that is not there is said and left out.
-# Usage: steps_programs.sh [samples]; more samples take longer, 30000 give the bars their meaning.
+# Usage: steps_programs.sh [samples [name...]]; more samples take longer, 30000 give the bars their meaning.
 cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-600}
+[ $# -eq 0 ] || shift
+wanted="$*"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 skip() { echo "skipped: $1"; exit 77; }
@@ -31,6 +33,7 @@ one() {
 program() {
 	name=$1
 	shift
+	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
 	if ! command -v "$4" >/dev/null; then
 		echo "$name: not installed"
 		return

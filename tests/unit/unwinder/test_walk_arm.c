@@ -14,7 +14,7 @@
 #define STACK 0xffffc0001000u
 #define PID 42
 
-enum { X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
+enum { X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
 /* vaddrs */
 enum {
@@ -27,6 +27,14 @@ enum {
 	TRAMPOLINE = 0x1400,
 	HEAD = 0x1500,
 	INDIRECT_CALLS = 0x1604,
+	BY_HAND = 0x1700, /* has no frame: x15 keeps its return address while a helper runs */
+	BY_HAND_CALLS = 0x1708,
+	HELPER = 0x1720,
+	BY_HAND_CALLED = 0x1744,
+	CARELESS = 0x1760, /* the same with a helper that takes x15 for itself */
+	CARELESS_CALLS = 0x1768,
+	GREEDY = 0x1780,
+	CARELESS_CALLED = 0x17a4,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -46,6 +54,12 @@ static void write_text(uint8_t *text)
 	PUT(0x1300, 0x97ffffc0, 0xd65f03c0);     /* bl leaf; ret */
 	PUT(TRAMPOLINE, 0xd2801168, 0xd4000001); /* mov x8, #139; svc #0 */
 	PUT(0x1600, 0xd63f0000, 0xd65f03c0);     /* blr x0; ret */
+	PUT(BY_HAND, 0xaa1e03ef, 0x94000007, 0xaa0f03fe, 0xd65f03c0); /* mov x15,x30; bl helper; mov x30,x15; ret */
+	PUT(HELPER, 0x91000400, 0xd65f03c0);                           /* add x0,x0,#1; ret */
+	PUT(BY_HAND_CALLED - 4, 0x97fffff0, 0xd4200000);               /* bl by_hand; brk */
+	PUT(CARELESS, 0xaa1e03ef, 0x94000007, 0xaa0f03fe, 0xd65f03c0);
+	PUT(GREEDY, 0x9100040f, 0xd65f03c0);                           /* add x15,x0,#1; ret */
+	PUT(CARELESS_CALLED - 4, 0x97fffff0, 0xd4200000);
 	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
 	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
 	    0xd503201f);
@@ -60,6 +74,11 @@ static void write_frames(struct writer *eh)
 		  PROGRAM(0x41, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x42, 0xde, 0xdd, 0x0e, 0));
 	frame_fde(eh, EH, cie, LEAF, 8, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, 0x1300, 8, 0, PROGRAM(0));
+	for (uint64_t function = BY_HAND; function <= CARELESS; function += CARELESS - BY_HAND) {
+		frame_fde(eh, EH, cie, function, 16, 0, PROGRAM(0));
+		frame_fde(eh, EH, cie, function + HELPER - BY_HAND, 8, 0, PROGRAM(0));
+		frame_fde(eh, EH, cie, function + BY_HAND_CALLED - 4 - BY_HAND, 8, 0, PROGRAM(0x07, 30));
+	}
 }
 
 struct scene {
@@ -69,7 +88,7 @@ struct scene {
 	struct event event;
 };
 
-static struct scene scene(void)
+static struct scene scene_of(enum unwind_mode mode)
 {
 	struct scene s = { .images = images_new() };
 	uint8_t text[0x1000];
@@ -82,7 +101,7 @@ static struct scene scene(void)
 				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
 	elf_image(s.images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
 	writer_done(&eh);
-	s.unwinder = unwinder_new(s.images, &isa_aarch64, &(struct unwinder_options){ .mode = UNWIND_CFI });
+	s.unwinder = unwinder_new(s.images, &isa_aarch64, &(struct unwinder_options){ .mode = mode });
 	struct event map = { .kind = EVENT_MAPPING,
 			     .pid = PID,
 			     .tid = PID,
@@ -96,6 +115,11 @@ static struct scene scene(void)
 	s.event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
 	s.event.sample.regs.value[SP] = STACK;
 	return s;
+}
+
+static struct scene scene(void)
+{
+	return scene_of(UNWIND_CFI);
 }
 
 static void scene_done(struct scene *s)
@@ -194,5 +218,27 @@ TEST(walk_leaves_the_head_of_the_plt_before_and_behind_its_push)
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
 	WALK(&s, HEAD + 8, 0, 7, BIAS + INDIRECT_CALLS, 0, 0);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, INDIRECT_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X15] = BIAS + BY_HAND_CALLED;
+	WALK(&s, HELPER + 4, BIAS + BY_HAND_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, BY_HAND_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, BY_HAND_CALLED);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_take_a_register_that_the_callee_writes)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X15] = BIAS + CARELESS_CALLED;
+	WALK(&s, GREEDY + 4, BIAS + CARELESS_CALLS, 0, 0);
+	CHECK_END(&s, STACK_NO_RECIPE, 2);
 	scene_done(&s);
 }

@@ -15,16 +15,35 @@ uint64_t hash_bytes(struct bytes bytes)
 {
 	uint64_t h = bytes.len * 0x9e3779b97f4a7c15u;
 
-	while (bytes.len >= 8) {
+	size_t i = 0;
+	for (; i + 8 <= bytes.len; i += 8) {
 		uint64_t word;
-		memcpy(&word, bytes.at, 8);
+		memcpy(&word, bytes.at + i, 8);
 		h = hash_u64(h ^ word);
-		bytes = bytes_from(bytes, 8);
 	}
 	uint64_t tail = 0;
-	if (bytes.len)
-		memcpy(&tail, bytes.at, bytes.len);
+	if (i < bytes.len)
+		memcpy(&tail, bytes.at + i, bytes.len - i);
 	return hash_u64(h ^ tail);
+}
+
+uint64_t hash_bulk(struct bytes bytes)
+{
+	uint64_t lane[4] = { 1, 2, 3, 4 };
+	size_t i = 0;
+
+	for (; i + sizeof(lane) <= bytes.len; i += sizeof(lane)) {
+		uint64_t word[4];
+		memcpy(word, bytes.at + i, sizeof(word));
+		for (size_t k = 0; k < 4; k++) {
+			lane[k] = (lane[k] ^ word[k]) * 0x9e3779b97f4a7c15u;
+			lane[k] ^= lane[k] >> 29; /* high bits must reach the low ones, which a product keeps apart */
+		}
+	}
+	uint64_t h = hash_bytes(bytes_slice(bytes, i, bytes.len - i));
+	for (size_t k = 0; k < 4; k++)
+		h = hash_u64(h ^ lane[k]);
+	return hash_u64(h ^ bytes.len);
 }
 
 static size_t slot_of(const struct map *map, uint64_t key)

@@ -23,6 +23,8 @@ static inline uint64_t hash_u64(uint64_t x)
 }
 
 uint64_t hash_bytes(struct bytes bytes);
+/* Another one, for megabytes: four chains side by side. */
+uint64_t hash_bulk(struct bytes bytes);
 
 struct map {
 	struct map_slot *slots;

@@ -101,7 +101,7 @@ static struct header header_of(const struct store_key *key, struct bytes bytes)
 				 .version = key->version,
 				 .id = { key->id[0], key->id[1] },
 				 .len = bytes.len,
-				 .hash = hash_bytes(bytes) };
+				 .hash = hash_bulk(bytes) };
 
 	snprintf(header.kind, sizeof(header.kind), "%s", key->kind);
 	return header;

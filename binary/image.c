@@ -126,12 +126,12 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
-static int load_file(struct image *image, int fd, size_t size)
+static int load_file(struct image *image, int fd, size_t size, size_t read_limit)
 {
 	struct image_private *private = image->private;
 
 	private->map_len = size;
-	if (size > READ_LIMIT) {
+	if (size > read_limit) {
 		void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (map == MAP_FAILED)
 			return -errno;
@@ -337,7 +337,7 @@ static int finish(struct images *images, struct image **image, image_id *ret, st
 	return 0;
 }
 
-int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
+static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
 {
 	struct stat st;
 
@@ -364,7 +364,7 @@ int images_open_fd(struct images *images, int fd, const char *path, image_id *re
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
 	image->dev = st.st_dev;
 	image->inode = st.st_ino;
-	int error = load_file(image, fd, (size_t)st.st_size);
+	int error = load_file(image, fd, (size_t)st.st_size, read_limit);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);
 
@@ -374,14 +374,29 @@ int images_open_fd(struct images *images, int fd, const char *path, image_id *re
 	return error;
 }
 
-int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
+int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_fd(images, fd, path, READ_LIMIT, ret, diag);
+}
+
+static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
 {
 	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	return images_open_fd(images, fd, path, ret, diag);
+	return open_fd(images, fd, path, read_limit, ret, diag);
+}
+
+int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_path(images, path, READ_LIMIT, ret, diag);
+}
+
+int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_path(images, path, 0, ret, diag);
 }
 
 int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag)

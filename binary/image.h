@@ -79,6 +79,8 @@ struct image *images_get(const struct images *images, image_id id);
  */
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag);
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag);
+/* The same for a file of which little may be looked at: it is mapped, however small, and never read as a whole. */
+int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag);
 /* An ELF held in memory; the bytes are copied. */
 int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag);
 /* A pseudo-image: same kind, name and build-id give the same id. build_id may be NULL. */

@@ -109,7 +109,7 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 	struct json json;
 	image_id id;
 
-	int error = images_open(images, path, &id, diag);
+	int error = images_open_mapped(images, path, &id, diag);
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
 	intern_init(&strings);

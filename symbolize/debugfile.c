@@ -74,7 +74,7 @@ static struct image *try_file(const struct wanted *wanted, const char *path)
 		say(file->search, false, "no '%s'", path);
 		return NULL;
 	}
-	if (images_open(file->images, path, &id, NULL) < 0) {
+	if (images_open_mapped(file->images, path, &id, NULL) < 0) {
 		say(file->search, false, "'%s' cannot be read", path);
 		return NULL;
 	}
@@ -296,13 +296,21 @@ void debugfile_open(struct debugfile *file, struct image *image, const struct de
 		file->identity = hash_u64(file->identity ^ identity_of(file->debug));
 	file->how = alloc_text(file->debug == image ? "in the image" : file->debug->path);
 
-	struct image *alt = find_alt(file);
-	if (alt) {
-		dwarf_sections(alt, false, file->alt.section);
+	file->alt_image = find_alt(file);
+	if (file->alt_image)
+		file->identity = hash_u64(file->identity ^ identity_of(file->alt_image));
+}
+
+void debugfile_load(struct debugfile *file)
+{
+	if (file->alt_image) {
+		dwarf_sections(file->alt_image, false, file->alt.section);
 		file->dwarf.alt = &file->alt;
-		file->identity = hash_u64(file->identity ^ identity_of(alt));
+		dwarf_index(&file->alt, NULL);
 	}
-	dwarf_sections(file->debug, false, file->dwarf.section);
+	if (file->debug)
+		dwarf_sections(file->debug, false, file->dwarf.section);
+	dwarf_index(&file->dwarf, NULL);
 }
 
 void debugfile_done(struct debugfile *file)

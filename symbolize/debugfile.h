@@ -29,7 +29,8 @@ struct debug_search {
 struct debugfile {
 	struct image *image;   /* the code */
 	struct image *debug;   /* where its DWARF is: the image, another file, or NULL */
-	struct dwarf dwarf;    /* no units if there is none */
+	struct image *alt_image; /* the dwz file that one leans on, or NULL */
+	struct dwarf dwarf;    /* no units before debugfile_load, nor if there are none */
 	struct dwarf alt;
 	char *how;             /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
 	uint64_t identity;     /* of all files it came from: another one, other contents */
@@ -43,8 +44,10 @@ struct debugfile {
 	pthread_mutex_t lock;
 };
 
-/* Never faults; dwarf_index is the caller's to call. image, search and ids must outlive it. */
+/* Finds the files. Never faults. image, search and ids must outlive it. */
 void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids);
+/* Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. */
+void debugfile_load(struct debugfile *file);
 void debugfile_done(struct debugfile *file);
 /* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
 const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton);

@@ -95,7 +95,10 @@ static void copy_lines(struct unpacking *u, struct function_map *map, const stru
 	vec_reserve(&map->lines, n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct line_row row = rows[i];
-		renumber(u, &row.file);
+		if (i && row.file == rows[i - 1].file) /* nearly always */
+			row.file = map->lines.at[i - 1].file;
+		else
+			renumber(u, &row.file);
 		u->is_bad = u->is_bad || row.offset >= map->size || (i && row.offset <= rows[i - 1].offset);
 		map->lines.at[map->lines.n++] = row;
 	}

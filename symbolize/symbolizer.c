@@ -117,9 +117,7 @@ static void prepare(void *context, unsigned worker, size_t index)
 	if (subject->wanted.n == 0)
 		return;
 	subject->naming = naming_new(&options);
-	if (subject->file.dwarf.alt)
-		dwarf_index(&subject->file.alt, NULL);
-	dwarf_index(&subject->file.dwarf, NULL);
+	debugfile_load(&subject->file);
 	unit_index_build(&subject->index, &subject->file.dwarf, subject->request->image);
 }
 

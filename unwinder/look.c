@@ -63,6 +63,10 @@ static enum verdict judge_direct(struct walker *walker, const struct pc_entry *c
 
 	if (callee->image == caller->image && callee->place.function == target)
 		return VERDICT_VALID;
+	/* Unrolled code is entered wherever as much of it is left as is wanted. */
+	if (callee->image == caller->image &&
+	    recipe_cache_holds(walker->cache, caller->image, callee->place.function, target))
+		return VERDICT_LIKELY;
 	return recipe_cache_may_leave(walker->cache, caller->image, target) ? VERDICT_LIKELY
 									    : VERDICT_INVALID;
 }

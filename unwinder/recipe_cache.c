@@ -8,6 +8,7 @@
 #include "binary/stub.h"
 #include "unwinder/analysis.h"
 #include "unwinder/cfi.h"
+#include "unwinder/goroutine.h"
 #include "unwinder/template.h"
 
 #define CALL_MAX 16 /* bytes before a return address that can belong to its call */
@@ -28,6 +29,7 @@ struct code {
 	struct image *image;
 	struct frames *frames;
 	struct analysis *analysis;
+	struct go_stacks *go; /* NULL but in Go programs */
 	uint32_t *by_frame; /* index into functions + 1, per unwind entry; 0 = not compiled yet */
 	VEC(struct compiled) functions;
 	struct recipe_rows rows; /* of all functions, one behind the other */
@@ -60,6 +62,7 @@ static void code_free(struct code *code)
 	if (!code)
 		return;
 	analysis_free(code->analysis);
+	go_stacks_free(code->go);
 	frames_free(code->frames);
 	free(code->by_frame);
 	vec_done(&code->functions);
@@ -107,6 +110,7 @@ static struct code *code_of(struct recipe_cache *cache, image_id id)
 		code->image = image;
 		code->frames = frames_read(image);
 		code->analysis = analysis_new(image, code->frames, &cache->recipes);
+		code->go = go_stacks_read(image);
 		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
 		cache->codes.at[id] = code;
 	}
@@ -196,6 +200,14 @@ static bool leaves_range(const struct recipe_cache *cache, const struct image *i
 	return insn.flow == FLOW_NEXT; /* runs on into what follows */
 }
 
+bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr)
+{
+	struct code *code = code_of(cache, image);
+	struct compiled *compiled = code ? compiled_at(cache, code, vaddr) : NULL;
+
+	return compiled && compiled->start == function;
+}
+
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
@@ -269,6 +281,25 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	ret->wants = registers_wanted(cache, &ret->recipes);
 }
 
+/*
+ * at: in the call that a goroutine's stack, or the runtime's own, may begin with. Go's tables call them
+ * all outermost; the code may know better.
+ */
+static void find_go_role(struct recipe_cache *cache, struct code *code, uint64_t at, struct place *ret)
+{
+	enum go_role role = go_stacks_role(code->go, at);
+	uint32_t stated = ret->recipes.recipe[0];
+
+	ret->is_root |= role == GO_EXIT || role == GO_BEGIN;
+	ret->is_trampoline |= role == GO_EXIT;
+	if (role != GO_SWITCH)
+		return;
+	ret->ends_thread = true;
+	uint32_t analysis = analysis_at(cache, code, at, false, ret);
+	if (analysis != RECIPE_NONE && analysis != stated)
+		ret->recipes = (struct recipe_pair){ { analysis, stated } };
+}
+
 void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
 			struct place *ret)
 {
@@ -301,4 +332,5 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 		ret->is_trampoline = ret->is_root = true;
 	ret->ends_thread =
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, cache->isa, vaddr);
+	find_go_role(cache, code, at, ret);
 }

@@ -55,5 +55,7 @@ bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t
  * callers rely on them. 0 if that is not known.
  */
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
+/* Does vaddr lie in the function whose unwind entry starts at `function`? */
+bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr);
 /* Functions compiled so far. */
 uint64_t recipe_cache_compiled(const struct recipe_cache *cache);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/goroutine.h"
+
+#include <elf.h>
+
+#include "tests/elf_maker.h"
+#include "tests/test.h"
+#include "unwinder/unwinder.h"
+
+#define TEXT 0x1000u
+#define TABLE 0x8000u
+#define STACK 0x4000000000u
+#define PID 7
+
+/* vaddrs of functions, 0x40 bytes each */
+enum { GOEXIT = 0x1000, MCALL = 0x1040, ASMCGOCALL = 0x1080, WORK = 0x10c0, TEXT_END = 0x1100 };
+
+static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall", "main.work" };
+
+static void write_table(struct writer *w)
+{
+	const uint64_t names_at = 8 + 8 * 8, functions = names_at + 4 * 32;
+
+	write_u32(w, 0xfffffff0);
+	write_u32(w, 0x08040000);
+	write_u64(w, ARRAY_LEN(names));
+	write_u64(w, 1);
+	write_u64(w, TEXT);
+	write_u64(w, names_at);
+	for (int i = 0; i < 3; i++)
+		write_u64(w, 0);
+	write_u64(w, functions);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char name[32] = { 0 };
+		strcpy(name, names[i]);
+		elf_write(w, name, sizeof(name));
+	}
+	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
+		write_u32(w, i * 0x40);
+		write_u32(w, 36 + i * 8);
+	}
+	write_u32(w, TEXT_END - TEXT);
+	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
+		write_u32(w, i * 0x40);
+		write_u32(w, i * 32);
+	}
+}
+
+static void write_text(uint32_t *text)
+{
+	for (size_t i = 0; i < (TEXT_END - TEXT) / 4; i++)
+		text[i] = 0xd503201f; /* nop */
+	text[(MCALL - TEXT) / 4 + 3] = 0xd63f0060;      /* blr x3 */
+	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, nobody knows where sp is by then */
+	text[(ASMCGOCALL - TEXT) / 4 + 2] = 0x9100005f; /* mov sp, x2 */
+	text[(WORK - TEXT) / 4] = 0xf81e0ffe;           /* str x30, [sp, #-32]! */
+	text[(WORK - TEXT) / 4 + 2] = 0xf84207fe;       /* ldr x30, [sp], #32 */
+	text[(WORK - TEXT) / 4 + 3] = 0xd65f03c0;       /* ret */
+}
+
+static struct image *program(struct images *images, image_id *ret)
+{
+	uint32_t text[(TEXT_END - TEXT) / 4];
+	struct writer table = { 0 };
+
+	write_text(text);
+	write_table(&table);
+	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { (const uint8_t *)text, sizeof(text) }, 0 },
+				    { ".gopclntab", TABLE, PF_R, writer_bytes(&table), 0 } };
+	struct image *image =
+		elf_image(images, "go", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), ret);
+	writer_done(&table);
+	return image;
+}
+
+TEST(goroutine_roles_are_known_by_name)
+{
+	struct images *images = images_new();
+	image_id id;
+	struct go_stacks *stacks = go_stacks_read(program(images, &id));
+
+	CHECK(stacks != NULL);
+	CHECK_EQ(go_stacks_role(stacks, GOEXIT + 3), GO_EXIT);
+	CHECK_EQ(go_stacks_role(stacks, MCALL), GO_BEGIN);
+	CHECK_EQ(go_stacks_role(stacks, ASMCGOCALL + 0x3f), GO_SWITCH);
+	CHECK_EQ(go_stacks_role(stacks, WORK), GO_ORDINARY);
+	CHECK_EQ(go_stacks_role(NULL, GOEXIT), GO_ORDINARY);
+	go_stacks_free(stacks);
+	images_free(images);
+}
+
+/* How a stack ends whose innermost function was interrupted in its body and returns to `ra`. */
+static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
+{
+	struct images *images = images_new();
+	struct stack stack = { 0 };
+	const uint64_t words[] = { ra, 0, 0, 0, 0, 0 };
+	image_id id;
+
+	program(images, &id);
+	struct unwinder *unwinder =
+		unwinder_new(images, &isa_aarch64, &(struct unwinder_options){ .mode = UNWIND_AUTO });
+	struct event map = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
+	map.mapping = (struct mapping){ .start = TEXT, .len = TEXT_END - TEXT, .image = id, .is_executable = true };
+	unwinder_event(unwinder, &map);
+	struct event event = { .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
+	event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
+	event.sample.regs.value[31] = STACK;
+	event.sample.regs.value[32] = WORK + 4;
+	event.sample.stack = (struct bytes){ (const uint8_t *)words, sizeof(words) };
+	unwinder_walk(unwinder, &event, &stack);
+	enum stack_end end = stack.end;
+	*ret_frames = stack.frames.n;
+	stack_done(&stack);
+	unwinder_free(unwinder);
+	images_free(images);
+	return end;
+}
+
+TEST(goroutine_begins_where_it_returns_to_goexit)
+{
+	size_t n;
+
+	CHECK_EQ(end_of(GOEXIT + 4, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+}
+
+TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
+{
+	size_t n;
+
+	CHECK_EQ(end_of(MCALL + 16, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(end_of(ASMCGOCALL + 16, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+	/* no call stands there */
+	CHECK_EQ(end_of(MCALL + 12, &n), STACK_INVALID_STEP);
+	CHECK_EQ(end_of(WORK + 8, &n), STACK_INVALID_STEP);
+}

@@ -93,7 +93,7 @@ static int run(const char *path, const char *output, struct symbol_options *symb
 	error = resolve(profile, images, &options, diag);
 	if (error < 0)
 		return error;
-	if (n_missing)
+	if (n_missing && verbosity >= 0)
 		fprintf(stderr, "cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
 			n_missing, profile->images.n);
 	CLEANUP(freep) char *target = output_follow(output ? output : path);
@@ -104,10 +104,12 @@ int cmd_resolve(int argc, char **argv)
 {
 	struct symbol_options symbols = SYMBOL_DEFAULTS;
 	const char *output = NULL;
+	bool is_quiet = false;
 	int verbosity = 0;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; the profile itself if not given" },
 		SYMBOL_SPECS(symbols),
+		{ 'q', "quiet", OPTION_FLAG, &is_quiet, NULL, "say nothing but errors" },
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL, "say where debug information is looked for" },
 		{ 0 },
 	};
@@ -127,7 +129,7 @@ int cmd_resolve(int argc, char **argv)
 	if (code < 0 && line.n_operands > 1)
 		code = cmd_usage(line.command, "one profile at a time");
 	if (code < 0) {
-		int error = run(line.n_operands ? line.operands[0] : "cpprof.data", output, &symbols, verbosity, &diag);
+		int error = run(line.n_operands ? line.operands[0] : "cpprof.data", output, &symbols, is_quiet ? -1 : verbosity, &diag);
 		code = error < 0 ? cmd_fail(&diag) : EXIT_OK;
 	}
 	symbol_options_done(&symbols);

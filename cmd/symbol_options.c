@@ -31,7 +31,7 @@ static void note(void *context, bool is_warning, const char *text)
 {
 	const struct symbol_options *options = context;
 
-	if (is_warning || options->verbosity > 0)
+	if (options->verbosity > 0 || (is_warning && options->verbosity == 0))
 		fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
 }
 
@@ -41,7 +41,8 @@ static void progress(void *context, size_t done, size_t total)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!isatty(STDERR_FILENO) || (now.tv_sec - options->start.tv_sec) * 1000 +
+	if (options->verbosity < 0 || !isatty(STDERR_FILENO) ||
+	    (now.tv_sec - options->start.tv_sec) * 1000 +
 						      (now.tv_nsec - options->start.tv_nsec) / 1000000 < 1000)
 		return;
 	fprintf(stderr, "\rcpprof: looking up names: %zu of %zu units ", done, total);

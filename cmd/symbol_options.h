@@ -22,7 +22,7 @@ struct symbol_options {
 	bool demangles, caches;
 	uint64_t threads;
 	/* Set by symbol_options_open. */
-	int verbosity;
+	int verbosity; /* -1 = errors only */
 	struct timespec start;
 	bool shows_progress;
 	struct store *store;

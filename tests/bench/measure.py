@@ -35,10 +35,22 @@ def peak_kb(pid, tree):
     return kb
 
 
-def watch(process, timeout=None, tree=False):
+def own_cpu(pid):
+    """CPU seconds of all threads of one process, without its children; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return None
+
+
+def watch(process, timeout=None, tree=False, trace=None):
     """Waits for it; gives its rusage, its own peak memory, and whether it had to be killed."""
     start, peak, killed = time.monotonic(), 0, False
     while True:
+        if trace is not None:
+            trace.append((time.monotonic(), own_cpu(process.pid)))
         pid, status, used = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -48,6 +60,15 @@ def watch(process, timeout=None, tree=False):
             killed = True
         peak = max(peak, peak_kb(process.pid, tree))
         time.sleep(0.01)
+
+
+def steady(trace, target):
+    """CPU of the profiler from two seconds after the target's start to its end, per second; None for short runs."""
+    first = target["end"] - target["wall"] + 2
+    inside = [(at, cpu) for at, cpu in trace if first <= at <= target["end"] and cpu is not None]
+    if len(inside) < 2 or inside[-1][0] - inside[0][0] < 10:
+        return None
+    return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
 
 def record(peer, workload, command, env, rep):
@@ -62,23 +83,34 @@ def record(peer, workload, command, env, rep):
     with open(os.path.join(folder, "stderr"), "w") as err:
         process = subprocess.Popen(argv, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=err, cwd=folder,
                                    start_new_session=True)
-        used, peak, _ = watch(process)
+        trace = []
+        used, peak, _ = watch(process, trace=trace)
     end = time.monotonic()
     with open(cost_file) as file:
         target = json.load(file)
     run = {"peer": peer, "workload": workload, "rep": rep, "status": process.returncode, "target": target,
            "cpu_s": used.ru_utime + used.ru_stime - target["cpu"], "peak_kb": peak, "after_end_s": end - target["end"],
-           "bytes": size_of(out) if out else 0}
+           "steady_cpu": steady(trace, target)}
+    if spec.get("resolve"):
+        run["resolve"] = resolve(spec["resolve"].format(out=out), folder)
+    run["bytes"] = size_of(out) if out else 0
     if spec["read"]:
         run.update(spec["read"](out))
     run["report"] = {name: report(command.format(out=out)) for name, command in spec["report"].items()} if rep == 0 else {}
     return run
 
 
-def report(command):
+def resolve(command, folder):
+    """With an empty cache: the first time is what users wait for."""
+    return report(command, {"XDG_CACHE_HOME": os.path.join(folder, "cache")})
+
+
+def report(command, env=None):
     start = time.monotonic()
-    process = subprocess.Popen(command.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    process = subprocess.Popen(command.split(), env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     used, peak, killed = watch(process, REPORT_TIMEOUT, tree=True)
+    if process.returncode and not killed:
+        raise ValueError(f"exit code {process.returncode} of {command}")
     return {"wall_s": time.monotonic() - start, "cpu_s": used.ru_utime + used.ru_stime, "peak_kb": peak, "timed_out": killed,
             "status": process.returncode}
 

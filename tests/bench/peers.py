@@ -6,9 +6,9 @@ import re
 import shutil
 import subprocess
 
-from workloads import WORK
+from workloads import HERE, WORK
 
-CPPROF = os.environ.get("CPPROF", os.path.join(WORK, "..", "release", "cmd", "cpprof"))
+CPPROF = os.environ.get("CPPROF", os.path.join(HERE, "..", "..", "build", "release", "cmd", "cpprof"))
 RATE = "999"
 # Keeps perf away from the user's cache: a cached unstripped twin would lend its symbols to a stripped file.
 PERF = f"perf --buildid-dir {WORK}/perf-cache"
@@ -72,10 +72,12 @@ def gprofng_read(path):
     return {}
 
 
-# record: command before the target; read: what it says of itself; report: commands whose time to text is measured
+# record: command before the target; resolve: what adds the names, if that is not part of reporting; read: what it says
+# of itself; report: commands whose time to text is measured
 PEERS = {
     "none": dict(record="", out=None, read=None, report={}),
-    "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}} --", out="cpprof.data", read=cpprof_read,
+    "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock --no-resolve -o {{out}} --", out="cpprof.data", read=cpprof_read,
+                   resolve=f"{CPPROF} resolve -q {{out}}",
                    report={"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}),
     "perf": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph dwarf,8192 -o {{out}} --", out="perf.data", read=perf_read,
                  report={"inlines": f"{PERF} report -i {{out}} --stdio", "no_inlines": f"{PERF} report -i {{out}} --stdio --no-inline"}),

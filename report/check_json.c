@@ -52,10 +52,11 @@ struct checker {
 	struct diag *diag;
 	uint64_t length[N_COLUMNS];
 	int64_t greatest[N_COLUMNS];
+	uint64_t sum[N_COLUMNS];
 	uint64_t n_strings, n_modules, n_metrics, samples, end_nodes;
 	uint64_t exclusive[MAX_METRICS], exclusive_length[MAX_METRICS]; /* sum and count, per metric */
 	uint64_t root_inclusive[MAX_METRICS];
-	bool has_inclusive, has_end, has_quality, has_schema;
+	bool has_inclusive, has_end, has_quality, has_schema, has_version;
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(struct checker *c, const char *why, ...)
@@ -147,6 +148,7 @@ static int see_cell(struct checker *c, enum json_event event, void *context)
 		return refuse(c, "node %llu does not follow its parent", (unsigned long long)row);
 	if (value > c->greatest[id])
 		c->greatest[id] = value;
+	c->sum[id] += (uint64_t)value;
 	return 0;
 }
 
@@ -251,6 +253,17 @@ static int see_schema(struct checker *c)
 	return 0;
 }
 
+/* Minor versions only add; another major one is another format. */
+static int see_version(struct checker *c)
+{
+	size_t len = strcspn(SCHEMA_VERSION, ".") + 1;
+
+	if (json_reader_next(&c->in) != JSON_STRING || c->in.text.len < len || memcmp(c->in.text.at, SCHEMA_VERSION, len) != 0)
+		return refuse(c, "its version is none that is known here: %s", SCHEMA_VERSION);
+	c->has_version = true;
+	return 0;
+}
+
 static const char *const column_sections[] = { "frames", "nodes", "points", "processes", "threads", "thread_values", "timeline" };
 
 static int see_section(struct checker *c, void *context)
@@ -258,6 +271,8 @@ static int see_section(struct checker *c, void *context)
 	(void)context;
 	if (json_reader_is(&c->in, "schema"))
 		return see_schema(c);
+	if (json_reader_is(&c->in, "version"))
+		return see_version(c);
 	if (json_reader_is(&c->in, "strings"))
 		return read_array(c, count_one, &c->n_strings);
 	if (json_reader_is(&c->in, "modules"))
@@ -340,6 +355,22 @@ static int check_ranges(struct checker *c)
 	return 0;
 }
 
+/* The same costs, told again by thread, and the same samples by time. */
+static int check_other_sums(struct checker *c)
+{
+	uint64_t all = 0;
+
+	for (unsigned m = 0; m < c->n_metrics && m < MAX_METRICS; m++)
+		all += c->exclusive[m];
+	if (c->length[VALUE_VALUE] && c->sum[VALUE_VALUE] != all)
+		return refuse(c, "the threads' values add up to %llu, the nodes' to %llu", (unsigned long long)c->sum[VALUE_VALUE],
+			      (unsigned long long)all);
+	if (c->length[TIME_VALUE] && c->sum[TIME_VALUE] != c->exclusive[0])
+		return refuse(c, "the timeline holds %llu samples, the nodes %llu", (unsigned long long)c->sum[TIME_VALUE],
+			      (unsigned long long)c->exclusive[0]);
+	return 0;
+}
+
 static int check_sums(struct checker *c)
 {
 	if (c->has_quality && c->exclusive[0] != c->samples)
@@ -356,8 +387,8 @@ static int check_sums(struct checker *c)
 
 static int check_all(struct checker *c)
 {
-	if (!c->has_schema)
-		return refuse(c, "it does not say that it is a %s", SCHEMA_NAME);
+	if (!c->has_schema || !c->has_version)
+		return refuse(c, "it does not say that it is a %s, or of which version", SCHEMA_NAME);
 	if (!c->has_end)
 		return refuse(c, "it has no end: it was cut off");
 	if (!c->n_metrics || !c->length[NODE_PARENT])
@@ -365,7 +396,9 @@ static int check_all(struct checker *c)
 	int error = check_lengths(c);
 	if (error == 0)
 		error = check_ranges(c);
-	return error < 0 ? error : check_sums(c);
+	if (error == 0)
+		error = check_sums(c);
+	return error < 0 ? error : check_other_sums(c);
 }
 
 /* A stream may hold one interval after another, each whole in itself. */

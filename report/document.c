@@ -43,7 +43,8 @@ const char *document_frame_label(const struct document *document, uint32_t frame
 	case SCOPE_INCOMPLETE:
 		return "<incomplete>";
 	case SCOPE_UNKNOWN:
-		return f->name ? profile_text(profile, f->name) : "<other>";
+		/* What --max-nodes folds is nowhere; code in no image has an address at least. */
+		return f->name ? profile_text(profile, f->name) : f->vaddr ? "<unknown>" : "<other>";
 	case SCOPE_LOOP:
 		if (f->line)
 			snprintf(text, size, "[loop %s:%u]", slash ? slash + 1 : file, f->line);

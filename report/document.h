@@ -46,7 +46,7 @@ struct document {
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
 void document_done(struct document *document);
 
-/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<other>". Valid until the next call. */
+/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>". Valid until the next call. */
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);
 /* "root", "function", ... and "none", "call", "inline", "lexical". */
 const char *scope_kind_name(unsigned kind);

@@ -145,7 +145,7 @@ static const char *name_of(const struct pprof *p, const struct scope *scope, cha
 	if (scope->kind == SCOPE_INCOMPLETE)
 		return "<incomplete>";
 	if (scope->kind == SCOPE_UNKNOWN && !scope->name)
-		return "<other>";
+		return scope->vaddr ? "<unknown>" : "<other>";
 	return text_of(p, scope->name);
 }
 

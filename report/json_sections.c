@@ -261,12 +261,21 @@ static const struct scope *scope_of(const struct document *document, size_t node
 	return &document->tree->scopes.at[document->scope.at[node]];
 }
 
+/* 0 is none. Of the kernel they do not fit a signed number. */
+static void put_address(struct json *json, uint64_t vaddr)
+{
+	if (vaddr)
+		json_uint(json, vaddr);
+	else
+		json_int(json, -1);
+}
+
 static void write_nodes(struct json *json, const struct document *document, size_t from, size_t to)
 {
 	COLUMN("parent", json_int, index_or_none(document->parent.at[i]));
 	COLUMN("frame", json_uint, document->frame.at[i]);
 	COLUMN("relation", json_text, scope_relation_name(scope_of(document, i)->relation));
-	COLUMN("call_addr", json_int, scope_of(document, i)->call_vaddr ? (int64_t)scope_of(document, i)->call_vaddr : -1);
+	COLUMN("call_addr", put_address, scope_of(document, i)->call_vaddr);
 	COLUMN("call_file", json_uint, scope_of(document, i)->call_file);
 	COLUMN("call_line", json_uint, scope_of(document, i)->call_line);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes one of the profiles that tests are made of: make_profile sample|random|empty FILE.
+ * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|N FILE; N is a large
+ * one of that many contexts.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/made_profiles.h"
 #include "tests/support/profiles.h"
 
 int main(int argc, char **argv)
@@ -18,6 +21,10 @@ int main(int argc, char **argv)
 		profile = sample_profile();
 	else if (strcmp(argv[1], "random") == 0)
 		profile = random_profile(1, 500);
+	else if (strcmp(argv[1], "hostile") == 0)
+		profile = hostile_profile();
+	else if (strtoul(argv[1], NULL, 10))
+		profile = large_profile(strtoul(argv[1], NULL, 10));
 	else
 		profile = profile_new();
 	if (profile_write(profile, argv[2], &diag) == 0)

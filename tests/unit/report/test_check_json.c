@@ -55,6 +55,18 @@ TEST(check_refuses_a_child_before_its_parent)
 	expect_refused("ndjson", "\"parent\":[-1,0,0,2", "\"parent\":[-1,0,2,2");
 }
 
+TEST(check_refuses_another_major_version)
+{
+	expect_refused("json", "\"version\":\"1.0\",\"tool\"", "\"version\":\"2.0\",\"tool\"");
+	expect_refused("ndjson", "\"version\":\"1.0\"", "\"version\":\"10.\"");
+	expect_refused("json", "\"version\":", "\"revisio\":");
+}
+
+TEST(check_refuses_threads_that_do_not_add_up)
+{
+	expect_refused("json", "\"value\":[2,2000", "\"value\":[3,2000");
+}
+
 TEST(check_refuses_an_index_out_of_range)
 {
 	expect_refused("json", "\"frame\":[0,1", "\"frame\":[0,9");

@@ -25,6 +25,8 @@ void conclude_say_quality(const struct profile *profile)
 	quality_line(profile, &line);
 	fprintf(stderr, "cpprof: %s\n", line.at);
 	text_done(&line);
+	if (quality_hint(profile))
+		fprintf(stderr, "cpprof: %s\n", quality_hint(profile));
 	if (!profile->quality.samples)
 		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
 }

@@ -136,6 +136,8 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		  "modifiers as libpfm4 has them" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "of the stack copied with each sample (16k, at most 65528)" },
+		{ 0, "outer-stack", OPTION_SIZE, &options->outer_bytes, "BYTES",
+		  "beyond that, copied where a stack is deeper; needs root (8m; 0 = none)" },
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "follow new threads and children (default)" },
@@ -178,6 +180,7 @@ int recording_options_parse(struct recording_options *options, const char *comma
 				     .stops_at_operand = true };
 
 	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
+					       .outer_bytes = SOURCE_OUTER_BYTES,
 					       .checkpoint = 10, .interval = 10,
 					       .inherits = true,
 					       .resolves = true,

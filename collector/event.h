@@ -24,6 +24,13 @@ static inline bool regs_known(const struct regs *regs, unsigned reg)
 	return reg < REG_MAX && (regs->known >> reg & 1);
 }
 
+/* A piece of a thread's stack. Pages of one thread with the same address and hash hold the same bytes. */
+#define STACK_PAGE 4096
+struct stack_page {
+	const uint8_t *at;
+	uint64_t hash;
+};
+
 struct sample {
 	uint64_t weight;        /* what this sample stands for: events (or ns, for clocks) since the last one */
 	uint32_t cpu;
@@ -33,6 +40,10 @@ struct sample {
 	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */
 	bool stack_was_full;    /* the copy filled the requested size: the stack may go on */
 	bool stack_was_clipped; /* cut off at the end of the thread's stack: what the kernel copied beyond is not its own */
+	/* What of the stack lies beyond that copy, copied at the same moment: pages from outer_start on. */
+	const struct stack_page *outer;
+	uint32_t n_outer; /* 0 = there is nothing beyond, or it could not be had */
+	uint64_t outer_start;
 	const uint64_t *kernel_pc, *user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
 };

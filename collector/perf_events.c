@@ -251,7 +251,7 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct diag *diag)
 {
-	*events = (struct perf_events){ 0 };
+	*events = (struct perf_events){ .outer = PERF_OUTER_NONE };
 	make_attrs(events, specs, n, want);
 	list_cpus(events);
 	return make_rings(events, want->ring_bytes, diag);
@@ -261,6 +261,7 @@ void perf_events_done(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
+	perf_outer_close(&events->outer);
 	close_rings(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
@@ -268,6 +269,38 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->anchors);
 	vec_done(&events->rings);
 	vec_done(&events->fds);
+}
+
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
+{
+	const struct perf_event_attr *first = &events->attrs.at[0];
+	struct perf_outer_want want = { .isa = isa,
+					.snapshot = first->sample_stack_user,
+					.bytes = bytes,
+					.like = first,
+					.cpus = events->cpus.at,
+					.anchors = events->anchors.at,
+					.n_cpus = events->cpus.n,
+					.ring_bytes = events->rings.at[0].view.size };
+	int error = perf_outer_open(&events->outer, &want, diag);
+
+	if (error)
+		return error;
+	events->outer_layout = perf_layout_of(&events->outer.attr, isa, 0);
+	for (size_t i = 0; i < events->outer.fds.n; i++)
+		map_put(&events->by_id, events->outer.fds.at[i].id, (uint32_t)events->attrs.n);
+	return 0;
+}
+
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record)
+{
+	struct reader r = reader_of(record);
+	uint64_t id;
+
+	if (events->outer.program < 0 || read_u32(&r) != PERF_RECORD_SAMPLE ||
+	    !perf_record_id(record, &events->layout, &id) || map_find(&events->by_id, id) != events->attrs.n)
+		return &events->layout;
+	return &events->outer_layout;
 }
 
 uint64_t perf_events_lost(const struct perf_events *events)
@@ -303,6 +336,8 @@ static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t ti
 		close(it.fd);
 		return error;
 	}
+	if (attr < events->n_sampling)
+		perf_outer_attach(&events->outer, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
 	return 0;

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "collector/events.h"
+#include "collector/perf_outer.h"
 #include "collector/perf_record.h"
 #include "collector/perf_ring.h"
 
@@ -47,6 +48,8 @@ struct perf_events {
 	VEC(int) anchors;            /* one a CPU */
 	VEC(struct perf_ring) rings; /* one a CPU */
 	VEC(struct perf_fd) fds;
+	struct perf_outer outer; /* its event counts as one more attr, behind the last */
+	struct perf_layout outer_layout;
 };
 
 /*
@@ -61,6 +64,13 @@ uint64_t perf_events_max_frequency(void);
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct diag *diag);
 void perf_events_done(struct perf_events *events);
+/*
+ * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
+ * Without it, or if it is refused, everything else works as ever.
+ */
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag);
+/* How a record is laid out: outer_layout if that event wrote it. */
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "collector/order.h"
+#include "collector/outer_stack.h"
 #include "collector/perf_format.h"
 #include "collector/perf_header.h"
 #include "collector/perf_images.h"
@@ -34,6 +35,7 @@ struct perf_file {
 	struct perf_header header;
 	struct perf_images *images;
 	struct order *order;
+	struct outer_stacks *outer;
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
@@ -194,6 +196,10 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
+		if (ret->sample.event != PERF_NO_EVENT)
+			outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
+		else
+			outer_stacks_take(file->outer, ret->tid, record.sample.raw);
 		return ret->sample.event != PERF_NO_EVENT;
 	case EVENT_MAPPING:
 		perf_images_resolve(file->images, &record, &ret->mapping);
@@ -293,6 +299,7 @@ static void close_file(struct source *source)
 	perf_images_free(file->images);
 	perf_header_done(&file->header);
 	order_free(file->order);
+	outer_stacks_free(file->outer);
 	source_info_done(&source->info);
 	free(file->name);
 	free(file);
@@ -315,6 +322,7 @@ int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *
 	file->source.images = images;
 	file->name = alloc_text(name);
 	file->order = order_new();
+	file->outer = outer_stacks_new();
 	int error = perf_input_open(fd, name, &file->input, diag);
 	if (error < 0)
 		return error;

@@ -118,7 +118,8 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 	memcpy(&attr, bytes.at, bytes.len < sizeof(attr) ? bytes.len : sizeof(attr));
 	entry.layout = perf_layout_of(&attr, NULL, PERF_NO_EVENT);
 	entry.stack_size = attr.sample_type & PERF_SAMPLE_STACK_USER ? attr.sample_stack_user : 0;
-	entry.is_dummy = attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_DUMMY;
+	entry.is_dummy = attr.type == PERF_TYPE_SOFTWARE &&
+			 (attr.config == PERF_COUNT_SW_DUMMY || attr.config == PERF_COUNT_SW_BPF_OUTPUT);
 	entry.event = (struct source_event){
 		.type = attr.type,
 		.config = attr.config,

@@ -23,7 +23,7 @@ struct perf_event_entry {
 	struct source_event event;
 	struct perf_layout layout;
 	uint32_t stack_size;
-	bool is_dummy; /* only there to carry mappings and names */
+	bool is_dummy; /* only there to carry mappings and names, or stacks */
 };
 
 struct perf_build_id {

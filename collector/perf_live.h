@@ -9,6 +9,7 @@
 #include "collector/launch.h"
 #include "collector/mapping.h"
 #include "collector/order.h"
+#include "collector/outer_stack.h"
 #include "collector/perf_events.h"
 #include "collector/perf_source.h"
 #include "collector/perf_writer.h"
@@ -27,6 +28,8 @@ struct perf_live {
 	struct order *order;
 	struct mapper *mapper;
 	struct stack_tops *tops;
+	struct outer_stacks *outer;
+	VEC(struct outer_wait) waits; /* one a ring */
 	struct launch launch;
 	VEC(struct perf_target) targets;
 
@@ -44,7 +47,7 @@ struct perf_live {
 	uint64_t round_ns, samples_from_ns;
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	VEC(struct pollfd) polls;
-	uint64_t lost; /* by records so far; after the end, what no record told of */
+	uint64_t lost; /* told of so far; after the end, what is still to be told */
 	struct perf_source_stats stats;
 };
 

@@ -46,6 +46,12 @@ static size_t width_of(uint64_t sample_type, uint64_t fields)
 	return 8 * (size_t)__builtin_popcountll(sample_type & fields);
 }
 
+size_t perf_layout_time_offset(const struct perf_layout *layout)
+{
+	return sizeof(struct perf_event_header) +
+	       width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+}
+
 static size_t trailer_size(const struct perf_layout *layout)
 {
 	if (!layout->sample_id_all)

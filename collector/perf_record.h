@@ -30,6 +30,9 @@ struct perf_layout {
 
 struct perf_layout perf_layout_of(const struct perf_event_attr *attr, const struct isa *isa, uint32_t event);
 
+/* Of a sample with a time: where in the record that is. */
+size_t perf_layout_time_offset(const struct perf_layout *layout);
+
 enum perf_kind {
 	PERF_KIND_OTHER, /* nothing we use; skip it */
 	PERF_KIND_SAMPLE,
@@ -58,6 +61,7 @@ struct perf_record {
 		struct {
 			uint64_t ip, addr;
 			struct sample sample; /* points into the bytes and the scratch */
+			struct bytes raw;     /* of whoever wrote it; padded */
 		} sample;
 		struct {
 			uint64_t start, len, file_offset;

@@ -232,7 +232,7 @@ void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		chains.ips = read_array(r, read_u64(r), 8);
 	if (type & PERF_SAMPLE_RAW)
-		reader_skip(r, read_u32(r));
+		ret->sample.raw = read_bytes(r, read_u32(r));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		chains.branches = read_branches(r, layout);
 	if (type & PERF_SAMPLE_REGS_USER)

@@ -233,6 +233,23 @@ static const struct isa *host_isa(void)
 								      : EM_NONE);
 }
 
+/* Deep stacks are worth an attempt, not a failure. */
+static void add_outer(struct perf_live *live, const struct perf_source_options *options)
+{
+	struct source_info *info = &live->source.info;
+	struct diag diag = { 0 };
+	int error;
+
+	if (!options->outer_bytes || !info->stack_size)
+		return;
+	error = perf_events_add_outer(&live->events, info->isa, options->outer_bytes, &diag);
+	if (error)
+		info->no_outer = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
+					      error == -EPERM || error == -EACCES
+						      ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
+						      : "");
+}
+
 static int attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
@@ -247,6 +264,7 @@ static int attach(struct perf_live *live, const struct perf_source_options *opti
 	if (error)
 		return error;
 	describe(live, options, &setup);
+	add_outer(live, options);
 	if (options->delay_ns)
 		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;
 	return options->argv ? perf_attach_command(live, options, diag)
@@ -263,6 +281,7 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	live->order = order_new();
 	live->mapper = mapper_new(images);
 	live->tops = stack_tops_new(find_stack, live);
+	live->outer = outer_stacks_new();
 	live->source.info.isa = host_isa();
 	if (!live->source.info.isa)
 		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");

@@ -45,18 +45,25 @@ void perf_live_note(struct perf_live *live, const char *format, ...)
 
 /* ---- reading the rings ---------------------------------------------------------------------- */
 
-static void take_record(struct perf_live *live, struct bytes bytes)
+static void take_record(struct perf_live *live, struct outer_wait *wait, struct bytes bytes)
 {
+	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
 	struct perf_record *record = &live->record;
 
-	if (perf_record_parse(bytes, &live->events.layout, &live->scratch, record) < 0 || !record->has_time) {
+	if (perf_record_parse(bytes, layout, &live->scratch, record) < 0 || !record->has_time) {
 		live->stats.damaged++;
 		return;
 	}
+	if (layout == &live->events.outer_layout) {
+		struct outer_waiting it = { .time_ns = record->time_ns,
+					    .time_at = perf_layout_time_offset(layout),
+					    .tid = record->tid };
+		outer_wait_add(wait, live->order, &it, bytes, record->sample.raw);
+		return;
+	}
+	outer_wait_end(wait, live->order, record->kind == PERF_KIND_SAMPLE ? record->tid : -1, record->time_ns);
 	if (live->is_attaching && record->kind == PERF_KIND_FORK)
 		map_put(&live->forked, (uint32_t)record->tid, 1);
-	if (record->kind == PERF_KIND_LOST)
-		live->lost += record->lost;
 	order_add(live->order, record->time_ns, bytes);
 }
 
@@ -65,13 +72,15 @@ void perf_live_round(struct perf_live *live)
 	struct bytes bytes;
 
 	live->round_ns = perf_live_now();
+	while (live->waits.n < live->events.rings.n)
+		vec_push(&live->waits, (struct outer_wait){ 0 });
 	order_round_begin(live->order, live->round_ns);
 	for (size_t i = 0; i < live->events.rings.n; i++) {
 		struct perf_ring *ring = &live->events.rings.at[i];
 		if (!perf_ring_begin(ring))
 			continue;
 		while (perf_ring_next(ring, &bytes))
-			take_record(live, bytes);
+			take_record(live, &live->waits.at[i], bytes);
 		perf_ring_end(ring);
 		live->stats.damaged += ring->view.is_damaged;
 		ring->view.is_damaged = false;
@@ -108,7 +117,8 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	if (!sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
+	outer_stacks_join(live->outer, event->tid, isa, sample);
+	if (sample->n_outer || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
 
 	uint64_t len = stack_tops_clip(live->tops, event->tid, event->time_ns, sample->regs.value[isa->sp],
@@ -120,11 +130,34 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	}
 }
 
+/*
+ * A ring tells of all records it had no room for. How many of them were samples only the events know; before
+ * Linux 6.0, nobody does.
+ */
+static bool count_lost(struct perf_live *live, struct event *event)
+{
+	bool is_counted = live->events.attrs.at[0].read_format != 0;
+
+	if (live->events.outer.program >= 0 && is_counted) {
+		uint64_t total = perf_events_lost(&live->events);
+		event->lost = total > live->lost ? total - live->lost : 0;
+	}
+	live->lost += event->lost;
+	return event->lost > 0;
+}
+
 /* False: a record that says nothing, or nothing new. */
 static bool convert(struct perf_live *live, struct bytes bytes, struct event *ret)
 {
-	if (perf_record_parse(bytes, &live->events.layout, &live->scratch, &live->record) < 0 ||
-	    !perf_record_event(&live->record, ret))
+	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
+
+	if (perf_record_parse(bytes, layout, &live->scratch, &live->record) < 0)
+		return false;
+	if (layout == &live->events.outer_layout) {
+		outer_stacks_take(live->outer, live->record.tid, live->record.sample.raw);
+		return false;
+	}
+	if (!perf_record_event(&live->record, ret))
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
@@ -142,8 +175,9 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	case EVENT_EXIT:
 		stack_tops_forget(live->tops, ret->tid);
 		return true;
-	case EVENT_COMM:
 	case EVENT_LOST:
+		return count_lost(live, ret);
+	case EVENT_COMM:
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
 	case EVENT_SWITCH:
@@ -233,24 +267,25 @@ static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadlin
 	return (int)(left < ms ? left : ms);
 }
 
-/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be
- * asked. */
 static void finish(struct perf_live *live)
 {
 	perf_live_round(live);
+	for (size_t i = 0; i < live->waits.n; i++)
+		outer_wait_end(&live->waits.at[i], live->order, -1, 0);
 	order_finish(live->order);
 	live->is_finished = true;
-
-	uint64_t lost = perf_events_lost(&live->events);
-	live->lost = lost > live->lost ? lost - live->lost : 0;
 }
 
+/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be
+ * asked. */
 static int last_words(struct perf_live *live, struct event *ret)
 {
-	if (!live->lost)
+	uint64_t lost = perf_events_lost(&live->events);
+
+	if (lost <= live->lost)
 		return 0;
-	*ret = (struct event){ .kind = EVENT_LOST, .time_ns = live->round_ns, .lost = live->lost };
-	live->lost = 0;
+	*ret = (struct event){ .kind = EVENT_LOST, .time_ns = live->round_ns, .lost = lost - live->lost };
+	live->lost = lost;
 	return 1;
 }
 
@@ -306,6 +341,10 @@ static void live_close(struct source *source)
 	order_free(live->order);
 	mapper_free(live->mapper);
 	stack_tops_free(live->tops);
+	outer_stacks_free(live->outer);
+	for (size_t i = 0; i < live->waits.n; i++)
+		outer_wait_done(&live->waits.at[i]);
+	vec_done(&live->waits);
 	map_done(&live->maps_read);
 	map_done(&live->forked);
 	vec_done(&live->targets);
@@ -349,10 +388,14 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 							       is_sampling ? source->info.events.at[i].name
 									   : "dummy" }));
 	}
+	if (live->events.outer.program >= 0)
+		vec_push(&events, ((struct perf_writer_event){ &live->events.outer.attr, "outer-stack" }));
 	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
 	vec_done(&events);
 	if (error)
 		return error;
+	for (size_t i = 0; i < live->events.outer.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.outer.fds.at[i].id);
 	for (size_t i = 0; i < live->events.fds.n; i++)
 		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
 	for (size_t i = 0; i < live->known.n; i++)

@@ -28,7 +28,7 @@ struct perf_writer_event {
 struct perf_writer;
 /*
  * fd must be an empty regular file; it is taken in any case, name is for messages. The events must all have
- * the same sample_type.
+ * the same fields up to the id and time of a record.
  */
 int perf_writer_open(int fd, const char *name, const struct perf_writer_event *events, size_t n_events,
 		     struct perf_writer **ret, struct diag *diag);

@@ -63,6 +63,8 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	profile->run.stack_size = info->stack_size;
 	for (size_t i = 0; i < info->notes.n; i++)
 		builder_note(builder, info->notes.at[i]);
+	if (info->no_outer)
+		builder_note(builder, info->no_outer);
 	return builder;
 }
 
@@ -157,6 +159,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 	timeline_add(&builder->timeline, thread, time_ns);
 	profile->quality.samples++;
 	profile->quality.clipped += event->sample.stack_was_clipped;
+	profile->quality.outer += event->sample.n_outer > 0;
 	if ((unsigned)stack->end < STACK_END_N)
 		profile->quality.by_end[stack->end]++;
 }

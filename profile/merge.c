@@ -174,6 +174,7 @@ static void move_quality(struct merge *m)
 	into->without_lines += from->without_lines;
 	into->damaged_units += from->damaged_units;
 	into->wakeups += from->wakeups;
+	into->outer += from->outer;
 }
 
 static void move_notes(struct merge *m)

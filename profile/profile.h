@@ -80,6 +80,7 @@ struct profile_quality {
 	uint64_t without_lines;           /* ... no line */
 	uint64_t damaged_units;           /* of debug files: could not be read to their end */
 	uint64_t wakeups;
+	uint64_t outer;                   /* samples whose stack was copied beyond the snapshot */
 };
 
 /* Machine code of a sampled function, as it was mapped. */

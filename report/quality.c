@@ -5,6 +5,8 @@
 
 #include "report/number.h"
 
+#define DEEP_SHARE 50 /* more than one stack in so many is worth a hint */
+
 double quality_percent(const struct profile_quality *quality)
 {
 	return number_share(quality->by_end[STACK_COMPLETE], quality->samples + quality->lost);
@@ -148,6 +150,8 @@ void quality_table(const struct profile *profile, struct text *ret)
 	add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	add_row(ret, "times throttled", quality->throttled, 0);
 	add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
+	if (quality->outer)
+		add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
 	if (profile->run.is_resolved) {
 		add_row(ret, "without a name", quality->unsymbolized, quality->samples);
 		add_row(ret, "without a line", quality->without_lines, quality->samples);
@@ -190,6 +194,22 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 		put(context, name.at, (double)quality->steps_by_witness[witness]);
 	}
 	text_done(&name);
+}
+
+const char *quality_hint(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+
+	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
+		return NULL;
+	if (!is_live(profile))
+		return "many stacks are deeper than what was copied of them; record them with a larger stack "
+		       "(perf record --call-graph dwarf,65528), or with cpprof as root";
+	if (quality->outer)
+		return "many stacks are deeper or change faster than could be copied; try a larger --outer-stack or "
+		       "--ring-size, or a lower -F";
+	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would copy them "
+	       "whole, --stack-size 65528 more of them";
 }
 
 const char *quality_no_samples(const struct profile *profile)

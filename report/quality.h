@@ -29,5 +29,8 @@ void quality_table(const struct profile *profile, struct text *ret);
 /* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context);
 
+/* What would get more stacks to their root, if many were cut off: one sentence, static; NULL = nothing to say. */
+const char *quality_hint(const struct profile *profile);
+
 /* Why a recording has no samples, as far as can be told: one sentence, static. */
 const char *quality_no_samples(const struct profile *profile);

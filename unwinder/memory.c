@@ -3,12 +3,15 @@
 
 #include <string.h>
 
-void memory_begin(struct memory *memory, pid_t pid, uint64_t start, struct bytes snapshot, bool is_cut_off)
+void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct sample *sample)
 {
 	memory->pid = pid;
 	memory->start = start;
-	memory->snapshot = snapshot;
-	memory->is_cut_off = is_cut_off;
+	memory->snapshot = sample->stack;
+	memory->is_cut_off = sample->stack_was_full;
+	memory->outer = sample->outer;
+	memory->n_outer = sample->n_outer;
+	memory->outer_start = sample->outer_start;
 	memory->window_len = 0;
 }
 
@@ -21,6 +24,36 @@ static bool get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t 
 		return false;
 	*ret = 0;
 	memcpy(ret, bytes + offset, size);
+	return true;
+}
+
+/* A slot may begin in one page and end in the next, or begin in the snapshot. */
+static bool get_outer(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < size; i++) {
+		uint64_t at = addr + i, byte, offset = at - memory->outer_start;
+		if (at >= memory->outer_start && offset / STACK_PAGE < memory->n_outer)
+			byte = memory->outer[offset / STACK_PAGE].at[offset % STACK_PAGE];
+		else if (!get_from(memory->snapshot.at, memory->start, memory->snapshot.len, at, 1, &byte))
+			return false;
+		value |= byte << 8 * i;
+	}
+	*ret = value;
+	return true;
+}
+
+static bool get_page(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+{
+	uint64_t offset = addr - memory->outer_start, page = offset / STACK_PAGE;
+
+	if (!memory->n_outer)
+		return false;
+	if (addr < memory->outer_start || page >= memory->n_outer || offset % STACK_PAGE > STACK_PAGE - size)
+		return get_outer(memory, addr, size, ret);
+	*ret = 0;
+	memcpy(ret, memory->outer[page].at + offset % STACK_PAGE, size);
 	return true;
 }
 
@@ -39,6 +72,8 @@ static void move_window(struct memory *memory, uint64_t addr)
 enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
 	if (get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
+		return MEMORY_OK;
+	if (get_page(memory, addr, size, ret))
 		return MEMORY_OK;
 
 	bool is_behind = addr >= memory->start && memory->is_cut_off;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory: what a walk reads: the snapshot that came with the sample, and behind its end, if the target
- * has stood still since then, the target's memory.
+ * memory: what a walk reads: the snapshot that came with the sample, the pages beyond it that were copied
+ * at the same moment, and behind their end, if the target has stood still since then, the target's memory.
  *
  * A target that has run on is not read: what stands above the snapshot by then may be another call path,
  * and nothing can tell. (Believing words that are the same in readings before and after the sample was
@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
+#include "collector/event.h"
 
 /* Bytes read at run-time address addr of a target that stands still, or -errno. */
 typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *to, size_t len);
@@ -30,6 +31,9 @@ struct memory {
 	struct bytes snapshot;
 	uint64_t start;     /* address of its first byte */
 	bool is_cut_off;    /* the snapshot ended before the stack did */
+	const struct stack_page *outer; /* copied at the same moment, from outer_start on */
+	uint32_t n_outer;
+	uint64_t outer_start;
 	memory_reader read; /* may be NULL */
 	void *context;
 	pid_t pid;
@@ -39,6 +43,6 @@ struct memory {
 };
 
 /* Starts a sample; keeps the reader. */
-void memory_begin(struct memory *memory, pid_t pid, uint64_t start, struct bytes snapshot, bool is_cut_off);
+void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct sample *sample);
 /* size is 1, 2, 4 or 8; ret is zero-extended. */
 enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);

@@ -271,7 +271,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 		return;
 	}
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
-	memory_begin(&walker->memory, event->pid, sp, sample->stack, sample->stack_was_full);
+	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
 	ret->end = run(&walk);
 }

@@ -51,8 +51,8 @@ static void print_quality(const struct profile *p)
 	for (int i = 0; i < STACK_END_N; i++)
 		if (q->by_end[i])
 			printf("end %s %" PRIu64 "\n", stack_end_name((enum stack_end)i), q->by_end[i]);
-	printf("lost %" PRIu64 "\nthrottled %" PRIu64 "\nclipped %" PRIu64 "\n", q->lost, q->throttled,
-	       q->clipped);
+	printf("lost %" PRIu64 "\nthrottled %" PRIu64 "\nclipped %" PRIu64 "\nouter %" PRIu64 "\n", q->lost,
+	       q->throttled, q->clipped, q->outer);
 }
 
 int main(int argc, char **argv)

@@ -23,7 +23,8 @@ static void evaluate(const struct recipes *recipes)
 
 	for (unsigned i = 0; i < REG_MAX; i++)
 		regs.value[i] = 0x7000 + i * 8;
-	memory_begin(&memory, 1, 0x7000, (struct bytes){ snapshot, sizeof(snapshot) }, true);
+	struct sample sample = { .stack = { snapshot, sizeof(snapshot) }, .stack_was_full = true };
+	memory_begin(&memory, 1, 0x7000, &sample);
 	struct expr_input input = { &regs, &memory, 0x10000, true, 0x7080 };
 	for (size_t i = 0; i < recipes->exprs.n; i++)
 		expr_eval(recipes->exprs.at[i], &input, &value);

@@ -143,7 +143,7 @@ struct profile *sample_profile(void)
 		.by_end = { [STACK_COMPLETE] = 85, [STACK_NO_RECIPE] = 5, [STACK_NO_IMAGE] = 10 },
 		.steps_by_witness = { [WITNESS_CFI] = 400, [WITNESS_ANALYSIS] = 3 },
 		.lost = 2, .throttled = 1, .clipped = 7, .own_cpu_ns = 20000000, .own_peak_kb = 9000,
-		.unsymbolized = 10, .without_lines = 40, .damaged_units = 1, .wakeups = 12,
+		.unsymbolized = 10, .without_lines = 40, .damaged_units = 1, .wakeups = 12, .outer = 5,
 	};
 	return p;
 }

@@ -12,7 +12,8 @@ static enum expr_status eval(struct bytes expr, uint64_t *ret)
 
 	regs.value[7] = 0x7000;
 	regs.value[16] = 0x40102b;
-	memory_begin(&memory, 1, 0x7000, (struct bytes){ (const uint8_t *)words, sizeof(words) }, true);
+	struct sample sample = { .stack = { (const uint8_t *)words, sizeof(words) }, .stack_was_full = true };
+	memory_begin(&memory, 1, 0x7000, &sample);
 	struct expr_input input = { &regs, &memory, 0, true, 1000 };
 	return expr_eval(expr, &input, ret);
 }

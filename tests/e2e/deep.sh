@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Stacks deeper than the snapshot: whole, and never put together from two moments.
+# usage: deep.sh [SAMPLES]: with SAMPLES, only the race, until there were so many complete stacks.
+. "$(dirname "$0")/lib.sh"
+PATHS=$BUILD/tests/e2e/paths
+ONE_PATH=$BUILD/tests/e2e/one_path
+
+count() {
+	awk -v key="$1" '$1 == key { print $2 }' path.log
+}
+
+# one_path FILE DEPTH: no stack is impossible, and some are as deep as the program goes.
+one_path() {
+	"$ONE_PATH" "$1" "$2" >path.log || fail "$(count mixed) stacks of two paths, $(count short) that skip frames: $1"
+	[ "$(count whole)" -ge 1 ] || fail "no stack of $1 is $2 frames deep, but $(count deepest)"
+	echo "$1: $(count samples) samples, $(count complete) complete, none impossible"
+}
+
+"$CPPROF" record -v -o probe.data -- true >probe.log 2>&1
+! grep -q 'stacks end with the snapshot' probe.log || skip "$(grep 'stacks end with' probe.log)"
+
+if [ $# = 1 ]; then
+	complete=0
+	while [ "$complete" -lt "$1" ]; do
+		run 0 "$CPPROF" record -q -F 10000 -o race.data -- "$PATHS" 5 500 200 threads=1
+		one_path race.data 500
+		complete=$((complete + $(count complete)))
+	done
+	echo "$complete complete stacks of alternating paths, none impossible"
+	exit 0
+fi
+
+# Paths that alternate many thousand times a second; threads and a child do so, too.
+run 0 "$CPPROF" record -F 4000 -o a.data --raw a.raw -- "$PATHS" 0.5 500 2000 threads=2 child=1
+one_path a.data 500
+facts a.data
+[ "$(number outer)" -ge 1 ] || fail "nothing was copied beyond the snapshot"
+
+# The raw recording gives the same stacks again, and perf can read it.
+run 0 "$CPPROF" import -o b.data a.raw
+for file in a b; do
+	"$CPPROF" export -f folded -o $file.txt $file.data 2>export.log || fail "no export"
+	sort -o $file.txt $file.txt
+done
+cmp a.txt b.txt || fail "the raw recording gives other stacks"
+if command -v perf >/dev/null; then
+	perf script -i a.raw -F comm,tid,ip,sym >script.log 2>&1 || fail "perf script cannot read it"
+	grep -q way_a script.log || fail "perf finds no function of ours in it"
+fi
+
+# Very deep, and rarely changing.
+run 0 "$CPPROF" record -o d.data -- "$PATHS" 0.8 20000 30000000
+one_path d.data 20000
+facts d.data
+
+# Attached.
+start "$PATHS" 300 2500 100000 threads=1
+sleep 0.3
+run 0 "$CPPROF" attach -p "$pid" -d 0.5 -o p.data
+one_path p.data 2500
+
+# Switched off: stacks end early, and it is said what would help.
+run 0 "$CPPROF" record --outer-stack 0 -o o.data -- "$PATHS" 0.3 2500 100000
+facts o.data
+fact "end snapshot_ended"
+says "--stack-size 65528"
+exit 0

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths: goes down one of four call paths, as deep as asked for, works a moment at its end, comes back and
+ * takes the next. Frames of all paths have the same size and lie at the same addresses, and every leaf is
+ * legal under one path only: a stack put together from two moments shows.
+ *
+ *     paths SECONDS DEPTH WORK [threads=N] [child=1]
+ *
+ * WORK: rounds at the end of a path. threads: as many more do the same. child: so does a forked process.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES (64u << 20)
+
+static volatile unsigned long sink;
+static double until;
+static long depth, work;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The letter as a number keeps the compiler from making one function of all. */
+#define PATH(x)                                               \
+	__attribute__((noinline)) static void leaf_##x(void)  \
+	{                                                     \
+		for (long i = 0; i < work; i++)               \
+			sink += (unsigned long)i ^ #x[0];     \
+	}                                                     \
+	__attribute__((noinline)) static long way_##x(long n) \
+	{                                                     \
+		volatile long pad[4] = { n, n ^ #x[0] };      \
+		if (n > 1)                                    \
+			pad[2] = way_##x(n - 1);              \
+		else                                          \
+			leaf_##x();                           \
+		return pad[0] + pad[2];                       \
+	}
+PATH(a)
+PATH(b)
+PATH(c)
+PATH(d)
+
+static void *run(void *argument)
+{
+	long (*const ways[])(long) = { way_a, way_b, way_c, way_d };
+
+	for (unsigned i = 0; now() < until; i++)
+		sink += (unsigned long)ways[i % 4](depth);
+	return argument;
+}
+
+static int option(int argc, char **argv, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 4; i < argc; i++)
+		if (strncmp(argv[i], name, len) == 0 && argv[i][len] == '=')
+			return atoi(argv[i] + len + 1);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	pthread_t thread[16];
+	int n = option(argc, argv, "threads");
+
+	if (argc < 4 || n > 16)
+		return 2;
+	until = now() + atof(argv[1]);
+	depth = atol(argv[2]);
+	work = atol(argv[3]);
+	pid_t child = option(argc, argv, "child") ? fork() : -1;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&thread[i], &attr, run, NULL))
+			return 1;
+	run(NULL);
+	for (int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	return 0;
+}

@@ -129,3 +129,9 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
  * found that does not, so that the caller should be analysed again.
  */
 bool functions_learn_returns(struct functions *functions, const struct flow *flow);
+/*
+ * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which registers
+ * it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse functions, each with
+ * a flow of its own, and find the same in whatever order.
+ */
+void functions_settle(struct functions *functions, unsigned n_threads);

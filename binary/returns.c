@@ -6,7 +6,14 @@
  * look settles nearly all of them. What is left is analysed, its own callees first. Without a name for
  * every function, as in a stripped library, nothing else tells the end of a caller's path from a
  * call in the middle of it, and the code behind becomes a loop that is none.
+ *
+ * functions_settle asks all at once, in order of address where one answer leans on others, so that
+ * threads that analyse functions afterwards find every answer there and none depends on who asked first.
  */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/pool.h"
 #include "binary/flow.h"
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
@@ -70,4 +77,41 @@ static bool learn_callees(struct functions *functions, const struct flow *flow, 
 bool functions_learn_returns(struct functions *functions, const struct flow *flow)
 {
 	return learn_callees(functions, flow, 0);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+struct settling {
+	const struct functions *functions;
+	bool *holds_return;
+};
+
+static bool is_open(const struct function *f)
+{
+	return f->kind == FUNCTION_WHOLE && f->returns == RETURNS_UNKNOWN;
+}
+
+static void look(void *context, unsigned worker, size_t index)
+{
+	const struct settling *settling = context;
+	const struct function *f = &settling->functions->at[index];
+
+	(void)worker;
+	settling->holds_return[index] = is_open(f) && holds_return(settling->functions, f);
+}
+
+void functions_settle(struct functions *functions, unsigned n_threads)
+{
+	struct settling settling = { functions, alloc_zero(functions->n + 1, sizeof(bool)) };
+
+	pool_run(n_threads, functions->n, look, &settling);
+	for (size_t i = 0; i < functions->n; i++)
+		if (settling.holds_return[i])
+			functions->at[i].returns = RETURNS;
+	free(settling.holds_return);
+	for (uint32_t i = 0; i < functions->n; i++)
+		if (is_open(&functions->at[i]))
+			learn(functions, i, 0);
+	for (uint32_t i = 0; i < functions->n; i++)
+		functions_clobbers(functions, functions->at[i].start);
 }

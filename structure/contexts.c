@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/contexts.h"
 
-#include <stdio.h>
-#include <string.h>
-
-void contexts_init(struct contexts *contexts, const struct function_map *own, struct intern *strings, bool describes_inlines,
+void contexts_init(struct contexts *contexts, const struct function_map *own, bool describes_inlines,
 		   const struct procedures *procedures)
 {
-	*contexts = (struct contexts){ .strings = strings, .describes_inlines = describes_inlines, .procedures = procedures };
+	*contexts = (struct contexts){ .describes_inlines = describes_inlines, .procedures = procedures };
 	struct context self = { 0 };
 	if (own) {
 		self = (struct context){ .name = own->name, .linkage = own->linkage, .file = own->decl_file, .line = own->decl_line };
@@ -62,13 +59,6 @@ static uint32_t of_inline(struct contexts *contexts, const struct function_map *
 							  .call_column = c->call_column });
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static const struct procedure *procedure_at(const struct contexts *contexts, const struct line_row *row)
 {
 	return contexts->procedures ? procedures_at(contexts->procedures, row->file, row->line) : NULL;
@@ -77,13 +67,11 @@ static const struct procedure *procedure_at(const struct contexts *contexts, con
 static uint32_t of_alien(struct contexts *contexts, const struct line_row *row)
 {
 	const struct procedure *procedure = procedure_at(contexts, row);
-	char name[256];
 
 	if (procedure)
 		return intern_context(contexts, (struct context){ .name = procedure->name, .linkage = procedure->linkage,
 								  .file = procedure->file, .line = procedure->line, .is_alien = true });
-	snprintf(name, sizeof(name), "code of %s", base_name(intern_text(contexts->strings, row->file)));
-	return intern_context(contexts, (struct context){ .name = intern_add(contexts->strings, name), .file = row->file, .is_alien = true });
+	return intern_context(contexts, (struct context){ .file = row->file, .is_alien = true });
 }
 
 static bool is_alien(const struct contexts *contexts, const struct line_row *row)

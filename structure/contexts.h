@@ -5,12 +5,11 @@
  *
  * Where the compiler described no inlined calls, code whose file is not the procedure's, or whose line
  * lies outside its bounds, is alien (Tallent et al. 2009, 3.2): one context per procedure it was written in,
- * where that is known, else per file.
+ * where that is known, else one without a name per file.
  */
 #pragma once
 
 #include "base/hash.h"
-#include "base/intern.h"
 #include "structure/procedures.h"
 #include "symbolize/function_map.h"
 
@@ -24,14 +23,13 @@ struct context {
 struct contexts {
 	VEC(struct context) list;
 	struct map known;      /* hash of a context -> index */
-	struct intern *strings;
 	bool describes_inlines; /* some map has inlined calls, and they are to be believed */
 	uint32_t end_line;     /* of the function, 0 = unknown */
 	const struct procedures *procedures; /* NULL = none are known */
 };
 
-/* procedures may be NULL; strings and procedures are borrowed. */
-void contexts_init(struct contexts *contexts, const struct function_map *own, struct intern *strings, bool describes_inlines,
+/* procedures may be NULL and are borrowed. */
+void contexts_init(struct contexts *contexts, const struct function_map *own, bool describes_inlines,
 		   const struct procedures *procedures);
 void contexts_done(struct contexts *contexts);
 

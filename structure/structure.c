@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/structure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -9,6 +11,7 @@
 
 void structure_done(struct structure *structure)
 {
+	vec_done(&structure->extents);
 	vec_done(&structure->scopes);
 	vec_done(&structure->ranges);
 	vec_done(&structure->pieces);
@@ -189,7 +192,7 @@ static void assemble(const struct nest *nest, const struct function_map *own, bo
 	vec_done(&a.scope_of);
 }
 
-void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps, struct intern *strings,
+void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps,
 		     const struct structure_options *options, struct structure *ret)
 {
 	struct loop_forest forest = { 0 };
@@ -199,10 +202,12 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	bool describes_inlines = false;
 
 	*ret = (struct structure){ .image = own ? own->image : IMAGE_NONE, .function = cfg->function };
+	for (size_t i = 0; i < cfg->n_parts; i++)
+		vec_push(&ret->extents, (struct code_extent){ cfg->parts[i].start, cfg->parts[i].end });
 	for (size_t i = 0; i < n_maps; i++)
 		describes_inlines |= maps[i]->inlines.n > 0;
 	find_loops(cfg, &forest);
-	contexts_init(&contexts, own, strings, describes_inlines && !(options && options->alien_only), options ? options->procedures : NULL);
+	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only), options ? options->procedures : NULL);
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
 	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
 	nest_build(&nest);
@@ -211,4 +216,22 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	atoms_done(&atoms);
 	contexts_done(&contexts);
 	loop_forest_done(&forest);
+}
+
+void structure_name_aliens(struct structure *structure, struct intern *strings)
+{
+	struct static_scope *scopes = structure->scopes.at;
+
+	for (size_t i = 1; i < structure->scopes.n; i++) {
+		char name[256];
+		if (scopes[i].name)
+			continue;
+		if (scopes[i].kind == SCOPE_LOOP && scopes[scopes[i].parent].kind != SCOPE_FUNCTION)
+			scopes[i].name = scopes[scopes[i].parent].name;
+		if (scopes[i].kind != SCOPE_INLINE || !(scopes[i].flags & SCOPE_ALIEN))
+			continue;
+		const char *path = intern_text(strings, scopes[i].file), *slash = strrchr(path, '/');
+		snprintf(name, sizeof(name), "code of %s", slash ? slash + 1 : path);
+		scopes[i].name = intern_add(strings, name);
+	}
 }

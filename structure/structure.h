@@ -49,9 +49,14 @@ struct statement {
 	uint32_t file, line; /* line 0 = none */
 };
 
+struct code_extent {
+	uint64_t start, end;
+};
+
 struct structure {
 	image_id image;
 	uint64_t function; /* vaddr */
+	VEC(struct code_extent) extents; /* of all its code, its own part first; never stored in a profile */
 	VEC(struct static_scope) scopes;
 	VEC(struct static_range) ranges;
 	VEC(struct loop_piece) pieces;
@@ -65,11 +70,13 @@ struct structure_options {
 };
 
 /*
- * maps: the function's own map first, then those of its parts; may be none. New names (of alien code)
- * are added to strings. ret is filled; structure_done it.
+ * maps: the function's own map first, then those of its parts; may be none. ret is filled; structure_done it.
+ * Alien code of no known procedure has no name yet.
  */
-void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps, struct intern *strings,
+void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps,
 		     const struct structure_options *options, struct structure *ret);
+/* Names alien code of no known procedure by its file; new names are added to strings. */
+void structure_name_aliens(struct structure *structure, struct intern *strings);
 void structure_done(struct structure *structure);
 
 /* The innermost scope at vaddr; 0 = the function's own code. */

@@ -347,6 +347,7 @@ static void batch_done(struct batch *batch)
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		struct subject *subject = &batch->subjects[i];
 		subject->request->how = alloc_text(subject->file.how);
+		subject->request->identity = subject->file.identity;
 		subject->request->n_damaged = subject->n_damaged + subject->file.dwarf.n_damaged;
 		unit_index_done(&subject->index);
 		naming_free(subject->naming);

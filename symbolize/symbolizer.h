@@ -38,6 +38,7 @@ struct symbolizer_request {
 	/* Outcome: */
 	char *how;          /* where names came from, in words; free() it */
 	uint64_t n_damaged; /* units that could not be read to their end */
+	uint64_t identity;  /* of the image and the debug files found: other contents, another number */
 };
 
 /*

@@ -253,7 +253,7 @@ def invariants(structure, problems):
 
 
 def structures(binary, *options):
-    run = subprocess.run([CPPROF, "struct", "--format", "json", *options, str(binary)], capture_output=True, text=True)
+    run = subprocess.run([CPPROF, "struct", "--no-cache", "--format", "json", *options, str(binary)], capture_output=True, text=True)
     if run.returncode:
         raise SystemExit(f"cpprof struct {binary}: exit {run.returncode}: {run.stderr}")
     return [json.loads(line) for line in run.stdout.splitlines() if line.strip()]

@@ -76,7 +76,8 @@ static void build(struct made *m, const struct structure_options *options)
 {
 	const struct function_map *maps[] = { &m->map };
 
-	structure_build(&m->cfg, maps, 1, &m->strings, options, &m->structure);
+	structure_build(&m->cfg, maps, 1, options, &m->structure);
+	structure_name_aliens(&m->structure, &m->strings);
 }
 
 static void unmake(struct made *m)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * structure_store: the structures of an image's functions as one run of bytes with its own strings: what the
+ * store keeps between runs, and what `cpprof struct` prints from.
+ */
+#pragma once
+
+#include "base/store.h"
+#include "base/writer.h"
+#include "structure/structure.h"
+
+/* identity: of the image and its debug files; demangles: names are as a programmer writes them. */
+struct store_key structure_store_key(uint64_t identity, bool demangles, const struct structure_options *options);
+
+/* Structures go in one by one. */
+struct structure_packer;
+struct structure_packer *structure_packer_new(void);
+void structure_packer_free(struct structure_packer *packer);
+void structure_pack(struct structure_packer *packer, const struct structure *structure, const struct intern *strings);
+/* All of them; writer_done it. */
+void structure_packer_finish(const struct structure_packer *packer, struct writer *ret);
+
+/* An entry that has been looked through and makes sense. It borrows the bytes. */
+struct structure_entry;
+/* NULL if the bytes are not such an entry. They must be aligned to 8. */
+struct structure_entry *structure_entry_open(struct bytes bytes);
+void structure_entry_close(struct structure_entry *entry);
+size_t structure_entry_count(const struct structure_entry *entry);
+/* Structure i, in place of what ret held; its names are numbers for structure_entry_text. structure_done it. */
+void structure_entry_get(const struct structure_entry *entry, size_t i, struct structure *ret);
+/* "" for a number that is not there. Valid as long as the bytes. */
+const char *structure_entry_text(const struct structure_entry *entry, uint32_t id);

@@ -262,6 +262,14 @@ static const char *output_template(const struct recording_options *o)
 	return name;
 }
 
+/* Of JIT compilers. */
+static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	struct source *source = context;
+
+	return source->ops->read_memory(source, pid, addr, to, len);
+}
+
 static int begin(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = r->options;
@@ -278,7 +286,9 @@ static int begin(struct recording *r, struct diag *diag)
 	say_notes(r);
 	say_session(r);
 
-	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind };
+	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind,
+					     .read_code = read_code,
+					     .read_context = r->source };
 	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
 	r->builder = builder_new(r->images, &r->source->info);
 	pid_t child = perf_source_child(r->source);

@@ -278,7 +278,7 @@ int step_session_open(const struct step_options *options, char *const *argv, FIL
 		      struct step_session **ret, struct diag *diag)
 {
 	CLEANUP(closep) struct step_session *s = alloc_zero(1, sizeof(*s));
-	struct unwinder_options unwinding = { .mode = options->mode, .read_memory = read_memory };
+	struct unwinder_options unwinding = { .mode = options->mode, .read_memory = read_memory, .read_code = read_memory };
 
 	s->options = *options;
 	s->random = options->seed;

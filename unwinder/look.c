@@ -22,6 +22,18 @@ static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 	return walker->unknown;
 }
 
+/* Analysis first; a frame pointer, which JIT compilers like to keep, is a guess and comes last. */
+static void look_at_jit(struct walker *walker, pid_t pid, struct pc_entry *entry)
+{
+	struct recipe_pair *recipes = &entry->place.recipes;
+
+	jit_place(walker->jit, pid, entry->pc, entry->is_return, &entry->place);
+	if (walker->mode == UNWIND_CFI || walker->mode == UNWIND_FP)
+		recipes->recipe[0] = RECIPE_NONE;
+	if (walker->mode == UNWIND_AUTO)
+		recipes->recipe[1] = recipe_cache_frame_pointer(walker->cache);
+}
+
 static void fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
 	const struct space_map *map = space ? space_find(space, entry->pc) : NULL;
@@ -33,8 +45,13 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 		entry->bias = 0;
 		entry->image = pseudo_image(walker, pid, entry->is_mapped);
 	}
-	recipe_cache_place(walker->cache, entry->image, entry->pc - entry->bias, entry->is_return,
-			   &entry->place);
+	bool is_jit = entry->is_mapped && images_get(walker->images, entry->image)->kind == IMAGE_JIT;
+	entry->epoch = is_jit ? code_pages_epoch(walker->code) : 0;
+	if (is_jit)
+		look_at_jit(walker, pid, entry);
+	else
+		recipe_cache_place(walker->cache, entry->image, entry->pc - entry->bias, entry->is_return,
+				   &entry->place);
 }
 
 const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
@@ -44,7 +61,7 @@ const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid
 	struct pc_entry *entry = &walker->entries[hash_u64(pc * 2 + is_return) & (N_ENTRIES - 1)];
 
 	if (entry->pc == pc && entry->generation == generation && entry->is_return == is_return &&
-	    generation) {
+	    generation && (!entry->epoch || entry->epoch == code_pages_epoch(walker->code))) {
 		walker->stats.cache_hits++;
 		return entry;
 	}
@@ -96,6 +113,10 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	*walker =
 		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
 	walker->cache = recipe_cache_new(images, isa, options->mode);
+	walker->code = code_pages_new(options->read_code, options->read_context);
+	walker->jit = jit_new(isa, walker->code, recipe_cache_store(walker->cache));
+	for (unsigned kind = 0; kind < MANAGED_N; kind++)
+		walker->managed[kind] = managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
 	walker->entries = alloc_zero(N_ENTRIES, sizeof(*walker->entries));
 	walker->memory.read = options->read_memory;
 	walker->memory.context = options->read_context;
@@ -103,6 +124,8 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 
 void walker_done(struct walker *walker)
 {
+	jit_free(walker->jit);
+	code_pages_free(walker->code);
 	recipe_cache_free(walker->cache);
 	free(walker->entries);
 }

@@ -86,6 +86,11 @@ const struct recipes *recipe_cache_recipes(const struct recipe_cache *cache)
 	return &cache->recipes;
 }
 
+struct recipes *recipe_cache_store(struct recipe_cache *cache)
+{
+	return &cache->recipes;
+}
+
 uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache)
 {
 	return cache->frame_pointer;

@@ -42,6 +42,8 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 			struct place *ret);
 /* The recipes that places refer to; all images share them. */
 const struct recipes *recipe_cache_recipes(const struct recipe_cache *cache);
+/* The same, for others to add to. */
+struct recipes *recipe_cache_store(struct recipe_cache *cache);
 /* The frame-pointer recipe: the last resort. */
 uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
 

@@ -16,6 +16,7 @@
 struct unwinder_options {
 	enum unwind_mode mode;
 	memory_reader read_memory; /* only if the target stands still from the sample to the walk; else NULL */
+	memory_reader read_code;   /* code that is in no file, whenever it is asked for; may be NULL */
 	void *read_context;
 };
 

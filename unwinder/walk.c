@@ -60,6 +60,15 @@ static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
 	return recipe_cache_recipes(walk->walker->cache)->recipes.at[recipe].is_signal_frame;
 }
 
+/* Interpreted methods lie above each other by their frame pointers; what counts of sp is where compiled code has it. */
+static bool has_interpreter_progress(const struct walk *walk, const struct attempt *attempt)
+{
+	unsigned fp = walk->walker->isa->fp;
+
+	return attempt->step->cfa > walk->regs->value[fp] ||
+	       (regs_known(&attempt->step->regs, fp) && attempt->step->regs.value[fp] > walk->regs->value[fp]);
+}
+
 /* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
 static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 {
@@ -68,6 +77,8 @@ static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 
 	if (is_signal_frame(walk, attempt->recipe) || !regs_known(walk->regs, isa->sp))
 		return true;
+	if (attempt->recipe == walk->walker->managed[MANAGED_HOTSPOT_INTERPRETED])
+		return has_interpreter_progress(walk, attempt);
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
@@ -123,6 +134,20 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 	attempt->step->regs.known |= wanted;
 }
 
+static bool is_jit(const struct pc_entry *entry)
+{
+	return entry->epoch != 0;
+}
+
+static bool returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+
+	return attempt->caller.is_mapped && is_jit(&attempt->caller) && walker->mode == UNWIND_AUTO &&
+	       managed_frame(walker->isa, &attempt->step->regs, &walker->memory, false) ==
+		       MANAGED_HOTSPOT_INTERPRETED;
+}
+
 static void check(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -138,6 +163,8 @@ static void check(struct walk *walk, struct attempt *attempt)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
 		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
+	if (attempt->verdict == VERDICT_INVALID && returns_to_interpreter(walk, attempt))
+		attempt->verdict = VERDICT_LIKELY;
 	if (attempt->verdict == VERDICT_INVALID) {
 		fail(attempt, STACK_INVALID_STEP,
 		     attempt->caller.is_mapped ? "no call that leads here stands before the return address"
@@ -183,6 +210,21 @@ static void push_frame(struct walk *walk)
 	walk->walker->stats.frames++;
 }
 
+static bool try_managed(struct walk *walk, struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+	enum managed_kind kind =
+		managed_frame(walker->isa, walk->regs, &walker->memory, walk->is_interrupted);
+	struct attempt managed;
+
+	if (kind == MANAGED_NONE)
+		return false;
+	try_recipe(walk, walker->managed[kind], &managed);
+	if (managed.is_good)
+		*attempt = managed;
+	return managed.is_good;
+}
+
 /* Every way in turn; the first failure is the one worth telling. */
 static void try_all(struct walk *walk, struct attempt *attempt)
 {
@@ -194,6 +236,8 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 
 	try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
 	if (attempt->is_good || attempt->is_root)
+		return;
+	if (mode == UNWIND_AUTO && is_jit(&walk->here) && try_managed(walk, attempt))
 		return;
 	if (pair->recipe[1] != RECIPE_NONE)
 		try_recipe(walk, pair->recipe[1], &other);
@@ -270,6 +314,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 		ret->end = STACK_NO_USER_REGS;
 		return;
 	}
+	code_pages_tick(walker->code, event->time_ns);
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "unwinder/jit.h"
+#include "unwinder/managed.h"
 #include "unwinder/recipe_cache.h"
 #include "unwinder/space.h"
 #include "unwinder/unwinder.h"
@@ -12,6 +14,7 @@
 /* A small table in front of the recipe cache: what was found out about a pc of an address space. */
 struct pc_entry {
 	uint64_t pc, generation;
+	uint64_t epoch; /* of the code's pages, if it is in no file; else 0: it stays what it is */
 	bool is_return;
 	bool is_mapped; /* executable, that is */
 	image_id image;
@@ -24,6 +27,9 @@ struct walker {
 	const struct isa *isa;
 	enum unwind_mode mode;
 	struct recipe_cache *cache;
+	struct code_pages *code;
+	struct jit *jit;
+	uint32_t managed[MANAGED_N]; /* recipes by kind of frame */
 	struct pc_entry *entries;
 	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct memory memory;

@@ -15,7 +15,8 @@
 /* vaddrs of functions, 0x40 bytes each */
 enum { GOEXIT = 0x1000, MCALL = 0x1040, ASMCGOCALL = 0x1080, WORK = 0x10c0, TEXT_END = 0x1100 };
 
-static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall", "main.work" };
+static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall",
+				     "main.work" };
 
 static void write_table(struct writer *w)
 {
@@ -49,7 +50,7 @@ static void write_table(struct writer *w)
 static void write_text(uint32_t *text)
 {
 	for (size_t i = 0; i < (TEXT_END - TEXT) / 4; i++)
-		text[i] = 0xd503201f; /* nop */
+		text[i] = 0xd503201f;                   /* nop */
 	text[(MCALL - TEXT) / 4 + 3] = 0xd63f0060;      /* blr x3 */
 	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, nobody knows where sp is by then */
 	text[(ASMCGOCALL - TEXT) / 4 + 2] = 0x9100005f; /* mov sp, x2 */
@@ -65,8 +66,10 @@ static struct image *program(struct images *images, image_id *ret)
 
 	write_text(text);
 	write_table(&table);
-	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { (const uint8_t *)text, sizeof(text) }, 0 },
-				    { ".gopclntab", TABLE, PF_R, writer_bytes(&table), 0 } };
+	struct elf_part parts[] = {
+		{ ".text", TEXT, PF_R | PF_X, { (const uint8_t *)text, sizeof(text) }, 0 },
+		{ ".gopclntab", TABLE, PF_R, writer_bytes(&table), 0 }
+	};
 	struct image *image =
 		elf_image(images, "go", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), ret);
 	writer_done(&table);
@@ -101,7 +104,8 @@ static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
 	struct unwinder *unwinder =
 		unwinder_new(images, &isa_aarch64, &(struct unwinder_options){ .mode = UNWIND_AUTO });
 	struct event map = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
-	map.mapping = (struct mapping){ .start = TEXT, .len = TEXT_END - TEXT, .image = id, .is_executable = true };
+	map.mapping =
+		(struct mapping){ .start = TEXT, .len = TEXT_END - TEXT, .image = id, .is_executable = true };
 	unwinder_event(unwinder, &map);
 	struct event event = { .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
 	event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);

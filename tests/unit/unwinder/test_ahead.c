@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/ahead.h"
+
+#include <string.h>
+
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+
+#define CODE 0x7f0000001000u
+
+static struct bytes code_at(void *context, uint64_t pc)
+{
+	const struct bytes *code = context;
+
+	return pc < CODE ? (struct bytes){ 0 } : bytes_from(*code, pc - CODE);
+}
+
+/* The recipe at an offset into the code, in words. */
+static const char *recipe_in(const struct isa *isa, struct bytes code, uint64_t offset, bool is_return)
+{
+	static char text[256];
+	struct ahead *ahead = ahead_new(isa);
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	uint32_t recipe = ahead_recipe(ahead, code_at, &code, CODE + offset, is_return, &recipes);
+	if (recipe == RECIPE_NONE)
+		strcpy(text, "none");
+	else
+		recipe_format(&recipes, recipe, isa, text, sizeof(text));
+	recipes_done(&recipes);
+	ahead_free(ahead);
+	return text;
+}
+
+#define ARM(index, is_return, ...)                                                    \
+	recipe_in(&isa_aarch64,                                                       \
+		  (struct bytes){ (const uint8_t *)(const uint32_t[]){ __VA_ARGS__ }, \
+				  sizeof((const uint32_t[]){ __VA_ARGS__ }) },        \
+		  4 * (index), is_return)
+
+enum {
+	NOP = 0xd503201f,
+	RET = 0xd65f03c0,
+	PUSH_PAIR = 0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+	SET_FP = 0x910003fd,    /* mov x29, sp */
+	POP_PAIR = 0xa8c27bfd,  /* ldp x29, x30, [sp], #32 */
+	CALL = 0xd63f0060,      /* blr x3 */
+	JUMP_X8 = 0xd61f0100,   /* br x8 */
+	BACK_3 = 0x54ffffa1,    /* b.ne .-12 */
+};
+
+TEST(ahead_finds_the_frame_that_a_return_gives_back)
+{
+	CHECK_STR(ARM(0, true, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_STR(ARM(0, false, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_STR(ARM(2, false, NOP, POP_PAIR, RET), "cfa=sp+0 ra=same");
+}
+
+TEST(ahead_sees_what_is_saved_and_restored_on_the_way)
+{
+	CHECK_STR(ARM(0, false, PUSH_PAIR, SET_FP, CALL, POP_PAIR, RET), "cfa=sp+0 ra=same");
+}
+
+TEST(ahead_follows_branches_and_leaves_loops)
+{
+	CHECK_STR(ARM(0, true, NOP, NOP, NOP, BACK_3, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	/* cbz x0, .+12; udf; nop; the exit */
+	CHECK_STR(ARM(0, true, 0xb4000060, 0, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_does_not_believe_that_the_return_address_survives_a_call)
+{
+	CHECK_STR(ARM(0, true, NOP, RET), "none");
+	CHECK_STR(ARM(0, false, CALL, RET), "none");
+}
+
+TEST(ahead_says_nothing_where_exits_disagree)
+{
+	/* cbz x0, .+12; ldp; ret; ldp x29, x30, [sp], #16; ret */
+	CHECK_STR(ARM(0, true, 0xb4000060, POP_PAIR, RET, 0xa8c17bfd, RET), "none");
+}
+
+TEST(ahead_takes_an_indirect_jump_for_an_exit_only_behind_the_frame)
+{
+	CHECK_STR(ARM(0, false, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(0, true, POP_PAIR, JUMP_X8), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_knows_that_arguments_are_given_back_by_a_number)
+{
+	/* mov sp, x29; ldp x29, x30, [sp], #16; add sp, sp, x3, lsl #3; ret */
+	CHECK_STR(ARM(0, true, 0x910003bf, 0xa8c17bfd, 0x8b236fff, RET),
+		  "cfa=x29+16 x29=c-16 ra=c-8 sp=undefined");
+}
+
+TEST(ahead_takes_the_caller_s_sp_from_a_slot)
+{
+	/* ldur x13, [x29, #-8]; ldp x29, x30, [x29]; mov sp, x13; ret */
+	CHECK_STR(ARM(0, true, 0xf85f83ad, 0xa9407bbd, 0x910001bf, RET),
+		  "cfa=*(x29-8) x29=*(x29+0) ra=*(x29+8)");
+}
+
+TEST(ahead_says_nothing_where_code_ends)
+{
+	CHECK_STR(ARM(0, false, NOP, NOP), "none");
+	CHECK_STR(ARM(5, false, NOP, NOP), "none");
+	CHECK_STR(ARM(0, false, 0x14000000), "none"); /* b . */
+}
+
+TEST(ahead_leaves_frames_of_x86)
+{
+	/* nop; add $0x18, %rsp; pop %rbp; ret */
+	struct bytes code = PROGRAM(0x90, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3);
+
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "cfa=rsp+40 rbp=c-16 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 5, false), "cfa=rsp+16 rbp=c-16 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 6, false), "cfa=rsp+8 ra=c-8");
+}

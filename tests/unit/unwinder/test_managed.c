@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/managed.h"
+
+#include "tests/test.h"
+
+#define STACK 0xffff00001000u
+#define N_WORDS 64
+#define FP_WORD 32 /* the frame pointer points here */
+#define FP (STACK + 8 * FP_WORD)
+
+struct scene {
+	struct memory memory;
+	struct regs regs;
+	uint64_t words[N_WORDS];
+};
+
+static enum managed_kind kind_of(struct scene *s, const struct isa *isa, bool is_interrupted)
+{
+	struct sample sample = { .stack = { (const uint8_t *)s->words, sizeof(s->words) } };
+
+	memory_begin(&s->memory, 1, STACK, &sample);
+	s->regs.value[isa->fp] = FP;
+	s->regs.known |= 1ull << isa->fp;
+	return managed_frame(isa, &s->regs, &s->memory, is_interrupted);
+}
+
+/* more: of words before the locals */
+static struct scene interpreted(unsigned more)
+{
+	struct scene s = { 0 };
+
+	s.words[FP_WORD - 1] = FP - 64;
+	s.words[FP_WORD - 3] = 0xd000011710;
+	s.words[FP_WORD - 7 - more] = FP + 40;
+	s.words[FP_WORD - 9 - more] = FP - 8 * (9 + more);
+	return s;
+}
+
+static struct scene v8(void)
+{
+	struct scene s = { 0 };
+
+	s.words[FP_WORD - 1] = 0x24a3c608cf31;
+	s.words[FP_WORD - 2] = 0x3fcdcb4c5849;
+	s.words[FP_WORD - 3] = 2;
+	return s;
+}
+
+TEST(managed_knows_interpreted_methods_of_both_layouts)
+{
+	for (unsigned more = 0; more < 2; more++) {
+		struct scene s = interpreted(more);
+		CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_HOTSPOT_INTERPRETED);
+	}
+	struct scene s = interpreted(0);
+	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
+}
+
+TEST(managed_knows_addresses_told_in_words)
+{
+	struct scene s = interpreted(0);
+
+	s.words[FP_WORD - 7] = 5;
+	s.words[FP_WORD - 9] = (uint64_t)-9;
+	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
+}
+
+TEST(managed_asks_an_interrupted_interpreter_for_its_register)
+{
+	struct scene s = interpreted(1);
+
+	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_NONE);
+	s.regs.value[24] = FP + 40;
+	s.regs.known |= 1ull << 24;
+	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_HOTSPOT_INTERPRETED);
+}
+
+TEST(managed_knows_functions_of_v8)
+{
+	struct scene s = v8();
+
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_V8);
+	s.words[FP_WORD - 3] = 1u << 20; /* arguments */
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+	s = v8();
+	s.words[FP_WORD - 2]++;
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+}
+
+TEST(managed_knows_nothing_of_other_frames)
+{
+	struct scene s = { 0 };
+
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+	s = interpreted(0);
+	s.words[FP_WORD - 7] = FP - 40; /* locals inside the frame */
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+	s = interpreted(0);
+	s.words[FP_WORD - 9] = FP; /* an expression stack above */
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+}
+
+TEST(managed_frames_are_left_by_what_they_hold)
+{
+	struct recipes recipes;
+	char text[128];
+
+	recipes_init(&recipes);
+	recipe_format(&recipes, managed_recipe(MANAGED_HOTSPOT_INTERPRETED, &isa_aarch64, &recipes),
+		      &isa_aarch64, text, sizeof(text));
+	CHECK_STR(text, "cfa=*(x29-8) x29=*(x29+0) ra=*(x29+8)");
+	recipe_format(&recipes, managed_recipe(MANAGED_V8, &isa_x86_64, &recipes), &isa_x86_64, text,
+		      sizeof(text));
+	CHECK_STR(text, "cfa=rbp+16 rbp=*(rbp+0) rsp=undefined ra=*(rbp+8)");
+	recipes_done(&recipes);
+}

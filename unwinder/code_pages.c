@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/code_pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+#define EPOCH_NS 250000000ull
+#define PAGE_SIZE_LOG2 12 /* ours: any power of two up to the machine's own would do */
+#define PAGE_BYTES (1u << PAGE_SIZE_LOG2)
+#define MAX_PAGES 16384 /* 64 MiB; beyond that all is read anew */
+
+struct code_page {
+	uint8_t bytes[PAGE_BYTES];
+	size_t len;
+	uint64_t epoch, version; /* version 0: not readable */
+};
+
+struct code_pages {
+	memory_reader read;
+	void *context;
+	struct map by_place; /* pid and page number -> pages */
+	VEC(struct code_page *) pages;
+	uint64_t epoch, epoch_end_ns, version;
+	uint8_t bridge[2 * CODE_AT_LEAST]; /* an instruction that goes on into the next page */
+};
+
+struct code_pages *code_pages_new(memory_reader read, void *context)
+{
+	struct code_pages *pages = alloc_zero(1, sizeof(*pages));
+
+	pages->read = read;
+	pages->context = context;
+	pages->epoch = 1;
+	return pages;
+}
+
+static void clear(struct code_pages *pages)
+{
+	for (size_t i = 0; i < pages->pages.n; i++)
+		free(pages->pages.at[i]);
+	pages->pages.n = 0;
+	map_done(&pages->by_place);
+	pages->by_place = (struct map){ 0 };
+}
+
+void code_pages_free(struct code_pages *pages)
+{
+	if (!pages)
+		return;
+	clear(pages);
+	vec_done(&pages->pages);
+	free(pages);
+}
+
+void code_pages_tick(struct code_pages *pages, uint64_t time_ns)
+{
+	if (time_ns < pages->epoch_end_ns && pages->epoch_end_ns - time_ns <= EPOCH_NS)
+		return;
+	pages->epoch++;
+	pages->epoch_end_ns = time_ns + EPOCH_NS;
+}
+
+uint64_t code_pages_epoch(const struct code_pages *pages)
+{
+	return pages->epoch;
+}
+
+/* A process that has gone leaves what was last seen of it. */
+static void refresh(struct code_pages *pages, struct code_page *page, pid_t pid, uint64_t start)
+{
+	uint8_t bytes[PAGE_BYTES];
+	ssize_t n = pages->read ? pages->read(pages->context, pid, start, bytes, sizeof(bytes)) : -1;
+
+	page->epoch = pages->epoch;
+	if (n <= 0 || ((size_t)n == page->len && memcmp(bytes, page->bytes, page->len) == 0))
+		return;
+	memcpy(page->bytes, bytes, (size_t)n);
+	page->len = (size_t)n;
+	page->version = ++pages->version;
+}
+
+static struct code_page *page_at(struct code_pages *pages, pid_t pid, uint64_t pc)
+{
+	uint64_t number = pc >> PAGE_SIZE_LOG2;
+	uint64_t key = number ^ (uint64_t)(uint32_t)pid << 40; /* addresses have 52 bits at most, pids 22 */
+	uint32_t index = map_find(&pages->by_place, key);
+
+	if (index == MAP_NONE) {
+		if (pages->pages.n >= MAX_PAGES)
+			clear(pages);
+		index = (uint32_t)pages->pages.n;
+		vec_push(&pages->pages, alloc_zero(1, sizeof(struct code_page)));
+		map_put(&pages->by_place, key, index);
+	}
+	struct code_page *page = pages->pages.at[index];
+	if (page->epoch != pages->epoch)
+		refresh(pages, page, pid, number << PAGE_SIZE_LOG2);
+	return page;
+}
+
+uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc)
+{
+	return page_at(pages, pid, pc)->version;
+}
+
+struct bytes code_pages_at(struct code_pages *pages, pid_t pid, uint64_t pc)
+{
+	const struct code_page *page = page_at(pages, pid, pc);
+	size_t offset = pc & (PAGE_BYTES - 1), left = page->len > offset ? page->len - offset : 0;
+
+	if (left >= CODE_AT_LEAST || left == 0 || page->len < PAGE_BYTES)
+		return (struct bytes){ page->bytes + offset, left };
+	memcpy(pages->bridge, page->bytes + offset, left);
+	page = page_at(pages, pid, pc + left);
+	size_t more = page->len < CODE_AT_LEAST ? page->len : CODE_AT_LEAST;
+	memcpy(pages->bridge + left, page->bytes, more);
+	return (struct bytes){ pages->bridge, left + more };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_pages: code that is in no file, read from the process it belongs to, page by page.
+ *
+ * A JIT compiler writes over its code whenever it likes and tells nobody, so a page is compared with
+ * the process's once an epoch, a fraction of a second; its version says when it was last seen to
+ * change. What was found out about code holds as long as the versions of its pages do.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwinder/memory.h"
+
+struct code_pages;
+/* read may be NULL: then there is no code. */
+struct code_pages *code_pages_new(memory_reader read, void *context);
+void code_pages_free(struct code_pages *pages);
+
+/* Starts an epoch if the last one is over. */
+void code_pages_tick(struct code_pages *pages, uint64_t time_ns);
+/* The present one; never 0. */
+uint64_t code_pages_epoch(const struct code_pages *pages);
+
+#define CODE_AT_LEAST \
+	16 /* bytes that code_pages_at gives unless memory ends before; the longest instruction */
+
+/* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next
+ * call. */
+struct bytes code_pages_at(struct code_pages *pages, pid_t pid, uint64_t pc);
+/* 0 if the page cannot be read. */
+uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc);

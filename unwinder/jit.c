@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/jit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "unwinder/ahead.h"
+
+#define MAX_PLACES (1u << 20) /* remembered; then all is found out anew */
+#define MAX_USED 8            /* pages a remembered place may depend on */
+
+/* A recipe that was found, and what it rests on. */
+struct jit_known {
+	uint64_t pc;
+	uint64_t page[MAX_USED], version[MAX_USED];
+	unsigned n_pages;
+	uint32_t recipe;
+	pid_t pid;
+	bool is_return;
+};
+
+struct jit {
+	const struct isa *isa;
+	struct code_pages *pages;
+	struct recipes *recipes;
+	struct ahead *ahead;
+	struct map by_place;
+	VEC(struct jit_known) known;
+	struct jit_known now; /* being found out */
+	bool is_too_wide;     /* it depends on more pages than can be remembered */
+};
+
+struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes)
+{
+	struct jit *jit = alloc_zero(1, sizeof(*jit));
+
+	jit->isa = isa;
+	jit->pages = pages;
+	jit->recipes = recipes;
+	jit->ahead = ahead_new(isa);
+	return jit;
+}
+
+void jit_free(struct jit *jit)
+{
+	if (!jit)
+		return;
+	ahead_free(jit->ahead);
+	map_done(&jit->by_place);
+	vec_done(&jit->known);
+	free(jit);
+}
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+static void find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place *ret)
+{
+	uint8_t before[CODE_AT_LEAST];
+	size_t n = CODE_AT_LEAST;
+	struct bytes code = code_pages_at(jit->pages, pid, pc - n);
+	struct insn call;
+
+	for (; code.len < n && n > 4; code = code_pages_at(jit->pages, pid, pc - n))
+		n -= 4; /* the memory begins shortly before */
+	if (code.len < n)
+		return;
+	memcpy(before, code.at, n);
+	if (!jit->isa->ends_in_call((struct bytes){ before, n }, pc, &call)) {
+		ret->call = CALL_NONE;
+		return;
+	}
+	ret->call = call.flow == FLOW_CALL ? CALL_DIRECT : CALL_INDIRECT;
+	ret->call_target = call.target;
+}
+
+/* ---- recipes ------------------------------------------------------------------------------------ */
+
+static struct bytes code_ahead(void *context, uint64_t pc)
+{
+	struct jit *jit = context;
+	struct jit_known *now = &jit->now;
+	uint64_t page = pc >> 12;
+
+	for (unsigned i = 0; i < now->n_pages; i++)
+		if (now->page[i] == page)
+			return code_pages_at(jit->pages, now->pid, pc);
+	if (now->n_pages == MAX_USED) {
+		jit->is_too_wide = true;
+	} else {
+		now->page[now->n_pages] = page;
+		now->version[now->n_pages++] = code_pages_version(jit->pages, now->pid, pc);
+	}
+	return code_pages_at(jit->pages, now->pid, pc);
+}
+
+static bool still_holds(struct jit *jit, const struct jit_known *known)
+{
+	for (unsigned i = 0; i < known->n_pages; i++)
+		if (code_pages_version(jit->pages, known->pid, known->page[i] << 12) != known->version[i])
+			return false;
+	return known->n_pages > 0;
+}
+
+static uint32_t find_out(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
+{
+	jit->now = (struct jit_known){ .pc = pc, .pid = pid, .is_return = is_return };
+	jit->is_too_wide = false;
+	jit->now.recipe = ahead_recipe(jit->ahead, code_ahead, jit, pc, is_return, jit->recipes);
+	if (jit->is_too_wide)
+		jit->now.n_pages = 0; /* never holds */
+	return jit->now.recipe;
+}
+
+static uint32_t recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
+{
+	uint64_t key = hash_u64(pc * 2 + is_return) ^ (uint64_t)(uint32_t)pid;
+	uint32_t index = map_find(&jit->by_place, key);
+
+	if (index != MAP_NONE) {
+		struct jit_known *known = &jit->known.at[index];
+		bool is_it = known->pc == pc && known->pid == pid && known->is_return == is_return;
+		if (is_it && still_holds(jit, known))
+			return known->recipe;
+		find_out(jit, pid, pc, is_return);
+		jit->known.at[index] = jit->now;
+		return jit->now.recipe;
+	}
+	if (jit->known.n >= MAX_PLACES) {
+		jit->known.n = 0;
+		map_done(&jit->by_place);
+		jit->by_place = (struct map){ 0 };
+	}
+	find_out(jit, pid, pc, is_return);
+	map_put(&jit->by_place, key, (uint32_t)jit->known.n);
+	vec_push(&jit->known, jit->now);
+	return jit->now.recipe;
+}
+
+void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret)
+{
+	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
+			       .function = VADDR_NONE,
+			       .call = CALL_UNKNOWN };
+	if (code_pages_at(jit->pages, pid, pc).len == 0)
+		return;
+	ret->has_code = true;
+	ret->recipes.recipe[0] = recipe_at(jit, pid, pc, is_return);
+	if (is_return)
+		find_call(jit, pid, pc, ret);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jit: what is known of a place in code that is in no file. Its addresses are run-time addresses.
+ *
+ * What was found out is kept with the versions of the pages it was read from, so that code which was
+ * written over is looked at again.
+ */
+#pragma once
+
+#include "unwinder/code_pages.h"
+#include "unwinder/recipe_cache.h"
+
+struct jit;
+/* pages and recipes are borrowed. */
+struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes);
+void jit_free(struct jit *jit);
+
+/* The same as recipe_cache_place; has_code is false if the process's memory cannot be read. */
+void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret);

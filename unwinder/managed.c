@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/managed.h"
+
+#include <elf.h>
+
+static bool word_below(struct memory *memory, uint64_t fp, unsigned n, uint64_t *ret)
+{
+	return memory_get(memory, fp - 8 * n, 8, ret) == MEMORY_OK;
+}
+
+/* ---- HotSpot ------------------------------------------------------------------------------------ */
+
+/* Words below the frame pointer. Newer versions for AArch64 have one more before LOCALS. */
+enum { SENDER_SP = 1, METHOD = 3, LOCALS = 7, INITIAL_SP = 9 };
+
+#define MAX_REACH (1u << 20) /* bytes from a frame to what it refers to: 65535 local variables, and more */
+
+/* Version 21 began to write some addresses as numbers of words from the frame pointer. */
+static uint64_t address_of(uint64_t fp, uint64_t word)
+{
+	bool is_number = (int64_t)word > -(int64_t)MAX_REACH && (int64_t)word < (int64_t)MAX_REACH;
+
+	return is_number ? fp + 8 * word : word;
+}
+
+static bool is_above(uint64_t fp, uint64_t address)
+{
+	return address % 8 == 0 && address - fp >= 8 && address - fp < MAX_REACH;
+}
+
+static bool is_below(uint64_t bottom, uint64_t address)
+{
+	return address % 8 == 0 && bottom - address < MAX_REACH;
+}
+
+/* The caller's sp may lie below this frame, which stands in room that the caller had kept for itself. */
+static bool is_near(uint64_t fp, uint64_t address)
+{
+	return address % 8 == 0 && address - (fp - MAX_REACH) < 2 * MAX_REACH;
+}
+
+/* False if it is no interpreted method's frame. */
+static bool find_locals(uint64_t fp, struct memory *memory, uint64_t *ret)
+{
+	uint64_t sender, method, locals, initial;
+
+	if (!word_below(memory, fp, SENDER_SP, &sender) || !word_below(memory, fp, METHOD, &method) ||
+	    !is_near(fp, sender) || !method || method % 8)
+		return false;
+	for (unsigned more = 0; more < 2; more++) {
+		if (!word_below(memory, fp, LOCALS + more, &locals) ||
+		    !word_below(memory, fp, INITIAL_SP + more, &initial))
+			return false;
+		*ret = address_of(fp, locals);
+		if (is_above(fp, *ret) && is_below(fp - 8 * (INITIAL_SP + more), address_of(fp, initial)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_interpreted(const struct isa *isa, const struct regs *regs, struct memory *memory,
+			   bool is_interrupted)
+{
+	unsigned reg = isa->elf_machine == EM_AARCH64 ? 24 : 14;
+	uint64_t locals;
+
+	if (!find_locals(regs->value[isa->fp], memory, &locals))
+		return false;
+	return !is_interrupted || (regs_known(regs, reg) && regs->value[reg] == locals);
+}
+
+/* ---- V8 ----------------------------------------------------------------------------------------- */
+
+/* Words below the frame pointer. */
+enum { CONTEXT = 1, FUNCTION = 2, N_ARGUMENTS = 3 };
+
+#define MAX_ARGUMENTS 65536 /* more than V8 passes */
+
+static bool is_tagged(uint64_t word)
+{
+	return (word & 3) == 1 && word > 0x10000;
+}
+
+static bool is_v8(uint64_t fp, struct memory *memory)
+{
+	uint64_t context, function, n_arguments;
+
+	return word_below(memory, fp, CONTEXT, &context) && is_tagged(context) &&
+	       word_below(memory, fp, FUNCTION, &function) && is_tagged(function) &&
+	       word_below(memory, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
+}
+
+/* ---- both --------------------------------------------------------------------------------------- */
+
+enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, struct memory *memory,
+				bool is_interrupted)
+{
+	if (!regs_known(regs, isa->fp) || regs->value[isa->fp] % 8)
+		return MANAGED_NONE;
+	if (is_interpreted(isa, regs, memory, is_interrupted))
+		return MANAGED_HOTSPOT_INTERPRETED;
+	return is_v8(regs->value[isa->fp], memory) ? MANAGED_V8 : MANAGED_NONE;
+}
+
+uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes)
+{
+	bool is_v8 = kind == MANAGED_V8;
+	struct recipe recipe = { .cfa_kind = is_v8 ? CFA_REG : CFA_DEREF,
+				 .cfa_reg = isa->fp,
+				 .cfa_offset = is_v8 ? 16 : -8 * SENDER_SP,
+				 .witness = WITNESS_TEMPLATE,
+				 .trust = TRUST_STATED };
+	/* A V8 function gives its arguments back: where its caller's sp will be is not told here. */
+	struct rule sp = { .reg = isa->sp, .kind = RULE_UNDEFINED };
+	struct rule fp = { .reg = isa->fp, .kind = RULE_AT_REG, .from = isa->fp, .offset = 0 };
+	struct rule ra = { .reg = isa->ra, .kind = RULE_AT_REG, .from = isa->fp, .offset = 8 };
+	struct rule rules[3];
+
+	for (unsigned reg = 0; reg < REG_MAX; reg++) /* sorted by register */
+		if (reg == isa->fp || reg == isa->ra || (reg == isa->sp && is_v8))
+			rules[recipe.n_rules++] = reg == isa->fp ? fp : reg == isa->ra ? ra : sp;
+	return recipes_add(recipes, &recipe, rules);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * managed: frames of managed runtimes that no analysis of their code can leave, known by what they hold.
+ *
+ * HotSpot's interpreter: a bytecode's code ends with a jump to the next one's, and a method's call is a
+ * jump with a made-up return address, so that what stands before that address is no call. Below the
+ * frame pointer's pair come the caller's sp, the method, the address of the local variables (above
+ * the frame) and the bottom of the expression stack (below it).
+ *
+ * V8: optimised code of a loop that has never ended has no return at all. Below the pair come the context
+ * and the function, tagged pointers both, and the number of arguments.
+ */
+#pragma once
+
+#include "collector/event.h"
+#include "unwinder/memory.h"
+#include "unwinder/recipe.h"
+
+enum managed_kind { MANAGED_NONE, MANAGED_HOTSPOT_INTERPRETED, MANAGED_V8, MANAGED_N };
+
+/*
+ * What the frame that fp points to is. is_interrupted: it made no call. Compiled code may run with its
+ * caller's frame pointer then; only HotSpot's interpreter has the address of the local variables in
+ * its register.
+ */
+enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, struct memory *memory,
+				bool is_interrupted);
+/* How to leave such a frame. */
+uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes);

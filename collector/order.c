@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order: a heap of (time, number) over records that lie in large blocks. Records leave roughly in
- * the order they came, so a block empties soon after it was filled, and is used again.
+ * order: a heap of (time, number) over records that lie in large blocks, or with whoever lent them. Records
+ * leave roughly in the order they came, so a block empties soon after it was filled, and is used again.
  */
 #include "collector/order.h"
 
@@ -20,15 +20,17 @@ struct block {
 
 struct entry {
 	uint64_t time_ns, number;
-	struct block *block;
-	uint32_t offset, len;
+	const uint8_t *at;
+	size_t len;
+	struct block *block; /* NULL: lent */
+	size_t *loan;
 };
 
 struct order {
 	VEC(struct entry) heap;
 	VEC(struct block *) spare;
 	struct block *current;          /* being filled */
-	struct block *handed;           /* holds the record handed out last */
+	struct entry handed;            /* the record handed out last */
 	uint64_t previous_ns, round_ns; /* begin of the last round and of this one */
 	uint64_t limit_ns;              /* records up to here may go */
 	uint64_t last_ns, n_added, n_late;
@@ -40,8 +42,12 @@ struct order *order_new(void)
 	return alloc_zero(1, sizeof(struct order));
 }
 
-static void release(struct order *order, struct block *block)
+static void release(struct order *order, struct entry entry)
 {
+	struct block *block = entry.block;
+
+	if (entry.loan)
+		--*entry.loan;
 	if (!block || --block->n_records)
 		return;
 	block->used = 0;
@@ -137,6 +143,14 @@ static struct block *block_for(struct order *order, size_t len)
 	return order->current;
 }
 
+static void add(struct order *order, struct entry entry)
+{
+	entry.number = order->n_added++;
+	order->held += entry.len;
+	order->n_late += entry.time_ns < order->last_ns;
+	heap_push(order, entry);
+}
+
 void order_add(struct order *order, uint64_t time_ns, struct bytes record)
 {
 	size_t room = (record.len + 7) & ~(size_t)7;
@@ -144,30 +158,33 @@ void order_add(struct order *order, uint64_t time_ns, struct bytes record)
 	assert(room <= BLOCK_SIZE); /* a record's size is a u16 */
 
 	struct block *block = block_for(order, room);
-	struct entry entry = { time_ns, order->n_added++, block, (uint32_t)block->used,
-			       (uint32_t)record.len };
-
-	memcpy(block->bytes + block->used, record.at, record.len);
+	uint8_t *to = block->bytes + block->used;
+	memcpy(to, record.at, record.len);
 	block->used += room;
 	block->n_records++;
-	order->held += record.len;
-	order->n_late += time_ns < order->last_ns;
-	heap_push(order, entry);
+	add(order, (struct entry){ .time_ns = time_ns, .at = to, .len = record.len, .block = block });
+}
+
+void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size_t *loan)
+{
+	++*loan;
+	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
 }
 
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
-	release(order, TAKE(order->handed));
+	release(order, order->handed);
+	order->handed = (struct entry){ 0 };
 	if (!order->heap.n || order->heap.at[0].time_ns > order->limit_ns)
 		return false;
 
 	struct entry entry = heap_pop(order);
-	order->handed = entry.block;
+	order->handed = entry;
 	order->held -= entry.len;
 	if (order->last_ns < entry.time_ns)
 		order->last_ns = entry.time_ns;
 	*ret_time_ns = entry.time_ns;
-	*ret = (struct bytes){ entry.block->bytes + entry.offset, entry.len };
+	*ret = (struct bytes){ entry.at, entry.len };
 	return true;
 }
 

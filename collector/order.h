@@ -8,7 +8,7 @@
  * they were read. A record that arrives behind one that was already handed out (its writer was held
  * up for longer than a round) goes out at once and is counted as late.
  *
- * Pure: knows no ring and no clock. Holds copies, so that rings are emptied at once.
+ * Pure: knows no ring and no clock. Holds copies, or records that are lent to it where they lie.
  */
 #pragma once
 
@@ -26,6 +26,8 @@ void order_free(struct order *order);
 void order_round_begin(struct order *order, uint64_t now_ns);
 /* Copies the record. */
 void order_add(struct order *order, uint64_t time_ns, struct bytes record);
+/* Leaves the record where it is: counts up *loan now and down when the record is needed no longer. */
+void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size_t *loan);
 void order_round_end(struct order *order);
 /* Nothing more will come: everything may go. */
 void order_finish(struct order *order);

@@ -294,6 +294,19 @@ int perf_record_parse(struct bytes bytes, const struct perf_layout *layout, stru
 	return r.failed ? -EBADMSG : 0;
 }
 
+bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time, pid_t *ret_tid)
+{
+	const uint64_t both = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	struct reader r = reader_of(bytes_slice(bytes, 0, perf_record_size(bytes)));
+
+	if (read_u32(&r) != PERF_RECORD_SAMPLE || (layout->sample_type & both) != both)
+		return false;
+	reader_seek(&r, perf_layout_time_offset(layout) - 4);
+	*ret_tid = (pid_t)read_u32(&r);
+	*ret_time = read_u64(&r);
+	return !r.failed;
+}
+
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
 {
 	const uint64_t before_time = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;

@@ -106,6 +106,9 @@ size_t perf_record_size(struct bytes bytes);
 /* The event's id, without parsing the rest; false if records of this layout do not carry it. */
 bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
 
+/* Of a sample: when and whose, without parsing the rest; false: it is none, or does not say. */
+bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time, pid_t *ret_tid);
+
 /* When the record was written, without parsing a sample; false if it does not say. */
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
 

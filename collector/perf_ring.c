@@ -65,6 +65,7 @@ int perf_ring_open(struct perf_ring *ring, int fd, size_t n_pages)
 	ring->view.data = (const uint8_t *)map + page;
 	ring->view.size = n_pages * page;
 	ring->view.scratch = alloc_zero(1, RECORD_MAX);
+	ring->rounds = alloc_zero(RING_ROUNDS, sizeof(*ring->rounds));
 	return 0;
 }
 
@@ -73,10 +74,11 @@ void perf_ring_close(struct perf_ring *ring)
 	if (ring->map)
 		munmap(ring->map, ring->map_len);
 	free(ring->view.scratch);
+	free(ring->rounds);
 	*ring = (struct perf_ring){ .fd = -1 };
 }
 
-bool perf_ring_begin(struct perf_ring *ring)
+void perf_ring_begin(struct perf_ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->map;
 
@@ -86,12 +88,36 @@ bool perf_ring_begin(struct perf_ring *ring)
 		ring->view.is_damaged = true;
 		ring->view.at = ring->view.head;
 	}
-	return ring->view.head != ring->view.at;
+}
+
+/* A ring that is half full of lent records would soon lose new ones. */
+size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
+{
+	const struct ring_view *view = &ring->view;
+	bool is_in_place = record.at >= view->data && record.at < view->data + view->size;
+
+	if (!is_in_place || ring->last_round - ring->first_round >= RING_ROUNDS - 1 ||
+	    view->at - ring->tail > view->size / 2)
+		return NULL;
+	return &ring->rounds[ring->last_round % RING_ROUNDS].loan;
 }
 
 void perf_ring_end(struct perf_ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->map;
 
-	__atomic_store_n(&page->data_tail, ring->view.at, __ATOMIC_RELEASE);
+	struct ring_round *last = &ring->rounds[ring->last_round % RING_ROUNDS];
+
+	last->end = ring->view.at;
+	if (last->loan && ring->last_round - ring->first_round < RING_ROUNDS - 1)
+		ring->rounds[++ring->last_round % RING_ROUNDS] = (struct ring_round){ .end = ring->view.at };
+	for (;; ring->first_round++) {
+		const struct ring_round *first = &ring->rounds[ring->first_round % RING_ROUNDS];
+		if (first->loan)
+			break;
+		ring->tail = first->end;
+		if (ring->first_round == ring->last_round)
+			break;
+	}
+	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }

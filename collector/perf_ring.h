@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_ring: the ring the kernel writes records into. Emptied in one go: begin looks how far the
- * kernel has written, next gives record after record, end hands the room back.
+ * perf_ring: the ring the kernel writes records into. Read in rounds: begin looks how far the kernel has
+ * written, next gives record after record, end hands back the room of all rounds whose records are needed
+ * no longer. A record that is still needed counts on the round's loan.
  */
 #pragma once
 
@@ -23,21 +24,32 @@ struct ring_view {
 /* The next record, header included; false at the head. Valid until the next call or the ring's end(). */
 bool ring_view_next(struct ring_view *view, struct bytes *ret);
 
+#define RING_ROUNDS 64 /* whose records may lie in the ring at once */
+
+struct ring_round {
+	uint64_t end; /* position behind its last record */
+	size_t loan;  /* records still needed */
+};
+
 struct perf_ring {
 	int fd; /* borrowed: the event the ring belongs to */
 	void *map;
 	size_t map_len;
 	struct ring_view view;
+	uint64_t tail;                    /* what is before it is the kernel's again */
+	struct ring_round *rounds;        /* RING_ROUNDS, used in turn; on the heap, because loans point at them */
+	unsigned first_round, last_round; /* the oldest that is still needed; the one being read */
 };
 
 /* n_pages: data pages, a power of two. -EPERM: more than may be locked. */
 int perf_ring_open(struct perf_ring *ring, int fd, size_t n_pages);
 void perf_ring_close(struct perf_ring *ring);
 
-/* False if there is nothing. */
-bool perf_ring_begin(struct perf_ring *ring);
+void perf_ring_begin(struct perf_ring *ring);
 static inline bool perf_ring_next(struct perf_ring *ring, struct bytes *ret)
 {
 	return ring_view_next(&ring->view, ret);
 }
+/* The counter on which this record may be left in the ring after end(); NULL: it must be copied. */
+size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record);
 void perf_ring_end(struct perf_ring *ring);

@@ -45,26 +45,53 @@ void perf_live_note(struct perf_live *live, const char *format, ...)
 
 /* ---- reading the rings ---------------------------------------------------------------------- */
 
-static void take_record(struct perf_live *live, struct outer_wait *wait, struct bytes bytes)
+/* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can. */
+static void keep(struct perf_live *live, struct perf_ring *ring, uint64_t time_ns, struct bytes bytes)
+{
+	size_t *loan = perf_ring_loan(ring, bytes);
+
+	if (loan)
+		order_lend(live->order, time_ns, bytes, loan);
+	else
+		order_add(live->order, time_ns, bytes);
+}
+
+/* Parts of a stack wait for their sample; false: no part of one. */
+static bool take_outer(struct perf_live *live, struct outer_wait *wait, const struct perf_layout *layout, struct bytes bytes)
+{
+	const struct perf_record *record = &live->record;
+
+	if (layout != &live->events.outer_layout)
+		return false;
+	struct outer_waiting it = { .time_ns = record->time_ns,
+				    .time_at = perf_layout_time_offset(layout),
+				    .tid = record->tid };
+	outer_wait_add(wait, live->order, &it, bytes, record->sample.raw);
+	return true;
+}
+
+static void take_record(struct perf_live *live, struct perf_ring *ring, struct outer_wait *wait, struct bytes bytes)
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
 	struct perf_record *record = &live->record;
+	uint64_t time;
+	pid_t tid;
 
+	if (layout == &live->events.layout && perf_record_stamp(bytes, layout, &time, &tid)) {
+		outer_wait_end(wait, live->order, tid, time);
+		keep(live, ring, time, bytes);
+		return;
+	}
 	if (perf_record_parse(bytes, layout, &live->scratch, record) < 0 || !record->has_time) {
 		live->stats.damaged++;
 		return;
 	}
-	if (layout == &live->events.outer_layout) {
-		struct outer_waiting it = { .time_ns = record->time_ns,
-					    .time_at = perf_layout_time_offset(layout),
-					    .tid = record->tid };
-		outer_wait_add(wait, live->order, &it, bytes, record->sample.raw);
+	if (take_outer(live, wait, layout, bytes))
 		return;
-	}
-	outer_wait_end(wait, live->order, record->kind == PERF_KIND_SAMPLE ? record->tid : -1, record->time_ns);
+	outer_wait_end(wait, live->order, -1, record->time_ns);
 	if (live->is_attaching && record->kind == PERF_KIND_FORK)
 		map_put(&live->forked, (uint32_t)record->tid, 1);
-	order_add(live->order, record->time_ns, bytes);
+	keep(live, ring, record->time_ns, bytes);
 }
 
 void perf_live_round(struct perf_live *live)
@@ -77,10 +104,9 @@ void perf_live_round(struct perf_live *live)
 	order_round_begin(live->order, live->round_ns);
 	for (size_t i = 0; i < live->events.rings.n; i++) {
 		struct perf_ring *ring = &live->events.rings.at[i];
-		if (!perf_ring_begin(ring))
-			continue;
+		perf_ring_begin(ring);
 		while (perf_ring_next(ring, &bytes))
-			take_record(live, &live->waits.at[i], bytes);
+			take_record(live, ring, &live->waits.at[i], bytes);
 		perf_ring_end(ring);
 		live->stats.damaged += ring->view.is_damaged;
 		ring->view.is_damaged = false;
@@ -151,8 +177,10 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
 
-	if (perf_record_parse(bytes, layout, &live->scratch, &live->record) < 0)
+	if (perf_record_parse(bytes, layout, &live->scratch, &live->record) < 0) {
+		live->stats.damaged++;
 		return false;
+	}
 	if (layout == &live->events.outer_layout) {
 		outer_stacks_take(live->outer, live->record.tid, live->record.sample.raw);
 		return false;
@@ -336,9 +364,9 @@ static void live_close(struct source *source)
 		free((char *)(event->kind == EVENT_COMM ? event->comm : event->mapping.path));
 	}
 	perf_writer_free(live->raw);
+	order_free(live->order); /* before the rings, which have lent it records */
 	perf_events_done(&live->events);
 	launch_done(&live->launch);
-	order_free(live->order);
 	mapper_free(live->mapper);
 	stack_tops_free(live->tops);
 	outer_stacks_free(live->outer);

@@ -121,3 +121,38 @@ TEST(order_keeps_bytes_while_blocks_are_used_again)
 	}
 	order_free(order);
 }
+
+TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
+{
+	struct order *order = order_new();
+	uint64_t records[] = { 11, 22 }, time;
+	size_t loan = 0;
+	struct bytes record;
+
+	for (int i = 0; i < 2; i++)
+		order_lend(order, (uint64_t)(2 - i), (struct bytes){ (const uint8_t *)&records[i], 8 }, &loan);
+	add(order, 3, 33);
+	CHECK_EQ(loan, 2);
+	CHECK_EQ(order_held(order), 24);
+	order_finish(order);
+
+	CHECK(order_next(order, &time, &record));
+	CHECK(record.at == (const uint8_t *)&records[1]); /* in place, and in order of time */
+	CHECK_EQ(loan, 2);                                /* still in use */
+	CHECK_EQ(next(order), 11);
+	CHECK_EQ(loan, 1);
+	CHECK_EQ(next(order), 33);
+	CHECK_EQ(loan, 0);
+	order_free(order);
+}
+
+TEST(order_gives_back_what_was_lent_when_it_is_freed)
+{
+	struct order *order = order_new();
+	uint64_t record = 1;
+	size_t loan = 0;
+
+	order_lend(order, 1, (struct bytes){ (const uint8_t *)&record, 8 }, &loan);
+	order_free(order);
+	CHECK_EQ(loan, 0);
+}

@@ -540,6 +540,29 @@ TEST(record_id_is_found_wherever_the_layout_puts_it)
 	CHECK(!perf_record_id(built(&b), &with_trailer, &id));
 }
 
+TEST(stamp_is_what_the_whole_sample_says)
+{
+	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+							  PERF_SAMPLE_TIME };
+	const struct perf_layout timeless = { .sample_type = PERF_SAMPLE_TID };
+	uint64_t time;
+	pid_t tid;
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0);
+	put64(&b, 42), put64(&b, 0x1000), put32(&b, 6), put32(&b, 7), put64(&b, 5);
+	CHECK(perf_record_stamp(built(&b), &layout, &time, &tid));
+	CHECK_EQ(parse(&layout), 0);
+	CHECK_EQ(time, record.time_ns);
+	CHECK_EQ(tid, record.tid);
+	CHECK(!perf_record_stamp(built(&b), &timeless, &time, &tid));
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0); /* cut off before the time */
+	put64(&b, 42), put64(&b, 0x1000), put32(&b, 6), put32(&b, 7);
+	CHECK(!perf_record_stamp(built(&b), &layout, &time, &tid));
+	put_mmap2(0, 5);
+	CHECK(!perf_record_stamp(built(&b), &with_trailer, &time, &tid));
+}
+
 TEST(layout_follows_the_attributes)
 {
 	struct perf_event_attr attr = { .sample_type = 0x107,

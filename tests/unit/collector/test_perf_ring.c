@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
 #include "collector/perf_ring.h"
 
 #define SIZE 256
@@ -86,4 +89,114 @@ TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
 	fake.view.head -= 8; /* claims more than was written */
 	CHECK(!ring_view_next(&fake.view, &record));
 	CHECK(fake.view.is_damaged);
+}
+
+/* A ring as the kernel maps it: a page of its own, then the data. */
+struct lender {
+	struct perf_event_mmap_page page;
+	struct fake fake;
+	struct perf_ring ring;
+	struct ring_round rounds[RING_ROUNDS];
+};
+
+static void lender_init(struct lender *lender)
+{
+	memset(lender, 0, sizeof(*lender));
+	fake_init(&lender->fake);
+	lender->ring.map = &lender->page;
+	lender->ring.view = lender->fake.view;
+	lender->ring.rounds = lender->rounds;
+}
+
+static void lender_put(struct lender *lender, uint8_t fill)
+{
+	put_record(&lender->fake, 16, fill);
+	lender->page.data_head = lender->fake.view.head;
+}
+
+/* Reads one round; the loan of its last record, which is taken if there is one. */
+static size_t *lender_read(struct lender *lender)
+{
+	struct bytes record;
+	size_t *loan = NULL;
+
+	perf_ring_begin(&lender->ring);
+	while (perf_ring_next(&lender->ring, &record)) {
+		loan = perf_ring_loan(&lender->ring, record);
+		if (loan)
+			++*loan;
+	}
+	perf_ring_end(&lender->ring);
+	return loan;
+}
+
+TEST(ring_keeps_the_room_of_records_that_are_lent)
+{
+	static struct lender lender;
+
+	lender_init(&lender);
+	lender_put(&lender, 1);
+	size_t *first = lender_read(&lender);
+	lender_put(&lender, 2);
+	size_t *second = lender_read(&lender);
+	CHECK(first && second && first != second);
+	CHECK_EQ(lender.page.data_tail, 0);
+
+	--*second; /* the later one is done with first: nothing is handed back yet */
+	lender_read(&lender);
+	CHECK_EQ(lender.page.data_tail, 0);
+	--*first;
+	lender_read(&lender);
+	CHECK_EQ(lender.page.data_tail, 32);
+}
+
+TEST(ring_hands_back_one_round_while_another_is_needed)
+{
+	static struct lender lender;
+
+	lender_init(&lender);
+	lender_put(&lender, 1);
+	size_t *first = lender_read(&lender);
+	lender_put(&lender, 2);
+	lender_read(&lender);
+	--*first;
+	lender_read(&lender);
+	CHECK_EQ(lender.page.data_tail, 16);
+}
+
+TEST(ring_lends_nothing_when_half_full_nor_what_wraps)
+{
+	static struct lender lender;
+
+	lender_init(&lender);
+	for (int i = 0; i < 8; i++)
+		lender_put(&lender, 1);
+	CHECK(lender_read(&lender) != NULL); /* the 128th byte of 256 */
+	lender_put(&lender, 2);
+	CHECK(lender_read(&lender) == NULL);
+
+	lender_init(&lender);
+	lender.ring.view.at = lender.ring.tail = lender.fake.view.head = SIZE - 8;
+	lender.ring.rounds[0].end = SIZE - 8;
+	lender_put(&lender, 3); /* half of it at the end, half at the beginning */
+	CHECK(lender_read(&lender) == NULL);
+	CHECK_EQ(lender.page.data_tail, SIZE + 8);
+}
+
+TEST(ring_lends_in_so_many_rounds_and_no_more)
+{
+	static struct lender lender;
+	size_t *loan = NULL;
+	unsigned n = 0;
+
+	lender_init(&lender);
+	lender.ring.view.size = lender.fake.view.size; /* records of 16 bytes: 8 fit below the half */
+	for (; n < 2 * RING_ROUNDS; n++) {
+		lender.ring.tail = lender.ring.view.at; /* never half full, as if the ring were large */
+		lender_put(&lender, 1);
+		loan = lender_read(&lender);
+		if (!loan)
+			break;
+	}
+	CHECK_EQ(n, RING_ROUNDS - 1);
 }

@@ -33,7 +33,7 @@ struct report_request {
 	uint64_t limit, max_depth;
 	const char *metric, *focus, *hide;
 	struct option_list threads, columns;
-	bool inlines, loops, pager;
+	bool inlines, loops, lines, pager;
 };
 
 static void profile_freep(struct profile **profile)
@@ -231,7 +231,7 @@ static int show(const struct profile *profile, const struct report_request *requ
 	struct fuse_input input = profile_fuse_input(profile);
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
-				       .lines = request->group == GROUP_LINE };
+				       .lines = request->lines || request->group == GROUP_LINE };
 	struct text_options options = text_options_of(request);
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
@@ -314,6 +314,7 @@ int cmd_report(int argc, char **argv)
 		{ 0, "hide", OPTION_TEXT, &request.hide, "REGEX", "take such functions out of the stacks" },
 		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
+		{ 0, "lines", OPTION_FLAG, &request.lines, NULL, "show the source lines below each scope" },
 		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },
 		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv", "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &html, "OUT.html", "write the whole report as one HTML file instead" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/symbol_options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,17 +36,36 @@ static void note(void *context, bool is_warning, const char *text)
 		fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
 }
 
-static void progress(void *context, size_t done, size_t total)
+/* After a second, and only for somebody who looks. */
+static bool is_slow(const struct symbol_options *options)
 {
-	struct symbol_options *options = context;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (options->verbosity < 0 || !isatty(STDERR_FILENO) ||
-	    (now.tv_sec - options->start.tv_sec) * 1000 +
-						      (now.tv_nsec - options->start.tv_nsec) / 1000000 < 1000)
+	return options->verbosity >= 0 && isatty(STDERR_FILENO) &&
+	       (now.tv_sec - options->start.tv_sec) * 1000 + (now.tv_nsec - options->start.tv_nsec) / 1000000 >= 1000;
+}
+
+static void progress(void *context, size_t done, size_t total)
+{
+	struct symbol_options *options = context;
+
+	if (!is_slow(options))
 		return;
-	fprintf(stderr, "\rcpprof: looking up names: %zu of %zu units ", done, total);
+	fprintf(stderr, "\r\033[Kcpprof: looking up names: %zu of %zu units ", done, total);
+	options->shows_progress = true;
+}
+
+static void fetching(void *context, const char *image, uint64_t done, uint64_t total)
+{
+	struct symbol_options *options = context;
+
+	if (!is_slow(options))
+		return;
+	fprintf(stderr, "\r\033[Kcpprof: fetching debug information of '%s': %" PRIu64, image, done >> 10);
+	if (total)
+		fprintf(stderr, " of %" PRIu64, total >> 10);
+	fputs(" KiB ", stderr);
 	options->shows_progress = true;
 }
 
@@ -61,6 +81,7 @@ struct symbolizer_options symbol_options_open(struct symbol_options *options, in
 			    .symfs = options->symfs,
 			    .asks_debuginfod = true,
 			    .note = note,
+			    .fetching = fetching,
 			    .context = options },
 		.keeps_mangled = !options->demangles,
 		.n_threads = (unsigned)(options->threads < MAX_THREADS ? options->threads : MAX_THREADS),

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/debugfile.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
@@ -111,13 +114,15 @@ static struct image *try_build_id(const struct wanted *wanted, const char *direc
 	return try_printf(wanted, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* The debug link's name beside the image's place under a directory. */
+/* The debug link's name beside the image's place under a directory; under a directory, a place is absolute. */
 static struct image *try_link(const struct wanted *wanted, const char *directory, const char *link)
 {
 	const char *path = wanted->file->image->path;
-	const char *slash = strrchr(path, '/');
+	CLEANUP(freep) char *absolute = directory[0] && path[0] != '/' ? realpath(path, NULL) : NULL;
 
-	return try_printf(wanted, "%s%.*s/%s", directory, slash ? (int)(slash - path) : 0, path, link);
+	path = absolute ? absolute : path;
+	const char *slash = strrchr(path, '/');
+	return try_printf(wanted, "%s%.*s%s", directory, slash ? (int)(slash + 1 - path) : 0, path, link);
 }
 
 typedef struct image *(*try_place)(const struct wanted *wanted, const char *directory, const char *link);
@@ -176,6 +181,18 @@ static struct image *find_by_link(struct wanted *wanted, const char *link)
 	return image;
 }
 
+struct fetch {
+	const struct debug_search *search;
+	const char *image;
+};
+
+static void show_fetch(void *context, uint64_t done, uint64_t total)
+{
+	const struct fetch *fetch = context;
+
+	fetch->search->fetching(fetch->search->context, fetch->image, done, total);
+}
+
 static struct image *ask_debuginfod(const struct wanted *wanted)
 {
 	const struct debug_search *search = wanted->file->search;
@@ -184,8 +201,12 @@ static struct image *ask_debuginfod(const struct wanted *wanted)
 	if (!search->asks_debuginfod || !wanted->build_id->len || !debuginfod_is_wanted())
 		return NULL;
 	say(search, false, "asking debuginfod for '%s'", wanted->file->image->path);
-	if (debuginfod_find(wanted->build_id, &path) < 0) {
-		say(search, false, "debuginfod does not have it");
+	struct fetch fetch = { search, wanted->file->image->path };
+	int error = debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL, &fetch, &path);
+	if (error < 0) {
+		bool is_absent = error == -ENOENT;
+		say(search, !is_absent, "%s '%s'%s%s", is_absent ? "debuginfod does not have" : "debuginfod could not be asked for",
+		    wanted->file->image->path, is_absent ? "" : ": ", is_absent ? "" : strerror(-error));
 		return NULL;
 	}
 	struct image *image = try_file(wanted, path);

@@ -23,6 +23,8 @@ struct debug_search {
 	bool asks_debuginfod;    /* only if DEBUGINFOD_URLS is set as well */
 	/* Each step, for -v, and each refusal; may be NULL. Called by one thread at a time. */
 	void (*note)(void *context, bool is_warning, const char *text);
+	/* Again and again while a server is asked for an image's debug file; total 0 = not known yet; may be NULL. */
+	void (*fetching)(void *context, const char *image, uint64_t done, uint64_t total);
 	void *context;
 };
 

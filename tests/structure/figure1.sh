@@ -18,6 +18,10 @@ for compiler in gcc clang; do
 		fail "$compiler: the path is not that of Figure 1(b): $(cat diff.log)"
 	run 0 "$CPPROF" report --view tree --no-pager --no-loops figure1.data
 	! grep -q 'loop at' run.log || fail "--no-loops shows loops"
+	run 0 "$CPPROF" report --view tree --no-pager --lines figure1.data
+	grep -Eq '[- ] figure1\.c:[0-9]+$' run.log || fail "--lines shows no lines"
+	run 0 "$CPPROF" report --view tree --no-pager --no-inlines figure1.data
+	! grep -q '(inlined)' run.log || fail "--no-inlines shows inlined calls"
 	run 0 "$CPPROF" report --view flat --group-by loop --no-pager figure1.data
 	says "figure1.c:16"
 	ran=1

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/test.h"
@@ -199,6 +200,54 @@ TEST(store_drops_the_oldest_when_it_grows_too_large)
 	CHECK_EQ(newest.len, sizeof(block));
 	store_release(newest);
 	store_close(store);
+	remove_place(&place);
+}
+
+/* Some process's entry, whole: its first byte says who wrote it and how long it is. */
+static bool is_whole(struct bytes bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++)
+		if (bytes.at[i] != bytes.at[0])
+			return false;
+	return bytes.len == 0 || bytes.len == 1000u * bytes.at[0];
+}
+
+static bool use_at_once(const struct place *place, unsigned who)
+{
+	static uint8_t block[8000];
+
+	memset(block, (int)who, 1000u * who);
+	for (uint64_t i = 0; i < 100; i++) {
+		struct store *store = store_open(place->path, 16 * 1024); /* so small that others' entries go */
+		struct store_key at = { "block", 1, { i % 3, 0 } };
+		store_put(store, &at, (struct bytes){ block, 1000u * who });
+		struct bytes bytes = store_get(store, &at);
+		bool is_good = store && is_whole(bytes);
+		store_release(bytes);
+		store_close(store);
+		if (!is_good)
+			return false;
+	}
+	return true;
+}
+
+TEST(store_is_used_by_many_processes_at_once)
+{
+	struct place place = new_place();
+	pid_t children[4];
+
+	for (unsigned i = 0; i < ARRAY_LEN(children); i++) {
+		children[i] = fork();
+		CHECK(children[i] >= 0);
+		if (children[i] == 0)
+			_exit(use_at_once(&place, i + 1) ? 0 : 1);
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(children); i++) {
+		int status = -1;
+		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
+		CHECK_EQ(status, 0);
+	}
+	CHECK(each_file(&place, NULL) <= 3); /* and nothing half-written is left */
 	remove_place(&place);
 }
 

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Where debug information is found, in which order, and what is refused.
+. "$(dirname "$0")/lib.sh"
+need gcc objcopy strip nm xz readelf
+
+printf 'int work(int x)\n{\n\treturn x * 3;\n}\nstatic __attribute__((noinline)) int hidden(int x)\n{\n\treturn x - 1;\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn work(argc) + hidden(argc);\n}\n' >a.c
+gcc -O1 -g -Wl,--build-id=sha1 -o whole a.c || fail "cannot compile"
+symbols=$HERE/whole
+id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+objcopy --only-keep-debug whole all.debug
+at_line='"file":"'$HERE'/a.c","line":'
+
+# In the image itself, and then nowhere else.
+locate whole work -v
+shows '"function":"work"'
+shows "$at_line"
+grep -q "no '" err.log && fail "looked further than the image"
+
+# Stripped: only the names of exported functions, unless one of these is there.
+strip -g whole -o bare
+locate bare work -v
+shows '"function":"work"'
+grep -qF "$at_line" out.log && fail "lines out of nowhere"
+warns "debug information of 'bare'"
+warns "no '/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug'"
+
+mkdir -p dirs/.build-id/"${id:0:2}"
+cp all.debug dirs/.build-id/"${id:0:2}"/"${id:2}".debug
+locate bare work --debug-dir "$HERE/dirs" -v
+shows "$at_line"
+warns "found '$HERE/dirs/.build-id/"
+
+mkdir -p sysroot/usr/lib/debug/.build-id/"${id:0:2}"
+cp all.debug sysroot/usr/lib/debug/.build-id/"${id:0:2}"/"${id:2}".debug
+locate bare work --symfs "$HERE/sysroot" -v
+shows "$at_line"
+warns "found '$HERE/sysroot/usr/lib/debug/.build-id/"
+
+# By debug link: beside it, and under .debug; the build-id goes first.
+cp all.debug linked.debug
+objcopy --add-gnu-debuglink=linked.debug bare linked
+locate linked work -v
+shows "$at_line"
+warns "found 'linked.debug'\|found '/linked.debug'\|found '$HERE/linked.debug'\|found './linked.debug'"
+locate "$HERE/linked" work -v --debug-dir "$HERE/dirs"
+warns "found '$HERE/dirs/.build-id/"
+mkdir .debug
+mv linked.debug .debug/
+locate "$HERE/linked" work -v
+shows "$at_line"
+warns "found '$HERE/.debug/linked.debug'"
+
+# Another program's debug file is refused, by build-id or by checksum, and said so without -v.
+sed 's/x \* 3/x * 5 + 7/' a.c >b.c
+gcc -O1 -g -Wl,--build-id=sha1 -o other b.c
+objcopy --only-keep-debug other .debug/linked.debug
+locate "$HERE/linked" work
+warns "warning: debug file '$HERE/.debug/linked.debug' is not of '$HERE/linked': its build-id is another"
+grep -qF "a.c" out.log && fail "a refused file was used"
+grep -qF "b.c" out.log && fail "a refused file was used"
+objcopy --remove-section .note.gnu.build-id "$HERE/linked" nameless
+locate "$HERE/nameless" work
+warns "its checksum is another"
+
+# Names of functions that only the compressed symbol table in the image knows.
+nm whole --format=posix --defined-only | awk '$2 == "t" && $1 == "hidden" { print $1 }' >keep
+objcopy -S --remove-section .gnu_debuglink --keep-symbols=keep whole mini 2>/dev/null
+[ -n "$(nm mini 2>/dev/null)" ] || fail "the small symbol table is empty"
+xz -k mini
+strip whole -o stripped
+objcopy --add-section .gnu_debugdata=mini.xz stripped packed
+locate packed hidden
+shows '"function":"hidden"'
+locate stripped hidden
+shows '"function":"stripped+0x'
+cp out.log before
+locate stripped hidden
+cmp -s before out.log || fail "a made-up name changes"
+
+# Rewritten paths.
+locate whole work --source-map "$HERE=/new"
+shows '"file":"/new/a.c"'
+exit 0

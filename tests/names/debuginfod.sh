@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Debug information from a server on the loopback: asked only when DEBUGINFOD_URLS names it, refused if it is of
+# another program, given up when it stalls, told of while it comes.
+. "$(dirname "$0")/lib.sh"
+need gcc objcopy strip nm readelf python3
+ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod"
+
+printf 'int work(int x)\n{\n\treturn x * 3 + MARK;\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn work(argc);\n}\n' >a.c
+make() { # NAME NUMBER: a program of its own build-id, its debug file apart
+	gcc -O1 -g -DMARK="$2" -Wl,--build-id=sha1 -o "$1.whole" a.c || fail "cannot compile"
+	strip -g "$1.whole" -o "$1"
+	objcopy --only-keep-debug "$1.whole" "$1.debug"
+	readelf -n "$1" | sed -n 's/.*Build ID: //p'
+}
+mkdir served
+id=$(make plain 1)
+absent=$(make absent 2)
+wrong=$(make wrong 3)
+stalled=$(make stalled 4)
+slow=$(make slow 5)
+[ "$id" != "$absent" ] || fail "two programs of one build-id"
+cp plain.debug "served/$id.debug"
+cp plain.debug "served/$wrong.debug"
+cp slow.debug "served/$slow.slow"
+touch "served/$stalled.stall"
+python3 "$TESTS/server.py" served port 2>server.log &
+started+=($!)
+for _ in $(seq 100); do
+	[ -s port ] && break
+	sleep 0.05
+done
+[ -s port ] || skip "no server on the loopback"
+url=http://127.0.0.1:$(cat port)
+export DEBUGINFOD_CACHE_PATH=$HERE/fetched no_proxy=127.0.0.1
+line='"file":"'$HERE'/a.c","line":'
+symbols=plain.whole
+
+# Nobody is asked unless the user says so.
+locate plain work -v
+grep -qF "$line" out.log && fail "lines out of nowhere"
+[ ! -e served/asked ] || fail "a server was asked without being named"
+
+DEBUGINFOD_URLS=$url locate plain work -v
+shows "$line"
+warns "asking debuginfod for 'plain'"
+grep -q "/buildid/$id/debuginfo" served/asked || fail "the server was not asked"
+
+DEBUGINFOD_URLS=$url locate absent work -v
+warns "debuginfod does not have 'absent'"
+shows '"function":"work","file":null'
+
+# The server's answer is believed no more than any other file.
+DEBUGINFOD_URLS=$url locate wrong work
+warns "warning: .* is not of 'wrong': its build-id is another"
+grep -qF "$line" out.log && fail "a refused file was used"
+
+# Nobody there, or nobody who answers: a warning, and the names of symbols.
+DEBUGINFOD_URLS=http://127.0.0.1:1 locate absent work
+shows '"function":"work","file":null'
+DEBUGINFOD_TIMEOUT=1 DEBUGINFOD_URLS=$url locate stalled work
+warns "warning: debuginfod could not be asked for 'stalled'"
+shows '"function":"work","file":null'
+
+# On a terminal, after a second, a line says what is being waited for; elsewhere nothing does.
+cat >terminal.py <<'P'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.dup2(os.open("address", os.O_RDONLY), 0)
+    os.dup2(os.open("out.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+try:
+    while True:
+        piece = os.read(fd, 4096)
+        if not piece:
+            break
+        text += piece
+except OSError:
+    pass
+os.waitpid(pid, 0)
+sys.stdout.write(text.decode(errors="replace"))
+P
+nm slow.whole | awk '$3 == "work" { print $1 }' >address
+DEBUGINFOD_URLS=$url python3 terminal.py "$CPPROF" inspect locations --no-cache slow >err.log
+shows "$line"
+warns "fetching debug information of 'slow': [0-9]* of [0-9]* KiB"
+exit 0

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# How functions are called: stubs, pieces and clones, mangled names, functions without any.
+. "$(dirname "$0")/lib.sh"
+need gcc g++ objdump nm strip
+
+# at FILE VADDR OPTIONS...: the location of an address, to out.log
+at() {
+	local file=$1 vaddr=$2
+	shift 2
+	echo "$vaddr" | "$CPPROF" inspect locations --no-cache "$@" "$file" >out.log 2>err.log || fail "inspect locations $file"
+}
+
+cat >a.cc <<'C'
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+namespace shape {
+template <typename T> struct square {
+	T side;
+	__attribute__((noinline)) T area(T scale) const;
+};
+template <typename T> T square<T>::area(T scale) const
+{
+	return side * side * scale;
+}
+template struct square<int>;
+__attribute__((cold, noinline)) void complain(const char *why)
+{
+	std::fprintf(stderr, "%s\n", why);
+}
+__attribute__((noinline)) int check(int scale)
+{
+	if (scale < 0) {
+		complain("negative");
+		throw std::runtime_error("scale");
+	}
+	return scale + 1;
+}
+}
+int main(int argc, char **)
+{
+	shape::square<int> s{ argc };
+	std::printf("%d\n", s.area(shape::check(argc)));
+	return std::abs(argc) > 100;
+}
+C
+g++ -O2 -g -freorder-blocks-and-partition -o program a.cc || fail "cannot compile"
+
+# A stub of the PLT goes by the name of what it calls.
+stub=$(objdump -d --no-show-raw-insn program | sed -n 's/^0*\([0-9a-f]*\) <fprintf@plt>:.*/\1/p;s/^0*\([0-9a-f]*\) <fwrite@plt>:.*/\1/p' | head -1)
+if [ -n "$stub" ]; then
+	at program "$stub"
+	grep -Eq '"function":"(fprintf|fwrite)@plt"' out.log || fail "a stub is not named by what it calls"
+fi
+
+# Demangled and not.
+mangled=_ZNK5shape6squareIiE4areaEi
+symbols=program
+locate program $mangled
+shows '"function":"shape::square<int>::area(int) const"'
+locate program $mangled --no-demangle
+shows "\"function\":\"$mangled\""
+
+# A cold part is shown as one, with the function's name, with debug information and without.
+cold=$(nm program | awk '$3 == "_ZN5shape5checkEi.cold" { print $1 }')
+[ -n "$cold" ] || fail "the compiler made no cold part"
+at program "$cold"
+shows 'shape::check(int) [.cold]'
+strip -g program -o bare
+at bare "$cold"
+shows 'shape::check(int) [.cold]'
+
+# Clones, whatever the compiler made of them.
+cat >clones.s <<'S'
+	.text
+	.globl main
+	.type main, %function
+main:	ret
+	.size main, .-main
+	.type work.constprop.0, %function
+work.constprop.0: ret
+	.size work.constprop.0, .-work.constprop.0
+	.type work.part.3.isra.1, %function
+work.part.3.isra.1: ret
+	.size work.part.3.isra.1, .-work.part.3.isra.1
+	.type plain.name, %function
+plain.name: ret
+	.size plain.name, .-plain.name
+	.globl twin
+	.type twin, %function
+	.type local_twin, %function
+local_twin:
+twin:	ret
+	.size twin, .-twin
+	.size local_twin, .-local_twin
+	.type sized, %function
+sized:
+unsized:
+	ret
+	.size sized, .-sized
+	.section .note.GNU-stack,"",%progbits
+S
+gcc -o clones clones.s || fail "cannot assemble"
+symbols=clones
+locate clones work.constprop.0
+shows '"function":"work [.constprop]"'
+locate clones work.part.3.isra.1
+shows '"function":"work [.part.isra]"'
+locate clones plain.name
+shows '"function":"plain.name"'
+# Of two names for one place: global before local, with a size before without.
+locate clones local_twin
+shows '"function":"twin"'
+locate clones unsized
+shows '"function":"sized"'
+
+# However many threads look, the answer is one.
+objdump -d --no-show-raw-insn program | awk -F: '/^ +[0-9a-f]+:/ { gsub(/ /, "", $1); print $1 }' >addresses
+for threads in 1 2 7; do
+	"$CPPROF" inspect locations --no-cache --threads $threads program <addresses >out.$threads || fail "inspect locations"
+	cmp -s out.1 out.$threads || fail "$threads threads find something else"
+done
+[ -z "$(ls -A cache)" ] || fail "--no-cache leaves something"
+
+# From the store, cold, warm and damaged, the answer is the same.
+for turn in cold warm damaged; do
+	"$CPPROF" inspect locations program <addresses >out.$turn || fail "inspect locations"
+	cmp -s out.1 out.$turn || fail "the $turn store says something else"
+	for entry in cache/cpprof/*; do
+		[ $turn = warm ] && printf '\1\2\3\4' | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null
+	done
+done
+exit 0

@@ -16,6 +16,7 @@ struct code_page {
 	uint8_t bytes[PAGE_BYTES];
 	size_t len;
 	uint64_t epoch, version; /* version 0: not readable */
+	uint64_t sample;         /* that it was last read for */
 };
 
 struct code_pages {
@@ -23,7 +24,7 @@ struct code_pages {
 	void *context;
 	struct map by_place; /* pid and page number -> pages */
 	VEC(struct code_page *) pages;
-	uint64_t epoch, epoch_end_ns, version;
+	uint64_t epoch, epoch_end_ns, version, sample;
 	uint8_t bridge[2 * CODE_AT_LEAST]; /* an instruction that goes on into the next page */
 };
 
@@ -57,6 +58,7 @@ void code_pages_free(struct code_pages *pages)
 
 void code_pages_tick(struct code_pages *pages, uint64_t time_ns)
 {
+	pages->sample++;
 	if (time_ns < pages->epoch_end_ns && pages->epoch_end_ns - time_ns <= EPOCH_NS)
 		return;
 	pages->epoch++;
@@ -75,6 +77,7 @@ static void refresh(struct code_pages *pages, struct code_page *page, pid_t pid,
 	ssize_t n = pages->read ? pages->read(pages->context, pid, start, bytes, sizeof(bytes)) : -1;
 
 	page->epoch = pages->epoch;
+	page->sample = pages->sample;
 	if (n <= 0 || ((size_t)n == page->len && memcmp(bytes, page->bytes, page->len) == 0))
 		return;
 	memcpy(page->bytes, bytes, (size_t)n);
@@ -99,6 +102,16 @@ static struct code_page *page_at(struct code_pages *pages, pid_t pid, uint64_t p
 	if (page->epoch != pages->epoch)
 		refresh(pages, page, pid, number << PAGE_SIZE_LOG2);
 	return page;
+}
+
+bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc)
+{
+	struct code_page *page = page_at(pages, pid, pc);
+	uint64_t version = page->version;
+
+	if (page->sample != pages->sample)
+		refresh(pages, page, pid, pc & ~(uint64_t)(PAGE_BYTES - 1));
+	return page->version != version;
 }
 
 uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc)

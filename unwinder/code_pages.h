@@ -18,7 +18,7 @@ struct code_pages;
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
 
-/* Starts an epoch if the last one is over. */
+/* A sample has come. Starts an epoch if the last one is over. */
 void code_pages_tick(struct code_pages *pages, uint64_t time_ns);
 /* The present one; never 0. */
 uint64_t code_pages_epoch(const struct code_pages *pages);
@@ -29,5 +29,7 @@ uint64_t code_pages_epoch(const struct code_pages *pages);
 /* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next
  * call. */
 struct bytes code_pages_at(struct code_pages *pages, pid_t pid, uint64_t pc);
+/* Reads the page now, but once a sample at most. True if it has changed. */
+bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc);
 /* 0 if the page cannot be read. */
 uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc);

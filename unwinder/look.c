@@ -47,6 +47,7 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 	}
 	bool is_jit = entry->is_mapped && images_get(walker->images, entry->image)->kind == IMAGE_JIT;
 	entry->epoch = is_jit ? code_pages_epoch(walker->code) : 0;
+	entry->version = is_jit ? code_pages_version(walker->code, pid, entry->pc) : 0;
 	if (is_jit)
 		look_at_jit(walker, pid, entry);
 	else
@@ -71,6 +72,22 @@ const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid
 	entry->is_return = is_return;
 	fill(walker, space, pid, entry);
 	return entry;
+}
+
+bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
+{
+	struct pc_entry *slot =
+		&walker->entries[hash_u64(entry->pc * 2 + entry->is_return) & (N_ENTRIES - 1)];
+
+	if (!entry->epoch)
+		return false;
+	bool is_new = code_pages_renew(walker->code, pid, entry->pc);
+	is_new |= entry->version != code_pages_version(walker->code, pid, entry->pc);
+	if (!is_new)
+		return false;
+	fill(walker, space, pid, entry);
+	*slot = *entry;
+	return true;
 }
 
 static enum verdict judge_direct(struct walker *walker, const struct pc_entry *callee,
@@ -116,7 +133,8 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	walker->code = code_pages_new(options->read_code, options->read_context);
 	walker->jit = jit_new(isa, walker->code, recipe_cache_store(walker->cache));
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
-		walker->managed[kind] = managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
+		walker->managed[kind] =
+			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
 	walker->entries = alloc_zero(N_ENTRIES, sizeof(*walker->entries));
 	walker->memory.read = options->read_memory;
 	walker->memory.context = options->read_context;

@@ -178,7 +178,9 @@ static void find_call(const struct recipe_cache *cache, const struct image *imag
 		return;
 	}
 	if (!cache->isa->ends_in_call(before, vaddr, &call)) {
-		ret->call = CALL_NONE;
+		before = bytes_slice(image_code(image, vaddr - MADE_CALL_MAX), 0, MADE_CALL_MAX);
+		bool is_made = before.len == MADE_CALL_MAX && template_is_made_call(cache->isa, before, vaddr);
+		ret->call = is_made ? CALL_INDIRECT : CALL_NONE;
 		return;
 	}
 	ret->call = call.flow == FLOW_CALL ? CALL_DIRECT : CALL_INDIRECT;

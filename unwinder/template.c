@@ -197,7 +197,8 @@ bool template_is_context_start(const struct image *image, const struct isa *isa,
 	struct insn insn[4];
 
 	for (size_t n = 0; n < ARRAY_LEN(insn);) {
-		if (!isa->decode || isa->decode(image_code(image, vaddr), vaddr, &insn[n]) < 0 || insn[n].len == 0)
+		if (!isa->decode || isa->decode(image_code(image, vaddr), vaddr, &insn[n]) < 0 ||
+		    insn[n].len == 0)
 			return false;
 		vaddr += insn[n].len;
 		if (n > 0 || !(insn[n].is_padding || insn[n].is_entry_mark))
@@ -208,4 +209,27 @@ bool template_is_context_start(const struct image *image, const struct isa *isa,
 		       insn[1].reads == 1 && insn[2].flow == FLOW_JUMP;
 	return does(&insn[0], EFFECT_SET, isa->sp, 3) && does(&insn[1], EFFECT_LOAD, 5, isa->sp) &&
 	       insn[3].flow == FLOW_BRANCH;
+}
+
+/* ---- calls made by hand ------------------------------------------------------------------------- */
+
+bool template_is_made_call(const struct isa *isa, struct bytes before, uint64_t vaddr)
+{
+	struct insn insn = { 0 };
+	bool has_address = false;
+
+	if (isa->call_pushes_ra || before.len % isa->min_insn)
+		return false;
+	for (uint64_t at = vaddr - before.len; at < vaddr; at += insn.len) {
+		if (isa->decode(bytes_from(before, before.len - (size_t)(vaddr - at)), at, &insn) < 0 ||
+		    !insn.len)
+			return false;
+		const struct effect *e = &insn.effect[0];
+		if (insn.clobbers >> isa->ra & 1)
+			has_address = false;
+		if (insn.n_effects && e->kind == EFFECT_SET && e->reg == isa->ra)
+			has_address =
+				e->base == REG_NONE && e->index == REG_NONE && (uint64_t)e->imm == vaddr;
+	}
+	return has_address && (insn.flow == FLOW_JUMP_INDIRECT || insn.flow == FLOW_JUMP);
 }

@@ -23,3 +23,9 @@ bool template_is_entry(const struct image *image, const struct frames *frames, u
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /* Is this where makecontext makes a coroutine's function return to? Nobody called that either. */
 bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
+/*
+ * Do these bytes, which end at vaddr, make a call by hand: put vaddr where a call leaves the return address
+ * and jump? Only where calls leave it in a register.
+ */
+bool template_is_made_call(const struct isa *isa, struct bytes before, uint64_t vaddr);
+#define MADE_CALL_MAX 32 /* bytes worth looking at */

@@ -60,13 +60,15 @@ static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
 	return recipe_cache_recipes(walk->walker->cache)->recipes.at[recipe].is_signal_frame;
 }
 
-/* Interpreted methods lie above each other by their frame pointers; what counts of sp is where compiled code has it. */
+/* Interpreted methods lie above each other by their frame pointers; what counts of sp is where compiled code
+ * has it. */
 static bool has_interpreter_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	unsigned fp = walk->walker->isa->fp;
 
 	return attempt->step->cfa > walk->regs->value[fp] ||
-	       (regs_known(&attempt->step->regs, fp) && attempt->step->regs.value[fp] > walk->regs->value[fp]);
+	       (regs_known(&attempt->step->regs, fp) &&
+		attempt->step->regs.value[fp] > walk->regs->value[fp]);
 }
 
 /* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
@@ -165,6 +167,9 @@ static void check(struct walk *walk, struct attempt *attempt)
 		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
 	if (attempt->verdict == VERDICT_INVALID && returns_to_interpreter(walk, attempt))
 		attempt->verdict = VERDICT_LIKELY;
+	else if (attempt->verdict == VERDICT_INVALID &&
+		 walk_look_again(walker, walk->space, walk->pid, &attempt->caller))
+		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
 	if (attempt->verdict == VERDICT_INVALID) {
 		fail(attempt, STACK_INVALID_STEP,
 		     attempt->caller.is_mapped ? "no call that leads here stands before the return address"
@@ -237,7 +242,8 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 	try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
 	if (attempt->is_good || attempt->is_root)
 		return;
-	if (mode == UNWIND_AUTO && is_jit(&walk->here) && try_managed(walk, attempt))
+	bool is_managed = mode == UNWIND_AUTO && is_jit(&walk->here) && !(is_known && walk->is_interrupted);
+	if (is_managed && try_managed(walk, attempt))
 		return;
 	if (pair->recipe[1] != RECIPE_NONE)
 		try_recipe(walk, pair->recipe[1], &other);
@@ -290,6 +296,8 @@ static enum stack_end run(struct walk *walk)
 		if (walk->here.place.is_root)
 			return end_at_root(walk);
 		try_all(walk, &attempt);
+		if (!attempt.is_good && walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
+			try_all(walk, &attempt);
 		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))
 			return end_at_root(walk);
 		if (!attempt.is_good)

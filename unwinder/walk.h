@@ -14,7 +14,8 @@
 /* A small table in front of the recipe cache: what was found out about a pc of an address space. */
 struct pc_entry {
 	uint64_t pc, generation;
-	uint64_t epoch; /* of the code's pages, if it is in no file; else 0: it stays what it is */
+	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it stays what it is */
+	uint64_t version; /* of its page, then */
 	bool is_return;
 	bool is_mapped; /* executable, that is */
 	image_id image;

@@ -7,6 +7,11 @@
 /* What is known of a pc. Valid until the next call with another pc. */
 const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
 				 bool is_return);
+/*
+ * The same for code in no file, after a look at what it is at this moment: it may have been written since
+ * the page was last read. False if nothing new was found.
+ */
+bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry);
 
 /*
  * The verdict of a step from callee to caller: do the bytes before the return address call the callee?

@@ -195,6 +195,25 @@ TEST(jit_code_that_was_written_over_is_looked_at_again)
 	scene_done(&s);
 }
 
+TEST(jit_code_that_is_new_is_seen_at_once)
+{
+	struct scene s;
+	const uint64_t words[8] = { 0, pc_of(CALLER + 1) };
+
+	scene_init(&s, UNWIND_AUTO);
+	s.target.code[CALLER] = 0;
+	s.target.code[LEAF] = JUMP_X8;
+	walk(&s, LEAF, pc_of(CALLER + 1), words, 8);
+	CHECK_EQ(s.stack.frames.n, 1);
+	s.target.code[CALLER] = CALL;
+	s.target.code[LEAF] = NOP;
+	s.event.time_ns++;
+	walk(&s, LEAF, pc_of(CALLER + 1), words, 8);
+	CHECK_EQ(s.stack.frames.n, 3);
+	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
+	scene_done(&s);
+}
+
 TEST(jit_code_that_cannot_be_read_ends_the_stack_without_an_image)
 {
 	struct scene s;

@@ -42,3 +42,17 @@ TEST(template_knows_where_coroutines_of_x86_return_to)
 	CHECK(is_context_start(&isa_x86_64, code, TEXT));
 	CHECK(!is_context_start(&isa_x86_64, code, TEXT + 3));
 }
+
+TEST(template_knows_calls_made_by_hand)
+{
+	/* adr x30, .+12; ldr x2, [x1]; br x17 */
+	struct bytes code = PROGRAM(0x7e, 0, 0, 0x10, 0x22, 0, 0x40, 0xf9, 0x20, 0x02, 0x1f, 0xd6);
+	/* adr x30, .+12; mov x30, x1; br x17 */
+	struct bytes other = PROGRAM(0x7e, 0, 0, 0x10, 0xfe, 0x03, 0x01, 0xaa, 0x20, 0x02, 0x1f, 0xd6);
+
+	CHECK(template_is_made_call(&isa_aarch64, code, TEXT + 12));
+	CHECK(!template_is_made_call(&isa_aarch64, bytes_slice(code, 0, 8), TEXT + 8)); /* does not jump */
+	CHECK(!template_is_made_call(&isa_aarch64, bytes_from(code, 4), TEXT + 12));    /* no address */
+	CHECK(!template_is_made_call(&isa_aarch64, other, TEXT + 12));
+	CHECK(!template_is_made_call(&isa_x86_64, code, TEXT + 12));
+}

@@ -193,9 +193,65 @@ int compress_gzip(struct bytes in, struct buffer *ret)
 	return deflate_all(in, 15 + 16, ret);
 }
 
-int compress_deflate_raw(struct bytes in, struct buffer *ret)
+/* ---- a stream --------------------------------------------------------------------------------- */
+
+#define STREAM_CHUNK (64u << 10)
+
+struct compressor {
+	z_stream z;
+	FILE *to;
+	uint8_t out[STREAM_CHUNK];
+};
+
+/* False if what came out could not be written. */
+static bool push_out(struct compressor *c, int flush)
 {
-	return deflate_all(in, -15, ret);
+	int status;
+
+	do {
+		c->z.next_out = c->out;
+		c->z.avail_out = sizeof(c->out);
+		status = deflate(&c->z, flush);
+		size_t len = sizeof(c->out) - c->z.avail_out;
+		if (fwrite(c->out, 1, len, c->to) != len)
+			return false;
+	} while (c->z.avail_out == 0 || (flush == Z_FINISH && status == Z_OK));
+	return true;
+}
+
+static ssize_t compressor_write(void *cookie, const char *bytes, size_t len)
+{
+	struct compressor *c = cookie;
+
+	c->z.next_in = (uint8_t *)(uintptr_t)bytes;
+	c->z.avail_in = (uInt)len; /* no more than the stream's buffer at a time */
+	return push_out(c, Z_NO_FLUSH) ? (ssize_t)len : 0;
+}
+
+static int compressor_close(void *cookie)
+{
+	struct compressor *c = cookie;
+	bool is_written = push_out(c, Z_FINISH);
+
+	deflateEnd(&c->z);
+	free(c);
+	return is_written ? 0 : EOF;
+}
+
+FILE *compress_stream(FILE *to, enum compress_kind kind)
+{
+	struct compressor *c = alloc_zero(1, sizeof(*c));
+	const cookie_io_functions_t functions = { .write = compressor_write, .close = compressor_close };
+
+	c->to = to;
+	if (deflateInit2(&c->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kind == COMPRESS_GZIP ? 15 + 16 : -15, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(c);
+		return NULL;
+	}
+	FILE *stream = fopencookie(c, "w", functions);
+	if (stream)
+		setvbuf(stream, NULL, _IOFBF, STREAM_CHUNK);
+	return stream;
 }
 
 uint32_t compress_crc32(struct bytes in)

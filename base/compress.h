@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 
@@ -20,10 +21,16 @@ struct buffer {
 int decompress_zlib(struct bytes in, size_t limit, struct buffer *ret);
 int decompress_xz(struct bytes in, size_t limit, struct buffer *ret);
 int decompress_zstd(struct bytes in, size_t limit, struct buffer *ret);
-/* gzip and raw deflate, for exports. */
 int compress_gzip(struct bytes in, struct buffer *ret);
-int compress_deflate_raw(struct bytes in, struct buffer *ret);
 int compress_zstd(struct bytes in, int level, struct buffer *ret);
+
+/*
+ * A stream that compresses what is written to it and writes that to another one. Closing it ends the compression and
+ * leaves `to` open; fclose tells whether all of it could be written.
+ */
+enum compress_kind { COMPRESS_GZIP, COMPRESS_DEFLATE };
+FILE *compress_stream(FILE *to, enum compress_kind kind);
+
 /* The CRC-32 of gzip, which debug links use too. */
 uint32_t compress_crc32(struct bytes in);
 

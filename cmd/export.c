@@ -79,17 +79,6 @@ static int close_beside(FILE *to, const char *path, const char *temporary, int e
 	return error;
 }
 
-static int write_whole(const char *path, const char *bytes, size_t len, struct diag *diag)
-{
-	CLEANUP(freep) char *temporary = NULL;
-	FILE *to = open_beside(path, &temporary);
-
-	if (!to)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	fwrite(bytes, 1, len, to); /* closing tells whether that worked */
-	return close_beside(to, path, temporary, 0, diag);
-}
-
 static int write_stream(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
 			const char *path, struct diag *diag)
 {
@@ -106,19 +95,15 @@ static int write_stream(const struct exporter *exporter, const struct export_inp
 static int write_gzip(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
 		      const char *path, struct diag *diag)
 {
-	CLEANUP(freep) char *plain = NULL;
-	struct buffer packed = { 0 };
-	size_t len = 0;
-	FILE *to = open_memstream(&plain, &len);
+	CLEANUP(freep) char *temporary = NULL;
+	FILE *to = open_beside(path, &temporary), *packed = to ? compress_stream(to, COMPRESS_GZIP) : NULL;
 
-	int error = export_profile(exporter, input, options, to, diag);
-	fclose(to);
-	if (error == 0)
-		error = compress_gzip((struct bytes){ (const uint8_t *)plain, len }, &packed);
-	if (error == 0)
-		error = write_whole(path, (const char *)packed.at, packed.len, diag);
-	free(packed.at);
-	return error;
+	if (!packed)
+		return diag_set(diag, -errno, "cannot write '%s'", path);
+	int error = export_profile(exporter, input, options, packed, diag);
+	if (fclose(packed) != 0 && error == 0)
+		error = diag_set(diag, errno ? -errno : -EIO, "cannot write '%s'", path);
+	return close_beside(to, path, temporary, error, diag);
 }
 
 int export_to(const struct exporter *exporter, const struct profile *profile, const struct export_choice *choice, const char *path,

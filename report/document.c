@@ -131,26 +131,23 @@ static void add_nodes(struct document *document, uint32_t *node_of)
 	free(index.slots);
 }
 
-static void add_point(struct document *document, const struct scope_value *value, uint32_t node)
+struct document_point document_point(const struct document *document, size_t point)
 {
+	const struct scope_value *value = &document->tree->values.at[document->points.at[point]];
 	const struct scope *scope = &document->tree->scopes.at[value->scope];
 
-	if (scope->kind != SCOPE_LINE)
-		return;
-	struct document_point *last = document->points.n ? &document->points.at[document->points.n - 1] : NULL;
-	struct document_point point = { node, scope->file, scope->line, scope->image, scope->vaddr, value->metric, value->value };
-	if (last && last->node == node && last->vaddr == point.vaddr && last->line == point.line && last->metric == point.metric)
-		last->value += point.value;
-	else
-		vec_push(&document->points, point);
+	return (struct document_point){ document->node_of[value->scope], scope->file, scope->line, scope->image, scope->vaddr,
+					value->metric, value->value };
 }
 
-static void add_values(struct document *document, const uint32_t *node_of)
+static void add_values(struct document *document)
 {
+	vec_reserve(&document->values, document->tree->values.n);
 	for (size_t i = 0; i < document->tree->values.n; i++) {
 		struct scope_value value = document->tree->values.at[i];
-		add_point(document, &value, node_of[value.scope]);
-		value.scope = node_of[value.scope];
+		if (document->tree->scopes.at[value.scope].kind == SCOPE_LINE)
+			vec_push(&document->points, (uint32_t)i);
+		value.scope = document->node_of[value.scope];
 		vec_push(&document->values, value);
 	}
 	document->values.n = scope_values_settle(document->values.at, document->values.n);
@@ -175,13 +172,11 @@ static void add_totals(struct document *document)
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree)
 {
-	uint32_t *node_of = alloc_resize(NULL, tree->scopes.n, sizeof(uint32_t));
-
 	*document = (struct document){ .profile = profile, .tree = tree, .n_metrics = tree->n_metrics };
-	add_nodes(document, node_of);
-	add_values(document, node_of);
+	document->node_of = alloc_resize(NULL, tree->scopes.n, sizeof(uint32_t));
+	add_nodes(document, document->node_of);
+	add_values(document);
 	add_totals(document);
-	free(node_of);
 }
 
 void document_done(struct document *document)
@@ -192,6 +187,7 @@ void document_done(struct document *document)
 	vec_done(&document->parent);
 	vec_done(&document->values);
 	vec_done(&document->points);
+	free(document->node_of);
 	free(document->self);
 	free(document->inclusive);
 }

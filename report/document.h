@@ -38,13 +38,15 @@ struct document {
 	VEC(uint32_t) frame;               /* node -> frame */
 	VEC(uint32_t) parent;              /* node -> node, NO_NODE for the root */
 	VEC(struct scope_value) values;    /* sorted by node, thread, metric; `scope` is the node */
-	VEC(struct document_point) points;
+	VEC(uint32_t) points;              /* costs of single lines: each is one of the tree's values; document_point */
+	uint32_t *node_of;                 /* scope -> the node its costs belong to */
 	uint64_t *self, *inclusive;        /* [node * n_metrics + metric] */
 	uint32_t n_metrics;
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
 void document_done(struct document *document);
+struct document_point document_point(const struct document *document, size_t point);
 
 /* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>". Valid until the next call. */
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);

@@ -15,6 +15,7 @@
 #include "report/document.h"
 #include "report/exporter.h"
 
+#define SETTLE_LEAST (1u << 18) /* entries: a few megabytes */
 #define NO_CALL 0 /* in entry.callee: the cost is the function's own; else the callee + 1 */
 
 /* One number of a cost line or of a call. */
@@ -40,6 +41,7 @@ struct callgrind {
 	uint32_t *active; /* of each function: how often it stands on the current path */
 	VEC(uint32_t) path;
 	VEC(struct entry) entries;
+	size_t settle_at; /* so many entries are added up before more come */
 };
 
 /* ---- functions -------------------------------------------------------------------------------- */
@@ -100,6 +102,52 @@ static uint32_t metric_of(const struct callgrind *c, uint32_t column)
 	return column == 0 ? c->first : column <= c->first ? column - 1 : column;
 }
 
+static int compare(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = compare(a->function, b->function);
+
+	order = order ? order : compare(a->callee, b->callee);
+	order = order ? order : compare(a->file, b->file);
+	order = order ? order : compare(a->line, b->line);
+	return order ? order : compare(a->column, b->column);
+}
+
+static bool is_same_place(const struct entry *a, const struct entry *b)
+{
+	return a->function == b->function && a->callee == b->callee && a->file == b->file &&
+	       a->line == b->line;
+}
+
+/* Entries of one place and column become one: the graph is much smaller than the tree it is made of. */
+static void settle(struct callgrind *c)
+{
+	size_t n = 0;
+
+	if (c->entries.n)
+		qsort(c->entries.at, c->entries.n, sizeof(*c->entries.at), by_place);
+	for (size_t i = 0; i < c->entries.n; i++) {
+		if (n && by_place(&c->entries.at[n - 1], &c->entries.at[i]) == 0)
+			c->entries.at[n - 1].value += c->entries.at[i].value;
+		else
+			c->entries.at[n++] = c->entries.at[i];
+	}
+	c->entries.n = n;
+	c->settle_at = 2 * n > SETTLE_LEAST ? 2 * n : SETTLE_LEAST;
+}
+
+static void add_entry(struct callgrind *c, struct entry entry)
+{
+	if (c->entries.n >= c->settle_at)
+		settle(c);
+	vec_push(&c->entries, entry);
+}
+
 static void add_call(struct callgrind *c, uint32_t node, bool is_recursive)
 {
 	const struct document *document = c->document;
@@ -119,11 +167,11 @@ static void add_call(struct callgrind *c, uint32_t node, bool is_recursive)
 	for (uint32_t k = 0; k < m; k++) {
 		entry.column = column_of(c, k);
 		entry.value = is_recursive ? 0 : document->inclusive[node * m + k];
-		vec_push(&c->entries, entry);
+		add_entry(c, entry);
 	}
 	entry.column = m;
 	entry.value = document->inclusive[node * m];
-	vec_push(&c->entries, entry);
+	add_entry(c, entry);
 }
 
 static void visit(void *context, uint32_t node, uint32_t depth)
@@ -160,35 +208,19 @@ static void add_own(struct callgrind *c)
 	if (n)
 		memcpy(rest, document->self, n * sizeof(uint64_t));
 	for (size_t i = 0; i < document->points.n; i++) {
-		const struct document_point *p = &document->points.at[i];
-		rest[p->node * m + p->metric] -= p->value;
-		vec_push(&c->entries, (struct entry){ c->function[document->frame.at[p->node]], NO_CALL,
-						      p->file, p->line, column_of(c, p->metric), p->value });
+		struct document_point p = document_point(document, i);
+		rest[p.node * m + p.metric] -= p.value;
+		add_entry(c, (struct entry){ c->function[document->frame.at[p.node]], NO_CALL,
+						      p.file, p.line, column_of(c, p.metric), p.value });
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct document_frame *f = &document->frames.at[document->frame.at[i / m]];
 		if (rest[i])
-			vec_push(&c->entries,
+			add_entry(c,
 				 (struct entry){ c->function[document->frame.at[i / m]], NO_CALL, f->file,
 						 f->line, column_of(c, (uint32_t)(i % m)), rest[i] });
 	}
 	free(rest);
-}
-
-static int compare(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_place(const void *left, const void *right)
-{
-	const struct entry *a = left, *b = right;
-	int order = compare(a->function, b->function);
-
-	order = order ? order : compare(a->callee, b->callee);
-	order = order ? order : compare(a->file, b->file);
-	order = order ? order : compare(a->line, b->line);
-	return order ? order : compare(a->column, b->column);
 }
 
 /* Every place has a file if one is known at all: readers take a change of file for another function. */
@@ -201,14 +233,7 @@ static void settle_files(struct callgrind *c)
 	for (size_t i = 0; i < c->entries.n; i++)
 		if (!c->entries.at[i].file)
 			c->entries.at[i].file = c->functions[c->entries.at[i].function].file;
-	if (c->entries.n)
-		qsort(c->entries.at, c->entries.n, sizeof(*c->entries.at), by_place);
-}
-
-static bool is_same_place(const struct entry *a, const struct entry *b)
-{
-	return a->function == b->function && a->callee == b->callee && a->file == b->file &&
-	       a->line == b->line;
+	settle(c);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */

@@ -95,28 +95,32 @@ void flatten_frames(const struct document *document, struct flat_table *ret)
 	free(each);
 }
 
+static uint64_t line_key(const struct document_point *point)
+{
+	return (uint64_t)point->file << 32 | point->line;
+}
+
 void flatten_lines(const struct document *document, struct flat_table *ret)
 {
-	uint32_t m = document->n_metrics;
+	uint32_t m = document->n_metrics, n_lines = 0;
 	struct map seen = { 0 };
 
 	*ret = (struct flat_table){ 0 };
-	make_rows(ret, document->points.n, m);
-	ret->rows.n = 0;
 	for (size_t i = 0; i < document->points.n; i++) {
-		const struct document_point *p = &document->points.at[i];
-		uint64_t key = (uint64_t)p->file << 32 | p->line;
-		uint32_t at = map_find(&seen, key);
-		if (at == MAP_NONE) {
-			at = (uint32_t)ret->rows.n++;
-			map_put(&seen, key, at);
-			ret->rows.at[at].frame = UINT32_MAX;
-			ret->rows.at[at].file = p->file;
-			ret->rows.at[at].line = p->line;
-			ret->rows.at[at].image = p->image;
-		}
-		ret->rows.at[at].self[p->metric] += p->value;
-		ret->rows.at[at].total[p->metric] += p->value;
+		struct document_point p = document_point(document, i);
+		if (map_find(&seen, line_key(&p)) == MAP_NONE)
+			map_put(&seen, line_key(&p), n_lines++);
+	}
+	make_rows(ret, n_lines, m);
+	for (size_t i = 0; i < document->points.n; i++) {
+		struct document_point p = document_point(document, i);
+		struct flat_row *row = &ret->rows.at[map_find(&seen, line_key(&p))];
+		row->frame = UINT32_MAX;
+		row->file = p.file;
+		row->line = p.line;
+		row->image = p.image;
+		row->self[p.metric] += p.value;
+		row->total[p.metric] += p.value;
 	}
 	map_done(&seen);
 }

@@ -309,14 +309,12 @@ static size_t count_points(const struct document *document)
 
 static void write_points(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	const struct document_point *p = document->points.at;
-
-	COLUMN("node", json_uint, p[i].node);
-	COLUMN("file", json_uint, p[i].file);
-	COLUMN("line", json_uint, p[i].line);
-	COLUMN("addr", json_uint, p[i].vaddr);
-	COLUMN("metric", json_uint, p[i].metric);
-	COLUMN("value", json_uint, p[i].value);
+	COLUMN("node", json_uint, document_point(document, i).node);
+	COLUMN("file", json_uint, document_point(document, i).file);
+	COLUMN("line", json_uint, document_point(document, i).line);
+	COLUMN("addr", json_uint, document_point(document, i).vaddr);
+	COLUMN("metric", json_uint, document_point(document, i).metric);
+	COLUMN("value", json_uint, document_point(document, i).value);
 }
 
 static size_t count_processes(const struct document *document)

@@ -116,7 +116,7 @@ async function start() {
   document.addEventListener("keydown", (event) => onKey(model, event));
   addEventListener("hashchange", () => { readState(); onChange(model, state); });
   onChange(model, { ...state });
-  document.documentElement.dataset.ready = "yes";
+  document.documentElement.dataset.ready = performance.now().toFixed(0); // ms since the page began to load
 }
 
 start().catch((error) => { $("view").replaceChildren(h("p", { class: "empty" }, "This report could not be opened: " + error.message)); throw error; });

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/compress.h"
 #include "tests/test.h"
 
@@ -24,6 +25,63 @@ TEST(gzip_round_trips)
 	CHECK(bytes_equal((struct bytes){ plain.at, plain.len }, sample_text()));
 	free(packed.at);
 	free(plain.at);
+}
+
+TEST(gzip_stream_round_trips_and_leaves_its_target_open)
+{
+	char *packed = NULL;
+	size_t len = 0;
+	struct buffer plain;
+	FILE *to = open_memstream(&packed, &len), *stream = compress_stream(to, COMPRESS_GZIP);
+
+	for (size_t i = 0; i < sample_text().len; i += 777)
+		fwrite(sample_text().at + i, 1, sample_text().len - i < 777 ? sample_text().len - i : 777, stream);
+	CHECK_EQ(fclose(stream), 0);
+	CHECK_EQ(fputs("", to) < 0, 0);
+	fclose(to);
+	CHECK(len < 20000);
+	CHECK_EQ(decompress_zlib((struct bytes){ (uint8_t *)packed, len }, 1 << 20, &plain), 0);
+	CHECK(bytes_equal((struct bytes){ plain.at, plain.len }, sample_text()));
+	free(packed);
+	free(plain.at);
+}
+
+TEST(a_stream_that_cannot_be_written_says_so)
+{
+	FILE *full = fopen("/dev/full", "w"), *stream;
+
+	if (!full)
+		SKIP("no /dev/full");
+	setvbuf(full, NULL, _IONBF, 0);
+	stream = compress_stream(full, COMPRESS_DEFLATE);
+	fwrite(sample_text().at, 1, sample_text().len, stream);
+	CHECK(fclose(stream) != 0);
+	stream = base64_stream(full);
+	fputs("text", stream);
+	CHECK(fclose(stream) != 0);
+	fclose(full);
+}
+
+static void check_base64(const char *plain, const char *want)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len), *stream = base64_stream(to);
+
+	fputs(plain, stream);
+	CHECK_EQ(fclose(stream), 0);
+	fclose(to);
+	CHECK_STR(text, want);
+	free(text);
+}
+
+TEST(base64_pads_what_is_no_whole_group)
+{
+	check_base64("", "");
+	check_base64("M", "TQ==");
+	check_base64("Ma", "TWE=");
+	check_base64("Man", "TWFu");
+	check_base64("Man is", "TWFuIGlz");
 }
 
 TEST(zstd_round_trips_in_pieces)

@@ -29,6 +29,7 @@ struct flow_private {
 	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
 	uint64_t budget;             /* blocks that may still be run */
 	bool protects_saves;         /* only pushes may overwrite a saved register */
+	bool trusts_calls;           /* callees leave kept_regs as they are */
 	bool is_guessing;
 	bool must_restart;           /* a weak state that had been propagated turned out wrong */
 };

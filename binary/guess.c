@@ -21,16 +21,24 @@ struct usual {
 	struct frame_count frames[MAX_FRAMES];
 	unsigned n;
 	struct state deepest;
+	uint32_t deepest_known; /* saved registers and frame addresses in it */
 	bool has_deepest;
 };
+
+static uint32_t count_saves(const struct state *state)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < state->n_slots; i++)
+		n += value_kind(state->slot[i].holds) == VALUE_ENTRY;
+	return n;
+}
 
 static void count_frame(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp];
-	uint32_t n_saves = 0;
+	uint32_t n_saves = count_saves(state);
 
-	for (uint32_t i = 0; i < state->n_slots; i++)
-		n_saves += value_kind(state->slot[i].holds) == VALUE_ENTRY;
 	for (unsigned i = 0; i < usual->n; i++)
 		if (usual->frames[i].sp == sp && usual->frames[i].n_saves == n_saves) {
 			usual->frames[i].n++;
@@ -45,16 +53,19 @@ static void count_frame(struct usual *usual, const struct state *state, const st
 	state_copy(&usual->frames[usual->n++].state, state);
 }
 
+/* Of states equally deep the one that knows most: in a prologue sp often moves first. */
 static void note_depth(struct usual *usual, const struct state *state, const struct isa *isa)
 {
-	value sp = state->reg[isa->sp];
-	value deepest = usual->deepest.reg[isa->sp];
+	value sp = state->reg[isa->sp], deepest = usual->deepest.reg[isa->sp];
+	uint32_t n_known = 2 * count_saves(state) + value_is_frame(state->reg[isa->fp]);
 
 	if (!value_is_frame(sp))
 		return;
-	if (usual->has_deepest && !(value_same_base(sp, deepest) && value_offset(sp) < value_offset(deepest)))
+	if (usual->has_deepest && (!value_same_base(sp, deepest) || value_offset(sp) > value_offset(deepest) ||
+				   (sp == deepest && n_known <= usual->deepest_known)))
 		return;
 	state_copy(&usual->deepest, state);
+	usual->deepest_known = n_known;
 	usual->has_deepest = true;
 }
 

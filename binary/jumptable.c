@@ -267,6 +267,15 @@ static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width
 	return flow->functions->at[index].start == target && !function_is_sure(&flow->functions->at[index]);
 }
 
+/*
+ * A case that cannot happen: the compiler made no code for it, and its label lies behind the last
+ * instruction of the function. Told only where the end is stated.
+ */
+static bool is_unreachable_case(const struct flow *flow, uint64_t target)
+{
+	return !flow->is_inferred && target == flow->parts.at[0].end;
+}
+
 static void read_table(struct flow *flow, const struct flow_target *how, struct bound bound)
 {
 	const struct flow_load *load = &flow->loads.at[how->load];
@@ -280,6 +289,8 @@ static void read_table(struct flow *flow, const struct flow_target *how, struct 
 		target = how->base + (entry << how->shift);
 		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */
 			return;
+		if (is_unreachable_case(flow, target))
+			continue;
 		if (!bound.is_exact && !is_plausible(flow, target, load->width))
 			return;
 		if (bound.is_exact && !image_is_code(flow->functions->image, target))

@@ -167,7 +167,7 @@ static bool sp_contradicts(const struct state *a, const struct state *b, const s
 
 	if (sp_a == sp_b)
 		return false;
-	bool is_known = value_is_frame(sp_a) && value_is_frame(sp_b);
+	bool is_known = value_is_frame(sp_a) && value_same_base(sp_a, sp_b);
 	bool has_fp = value_kind(a->reg[isa->fp]) == VALUE_CFA && a->reg[isa->fp] == b->reg[isa->fp];
 	return is_known || !has_fp;
 }

@@ -109,10 +109,23 @@ static value sum_of(struct flow *flow, uint32_t i, const struct effect *e, const
 	return VALUE_UNKNOWN;
 }
 
+/*
+ * sp moved by an amount nobody knows: from here on it is a base of its own, so that what is stored
+ * behind it, such as the address of the frame, can be found again. In a loop it is nothing.
+ */
+static value new_base(uint32_t i, value sp)
+{
+	bool is_own = value_kind(sp) == VALUE_ALIGNED && value_site(sp) == i;
+
+	return value_is_frame(sp) && !is_own && i <= 0xffffff ? value_make(VALUE_ALIGNED, i, 0) : VALUE_UNKNOWN;
+}
+
 static void apply_set(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
 {
 	value v = sum_of(flow, i, e, state);
 
+	if (v == VALUE_UNKNOWN && e->reg == flow->isa->sp && e->base == flow->isa->sp && e->width == 8)
+		v = new_base(i, read(state, e->base));
 	if (e->width && e->width < 8) {
 		bool is_kept = e->width == 4 && is_table_value(v);
 		if (value_kind(v) == VALUE_CONST && e->width == 4)
@@ -176,8 +189,13 @@ static bool is_direct(const struct flow *flow, const struct effect *e, const str
  * A store through a derived pointer does not kill a saved register: unrolled loops over a buffer in
  * the frame run past its end on paths that never happen.
  */
-static void apply_store(const struct flow *flow, const struct effect *e, struct state *state)
+static void apply_store(const struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
 {
+	value *sp = &state->reg[flow->isa->sp];
+
+	/* The address of the frame is put where only sp, wherever it is, leads to. */
+	if (e->base == flow->isa->sp && *sp == VALUE_UNKNOWN && value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
+		*sp = value_make(VALUE_ALIGNED, i, 0);
 	value at = value_add(read(state, e->base), e->imm);
 
 	if (e->base == REG_NONE || e->index != REG_NONE || !value_is_frame(at))
@@ -229,7 +247,7 @@ static void apply(struct flow *flow, uint32_t i, const struct effect *e, struct 
 			write(state, e->reg, load_of(flow, i, e, state));
 		break;
 	case EFFECT_STORE:
-		apply_store(flow, e, state);
+		apply_store(flow, i, e, state);
 		break;
 	case EFFECT_EXCHANGE:
 		v = read(state, e->reg);
@@ -251,11 +269,13 @@ static uint64_t call_clobbers(const struct flow *flow, const struct insn *insn, 
 {
 	const struct isa *isa = flow->isa;
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~(1ull << isa->sp);
-	uint64_t asked = flow->private->kept_regs & all;
+	uint64_t asked = flow->private->kept_regs & all & ~(isa->call_pushes_ra ? 0 : 1ull << isa->ra);
 
 	for (uint64_t left = asked; left; left &= left - 1)
 		if (!is_worth_keeping(isa, state->reg[__builtin_ctzll(left)]))
 			asked &= ~(left & -left);
+	if (flow->private->trusts_calls)
+		return all & ~asked;
 	if (!asked || insn->flow != FLOW_CALL)
 		return all;
 	return all & ~(asked & ~functions_clobbers(flow->functions, insn->target));

@@ -22,16 +22,19 @@ static uint64_t agreeing(const struct verify_counts *c)
 	return c->agree_form + c->agree_value;
 }
 
-static const char *blame_text(uint8_t blame)
+static const char *const cause_texts[CAUSE_N] = {
+	[CAUSE_ANALYSIS] = "the function fails its self-check or the state is a guess: the analysis is wrong",
+	[CAUSE_UNKNOWN] = "the function passes its self-check: the table is wrong or both are right",
+	[CAUSE_LATE] = "the table is wrong: its row stays while an instruction moves what it counts from",
+	[CAUSE_ENTRY] = "the table is wrong: it does not count what the linker's stub left above the return address",
+	[CAUSE_OTHER_FRAME] = "both are right: the table's row is about the frame that a context switch goes to",
+};
+
+static const char *cause_text(const struct verify_example *e)
 {
-	switch (blame) {
-	case BLAME_CFI:
-		return "the function passes its self-check: the table is wrong or both are right";
-	case BLAME_ANALYSIS:
-		return "the function fails its self-check or the state is a guess: the analysis is wrong";
-	default:
-		return "unknown";
-	}
+	if (e->agreement == AGREE_NONE)
+		return "the analysis does not know";
+	return e->agreement == AGREE_DIFFERS ? cause_texts[e->cause] : "only registers differ";
 }
 
 static void print_example(const struct code_file *file, const struct verify_result *r, const struct verify_example *e)
@@ -44,7 +47,7 @@ static void print_example(const struct code_file *file, const struct verify_resu
 	if (e->own != RECIPE_NONE)
 		recipe_format(&r->store, e->own, file->isa, own, sizeof(own));
 	printf("  %llx in %llx %s: %s\n    cfi      %s\n    analysis %s\n    %s\n", (unsigned long long)e->vaddr,
-	       (unsigned long long)e->function, symbol ? symbol->name : "", text, stated, own, blame_text(e->blame));
+	       (unsigned long long)e->function, symbol ? symbol->name : "", text, stated, own, cause_text(e));
 }
 
 static void print_text(const struct code_file *file, const struct verify_options *options, const struct verify_result *r)
@@ -57,17 +60,19 @@ static void print_text(const struct code_file *file, const struct verify_options
 	printf("cfa and ra     %.4f %% agree: same form %llu, same value %llu, different %llu, no recipe %llu\n",
 	       percent(agreeing(&r->cfa_ra), r->instructions), (unsigned long long)r->cfa_ra.agree_form,
 	       (unsigned long long)r->cfa_ra.agree_value, (unsigned long long)r->cfa_ra.differ, (unsigned long long)r->cfa_ra.none);
-	printf("differences    %llu in functions that fail their self-check or guesses, %llu in %llu functions that pass it\n",
-	       (unsigned long long)r->blame[BLAME_ANALYSIS], (unsigned long long)r->blame[BLAME_CFI],
-	       (unsigned long long)r->functions_differing_passed);
-	printf("set aside      %llu that speak against the table (above, or rows for the frame a context switch goes to): %.4f %%\n",
-	       (unsigned long long)r->set_aside, percent(agreeing(&r->cfa_ra), r->instructions - r->set_aside));
+	printf("differences    %llu of the analysis, %llu of unknown cause in functions that pass their self-check,\n"
+	       "               %llu late rows, %llu stubs' words not counted, %llu about the other frame of a context switch\n",
+	       (unsigned long long)r->causes[CAUSE_ANALYSIS], (unsigned long long)r->causes[CAUSE_UNKNOWN],
+	       (unsigned long long)r->causes[CAUSE_LATE], (unsigned long long)r->causes[CAUSE_ENTRY],
+	       (unsigned long long)r->causes[CAUSE_OTHER_FRAME]);
+	printf("set aside      %llu mistakes of the table: %.4f %% agree\n", (unsigned long long)r->cfa_ra.set_aside,
+	       percent(agreeing(&r->cfa_ra), r->instructions - r->cfa_ra.set_aside));
 	printf("guessed        %llu, of which right %llu\n", (unsigned long long)r->guessed, (unsigned long long)r->guessed_right);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		printf("%-14s %.4f %%: different %llu, not known %llu\n", file->isa->reg_names[reg],
+		printf("%-14s %.4f %%: different %llu, not known %llu, set aside %llu\n", file->isa->reg_names[reg],
 		       percent(agreeing(&r->regs[reg]), r->instructions), (unsigned long long)r->regs[reg].differ,
-		       (unsigned long long)r->regs[reg].none);
+		       (unsigned long long)r->regs[reg].none, (unsigned long long)r->regs[reg].set_aside);
 	}
 	if (options->no_starts)
 		printf("starts         recall %.2f %% of %llu, precision %.2f %% of %llu\n",
@@ -86,6 +91,7 @@ static void print_counts(struct json *json, const char *name, const struct verif
 	json_uint_of(json, "agree", agreeing(c));
 	json_uint_of(json, "differ", c->differ);
 	json_uint_of(json, "none", c->none);
+	json_uint_of(json, "set_aside", c->set_aside);
 	json_end_object(json);
 }
 
@@ -98,7 +104,7 @@ static void print_json(const struct code_file *file, const struct verify_result 
 	json_uint_of(&json, "instructions", r->instructions);
 	json_uint_of(&json, "functions", r->functions);
 	print_counts(&json, "cfa_ra", &r->cfa_ra);
-	json_uint_of(&json, "set_aside", r->set_aside);
+	json_uint_of(&json, "unknown_cause", r->causes[CAUSE_UNKNOWN]);
 	json_name(&json, "regs");
 	json_object(&json);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {

@@ -153,8 +153,16 @@ static bool is_same_form(const struct recipes *recipes, uint32_t stated, uint32_
 	       is_same_rule(recipe_rule(recipes, a, isa->ra), recipe_rule(recipes, b, isa->ra));
 }
 
+/* Does the analysis itself say that it lost the register? */
+static bool is_lost(const struct recipes *recipes, uint32_t own, unsigned reg)
+{
+	const struct rule *rule = own == RECIPE_NONE ? NULL : recipe_rule(recipes, &recipes->recipes.at[own], reg);
+
+	return own == RECIPE_NONE || (rule && rule->kind == RULE_UNDEFINED);
+}
+
 static void check_registers(const struct state *state, const struct isa *isa, const struct recipes *recipes,
-			    const struct recipe *stated, struct agree_result *ret)
+			    const struct recipe *stated, uint32_t own, struct agree_result *ret)
 {
 	for (uint64_t left = isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
@@ -163,7 +171,7 @@ static void check_registers(const struct state *state, const struct isa *isa, co
 
 		if ((rule && rule->kind == RULE_UNDEFINED) || got == value_entry(reg))
 			continue;
-		if (got == VALUE_UNKNOWN && ret->cfa_ra == AGREE_NONE)
+		if (got == VALUE_UNKNOWN && is_lost(recipes, own, reg))
 			ret->regs_none |= 1ull << reg;
 		else
 			ret->regs_differ |= 1ull << reg;
@@ -176,16 +184,18 @@ void agree_check(const struct state *state, const struct isa *isa, const struct 
 	const struct recipe *s = &recipes->recipes.at[stated];
 	const struct rule *ra = recipe_rule(recipes, s, isa->ra);
 	bool is_outermost = ra && ra->kind == RULE_UNDEFINED;
-	bool is_right = is_outermost || (cfa_of(state, recipes, s) == value_cfa(0) &&
-					 value_of(state, recipes, ra, isa->ra) == value_entry(isa->ra));
 
-	*ret = (struct agree_result){ .cfa_ra = AGREE_DIFFERS };
+	*ret = (struct agree_result){ .cfa_ra = AGREE_DIFFERS,
+				      .cfa = cfa_of(state, recipes, s),
+				      .ra = value_of(state, recipes, ra, isa->ra) };
+	bool is_right = is_outermost || (ret->cfa == value_cfa(0) && ret->ra == value_entry(isa->ra));
 	ret->is_other_frame = !is_right && s->cfa_kind == CFA_REG && s->cfa_reg != isa->sp && s->cfa_reg != isa->fp &&
 			      value_kind(state->reg[s->cfa_reg]) == VALUE_ENTRY;
+	ret->is_callers_fp = s->cfa_kind == CFA_REG && s->cfa_reg == isa->fp && state->reg[isa->fp] == value_entry(isa->fp);
 	if (is_right)
 		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM : AGREE_VALUE;
 	else if (own == RECIPE_NONE)
 		ret->cfa_ra = AGREE_NONE;
 	if (!is_outermost)
-		check_registers(state, isa, recipes, s, ret);
+		check_registers(state, isa, recipes, s, own, ret);
 }

@@ -24,6 +24,8 @@ struct agree_result {
 	uint64_t regs_differ; /* mask of callee-saved registers whose rule gives something else */
 	uint64_t regs_none;   /* ... or something the analysis does not know */
 	bool is_other_frame;  /* the compiler's row describes the frame that a context switch goes to */
+	bool is_callers_fp;   /* the compiler's row counts from the frame pointer, which is the caller's here */
+	value cfa, ra;        /* what the compiler's rules give here; VALUE_UNKNOWN if that cannot be told */
 };
 
 /* `stated` is a recipe the compiler's rows gave; `own` the recovered one (RECIPE_NONE if there is none). */

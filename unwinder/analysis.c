@@ -209,5 +209,5 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 		open_index(analysis);
 	const struct isa *isa = analysis->functions->isa;
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~(1ull << isa->pc | 1ull << isa->ra | 1ull << isa->sp);
-	return all & ~functions_changes(analysis->functions, vaddr);
+	return all & ~functions_writes(analysis->functions, vaddr);
 }

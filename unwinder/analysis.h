@@ -20,10 +20,7 @@ void analysis_free(struct analysis *analysis);
  * function a part belongs to, or functions in a gap, is worth a pass over the whole image.
  */
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
-/*
- * Caller-saved registers that the function which starts at vaddr leaves alone, as far as it can have run
- * before it returns: its caller may rely on them, if that is hand-written code. 0 if that is not known.
- */
+/* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);

@@ -52,10 +52,7 @@ uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
  * call, a jump to a cold part? True when that cannot be told.
  */
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
-/*
- * Registers that the function which starts at vaddr has not changed however far it ran: hand-written
- * callers rely on them. 0 if that is not known.
- */
+/* Registers that the function which starts at vaddr does not write itself; 0 if that is not known. */
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
 /* Does vaddr lie in the function whose unwind entry starts at `function`? */
 bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr);

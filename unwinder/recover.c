@@ -52,10 +52,16 @@ static bool find_cfa(const struct state *state, const struct isa *isa, struct re
 		return cfa_from(state, isa->fp, r);
 	if (cfa_from(state, isa->sp, r) || cfa_from(state, isa->fp, r))
 		return true;
+	/* What a callee keeps, then memory: a register that it need not keep comes last. */
+	for (uint64_t left = isa->callee_saved; left; left &= left - 1)
+		if (cfa_from(state, (unsigned)__builtin_ctzll(left), r))
+			return true;
+	if (cfa_through_slot(state, isa->fp, r) || cfa_through_slot(state, isa->sp, r))
+		return true;
 	for (unsigned reg = 0; reg < isa->n_regs; reg++)
 		if (cfa_from(state, reg, r))
 			return true;
-	return cfa_through_slot(state, isa->fp, r) || cfa_through_slot(state, isa->sp, r);
+	return false;
 }
 
 /* --- where a register is ---------------------------------------------------------------------- */

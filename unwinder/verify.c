@@ -6,12 +6,20 @@
 
 #include "unwinder/cfi.h"
 
-#define EXAMPLES_PER_FUNCTION 2
+#define EXAMPLES_PER_FUNCTION 2 /* for each cause */
 
 /* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind entry's code. */
 struct seen {
 	uint64_t start, end;
 	uint64_t *bits;
+};
+
+/* What the table says at an instruction, and whether control runs on from there. */
+struct stated_point {
+	uint64_t next; /* the address behind it; 0 = control does not run on */
+	uint32_t stated;
+	value cfa, ra;
+	bool is_late, is_settled; /* settled: right, or the table's mistake */
 };
 
 struct verifier {
@@ -23,13 +31,14 @@ struct verifier {
 	/* Of the function being compared: */
 	struct flow *flow;
 	enum trust trust;
-	unsigned n_examples;
-	bool differs;
+	unsigned n_examples[CAUSE_N];
 	/* Of the unwind entry being compared: */
 	struct fde fde;
 	struct recipe_rows stated;
 	bool has_fde;
 	uint32_t last_own;
+	struct stated_point last; /* the instruction before */
+	uint32_t contradicted;    /* a row of this function that was seen to contradict itself */
 };
 
 /* True the first time. */
@@ -73,12 +82,92 @@ static bool enter_fde(struct verifier *v, uint64_t vaddr)
 	return true;
 }
 
-static void count_registers(struct verifier *v, const struct agree_result *r)
+/* --- who is wrong ----------------------------------------------------------------------------- */
+
+bool verify_cause_is_table(enum verify_cause cause)
+{
+	return cause == CAUSE_LATE || cause == CAUSE_ENTRY || cause == CAUSE_OTHER_FRAME;
+}
+
+static bool is_same_cfa_rule(const struct recipes *recipes, uint32_t left, uint32_t right)
+{
+	const struct recipe *a = &recipes->recipes.at[left], *b = &recipes->recipes.at[right];
+
+	return left == right || (a->cfa_kind == b->cfa_kind && a->cfa_reg == b->cfa_reg && a->cfa_offset == b->cfa_offset &&
+				 a->cfa_kind != CFA_EXPR);
+}
+
+/*
+ * A frame has one CFA and one return address. Where the table's rule stays as it is and an instruction
+ * changes what the rule gives, it was wrong before or is wrong now.
+ */
+static bool is_late(const struct verifier *v, const struct recover_point *point, uint32_t stated, const struct agree_result *r)
+{
+	const struct stated_point *last = &v->last;
+	bool is_leader = v->flow->flags.at[point->insn] & INSN_LEADER;
+	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
+
+	/* The frame pointer it counts from is the caller's again; at an entry and at an exit there is one answer. */
+	bool is_exit = v->flow->flags.at[point->insn] & INSN_EXIT_PASSES;
+	if (is_proven && (r->is_callers_fp || is_exit || (point->insn == 0 && !v->flow->bias)))
+		return true;
+	if (is_proven && v->contradicted != RECIPE_NONE && is_same_cfa_rule(&v->result->store, v->contradicted, stated))
+		return true;
+	if (last->next != v->flow->vaddrs.at[point->insn] || !last->is_settled)
+		return false;
+	if (last->cfa != r->cfa && is_same_cfa_rule(&v->result->store, last->stated, stated))
+		return value_kind(r->cfa) == VALUE_CFA || !is_leader;
+	return last->stated == stated && (last->is_late || (last->ra != r->ra && !is_leader));
+}
+
+/* The row counts from a register that this very instruction makes the stack pointer: __builtin_eh_return. */
+static bool is_switch(const struct verifier *v, const struct recover_point *point, uint32_t stated)
+{
+	const struct effect *e = &v->flow->insns.at[point->insn].effect[0];
+	const struct recipe *r = &v->result->store.recipes.at[stated];
+
+	return v->flow->insns.at[point->insn].n_effects && e->kind == EFFECT_SET && e->reg == v->functions->isa->sp &&
+	       r->cfa_kind == CFA_REG && e->base == r->cfa_reg && r->cfa_reg != e->reg && r->cfa_reg != v->functions->isa->fp;
+}
+
+static enum verify_cause find_cause(const struct verifier *v, const struct recover_point *point, uint32_t stated,
+				    const struct agree_result *r)
+{
+	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
+
+	if (r->is_other_frame || is_switch(v, point, stated))
+		return CAUSE_OTHER_FRAME;
+	if (v->flow->bias && r->cfa == value_cfa(-v->flow->bias))
+		return CAUSE_ENTRY;
+	if (is_late(v, point, stated, r))
+		return CAUSE_LATE;
+	return is_proven ? CAUSE_UNKNOWN : CAUSE_ANALYSIS;
+}
+
+static void remember(struct verifier *v, const struct recover_point *point, uint32_t stated, const struct agree_result *r,
+		     enum verify_cause cause)
+{
+	const struct insn *insn = &v->flow->insns.at[point->insn];
+	bool runs_on = insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH;
+	bool differs = r->cfa_ra == AGREE_DIFFERS;
+
+	v->last = (struct stated_point){ .next = runs_on ? v->flow->vaddrs.at[point->insn] + insn->len : 0,
+					 .stated = stated, .cfa = r->cfa, .ra = r->ra,
+					 .is_late = differs && cause == CAUSE_LATE,
+					 .is_settled = differs ? verify_cause_is_table(cause) : r->cfa_ra != AGREE_NONE };
+	if (v->last.is_late)
+		v->contradicted = stated;
+}
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+static void count_registers(struct verifier *v, const struct agree_result *r, bool is_table)
 {
 	for (uint64_t left = v->functions->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		bool differs = r->regs_differ >> reg & 1, is_none = r->regs_none >> reg & 1;
 		v->result->regs[reg].differ += differs;
+		v->result->regs[reg].set_aside += differs && is_table;
 		v->result->regs[reg].none += is_none;
 		v->result->regs[reg].agree_form += !differs && !is_none;
 	}
@@ -86,9 +175,9 @@ static void count_registers(struct verifier *v, const struct agree_result *r)
 
 static void keep_example(struct verifier *v, const struct verify_example *example)
 {
-	if (v->n_examples == EXAMPLES_PER_FUNCTION || v->result->examples.n >= v->options->max_examples)
+	if (v->n_examples[example->cause] == EXAMPLES_PER_FUNCTION || v->result->examples.n >= v->options->max_examples)
 		return;
-	v->n_examples++;
+	v->n_examples[example->cause]++;
 	vec_push(&v->result->examples, *example);
 }
 
@@ -96,22 +185,20 @@ static void count_result(struct verifier *v, const struct agree_result *r, bool 
 {
 	struct verify_result *result = v->result;
 	bool is_right = r->cfa_ra == AGREE_FORM || r->cfa_ra == AGREE_VALUE;
-	bool is_proven = v->flow && !is_guess && v->flow->verdict == FLOW_PASSES;
+	bool differs = r->cfa_ra == AGREE_DIFFERS;
+	bool is_table = differs && verify_cause_is_table(example->cause);
 
 	result->instructions++;
 	result->cfa_ra.agree_form += r->cfa_ra == AGREE_FORM;
 	result->cfa_ra.agree_value += r->cfa_ra == AGREE_VALUE;
-	result->cfa_ra.differ += r->cfa_ra == AGREE_DIFFERS;
+	result->cfa_ra.differ += differs;
+	result->cfa_ra.set_aside += is_table;
 	result->cfa_ra.none += r->cfa_ra == AGREE_NONE;
 	result->guessed += is_guess;
 	result->guessed_right += is_guess && is_right;
-	count_registers(v, r);
-	example->blame = is_proven ? BLAME_CFI : BLAME_ANALYSIS;
-	if (r->cfa_ra == AGREE_DIFFERS) {
-		result->blame[example->blame]++;
-		result->set_aside += is_proven || r->is_other_frame;
-		v->differs = true;
-	}
+	count_registers(v, r, is_table);
+	if (differs)
+		result->causes[example->cause]++;
 	if (is_right && !r->regs_differ)
 		return;
 	example->agreement = (uint8_t)r->cfa_ra;
@@ -138,17 +225,20 @@ static void compare_point(void *context, const struct recover_point *point)
 	uint64_t vaddr = v->flow->vaddrs.at[point->insn];
 	struct agree_result r;
 
-	if (!point->state || !see(v, vaddr))
+	uint32_t stated = point->state && see(v, vaddr) ? stated_at(v, vaddr) : RECIPE_NONE;
+	if (stated == RECIPE_NONE) {
+		v->last.next = 0;
 		return;
-	uint32_t stated = stated_at(v, vaddr);
-	if (stated == RECIPE_NONE)
-		return;
+	}
 	uint32_t own = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : v->trust, &v->result->store);
 	agree_check(point->state, isa, &v->result->store, stated, own, &r);
 	v->result->rows += own != v->last_own;
 	v->last_own = own;
+	enum verify_cause cause = find_cause(v, point, stated, &r);
+	remember(v, point, stated, &r, cause);
 	count_result(v, &r, point->is_guess,
-		     &(struct verify_example){ .vaddr = vaddr, .function = v->flow->vaddrs.at[0], .stated = stated, .own = own });
+		     &(struct verify_example){ .vaddr = vaddr, .function = v->flow->vaddrs.at[0], .stated = stated, .own = own,
+					       .cause = (uint8_t)cause });
 }
 
 /* Parts that another function owns are compared there. */
@@ -166,8 +256,9 @@ static void compare_function(struct verifier *v, uint32_t function, struct flow 
 	flow_analyse(flow, function);
 	v->flow = flow;
 	v->trust = recover_trust(flow);
-	v->n_examples = 0;
-	v->differs = false;
+	memset(v->n_examples, 0, sizeof(v->n_examples));
+	v->last.next = 0;
+	v->contradicted = RECIPE_NONE;
 	for (size_t part = 0; part < flow->parts.n; part++) {
 		v->last_own = RECIPE_NONE;
 		if (is_own_part(v, function, part))
@@ -179,7 +270,6 @@ static void compare_function(struct verifier *v, uint32_t function, struct flow 
 	result->failed += flow->verdict == FLOW_FAILS;
 	result->exitless += flow->verdict == FLOW_EXITLESS;
 	result->refused += flow->verdict == FLOW_REFUSED;
-	result->functions_differing_passed += flow->verdict == FLOW_PASSES && v->differs;
 }
 
 static bool is_stub_at(const struct functions *functions, uint64_t vaddr)
@@ -200,7 +290,7 @@ static void count_unreached(struct verifier *v)
 		if (frames_get(v->frames, i, &fde) < 0 || is_stub_at(v->functions, fde.start))
 			continue;
 		struct bytes code = bytes_slice(image_code(v->functions->image, fde.start), 0, fde.size);
-		v->n_examples = 0;
+		memset(v->n_examples, 0, sizeof(v->n_examples));
 		for (uint64_t at = fde.start; code.len;) {
 			struct insn insn;
 			if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)

@@ -22,20 +22,26 @@ struct verify_options {
 
 struct verify_counts {
 	uint64_t agree_form, agree_value, differ, none;
+	uint64_t set_aside; /* of the differences: those that are the table's mistake */
 };
 
-/* Whose mistake a difference is, as far as can be told. */
-enum verify_blame {
-	BLAME_UNKNOWN,
-	BLAME_ANALYSIS, /* the function fails its self-check or the state was a guess */
-	BLAME_CFI,      /* the function passes its self-check on every exit: its states are right */
+/* Why the two differ, as far as can be told. */
+enum verify_cause {
+	CAUSE_ANALYSIS, /* the function fails its self-check or the state was a guess */
+	CAUSE_UNKNOWN,  /* the function passes its self-check on every exit, so that its states are right; no more is known */
+	CAUSE_LATE,     /* the table's row stays as it is while an instruction moves what it counts from */
+	CAUSE_ENTRY,    /* the table does not count what the linker's stub left above the return address */
+	CAUSE_OTHER_FRAME, /* the table's row is about the frame that a context switch goes to */
+	CAUSE_N,
 };
+/* Is that the table's mistake? */
+bool verify_cause_is_table(enum verify_cause cause);
 
 struct verify_example {
 	uint64_t vaddr, function;
 	uint32_t stated, own; /* recipes */
 	uint64_t regs_differ;
-	uint8_t agreement, blame;
+	uint8_t agreement, cause; /* cause: only if CFA or return address differ */
 };
 
 struct verify_result {
@@ -43,9 +49,8 @@ struct verify_result {
 	uint64_t passed, failed, exitless, refused; /* functions by their self-check */
 	struct verify_counts cfa_ra;
 	struct verify_counts regs[REG_MAX];         /* callee-saved ones; agree_form = agree */
-	uint64_t blame[3], guessed, guessed_right;
-	uint64_t set_aside; /* differences that speak against the table: of BLAME_CFI, or about another frame */
-	uint64_t functions_differing_passed;
+	uint64_t causes[CAUSE_N];                   /* of the differences in CFA or return address */
+	uint64_t guessed, guessed_right;
 	uint64_t rows, recipes;
 	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right ones. */
 	uint64_t starts_true, starts_found, starts_claimed, starts_wrong;

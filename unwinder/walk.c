@@ -119,14 +119,16 @@ static void apply(struct walk *walk, struct attempt *attempt)
 }
 
 /*
- * A caller that was written by hand may keep what it needs in a register that its callee, as it knows,
- * does not touch. That holds only where it called this very function.
+ * A caller that was written by hand may keep what it needs to return in a register that its callees, as
+ * it knows, leave as it is. One that no function on the stack writes still holds it: had a callee that
+ * is gone already changed it, nobody would be left to put it right.
  */
 static void keep_registers(const struct walk *walk, struct attempt *attempt)
 {
 	uint64_t wanted = attempt->caller.place.wants & walk->regs->known & ~attempt->step->regs.known;
 
-	if (!wanted || attempt->verdict != VERDICT_VALID)
+	bool is_called = attempt->verdict == VERDICT_VALID || attempt->caller.place.call == CALL_INDIRECT;
+	if (!wanted || !is_called)
 		return;
 	wanted &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
 	for (uint64_t left = wanted; left; left &= left - 1) {

@@ -120,6 +120,37 @@ FUNCTION ra_in_x15
 	ret x15
 END ra_in_x15
 
+/* The same with a callee that nobody knows: that the return goes through the register is the proof. */
+FUNCTION ra_in_x14
+	mov x14, x30
+	.cfi_register x30, x14
+	blr x4
+	ret x14
+END ra_in_x14
+
+/* A switch without a compare; the case that cannot happen has its label behind the last instruction. */
+FUNCTION unreachable_case
+	ENTER 32
+	adrp x1, .Lsome_bytes
+	add x1, x1, :lo12:.Lsome_bytes
+	ldrb w0, [x1, x0]
+	adr x1, .Lsome_base
+	add x0, x1, x0, lsl #2
+	br x0
+.Lsome_base:
+1:	mov w0, #1
+	bl leaf
+	b 9f
+2:	mov w0, #2
+9:	LEAVE 32
+	ret
+3:
+END unreachable_case
+	.section .rodata
+.Lsome_bytes:
+	.byte (1b - .Lsome_base) / 4, (3b - .Lsome_base) / 4, (2b - .Lsome_base) / 4
+	.text
+
 /* Cold code elsewhere, entered with a frame and left by a jump back into the middle. */
 FUNCTION hot
 	ENTER 48

@@ -392,6 +392,49 @@ tails:
 	.cfi_endproc
 	.size tails, .-tails
 
+/* A register holds the frame over a call: only the return through it shows that the callee leaves it alone. */
+	.globl trusts_callee
+	.type trusts_callee, @function
+	.p2align 4
+trusts_callee:
+	.cfi_startproc
+	mov %rsp, %r11
+	.cfi_def_cfa_register %r11
+	sub $64, %rsp
+	and $-64, %rsp
+	call *%rdi
+	mov %r11, %rsp
+	.cfi_def_cfa_register %rsp
+	ret
+	.cfi_endproc
+	.size trusts_callee, .-trusts_callee
+
+/* sp moves by an amount nobody knows, and the frame's address is put where only sp leads to. */
+	.globl frame_behind_sp
+	.type frame_behind_sp, @function
+	.p2align 4
+frame_behind_sp:
+	.cfi_startproc
+	mov %rsp, %rax
+	.cfi_def_cfa_register %rax
+	push %rbx
+	.cfi_offset %rbx, -16
+	and $-64, %rsp
+	sub %rcx, %rsp
+	sub $32, %rsp
+	mov %rax, 24(%rsp)
+	.cfi_escape 0x0f, 5, 0x77, 24, 0x06, 0x23, 8 /* CFA = *(rsp + 24) + 8 */
+	call leaf
+	mov 24(%rsp), %rsi
+	.cfi_def_cfa %rsi, 8
+	mov -8(%rsi), %rbx
+	.cfi_restore %rbx
+	lea (%rsi), %rsp
+	.cfi_def_cfa_register %rsp
+	ret
+	.cfi_endproc
+	.size frame_behind_sp, .-frame_behind_sp
+
 	.data
 callback:
 	.quad leaf

@@ -181,3 +181,28 @@ TEST(analysis_of_a_stripped_file_needs_no_tables)
 		scene_done(&s);
 	}
 }
+
+TEST(verify_does_not_explain_away_a_seeded_row)
+{
+	struct seed seed = { .wrong = WRONG_CFA_OFFSET, .every = 7 };
+	struct verify_result r;
+
+	verify_seeded(&seed, &r);
+	CHECK(r.causes[CAUSE_UNKNOWN] > seed.n_seeded / 2);
+	CHECK_EQ(r.cfa_ra.set_aside, r.causes[CAUSE_LATE]);
+	verify_result_done(&r);
+}
+
+TEST(verify_knows_late_rows)
+{
+	struct scene s = scene("aarch64_clang_O2");
+	struct verify_options options = { .max_examples = 10 };
+	struct verify_result r;
+
+	verify_recipes(s.image, s.symbols, s.frames, &options, &r);
+	CHECK(r.cfa_ra.differ > 20);
+	CHECK_EQ(r.causes[CAUSE_LATE], r.cfa_ra.differ);
+	CHECK_EQ(r.cfa_ra.set_aside, r.cfa_ra.differ);
+	verify_result_done(&r);
+	scene_done(&s);
+}

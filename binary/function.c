@@ -191,6 +191,7 @@ static void carry_over(struct functions *functions, const struct function *old, 
 			continue;
 		at[i].is_analysed = old[k].is_analysed;
 		at[i].clobbers = old[k].clobbers;
+		at[i].writes = old[k].writes;
 		if (at[i].returns == RETURNS_UNKNOWN)
 			at[i].returns = old[k].returns;
 	}
@@ -395,98 +396,4 @@ uint64_t functions_next_reference(const struct functions *functions, uint64_t va
 			high = middle;
 	}
 	return low < functions->private->references.n ? at[low] : UINT64_MAX;
-}
-
-#define MAX_LEAF_BYTES 4096u
-#define MAX_WRITES_BYTES (64u << 10) /* the largest transforms of video codecs have some ten thousand bytes */
-#define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
-
-/* Registers an instruction writes. */
-static uint64_t written(const struct insn *insn)
-{
-	uint64_t mask = insn->clobbers;
-
-	for (unsigned k = 0; k < insn->n_effects; k++) {
-		const struct effect *e = &insn->effect[k];
-		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
-			mask |= 1ull << e->reg;
-		if (e->kind == EFFECT_EXCHANGE && e->base < REG_MAX)
-			mask |= 1ull << e->base;
-	}
-	return mask;
-}
-
-static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth);
-
-/* What one instruction writes, or what it calls; everything if that cannot be told. */
-static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn, unsigned depth)
-{
-	bool is_inside = insn->target >= f->start && insn->target < f->end;
-
-	switch (insn->flow) {
-	case FLOW_CALL:
-		return written(insn) | clobbers_of(functions, insn->target, depth);
-	case FLOW_CALL_INDIRECT:
-	case FLOW_JUMP_INDIRECT:
-		return UINT64_MAX;
-	case FLOW_JUMP:
-	case FLOW_BRANCH:
-		return is_inside ? written(insn) : UINT64_MAX;
-	default:
-		return written(insn);
-	}
-}
-
-static uint64_t code_clobbers(struct functions *functions, struct function f, unsigned depth)
-{
-	struct bytes code = bytes_slice(image_code(functions->image, f.start), 0, f.end - f.start);
-	uint64_t mask = 1ull << functions->isa->sp;
-
-	if (f.end - f.start > MAX_LEAF_BYTES || is_stub(f.kind))
-		return UINT64_MAX;
-	for (uint64_t at = f.start; code.len && mask != UINT64_MAX;) {
-		struct insn insn;
-		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
-			return UINT64_MAX;
-		mask |= insn_clobbers(functions, &f, &insn, depth);
-		code = bytes_from(code, insn.len);
-		at += insn.len;
-	}
-	return mask;
-}
-
-static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth)
-{
-	uint32_t index = functions_index(functions, vaddr);
-
-	if (depth == 0 || index == FUNCTION_NONE || functions->at[index].start != vaddr)
-		return UINT64_MAX;
-	if (!functions->at[index].clobbers)
-		functions->at[index].clobbers = code_clobbers(functions, functions->at[index], depth - 1);
-	return functions->at[index].clobbers;
-}
-
-uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
-{
-	return clobbers_of(functions, vaddr, MAX_CALL_DEPTH);
-}
-
-uint64_t functions_writes(const struct functions *functions, uint64_t vaddr)
-{
-	uint32_t index = functions_index(functions, vaddr);
-	const struct function *f = index == FUNCTION_NONE ? NULL : &functions->at[index];
-	uint64_t mask = 1ull << functions->isa->sp;
-
-	if (!f || f->start != vaddr || is_stub(f->kind) || f->end - f->start > MAX_WRITES_BYTES)
-		return UINT64_MAX;
-	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
-	for (uint64_t at = f->start; code.len;) {
-		struct insn insn;
-		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
-			return UINT64_MAX;
-		mask |= written(&insn);
-		code = bytes_from(code, insn.len);
-		at += insn.len;
-	}
-	return mask;
 }

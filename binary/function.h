@@ -48,6 +48,7 @@ struct function {
 	uint64_t start, end;
 	const char *name;   /* NULL = nameless; owned by the symbols or by the functions */
 	uint64_t clobbers;  /* registers a call to it may change; 0 = not computed */
+	uint64_t writes;    /* registers its own instructions write; 0 = not computed */
 	uint32_t parent;    /* of a part */
 	uint8_t kind, sources, returns;
 	bool is_analysed;
@@ -108,7 +109,7 @@ bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 /* Registers that some instruction of its own, callees apart, writes; all if that cannot be told. */
-uint64_t functions_writes(const struct functions *functions, uint64_t vaddr);
+uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */
 bool functions_returns(const struct functions *functions, uint64_t vaddr);
 /* The same for what the GOT word `slot` will hold. */

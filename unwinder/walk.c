@@ -126,16 +126,17 @@ static void apply(struct walk *walk, struct attempt *attempt)
 static void keep_registers(const struct walk *walk, struct attempt *attempt)
 {
 	uint64_t wanted = attempt->caller.place.wants & walk->regs->known & ~attempt->step->regs.known;
+	uint64_t kept = walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
 	bool is_called = attempt->verdict == VERDICT_VALID || attempt->caller.place.call == CALL_INDIRECT;
 	if (!wanted || !is_called)
 		return;
-	wanted &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
-	for (uint64_t left = wanted; left; left &= left - 1) {
+	kept &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
+	for (uint64_t left = kept; left; left &= left - 1) {
 		int reg = __builtin_ctzll(left);
 		attempt->step->regs.value[reg] = walk->regs->value[reg];
 	}
-	attempt->step->regs.known |= wanted;
+	attempt->step->regs.known |= kept;
 }
 
 static bool is_jit(const struct pc_entry *entry)

@@ -14,7 +14,7 @@
 #define STACK 0xffffc0001000u
 #define PID 42
 
-enum { X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
+enum { X14 = 14, X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
 /* vaddrs */
 enum {
@@ -35,6 +35,11 @@ enum {
 	CARELESS_CALLS = 0x1768,
 	GREEDY = 0x1780,
 	CARELESS_CALLED = 0x17a4,
+	OVER_TWO = 0x17c0, /* x15 keeps its return address while a function that keeps its own in x14 calls the helper */
+	OVER_TWO_CALLS = 0x17c8,
+	OVER_ONE = 0x17e0,
+	OVER_ONE_CALLS = 0x17e8,
+	OVER_TWO_CALLED = 0x1804,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -60,6 +65,9 @@ static void write_text(uint8_t *text)
 	PUT(CARELESS, 0xaa1e03ef, 0x94000007, 0xaa0f03fe, 0xd65f03c0);
 	PUT(GREEDY, 0x9100040f, 0xd65f03c0);                           /* add x15,x0,#1; ret */
 	PUT(CARELESS_CALLED - 4, 0x97fffff0, 0xd4200000);
+	PUT(OVER_TWO, 0xaa1e03ef, 0x94000007, 0xd65f01e0); /* mov x15,x30; bl over_one; ret x15 */
+	PUT(OVER_ONE, 0xaa1e03ee, 0x97ffffcf, 0xd65f01c0); /* mov x14,x30; bl helper; ret x14 */
+	PUT(OVER_TWO_CALLED - 4, 0x97fffff0, 0xd4200000);
 	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
 	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
 	    0xd503201f);
@@ -74,6 +82,9 @@ static void write_frames(struct writer *eh)
 		  PROGRAM(0x41, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x42, 0xde, 0xdd, 0x0e, 0));
 	frame_fde(eh, EH, cie, LEAF, 8, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, 0x1300, 8, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, OVER_TWO, 12, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, OVER_ONE, 12, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, OVER_TWO_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
 	for (uint64_t function = BY_HAND; function <= CARELESS; function += CARELESS - BY_HAND) {
 		frame_fde(eh, EH, cie, function, 16, 0, PROGRAM(0));
 		frame_fde(eh, EH, cie, function + HELPER - BY_HAND, 8, 0, PROGRAM(0));
@@ -230,6 +241,19 @@ TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, BY_HAND_CALLS);
 	CHECK_EQ(s.stack.frames.at[2].vaddr, BY_HAND_CALLED);
+	scene_done(&s);
+}
+
+TEST(walk_hands_registers_on_over_several_frames)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X14] = BIAS + OVER_TWO_CALLS;
+	s.event.sample.regs.value[X15] = BIAS + OVER_TWO_CALLED;
+	WALK(&s, HELPER + 4, BIAS + OVER_ONE_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 4);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, OVER_TWO_CALLS);
+	CHECK_EQ(s.stack.frames.at[3].vaddr, OVER_TWO_CALLED);
 	scene_done(&s);
 }
 

@@ -6,11 +6,15 @@
 #include "profile/tasks.h"
 #include "profile/timeline.h"
 
+#define PATHS_MAX 1024 /* threads with deep stacks whose path in the tree is kept */
+
 struct builder {
 	struct profile *profile;
 	struct images *images; /* borrowed */
 	struct tasks tasks;
 	struct timeline timeline;
+	struct map path_of; /* tid -> paths */
+	VEC(struct cct_path) paths;
 	bool has_started; /* run.start_ns is known */
 	uint64_t last_ns; /* of the latest event */
 };
@@ -68,12 +72,22 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	return builder;
 }
 
+static void drop_paths(struct builder *builder)
+{
+	for (size_t i = 0; i < builder->paths.n; i++)
+		vec_done(&builder->paths.at[i].nodes);
+	vec_clear(&builder->paths);
+	map_done(&builder->path_of);
+}
+
 void builder_free(struct builder *builder)
 {
 	if (!builder)
 		return;
 	tasks_done(&builder->tasks);
 	timeline_done(&builder->timeline);
+	drop_paths(builder);
+	vec_done(&builder->paths);
 	profile_free(builder->profile);
 	free(builder);
 }
@@ -146,12 +160,29 @@ void builder_event(struct builder *builder, const struct event *event)
 	}
 }
 
+/* Stacks that are not numbered are short: it is quicker to look for all their frames. */
+static uint32_t add_stack(struct builder *builder, pid_t tid, const struct stack *stack)
+{
+	uint32_t index = stack->serial ? map_find(&builder->path_of, (uint32_t)tid) : MAP_NONE;
+
+	if (!stack->serial)
+		return cct_add_stack(&builder->profile->cct, stack);
+	if (index == MAP_NONE) {
+		if (builder->paths.n == PATHS_MAX)
+			drop_paths(builder);
+		index = (uint32_t)builder->paths.n;
+		vec_push(&builder->paths, (struct cct_path){ 0 });
+		map_put(&builder->path_of, (uint32_t)tid, index);
+	}
+	return cct_follow_stack(&builder->profile->cct, stack, &builder->paths.at[index]);
+}
+
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack)
 {
 	struct profile *profile = builder->profile;
 	uint64_t time_ns = since_start(builder, event->time_ns);
 	uint32_t thread = tasks_thread(&builder->tasks, event->pid, event->tid, time_ns);
-	uint32_t node = cct_add_stack(&profile->cct, stack);
+	uint32_t node = add_stack(builder, event->tid, stack);
 
 	cct_add_value(&profile->cct, node, thread, 0, 1);
 	if (event->sample.event < profile->events.n)

@@ -58,15 +58,42 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t va
 	return index;
 }
 
+static uint32_t root_of(const struct stack *stack)
+{
+	return stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
+}
+
+static uint32_t add_frame(struct cct *cct, uint32_t parent, const struct stack *stack, size_t i)
+{
+	const struct frame *frame = &stack->frames.at[i];
+	uint32_t flags = (frame->is_return ? CCT_IS_RETURN : 0u) | (i < stack->n_kernel ? CCT_IS_KERNEL : 0u);
+
+	return cct_child(cct, parent, frame->image, frame->vaddr, flags);
+}
+
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
 {
-	uint32_t node = stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
+	uint32_t node = root_of(stack);
 
-	for (size_t i = stack->frames.n; i-- > 0;) {
-		const struct frame *frame = &stack->frames.at[i];
-		uint32_t flags =
-			(frame->is_return ? CCT_IS_RETURN : 0u) | (i < stack->n_kernel ? CCT_IS_KERNEL : 0u);
-		node = cct_child(cct, node, frame->image, frame->vaddr, flags);
+	for (size_t i = stack->frames.n; i-- > 0;)
+		node = add_frame(cct, node, stack, i);
+	return node;
+}
+
+uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path)
+{
+	uint32_t node = root_of(stack);
+	bool is_shared = stack->n_shared && path->serial == stack->shared_serial && path->root == node &&
+			 stack->n_shared <= path->nodes.n;
+
+	path->nodes.n = is_shared ? stack->n_shared : 0;
+	path->serial = stack->serial;
+	path->root = node;
+	if (is_shared)
+		node = path->nodes.at[path->nodes.n - 1];
+	for (size_t i = stack->frames.n - path->nodes.n; i-- > 0;) {
+		node = add_frame(cct, node, stack, i);
+		vec_push(&path->nodes, node);
 	}
 	return node;
 }

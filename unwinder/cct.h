@@ -44,4 +44,14 @@ void cct_done(struct cct *cct);
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags);
 /* The node of a stack's innermost frame. Allocates nothing once its nodes exist. */
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack);
+/*
+ * The same for the stacks of one thread, each with the path of the one before: frames that they share are not
+ * looked for again. The path belongs to this tree; start with an empty one.
+ */
+struct cct_path {
+	uint64_t serial; /* of the stack */
+	uint32_t root;
+	VEC(uint32_t) nodes; /* of its frames, outermost first */
+};
+uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);

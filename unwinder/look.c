@@ -136,6 +136,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
 	walker->entries = alloc_zero(N_ENTRIES, sizeof(*walker->entries));
+	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
 	walker->memory.read = options->read_memory;
 	walker->memory.context = options->read_context;
 }
@@ -145,5 +146,6 @@ void walker_done(struct walker *walker)
 	jit_free(walker->jit);
 	code_pages_free(walker->code);
 	recipe_cache_free(walker->cache);
+	recalls_free(walker->recalls);
 	free(walker->entries);
 }

@@ -69,7 +69,7 @@ static void move_window(struct memory *memory, uint64_t addr)
 	memory->window_len = n < 0 ? 0 : (size_t)n;
 }
 
-enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
 	if (get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
 		return MEMORY_OK;
@@ -85,4 +85,18 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 			return MEMORY_OK;
 	}
 	return is_behind ? MEMORY_BEYOND : MEMORY_BAD;
+}
+
+enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+{
+	enum memory_status status = memory_peek(memory, addr, size, ret);
+
+	if (memory->log)
+		vec_push(&memory->log->notes, ((struct memory_note){ .addr = addr,
+								     .value = status == MEMORY_OK ? *ret : 0,
+								     .kind = NOTE_READ,
+								     .size = (uint8_t)size,
+								     .status = (uint8_t)status,
+								     .reg = memory->log->reg }));
+	return status;
 }

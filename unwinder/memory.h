@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
+#include "base/vec.h"
 #include "collector/event.h"
 
 /* Bytes read at run-time address addr of a target that stands still, or -errno. */
@@ -23,6 +24,25 @@ enum memory_status {
 	MEMORY_OK,
 	MEMORY_BEYOND, /* behind the end of a snapshot that was cut off: the stack may go on there */
 	MEMORY_BAD,    /* nowhere */
+};
+
+/*
+ * What a walk depended on, in the order of its steps. A register that is not needed for the way out (most
+ * that are restored are not) makes no difference: so each note says which register it was for.
+ */
+enum note_kind {
+	NOTE_STEP, /* an attempt to leave frame number `addr` begins */
+	NOTE_READ, /* size bytes at addr were asked for */
+	NOTE_USE,  /* so were registers of the frame, in the mask `value` */
+	NOTE_NEED, /* ... of its caller, as the attempt gave them */
+};
+struct memory_note {
+	uint64_t addr, value;
+	uint8_t kind, size, status, reg; /* reg: the caller's register that it gives; REG_NONE: the way out itself */
+};
+struct memory_log {
+	VEC(struct memory_note) notes;
+	uint8_t reg; /* of the notes that follow */
 };
 
 #define MEMORY_WINDOW 4096 /* read at once, so that not every slot is a system call */
@@ -36,6 +56,7 @@ struct memory {
 	uint64_t outer_start;
 	memory_reader read; /* may be NULL */
 	void *context;
+	struct memory_log *log; /* NULL = not wanted */
 	pid_t pid;
 	uint64_t window_start;
 	size_t window_len;
@@ -46,3 +67,18 @@ struct memory {
 void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct sample *sample);
 /* size is 1, 2, 4 or 8; ret is zero-extended. */
 enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
+/* The same without a note. */
+enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
+
+static inline void memory_note(struct memory *memory, enum note_kind kind, uint64_t addr, uint64_t value)
+{
+	if (memory->log)
+		vec_push(&memory->log->notes,
+			 ((struct memory_note){ .addr = addr, .value = value, .kind = kind, .reg = memory->log->reg }));
+}
+/* The notes that follow are for this register. */
+static inline void memory_note_for(struct memory *memory, uint8_t reg)
+{
+	if (memory->log)
+		memory->log->reg = reg;
+}

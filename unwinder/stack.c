@@ -31,7 +31,8 @@ const char *verdict_name(enum verdict verdict)
 void stack_clear(struct stack *stack)
 {
 	vec_clear(&stack->frames);
-	stack->n_kernel = 0;
+	stack->n_kernel = stack->n_shared = 0;
+	stack->serial = stack->shared_serial = 0;
 	stack->end = STACK_NO_USER_REGS;
 }
 

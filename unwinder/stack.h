@@ -43,6 +43,10 @@ struct stack {
 	VEC(struct frame) frames; /* kernel frames first, if any, then user frames */
 	uint32_t n_kernel;
 	enum stack_end end;
+	/* Of a stack that was walked only in part: how many of its outermost frames are those of stack shared_serial.
+	 * Serials are unique in one unwinder; 0 = not numbered. */
+	uint32_t n_shared;
+	uint64_t serial, shared_serial;
 };
 
 void stack_clear(struct stack *stack);

@@ -17,6 +17,7 @@ static enum step_status evaluate(const struct step_input *in, uint32_t expr, con
 				    .has_initial = cfa != NULL,
 				    .initial = cfa ? *cfa : 0 };
 
+	memory_note(in->memory, NOTE_USE, 0, UINT64_MAX); /* whatever it asks for */
 	switch (expr_eval(in->recipes->exprs.at[expr], &input, ret)) {
 	case EXPR_OK:
 		return STEP_OK;
@@ -35,6 +36,7 @@ static enum step_status find_cfa(const struct step_input *in, const struct recip
 
 	if (recipe->cfa_kind == CFA_EXPR)
 		return evaluate(in, recipe->cfa_expr, NULL, ret);
+	memory_note(in->memory, NOTE_USE, 0, 1ull << recipe->cfa_reg);
 	if (recipe->cfa_kind == CFA_NONE || !regs_known(in->regs, recipe->cfa_reg))
 		return STEP_UNKNOWN;
 	base = in->regs->value[recipe->cfa_reg] + (uint64_t)(int64_t)recipe->cfa_offset;
@@ -58,6 +60,7 @@ static enum step_status find_value(const struct step_input *in, const struct rul
 	case RULE_SAME:
 	case RULE_REG: {
 		unsigned from = rule->kind == RULE_SAME ? rule->reg : rule->from;
+		memory_note(in->memory, NOTE_USE, 0, 1ull << from);
 		*ret = in->regs->value[from];
 		return regs_known(in->regs, from) ? STEP_OK : STEP_UNKNOWN;
 	}
@@ -72,6 +75,7 @@ static enum step_status find_value(const struct step_input *in, const struct rul
 		addr = cfa + (uint64_t)(int64_t)rule->offset;
 		break;
 	case RULE_AT_REG:
+		memory_note(in->memory, NOTE_USE, 0, 1ull << rule->from);
 		if (!regs_known(in->regs, rule->from))
 			return STEP_UNKNOWN;
 		addr = in->regs->value[rule->from] + (uint64_t)(int64_t)rule->offset;
@@ -84,6 +88,8 @@ static enum step_status find_value(const struct step_input *in, const struct rul
 	 * A slot below sp has been popped: compilers do not bother to say that the register is back. The
 	 * snapshot does not hold what is below sp, and need not.
 	 */
+	if (in->is_interrupted)
+		memory_note(in->memory, NOTE_USE, 0, 1ull << rule->reg);
 	if (status == STEP_OK && in->is_interrupted && rule->reg != in->isa->pc &&
 	    regs_known(in->regs, rule->reg) && regs_known(in->regs, in->isa->sp) &&
 	    addr < in->regs->value[in->isa->sp]) {
@@ -110,6 +116,7 @@ static enum step_status find_ra(const struct step_input *in, const struct recipe
 		return STEP_OUTERMOST;
 	if (rule && rule->kind != RULE_SAME)
 		return find_value(in, rule, cfa, ret);
+	memory_note(in->memory, NOTE_USE, 0, 1ull << isa->ra);
 	if (isa->call_pushes_ra || !in->is_interrupted || !regs_known(in->regs, isa->ra))
 		return STEP_UNKNOWN;
 	*ret = in->regs->value[isa->ra];
@@ -136,11 +143,13 @@ static void find_registers(const struct step_input *in, const struct recipe *rec
 	set(ret, in->isa->sp, cfa);
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		uint64_t value;
+		memory_note_for(in->memory, rules[i].reg);
 		if (find_value(in, &rules[i], cfa, &value) == STEP_OK)
 			set(ret, rules[i].reg, value);
 		else
 			ret->known &= ~(1ull << rules[i].reg);
 	}
+	memory_note_for(in->memory, REG_NONE);
 	if (!recipe->is_signal_frame)
 		ret->known &= ~(1ull << in->isa->ra);
 }

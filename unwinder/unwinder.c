@@ -37,6 +37,8 @@ void unwinder_free(struct unwinder *unwinder)
 void unwinder_event(struct unwinder *unwinder, const struct event *event)
 {
 	spaces_event(unwinder->spaces, event);
+	if (event->kind == EVENT_EXIT && unwinder->walker.recalls)
+		recalls_forget(unwinder->walker.recalls, event->tid);
 }
 
 static void add_kernel_frames(struct unwinder *unwinder, const struct sample *sample, struct stack *ret)

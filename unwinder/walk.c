@@ -14,6 +14,8 @@ struct walk {
 	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
 	struct pc_entry here;          /* a copy: looking at the caller may evict it */
 	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
+	bool has_jit;                  /* a frame's code is in no file */
+	bool can_recall;               /* something is remembered of this thread's last stack */
 	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
 };
 
@@ -66,6 +68,8 @@ static bool has_interpreter_progress(const struct walk *walk, const struct attem
 {
 	unsigned fp = walk->walker->isa->fp;
 
+	memory_note(&walk->walker->memory, NOTE_USE, 0, 1ull << fp);
+	memory_note(&walk->walker->memory, NOTE_NEED, 0, 1ull << fp);
 	return attempt->step->cfa > walk->regs->value[fp] ||
 	       (regs_known(&attempt->step->regs, fp) &&
 		attempt->step->regs.value[fp] > walk->regs->value[fp]);
@@ -98,6 +102,7 @@ static void apply(struct walk *walk, struct attempt *attempt)
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
 
+	memory_note(&walker->memory, NOTE_STEP, walk->stack->frames.n, 0);
 	switch (step_apply(&input, attempt->recipe, attempt->step)) {
 	case STEP_OK:
 		attempt->is_good = true;
@@ -129,6 +134,8 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 	uint64_t kept = walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
 	bool is_called = attempt->verdict == VERDICT_VALID || attempt->caller.place.call == CALL_INDIRECT;
+	if (attempt->caller.place.wants)
+		memory_note(&walk->walker->memory, NOTE_USE, 0, UINT64_MAX);
 	if (!wanted || !is_called)
 		return;
 	kept &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
@@ -148,9 +155,11 @@ static bool returns_to_interpreter(struct walk *walk, const struct attempt *atte
 {
 	struct walker *walker = walk->walker;
 
-	return attempt->caller.is_mapped && is_jit(&attempt->caller) && walker->mode == UNWIND_AUTO &&
-	       managed_frame(walker->isa, &attempt->step->regs, &walker->memory, false) ==
-		       MANAGED_HOTSPOT_INTERPRETED;
+	if (!attempt->caller.is_mapped || !is_jit(&attempt->caller) || walker->mode != UNWIND_AUTO)
+		return false;
+	memory_note(&walker->memory, NOTE_NEED, 0, 1ull << walker->isa->fp);
+	return managed_frame(walker->isa, &attempt->step->regs, &walker->memory, false) ==
+	       MANAGED_HOTSPOT_INTERPRETED;
 }
 
 static void check(struct walk *walk, struct attempt *attempt)
@@ -221,6 +230,9 @@ static void push_frame(struct walk *walk)
 static bool try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
+
+	/* An interpreter's registers count where it was interrupted, its frame pointer everywhere. */
+	memory_note(&walker->memory, NOTE_USE, 0, walk->is_interrupted ? UINT64_MAX : 1ull << walker->isa->fp);
 	enum managed_kind kind =
 		managed_frame(walker->isa, walk->regs, &walker->memory, walk->is_interrupted);
 	struct attempt managed;
@@ -288,12 +300,36 @@ static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 	walk->here = attempt->caller;
 }
 
+/* Is the rest of the stack that of the thread's last one? Then it is taken from there. */
+static bool meets_last(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	struct recall_state state = { .pc = walk->here.pc,
+				      .is_return = walk->here.is_return,
+				      .is_interrupted = walk->is_interrupted,
+				      .has_guessed = walk->has_guessed,
+				      .regs = walk->regs };
+	uint64_t steps[WITNESS_N];
+	size_t n_before = walk->stack->frames.n;
+
+	if (!walk->can_recall || !recalls_meet(walker->recalls, &state, walk->stack, steps))
+		return false;
+	walker->stats.frames += walk->stack->frames.n - n_before;
+	for (size_t i = 0; i < WITNESS_N; i++)
+		walker->stats.steps_by_witness[i] += steps[i];
+	return true;
+}
+
 static enum stack_end run(struct walk *walk)
 {
 	struct attempt attempt;
 
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES) {
+		if (meets_last(walk))
+			return walk->stack->end;
 		push_frame(walk);
+		walk->has_jit |= is_jit(&walk->here);
+		memory_note(&walk->walker->memory, NOTE_STEP, walk->stack->frames.n, 0);
 		if (!walk->here.is_mapped)
 			return STACK_NO_IMAGE;
 		if (walk->here.place.is_root)
@@ -329,7 +365,13 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
+	bool has_memory = walker->recalls && !walker->observer;
+	struct recall_scope scope = { .generation = space ? space->generation : 0,
+				      .epoch = code_pages_epoch(walker->code) };
+	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->memory);
 	ret->end = run(&walk);
+	if (has_memory)
+		recalls_end(walker->recalls, sample, walk.has_jit, ret);
 }
 
 /* ---- chains walked by the kernel ---------------------------------------------------------------- */

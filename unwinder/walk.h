@@ -7,6 +7,7 @@
 
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
+#include "unwinder/recall.h"
 #include "unwinder/recipe_cache.h"
 #include "unwinder/space.h"
 #include "unwinder/unwinder.h"
@@ -34,6 +35,7 @@ struct walker {
 	struct pc_entry *entries;
 	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct memory memory;
+	struct recalls *recalls; /* NULL = every stack is walked in full */
 	struct unwinder_stats stats;
 	walk_observer observer;
 	void *observer_context;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * micro_unwind: what a sample costs us, without reading it: unwinding, and adding the stack to the tree.
- * usage: micro_unwind PERF.DATA [MODE [ROUNDS]]
+ * usage: micro_unwind PERF.DATA [MODE [ROUNDS [full]]]
  *
+ * full: nothing is taken from a thread's last stack.
  * The first round finds all recipes; the later ones are the steady state.
  */
 #include <stdio.h>
@@ -40,6 +41,10 @@ static void keep(event_vec *events, const struct event *event)
 	struct sample *s = &kept.sample;
 
 	s->stack.at = copy(s->stack.at, s->stack.len);
+	struct stack_page *outer = copy(s->outer, s->n_outer * sizeof(*outer));
+	for (uint32_t i = 0; i < s->n_outer; i++)
+		outer[i].at = copy(outer[i].at, STACK_PAGE);
+	s->outer = outer;
 	s->kernel_pc = copy(s->kernel_pc, s->n_kernel_pc * sizeof(uint64_t));
 	s->user_pc = copy(s->user_pc, s->n_user_pc * sizeof(uint64_t));
 	vec_push(events, kept);
@@ -94,6 +99,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: micro_unwind PERF.DATA [MODE [ROUNDS]]\n");
 		return 2;
 	}
+	options.walks_in_full = argc > 4;
 	if (perf_file_open(argv[1], &(struct perf_file_options){ 0 }, images, &source, &diag) < 0) {
 		fprintf(stderr, "micro_unwind: %s: %s\n", diag.what, diag.why);
 		return 1;

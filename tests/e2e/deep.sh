@@ -49,6 +49,15 @@ if command -v perf >/dev/null; then
 	grep -q way_a script.log || fail "perf finds no function of ours in it"
 fi
 
+# Of a stack only what has changed since the thread's last one is walked: the result is the same, also where the
+# outer part changes under an inner one that does not, and where a program calls and returns at random.
+run 0 "$CPPROF" record -q --no-resolve -F 4000 -o c.data --raw c.raw -- "$PATHS" 0.3 500 2000 common=300
+run 0 "$CPPROF" record -q --no-resolve -F 4000 -o w.data --raw w.raw -- "$BUILD/tests/e2e/wander" 0.3 $RANDOM
+for file in a c w; do
+	"$BUILD/tests/recall_agrees" $file.raw >agrees.log || fail "walking what has changed is not walking all: $file"
+	tail -1 agrees.log
+done
+
 # Very deep, and rarely changing.
 run 0 "$CPPROF" record -o d.data -- "$PATHS" 0.8 20000 30000000
 one_path d.data 20000

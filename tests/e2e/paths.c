@@ -4,9 +4,11 @@
  * takes the next. Frames of all paths have the same size and lie at the same addresses, and every leaf is
  * legal under one path only: a stack put together from two moments shows.
  *
- *     paths SECONDS DEPTH WORK [threads=N] [child=1]
+ *     paths SECONDS DEPTH WORK [threads=N] [child=1] [common=N]
  *
  * WORK: rounds at the end of a path. threads: as many more do the same. child: so does a forked process.
+ * common: frames between path and leaf that are the same for all: the outer part of a stack changes under
+ * them.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 
 static volatile unsigned long sink;
 static double until;
-static long depth, work;
+static long depth, work, common;
 
 static double now(void)
 {
@@ -28,6 +30,17 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) static long share(long n, void (*leaf)(void))
+{
+	volatile long pad[6] = { n };
+
+	if (n > 0)
+		pad[1] = share(n - 1, leaf);
+	else
+		leaf();
+	return pad[0] + pad[1];
 }
 
 /* The letter as a number keeps the compiler from making one function of all. */
@@ -43,7 +56,7 @@ static double now(void)
 		if (n > 1)                                    \
 			pad[2] = way_##x(n - 1);              \
 		else                                          \
-			leaf_##x();                           \
+			share(common, leaf_##x);              \
 		return pad[0] + pad[2];                       \
 	}
 PATH(a)
@@ -81,6 +94,7 @@ int main(int argc, char **argv)
 	until = now() + atof(argv[1]);
 	depth = atol(argv[2]);
 	work = atol(argv[3]);
+	common = option(argc, argv, "common");
 	pid_t child = option(argc, argv, "child") ? fork() : -1;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);

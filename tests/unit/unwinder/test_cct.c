@@ -104,3 +104,35 @@ TEST(cct_sums_values_per_node_thread_and_metric)
 		CHECK_EQ(cct.values.at[i].value, 200);
 	cct_done(&cct);
 }
+
+TEST(cct_follows_a_stack_from_what_it_shares_with_the_last)
+{
+	struct cct cct, other;
+	struct cct_path path = { 0 };
+	struct stack first = stack_of((uint64_t[]){ 1, 2, 3, 4 }, 4, STACK_COMPLETE);
+	struct stack second = stack_of((uint64_t[]){ 9, 8, 3, 4 }, 4, STACK_COMPLETE);
+
+	cct_init(&cct);
+	cct_init(&other);
+	first.serial = 1;
+	second.serial = 2;
+	second.shared_serial = 1;
+	second.n_shared = 2;
+	CHECK_EQ(cct_follow_stack(&cct, &first, &path), cct_add_stack(&other, &first));
+	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
+	CHECK_EQ(cct.nodes.n, other.nodes.n);
+	/* The path is that of stack 2 by now: what is shared with stack 1 must be looked for. */
+	second.serial = 3;
+	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
+	/* An incomplete stack shares no node with a complete one. */
+	second.shared_serial = 3;
+	second.serial = 4;
+	second.end = STACK_NO_RECIPE;
+	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
+	CHECK_EQ(cct.nodes.n, other.nodes.n);
+	vec_done(&path.nodes);
+	stack_done(&first);
+	stack_done(&second);
+	cct_done(&cct);
+	cct_done(&other);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/test.h"
+
+#include "unwinder/memory.h"
+
+#define START 0x7000f00ull /* a snapshot of 0x200 bytes; pages from 0x7001000 on overlap its end */
+#define PAGES 0x7001000ull
+
+static uint8_t snapshot[0x200], pages[2][STACK_PAGE];
+static const struct stack_page outer[2] = { { pages[0], 1 }, { pages[1], 2 } };
+
+/* Every byte tells its address. */
+static void begin(struct memory *memory, bool is_cut_off)
+{
+	struct sample sample = { .stack = { snapshot, sizeof(snapshot) },
+				 .stack_was_full = is_cut_off,
+				 .outer = outer,
+				 .n_outer = 2,
+				 .outer_start = PAGES };
+
+	for (size_t i = 0; i < sizeof(snapshot); i++)
+		snapshot[i] = (uint8_t)((START + i) * 37 >> 3);
+	for (size_t i = 0; i < 2 * STACK_PAGE; i++)
+		pages[i / STACK_PAGE][i % STACK_PAGE] = (uint8_t)((PAGES + i) * 37 >> 3);
+	*memory = (struct memory){ 0 };
+	memory_begin(memory, 1, START, &sample);
+}
+
+TEST(memory_snapshot_and_pages_are_one)
+{
+	struct memory memory;
+	uint64_t value, want;
+
+	begin(&memory, true);
+	for (uint64_t addr = START; addr <= PAGES + 2 * STACK_PAGE - 8; addr++) {
+		for (unsigned i = 0; i < 8; i++)
+			((uint8_t *)&want)[i] = (uint8_t)((addr + i) * 37 >> 3);
+		CHECK_EQ(memory_get(&memory, addr, 8, &value), MEMORY_OK);
+		CHECK_EQ(value, want);
+	}
+}
+
+TEST(memory_behind_the_last_page_the_stack_may_go_on_or_not)
+{
+	struct memory memory;
+	uint64_t value;
+
+	begin(&memory, true);
+	CHECK_EQ(memory_get(&memory, PAGES + 2 * STACK_PAGE - 4, 8, &value), MEMORY_BEYOND);
+	CHECK_EQ(memory_get(&memory, PAGES + 2 * STACK_PAGE, 8, &value), MEMORY_BEYOND);
+	CHECK_EQ(memory_get(&memory, START - 8, 8, &value), MEMORY_BAD);
+	begin(&memory, false);
+	CHECK_EQ(memory_get(&memory, PAGES + 2 * STACK_PAGE, 8, &value), MEMORY_BAD);
+}
+
+TEST(memory_notes_what_was_asked_for)
+{
+	struct memory memory;
+	struct memory_log log = { .reg = REG_NONE };
+	uint64_t value;
+
+	begin(&memory, true);
+	memory.log = &log;
+	memory_get(&memory, PAGES, 4, &value);
+	memory_note_for(&memory, 29);
+	memory_get(&memory, PAGES + 3 * STACK_PAGE, 8, &value);
+	memory_peek(&memory, PAGES, 4, &value);
+	CHECK_EQ(log.notes.n, 2);
+	CHECK_EQ(log.notes.at[0].status, MEMORY_OK);
+	CHECK_EQ(log.notes.at[0].value, value);
+	CHECK_EQ(log.notes.at[0].reg, REG_NONE);
+	CHECK_EQ(log.notes.at[1].status, MEMORY_BEYOND);
+	CHECK_EQ(log.notes.at[1].reg, 29);
+	vec_done(&log.notes);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall: everything that is remembered of a stack stands with its outermost frame first. What the next
+ * stack shares is then a beginning of it, and stays where it is.
+ */
+#include "unwinder/recall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
+#define FIRST_MARK 4     /* the innermost frames are seldom the same */
+
+/* What a mark stands on: its frame and all outside of it. */
+struct mark {
+	size_t n_frames, n_reads;
+	uint64_t needed;    /* registers on which the way out depends */
+	uint64_t low, high; /* addresses of the reads since the mark before */
+	uint32_t steps[WITNESS_N];
+	bool is_return, is_interrupted, has_guessed;
+	struct regs regs;
+};
+
+struct recall {
+	pid_t tid;
+	struct recall_scope scope; /* epoch 0 = all code is in files */
+	uint64_t serial;
+	enum stack_end end;
+	VEC(struct frame) frames;
+	VEC(struct memory_note) reads; /* on which the way out depends */
+	VEC(struct mark) marks;
+	uint64_t pages_start; /* of the memory that was read: what its pages held */
+	VEC(uint64_t) pages;
+};
+
+struct recalls {
+	const struct isa *isa;
+	struct map by_tid; /* -> all */
+	VEC(struct recall) all;
+	uint64_t serial;
+
+	/* The walk under way. */
+	struct recall *now; /* NULL = nothing is remembered of this thread */
+	pid_t tid;
+	struct recall_scope scope;
+	struct memory *memory;
+	size_t met;            /* marks of the last stack that the new one shares; 0 = none */
+	size_t cursor;         /* marks [0, cursor) may still be met */
+	size_t verified;       /* marks [0, verified) stand on words that are as they were */
+	bool is_verified;      /* `verified` has been found out */
+	struct memory_log log; /* of the walk, innermost first, and its marks, counted likewise */
+	VEC(struct mark) marks;
+};
+
+#define ALL_REGS ((1ull << REG_MAX) - 1)
+
+struct recalls *recalls_new(const struct isa *isa)
+{
+	struct recalls *recalls = alloc_zero(1, sizeof(*recalls));
+
+	recalls->isa = isa;
+	return recalls;
+}
+
+static void drop(struct recall *recall)
+{
+	vec_done(&recall->frames);
+	vec_done(&recall->reads);
+	vec_done(&recall->marks);
+	vec_done(&recall->pages);
+}
+
+static void drop_all(struct recalls *recalls)
+{
+	for (size_t i = 0; i < recalls->all.n; i++)
+		drop(&recalls->all.at[i]);
+	vec_clear(&recalls->all);
+	map_done(&recalls->by_tid);
+}
+
+void recalls_free(struct recalls *recalls)
+{
+	if (!recalls)
+		return;
+	drop_all(recalls);
+	vec_done(&recalls->all);
+	vec_done(&recalls->log.notes);
+	vec_done(&recalls->marks);
+	free(recalls);
+}
+
+static struct recall *find(struct recalls *recalls, pid_t tid)
+{
+	uint32_t index = map_find(&recalls->by_tid, (uint32_t)tid);
+
+	return index == MAP_NONE ? NULL : &recalls->all.at[index];
+}
+
+void recalls_forget(struct recalls *recalls, pid_t tid)
+{
+	struct recall *recall = find(recalls, tid);
+
+	if (!recall)
+		return;
+	/* The last one takes its place. */
+	size_t index = (size_t)(recall - recalls->all.at), last = recalls->all.n - 1;
+	map_remove(&recalls->by_tid, (uint32_t)tid);
+	drop(recall);
+	if (index != last) {
+		*recall = recalls->all.at[last];
+		map_put(&recalls->by_tid, (uint32_t)recall->tid, (uint32_t)index);
+	}
+	recalls->all.n = last;
+}
+
+/* ---- is the rest the same? ---------------------------------------------------------------------- */
+
+static bool page_is_same(const struct recalls *recalls, uint64_t addr)
+{
+	const struct recall *recall = recalls->now;
+	const struct memory *memory = recalls->memory;
+	uint64_t before = (addr - recall->pages_start) / STACK_PAGE,
+		 now = (addr - memory->outer_start) / STACK_PAGE;
+
+	return addr >= recall->pages_start && before < recall->pages.n && addr >= memory->outer_start &&
+	       now < memory->n_outer && memory->outer[now].hash == recall->pages.at[before];
+}
+
+static bool pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t high)
+{
+	for (uint64_t addr = low & ~(uint64_t)(STACK_PAGE - 1); addr < high; addr += STACK_PAGE)
+		if (!page_is_same(recalls, addr))
+			return false;
+	return true;
+}
+
+static bool word_is_same(const struct recalls *recalls, const struct memory_note *read)
+{
+	uint64_t value = 0;
+	enum memory_status status = memory_peek(recalls->memory, read->addr, read->size, &value);
+
+	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
+}
+
+/* Do the words between mark i and the one outside of it stand where they stood? */
+static bool mark_is_same(const struct recalls *recalls, size_t i)
+{
+	const struct recall *recall = recalls->now;
+	const struct mark *mark = &recall->marks.at[i];
+	size_t from = i ? recall->marks.at[i - 1].n_reads : 0;
+
+	if (from == mark->n_reads || pages_are_same(recalls, mark->low, mark->high))
+		return true;
+	for (size_t read = from; read < mark->n_reads; read++)
+		if (!word_is_same(recalls, &recall->reads.at[read]))
+			return false;
+	return true;
+}
+
+static size_t verified_marks(struct recalls *recalls)
+{
+	if (recalls->is_verified)
+		return recalls->verified;
+	recalls->is_verified = true;
+	while (recalls->verified < recalls->now->marks.n && mark_is_same(recalls, recalls->verified))
+		recalls->verified++;
+	return recalls->verified;
+}
+
+static bool regs_are_same(const struct regs *a, const struct regs *b, uint64_t needed)
+{
+	if ((a->known ^ b->known) & needed)
+		return false;
+	for (uint64_t left = a->known & needed; left; left &= left - 1) {
+		int reg = __builtin_ctzll(left);
+		if (a->value[reg] != b->value[reg])
+			return false;
+	}
+	return true;
+}
+
+static bool is_at_mark(const struct recall *recall, const struct mark *mark, const struct recall_state *state)
+{
+	return recall->frames.at[mark->n_frames - 1].pc == state->pc && mark->is_return == state->is_return &&
+	       mark->is_interrupted == state->is_interrupted && mark->has_guessed == state->has_guessed &&
+	       regs_are_same(&mark->regs, state->regs, mark->needed);
+}
+
+/* ---- a walk ------------------------------------------------------------------------------------- */
+
+static bool still_holds(const struct recall *recall, const struct recall_scope *scope)
+{
+	return recall->scope.generation == scope->generation &&
+	       (!recall->scope.epoch || recall->scope.epoch == scope->epoch);
+}
+
+bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory)
+{
+	recalls->now = memory->read || !scope.generation ? NULL : find(recalls, tid);
+	recalls->tid = tid;
+	recalls->scope = scope;
+	recalls->memory = memory;
+	recalls->met = recalls->verified = 0;
+	recalls->is_verified = false;
+	memory->log = NULL;
+	if (!recalls->now)
+		return false;
+	vec_clear(&recalls->log.notes);
+	vec_clear(&recalls->marks);
+	recalls->log.reg = REG_NONE;
+	memory->log = &recalls->log;
+	recalls->cursor = still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
+	return true;
+}
+
+static void append_rest(struct recalls *recalls, const struct mark *mark, struct stack *stack,
+			uint64_t steps[WITNESS_N])
+{
+	const struct recall *recall = recalls->now;
+
+	vec_reserve(&stack->frames, stack->frames.n + mark->n_frames);
+	for (size_t i = mark->n_frames; i-- > 0;)
+		stack->frames.at[stack->frames.n++] = recall->frames.at[i];
+	for (size_t i = 0; i < WITNESS_N; i++)
+		steps[i] = i == WITNESS_NONE ? 0 : mark->steps[i];
+	stack->end = recall->end;
+}
+
+static void set_mark(struct recalls *recalls, const struct recall_state *state, size_t n_before)
+{
+	vec_push(&recalls->marks, ((struct mark){ .n_frames = n_before,
+						  .n_reads = recalls->log.notes.n,
+						  .is_return = state->is_return,
+						  .is_interrupted = state->is_interrupted,
+						  .has_guessed = state->has_guessed,
+						  .regs = *state->regs }));
+}
+
+bool recalls_meet(struct recalls *recalls, const struct recall_state *state, struct stack *stack,
+		  uint64_t ret_steps[WITNESS_N])
+{
+	const struct recall *recall = recalls->now;
+	size_t n_before = stack->frames.n - stack->n_kernel;
+	uint64_t sp = state->regs->value[recalls->isa->sp];
+
+	if (n_before < FIRST_MARK)
+		return false;
+	while (recalls->cursor && recall->marks.at[recalls->cursor - 1].regs.value[recalls->isa->sp] < sp)
+		recalls->cursor--;
+	if (recalls->cursor && is_at_mark(recall, &recall->marks.at[recalls->cursor - 1], state) &&
+	    recalls->cursor <= verified_marks(recalls) &&
+	    n_before + recall->marks.at[recalls->cursor - 1].n_frames < STACK_MAX_FRAMES) {
+		recalls->met = recalls->cursor;
+		append_rest(recalls, &recall->marks.at[recalls->met - 1], stack, ret_steps);
+		return true;
+	}
+	if (n_before % RECALL_EVERY == FIRST_MARK)
+		set_mark(recalls, state, n_before);
+	return false;
+}
+
+/* ---- remembering -------------------------------------------------------------------------------- */
+
+static struct recall *add(struct recalls *recalls)
+{
+	if (recalls->all.n == RECALLS_MAX)
+		drop_all(recalls);
+	map_put(&recalls->by_tid, (uint32_t)recalls->tid, (uint32_t)recalls->all.n);
+	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid }));
+	return &recalls->all.at[recalls->all.n - 1];
+}
+
+static void remember_pages(struct recall *recall, const struct sample *sample)
+{
+	recall->pages_start = sample->outer_start;
+	vec_clear(&recall->pages);
+	vec_reserve(&recall->pages, sample->n_outer);
+	for (uint32_t i = 0; i < sample->n_outer; i++)
+		recall->pages.at[recall->pages.n++] = sample->outer[i].hash;
+}
+
+/*
+ * Which registers and words does the way out depend on? Told from the outermost step inwards: a register
+ * that is needed outside was given by the step's notes for it, or was the same before.
+ */
+struct needs {
+	uint64_t needed;      /* before the steps looked at so far */
+	uint64_t given, used; /* in the step being looked at */
+	uint64_t frame;       /* left by the last step looked at */
+};
+
+static void end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
+{
+	const uint64_t always_given = 1ull << isa->sp | 1ull << isa->pc;
+
+	if (frame != needs->frame) /* else it was a first attempt, which gave nothing */
+		needs->needed &= ~(needs->given | always_given);
+	needs->needed |= needs->used & ALL_REGS;
+	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
+}
+
+static void remember_read(struct recall *recall, const struct memory_note *read, struct mark *mark)
+{
+	vec_push(&recall->reads, *read);
+	mark->low = read->addr < mark->low ? read->addr : mark->low;
+	mark->high = read->addr + read->size > mark->high ? read->addr + read->size : mark->high;
+	if (read->status != MEMORY_OK)
+		mark->low = 0; /* in no page: it must be asked again */
+}
+
+/* The notes of the walk from the newest down to the one numbered `from`. */
+static void remember_notes(struct recalls *recalls, size_t from, struct needs *needs, struct mark *mark)
+{
+	mark->low = UINT64_MAX;
+	mark->high = 0;
+	while (recalls->log.notes.n > from) {
+		const struct memory_note *note = &recalls->log.notes.at[--recalls->log.notes.n];
+		uint64_t bit = note->reg == REG_NONE ? 0 : 1ull << note->reg;
+		bool is_needed = !bit || needs->needed & bit;
+		needs->given |= bit;
+		if (note->kind == NOTE_STEP)
+			end_step(needs, recalls->isa, note->addr);
+		else if (note->kind == NOTE_NEED)
+			needs->needed |= note->value;
+		else if (note->kind == NOTE_USE && is_needed)
+			needs->used |= note->value;
+		else if (note->kind == NOTE_READ && is_needed)
+			remember_read(recalls->now, note, mark);
+	}
+	mark->n_reads = recalls->now->reads.n;
+	mark->needed = needs->needed | 1ull << recalls->isa->sp;
+}
+
+/* Marks of the walk, outermost first. n_own: frames that it walked itself. */
+static void remember_marks(struct recalls *recalls, const struct stack *stack, size_t n_own)
+{
+	struct recall *recall = recalls->now;
+	struct mark last = recall->marks.n ? recall->marks.at[recall->marks.n - 1] : (struct mark){ 0 };
+	struct needs needs = { .needed = last.needed, .frame = UINT64_MAX };
+	size_t at = n_own;
+
+	for (size_t i = recalls->marks.n; i-- > 0;) {
+		struct mark mark = recalls->marks.at[i];
+		size_t index = mark.n_frames; /* of its frame, from the innermost on */
+		memcpy(mark.steps, last.steps, sizeof(mark.steps));
+		while (at > index) {
+			const struct frame *frame = &stack->frames.at[stack->n_kernel + --at];
+			vec_push(&recall->frames, *frame);
+			mark.steps[frame->witness]++;
+		}
+		mark.n_frames = recall->frames.n;
+		remember_notes(recalls, mark.n_reads, &needs, &mark);
+		vec_push(&recall->marks, mark);
+		last = mark;
+	}
+}
+
+/* The path from the last mark to the leaf is not worth remembering. */
+static void remember(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack)
+{
+	struct recall *recall = recalls->now;
+	const struct mark *met = recalls->met ? &recall->marks.at[recalls->met - 1] : NULL;
+	size_t n_shared = met ? met->n_frames : 0;
+
+	stack->n_shared = (uint32_t)n_shared;
+	stack->shared_serial = recall->serial;
+	stack->serial = recall->serial = ++recalls->serial;
+	recall->scope.generation = recalls->scope.generation;
+	if (has_jit || !met)
+		recall->scope.epoch = has_jit ? recalls->scope.epoch : 0;
+	recall->end = stack->end;
+	recall->frames.n = n_shared;
+	recall->reads.n = met ? met->n_reads : 0;
+	recall->marks.n = recalls->met;
+	remember_marks(recalls, stack, stack->frames.n - stack->n_kernel - n_shared);
+	remember_pages(recall, sample);
+}
+
+void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack)
+{
+	/* Code that was not understood may be by the next time, if it is in no file. */
+	bool is_final = stack->end == STACK_COMPLETE || (!has_jit && stack->end != STACK_TOO_DEEP);
+	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
+
+	recalls->memory->log = NULL;
+	if (!recalls->now && is_deep && !recalls->memory->read && recalls->scope.generation)
+		add(recalls); /* from the next one on */
+	else if (recalls->now && is_deep)
+		remember(recalls, sample, has_jit, stack);
+	else if (recalls->now)
+		recalls->now->marks.n = 0;
+}

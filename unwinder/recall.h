@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall: a thread's last stack, so that of the next one only what has changed is walked.
+ *
+ * A walk from some frame outwards is a function of that frame's registers and of the words it reads, and not
+ * of all of them: most registers that are restored on the way are never needed to find it. So a recall
+ * remembers, every few frames, the registers and which of them were needed (a mark), and the words that were.
+ * When a new walk comes to a mark with the same registers, and those words still stand where they stood, the
+ * rest of the stack is the same: exactly, not probably. Words in pages that have not changed (by their hash)
+ * need no look.
+ *
+ * Only stacks of RECALL_LEAST frames and more are remembered: others are walked in the time it takes to
+ * remember.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "collector/event.h"
+#include "unwinder/memory.h"
+#include "unwinder/recipe.h"
+#include "unwinder/stack.h"
+
+#define RECALL_LEAST 12
+#define RECALL_EVERY 8 /* frames from one mark to the next */
+
+/* A frame to be left, with all that the rest of the walk depends on but memory. */
+struct recall_state {
+	uint64_t pc;
+	bool is_return, is_interrupted, has_guessed;
+	const struct regs *regs;
+};
+
+/* What was remembered holds as long as code is what it was. */
+struct recall_scope {
+	uint64_t generation; /* of the address space; 0 = there is none */
+	uint64_t epoch;      /* of code that is in no file, if there was such */
+};
+
+struct recalls;
+struct recalls *recalls_new(const struct isa *isa);
+void recalls_free(struct recalls *recalls);
+/* The thread is gone. */
+void recalls_forget(struct recalls *recalls, pid_t tid);
+
+/*
+ * A walk of the thread's stack begins. False if its last stack was short or there was none: the walk need not
+ * call recalls_meet.
+ */
+bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory);
+/*
+ * The walk has come to a frame, `stack` having all frames before it. True: the rest of the last stack has
+ * been appended, its end is set, and the walk is over. ret_steps: those taken by each witness in that part.
+ */
+bool recalls_meet(struct recalls *recalls, const struct recall_state *state, struct stack *stack,
+		  uint64_t ret_steps[WITNESS_N]);
+/* The walk is over; stack->end is set. Sets what the stack shares with the one before. has_jit: in the walked
+ * part. */
+void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack);

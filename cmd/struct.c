@@ -67,6 +67,7 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 	struct symbolizer_request request = { .id = run->id, .image = run->image };
 
 	find_starts(run, structurer);
+	request.functions = structurer_functions(structurer);
 	request.vaddrs = run->starts.at;
 	request.n = run->starts.n;
 	symbolize(run->symbols, &request, 1, &run->strings, &run->maps);

@@ -5,14 +5,23 @@
 #include <pthread.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "binary/frames.h"
 #include "binary/function.h"
 #include "symbolize/demangle.h"
 
+/* Symbols by name, made when a piece looks for its function. */
+struct name_index {
+	pthread_mutex_t lock;
+	bool is_built;
+	struct map by_name; /* hash of the name to index */
+};
+
 struct naming {
 	struct naming_options options;
 	struct symbols *symbols; /* of an ELF image; else NULL */
+	struct name_index *names;
 	/* Made when code without a symbol is met. */
 	pthread_mutex_t lock;
 	bool looked_for_functions;
@@ -25,7 +34,9 @@ struct naming *naming_new(const struct naming_options *options)
 	struct naming *naming = alloc_zero(1, sizeof(*naming));
 
 	naming->options = *options;
+	naming->names = alloc_zero(1, sizeof(*naming->names));
 	pthread_mutex_init(&naming->lock, NULL);
+	pthread_mutex_init(&naming->names->lock, NULL);
 	if (options->image->file.len)
 		naming->symbols = symbols_read_with(options->image, options->debug);
 	return naming;
@@ -38,7 +49,10 @@ void naming_free(struct naming *naming)
 	functions_free(naming->functions);
 	frames_free(naming->frames);
 	symbols_free(naming->symbols);
+	map_done(&naming->names->by_name);
+	pthread_mutex_destroy(&naming->names->lock);
 	pthread_mutex_destroy(&naming->lock);
+	free(naming->names);
 	free(naming);
 }
 
@@ -106,15 +120,36 @@ static struct split_name split_name(const char *name)
 	return split;
 }
 
+static uint64_t name_key(const char *name, size_t len)
+{
+	return hash_bytes((struct bytes){ (const uint8_t *)name, len });
+}
+
+/* Of symbols of one name the first counts. */
+static void index_names(struct name_index *index, const struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->n; i++) {
+		uint64_t key = name_key(symbols->at[i].name, strlen(symbols->at[i].name));
+		if (map_find(&index->by_name, key) == MAP_NONE)
+			map_put(&index->by_name, key, (uint32_t)i);
+	}
+	index->is_built = true;
+}
+
 /* The function a piece was cut from; 0 if its name is gone. */
 static uint64_t find_whole(const struct naming *naming, const char *name, size_t base)
 {
-	for (size_t i = 0; i < naming->symbols->n; i++) {
-		const struct symbol *symbol = &naming->symbols->at[i];
-		if (strncmp(symbol->name, name, base) == 0 && symbol->name[base] == '\0')
-			return symbol->vaddr;
-	}
-	return 0;
+	struct name_index *index = naming->names;
+
+	pthread_mutex_lock(&index->lock);
+	if (!index->is_built)
+		index_names(index, naming->symbols);
+	pthread_mutex_unlock(&index->lock);
+	uint32_t at = map_find(&index->by_name, name_key(name, base));
+	if (at == MAP_NONE)
+		return 0;
+	const struct symbol *symbol = &naming->symbols->at[at];
+	return strncmp(symbol->name, name, base) == 0 && symbol->name[base] == '\0' ? symbol->vaddr : 0;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -251,6 +286,12 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 	struct image *image = naming->options.image;
 	uint32_t index = FUNCTION_NONE;
 
+	if (naming->options.functions) {
+		index = functions_index(naming->options.functions, vaddr);
+		if (index != FUNCTION_NONE)
+			*ret = naming->options.functions->at[index];
+		return index != FUNCTION_NONE;
+	}
 	pthread_mutex_lock(&naming->lock);
 	if (!naming->looked_for_functions) {
 		naming->looked_for_functions = true;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "binary/function.h"
 #include "binary/perfmap.h"
 #include "binary/symbols.h"
 #include "symbolize/function_map.h"
@@ -23,6 +24,7 @@ struct naming_options {
 	image_id id;
 	struct image *image;
 	struct image *debug;             /* a separate debug file whose symbols count too, or NULL */
+	const struct functions *functions; /* its functions, surveyed, or NULL: recovered when one is asked for */
 	const struct kallsyms *kernel;   /* names of IMAGE_KERNEL, or NULL */
 	const struct perfmap *jit;       /* names of IMAGE_JIT, or NULL */
 	bool demangles;

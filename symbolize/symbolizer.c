@@ -109,6 +109,7 @@ static void prepare(void *context, unsigned worker, size_t index)
 	struct naming_options options = { .id = subject->request->id,
 					  .image = subject->request->image,
 					  .debug = subject->file.debug,
+					  .functions = subject->request->functions,
 					  .kernel = batch->has_kernel ? &batch->kernel : NULL,
 					  .jit = subject->jit_path ? &subject->jit : NULL,
 					  .demangles = !batch->options->keeps_mangled };

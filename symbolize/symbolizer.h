@@ -8,6 +8,7 @@
 
 #include "base/intern.h"
 #include "base/store.h"
+#include "binary/function.h"
 #include "binary/image.h"
 #include "symbolize/debugfile.h"
 #include "symbolize/function_map.h"
@@ -33,6 +34,7 @@ struct symbolizer_request {
 	struct image *image;
 	pid_t pid;           /* whose JIT code it is; 0 = no matter */
 	const char *jitdump; /* file that its JIT compiler wrote, or NULL */
+	const struct functions *functions; /* of the image, surveyed, if the caller has them; NULL = recovered if need be */
 	const uint64_t *vaddrs;
 	size_t n;
 	/* Outcome: */

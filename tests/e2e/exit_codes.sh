@@ -30,7 +30,7 @@ done
 "$CPPROF" record -q -o a.data -- "$SPIN" 0.2
 ln -s /dev/full full.json
 run 1 "$CPPROF" export a.data -o full.json
-says "cannot write 'full.json': No space left"
+says "cannot write '/dev/full': No space left" # where the link leads
 [ -L full.json ] || fail "an export replaced a device by a file"
 "$CPPROF" check a.data >/dev/full 2>run.log && fail "a full standard output is not noticed"
 says "cannot write to standard output"

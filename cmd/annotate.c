@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/export.h"
@@ -54,6 +55,19 @@ static int show(const struct profile *profile, const char *path, const char *nam
 	return EXIT_OK;
 }
 
+/* The one asked for, or every event's, the first in front. */
+static uint32_t *choose_metrics(const struct profile *profile, uint32_t first, bool has_all, size_t *ret_n)
+{
+	uint32_t *metrics = alloc_zero(profile->metrics.n + 1, sizeof(*metrics));
+
+	metrics[0] = first;
+	*ret_n = 1;
+	for (uint32_t i = 1; has_all && i < profile->metrics.n; i++)
+		if (i != first)
+			metrics[(*ret_n)++] = i;
+	return metrics;
+}
+
 int cmd_annotate(int argc, char **argv)
 {
 	struct annotate_text_options options = { 0 };
@@ -62,7 +76,7 @@ int cmd_annotate(int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "asm", OPTION_FLAG, &options.insns, NULL, "the instructions too" },
 		{ 0, "all", OPTION_FLAG, &options.all, NULL, "every line, not only those near a cost" },
-		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "go by this metric (default: the first event)" },
+		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "only this metric (default: every event, side by side)" },
 		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
 		{ 0 },
@@ -92,7 +106,8 @@ int cmd_annotate(int argc, char **argv)
 		code = cmd_fail(&diag);
 	} else {
 		int index = export_find_metric(profile, metric);
-		options.metric = index < 0 ? 0 : (uint32_t)index;
+		CLEANUP(freep) uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !metric, &options.n_metrics);
+		options.metrics = metrics;
 		code = index < 0 ? cmd_usage("annotate", "'%s' has no metric '%s'", path, metric)
 				 : show(profile, path, line.operands[line.n_operands - 1], &options);
 	}

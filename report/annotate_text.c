@@ -10,6 +10,7 @@
 
 #define CONTEXT 3        /* lines shown around one that costs something */
 #define MAX_LOOP_MARKS 6
+#define MAX_METRIC_COLUMNS 16
 
 struct writer_state {
 	const struct profile *profile;
@@ -34,14 +35,69 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "  12.3%", or as many spaces for nothing. */
-static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values)
+static uint32_t main_metric(const struct writer_state *w)
+{
+	return w->o->metrics[0];
+}
+
+static const char *metric_name(const struct writer_state *w, size_t i)
+{
+	return intern_text(&w->profile->strings, w->profile->metrics.at[w->o->metrics[i]].name);
+}
+
+/* As wide as the name above it, within reason. */
+static int metric_columns(const struct writer_state *w, size_t i)
+{
+	int len = (int)strlen(metric_name(w, i));
+
+	return len < 7 ? 7 : len > MAX_METRIC_COLUMNS ? MAX_METRIC_COLUMNS : len;
+}
+
+/* "  12.3% ", or as many spaces for nothing. */
+static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values, uint32_t metric, int columns)
 {
 	char share[NUMBER_MAX];
-	double percent = values ? number_share(values[w->o->metric], w->a->all[w->o->metric]) : 0;
+	double percent = values ? number_share(values[metric], w->a->all[metric]) : 0;
 	enum tint tint = percent >= 5 ? TINT_HOT : percent >= 1 ? TINT_WARM : TINT_PLAIN;
 
-	line_printf(line, tint, "%7s ", values && values[w->o->metric] ? number_percent(percent, share) : "");
+	line_printf(line, tint, "%*s ", columns, values && values[metric] ? number_percent(percent, share) : "");
+}
+
+/* Half of the 95 % interval of a self cost. */
+static void put_interval(const struct writer_state *w, struct line *line, const uint64_t *self)
+{
+	uint32_t metric = main_metric(w);
+
+	if (!self || !self[metric]) {
+		line_printf(line, TINT_PLAIN, "%6s ", "");
+		return;
+	}
+	struct interval i = number_interval_of_cost(self[metric], w->a->all[metric], self[0], w->a->all[0]);
+	line_printf(line, TINT_DIM, "%6.1f ", (i.high - i.low) / 2);
+}
+
+static void put_costs(const struct writer_state *w, struct line *line, const uint64_t *self, const uint64_t *calls)
+{
+	put_share(w, line, self, main_metric(w), 7);
+	put_interval(w, line, self);
+	put_share(w, line, calls, main_metric(w), 7);
+	for (size_t i = 1; i < w->o->n_metrics; i++)
+		put_share(w, line, self, w->o->metrics[i], metric_columns(w, i));
+}
+
+/* The names of these columns; returns how wide they are. */
+static int put_heading(const struct writer_state *w)
+{
+	size_t start = w->to->len;
+
+	text_printf(w->to, "%7s %6s %7s ", "self", "+-", "calls");
+	for (size_t i = 1; i < w->o->n_metrics; i++) {
+		struct text name = { 0 };
+		style_safe(&name, &w->o->style, metric_name(w, i));
+		text_printf(w->to, "%*.*s ", metric_columns(w, i), metric_columns(w, i), name.at ? name.at : "");
+		text_done(&name);
+	}
+	return (int)(w->to->len - start);
 }
 
 /* Loops that hold the line: a corner at their first and last line, a bar between. */
@@ -91,7 +147,7 @@ static bool is_near_cost(const struct writer_state *w, uint32_t line)
 {
 	for (size_t i = 0; i < w->a->lines.n; i++) {
 		const struct annotated_line *l = &w->a->lines.at[i];
-		bool costs = l->self[w->o->metric] || l->calls[w->o->metric];
+		bool costs = l->self[main_metric(w)] || l->calls[main_metric(w)];
 		if (costs && line + CONTEXT >= l->line && line <= l->line + CONTEXT)
 			return true;
 	}
@@ -104,13 +160,12 @@ static void put_line(struct writer_state *w, uint32_t number, const char *source
 	struct line to = line_start(w->to, &w->o->style);
 	char share[NUMBER_MAX];
 
-	put_share(w, &to, line ? line->self : NULL);
-	put_share(w, &to, line ? line->calls : NULL);
+	put_costs(w, &to, line ? line->self : NULL, line ? line->calls : NULL);
 	line_printf(&to, TINT_DIM, "%5u ", number);
 	put_loop_marks(w, &to, number);
 	put_code(&to, source);
-	if (line && line->inlined_name && line->inlined[w->o->metric]) {
-		double percent = number_share(line->inlined[w->o->metric], w->a->all[w->o->metric]);
+	if (line && line->inlined_name && line->inlined[main_metric(w)]) {
+		double percent = number_share(line->inlined[main_metric(w)], w->a->all[main_metric(w)]);
 		line_printf(&to, TINT_DIM, "   <- inlined ");
 		line_name(&to, TINT_DIM, intern_text(&w->profile->strings, line->inlined_name));
 		line_printf(&to, TINT_DIM, " %s", number_percent(percent, share));
@@ -136,11 +191,12 @@ static void put_source(struct writer_state *w)
 		last = w->a->lines.at[w->a->lines.n - 1].line;
 	if (w->a->lines.n && w->a->lines.at[0].line < first)
 		first = w->a->lines.at[0].line;
-	text_printf(w->to, "   self   calls  line     %s\n", base_name(path));
+	int columns = put_heading(w);
+	text_printf(w->to, " line     %s\n", base_name(path));
 	for (uint32_t line = first; line <= last; line++) {
 		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
 			if (!gap)
-				text_printf(w->to, "%27s...\n", "");
+				text_printf(w->to, "%*s...\n", columns + 10, "");
 			gap = true;
 			continue;
 		}
@@ -158,7 +214,9 @@ static void put_insns(struct writer_state *w)
 	uint32_t line = 0, file = 0;
 	char text[128];
 
-	text_printf(w->to, "\n   self   calls  instructions\n");
+	text_printf(w->to, "\n");
+	int columns = put_heading(w);
+	text_printf(w->to, " instructions\n");
 	if (!isa || !code.len)
 		text_printf(w->to, "the profile does not hold its code\n");
 	for (size_t i = 0; isa && code.len && i < w->a->insns.n; i++) {
@@ -166,12 +224,11 @@ static void put_insns(struct writer_state *w)
 		if (insn->line && (insn->line != line || insn->file != file)) {
 			line = insn->line;
 			file = insn->file;
-			text_printf(w->to, "%16s ; %s:%u\n", "", base_name(intern_text(&w->profile->strings, file)), line);
+			text_printf(w->to, "%*s ; %s:%u\n", columns, "", base_name(intern_text(&w->profile->strings, file)), line);
 		}
 		isa->format(bytes_from(code, insn->offset), map->vaddr + insn->offset, text, sizeof(text));
 		struct line to = line_start(w->to, &w->o->style);
-		put_share(w, &to, insn->self);
-		put_share(w, &to, insn->calls);
+		put_costs(w, &to, insn->self, insn->calls);
 		line_printf(&to, TINT_DIM, "%8llx  ", (unsigned long long)(map->vaddr + insn->offset));
 		line_name(&to, TINT_PLAIN, text);
 		line_end(&to);
@@ -184,7 +241,7 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	struct writer_state w = { profile, annotation, options, structure_of(profile, annotation->map), ret };
 	const struct function_map *map = annotation->map;
 	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
-	struct interval interval = number_interval_of_cost(annotation->self[options->metric], annotation->all[options->metric],
+	struct interval interval = number_interval_of_cost(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]],
 							   annotation->self[0], annotation->all[0]);
 
 	struct line head = line_start(ret, &options->style);
@@ -194,10 +251,10 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	line_printf(&head, TINT_PLAIN, "]");
 	line_end(&head);
 	text_printf(ret, "%s (%s-%s) of %s itself, %s with what it calls\n\n",
-		    number_percent(number_share(annotation->self[options->metric], annotation->all[options->metric]), self),
+		    number_percent(number_share(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]]), self),
 		    number_percent(interval.low, low), number_percent(interval.high, high),
-		    intern_text(&profile->strings, profile->metrics.at[options->metric].name),
-		    number_percent(number_share(annotation->total[options->metric], annotation->all[options->metric]), total));
+		    intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name),
+		    number_percent(number_share(annotation->total[options->metrics[0]], annotation->all[options->metrics[0]]), total));
 	put_source(&w);
 	if (options->insns)
 		put_insns(&w);

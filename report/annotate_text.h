@@ -10,7 +10,8 @@
 #include "report/style.h"
 
 struct annotate_text_options {
-	uint32_t metric;
+	const uint32_t *metrics; /* the first one decides what is worth showing; of others only the self cost */
+	size_t n_metrics;        /* at least 1 */
 	bool insns;   /* instructions too */
 	bool all;     /* every line and instruction, not only those near a cost */
 	const struct source_search *sources;

@@ -162,7 +162,7 @@ static void write_sources(struct json *json, const struct document *d, const str
 
 /* ---- instructions ------------------------------------------------------------------------------------ */
 
-static size_t write_insns(struct json *json, const struct isa *isa, struct bytes code, uint64_t vaddr)
+static size_t write_insns(struct json *json, const struct isa *isa, struct bytes code, uint64_t vaddr, const struct function_map *map)
 {
 	char text[128];
 	size_t used = 0;
@@ -172,9 +172,12 @@ static size_t write_insns(struct json *json, const struct isa *isa, struct bytes
 		struct insn insn;
 		uint32_t len = isa->decode(bytes_from(code, at), vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
 		isa->format(bytes_from(code, at), vaddr + at, text, sizeof(text));
+		const struct line_row *row = map ? function_map_line(map, (uint32_t)at) : NULL;
 		json_array(json);
 		json_uint(json, at);
 		json_text(json, text);
+		json_uint(json, row ? row->file : 0);
+		json_uint(json, row ? row->line : 0);
 		json_end_array(json);
 		used += strlen(text) + 12;
 		at += len;
@@ -207,7 +210,7 @@ static void write_code(struct json *json, const struct document *d, const struct
 		json_object(json);
 		json_uint_of(json, "frame", row->frame);
 		json_name(json, "insns");
-		used += write_insns(json, isa, code, f->vaddr);
+		used += write_insns(json, isa, code, f->vaddr, profile_function(d->profile, f->image, f->vaddr));
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -1,7 +1,7 @@
 // app: the frame around the views: choosers, tabs, keys, quality.
 
 const VIEWS = [["summary", summaryView], ["flame", flameView], ["tree", treeView], ["callers", callersView], ["flat", flatView], ["sandwich", sandwichView], ["source", sourceView], ["threads", threadsView]];
-const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"], ["m", "next metric"], ["p", "percent of all or of parent"],
+const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"], ["m", "next metric"], ["p", "percent of all or of parent"],
   ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close"], ["z  Esc", "zoom in, zoom out"], ["s", "source of the chosen function"], ["c", "copy the path of the chosen node"], ["t", "light or dark"], ["?", "this list"]];
 let current = null;
 
@@ -28,11 +28,13 @@ function show(model) {
   [...$("views").children].forEach((tab, i) => { tab.setAttribute("aria-selected", String(i === at)); tab.tabIndex = i === at ? 0 : -1; });
   current = VIEWS[at][1](model);
   $("view").replaceChildren(...current.element.filter(Boolean));
+  if (current.shown) current.shown();
   status(model, state.n);
 }
 
 function showMatches(model) {
   $("query").setAttribute("aria-invalid", String(Boolean(model.badQuery)));
+  $("filter").setAttribute("aria-pressed", String(state.k === 1));
   $("matched").textContent = model.badQuery ? model.badQuery : state.q ? pct(model.percent(model.matchedTotal())) + " matched" : "";
 }
 
@@ -55,15 +57,30 @@ function fillChoosers(model) {
   $("base").onchange = (e) => setState({ b: e.target.value });
   $("query").oninput = (e) => setState({ q: e.target.value });
   $("query").onkeydown = (e) => { if (e.key === "Enter") nextMatch(model, e.shiftKey ? -1 : 1); if (e.key === "Escape") { setState({ q: "" }); $("query").value = ""; e.target.blur(); } };
+  $("filter").onclick = () => setState({ k: 1 - state.k });
   $("theme").onclick = toggleTheme;
+  $("views").onkeydown = onTabKey;
   $("help").onclick = () => $("keys").showModal();
   $("keys").append(h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("p", {}, h("button", { onclick: () => $("keys").close() }, "close")));
   $("views").append(...VIEWS.map(([name], i) => h("button", { role: "tab", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1)))));
 }
 
+// As the system says, unless the address says otherwise.
+function applyTheme() {
+  document.documentElement.dataset.theme = state.d || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+
 function toggleTheme() {
-  document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  setState({ v: state.v });
+  setState({ d: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
+}
+
+// Left and right in the row of tabs, as everywhere.
+function onTabKey(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = VIEWS.findIndex(([name]) => name === state.v);
+  if (!step) return;
+  setState({ v: VIEWS[(at + step + VIEWS.length) % VIEWS.length][0] });
+  $("views").querySelector('[aria-selected="true"]').focus();
+  event.preventDefault();
 }
 
 function copyPath(model) {
@@ -80,6 +97,7 @@ function onKey(model, event) {
   else if (key === "/") $("query").focus();
   else if (key === "?") $("keys").showModal();
   else if (key === "t") toggleTheme();
+  else if (key === "f") setState({ k: 1 - state.k });
   else if (key === "h" && current.hot) current.hot();
   else if (key === "s") setState({ v: "source" });
   else if (key === "c") copyPath(model);
@@ -94,10 +112,12 @@ function onKey(model, event) {
 function onChange(model, changes) {
   const names = Object.keys(changes);
   if (!names.length) return;
-  if (names.some((n) => "mtlir".includes(n)))
-    model.setOptions({ metric: state.m, thread: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1 });
+  applyTheme();
+  if (names.includes("q")) model.search(state.q);
+  if (names.some((n) => "mtlirk".includes(n)) || (names.includes("q") && state.k))
+    model.setOptions({ metric: state.m, thread: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1, filter: state.k === 1 });
   if (state.n >= model.tree.n) Object.assign(state, { n: 0, z: 0 });
-  if (names.includes("q") || names.some((n) => "mt".includes(n))) { model.search(state.q); showMatches(model); }
+  if (names.some((n) => "mtqklir".includes(n))) showMatches(model);
   for (const [id, name] of [["metric", "m"], ["thread", "t"], ["base", "b"]]) $(id).value = String(state[name]);
   show(model);
 }
@@ -106,7 +126,6 @@ async function start() {
   const model = new Model(await load());
   readState();
   if (state.m < 0 || state.m >= model.metrics.length) state.m = model.metric;
-  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   document.title = "cpprof: " + model.data.meta.run.target;
   $("target").textContent = model.data.meta.run.target;
   fillChoosers(model);

@@ -16,3 +16,9 @@ const $ = (id) => document.getElementById(id);
 const pct = (value) => value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + "%";
 const ICONS = { root: "●", special: "·", function: "ƒ", inline: "↪", loop: "↻", line: "≡" };
 const ICON_NAMES = { root: "root", special: "", function: "function", inline: "inlined", loop: "loop", line: "line" };
+
+function save(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}

@@ -13,9 +13,10 @@ class Grid {
     this.at = 0;
     this.hot = new Set();
     this.template = ["minmax(18rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
-    this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template } },
+    this.least = `calc(${["18rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
+    this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } },
       h("span", { role: "columnheader" }, "name"),
-      ...columns.map((c) => h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "", onclick: () => this.sortBy(c) }, c.name)));
+      ...columns.map((c) => h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "" }, c.sort && source.sort ? h("button", { class: "sort", title: "sort by " + c.name, onclick: () => this.sortBy(c) }, c.name) : c.name || h("span", { class: "unseen" }, c.title || "bar"))));
     this.body = h("div", { class: "body", role: "rowgroup" });
     this.element = h("div", { class: "grid", role: "treegrid", "aria-label": "costs", onscroll: () => this.draw(), onkeydown: (e) => this.key(e) }, this.head, this.body);
     new ResizeObserver(() => this.draw()).observe(this.element);
@@ -57,7 +58,7 @@ class Grid {
     const label = h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.name(row) }, source.name(row));
     return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position,
       "aria-setsize": size, "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
-      style: { top: index * ROW + "px", gridTemplateColumns: this.template }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
+      style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
       h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, 60) * 12 + "px" } },
         h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: (e) => { e.stopPropagation(); this.toggle(index); } }, more ? (open ? "▾" : "▸") : ""),
         h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""), label),
@@ -72,7 +73,20 @@ class Grid {
     this.draw();
     if (!quietly) this.focus();
     const row = this.rows[this.at];
-    if (row && this.source.chosen) this.source.chosen(row.row);
+    if (row && this.source.chosen && !quietly) this.source.chosen(row.row);
+  }
+
+  // What the table shows, as it is sorted and opened: a download.
+  csv() {
+    const quote = (text) => /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+    const cell = (value) => value instanceof Node ? value.textContent : String(value);
+    const shown = this.columns.map((c, i) => i).filter((i) => this.columns[i].name);
+    const lines = [["level", "kind", "name", ...shown.map((i) => this.columns[i].name)]];
+    for (const { row, level } of this.rows) {
+      const cells = this.source.cells(row);
+      lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((i) => cell(cells[i]))]);
+    }
+    return lines.map((line) => line.map(quote).join(",") + "\r\n").join("");
   }
 
   focus() {

@@ -84,8 +84,9 @@ class Model {
   sum() {
     const { value } = this.data, { thread } = this.options, n = this.tree.n, m = this.metrics.length;
     this.selfs = [...Array(m)].map(() => new Float64Array(n));
+    const through = this.options.filter && this.matches ? this.throughMatches() : null;
     for (let i = 0; i < value.node.length; i++)
-      if (thread < 0 || value.thread[i] === thread)
+      if ((thread < 0 || value.thread[i] === thread) && (!through || through[this.tree.of[value.node[i]]]))
         this.selfs[value.metric[i]][this.tree.of[value.node[i]]] += value.value[i];
     this.totals = this.selfs.map((self) => {
       const total = self.slice();
@@ -94,6 +95,13 @@ class Model {
     });
     this.buildChildren();
     this.sumOwn();
+  }
+
+  // Nodes on whose path something matches.
+  throughMatches() {
+    const through = new Uint8Array(this.tree.n);
+    for (let i = 1; i < this.tree.n; i++) through[i] = through[this.tree.parent[i]] || this.matched(i) ? 1 : 0;
+    return through;
   }
 
   // What a function spends outside its calls: its own lines and its loops'.
@@ -205,6 +213,17 @@ class Model {
     return at;
   }
 
+  // The function that source and sandwich show: the chosen one, or where nothing is chosen the costliest; -1 = none.
+  chosenFunction() {
+    const kinds = this.data.frame.kind, isOne = (frame) => kinds[frame] === FUNCTION || kinds[frame] === INLINE;
+    if (state.f >= 0 && isOne(state.f)) return state.f;
+    const frame = this.tree.frame[this.procedure(state.n)];
+    if (isOne(frame)) return frame;
+    let best = null;
+    for (const g of this.functions()) if (isOne(g.key) && g.self > (best ? best.self : 0)) best = g;
+    return best ? best.key : -1;
+  }
+
   search(query) {
     this.matches = null;
     this.badQuery = "";
@@ -222,6 +241,7 @@ class Model {
     const frames = new Uint8Array(this.data.frame.kind.length);
     for (let f = 0; f < frames.length; f++) frames[f] = test(this.label(f)) ? 1 : 0;
     this.matches = frames;
+    this.test = test;
   }
 
   matched(node) { return this.matches !== null && this.matches !== undefined && this.matches[this.tree.frame[node]] === 1; }
@@ -229,12 +249,8 @@ class Model {
   // Share of samples with a match anywhere on their path, each counted once.
   matchedTotal() {
     let sum = 0;
-    const inside = new Uint8Array(this.tree.n);
-    for (let i = 1; i < this.tree.n; i++) {
-      const up = inside[this.tree.parent[i]];
-      inside[i] = up || this.matched(i) ? 1 : 0;
-      if (inside[i] && !up) sum += this.total[i];
-    }
+    const through = this.throughMatches();
+    for (let i = 1; i < this.tree.n; i++) if (through[i] && !through[this.tree.parent[i]]) sum += this.total[i];
     return sum;
   }
 }

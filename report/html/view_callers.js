@@ -1,7 +1,6 @@
 // callers: bottom-up. Every function by its own cost, below it who called it, each sample counted once.
 
 function callersView(model) {
-  let by = "self";
   const callersOf = (row) => {
     if (row.below) return row.below;
     const groups = new Map();
@@ -32,9 +31,9 @@ function callersView(model) {
   const grid = new Grid({
     roots: () => all, children: callersOf, hasChildren: (row) => callersOf(row).length > 0, key: (row) => row.key,
     name: (row) => model.label(row.frame), kind: (row) => model.kind(row.frame),
-    matched: (row) => Boolean(model.matches && model.matches[row.frame]), sort: (name) => { by = name; },
+    matched: (row) => Boolean(model.matches && model.matches[row.frame]),
     chosen: (row) => choose(model, row.entries[0][0], row.frame),
-    cells: (row) => [...costCells(model, row.total, by === "self" ? 0 : 0), model.lines(row.frame), model.module(row.frame)],
+    cells: (row) => [...costCells(model, row.total, 0), model.lines(row.frame), model.module(row.frame)],
   }, [...COST_COLUMNS, { name: "written at", width: "12rem" }, { name: "module", width: "10rem" }]);
-  return { element: [h("div", { class: "bar" }, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" }), ...switches()), grid.element], focus: () => grid.focus() };
+  return { element: [h("div", { class: "bar" }, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" }), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
 }

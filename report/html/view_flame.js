@@ -118,7 +118,14 @@ function flameView(model) {
   });
   new ResizeObserver(draw).observe(holder);
   const flip = h("button", { onclick: () => { upward = !upward; setState({ c: upward ? "flame" : "" }); } }, upward ? "icicle" : "flame");
-  return { element: [h("div", { class: "bar" }, crumbs, h("span", { class: "sep" }), flip, h("button", { onclick: () => savePicture(canvas) }, "PNG"), ...switches()), holder], focus: () => canvas.focus(), hot: () => { const path = model.hotPath(); if (path.length) { choose(model, path[path.length - 1]); draw(); } } };
+  return { element: [h("div", { class: "bar" }, crumbs, h("span", { class: "sep" }), flip, h("button", { title: "this picture as a file", onclick: () => savePicture(canvas) }, "PNG"), h("button", { title: "paths with their own costs, a line each, as a file", onclick: () => save("cpprof.folded", "text/plain", folded(model)) }, "folded"), ...switches()), holder], focus: () => canvas.focus(), hot: () => { const path = model.hotPath(); if (path.length) { choose(model, path[path.length - 1]); draw(); } } };
+}
+
+// One path a line with what is spent right there; names may hold what the format cannot.
+function folded(model) {
+  const name = (node) => model.label(model.tree.frame[node]).replaceAll(";", ":").replace(/[\r\n]/g, " "), lines = [];
+  for (let i = 1; i < model.tree.n; i++) if (model.self[i] > 0) lines.push(model.path(i).map(name).join(";") + " " + Math.round(model.self[i]) + "\n");
+  return lines.join("");
 }
 
 function savePicture(canvas) {

@@ -36,11 +36,11 @@ function flatView(model) {
   order();
   const grid = new Grid({
     roots: () => rows, children: () => [], hasChildren: () => false, key: (row) => row.key, name: (row) => row.name, kind: (row) => row.kind,
-    matched: (row) => Boolean(model.matches && row.frame >= 0 && model.matches[row.frame]), sort: (name) => { by = name; order(); },
+    matched: (row) => isMarked(model, row.frame === undefined ? -1 : row.frame, row.name), sort: (name) => { by = name; order(); },
     chosen: (row) => choose(model, row.node, row.frame),
     cells: (row) => [...costCells(model, row.total, row.self), row.place, row.frame >= 0 ? model.module(row.frame) : ""],
   }, [...COST_COLUMNS, { name: "written at", width: "16rem" }, { name: "module", width: "10rem" }]);
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return { element: [h("div", { class: "bar" }, h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"), h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
-    ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)), h("span", { class: "sep" }), ...switches()), grid.element], focus: () => grid.focus() };
+    ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)), h("span", { class: "sep" }), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
 }

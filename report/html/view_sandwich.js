@@ -1,7 +1,7 @@
 // sandwich: one function, who calls it and whom it calls.
 
 function sandwichView(model) {
-  const frame = state.f >= 0 ? state.f : model.tree.frame[model.procedure(state.n)];
+  const frame = model.chosenFunction();
   const callers = new Map(), callees = new Map();
   let total = 0, self = 0;
   const add = (map, node, value) => {

@@ -1,8 +1,13 @@
 // summary: what dominates, on which path, how sure; what might be wrong.
 
+// A line has no frame: its name is looked at.
+function isMarked(model, frame, name) {
+  return Boolean(model.matches) && (frame >= 0 ? model.matches[frame] === 1 : model.test(name));
+}
+
 function summaryTable(model, title, rows, by) {
   return h("section", {}, h("h2", {}, title), h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link", onclick: () => { choose(model, row.node, row.frame); setState({ v: "tree" }); } }, row.name)),
+    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => { choose(model, row.node, row.frame); setState({ v: "tree" }); } }, row.name)),
       h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place" }, row.place || ""))))));
 }
 
@@ -36,7 +41,7 @@ function summaryView(model) {
     loops.length ? summaryTable(model, "Loops", loops.slice(0, 10), "total") : null,
     lines.length ? summaryTable(model, "Lines", lines.slice(0, 10), "self") : null,
     h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...path.map((node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } },
-      `${pct(model.percent(model.total[node]))} `, h("button", { class: "link", onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.label(model.tree.frame[node])}`))))),
+      `${pct(model.percent(model.total[node]))} `, h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.label(model.tree.frame[node])}`))))),
     h("section", {}, h("h2", {}, "This run"), h("dl", {}, ...facts.flatMap(([name, value]) => value ? [h("dt", {}, name), h("dd", {}, String(value))] : []))),
     h("section", {}, h("h2", {}, "How far to trust it"), h("dl", {}, ...trust(quality).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))))] };
 }

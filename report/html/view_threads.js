@@ -47,6 +47,38 @@ function heatMap(model, order) {
   return holder;
 }
 
+const PLOTS = ["plot", "sorted", "histogram"];
+
+// The bars of a plot of the selection's cost in each thread: by thread, by size, or how many threads cost how much.
+function plotBars(values, how) {
+  if (how !== "histogram") return how === "sorted" ? [...values].sort((a, b) => b - a) : [...values];
+  const most = Math.max(...values, 1), bins = new Array(Math.min(40, Math.max(5, values.length))).fill(0);
+  for (const value of values) bins[Math.min(bins.length - 1, Math.floor(bins.length * value / most))]++;
+  return bins;
+}
+
+function threadPlot(model, chosen) {
+  const how = PLOTS.includes(state.p) ? state.p : "plot", bars = plotBars(chosen, how), most = Math.max(...bars, 1), height = 110;
+  const canvas = h("canvas", { role: "img", "aria-label": `${how} of the selection's cost by thread; the table holds the numbers` }), holder = h("div", { class: "plot" }, canvas);
+  const draw = () => {
+    const width = Math.max(holder.clientWidth - 170, 200), scale = devicePixelRatio || 1, g = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    canvas.width = (width + 170) * scale; canvas.height = height * scale;
+    canvas.style.width = width + 170 + "px"; canvas.style.height = height + "px";
+    g.setTransform(scale, 0, 0, scale, 0, 0);
+    const step = Math.min(width / bars.length, 60);
+    g.fillStyle = style.getPropertyValue("--bar-self");
+    bars.forEach((value, i) => g.fillRect(160 + i * step, 90 - 80 * value / most, Math.max(step - 1, .7), 80 * value / most));
+    g.fillStyle = style.getPropertyValue("--soft");
+    g.font = "11px ui-monospace, DejaVu Sans Mono, monospace";
+    g.fillText(how === "histogram" ? most + " threads" : model.amount(most), 10, 16);
+    g.fillText("0", 10, 90);
+    g.fillRect(160, 90, width, 1);
+    g.fillText({ plot: "threads, in order of their numbers", sorted: "threads, the costliest first", histogram: `cost of a thread, from 0 to ${model.amount(Math.max(...chosen, 0))}` }[how], 160, 104);
+  };
+  new ResizeObserver(draw).observe(holder);
+  return [h("div", { class: "bar" }, `${model.label(model.tree.frame[state.n])} in each thread`, ...PLOTS.map((name) => h("button", { "aria-pressed": String(name === how), onclick: () => setState({ p: name }) }, name))), holder];
+}
+
 function threadsView(model) {
   const { meta } = model.data, { sums, chosen } = threadSums(model), all = sums.reduce((a, b) => a + b, 0) || 1, order = [...sums.keys()].sort((a, b) => sums[b] - sums[a]);
   const most = Math.max(...sums, 1);
@@ -54,5 +86,6 @@ function threadsView(model) {
     chosen: () => {}, cells: (t) => [pct(100 * sums[t] / all), h("span", { class: "meter" }, h("i", { style: { width: 100 * sums[t] / most + "%" } }), h("i", { style: { width: 100 * chosen[t] / most + "%" } })), model.amount(sums[t]), model.amount(chosen[t]),
       linkCell(state.t === t ? "all threads" : "only this", "filter every view", () => setState({ t: state.t === t ? -1 : t }))] },
     [{ name: "share", width: "5rem", num: true }, { name: "", width: "14rem" }, { name: "amount", width: "7rem", num: true }, { name: "in selection", width: "7rem", num: true }, { name: "", width: "6rem" }]);
-  return { element: [h("div", { class: "bar" }, `${order.length} threads; dark: in ${model.label(model.tree.frame[state.n])}`), grid.element, h("div", { class: "bar" }, "samples over time; click a row to see only that thread"), heatMap(model, order)], focus: () => grid.focus() };
+  grid.element.style.flex = `0 0 min(${28 + 24 * order.length + 14}px, 38vh)`;
+  return { element: [h("div", { class: "bar" }, `${order.length} threads; dark: in ${model.label(model.tree.frame[state.n])}`, h("span", { class: "sep" }), csvButton(grid)), grid.element, ...threadPlot(model, chosen), h("div", { class: "bar" }, "samples over time; click a row to see only that thread"), heatMap(model, order)], focus: () => grid.focus() };
 }

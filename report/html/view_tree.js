@@ -15,7 +15,7 @@ function treeView(model) {
       linkCell(model.lines(model.tree.frame[node]), "where it is written", () => showSource(model, model.procedure(node), 0)),
       model.module(model.tree.frame[node])],
   };
-  const grid = new Grid(source, [...COST_COLUMNS, { name: "called at", width: "11rem" }, { name: "written at", width: "11rem" }, { name: "module", width: "9rem" }]);
+  const grid = new Grid(source, [...COST_COLUMNS, { name: "called at", width: "10rem" }, { name: "written at", width: "10rem" }, { name: "module", width: "7.5rem" }]);
   const goHot = () => {
     const path = model.hotPath(state.n);
     grid.hot = new Set(path);
@@ -24,8 +24,9 @@ function treeView(model) {
   };
   grid.open.add(0);
   grid.reveal([0, ...model.path(state.n)]);
-  if (!state.n) grid.reveal([0, ...model.hotPath().slice(0, 3)]);
-  return { element: [h("div", { class: "bar" }, h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"), ...switches(model)), grid.element], hot: goHot, focus: () => grid.focus() };
+  if (!state.n) for (const node of model.hotPath()) grid.open.add(node);
+  grid.rebuild();
+  return { element: [h("div", { class: "bar" }, h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"), csvButton(grid), h("span", { class: "sep" }), ...switches()), grid.element], hot: goHot, focus: () => grid.focus() };
 }
 
 // Loops, inlined calls and recursion, on or off.

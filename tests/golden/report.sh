@@ -88,6 +88,13 @@ ends 0 "whole: 11 contexts" "$CPPROF" check both.data
 ends 2 "give -o" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
+# Every event side by side, with the interval of the first one; loops in the margin; inlined code at its call.
+make hostile hostile.data
+ends 0 '   self     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
+ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
+ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
+ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor
+
 # A link is written through: the file it names is replaced, whether it was there before or not.
 mkdir -p there && ln -s there/export.json link.json && ln -s link.json again.json && ln -s there/both.data link.data
 "$CPPROF" export cpprof.data -o link.json && "$CPPROF" export cpprof.data -o again.json || fail "export through a link"

@@ -80,6 +80,83 @@ await view("flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "loop").click());
 check("loops rank as peers", (await page.$$eval(".grid .row .label", (l) => l.map((e) => e.textContent))).some((t) => t.startsWith("loop")));
 
+// Source: loops in the margin, what was inlined unfolds at its call, instructions beside.
+await page.goto("about:blank");
+await page.goto("file://" + fs.realpathSync(report) + "#v=tree");
+await page.waitForSelector("html[data-ready]");
+await page.evaluate(() => [...document.querySelectorAll(".grid .row")].find((r) => r.querySelector(".label").textContent === "main").click());
+await page.keyboard.press("s");
+check("source of the chosen function", (await text(".bar b")).includes("main"), await text(".bar b"));
+check("instructions beside it", (await page.$$("tr.insn")).length > 10);
+const folds = await page.$$("tr.fold button");
+check("inlined code is folded", folds.length > 0);
+const short = (await page.$$(".code tr")).length;
+await folds[0].focus();
+await page.keyboard.press("Enter");
+check("and unfolds", (await page.$$(".code tr")).length > short);
+check("loops are marked in the margin", await page.$$eval("td.gutter", (cells) => cells.some((c) => c.textContent.includes("┌"))));
+if (pictures) await page.screenshot({ path: `${pictures}/source-unfolded.png` });
+await page.goto("about:blank");
+await page.goto("file://" + fs.realpathSync(report) + "#v=source");
+await page.waitForSelector("html[data-ready]");
+check("where nothing is chosen, the costliest function", (await text(".bar b")).length > 0);
+check("self costs have their interval", await page.$$eval(".code td.soft", (cells) => cells.some((c) => c.textContent.startsWith("±"))));
+
+// Filter: only what passes through a match counts; the match is then all there is.
+await page.evaluate(() => document.activeElement.blur());
+await page.keyboard.press("/");
+await page.keyboard.type("/^relax$/");
+await page.keyboard.press("Enter");
+const share = await text("#matched");
+await page.evaluate(() => document.activeElement.blur());
+await page.keyboard.press("f");
+check("the filter leaves the matches", /^100%/.test(await text("#matched")) && !/^100%/.test(share), `${share} / ${await text("#matched")}`);
+await page.keyboard.press("f");
+check("and comes off", (await text("#matched")) === share);
+for (const name of ["summary", "tree", "callers", "flat"]) {
+  await view(name);
+  if (name === "flat") await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
+  check("matches are marked in " + name, (await page.$$("#view .mark")).length > 0);
+}
+await page.keyboard.press("/");
+await page.keyboard.press("Escape");
+
+// Files out of the page.
+const client = await page.createCDPSession();
+fs.rmSync("saved", { recursive: true, force: true });
+fs.mkdirSync("saved");
+await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: fs.realpathSync("saved") });
+const press = (name) => page.evaluate((label) => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === label).click(), name);
+const saved = async (name) => { for (let i = 0; i < 100 && !fs.existsSync("saved/" + name); i++) await new Promise((r) => setTimeout(r, 50)); return fs.existsSync("saved/" + name) ? fs.readFileSync("saved/" + name, "utf8") : ""; };
+await view("flat");
+await press("CSV");
+check("CSV", /^level,kind,name,total,self/.test(await saved("cpprof.csv")), (await saved("cpprof.csv")).slice(0, 200));
+await view("flame");
+await press("folded");
+const costs = (await saved("cpprof.folded")).trim().split("\n").map((line) => Number(line.slice(line.lastIndexOf(" "))));
+check("folded adds up", costs.reduce((a, b) => a + b, 0) === all, `${costs.reduce((a, b) => a + b, 0)} / ${all}`);
+await press("PNG");
+check("PNG", (await saved("cpprof.png")).length > 1000);
+
+// Threads: three plots; left and right move between the tabs.
+await view("threads");
+for (const name of ["sorted", "histogram", "plot"]) {
+  await press(name);
+  check("threads: " + name, (await text('.bar [aria-pressed="true"]')) === name && (await page.$$(".plot canvas")).length === 1);
+}
+await page.focus('#views [aria-selected="true"]');
+await page.keyboard.press("ArrowLeft");
+check("left in the tabs", (await text('#views [aria-selected="true"]')).startsWith("source"));
+await page.keyboard.press("ArrowRight");
+await page.evaluate(() => document.activeElement.blur());
+await page.keyboard.press("t");
+const theme = await page.$eval("html", (e) => e.dataset.theme);
+await page.reload();
+await page.waitForSelector("html[data-ready]");
+check("the address keeps light or dark", (await page.$eval("html", (e) => e.dataset.theme)) === theme && theme === "dark", theme);
+await page.keyboard.press("t");
+await view("flat");
+
 // State: the address brings the view back.
 const hash = await page.evaluate(() => location.hash);
 await page.goto("file://" + fs.realpathSync(report) + hash);
@@ -87,11 +164,13 @@ await page.reload();
 await page.waitForSelector("html[data-ready]");
 check("the address keeps the view", (await text('#views [aria-selected="true"]')).startsWith("flat"));
 await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+await page.evaluate(() => { location.hash = location.hash.replace(/d=[a-z]*/, "d="); });
 await page.reload();
 await page.waitForSelector("html[data-ready]");
 check("dark", (await page.$eval("html", (e) => e.dataset.theme)) === "dark");
 await view("flame");
 if (pictures) await page.screenshot({ path: `${pictures}/flame-dark.png` });
+if (pictures) for (const name of ["summary", "tree", "source", "threads"]) { await view(name); await page.screenshot({ path: `${pictures}/${name}-dark.png` }); }
 
 check("roles", (await page.$$('[role="tab"]')).length === 8);
 check("no request left the page", requests.every((url) => url.startsWith("file:")), requests.join());

@@ -7,13 +7,16 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
 command -v npm >/dev/null || { echo "skipped: no npm"; exit 77; }
 work=$BUILD/html
 mkdir -p "$work" && cd "$work" || exit 2
-if [ ! -d node_modules/puppeteer-core ]; then
-	npm install --silent --no-audit --no-fund puppeteer-core >npm.log 2>&1 || { echo "skipped: npm cannot install puppeteer-core"; exit 77; }
+if [ ! -d node_modules/axe-core ]; then
+	npm install --silent --no-audit --no-fund puppeteer-core@24.43.1 axe-core@4.14.0 >npm.log 2>&1 || { echo "skipped: npm cannot install puppeteer-core"; exit 77; }
 fi
 "$CPPROF" record -q -o r.data -- "$BUILD/examples/stencil" 2 >/dev/null 2>err
 status=$?
 if [ $status = 3 ] || [ $status = 5 ]; then echo "skipped: $(head -1 err)"; exit 77; fi
 "$CPPROF" report r.data --html r.html && "$CPPROF" export r.data -o r.json || exit 1
-cp "$SOURCE/tests/html/browse.mjs" .
+cp "$SOURCE"/tests/html/*.mjs .
 mkdir -p pictures
-exec node browse.mjs r.html r.json "$chromium" pictures
+node browse.mjs r.html r.json "$chromium" pictures || failed=1
+"$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
+node inert.mjs h.html h.json r.html "$chromium" || failed=1
+exit ${failed:-0}

@@ -284,24 +284,21 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
 {
 	struct image *image = naming->options.image;
-	uint32_t index = FUNCTION_NONE;
+	const struct functions *functions = naming->options.functions;
+	uint32_t index = functions ? functions_index(functions, vaddr) : FUNCTION_NONE;
 
-	if (naming->options.functions) {
-		index = functions_index(naming->options.functions, vaddr);
-		if (index != FUNCTION_NONE)
-			*ret = naming->options.functions->at[index];
-		return index != FUNCTION_NONE;
-	}
 	pthread_mutex_lock(&naming->lock);
-	if (!naming->looked_for_functions) {
+	if (!functions && !naming->looked_for_functions) {
 		naming->looked_for_functions = true;
 		naming->frames = frames_read(image);
 		naming->functions = functions_new(image, naming->symbols, naming->frames, NULL);
 	}
-	if (naming->functions && image_is_code(image, vaddr))
+	if (!functions && naming->functions && image_is_code(image, vaddr)) {
+		functions = naming->functions;
 		index = functions_find(naming->functions, vaddr);
+	}
 	if (index != FUNCTION_NONE)
-		*ret = naming->functions->at[index];
+		*ret = functions->at[index];
 	pthread_mutex_unlock(&naming->lock);
 	return index != FUNCTION_NONE;
 }

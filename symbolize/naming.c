@@ -306,7 +306,7 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 static void find_elf(struct naming *naming, struct function_map *map, struct intern *strings)
 {
 	const struct symbol *symbol = symbols_find(naming->symbols, map->vaddr);
-	struct function function;
+	struct function function = { 0 };
 
 	if (symbol && map->vaddr < symbol_end(naming, symbol)) {
 		map->vaddr = symbol->vaddr;

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
-#define FIRST_MARK 4     /* the innermost frames are seldom the same */
+#define PATIENCE 4   /* walks in a row that met nothing: the thread's stack keeps changing from its root on */
+#define PAUSE 8      /* then only one walk in so many is remembered */
+#define FIRST_MARK 4 /* the innermost frames are seldom the same */
 
 /* What a mark stands on: its frame and all outside of it. */
 struct mark {
@@ -25,6 +27,7 @@ struct recall {
 	pid_t tid;
 	struct recall_scope scope; /* epoch 0 = all code is in files */
 	uint64_t serial;
+	uint32_t n_missed, n_paused;
 	enum stack_end end;
 	VEC(struct frame) frames;
 	VEC(struct memory_note) reads; /* on which the way out depends */
@@ -40,7 +43,7 @@ struct recalls {
 	uint64_t serial;
 
 	/* The walk under way. */
-	struct recall *now; /* NULL = nothing is remembered of this thread */
+	struct recall *now; /* NULL = nothing is remembered of this thread, or not asked for */
 	pid_t tid;
 	struct recall_scope scope;
 	struct memory *memory;
@@ -194,9 +197,17 @@ static bool still_holds(const struct recall *recall, const struct recall_scope *
 	       (!recall->scope.epoch || recall->scope.epoch == scope->epoch);
 }
 
+/* Remembering costs half as much as walking. */
+static bool is_pause(struct recall *recall)
+{
+	return recall->n_missed >= PATIENCE && ++recall->n_paused % PAUSE;
+}
+
 bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory)
 {
 	recalls->now = memory->read || !scope.generation ? NULL : find(recalls, tid);
+	if (recalls->now && is_pause(recalls->now))
+		recalls->now = NULL;
 	recalls->tid = tid;
 	recalls->scope = scope;
 	recalls->memory = memory;
@@ -261,13 +272,12 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 
 /* ---- remembering -------------------------------------------------------------------------------- */
 
-static struct recall *add(struct recalls *recalls)
+static void add(struct recalls *recalls)
 {
 	if (recalls->all.n == RECALLS_MAX)
 		drop_all(recalls);
 	map_put(&recalls->by_tid, (uint32_t)recalls->tid, (uint32_t)recalls->all.n);
 	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid }));
-	return &recalls->all.at[recalls->all.n - 1];
 }
 
 static void remember_pages(struct recall *recall, const struct sample *sample)
@@ -362,6 +372,7 @@ static void remember(struct recalls *recalls, const struct sample *sample, bool 
 	const struct mark *met = recalls->met ? &recall->marks.at[recalls->met - 1] : NULL;
 	size_t n_shared = met ? met->n_frames : 0;
 
+	recall->n_missed = met ? 0 : recall->n_missed + 1;
 	stack->n_shared = (uint32_t)n_shared;
 	stack->shared_serial = recall->serial;
 	stack->serial = recall->serial = ++recalls->serial;
@@ -383,7 +394,8 @@ void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_
 	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
 
 	recalls->memory->log = NULL;
-	if (!recalls->now && is_deep && !recalls->memory->read && recalls->scope.generation)
+	bool may_add = !recalls->memory->read && recalls->scope.generation && !find(recalls, recalls->tid);
+	if (!recalls->now && is_deep && may_add)
 		add(recalls); /* from the next one on */
 	else if (recalls->now && is_deep)
 		remember(recalls, sample, has_jit, stack);

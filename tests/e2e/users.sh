@@ -15,7 +15,8 @@ as_nobody() {
 	(cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
 }
 
-run 0 as_nobody ./cpprof record -o a.data -- ./spin 0.5 threads=2
+run 0 as_nobody ./cpprof record -v -o a.data -- ./spin 0.5 threads=2
+says "stacks end with the snapshot: .*CAP_BPF"
 [ "$level" -lt 2 ] || says "no permission to sample the kernel"
 facts nobody/a.data
 [ "$(number samples)" -ge 1 ] || fail "no samples of an own process"

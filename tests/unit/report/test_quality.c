@@ -53,3 +53,18 @@ TEST(quality_table_shows_every_end_and_witness)
 	CHECK(strstr(table.at, "\n  cfi                                  400    99.3%\n"));
 	CHECK(strstr(table.at, "\nnote: kernel stacks were not permitted\n"));
 }
+
+TEST(quality_hint_says_what_would_get_deep_stacks)
+{
+	OWNED struct profile *p = sample_profile();
+
+	CHECK(!quality_hint(p));
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] = 3; /* of a hundred */
+	p->quality.outer = 0;
+	CHECK(strstr(quality_hint(p), "CAP_BPF"));
+	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
+	p->quality.outer = 50; /* they were copied, but not all of them */
+	CHECK(strstr(quality_hint(p), "--outer-stack"));
+	p->run.mode = intern_add(&p->strings, "import");
+	CHECK(strstr(quality_hint(p), "perf record"));
+}

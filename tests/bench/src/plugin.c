@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A library to be loaded many times over, each copy under a name of its own. */
+static volatile unsigned long sink;
+
+static __attribute__((noinline)) void inner(void)
+{
+	for (unsigned long i = 0; i < 20000; i++)
+		sink += i;
+}
+
+void plugin_burn(void);
+void plugin_burn(void)
+{
+	inner();
+	sink++;
+}

@@ -12,8 +12,8 @@ class Grid {
     this.rows = [];
     this.at = 0;
     this.hot = new Set();
-    this.template = ["minmax(18rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
-    this.least = `calc(${["18rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
+    this.template = ["minmax(22rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
+    this.least = `calc(${["22rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
     this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } },
       h("span", { role: "columnheader" }, "name"),
       ...columns.map((c) => h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "" }, c.sort && source.sort ? h("button", { class: "sort", title: "sort by " + c.name, onclick: () => this.sortBy(c) }, c.name) : c.name || h("span", { class: "unseen" }, c.title || "bar"))));

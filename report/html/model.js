@@ -43,9 +43,13 @@ class Model {
     return n.call_line[node] ? `${this.fileName(n.call_file[node])}:${n.call_line[node]}` : "";
   }
 
+  // Options that are as they were cost nothing; a filter depends on what matches, which may have changed.
   setOptions(options) {
-    this.options = { ...this.options, ...options };
-    this.tree = this.derive();
+    const was = this.options;
+    this.options = { ...was, ...options };
+    if (was && !was.filter && Object.keys(this.options).every((name) => (was[name] || 0) === (this.options[name] || 0))) return;
+    const sameTree = was && ["loops", "inlines", "recursion"].every((name) => was[name] === this.options[name]);
+    if (!sameTree) this.tree = this.derive();
     this.sum();
     this.sorted = new Map();
   }
@@ -88,13 +92,18 @@ class Model {
     for (let i = 0; i < value.node.length; i++)
       if ((thread < 0 || value.thread[i] === thread) && (!through || through[this.tree.of[value.node[i]]]))
         this.selfs[value.metric[i]][this.tree.of[value.node[i]]] += value.value[i];
-    this.totals = this.selfs.map((self) => {
-      const total = self.slice();
-      for (let i = n - 1; i > 0; i--) total[this.tree.parent[i]] += total[i];
-      return total;
-    });
+    this.totals = [];
+    this.owns = [];
     this.buildChildren();
-    this.sumOwn();
+  }
+
+  // Sums of the metrics that are asked for.
+  totalOf(metric) {
+    if (!this.totals[metric]) {
+      const total = this.totals[metric] = this.selfs[metric].slice();
+      for (let i = this.tree.n - 1; i > 0; i--) total[this.tree.parent[i]] += total[i];
+    }
+    return this.totals[metric];
   }
 
   // Nodes on whose path something matches.
@@ -105,21 +114,20 @@ class Model {
   }
 
   // What a function spends outside its calls: its own lines and its loops'.
-  sumOwn() {
-    this.owns = this.selfs.map((self) => {
-      const own = self.slice();
+  get own() {
+    if (!this.owns[this.metric]) {
+      const own = this.owns[this.metric] = this.self.slice();
       for (let i = this.tree.n - 1; i > 0; i--)
         if (this.data.frame.kind[this.tree.frame[i]] === LOOP) own[this.tree.parent[i]] += own[i];
-      return own;
-    });
+    }
+    return this.owns[this.metric];
   }
 
-  get own() { return this.owns[this.metric]; }
   get metric() { return this.options.metric; }
   get self() { return this.selfs[this.metric]; }
-  get total() { return this.totals[this.metric]; }
+  get total() { return this.totalOf(this.metric); }
   get all() { return this.total[0]; }
-  get samples() { return this.totals[0][0]; }
+  get samples() { return this.totalOf(0)[0]; }
 
   buildChildren() {
     const n = this.tree.n, first = new Uint32Array(n + 2), list = new Uint32Array(Math.max(n - 1, 0));
@@ -175,29 +183,26 @@ class Model {
 
   // Costs per group over the whole tree; a group below itself adds nothing to its total. key(node) -> group or null.
   group(key) {
-    const groups = new Map(), active = new Map(), stack = [[0, 0]];
+    const groups = new Map(), { own, total, first, list } = this, next = first.slice(), path = [0];
     const enter = (node) => {
       const k = key(node);
       if (k === null) return;
       let g = groups.get(k);
-      if (!g) groups.set(k, g = { key: k, self: 0, total: 0, node });
-      g.self += this.own[node];
-      const depth = active.get(k) || 0;
-      if (!depth) g.total += this.total[node];
-      active.set(k, depth + 1);
+      if (!g) groups.set(k, g = { key: k, self: 0, total: 0, node, active: 0 });
+      g.self += own[node];
+      if (!g.active++) g.total += total[node];
     };
     enter(0);
-    while (stack.length) {
-      const top = stack[stack.length - 1], node = top[0];
-      const at = this.first[node] + top[1]++;
-      if (at < this.first[node + 1]) {
-        const child = this.list[at];
-        if (this.total[child] > 0) { enter(child); stack.push([child, 0]); }
+    while (path.length) {
+      const node = path[path.length - 1];
+      if (next[node] < first[node + 1]) {
+        const child = list[next[node]++];
+        if (total[child] > 0) { enter(child); path.push(child); }
         continue;
       }
       const k = key(node);
-      if (k !== null) active.set(k, active.get(k) - 1);
-      stack.pop();
+      if (k !== null) groups.get(k).active--;
+      path.pop();
     }
     return [...groups.values()];
   }

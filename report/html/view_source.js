@@ -25,7 +25,7 @@ function siteCosts(model, nodes) {
     const kind = model.data.frame.kind[tree.frame[i]];
     if ((kind !== FUNCTION && kind !== INLINE) || !nodes.has(model.procedure(tree.parent[i]))) continue;
     const key = tree.call_file[i] + ":" + tree.call_line[i];
-    if (kind === FUNCTION) { for (let m = 0; m < model.metrics.length; m++) add(calls, key, m, model.totals[m][i]); continue; }
+    if (kind === FUNCTION) { for (let m = 0; m < model.metrics.length; m++) add(calls, key, m, model.totalOf(m)[i]); continue; }
     if (!inlined.has(key)) inlined.set(key, new Map());
     const at = inlined.get(key), group = at.get(tree.frame[i]) || { nodes: new Set(), total: 0 };
     group.nodes.add(i);
@@ -49,7 +49,7 @@ function gutter(model, loops, line) {
 }
 
 function shareCells(model, costs) {
-  return sourceMetrics(model).map((m) => h("td", { class: "num" }, costs && costs[m] ? pct(100 * costs[m] / (model.totals[m][0] || 1)) : ""));
+  return sourceMetrics(model).map((m) => h("td", { class: "num" }, costs && costs[m] ? pct(100 * costs[m] / (model.totalOf(m)[0] || 1)) : ""));
 }
 
 // One line of source, and below it what was inlined there if that is unfolded.

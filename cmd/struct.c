@@ -24,8 +24,10 @@ struct struct_run {
 	/* While it is worked out: */
 	struct intern strings;
 	function_maps maps;
-	VEC(uint64_t) starts; /* what may be a function */
-	VEC(uint64_t) wanted; /* what is one and is asked for */
+	VEC(uint64_t) starts;   /* what may be a function */
+	VEC(uint64_t) wanted;   /* what is one and is asked for */
+	VEC(uint64_t) parts;    /* nameless code that nothing surely enters: a function, or part of one */
+	VEC(uint64_t) absorbed; /* where parts of functions start */
 	struct structure_packer *packer;
 };
 
@@ -58,8 +60,56 @@ static void take(void *context, size_t index, const struct structure *structure)
 	struct struct_run *run = context;
 
 	structure_pack(run->packer, structure, &run->strings);
+	for (size_t i = 1; i < structure->extents.n; i++)
+		vec_push(&run->absorbed, structure->extents.at[i].start);
 	if (isatty(STDERR_FILENO) && index % 256 == 0)
 		fprintf(stderr, "\r%zu of %zu functions", index, run->wanted.n);
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void choose(struct struct_run *run, const struct functions *functions)
+{
+	for (size_t i = 0; i < run->maps.n; i++) {
+		const struct function_map *map = &run->maps.at[i];
+		uint32_t index = functions_index(functions, map->vaddr);
+		bool is_part = map->source == MAP_FROM_NOTHING && index != FUNCTION_NONE &&
+			       !function_is_sure(&functions->at[index]);
+		if (is_wanted(run, map) && is_part)
+			vec_push(&run->parts, map->vaddr);
+		else if (is_wanted(run, map))
+			vec_push(&run->wanted, map->vaddr);
+	}
+}
+
+/* Of what may be a part, that which no function has turned out to own. */
+static void choose_orphans(struct struct_run *run)
+{
+	vec_clear(&run->wanted);
+	if (run->absorbed.n)
+		qsort(run->absorbed.at, run->absorbed.n, sizeof(*run->absorbed.at), compare);
+	for (size_t i = 0; i < run->parts.n; i++)
+		if (!run->absorbed.n ||
+		    !bsearch(&run->parts.at[i], run->absorbed.at, run->absorbed.n, sizeof(uint64_t), compare))
+			vec_push(&run->wanted, run->parts.at[i]);
+}
+
+static void build_wanted(struct struct_run *run, struct structurer *structurer)
+{
+	structurer_build_all(structurer, &(struct structure_batch){ .vaddrs = run->wanted.at,
+								    .n = run->wanted.n,
+								    .maps = run->maps.at,
+								    .n_maps = run->maps.n,
+								    .strings = &run->strings,
+								    .options = &run->options,
+								    .n_threads = run->symbols->n_threads,
+								    .take = take,
+								    .context = run });
 }
 
 static void work_out(struct struct_run *run, struct structurer *structurer, struct writer *ret)
@@ -72,19 +122,11 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 	request.n = run->starts.n;
 	symbolize(run->symbols, &request, 1, &run->strings, &run->maps);
 	free(request.how);
-	for (size_t i = 0; i < run->maps.n; i++)
-		if (is_wanted(run, &run->maps.at[i]))
-			vec_push(&run->wanted, run->maps.at[i].vaddr);
+	choose(run, structurer_functions(structurer));
 	run->packer = structure_packer_new();
-	structurer_build_all(structurer, &(struct structure_batch){ .vaddrs = run->wanted.at,
-								    .n = run->wanted.n,
-								    .maps = run->maps.at,
-								    .n_maps = run->maps.n,
-								    .strings = &run->strings,
-								    .options = &run->options,
-								    .n_threads = run->symbols->n_threads,
-								    .take = take,
-								    .context = run });
+	build_wanted(run, structurer);
+	choose_orphans(run);
+	build_wanted(run, structurer);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	structure_packer_finish(run->packer, ret);
@@ -177,6 +219,8 @@ static int open_and_run(struct struct_run *run, const char *path, bool as_json, 
 	function_maps_done(&run->maps);
 	vec_done(&run->starts);
 	vec_done(&run->wanted);
+	vec_done(&run->parts);
+	vec_done(&run->absorbed);
 	intern_done(&run->strings);
 	images_free(run->images);
 	return code;

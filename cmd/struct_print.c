@@ -293,21 +293,37 @@ static int compare_positions(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
+static int compare_vaddrs(const void *left, const void *right)
+{
+	const struct position *a = left, *b = right;
+
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+typedef VEC(struct position) positions;
+
+static positions sorted_positions(struct outline *o, int (*compare)(const void *, const void *))
+{
+	positions order = { 0 };
+
+	for (size_t i = 0; i < structure_entry_count(o->print->entry); i++) {
+		structure_entry_get(o->print->entry, i, &o->structure);
+		const struct static_scope *self = &o->structure.scopes.at[0];
+		vec_push(&order,
+			 (struct position){ text_of(o, self->file), self->line, o->structure.function, i });
+	}
+	if (order.n)
+		qsort(order.at, order.n, sizeof(*order.at), compare);
+	return order;
+}
+
 struct struct_tally struct_print_text(const struct struct_print *print, FILE *to)
 {
 	struct outline o = { .print = print, .to = to };
 	struct struct_tally sum = { 0 };
-	VEC(struct position) order = { 0 };
+	positions order = sorted_positions(&o, compare_positions);
 	const char *file = NULL;
 
-	for (size_t i = 0; i < structure_entry_count(print->entry); i++) {
-		structure_entry_get(print->entry, i, &o.structure);
-		const struct static_scope *self = &o.structure.scopes.at[0];
-		vec_push(&order,
-			 (struct position){ text_of(&o, self->file), self->line, o.structure.function, i });
-	}
-	if (order.n)
-		qsort(order.at, order.n, sizeof(*order.at), compare_positions);
 	fprintf(to, "module %s\n", print->module);
 	for (size_t i = 0; i < order.n; i++) {
 		if (!file || strcmp(file, order.at[i].file) != 0)
@@ -433,15 +449,17 @@ struct struct_tally struct_print_json(const struct struct_print *print, FILE *to
 {
 	struct outline o = { .print = print, .to = to };
 	struct struct_tally sum = { 0 };
+	positions order = sorted_positions(&o, compare_vaddrs);
 	struct json json;
 
 	json_init(&json, to);
-	for (size_t i = 0; i < structure_entry_count(print->entry); i++) {
-		structure_entry_get(print->entry, i, &o.structure);
+	for (size_t i = 0; i < order.n; i++) {
+		structure_entry_get(print->entry, order.at[i].index, &o.structure);
 		find_children(&o);
 		write_structure(&json, &o);
 		tally(&sum, &o.structure);
 	}
 	outline_done(&o);
+	vec_done(&order);
 	return sum;
 }

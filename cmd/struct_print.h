@@ -22,5 +22,5 @@ struct struct_tally {
 
 /* By file, line and address. */
 struct struct_tally struct_print_text(const struct struct_print *print, FILE *to);
-/* In the order of the entry. */
+/* By address. */
 struct struct_tally struct_print_json(const struct struct_print *print, FILE *to);

@@ -131,11 +131,22 @@ static uint32_t find(const struct structurer *s, uint64_t vaddr)
 	return index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB ? FUNCTION_NONE : index;
 }
 
+/* The same; a start that only a survey finds is looked for with one. */
+static uint32_t find_or_survey(struct structurer *s, uint64_t vaddr)
+{
+	uint32_t index = find(s, vaddr);
+
+	if (index != FUNCTION_NONE && s->functions->at[index].start == vaddr)
+		return index;
+	structurer_survey(s);
+	return find(s, vaddr);
+}
+
 bool structurer_build(struct structurer *s, uint64_t vaddr, const struct function_map *maps, size_t n_maps, struct intern *strings,
 		      const struct structure_options *options, struct structure *ret)
 {
 	struct flow *flow = &s->bench.flow;
-	uint32_t index = find(s, vaddr);
+	uint32_t index = find_or_survey(s, vaddr);
 
 	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
 	find_procedures(s, maps, n_maps);

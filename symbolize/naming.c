@@ -11,6 +11,8 @@
 #include "binary/function.h"
 #include "symbolize/demangle.h"
 
+#define MAX_LABEL_REACH 4096u /* bytes that a symbol without a size is believed to cover */
+
 /* Symbols by name, made when a piece looks for its function. */
 struct name_index {
 	pthread_mutex_t lock;
@@ -280,8 +282,11 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	map->source = MAP_FROM_SYMBOL;
 }
 
-/* Code without a symbol: a stub, or a function whose start must be recovered. */
-static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
+/*
+ * Code without a symbol: a stub, or a function whose start must be recovered. Where symbols say too much
+ * already, as a label without a size does, only a survey tells what is behind it.
+ */
+static bool find_recovered(struct naming *naming, uint64_t vaddr, bool surveys, struct function *ret)
 {
 	struct image *image = naming->options.image;
 	const struct functions *functions = naming->options.functions;
@@ -295,6 +300,8 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 	}
 	if (!functions && naming->functions && image_is_code(image, vaddr)) {
 		functions = naming->functions;
+		if (surveys)
+			functions_survey(naming->functions);
 		index = functions_find(naming->functions, vaddr);
 	}
 	if (index != FUNCTION_NONE)
@@ -303,16 +310,28 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 	return index != FUNCTION_NONE;
 }
 
+/* A label in hand-written code may be the last symbol before a hundred functions that have none. */
+static bool is_far_label(const struct symbol *symbol, uint64_t end)
+{
+	return symbol->size == 0 && end - symbol->vaddr > MAX_LABEL_REACH;
+}
+
 static void find_elf(struct naming *naming, struct function_map *map, struct intern *strings)
 {
 	const struct symbol *symbol = symbols_find(naming->symbols, map->vaddr);
+	uint64_t end = symbol ? symbol_end(naming, symbol) : 0;
+	bool is_covered = symbol && map->vaddr < end;
 	struct function function = { 0 };
 
-	if (symbol && map->vaddr < symbol_end(naming, symbol)) {
+	if (is_covered && is_far_label(symbol, end) && find_recovered(naming, map->vaddr, true, &function)) {
+		is_covered = function.start <= symbol->vaddr;
+		end = function.end < end ? function.end : end;
+	}
+	if (is_covered) {
 		map->vaddr = symbol->vaddr;
-		map->size = symbol_end(naming, symbol) - symbol->vaddr;
+		map->size = end - symbol->vaddr;
 		map->source = MAP_FROM_SYMBOL;
-	} else if (find_recovered(naming, map->vaddr, &function)) {
+	} else if (find_recovered(naming, map->vaddr, false, &function)) {
 		map->vaddr = function.start;
 		map->size = function.end - function.start;
 		if (function.kind == FUNCTION_STUB && function.name)

@@ -115,6 +115,38 @@ shows '"function":"twin"'
 locate clones unsized
 shows '"function":"sized"'
 
+# A label without a size does not lend its name to functions far behind it that have none.
+case $(uname -m) in
+aarch64) call=bl ;;
+*) call=call ;;
+esac
+cat >label.s <<S
+	.text
+	.globl main
+	.type main, %function
+main:	$call .Lnameless
+	ret
+	.size main, .-main
+	.globl label
+label:	.rept 2000
+	nop
+	.endr
+	ret
+	.balign 16
+.Lnameless:
+	nop
+	ret
+	.globl data_behind
+	.section .note.GNU-stack,"",%progbits
+S
+gcc -o label label.s || fail "cannot assemble"
+symbols=label
+locate label label
+shows '"function":"label"'
+vaddr=$(objdump -d --no-show-raw-insn label | awk '/<main>:/ { in_main = 1 } in_main && $2 ~ /^(bl|call)$/ { print $3; exit }')
+at label "$vaddr"
+shows "\"function\":\"label+0x${vaddr#0x}\""
+
 # However many threads look, the answer is one.
 objdump -d --no-show-raw-insn program | awk -F: '/^ +[0-9a-f]+:/ { gsub(/ /, "", $1); print $1 }' >addresses
 for threads in 1 2 7; do

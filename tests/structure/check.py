@@ -7,7 +7,7 @@ usage: check.py [--full] [--only PROGRAM] [--show]     (CPPROF and BUILD in the 
 What a function must show stands beside it in the source, in comment lines that start with //: or !: or #:
 
     expect FUNCTION [@label] [if CONDITION...]
-      loop @first-@last [irreducible] [vector]  a loop and its lines; `loop` alone: a loop without lines
+      loop @first-@last [irreducible] [vector] [copies]  a loop and its lines; `loop` alone: a loop without lines
         inline NAME at @label | *           an inlined call; * is any place
       line @label in @loop | NAME           the code of that line stands in the loop that starts there, or in that call
 
@@ -15,7 +15,8 @@ What a function must show stands beside it in the source, in comment lines that 
 inlined calls that no expectation names are looked through. First lines are exact, at -O3 within one line; last
 lines are exact at -O0 and may be less where optimisation moved the last line's code. clang puts a loop's
 last jump on the closing brace at -O0: up to three lines more are accepted there.
-`vector`: marked as vectorised at -O3, and never at -O0. With --alien-only the
+`vector`: marked as vectorised at -O3, one of its pieces at least, and never at -O0. `copies`: at
+-O3 some of its pieces are vectorised and some are not. With --alien-only the
 calls that the compiler describes are not believed, and call sites are not compared. Without debug information only the shape of the loop nests is compared.
 """
 import json
@@ -23,6 +24,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -69,6 +71,8 @@ class Node:
     def __init__(self, kind, name="", line=0, end=0, call=0, flags=0, lines=None):
         self.kind, self.name, self.line, self.end, self.call, self.flags = kind, name, line, end, call, flags
         self.children, self.rules, self.has_lines = [], [], lines
+        self.has_copies = False
+        self.pieces = []  # flags of each machine loop
 
     def show(self, depth=0):
         place = f" {self.line}-{self.end}" if self.kind == "loop" else f" at {self.call}" if self.kind == "inline" else ""
@@ -114,6 +118,7 @@ def expectations(path, tags):
         if words[0] == "loop":
             node = Node("loop")
             node.flags = ("irreducible" in words) | ("vector" in words and "O3" in tags) << 2
+            node.has_copies = "copies" in words and "O3" in tags
             node.has_lines = len(words) > 1 and words[1][0] == "@"
             node.line = node.end = 0
             if node.has_lines:
@@ -145,6 +150,8 @@ def actual(structure):
         nodes.append(node)
         if scope["parent"] >= 0:
             nodes[scope["parent"]].children.append(node)
+    for piece in structure["pieces"]:
+        nodes[piece["scope"]].pieces.append(piece["flags"])
     return nodes
 
 
@@ -201,6 +208,11 @@ def compare(expected, got, slack, problems, where):
             problems.append(f"{where}: the loop at {g.line} ends at {g.end}, expected {e.end}")
         if e.flags & ~g.flags:
             problems.append(f"{where}: the loop at {g.line} has flags {g.flags}, expected {e.flags}")
+        vectorised = sum(flags >> 2 & 1 for flags in g.pieces)
+        if e.flags & 4 and not vectorised:
+            problems.append(f"{where}: no piece of the loop at {g.line} is vectorised")
+        if e.has_copies and not vectorised < len(g.pieces):
+            problems.append(f"{where}: {vectorised} of {len(g.pieces)} pieces of the loop at {g.line} are vectorised, not some")
         compare(e.children, g.children, slack, problems, f"{where} > loop {g.line}")
     inlines = [n for n in got if n.kind == "inline"]
     for e in [n for n in expected if n.kind == "inline"]:
@@ -253,10 +265,16 @@ def invariants(structure, problems):
 
 
 def structures(binary, *options):
-    run = subprocess.run([CPPROF, "struct", "--no-cache", "--format", "json", *options, str(binary)], capture_output=True, text=True)
-    if run.returncode:
-        raise SystemExit(f"cpprof struct {binary}: exit {run.returncode}: {run.stderr}")
-    return [json.loads(line) for line in run.stdout.splitlines() if line.strip()]
+    """One after the other: those of a large binary do not fit into memory at once."""
+    with tempfile.TemporaryFile("w+") as errors:
+        run = subprocess.Popen([CPPROF, "struct", "--no-cache", "--format", "json", *options, str(binary)], stdout=subprocess.PIPE,
+                               stderr=errors, text=True)
+        for line in run.stdout:
+            if line.strip():
+                yield json.loads(line)
+        if run.wait():
+            errors.seek(0)
+            raise SystemExit(f"cpprof struct {binary}: exit {run.returncode}: {errors.read()}")
 
 
 def compile_program(program, command):
@@ -286,7 +304,7 @@ def run_case(program, command, show):
     slack = (int("O3" in tags), 0 if exact and "alien" not in tags else 99, 3 if exact and "clang" in tags else 0)
     problems = []
     by_name = {}
-    options = ["--lines"] + (["--alien-only"] if "alien" in tags else [])
+    options = ["--lines", "--pieces"] + (["--alien-only"] if "alien" in tags else [])
     for structure in structures(binary, *options):
         invariants(structure, problems)
         by_name.setdefault(plain(structure["function"]), structure)

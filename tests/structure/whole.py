@@ -8,15 +8,20 @@ usage: whole.py FILE...     (CPPROF in the environment; files that are not here 
 - ranges: sorted, apart, each of a known scope, and all inside the function's own code;
 - loops: at least one piece each, their headers in the function's code, their lines in order, those of a loop
   between the lines of the loop around it where both are written in the same procedure;
+- functions: their code is theirs alone, but for a share of 0.5 % that assembly jumps into from several places; none
+  starts in the middle of another's own part (libc's _int_malloc behind a call that does not return is no part of _int_free);
 - contexts: a nest of m loops and inlined calls without debug information has none; nothing is deeper than 512.
 """
 import os
+import resource
 import sys
 from bisect import bisect_right
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from check import invariants, structures  # noqa: E402
+
+LIMIT_MB = 2048  # with every statement of 100 MB of code; sanitizers double it
 
 
 def inside(starts, statements, vaddr):
@@ -57,6 +62,21 @@ def check_loops(structure, problems):
                 problems.append(f"{name}: loop {scope['line']}-{scope['end_line']} is not between the lines of {parent['line']}-{parent['end_line']}")
 
 
+def check_extents(extents, names, problems):
+    """extents: (start, end, function, which part of it)."""
+    extents.sort()
+    end, total, shared = 0, 0, 0
+    for start, stop, function, part in extents:
+        total += stop - start
+        shared += max(0, min(stop, end) - start)
+        if start < end and part == 0 and names[function] == "_int_malloc":
+            problems.append("_int_malloc stands in another function")
+        end = max(end, stop)
+    if shared > 0.005 * total:
+        problems.append(f"{shared} of {total} bytes stand in several functions")
+    return shared / total if total else 0
+
+
 def main():
     n = bad = 0
     for path in sys.argv[1:]:
@@ -64,15 +84,23 @@ def main():
             print(f"{path} is not here")
             continue
         problems, loops, functions = [], 0, 0
+        extents, names = [], {}
         for structure in structures(path, "--lines"):
             functions += 1
             loops += sum(scope["kind"] == "loop" for scope in structure["scopes"])
+            names[structure["vaddr"]] = structure["function"]
+            extents += [(at, at + length, structure["vaddr"], part) for part, (at, length) in enumerate(structure["extents"])]
             invariants(structure, problems)
             check_code(structure, problems)
             check_loops(structure, problems)
+        shared = check_extents(extents, names, problems)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+        if peak > LIMIT_MB:
+            problems.append(f"{peak} MB of memory")
         n += 1
         bad += bool(problems) or not functions
-        print(f"{path}: {functions} functions, {loops} loops, {len(problems)} problems")
+        print(f"{path}: {functions} functions, {loops} loops, {100 * shared:.3f} % of the code in several functions, at most {peak} MB so far, "
+              f"{len(problems)} problems")
         for problem in problems[:20]:
             print("  " + problem)
     if not n:

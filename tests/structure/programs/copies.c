@@ -12,7 +12,7 @@
 volatile int sink;
 
 //: expect saxpy @saxpy
-//:   loop @s-@s_end vector
+//:   loop @s-@s_end vector copies
 NOINLINE void saxpy(float *y, const float *x, float a, long n) /* @saxpy */
 {
 	for (long i = 0; i < n; i++) /* @s */
@@ -61,7 +61,7 @@ NOINLINE void product(double *c, const double *a, const double *b, long n) /* @p
 }
 
 //: expect two_steps @two_steps
-//:   loop @a1-@a1_end vector
+//:   loop @a1-@a1_end vector copies
 //:   loop @a2-@a2_end vector
 NOINLINE void two_steps(int *x, const int *y, int n) /* @two_steps */
 {

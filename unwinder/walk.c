@@ -227,6 +227,17 @@ static void push_frame(struct walk *walk)
 	walk->walker->stats.frames++;
 }
 
+/* Frames of managed code are left by their layout where the code does not tell; builtins in a file have them
+ * too. */
+static bool may_be_managed(const struct walk *walk)
+{
+	bool is_known = walk->here.place.recipes.recipe[0] != RECIPE_NONE;
+
+	if (walk->walker->mode != UNWIND_AUTO)
+		return false;
+	return walk->is_interrupted ? is_jit(&walk->here) && !is_known : is_jit(&walk->here) || !is_known;
+}
+
 static bool try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -257,8 +268,7 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 	try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
 	if (attempt->is_good || attempt->is_root)
 		return;
-	bool is_managed = mode == UNWIND_AUTO && is_jit(&walk->here) && !(is_known && walk->is_interrupted);
-	if (is_managed && try_managed(walk, attempt))
+	if (may_be_managed(walk) && try_managed(walk, attempt))
 		return;
 	if (pair->recipe[1] != RECIPE_NONE)
 		try_recipe(walk, pair->recipe[1], &other);

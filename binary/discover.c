@@ -372,8 +372,10 @@ void functions_discover(struct functions *functions)
 uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 {
 	uint32_t index = functions_index(functions, vaddr);
+	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
+	bool is_certain = index != FUNCTION_NONE && !function_is_inferred(&functions->at[index]);
 
-	if (index != FUNCTION_NONE || functions->is_surveyed || !image_is_code(functions->image, vaddr))
+	if (is_certain || functions->is_surveyed || !image_is_code(functions->image, vaddr))
 		return index;
 	functions_survey(functions);
 	return functions_index(functions, vaddr);

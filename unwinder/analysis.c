@@ -211,3 +211,12 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~(1ull << isa->pc | 1ull << isa->ra | 1ull << isa->sp);
 	return all & ~functions_writes(analysis->functions, vaddr);
 }
+
+const char *analysis_name(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+
+	return index != FUNCTION_NONE && analysis->functions->at[index].start == vaddr ? analysis->functions->at[index].name : NULL;
+}

@@ -22,5 +22,7 @@ void analysis_free(struct analysis *analysis);
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
+/* The name of the function or stub that starts at vaddr; NULL if it has none. */
+const char *analysis_name(struct analysis *analysis, uint64_t vaddr);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);

@@ -58,15 +58,17 @@ static bool find_locals(uint64_t fp, struct memory *memory, uint64_t *ret)
 	return false;
 }
 
-static bool is_interpreted(const struct isa *isa, const struct regs *regs, struct memory *memory,
-			   bool is_interrupted)
+static enum managed_kind hotspot_kind(const struct isa *isa, const struct regs *regs, struct memory *memory,
+				      bool is_interrupted)
 {
 	unsigned reg = isa->elf_machine == EM_AARCH64 ? 24 : 14;
 	uint64_t locals;
 
 	if (!find_locals(regs->value[isa->fp], memory, &locals))
-		return false;
-	return !is_interrupted || (regs_known(regs, reg) && regs->value[reg] == locals);
+		return MANAGED_NONE;
+	if (!is_interrupted || (regs_known(regs, reg) && regs->value[reg] == locals))
+		return MANAGED_HOTSPOT_INTERPRETED;
+	return isa->call_pushes_ra ? MANAGED_NONE : MANAGED_HOTSPOT_ENTERED;
 }
 
 /* ---- V8 ----------------------------------------------------------------------------------------- */
@@ -97,8 +99,9 @@ enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, 
 {
 	if (!regs_known(regs, isa->fp) || regs->value[isa->fp] % 8)
 		return MANAGED_NONE;
-	if (is_interpreted(isa, regs, memory, is_interrupted))
-		return MANAGED_HOTSPOT_INTERPRETED;
+	enum managed_kind hotspot = hotspot_kind(isa, regs, memory, is_interrupted);
+	if (hotspot != MANAGED_NONE)
+		return hotspot;
 	return is_v8(regs->value[isa->fp], memory) ? MANAGED_V8 : MANAGED_NONE;
 }
 
@@ -116,6 +119,14 @@ uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct re
 	struct rule ra = { .reg = isa->ra, .kind = RULE_AT_REG, .from = isa->fp, .offset = 8 };
 	struct rule rules[3];
 
+	if (kind == MANAGED_HOTSPOT_ENTERED) { /* nothing is saved yet */
+		recipe.cfa_kind = CFA_REG;
+		recipe.cfa_reg = isa->sp;
+		recipe.cfa_offset = 0;
+		ra = (struct rule){ .reg = isa->ra, .kind = RULE_SAME };
+		recipe.n_rules = 1;
+		return recipes_add(recipes, &recipe, &ra);
+	}
 	for (unsigned reg = 0; reg < REG_MAX; reg++) /* sorted by register */
 		if (reg == isa->fp || reg == isa->ra || (reg == isa->sp && is_v8))
 			rules[recipe.n_rules++] = reg == isa->fp ? fp : reg == isa->ra ? ra : sp;

@@ -16,12 +16,19 @@
 #include "unwinder/memory.h"
 #include "unwinder/recipe.h"
 
-enum managed_kind { MANAGED_NONE, MANAGED_HOTSPOT_INTERPRETED, MANAGED_V8, MANAGED_N };
+enum managed_kind {
+	MANAGED_NONE,
+	MANAGED_HOTSPOT_INTERPRETED,
+	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method makes its frame: fp is its caller's still */
+	MANAGED_V8,
+	MANAGED_N
+};
 
 /*
  * What the frame that fp points to is. is_interrupted: it made no call. Compiled code may run with its
  * caller's frame pointer then; only HotSpot's interpreter has the address of the local variables in
- * its register.
+ * its register. MANAGED_HOTSPOT_ENTERED is a possibility then, to be confirmed by a return address that no
+ * call precedes.
  */
 enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, struct memory *memory,
 				bool is_interrupted);

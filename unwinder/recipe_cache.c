@@ -2,10 +2,12 @@
 #include "unwinder/recipe_cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "binary/frames.h"
 #include "binary/stub.h"
+#include "unwinder/ahead.h"
 #include "unwinder/analysis.h"
 #include "unwinder/cfi.h"
 #include "unwinder/goroutine.h"
@@ -30,7 +32,7 @@ struct code {
 	struct frames *frames;
 	struct analysis *analysis;
 	struct go_stacks *go; /* NULL but in Go programs */
-	uint32_t *by_frame; /* index into functions + 1, per unwind entry; 0 = not compiled yet */
+	uint32_t *by_frame;   /* index into functions + 1, per unwind entry; 0 = not compiled yet */
 	VEC(struct compiled) functions;
 	struct recipe_rows rows; /* of all functions, one behind the other */
 };
@@ -40,6 +42,7 @@ struct recipe_cache {
 	const struct isa *isa;
 	enum unwind_mode mode;
 	struct recipes recipes;
+	struct ahead *ahead;
 	uint32_t frame_pointer;
 	VEC(struct code *) codes; /* by image; NULL = not seen, or nothing to know */
 	uint64_t n_compiled;
@@ -53,6 +56,7 @@ struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *i
 	cache->isa = isa;
 	cache->mode = mode;
 	recipes_init(&cache->recipes);
+	cache->ahead = ahead_new(isa);
 	cache->frame_pointer = template_frame_pointer(isa, &cache->recipes);
 	return cache;
 }
@@ -77,6 +81,7 @@ void recipe_cache_free(struct recipe_cache *cache)
 	for (size_t i = 0; i < cache->codes.n; i++)
 		code_free(cache->codes.at[i]);
 	vec_done(&cache->codes);
+	ahead_free(cache->ahead);
 	recipes_done(&cache->recipes);
 	free(cache);
 }
@@ -179,7 +184,8 @@ static void find_call(const struct recipe_cache *cache, const struct image *imag
 	}
 	if (!cache->isa->ends_in_call(before, vaddr, &call)) {
 		before = bytes_slice(image_code(image, vaddr - MADE_CALL_MAX), 0, MADE_CALL_MAX);
-		bool is_made = before.len == MADE_CALL_MAX && template_is_made_call(cache->isa, before, vaddr);
+		bool is_made =
+			before.len == MADE_CALL_MAX && template_is_made_call(cache->isa, before, vaddr);
 		ret->call = is_made ? CALL_INDIRECT : CALL_NONE;
 		return;
 	}
@@ -265,6 +271,24 @@ static uint64_t registers_wanted(const struct recipe_cache *cache, const struct 
 	return mask & ~(cache->isa->callee_saved | 1ull << cache->isa->sp);
 }
 
+static struct bytes code_ahead(void *context, uint64_t vaddr)
+{
+	return image_code(context, vaddr);
+}
+
+/*
+ * Where no function is known to be, the code still says where it leads. On a machine whose calls push the
+ * return address what stands behind a call that does not come back would be believed too.
+ */
+static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return)
+{
+	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
+
+	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
+		return RECIPE_NONE;
+	return ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
+}
+
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
 static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t vaddr, struct place *ret)
 {
@@ -286,6 +310,28 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	uint32_t analysis = analysis_at(cache, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
 	ret->wants = registers_wanted(cache, &ret->recipes);
+}
+
+#define FIBER_END_INSNS 4
+
+/* Fiber libraries make a fiber's function return to a few instructions that end the process. */
+static bool is_fiber_end(const struct recipe_cache *cache, const struct code *code, uint64_t vaddr)
+{
+	static const char *const names[] = {
+		"_exit", "_Exit", "exit", "quick_exit", "pthread_exit", "abort"
+	};
+	struct insn insn = { .flow = FLOW_NEXT };
+
+	if (!code->analysis || !cache->isa->decode)
+		return false;
+	for (unsigned n = 0; n < FIBER_END_INSNS && insn.flow == FLOW_NEXT; n++, vaddr += insn.len)
+		if (cache->isa->decode(image_code(code->image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
+			return false;
+	const char *name = insn.flow == FLOW_CALL ? analysis_name(code->analysis, insn.target) : NULL;
+	for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
 }
 
 /*
@@ -331,11 +377,14 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	find_recipes(cache, code, at, ret);
+	if (ret->recipes.recipe[0] == RECIPE_NONE)
+		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return);
 	ret->is_root = template_is_entry(code->image, code->frames, at);
 	if (!is_return)
 		return;
 	find_call(cache, code->image, vaddr, ret);
-	if (ret->call == CALL_NONE && template_is_context_start(code->image, cache->isa, vaddr))
+	if (ret->call == CALL_NONE &&
+	    (template_is_context_start(code->image, cache->isa, vaddr) || is_fiber_end(cache, code, vaddr)))
 		ret->is_trampoline = ret->is_root = true;
 	ret->ends_thread =
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, cache->isa, vaddr);

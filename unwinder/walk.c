@@ -131,7 +131,8 @@ static void apply(struct walk *walk, struct attempt *attempt)
 static void keep_registers(const struct walk *walk, struct attempt *attempt)
 {
 	uint64_t wanted = attempt->caller.place.wants & walk->regs->known & ~attempt->step->regs.known;
-	uint64_t kept = walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
+	uint64_t kept =
+		walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
 	bool is_called = attempt->verdict == VERDICT_VALID || attempt->caller.place.call == CALL_INDIRECT;
 	if (attempt->caller.place.wants)
@@ -195,6 +196,25 @@ static void check(struct walk *walk, struct attempt *attempt)
 		keep_registers(walk, attempt);
 }
 
+#define MAX_ARGUMENTS (1u << 16)
+
+/*
+ * Do the arguments lie at the CFA, as the kernel leaves them to a new program: their number, that many
+ * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
+ * point to C code, which then returns to the zero that the kernel left in the register.
+ */
+static bool is_program_start(struct walk *walk, const struct attempt *attempt)
+{
+	struct memory *memory = &walk->walker->memory;
+	uint64_t cfa = attempt->step->cfa, n = 0, first = 0, behind = 0;
+
+	if (attempt->step->ra || walk->walker->isa->call_pushes_ra ||
+	    memory_get(memory, cfa, 8, &n) != MEMORY_OK)
+		return false;
+	return n && n < MAX_ARGUMENTS && memory_get(memory, cfa + 8, 8, &first) == MEMORY_OK && first > cfa &&
+	       memory_get(memory, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
+}
+
 static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
@@ -209,6 +229,11 @@ static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attem
 		apply(walk, attempt);
 		if (attempt->is_good)
 			check(walk, attempt);
+		if (!attempt->is_good && attempt->end == STACK_INVALID_STEP &&
+		    is_program_start(walk, attempt)) {
+			attempt->is_root = true;
+			attempt->note = "the program's arguments lie above";
+		}
 	}
 	observe(walk, attempt);
 }
@@ -238,6 +263,21 @@ static bool may_be_managed(const struct walk *walk)
 	return walk->is_interrupted ? is_jit(&walk->here) && !is_known : is_jit(&walk->here) || !is_known;
 }
 
+#define RETURN_ENTRY_MAX \
+	64 /* bytes of code in which a method that was returned to makes its frame its own again */
+
+/* Does a new method return to the interpreter, or has one just done so? */
+static bool is_entered(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	uint64_t ra = walker->isa->strip_pc(walk->regs->value[walker->isa->ra]);
+
+	if (!regs_known(walk->regs, walker->isa->ra) || walk->here.pc - ra < RETURN_ENTRY_MAX)
+		return false;
+	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	return is_jit(caller) && caller->place.call == CALL_NONE;
+}
+
 static bool try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -248,7 +288,7 @@ static bool try_managed(struct walk *walk, struct attempt *attempt)
 		managed_frame(walker->isa, walk->regs, &walker->memory, walk->is_interrupted);
 	struct attempt managed;
 
-	if (kind == MANAGED_NONE)
+	if (kind == MANAGED_NONE || (kind == MANAGED_HOTSPOT_ENTERED && !is_entered(walk)))
 		return false;
 	try_recipe(walk, walker->managed[kind], &managed);
 	if (managed.is_good)

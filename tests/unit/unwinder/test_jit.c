@@ -110,7 +110,7 @@ enum {
 };
 
 /* instruction numbers */
-enum { LEAF = 0, CALLER = 16, INTERPRETER = 32 };
+enum { LEAF = 0, CALLER = 16, INTERPRETER = 32, ENTRY = 64 };
 
 struct scene {
 	struct target target;
@@ -123,11 +123,12 @@ struct scene {
 static void scene_init(struct scene *s, enum unwind_mode mode)
 {
 	static const uint32_t leaf[] = { NOP, RET }, caller[] = { CALL, NOP, POP_32, RET };
-	static const uint32_t interpreter[] = { NOP, NOP, JUMP_X8 };
+	static const uint32_t interpreter[] = { NOP, NOP, JUMP_X8 }, entry[] = { NOP, JUMP_X8 };
 
 	*s = (struct scene){ .images = images_new() };
 	memcpy(s->target.code + LEAF, leaf, sizeof(leaf));
 	memcpy(s->target.code + CALLER, caller, sizeof(caller));
+	memcpy(s->target.code + ENTRY, entry, sizeof(entry));
 	memcpy(s->target.code + INTERPRETER, interpreter, sizeof(interpreter));
 	s->unwinder =
 		unwinder_new(s->images, &isa_aarch64,
@@ -254,5 +255,28 @@ TEST(jit_frames_of_an_interpreter_need_no_call)
 	walk(&s, CALLER + 1, 0, words, 40);
 	CHECK_EQ(s.stack.end, STACK_INVALID_STEP);
 	CHECK_EQ(s.stack.frames.n, 1);
+	scene_done(&s);
+}
+
+TEST(jit_methods_that_are_being_entered_have_their_caller_s_frame)
+{
+	struct scene s;
+	uint64_t words[40] = { 0 };
+	const unsigned fp = 20;
+
+	scene_init(&s, UNWIND_AUTO);
+	s.event.sample.regs.value[29] = STACK + 8 * fp;
+	words[fp + 1] = pc_of(CALLER + 1);
+	words[fp - 1] = STACK + 8 * (fp + 4);
+	words[fp - 3] = 0xd000011710;
+	words[fp - 8] = STACK + 8 * (fp + 5);
+	words[fp - 10] = STACK + 8 * (fp - 10);
+	walk(&s, ENTRY, pc_of(INTERPRETER + 1), words, 40);
+	CHECK_EQ(s.stack.frames.n, 3);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(INTERPRETER + 1));
+	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
+	/* a call has left its return address: that says nothing of a method */
+	walk(&s, ENTRY, pc_of(CALLER + 1), words, 40);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
 	scene_done(&s);
 }

@@ -35,6 +35,7 @@ enum {
 	TAIL = 0x1800, /* jumps to leaf */
 	TAIL_CALLER_CALLS = 0x1905,
 	STUB = 0x1a00,
+	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
 };
 
 static void put(uint8_t *text, uint64_t vaddr, struct bytes code)
@@ -51,7 +52,8 @@ static void write_text(uint8_t *text)
 	    PROGRAM(0x53, 0xe8, 0xfa, 0, 0, 0, 0x5b, 0xc3)); /* push rbx; call leaf; pop rbx; ret */
 	put(text, LEAF, PROGRAM(0x53, 0x90, 0x90, 0x90, 0x5b, 0xc3));
 	put(text, BARE,
-	    PROGRAM(0x55, 0x48, 0x89, 0xe5, 0x90, 0xff, 0xd0, 0x5d, 0xc3)); /* push rbp; mov; call *rax */
+	    PROGRAM(0x55, 0x48, 0x89, 0xe5, 0x90, 0xff, 0xd0, 0xff,
+		    0xe0)); /* push rbp; mov; call *rax; jmp *rax */
 	put(text, TRAMPOLINE, PROGRAM(0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05));
 	put(text, 0x1500, PROGRAM(0xe8, 0xfb, 0xff, 0xff, 0xff, 0xc3)); /* calls itself */
 	put(text, STUCK, PROGRAM(0xe8, 0, 0, 0, 0, 0xc3));
@@ -59,6 +61,7 @@ static void write_text(uint8_t *text)
 	    PROGRAM(0xff, 0xd0, 0x89, 0xc7, 0xb8, 60, 0, 0, 0, 0x0f, 0x05)); /* call *rax; exit(rax) */
 	put(text, TAIL, PROGRAM(0xe9, 0xfb, 0xf9, 0xff, 0xff));              /* jmp leaf */
 	put(text, 0x1900, PROGRAM(0xe8, 0xfb, 0xfe, 0xff, 0xff, 0xc3));      /* call tail */
+	put(text, NOWHERE, PROGRAM(0x90, 0x5b, 0xc3));                       /* nop; pop rbx; ret */
 	put(text, STUB, PROGRAM(0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0));
 }
 
@@ -354,6 +357,17 @@ TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
 	CHECK_END(&s, STACK_NO_RECIPE, 2);
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_code_that_nobody_describes_by_where_it_leads)
+{
+	struct scene s = scene();
+
+	/* leaf's body, copied to where no unwind entry is */
+	WALK(&s, NOWHERE, 0, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
 	scene_done(&s);
 }
 

@@ -35,7 +35,8 @@ enum {
 	CARELESS_CALLS = 0x1768,
 	GREEDY = 0x1780,
 	CARELESS_CALLED = 0x17a4,
-	OVER_TWO = 0x17c0, /* x15 keeps its return address while a function that keeps its own in x14 calls the helper */
+	OVER_TWO = 0x17c0, /* x15 keeps its return address while a function that keeps its own in x14 calls
+			      the helper */
 	OVER_TWO_CALLS = 0x17c8,
 	OVER_ONE = 0x17e0,
 	OVER_ONE_CALLS = 0x17e8,
@@ -59,11 +60,12 @@ static void write_text(uint8_t *text)
 	PUT(0x1300, 0x97ffffc0, 0xd65f03c0);     /* bl leaf; ret */
 	PUT(TRAMPOLINE, 0xd2801168, 0xd4000001); /* mov x8, #139; svc #0 */
 	PUT(0x1600, 0xd63f0000, 0xd65f03c0);     /* blr x0; ret */
-	PUT(BY_HAND, 0xaa1e03ef, 0x94000007, 0xaa0f03fe, 0xd65f03c0); /* mov x15,x30; bl helper; mov x30,x15; ret */
-	PUT(HELPER, 0x91000400, 0xd65f03c0);                           /* add x0,x0,#1; ret */
-	PUT(BY_HAND_CALLED - 4, 0x97fffff0, 0xd4200000);               /* bl by_hand; brk */
+	PUT(BY_HAND, 0xaa1e03ef, 0x94000007, 0xaa0f03fe,
+	    0xd65f03c0);                                 /* mov x15,x30; bl helper; mov x30,x15; ret */
+	PUT(HELPER, 0x91000400, 0xd65f03c0);             /* add x0,x0,#1; ret */
+	PUT(BY_HAND_CALLED - 4, 0x97fffff0, 0xd4200000); /* bl by_hand; brk */
 	PUT(CARELESS, 0xaa1e03ef, 0x94000007, 0xaa0f03fe, 0xd65f03c0);
-	PUT(GREEDY, 0x9100040f, 0xd65f03c0);                           /* add x15,x0,#1; ret */
+	PUT(GREEDY, 0x9100040f, 0xd65f03c0); /* add x15,x0,#1; ret */
 	PUT(CARELESS_CALLED - 4, 0x97fffff0, 0xd4200000);
 	PUT(OVER_TWO, 0xaa1e03ef, 0x94000007, 0xd65f01e0); /* mov x15,x30; bl over_one; ret x15 */
 	PUT(OVER_ONE, 0xaa1e03ee, 0x97ffffcf, 0xd65f01c0); /* mov x14,x30; bl helper; ret x14 */
@@ -264,5 +266,21 @@ TEST(walk_does_not_take_a_register_that_the_callee_writes)
 	s.event.sample.regs.value[X15] = BIAS + CARELESS_CALLED;
 	WALK(&s, GREEDY + 4, BIAS + CARELESS_CALLS, 0, 0);
 	CHECK_END(&s, STACK_NO_RECIPE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_ends_where_the_kernel_left_the_arguments)
+{
+	struct scene s = scene();
+
+	/* outer's frame of 32 bytes, jumped to from the entry point: two arguments, a zero, the environment
+	 */
+	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 2, STACK + 200, STACK + 208, 0, STACK + 216);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	/* a zero alone proves nothing */
+	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 2, STACK + 200, STACK + 208, 7, STACK + 216);
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	scene_done(&s);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fibers whose switch is written in assembly, without unwind tables, as fiber libraries have it. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "spin.h"
+
+#define N 4
+#define STACK_BYTES (128u << 10)
+
+/* In fiber.S. */
+void *fiber_make(void *stack_top, void (*function)(void));
+void fiber_switch(void **save, void *to);
+
+static void *home, *fiber[N];
+static int current;
+
+OWN static void turn(void)
+{
+	int self = current;
+
+	current = (self + 1) % N;
+	fiber_switch(&fiber[self], self + 1 < N ? fiber[self + 1] : home);
+}
+
+static void run(void)
+{
+	for (;;) {
+		for (int i = 0; i < 1000; i++)
+			work();
+		turn();
+	}
+}
+
+int main(void)
+{
+	for (int i = 0; i < N; i++)
+		fiber[i] = fiber_make((char *)malloc(STACK_BYTES) + STACK_BYTES, run);
+	while (cpu_seconds() < 0.2)
+		fiber_switch(&home, fiber[0]);
+	return 0;
+}

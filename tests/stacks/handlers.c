@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signal handlers that work: on the interrupted stack, or with "alternate" on a stack of their own. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "spin.h"
+
+OWN static void handler(int number)
+{
+	(void)number;
+	spin(0.2);
+}
+
+OWN static void interrupted(int number)
+{
+	raise(number);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	struct sigaction action = { .sa_handler = handler, .sa_flags = argc > 1 ? SA_ONSTACK : 0 };
+	stack_t stack = { .ss_sp = malloc(128 << 10), .ss_size = 128 << 10 };
+
+	if (argc > 1)
+		sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	interrupted(SIGUSR1);
+	return 0;
+}

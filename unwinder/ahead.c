@@ -286,7 +286,7 @@ static void remember(struct ahead *ahead, uint64_t pc)
 	path->pc = pc;
 }
 
-/* Has the frame been given back? Then an indirect jump is a tail call. */
+/* Has the frame been given back? Then a jump is a tail call. */
 static bool is_given_back(const struct ahead *ahead)
 {
 	const struct ahead_value *ra = &ahead->now.reg[ahead->isa->ra];
@@ -294,17 +294,31 @@ static bool is_given_back(const struct ahead *ahead)
 	return !ahead->isa->call_pushes_ra && ra->kind == AHEAD_SLOT;
 }
 
+#define EPILOGUE_MAX 8 /* instructions from where epilogues meet to the return */
+
+/* Do a few instructions without a branch lead to a return? */
+static bool is_epilogue(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+{
+	struct insn insn = { .flow = FLOW_NEXT };
+
+	for (unsigned n = 0; n < EPILOGUE_MAX && insn.flow == FLOW_NEXT; n++, pc += insn.len)
+		if (ahead->isa->decode(code(context, pc), pc, &insn) < 0 || insn.len == 0)
+			return false;
+	return insn.flow == FLOW_RETURN;
+}
+
 /*
  * One instruction of the present path. False at its end; ret_recipe: of the exit it ends at, RECIPE_NONE
  * if it ends otherwise.
  */
-static bool follow(struct ahead *ahead, struct bytes code, struct recipes *recipes, uint32_t *ret_recipe)
+static bool follow(struct ahead *ahead, ahead_code code, void *context, struct recipes *recipes,
+		   uint32_t *ret_recipe)
 {
 	struct path *path = &ahead->now;
 	struct insn insn;
 
 	*ret_recipe = RECIPE_NONE;
-	if (ahead->isa->decode(code, path->pc, &insn) < 0 || insn.len == 0)
+	if (ahead->isa->decode(code(context, path->pc), path->pc, &insn) < 0 || insn.len == 0)
 		return false;
 	transfer(ahead->isa, path, &insn);
 	switch ((enum insn_flow)insn.flow) {
@@ -319,7 +333,10 @@ static bool follow(struct ahead *ahead, struct bytes code, struct recipes *recip
 		return false;
 	case FLOW_JUMP:
 		path->pc = insn.target;
-		return true;
+		if (!is_given_back(ahead) || is_epilogue(ahead, code, context, insn.target))
+			return true;
+		*ret_recipe = recipe_of(ahead->isa, path, recipes);
+		return false;
 	case FLOW_BRANCH:
 		remember(ahead, insn.target);
 		break;
@@ -372,6 +389,55 @@ static bool agree(const struct ahead *ahead, const struct recipes *recipes, uint
 	       is_same_rule(recipes, a, b, ahead->isa->fp);
 }
 
+#define FRESH_MAX 64 /* instructions looked back at */
+
+static bool touches(const struct isa *isa, const struct insn *insn)
+{
+	uint64_t kept = 1ull << isa->sp | 1ull << isa->ra;
+
+	for (unsigned i = 0; i < insn->n_effects; i++) {
+		const struct effect *e = &insn->effect[i];
+		bool writes = e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE && e->reg < REG_MAX;
+		if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || (writes && (kept >> e->reg & 1)))
+			return true;
+	}
+	return insn->flow != FLOW_NEXT || (insn->clobbers & kept);
+}
+
+/*
+ * Code that was entered by a call a few instructions before, as a mark says, and has done nothing to the
+ * stack since: tail calls from piece to piece have no return of their own to run ahead to.
+ */
+static bool is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+{
+	const struct isa *isa = ahead->isa;
+	struct insn insn;
+
+	if (isa->call_pushes_ra || isa->min_insn == 1)
+		return false;
+	for (unsigned n = 0; n < FRESH_MAX; n++, pc -= isa->min_insn) {
+		if (isa->decode(code(context, pc), pc, &insn) < 0)
+			return false;
+		if (insn.is_entry_mark && !touches(isa, &insn))
+			return true;
+		if (n > 0 && touches(isa, &insn))
+			return false;
+	}
+	return false;
+}
+
+static uint32_t fresh_recipe(const struct isa *isa, struct recipes *recipes)
+{
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = isa->sp,
+				 .witness = WITNESS_ANALYSIS,
+				 .trust = TRUST_GUESS,
+				 .n_rules = 1 };
+	struct rule ra = { .reg = isa->ra, .kind = RULE_SAME };
+
+	return recipes_add(recipes, &recipe, &ra);
+}
+
 uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
 		      struct recipes *recipes)
 {
@@ -381,8 +447,7 @@ uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint6
 	begin(ahead, pc, is_return);
 	for (unsigned n = 0; n < MAX_INSNS; n++) {
 		uint32_t recipe = RECIPE_NONE;
-		if (see(ahead, ahead->now.pc) &&
-		    follow(ahead, code(context, ahead->now.pc), recipes, &recipe))
+		if (see(ahead, ahead->now.pc) && follow(ahead, code, context, recipes, &recipe))
 			continue;
 		if (recipe != RECIPE_NONE) {
 			if (n_exits && !agree(ahead, recipes, found, recipe))
@@ -392,5 +457,7 @@ uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint6
 		if (n_exits == WANTED_EXITS || !next_path(ahead))
 			break;
 	}
+	if (!n_exits && !is_return && is_fresh(ahead, code, context, pc))
+		return fresh_recipe(ahead->isa, recipes);
 	return found;
 }

@@ -6,7 +6,8 @@
  * goes is. From the present instruction every path is followed, with values told in terms of the
  * registers and the stack as they are now. At a return, what is in the return address's place is the
  * caller's pc, and sp is the CFA. Two exits must agree. An indirect jump says nothing (it may be an
- * interpreter's next instruction), unless the frame was given back on the way there.
+ * interpreter's next instruction), unless the frame was given back on the way there. Where no exit is found,
+ * code that was entered a few instructions before has its return address in the register still.
  *
  * Pure: code comes through a callback, the recipe goes into the caller's store.
  */

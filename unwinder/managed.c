@@ -77,19 +77,39 @@ static enum managed_kind hotspot_kind(const struct isa *isa, const struct regs *
 enum { CONTEXT = 1, FUNCTION = 2, N_ARGUMENTS = 3 };
 
 #define MAX_ARGUMENTS 65536 /* more than V8 passes */
+#define MAX_KINDS 64        /* of frames; there are some forty */
 
 static bool is_tagged(uint64_t word)
 {
 	return (word & 3) == 1 && word > 0x10000;
 }
 
-static bool is_v8(uint64_t fp, struct memory *memory)
+static bool is_function_frame(uint64_t fp, struct memory *memory)
 {
 	uint64_t context, function, n_arguments;
 
 	return word_below(memory, fp, CONTEXT, &context) && is_tagged(context) &&
 	       word_below(memory, fp, FUNCTION, &function) && is_tagged(function) &&
 	       word_below(memory, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
+}
+
+/* A builtin's: the number of its kind, doubled, in place of the context. */
+static bool is_builtin_frame(uint64_t fp, struct memory *memory)
+{
+	uint64_t kind;
+
+	return word_below(memory, fp, CONTEXT, &kind) && kind && kind % 2 == 0 && kind < 2 * MAX_KINDS;
+}
+
+/* A small number alone says little: a builtin's caller must be known too. */
+static bool is_v8(uint64_t fp, struct memory *memory)
+{
+	uint64_t next;
+
+	if (is_function_frame(fp, memory))
+		return true;
+	return is_builtin_frame(fp, memory) && memory_get(memory, fp, 8, &next) == MEMORY_OK && next > fp &&
+	       next % 8 == 0 && (is_function_frame(next, memory) || is_builtin_frame(next, memory));
 }
 
 /* ---- both --------------------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@
 enum managed_kind {
 	MANAGED_NONE,
 	MANAGED_HOTSPOT_INTERPRETED,
-	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method makes its frame: fp is its caller's still */
+	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method makes its frame: fp is its
+				    caller's still */
 	MANAGED_V8,
 	MANAGED_N
 };

@@ -87,6 +87,25 @@ TEST(ahead_takes_an_indirect_jump_for_an_exit_only_behind_the_frame)
 	CHECK_STR(ARM(0, true, POP_PAIR, JUMP_X8), "cfa=sp+32 x29=c-32 ra=c-24");
 }
 
+TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
+{
+	/* ldp x29, x30, [sp], #32; b .+8; udf; then another function, which never returns */
+	CHECK_STR(ARM(0, true, POP_PAIR, 0x14000002, 0, CALL, 0x14000000), "cfa=sp+32 x29=c-32 ra=c-24");
+	/* ldp x29, x30, [sp]; b .+8; udf; add sp, sp, #48; ret */
+	CHECK_STR(ARM(0, true, 0xa9407bfd, 0x14000002, 0, 0x9100c3ff, RET), "cfa=sp+48 x29=c-48 ra=c-40");
+}
+
+TEST(ahead_finds_the_return_address_where_a_call_has_just_left_it)
+{
+	const uint32_t mark = 0xd503245f; /* bti c */
+
+	CHECK_STR(ARM(2, false, mark, NOP, NOP, JUMP_X8), "cfa=sp+0 ra=same");
+	CHECK_STR(ARM(2, false, NOP, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(3, false, mark, CALL, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(2, true, mark, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(2, false, mark, 0xd10083ff, NOP, JUMP_X8), "none"); /* sub sp, sp, #32 */
+}
+
 TEST(ahead_knows_that_arguments_are_given_back_by_a_number)
 {
 	/* mov sp, x29; ldp x29, x30, [sp], #16; add sp, sp, x3, lsl #3; ret */

@@ -88,6 +88,26 @@ TEST(managed_knows_functions_of_v8)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
+TEST(managed_knows_builtins_of_v8_by_their_callers)
+{
+	struct scene s = { 0 };
+	const unsigned caller = FP_WORD + 8;
+
+	s.words[FP_WORD] = STACK + 8 * caller;
+	s.words[FP_WORD - 1] = 40;
+	s.words[caller - 1] = 0x24a3c608cf31;
+	s.words[caller - 2] = 0x3fcdcb4c5849;
+	s.words[caller - 3] = 1;
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_V8);
+	s.words[caller - 1] = 26; /* another builtin */
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_V8);
+	s.words[caller - 1] = 0;
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+	s.words[caller - 1] = 26;
+	s.words[FP_WORD - 1] = 41;
+	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
+}
+
 TEST(managed_knows_nothing_of_other_frames)
 {
 	struct scene s = { 0 };

@@ -153,6 +153,8 @@ static void take_event(struct recording *r, const struct event *event)
 	if (event->kind == EVENT_SAMPLE) {
 		unwinder_walk(r->unwinder, event, &r->stack);
 		builder_sample(r->builder, event, &r->stack);
+		if (r->stack.end == STACK_NO_IMAGE)
+			perf_source_look_again(r->source, event->pid);
 		return;
 	}
 	unwinder_event(r->unwinder, event);

@@ -209,6 +209,18 @@ static void learn(struct attach *attach)
 	target_maps(attach->alive, learn_mapping, attach);
 }
 
+void perf_source_look_again(struct source *source, pid_t pid)
+{
+	struct perf_live *live = (struct perf_live *)source;
+	uint32_t looked = map_find(&live->looked_for, (uint32_t)pid);
+	struct attach attach = { .live = live, .pid = pid, .alive = pid };
+
+	if (live->n_losses == (looked == MAP_NONE ? 0 : looked))
+		return;
+	map_put(&live->looked_for, (uint32_t)pid, live->n_losses);
+	target_maps(pid, learn_mapping, &attach);
+}
+
 /* ---- targets -------------------------------------------------------------------------------- */
 
 static void add_target(struct perf_live *live, pid_t pid, pid_t tid)

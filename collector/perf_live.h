@@ -48,6 +48,8 @@ struct perf_live {
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	VEC(struct pollfd) polls;
 	uint64_t lost; /* told of so far; after the end, what is still to be told */
+	uint32_t n_losses;     /* times that records were lost, mappings maybe among them */
+	struct map looked_for; /* pid -> n_losses when its mappings were last read again */
 	struct perf_source_stats stats;
 };
 

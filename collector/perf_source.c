@@ -204,6 +204,7 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 		stack_tops_forget(live->tops, ret->tid);
 		return true;
 	case EVENT_LOST:
+		live->n_losses++;
 		return count_lost(live, ret);
 	case EVENT_COMM:
 	case EVENT_THROTTLE:
@@ -375,6 +376,7 @@ static void live_close(struct source *source)
 	vec_done(&live->waits);
 	map_done(&live->maps_read);
 	map_done(&live->forked);
+	map_done(&live->looked_for);
 	vec_done(&live->targets);
 	vec_done(&live->known);
 	vec_done(&live->maps_ns);

@@ -62,6 +62,12 @@ int perf_source_raw_close(struct source *source, const char *command_line, struc
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);
 
+/*
+ * A process seems to run where nothing is mapped. If records were lost since its mappings were last told,
+ * they are read from /proc, and are the next events.
+ */
+void perf_source_look_again(struct source *source, pid_t pid);
+
 struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */
 	size_t n_threads;           /* with events of their own; those that inherit come on top */

@@ -14,6 +14,7 @@
 #include "report/children.h"
 #include "report/document.h"
 #include "report/exporter.h"
+#include "report/limit.h"
 
 #define SETTLE_LEAST (1u << 18) /* entries: a few megabytes */
 #define NO_CALL 0 /* in entry.callee: the cost is the function's own; else the callee + 1 */
@@ -347,11 +348,17 @@ static void write_totals(struct callgrind *c, const char *key)
 static void write_header(struct callgrind *c)
 {
 	const struct profile *profile = c->document->profile;
+	struct text folded = { 0 };
 
 	fputs("# callgrind format\nversion: 1\n", c->to);
 	fprintf(c->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
 	write_line_of(c->to, "cmd", profile_text(profile, profile->run.command_line));
-	fputs("desc: calls are samples in which the call was under way\npositions: line\n", c->to);
+	fputs("desc: calls are samples in which the call was under way\n", c->to);
+	limit_note(c->document->tree, profile, &folded);
+	if (folded.len)
+		fprintf(c->to, "desc: %s\n", folded.at);
+	text_done(&folded);
+	fputs("positions: line\n", c->to);
 	for (uint32_t k = 0; k < c->document->n_metrics; k++) {
 		const struct profile_metric *metric = &profile->metrics.at[metric_of(c, k)];
 		fputs("event: ", c->to);

@@ -41,7 +41,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 	json_text_of(&json, "version", SCHEMA_VERSION);
 	json_header(&json, input->profile);
 	json_name(&json, "quality");
-	json_quality(&json, input->profile);
+	json_quality(&json, &document);
 	for (const struct json_rows *rows = json_rows; rows->name; rows++)
 		write_rows(&json, &document, rows);
 	json_name(&json, "node_values");

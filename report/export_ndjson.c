@@ -120,7 +120,7 @@ static void write_records(struct json *json, const struct document *document, co
 	}
 	begin(json, "quality", options);
 	json_name(json, "quality");
-	json_quality(json, document->profile);
+	json_quality(json, document);
 	end(json);
 	begin(json, "end", options);
 	json_uint_of(json, "nodes", document->scope.n);

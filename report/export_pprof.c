@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "report/document.h"
 #include "report/exporter.h"
+#include "report/limit.h"
 
 /* ---- the wire format ------------------------------------------------------------------------ */
 
@@ -294,6 +295,7 @@ static void put_mappings(struct pprof *p)
 static void put_header(struct pprof *p)
 {
 	const struct profile *profile = p->input->profile;
+	struct text folded = { 0 };
 
 	for (uint32_t m = 0; m < p->tree->n_metrics; m++)
 		put_value_type(p, 1, type_name(p, m), unit_name(text_of(p, profile->metrics.at[m].unit)));
@@ -308,6 +310,10 @@ static void put_header(struct pprof *p)
 	put_uint(&p->out, 13, string(p, text_of(p, profile->run.command_line)));
 	for (size_t i = 0; i < profile->notes.n; i++)
 		put_uint(&p->out, 13, string(p, text_of(p, profile->notes.at[i])));
+	limit_note(p->input->tree, profile, &folded);
+	if (folded.len)
+		put_uint(&p->out, 13, string(p, folded.at));
+	text_done(&folded);
 	put_uint(&p->out, 14, string(p, type_name(p, p->options->metric)));
 }
 

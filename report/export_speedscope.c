@@ -13,6 +13,7 @@
 #include "report/children.h"
 #include "report/document.h"
 #include "report/exporter.h"
+#include "report/limit.h"
 
 #define MAX_THREADS 48  /* the viewer's list of profiles gets unusable beyond that */
 #define DEEP 20         /* mean depth at which the evented form is smaller */
@@ -202,6 +203,7 @@ static void write_profiles(struct speedscope *s, const struct export_options *op
 static int write_speedscope(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
 {
 	struct document document;
+	struct text title = { 0 }, folded = { 0 };
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
@@ -210,7 +212,13 @@ static int write_speedscope(const struct export_input *input, const struct expor
 	json_object(&s.json);
 	json_text_of(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text_of(&s.json, "exporter", "cpprof@" CPPROF_VERSION);
-	json_text_of(&s.json, "name", profile_text(input->profile, input->profile->run.target));
+	text_printf(&title, "%s", profile_text(input->profile, input->profile->run.target));
+	limit_note(input->tree, input->profile, &folded);
+	if (folded.len)
+		text_printf(&title, " (%s)", folded.at);
+	json_text_of(&s.json, "name", title.at);
+	text_done(&title);
+	text_done(&folded);
 	json_uint_of(&s.json, "activeProfileIndex", options->metric);
 	write_frames(&s);
 	json_name(&s.json, "profiles");

@@ -39,13 +39,21 @@ static const char *const scripts[] = { html_data,	  html_model,	   html_dom,	   
 				       html_columns,	  html_view_tree,  html_view_callers, html_view_flat,   html_view_sandwich,
 				       html_view_flame,	  html_view_source, html_view_threads, html_view_summary, html_app };
 
+/* Foreign text between tags: no markup, no control characters, no bytes that are not UTF-8. */
 static void write_escaped(FILE *to, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '<' || *text == '>' || *text == '&' || (unsigned char)*text < ' ')
+	size_t left = strlen(text);
+
+	while (left) {
+		unsigned len = utf8_length(text, left);
+		if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
 			fprintf(to, "&#%u;", (unsigned char)*text);
+		else if (len == 0 || (unsigned char)*text < ' ' || *text == 0x7f)
+			fputs("\xef\xbf\xbd", to);
 		else
-			putc(*text, to);
+			fwrite(text, 1, len, to);
+		text += len ? len : 1;
+		left -= len ? len : 1;
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "binary/isa.h"
 #include "report/flatten.h"
 #include "report/html.h"
+#include "report/limit.h"
 #include "report/quality.h"
 #include "report/source_text.h"
 
@@ -44,10 +45,11 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)(whole - part) / (double)whole : 0;
 }
 
-static void write_quality(struct json *json, const struct profile *profile)
+static void write_quality(struct json *json, const struct document *document)
 {
+	const struct profile *profile = document->profile;
 	const struct profile_quality *q = &profile->quality;
-	struct text line = { 0 };
+	struct text line = { 0 }, folded = { 0 };
 
 	quality_line(profile, &line);
 	json_name(json, "quality");
@@ -74,6 +76,9 @@ static void write_quality(struct json *json, const struct profile *profile)
 	for (size_t i = 0; i < profile->notes.n; i++)
 		json_text(json, profile_text(profile, profile->notes.at[i]));
 	json_end_array(json);
+	limit_note(document->tree, profile, &folded);
+	json_text_of(json, "folded", folded.at);
+	text_done(&folded);
 	json_end_object(json);
 	text_done(&line);
 }
@@ -227,7 +232,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_names(&json, document->profile);
 	json_uint_of(&json, "default_metric", options->metric);
 	write_run(&json, document->profile);
-	write_quality(&json, document->profile);
+	write_quality(&json, document);
 	write_sources(&json, document, options);
 	write_code(&json, document, options);
 	json_end_object(&json);

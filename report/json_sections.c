@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "report/limit.h"
 
 static const char *text(const struct profile *profile, uint32_t id)
 {
@@ -140,9 +141,11 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void json_quality(struct json *json, const struct profile *profile)
+void json_quality(struct json *json, const struct document *document)
 {
+	const struct profile *profile = document->profile;
 	const struct profile_quality *quality = &profile->quality;
+	struct text folded = { 0 };
 
 	json_object(json);
 	json_uint_of(json, "samples", quality->samples);
@@ -175,6 +178,10 @@ void json_quality(struct json *json, const struct profile *profile)
 	json_array(json);
 	for (size_t i = 0; i < profile->notes.n; i++)
 		json_text(json, profile_text(profile, profile->notes.at[i]));
+	limit_note(document->tree, profile, &folded);
+	if (folded.len)
+		json_text(json, folded.at);
+	text_done(&folded);
 	json_end_array(json);
 	json_end_object(json);
 }

@@ -14,7 +14,7 @@
 /* Members "tool", "run", "events", "metrics" of an object that is open. */
 void json_header(struct json *json, const struct profile *profile);
 /* A whole value. */
-void json_quality(struct json *json, const struct profile *profile);
+void json_quality(struct json *json, const struct document *document);
 
 /* A part with rows: how many there are, and the members for rows [from, to) of an object that is open. */
 struct json_rows {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "report/number.h"
 
 #define FOLDED UINT32_MAX
 
@@ -104,4 +105,30 @@ void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t m
 	free(limiter.other);
 	free(self);
 	free(inclusive);
+}
+
+static bool is_other(const struct scope *scope)
+{
+	return scope->kind == SCOPE_UNKNOWN && !scope->name && !scope->vaddr;
+}
+
+void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret)
+{
+	uint32_t metric = profile->metrics.n > 1 ? 1 : 0;
+	uint64_t n = 0, cost = 0, all = 0;
+	char count[NUMBER_MAX], share[NUMBER_MAX];
+
+	for (size_t i = 0; i < tree->scopes.n; i++)
+		n += is_other(&tree->scopes.at[i]) ? tree->scopes.at[i].end_line : 0;
+	if (n == 0)
+		return;
+	for (size_t i = 0; i < tree->values.n; i++) {
+		const struct scope_value *value = &tree->values.at[i];
+		if (value->metric != metric)
+			continue;
+		all += value->value;
+		cost += is_other(&tree->scopes.at[value->scope]) ? value->value : 0;
+	}
+	text_printf(ret, "%s contexts, %s of %s, are folded into <other>", number_count(n, count),
+		    number_percent(number_share(cost, all), share), intern_text(&profile->strings, profile->metrics.at[metric].name));
 }

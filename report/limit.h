@@ -5,7 +5,12 @@
  */
 #pragma once
 
+#include "base/text.h"
+#include "profile/profile.h"
 #include "structure/scope.h"
 
 /* At most max_scopes are kept, "other" scopes not counted. ret is filled; scope_tree_done it. */
 void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret);
+
+/* In words, for whoever reads the output: "1,234 contexts, 0.5% of cpu-clock, are folded into <other>"; nothing if none is. */
+void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret);

@@ -9,13 +9,21 @@
 #include "report/quality.h"
 #include "report/rows.h"
 
+#define MAX_NAME 200    /* columns of a name; comments hold 64 KiB in all */
+#define MAX_LINE 160    /* columns of a line of a tree */
+#define DEFAULT_ROWS 20 /* of a table, unless another number is asked for */
+
 /* As code, so that nothing in a name is taken for markup; a bar would end the cell. */
 static void put_code(struct text *to, const char *name)
 {
 	CLEANUP(text_done) struct text safe = { 0 };
 	const char *fence = strchr(name, '`') ? "``" : "`";
 
-	style_safe(&safe, &(struct style){ .utf8 = true }, name);
+	struct style style = { .utf8 = true, .width = MAX_NAME };
+	struct line line = line_start(&safe, &style);
+	line_name(&line, TINT_PLAIN, name);
+	if (!safe.len)
+		text_printf(&safe, " ");
 	text_printf(to, "%s%s", fence, fence[1] ? " " : "");
 	for (const char *at = safe.at; *at; at++)
 		text_add(to, *at == '|' ? "\\|" : at, *at == '|' ? 2 : 1);
@@ -159,7 +167,9 @@ void report_markdown(const struct text_input *input, const struct text_options *
 	struct text_options plain = *options;
 	struct text_report report = text_report_of(input, &plain, ret);
 
-	plain.style = (struct style){ .utf8 = true };
+	plain.style = (struct style){ .utf8 = true, .width = MAX_LINE };
+	if (!plain.limit && plain.view == TEXT_FLAT)
+		plain.limit = DEFAULT_ROWS;
 	if (report.samples > 0) {
 		put_sentences(&report, input->filter);
 		put_view(&report);

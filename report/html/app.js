@@ -20,7 +20,7 @@ function status(model, node) {
 function showQuality(model) {
   const q = model.data.meta.quality, complete = q.samples ? 100 * q.complete / q.samples : 0, bad = complete < 95 || q.lost > q.samples / 50 || q.samples < 100;
   $("quality").className = bad ? "bad" : "";
-  $("quality").textContent = (bad ? "⚠ " : "") + q.line;
+  $("quality").textContent = (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : "");
 }
 
 function show(model) {

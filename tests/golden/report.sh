@@ -95,6 +95,9 @@ ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 
 ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
 ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor
 
+# What --max-nodes folds is said.
+ends 0 "16 contexts, 100% of cpu-clock, are folded into <other>" "$CPPROF" export cpprof.data -f json --max-nodes 6
+
 # A link is written through: the file it names is replaced, whether it was there before or not.
 mkdir -p there && ln -s there/export.json link.json && ln -s link.json again.json && ln -s there/both.data link.data
 "$CPPROF" export cpprof.data -o link.json && "$CPPROF" export cpprof.data -o again.json || fail "export through a link"

@@ -44,6 +44,16 @@ const second = await page.$$eval(".grid .row", (rows) => rows.slice(0, 3).map((r
 check("the tree's first row is all", second[0].includes("100%"), second[0]);
 check("the tree agrees with the export", second[1].includes(labels[data.nodes.frame[heaviest]]) && second[1].includes(want), `${second[1]} / ${want}`);
 
+// The same functions, in the same order of self cost, with the same shares as `export -f top`.
+await view("flat");
+await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
+const top = JSON.parse(fs.readFileSync(json.replace(/json$/, "top.json"), "utf8")).filter((r) => r.kind === "function" || r.kind === "inline").sort((a, b) => b.self - a.self || b.total - a.total).slice(0, 12);
+const flat = await page.$$eval(".grid .row", (rows) => rows.slice(0, 12).map((r) => ({ name: r.querySelector(".label").textContent, cells: [...r.querySelectorAll(".num")].map((c) => c.textContent) })));
+const digits = (value) => value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + "%";
+check("flat has the rows of top", flat.length === top.length, `${flat.length} ${top.length}`);
+flat.forEach((row, i) => check("flat row " + i, row.cells[0] === digits(top[i].total_pct) && (row.cells[1] || "0.00%") === digits(top[i].self_pct), JSON.stringify([row, top[i].function, top[i].total_pct, top[i].self_pct])));
+await view("tree");
+
 // Keyboard only: move, open, close, search, views, help.
 await page.focus('.grid [tabindex="0"]');
 const rows = () => page.$$eval(".grid .row", (r) => r.length);

@@ -13,10 +13,11 @@ fi
 "$CPPROF" record -q -o r.data -- "$BUILD/examples/stencil" 2 >/dev/null 2>err
 status=$?
 if [ $status = 3 ] || [ $status = 5 ]; then echo "skipped: $(head -1 err)"; exit 77; fi
-"$CPPROF" report r.data --html r.html && "$CPPROF" export r.data -o r.json || exit 1
+"$CPPROF" report r.data --html r.html && "$CPPROF" export r.data -o r.json && "$CPPROF" export r.data -o r.top.json || exit 1
 cp "$SOURCE"/tests/html/*.mjs .
 mkdir -p pictures
 node browse.mjs r.html r.json "$chromium" pictures || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
-node inert.mjs h.html h.json r.html "$chromium" || failed=1
+"$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1
+node inert.mjs h.html h.json r.html "$chromium" s.html || failed=1
 exit ${failed:-0}

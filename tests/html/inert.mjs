@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report of names that are markup, script, control characters or members of every object: in every view they are text and
 // nothing else. And what axe finds wrong with any view for those who cannot see or point.
-// usage: node inert.mjs HOSTILE.html EXPORT.json PLAIN.html CHROMIUM
+// usage: node inert.mjs HOSTILE.html EXPORT.json PLAIN.html CHROMIUM BAD.html
 import fs from "node:fs";
 import puppeteer from "puppeteer-core";
 
@@ -62,6 +62,22 @@ for (const hash of ["#v=__proto__&n=-5&f=999999", "#n=1e99&m=77&t=12345&z=429496
 check("no request", seen.requests.length === 0, seen.requests.join());
 check("no error, no dialog", seen.errors.length === 0, seen.errors.slice(0, 5).join(" | "));
 await page.close();
+
+// A bad profile says so in red; without scripts there is a table; on paper there is the summary and no tools.
+const { page: bad } = await open(process.argv[6]);
+check("a bad profile turns the strip red", await bad.$eval("#quality", (e) => e.className === "bad" && e.textContent.includes("⚠") && getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)"));
+const { page: good } = await open(plain);
+check("a good one does not", await good.$eval("#quality", (e) => e.className === ""));
+await good.emulateMediaType("print");
+check("on paper: the summary without tools", await good.evaluate(() => getComputedStyle(document.getElementById("tools")).display === "none" && document.querySelector(".page h2") && getComputedStyle(document.querySelector(".page")).overflow === "visible"));
+check("on paper: it can be printed", (await good.pdf()).length > 5000);
+const silent = await browser.newPage();
+await silent.setJavaScriptEnabled(false);
+await silent.goto("file://" + fs.realpathSync(plain));
+check("without scripts: something to read", (await silent.$$eval("noscript table tr", (rows) => rows.length)) > 3);
+const source = fs.readFileSync(plain, "utf8"), table = /<noscript>([^]*?)<\/noscript>/.exec(source)[1];
+check("without scripts: the heaviest functions", (table.match(/<tr>/g) || []).length > 3 && table.includes("quality:"), table.slice(0, 200));
+await Promise.all([bad.close(), good.close(), silent.close()]);
 
 // Nobody is kept out: what axe finds in each view, light and dark.
 const axe = fs.readFileSync("node_modules/axe-core/axe.min.js", "utf8");

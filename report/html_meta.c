@@ -3,6 +3,7 @@
  * html_meta: what of the profile is not a column: the run, its quality, names, and for the functions that cost most
  * their source text and instructions.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,6 +17,8 @@
 #include "report/source_text.h"
 
 #define SOURCE_LIMIT (8u << 20) /* bytes of source text in one report */
+#define SHORT_FILE 1500          /* lines: such a file is embedded whole */
+#define NEAR 5                  /* lines around one that is shown */
 #define SOURCE_SHARE 0.99       /* of the cost whose source is embedded */
 
 static void write_run(struct json *json, const struct profile *profile)
@@ -118,20 +121,62 @@ static void write_names(struct json *json, const struct profile *profile)
 
 /* ---- source text ------------------------------------------------------------------------------------ */
 
-/* Lines around a function that the report may want to show. */
-static void write_lines(struct json *json, uint32_t file, const struct source_text *text, size_t *used)
+/* Lines from first to last, as one piece. */
+static void write_piece(struct json *json, uint32_t file, const struct source_text *text, size_t first, size_t last, size_t *used)
 {
 	json_object(json);
 	json_uint_of(json, "file", file);
-	json_uint_of(json, "first", 1);
+	json_uint_of(json, "first", first + 1);
 	json_name(json, "lines");
 	json_array(json);
-	for (size_t i = 0; i < text->lines.n; i++) {
+	for (size_t i = first; i <= last; i++) {
 		json_text(json, text->lines.at[i]);
 		*used += strlen(text->lines.at[i]) + 3;
 	}
 	json_end_array(json);
 	json_end_object(json);
+}
+
+/* Lines are counted from 1; what lies outside the text is left out. */
+static void want(bool *wanted, size_t n, uint64_t first, uint64_t last)
+{
+	for (uint64_t line = first > NEAR ? first - NEAR : 1; line <= last + NEAR && line <= n; line++)
+		wanted[line - 1] = true;
+}
+
+/* Of a long file, the functions and loops that stand in the tree and the lines that cost something. */
+static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
+{
+	bool *wanted = alloc_zero(n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < d->frames.n; i++) {
+		const struct document_frame *f = &d->frames.at[i];
+		if (f->file == file && f->line)
+			want(wanted, n, f->line, f->end_line > f->line ? f->end_line : f->line);
+	}
+	for (size_t i = 0; i < d->points.n; i++) {
+		struct document_point point = document_point(d, i);
+		if (point.file == file && point.line)
+			want(wanted, n, point.line, point.line);
+	}
+	return wanted;
+}
+
+static void write_lines(struct json *json, const struct document *d, uint32_t file, const struct source_text *text, size_t *used)
+{
+	size_t n = text->lines.n;
+	bool *wanted = n > SHORT_FILE ? wanted_lines(d, file, n) : NULL;
+
+	for (size_t first = 0; first < n && *used < SOURCE_LIMIT; first++) {
+		size_t last = first;
+		if (wanted && !wanted[first])
+			continue;
+		while (last + 1 < n && (!wanted || wanted[last + 1]))
+			last++;
+		write_piece(json, file, text, first, last, used);
+		first = last;
+	}
+	free(wanted);
 }
 
 /* The files of the functions that make up most of the cost, heaviest first. */
@@ -157,7 +202,7 @@ static void write_sources(struct json *json, const struct document *d, const str
 		map_put(&seen, row->file, 1);
 		if (source_text_read(profile_text(d->profile, row->file), options->sources, &text) < 0)
 			continue;
-		write_lines(json, row->file, &text, &used);
+		write_lines(json, d, row->file, &text, &used);
 		source_text_done(&text);
 	}
 	json_end_array(json);

@@ -38,6 +38,16 @@ class Model {
     return `${this.fileName(f.file[frame])}:${f.line[frame]}${end}`;
   }
 
+  // A line of source text; undefined where the report does not hold it. Long files come in pieces.
+  sourceLine(file, line) {
+    if (!this.pieces) {
+      this.pieces = new Map();
+      for (const piece of this.data.meta.sources) this.pieces.set(piece.file, [...this.pieces.get(piece.file) || [], piece]);
+    }
+    for (const { first, lines } of this.pieces.get(file) || []) if (line >= first && line < first + lines.length) return lines[line - first];
+    return undefined;
+  }
+
   callSite(node) {
     const n = this.tree;
     return n.call_line[node] ? `${this.fileName(n.call_file[node])}:${n.call_line[node]}` : "";

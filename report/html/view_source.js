@@ -2,6 +2,7 @@
 // folded at the line of its call.
 
 const unfolded = new Set();
+const LONGEST = 20000; // lines of a function: debug information may say anything
 
 // The metrics shown side by side: the chosen one first, then the other events'.
 function sourceMetrics(model) {
@@ -74,13 +75,15 @@ function sourceRows(model, site, { line, text, key, marks, depth }) {
 function functionRows(model, frame, nodes, depth) {
   const f = model.data.frame, file = f.file[frame], site = siteCosts(model, nodes), loops = loopsOf(model, nodes);
   const keys = [...new Set([...site.own.keys(), ...site.calls.keys(), ...site.inlined.keys()])].map((k) => k.split(":").map(Number)).filter(([, line]) => line);
-  const here = keys.filter(([at]) => at === file).map(([, line]) => line), found = model.data.meta.sources.find((s) => s.file === file);
+  const here = keys.filter(([at]) => at === file).map(([, line]) => line), found = model.data.meta.sources.some((s) => s.file === file);
   const first = Math.min(f.line[frame] || Infinity, ...here), last = Math.max(f.end_line[frame], f.line[frame], ...here);
   const lines = keys.sort((a, b) => a[0] - b[0] || a[1] - b[1]).filter(([at]) => !found || at !== file);
-  const rows = [];
-  if (found && Number.isFinite(first))
-    for (let line = first; line <= Math.min(last, found.first + found.lines.length - 1); line++)
-      rows.push(...sourceRows(model, site, { line, text: found.lines[line - found.first] || "", key: file + ":" + line, marks: gutter(model, loops, line), depth }));
+  const rows = [], ours = found && Number.isFinite(first) ? new Set(here) : null;
+  for (let line = first; ours && line <= Math.min(last, first + LONGEST); line++) {
+    const text = model.sourceLine(file, line);
+    if (text === undefined && !ours.has(line)) continue;
+    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(model, loops, line), depth }));
+  }
   for (const [at, line] of lines)
     rows.push(...sourceRows(model, site, { line, text: at === file ? "" : model.fileName(at), key: at + ":" + line, marks: at === file ? gutter(model, loops, line) : "", depth }));
   return rows;

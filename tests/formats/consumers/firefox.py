@@ -12,23 +12,25 @@ from common import check, document, done, enter, export, npm, profiles, run, ski
 ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine())
 NODE = f"node_modules/node-linux-{ARCH}/bin/node"
 CLI = "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
-sessions = []
+sessions = []  # one for each try to load: one that fails may leave its daemon behind
 
 
 def cli(*options):
     return run(NODE, CLI, *options, env={**os.environ, "HOME": os.getcwd()}, timeout=120)
 
 
-def load(file):
-    session = "cpprof" + str(len(sessions))
-    loaded = cli("load", file, "--session", session)
-    if loaded.returncode == 0:
-        sessions.append(session)
-    return loaded, session
+def load(file, tries=1):
+    """A machine that is busy may make it give up on its own daemon: what must load is tried again."""
+    for _ in range(tries):
+        sessions.append("cpprof" + str(len(sessions)))
+        loaded = cli("load", file, "--session", sessions[-1])
+        if loaded.returncode == 0:
+            break
+    return loaded, sessions[-1]
 
 
 def check_profile(name):
-    loaded, session = load(export(name, name + ".firefox.json"))
+    loaded, session = load(export(name, name + ".firefox.json"), tries=3)
     if not check(f"{name}: it loads", loaded.returncode == 0, loaded.stdout + loaded.stderr):
         return
     info = cli("profile", "info", "--session", session)
@@ -79,15 +81,15 @@ enter("firefox")
 if not ARCH:
     skip("there is no node 24 for " + platform.machine())
 npm("@firefox-devtools/profiler-cli@0.10.0", f"node-linux-{ARCH}@24")
+cli("stop", "--all")  # of this folder, which is its home
 try:
     for profile in profiles():
         check_profile(profile)
-    packed, _ = load(export("sample", "sample.firefox.json.gz"))
+    packed, _ = load(export("sample", "sample.firefox.json.gz"), tries=3)
     check("compressed", packed.returncode == 0, packed.stderr)
-    folded, _ = load(export("sample", "sample.folded"))
+    folded, _ = load(export("sample", "sample.folded"), tries=3)
     check("folded", folded.returncode == 0, folded.stderr)
     check_damaged()
 finally:
-    for session in sessions:
-        cli("stop", session)
+    cli("stop", "--all")
 done()

@@ -152,6 +152,7 @@ static void take_event(struct recording *r, const struct event *event)
 {
 	if (event->kind == EVENT_SAMPLE) {
 		unwinder_walk(r->unwinder, event, &r->stack);
+		perf_source_stack_used(r->source, event, r->stack.reach, r->stack.end == STACK_SNAPSHOT_ENDED);
 		builder_sample(r->builder, event, &r->stack);
 		if (r->stack.end == STACK_NO_IMAGE)
 			perf_source_look_again(r->source, event->pid);

@@ -27,7 +27,7 @@ static inline bool regs_known(const struct regs *regs, unsigned reg)
 /* A piece of a thread's stack. Pages of one thread with the same address and hash hold the same bytes. */
 #define STACK_PAGE 4096
 struct stack_page {
-	const uint8_t *at;
+	const uint8_t *at; /* NULL: was not in memory */
 	uint64_t hash;
 };
 

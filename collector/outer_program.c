@@ -4,101 +4,13 @@
 #include <elf.h>
 #include <stddef.h>
 
+#include "collector/outer_asm.h"
+#include "collector/outer_need.h"
 #include "collector/outer_stack.h"
 
 #define WORDS (OUTER_PAGE / 8)
 #define PAGE_SHIFT 12
 _Static_assert(1 << PAGE_SHIFT == OUTER_PAGE, "pages are counted by shifting");
-
-enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
-
-/* ---- an assembler --------------------------------------------------------------------------- */
-
-static void emit(struct outer_program *p, int code, int dst, int src, int off, int32_t imm)
-{
-	vec_push(&p->code, ((struct bpf_insn){ .code = (uint8_t)code,
-					       .dst_reg = (uint8_t)(dst & 15),
-					       .src_reg = (uint8_t)(src & 15),
-					       .off = (int16_t)off,
-					       .imm = imm }));
-}
-
-static void move(struct outer_program *p, int dst, int src)
-{
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void set(struct outer_program *p, int dst, int32_t value)
-{
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
-}
-
-/* op: BPF_ADD, BPF_AND, ... */
-static void alu(struct outer_program *p, int op, int dst, int src)
-{
-	emit(p, BPF_ALU64 | BPF_X | op, dst, src, 0, 0);
-}
-
-static void alu_imm(struct outer_program *p, int op, int dst, int32_t value)
-{
-	emit(p, BPF_ALU64 | BPF_K | op, dst, 0, 0, value);
-}
-
-/* A 64-bit constant; or, by kind, a map or a function of the program. */
-static void set_wide(struct outer_program *p, int dst, int kind, uint64_t value)
-{
-	emit(p, BPF_LD | BPF_DW | BPF_IMM, dst, kind, 0, (int32_t)(uint32_t)value);
-	emit(p, 0, 0, 0, 0, (int32_t)(uint32_t)(value >> 32));
-}
-
-static void set_map(struct outer_program *p, int dst, int fd)
-{
-	set_wide(p, dst, BPF_PSEUDO_MAP_FD, (uint32_t)fd);
-}
-
-static void load(struct outer_program *p, int dst, int base, int offset)
-{
-	emit(p, BPF_LDX | BPF_DW | BPF_MEM, dst, base, offset, 0);
-}
-
-static void store(struct outer_program *p, int base, int offset, int src)
-{
-	emit(p, BPF_STX | BPF_DW | BPF_MEM, base, src, offset, 0);
-}
-
-static void store_zero(struct outer_program *p, int base, int offset)
-{
-	emit(p, BPF_ST | BPF_DW | BPF_MEM, base, 0, offset, 0);
-}
-
-static void call(struct outer_program *p, int helper)
-{
-	emit(p, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void leave(struct outer_program *p, int32_t result)
-{
-	set(p, R0, result);
-	emit(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
-/* Jumps go forward only: where to is told by land(). */
-static size_t jump_if(struct outer_program *p, int op, int dst, int src)
-{
-	emit(p, BPF_JMP | BPF_X | op, dst, src, 0, 0);
-	return p->code.n - 1;
-}
-
-static size_t jump_if_imm(struct outer_program *p, int op, int dst, int32_t value)
-{
-	emit(p, BPF_JMP | BPF_K | op, dst, 0, 0, value);
-	return p->code.n - 1;
-}
-
-static void land(struct outer_program *p, size_t jump)
-{
-	p->code.at[jump].off = (int16_t)(p->code.n - jump - 1);
-}
 
 /* r0 = the CPU's value of the map, its key zero at FP + key; leaves the function if there is none. */
 static void lookup_own(struct outer_program *p, int map, int key, int32_t result)
@@ -234,7 +146,8 @@ static void write_page(struct outer_program *p, const struct outer_maps *maps)
 	land(p, failed);
 }
 
-/* r1 = number of the page, r2 = the loop. 0: go on; 1: there is no such page, or not in memory. */
+/* r1 = number of the page, r2 = the loop. 0: go on. A page that is not in memory (never written, or paged
+ * out) is a hole. */
 static void make_page_function(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written)
 {
 	store(p, FP, PAGE_LOOP, R2);
@@ -253,7 +166,9 @@ static void make_page_function(struct outer_program *p, const struct outer_maps 
 	load(p, R3, FP, PAGE_ADDR);
 	call(p, BPF_FUNC_probe_read_user);
 	size_t is_there = jump_if_imm(p, BPF_JEQ, R0, 0);
-	leave(p, 1);
+	set(p, R0, OUTER_HOLE);
+	note_page(p, maps);
+	leave(p, 0);
 	land(p, is_there);
 	hash_page(p);
 	note_page(p, maps);
@@ -382,26 +297,87 @@ static size_t find_end(struct outer_program *p, const struct outer_maps *maps)
 	return function;
 }
 
+/* r0 = the limit with the key at FP + key, or none. */
+static void lookup_limit(struct outer_program *p, const struct outer_maps *maps, int key)
+{
+	set_map(p, R1, maps->limits);
+	move(p, R2, FP);
+	alu_imm(p, BPF_ADD, R2, key);
+	call(p, BPF_FUNC_map_lookup_elem);
+}
+
+/* r7 = the limit of the place that sp is in, or 0: outer_place_key() in instructions. */
+static void find_place_limit(struct outer_program *p, const struct outer_maps *maps)
+{
+	load(p, R1, FP, ENTRY_SP);
+	alu_imm(p, BPF_RSH, R1, OUTER_PLACE_SHIFT);
+	alu_imm(p, BPF_LSH, R1, 32);
+	alu_imm(p, BPF_RSH, R1, 32);
+	load(p, R2, FP, ENTRY_LOOP + LOOP_THREAD);
+	alu_imm(p, BPF_RSH, R2, 32);
+	alu_imm(p, BPF_LSH, R2, 32);
+	alu(p, BPF_OR, R1, R2);
+	set_wide(p, R2, 0, 1ull << 63);
+	alu(p, BPF_OR, R1, R2);
+	store(p, FP, ENTRY_START, R1);
+	set(p, R7, 0);
+	lookup_limit(p, maps, ENTRY_START);
+	size_t has_none = jump_if_imm(p, BPF_JEQ, R0, 0);
+	load(p, R7, R0, 0);
+	land(p, has_none);
+}
+
+/* r7 = how many pages are to be read at most. */
+static void find_limit(struct outer_program *p, const struct outer_maps *maps,
+		       const struct outer_limits *limits)
+{
+	lookup_limit(p, maps, ENTRY_LOOP + LOOP_THREAD);
+	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
+	load(p, R7, R0, 0);
+	size_t is_thread = jump_if_imm(p, BPF_JNE, R7, 0);
+	find_place_limit(p, maps);
+	size_t is_place = jump(p);
+	land(p, is_new);
+	set(p, R7, (int32_t)limits->n_pages);
+	set_wide(p, R1, 0, limits->first_stack);
+	load(p, R2, FP, ENTRY_SP);
+	size_t is_first = jump_if(p, BPF_JGE, R2, R1);
+	set(p, R7, (int32_t)limits->n_first);
+	land(p, is_thread);
+	land(p, is_place);
+	land(p, is_first);
+	size_t is_less = jump_if_imm(p, BPF_JLE, R7, (int32_t)limits->n_pages);
+	set(p, R7, (int32_t)limits->n_pages);
+	land(p, is_less);
+}
+
 /* Leaves if the snapshot reaches to the stack's end; else sets up the loop, its count in r1. */
-static void set_up_loop(struct outer_program *p, uint32_t snapshot, uint32_t n_pages)
+static void set_up_loop(struct outer_program *p, const struct outer_maps *maps,
+			const struct outer_limits *limits)
 {
 	load(p, R2, FP, ENTRY_SP);
-	alu_imm(p, BPF_ADD, R2, (int32_t)snapshot);
+	alu_imm(p, BPF_ADD, R2, (int32_t)limits->snapshot);
 	alu_imm(p, BPF_AND, R2, -OUTER_PAGE);
+	store(p, FP, ENTRY_LOOP + LOOP_FIRST, R2);
+	store(p, FP, ENTRY_END, R3);
 	size_t is_deeper = jump_if(p, BPF_JLT, R2, R3);
 	leave(p, 1);
 	land(p, is_deeper);
-	store(p, FP, ENTRY_END, R3);
+	find_limit(p, maps, limits);
+	load(p, R2, FP, ENTRY_LOOP + LOOP_FIRST);
+	load(p, R3, FP, ENTRY_END);
 	store(p, FP, ENTRY_LOOP + LOOP_CONTEXT, R6);
-	store(p, FP, ENTRY_LOOP + LOOP_FIRST, R2);
 	store_zero(p, FP, ENTRY_LOOP + LOOP_N);
 	alu(p, BPF_SUB, R3, R2);
 	alu_imm(p, BPF_ADD, R3, OUTER_PAGE - 1);
 	alu_imm(p, BPF_RSH, R3, PAGE_SHIFT);
-	set(p, R1, (int32_t)n_pages);
+	move(p, R1, R7);
 	size_t is_longer = jump_if(p, BPF_JGE, R3, R1);
 	move(p, R1, R3);
 	land(p, is_longer);
+	size_t has_any = jump_if_imm(p, BPF_JNE, R1, 0);
+	leave(p, 1);
+	land(p, has_any);
 }
 
 /* Time runs in windows: a new one has its writes before it. r1, which the loop wants, is kept in r8. */
@@ -427,6 +403,7 @@ static void write_outline(struct outer_program *p, const struct outer_maps *maps
 	} fields[] = { { ENTRY_SP, 8 },
 		       { ENTRY_LOOP + LOOP_FIRST, 16 },
 		       { ENTRY_END, 24 },
+		       { ENTRY_LOOP + LOOP_THREAD, 40 },
 		       { ENTRY_LOOP + LOOP_N, 32 } };
 
 	lookup_own(p, maps->outline, ENTRY_ZERO, 1);
@@ -450,13 +427,12 @@ void outer_program_make(struct outer_program *program, const struct isa *isa, co
 			const struct outer_limits *limits)
 {
 	struct outer_program *p = program;
-	uint32_t n_pages = limits->n_pages < OUTER_PAGES_MAX ? limits->n_pages : OUTER_PAGES_MAX;
 
 	*p = (struct outer_program){ 0 };
 	move(p, R6, R1);
 	find_sp(p, isa);
 	size_t mapping = find_end(p, maps);
-	set_up_loop(p, limits->snapshot, n_pages);
+	set_up_loop(p, maps, limits);
 	start_window(p, maps);
 	size_t page = set_function(p, R2);
 	move(p, R3, FP);

@@ -24,6 +24,7 @@ struct outer_maps {
 	int page;    /* OUTER_PAGE_RECORD: a page record being made */
 	int outline; /* OUTER_OUTLINE_SIZE: an outline being made */
 	int threads; /* 8 -> OUTER_THREAD_SIZE: where a thread's stack lies */
+	int limits;  /* 8 -> 8: pages to be read at most, by the keys of outer_need; filled by cpprof */
 	int known;   /* OUTER_KEY_SIZE -> 8: the hash of what was last written of a thread's page */
 	int output;  /* perf event array: where records go */
 };
@@ -37,8 +38,10 @@ struct outer_program {
 };
 
 struct outer_limits {
-	uint32_t snapshot;  /* bytes the kernel copies by itself */
-	uint32_t n_pages;   /* read with a sample, at most OUTER_PAGES_MAX */
+	uint32_t snapshot;    /* bytes the kernel copies by itself */
+	uint32_t n_pages;     /* read with a sample, at most OUTER_PAGES_MAX */
+	uint32_t n_first;     /* the same for a thread without a limit of its own, below first_stack */
+	uint64_t first_stack; /* stacks from here on are those that processes start with */
 	uint32_t n_written; /* of a CPU in 2^OUTER_WINDOW_SHIFT ns: samples must find room in the ring, too */
 };
 #define OUTER_WINDOW_SHIFT 24 /* 17 ms */

@@ -41,7 +41,7 @@ struct outer_stacks {
 	size_t hand; /* looks for a page to give up */
 	/* The outline that waits for its sample; count 0 = none. */
 	pid_t tid;
-	uint64_t sp, first, end;
+	uint64_t sp, first, end, thread;
 	VEC(uint64_t) hashes;
 	VEC(struct stack_page) pages; /* of the last sample */
 };
@@ -129,6 +129,7 @@ static void take_outline(struct outer_stacks *stacks, pid_t tid, struct reader *
 	stacks->end = read_u64(r);
 
 	uint64_t n = read_u64(r);
+	stacks->thread = read_u64(r);
 	if (r->failed || stacks->first % OUTER_PAGE || n > OUTER_PAGES_MAX || n > reader_left(r) / 8 ||
 	    stacks->first > UINT64_MAX - (OUTER_PAGES_MAX + 1) * OUTER_PAGE)
 		return;
@@ -159,6 +160,10 @@ void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa 
 		return;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = stacks->hashes.at[i];
+		if (hash == OUTER_HOLE) {
+			vec_push(&stacks->pages, (struct stack_page){ 0 });
+			continue;
+		}
 		const struct stored *stored = find_page(stacks, tid, stacks->first + i * OUTER_PAGE, hash);
 		if (!stored)
 			break;
@@ -169,6 +174,11 @@ void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa 
 	sample->outer_start = stacks->first;
 	if (stacks->first + stacks->pages.n * OUTER_PAGE >= stacks->end)
 		sample->stack_was_full = false; /* there is no more of it */
+}
+
+uint64_t outer_stacks_thread(const struct outer_stacks *stacks)
+{
+	return stacks->thread;
 }
 
 /* ---- waiting for the sample ----------------------------------------------------------------- */

@@ -3,9 +3,9 @@
  * outer_stack: what the program of outer_program wrote beside a sample, put together again.
  *
  * Two records. A page: magic, address, hash, OUTER_PAGE bytes. An outline, written right before its sample:
- * magic, sp, first address, end of the stack's mapping, count, then a hash for each page. A page is what
- * its hash says: it may have come with this sample or with an earlier one of the thread, and where it is
- * not known (its record was lost) the copy ends there.
+ * magic, sp, first address, end of the stack's mapping, count, the kernel's name for the thread, then a hash
+ * for each page. A page is what its hash says: it may have come with this sample or with an earlier one of
+ * the thread, and where it is not known (its record was lost) the copy ends there.
  *
  * Pure and bounded: the records may come from a file. Private to the sources.
  */
@@ -27,7 +27,8 @@
 #define OUTER_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
 #define OUTER_PAGE_HEADER 24
 #define OUTER_PAGE_RECORD (OUTER_PAGE_HEADER + OUTER_PAGE)
-#define OUTER_OUTLINE_HEADER 40
+#define OUTER_OUTLINE_HEADER 48
+#define OUTER_HOLE 0 /* instead of a hash: the page was not in memory */
 #define OUTER_OUTLINE_SIZE (OUTER_OUTLINE_HEADER + 8 * OUTER_PAGES_MAX)
 
 /* Of OUTER_PAGE bytes. The program computes the same; any change of one word changes it. */
@@ -46,6 +47,9 @@ void outer_stacks_take(struct outer_stacks *stacks, pid_t tid, struct bytes payl
  * next call of either.
  */
 void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample);
+
+/* The kernel's name for the thread of the last outline; 0 = there was none. */
+uint64_t outer_stacks_thread(const struct outer_stacks *stacks);
 
 /*
  * The kernel stamps their records a moment after their sample, though it writes them before it. They wait

@@ -9,6 +9,7 @@
 #include "collector/launch.h"
 #include "collector/mapping.h"
 #include "collector/order.h"
+#include "collector/outer_need.h"
 #include "collector/outer_stack.h"
 #include "collector/perf_events.h"
 #include "collector/perf_source.h"
@@ -29,6 +30,7 @@ struct perf_live {
 	struct mapper *mapper;
 	struct stack_tops *tops;
 	struct outer_stacks *outer;
+	struct outer_needs *needs;
 	VEC(struct outer_wait) waits; /* one a ring */
 	struct launch launch;
 	VEC(struct perf_target) targets;

@@ -13,11 +13,15 @@
 #include <unistd.h>
 
 #include "base/writer.h"
+#include "collector/outer_need.h"
 #include "collector/outer_program.h"
 #include "collector/outer_stack.h"
 
 #define KNOWN_PAGES 32768 /* 128 MiB of stack of all threads; those not seen for long are forgotten */
 #define KNOWN_THREADS 4096
+#define KNOWN_LIMITS 8192
+#define FIRST_STACKS \
+	(1ull << 35) /* they lie at the top of an address space, as ours does, within so many bytes */
 #define N_FUNCTIONS 3
 #define LOG_SIZE 4096
 
@@ -29,6 +33,9 @@ static int bpf(int command, union bpf_attr *attr)
 }
 
 /* ---- maps ----------------------------------------------------------------------------------- */
+
+/* In the order of struct outer_maps. */
+enum { MAP_CPU, MAP_PAGE, MAP_OUTLINE, MAP_THREADS, MAP_LIMITS, MAP_KNOWN, MAP_OUTPUT };
 
 static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t n)
 {
@@ -47,6 +54,7 @@ static int make_maps(struct perf_outer *outer, uint32_t n_cpus)
 		{ BPF_MAP_TYPE_PERCPU_ARRAY, 4, OUTER_PAGE_RECORD, 1 },
 		{ BPF_MAP_TYPE_PERCPU_ARRAY, 4, OUTER_OUTLINE_SIZE, 1 },
 		{ BPF_MAP_TYPE_LRU_HASH, 8, OUTER_THREAD_SIZE, KNOWN_THREADS },
+		{ BPF_MAP_TYPE_LRU_HASH, 8, 8, KNOWN_LIMITS },
 		{ BPF_MAP_TYPE_LRU_HASH, OUTER_KEY_SIZE, 8, KNOWN_PAGES },
 		{ BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, n_cpus },
 	};
@@ -139,12 +147,17 @@ static int load(struct perf_outer *outer, const struct outer_program *program, i
 
 static int load_program(struct perf_outer *outer, const struct perf_outer_want *want, struct diag *diag)
 {
+	const uint64_t n_pages = (want->bytes + OUTER_PAGE - 1) / OUTER_PAGE;
 	const int *fds = outer->maps;
-	const struct outer_maps maps = { fds[0], fds[1], fds[2], fds[3], fds[4], fds[5] };
-	const struct outer_limits limits = { .snapshot = want->snapshot,
-					     .n_pages =
-						     (uint32_t)((want->bytes + OUTER_PAGE - 1) / OUTER_PAGE),
-					     .n_written = (uint32_t)(want->ring_bytes / 2 / OUTER_PAGE) };
+	const struct outer_maps maps = { fds[MAP_CPU],    fds[MAP_PAGE],  fds[MAP_OUTLINE], fds[MAP_THREADS],
+					 fds[MAP_LIMITS], fds[MAP_KNOWN], fds[MAP_OUTPUT] };
+	const struct outer_limits limits = {
+		.snapshot = want->snapshot,
+		.n_pages = (uint32_t)(n_pages < OUTER_PAGES_MAX ? n_pages : OUTER_PAGES_MAX),
+		.n_first = OUTER_PAGES_FIRST,
+		.first_stack = (uintptr_t)&n_pages - FIRST_STACKS,
+		.n_written = (uint32_t)(want->ring_bytes / 2 / OUTER_PAGE),
+	};
 	struct outer_program program;
 	int types = load_types();
 
@@ -167,7 +180,7 @@ static int open_output(struct perf_outer *outer, int cpu, int anchor)
 	if (fd < 0)
 		return -errno;
 	it.fd = (int)fd;
-	union bpf_attr attr = { .map_fd = (uint32_t)outer->maps[5],
+	union bpf_attr attr = { .map_fd = (uint32_t)outer->maps[MAP_OUTPUT],
 				.key = (uintptr_t)&cpu,
 				.value = (uintptr_t)&it.fd };
 	int error = 0;
@@ -248,4 +261,15 @@ int perf_outer_attach(const struct perf_outer *outer, int event)
 	if (outer->program < 0)
 		return 0;
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, outer->program) < 0 ? -errno : 0;
+}
+
+void perf_outer_limit(const struct perf_outer *outer, uint64_t key, const uint32_t *n_pages)
+{
+	uint64_t value = n_pages ? *n_pages : 0;
+	union bpf_attr attr = { .map_fd = (uint32_t)outer->maps[MAP_LIMITS],
+				.key = (uintptr_t)&key,
+				.value = n_pages ? (uintptr_t)&value : 0 };
+
+	if (outer->program >= 0)
+		bpf(n_pages ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
 }

@@ -18,7 +18,7 @@ struct perf_outer_fd {
 
 struct perf_outer {
 	int program; /* descriptors; -1 = none */
-	int maps[6];
+	int maps[7];
 	struct perf_event_attr attr;   /* of the event */
 	VEC(struct perf_outer_fd) fds; /* one a CPU */
 };
@@ -34,9 +34,9 @@ struct perf_outer_want {
 	uint64_t ring_bytes; /* of one of them */
 };
 
-#define PERF_OUTER_NONE                                           \
-	{                                                         \
-		.program = -1, .maps = { -1, -1, -1, -1, -1, -1 } \
+#define PERF_OUTER_NONE                                               \
+	{                                                             \
+		.program = -1, .maps = { -1, -1, -1, -1, -1, -1, -1 } \
 	}
 
 /* -EPERM, -EACCES: not ours to do; others: a kernel that cannot. The diag says what was refused. */
@@ -44,3 +44,5 @@ int perf_outer_open(struct perf_outer *outer, const struct perf_outer_want *want
 void perf_outer_close(struct perf_outer *outer);
 /* From now on the program runs at each sample of the event, and of those that inherit it. 0 or -errno. */
 int perf_outer_attach(const struct perf_outer *outer, int event);
+/* How many pages are copied at most, by the keys of outer_need; NULL: as of any other. */
+void perf_outer_limit(const struct perf_outer *outer, uint64_t key, const uint32_t *n_pages);

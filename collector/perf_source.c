@@ -172,6 +172,14 @@ static bool count_lost(struct perf_live *live, struct event *event)
 	return event->lost > 0;
 }
 
+static void forget_needs(struct perf_live *live, pid_t tid)
+{
+	uint64_t thread;
+
+	if (outer_needs_forget(live->needs, tid, &thread))
+		perf_outer_limit(&live->events.outer, thread, NULL);
+}
+
 /* False: a record that says nothing, or nothing new. */
 static bool convert(struct perf_live *live, struct bytes bytes, struct event *ret)
 {
@@ -202,6 +210,7 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	case EVENT_FORK:
 	case EVENT_EXIT:
 		stack_tops_forget(live->tops, ret->tid);
+		forget_needs(live, ret->tid);
 		return true;
 	case EVENT_LOST:
 		live->n_losses++;
@@ -371,6 +380,7 @@ static void live_close(struct source *source)
 	mapper_free(live->mapper);
 	stack_tops_free(live->tops);
 	outer_stacks_free(live->outer);
+	outer_needs_free(live->needs);
 	for (size_t i = 0; i < live->waits.n; i++)
 		outer_wait_done(&live->waits.at[i]);
 	vec_done(&live->waits);
@@ -440,6 +450,26 @@ int perf_source_raw_close(struct source *source, const char *command_line, struc
 
 	live->raw = NULL;
 	return raw ? perf_writer_close(raw, source->images, command_line, diag) : 0;
+}
+
+void perf_source_stack_used(struct source *source, const struct event *event, uint64_t reach, bool is_cut_off)
+{
+	struct perf_live *live = live_of(source);
+	const struct sample *sample = &event->sample;
+	struct outer_use use = { .sp = sample->regs.value[source->info.isa->sp],
+				 .n_copied = sample->n_outer,
+				 .is_cut_off = is_cut_off };
+	struct outer_limit limit;
+
+	/* A snapshot that was not filled reached to the stack's end. */
+	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full))
+		return;
+	if (sample->n_outer)
+		use.thread = outer_stacks_thread(live->outer);
+	if (sample->n_outer && reach > sample->outer_start)
+		use.n_needed = (uint32_t)((reach - sample->outer_start + STACK_PAGE - 1) / STACK_PAGE);
+	if (outer_needs_note(live->needs, event->tid, &use, &limit))
+		perf_outer_limit(&live->events.outer, limit.key, &limit.n_pages);
 }
 
 void perf_source_stop(struct source *source)

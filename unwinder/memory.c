@@ -13,6 +13,7 @@ void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct
 	memory->n_outer = sample->n_outer;
 	memory->outer_start = sample->outer_start;
 	memory->window_len = 0;
+	memory->reach = 0;
 }
 
 static bool get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t addr, unsigned size,
@@ -34,7 +35,8 @@ static bool get_outer(const struct memory *memory, uint64_t addr, unsigned size,
 
 	for (unsigned i = 0; i < size; i++) {
 		uint64_t at = addr + i, byte, offset = at - memory->outer_start;
-		if (at >= memory->outer_start && offset / STACK_PAGE < memory->n_outer)
+		if (at >= memory->outer_start && offset / STACK_PAGE < memory->n_outer &&
+		    memory->outer[offset / STACK_PAGE].at)
 			byte = memory->outer[offset / STACK_PAGE].at[offset % STACK_PAGE];
 		else if (!get_from(memory->snapshot.at, memory->start, memory->snapshot.len, at, 1, &byte))
 			return false;
@@ -52,6 +54,8 @@ static bool get_page(const struct memory *memory, uint64_t addr, unsigned size, 
 		return false;
 	if (addr < memory->outer_start || page >= memory->n_outer || offset % STACK_PAGE > STACK_PAGE - size)
 		return get_outer(memory, addr, size, ret);
+	if (!memory->outer[page].at)
+		return false;
 	*ret = 0;
 	memcpy(ret, memory->outer[page].at + offset % STACK_PAGE, size);
 	return true;
@@ -91,6 +95,8 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 {
 	enum memory_status status = memory_peek(memory, addr, size, ret);
 
+	if (status == MEMORY_OK && addr + size > memory->reach)
+		memory->reach = addr + size;
 	if (memory->log)
 		vec_push(&memory->log->notes, ((struct memory_note){ .addr = addr,
 								     .value = status == MEMORY_OK ? *ret : 0,

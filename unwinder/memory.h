@@ -54,6 +54,7 @@ struct memory {
 	const struct stack_page *outer; /* copied at the same moment, from outer_start on */
 	uint32_t n_outer;
 	uint64_t outer_start;
+	uint64_t reach; /* end of the outermost word that memory_get gave; 0 = none */
 	memory_reader read; /* may be NULL */
 	void *context;
 	struct memory_log *log; /* NULL = not wanted */

@@ -28,6 +28,7 @@ struct recall {
 	struct recall_scope scope; /* epoch 0 = all code is in files */
 	uint64_t serial;
 	uint32_t n_missed, n_paused;
+	uint64_t reach;
 	enum stack_end end;
 	VEC(struct frame) frames;
 	VEC(struct memory_note) reads; /* on which the way out depends */
@@ -235,6 +236,8 @@ static void append_rest(struct recalls *recalls, const struct mark *mark, struct
 	for (size_t i = 0; i < WITNESS_N; i++)
 		steps[i] = i == WITNESS_NONE ? 0 : mark->steps[i];
 	stack->end = recall->end;
+	recalls->memory->reach =
+		recall->reach > recalls->memory->reach ? recall->reach : recalls->memory->reach;
 }
 
 static void set_mark(struct recalls *recalls, const struct recall_state *state, size_t n_before)
@@ -380,6 +383,7 @@ static void remember(struct recalls *recalls, const struct sample *sample, bool 
 	if (has_jit || !met)
 		recall->scope.epoch = has_jit ? recalls->scope.epoch : 0;
 	recall->end = stack->end;
+	recall->reach = recalls->memory->reach;
 	recall->frames.n = n_shared;
 	recall->reads.n = met ? met->n_reads : 0;
 	recall->marks.n = recalls->met;

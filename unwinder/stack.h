@@ -47,6 +47,7 @@ struct stack {
 	 * Serials are unique in one unwinder; 0 = not numbered. */
 	uint32_t n_shared;
 	uint64_t serial, shared_serial;
+	uint64_t reach; /* end of the outermost word of memory that was needed */
 };
 
 void stack_clear(struct stack *stack);

@@ -420,6 +420,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->memory);
 	ret->end = run(&walk);
+	ret->reach = walker->memory.reach;
 	if (has_memory)
 		recalls_end(walker->recalls, sample, walk.has_jit, ret);
 }

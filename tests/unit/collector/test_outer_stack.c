@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "collector/outer_need.h"
 #include "collector/outer_stack.h"
 #include "collector/perf_outer.h"
 
@@ -47,6 +48,7 @@ static void take_outline(struct outer_stacks *stacks, pid_t tid, uint64_t sp, ui
 	write_u64(&w, FIRST);
 	write_u64(&w, FIRST + n * OUTER_PAGE);
 	write_u64(&w, n);
+	write_u64(&w, 77); /* the kernel's name for the thread */
 	for (uint64_t i = 0; i < n; i++)
 		write_u64(&w, outer_hash(page));
 	outer_stacks_take(stacks, tid, writer_bytes(&w));
@@ -135,6 +137,29 @@ TEST(outer_stack_ends_where_a_page_is_not_the_one_meant)
 	outer_stacks_free(stacks);
 }
 
+TEST(outer_stack_may_have_holes)
+{
+	struct outer_stacks *stacks = outer_stacks_new();
+	struct writer w = { 0 };
+	const uint64_t outline[] = {
+		OUTER_MAGIC_OUTLINE, SP, FIRST, FIRST + 2 * OUTER_PAGE, 2, 77, OUTER_HOLE
+	};
+
+	fill();
+	take_page(stacks, 7, FIRST + OUTER_PAGE, page_of_fives);
+	for (size_t i = 0; i < ARRAY_LEN(outline); i++)
+		write_u64(&w, outline[i]);
+	write_u64(&w, outer_hash(page_of_fives));
+	outer_stacks_take(stacks, 7, writer_bytes(&w));
+	CHECK_EQ(outer_stacks_thread(stacks), 77);
+	struct sample sample = join(stacks, 7, SP);
+	CHECK_EQ(sample.n_outer, 2);
+	CHECK(!sample.outer[0].at);
+	CHECK_EQ(sample.outer[1].at[0], 5);
+	writer_done(&w);
+	outer_stacks_free(stacks);
+}
+
 TEST(outer_stack_survives_nonsense)
 {
 	struct outer_stacks *stacks = outer_stacks_new();
@@ -154,6 +179,92 @@ TEST(outer_stack_survives_nonsense)
 	CHECK_EQ(join(stacks, 7, SP).n_outer, 0);
 	writer_done(&w);
 	outer_stacks_free(stacks);
+}
+
+/* ---- who needs it ------------------------------------------------------------------------------- */
+
+#define THREAD (5ull << 32 | 7)
+
+static uint64_t last_key;
+
+/* The limit after as many walks that were given so much, needed so much; -1 = as before. */
+static int limit_after(struct outer_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
+		       bool is_cut_off)
+{
+	struct outer_use use = { THREAD, SP, n_copied, n_needed, is_cut_off };
+	struct outer_limit limit = { 0 };
+	int last = -1;
+
+	for (int i = 0; i < n_walks; i++)
+		if (outer_needs_note(needs, 7, &use, &limit)) {
+			last_key = limit.key;
+			last = (int)limit.n_pages;
+		}
+	return last;
+}
+
+TEST(outer_need_rises_at_once)
+{
+	struct outer_needs *needs = outer_needs_new();
+
+	CHECK_EQ(limit_after(needs, 1, OUTER_PAGES_FIRST, OUTER_PAGES_FIRST, true), 8 * OUTER_PAGES_FIRST);
+	/* Those that were under way then say nothing new. */
+	CHECK_EQ(limit_after(needs, 10, OUTER_PAGES_FIRST, OUTER_PAGES_FIRST, true), -1);
+	CHECK_EQ(limit_after(needs, 1, 8 * OUTER_PAGES_FIRST, 8 * OUTER_PAGES_FIRST, true), OUTER_PAGES_MAX);
+	CHECK_EQ(limit_after(needs, 10, OUTER_PAGES_MAX, OUTER_PAGES_MAX, true), -1);
+	outer_needs_free(needs);
+}
+
+TEST(outer_need_sinks_after_a_while_to_twice_what_was_needed)
+{
+	struct outer_needs *needs = outer_needs_new();
+
+	CHECK_EQ(limit_after(needs, 20, OUTER_PAGES_FIRST, 13, false), -1);
+	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 3, false), 8);
+	CHECK_EQ(last_key, THREAD);
+	CHECK_EQ(limit_after(needs, 1000, 8, 3, false), -1);
+	outer_needs_free(needs);
+}
+
+/* A goroutine now and then. */
+TEST(outer_need_of_few_stacks_is_seen_by_their_place)
+{
+	struct outer_needs *needs = outer_needs_new();
+
+	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 0, false), 0);
+	CHECK_EQ(last_key, THREAD);
+	CHECK_EQ(limit_after(needs, 1, 0, 0, true), 32);
+	CHECK_EQ(last_key, outer_place_key(THREAD, SP));
+	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were under way */
+	CHECK_EQ(limit_after(needs, 1, 32, 32, true), 8 * 32);
+	CHECK_EQ(last_key, outer_place_key(THREAD, SP));
+	CHECK_EQ(limit_after(needs, 100, 40, 20, false), -1);
+	/* It has become deep in new places all the time. */
+	CHECK(limit_after(needs, 40, 0, 0, true) > 0);
+	CHECK_EQ(last_key, THREAD);
+	outer_needs_free(needs);
+}
+
+TEST(outer_need_of_a_deep_stack_stays)
+{
+	struct outer_needs *needs = outer_needs_new();
+
+	CHECK_EQ(limit_after(needs, 5000, 700, 690, false), -1);
+	outer_needs_free(needs);
+}
+
+TEST(outer_need_of_a_thread_that_is_gone_is_forgotten)
+{
+	struct outer_needs *needs = outer_needs_new();
+	uint64_t thread = 0;
+
+	CHECK(!outer_needs_forget(needs, 7, &thread));
+	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 0, false), 0);
+	CHECK(outer_needs_forget(needs, 7, &thread));
+	CHECK_EQ(thread, THREAD);
+	CHECK(!outer_needs_forget(needs, 7, &thread));
+	CHECK_EQ(limit_after(needs, 20, OUTER_PAGES_FIRST, 0, false), -1);
+	outer_needs_free(needs);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------ */

@@ -40,6 +40,21 @@ TEST(memory_snapshot_and_pages_are_one)
 	}
 }
 
+TEST(memory_has_holes_where_pages_were_not_in_memory)
+{
+	struct stack_page with_hole[2] = { { NULL, 0 }, outer[1] };
+	struct memory memory;
+	uint64_t value;
+
+	begin(&memory, true);
+	memory.outer = with_hole;
+	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* the snapshot's end */
+	CHECK_EQ(memory_get(&memory, PAGES + 0x800, 8, &value), MEMORY_BEYOND);
+	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE - 4, 8, &value), MEMORY_BEYOND);
+	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE, 8, &value), MEMORY_OK);
+	CHECK_EQ(memory.reach, PAGES + STACK_PAGE + 8);
+}
+
 TEST(memory_behind_the_last_page_the_stack_may_go_on_or_not)
 {
 	struct memory memory;

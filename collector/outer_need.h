@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outer_need: how much of a stack beyond the snapshot is worth copying.
+ *
+ * Of a thread's own stack, all that lies between the snapshot and the end of its mapping is needed. A
+ * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
+ * each thread has a limit. It rises at once when a walk would have needed more. Where few walks ask for what
+ * was copied nothing is copied any more, but for places at which a stack was cut off once: a goroutine that
+ * needs more than its snapshot is there again.
+ *
+ * Pure: says what to do, knows no kernel.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of a thread that nothing is known of, unless it is on its process's first stack. */
+#define OUTER_PAGES_FIRST 64
+#define OUTER_PLACE_SHIFT 16 /* places are 64 KiB */
+
+/* Limits have keys: a thread as outer_stacks_thread names it, or a place in its process. */
+static inline uint64_t outer_place_key(uint64_t thread, uint64_t sp)
+{
+	return 1ull << 63 | thread >> 32 << 32 | (uint32_t)(sp >> OUTER_PLACE_SHIFT);
+}
+
+struct outer_needs;
+struct outer_needs *outer_needs_new(void);
+void outer_needs_free(struct outer_needs *needs);
+
+/* Of one walk. */
+struct outer_use {
+	uint64_t thread; /* as outer_stacks_thread names it; 0 = nothing was copied */
+	uint64_t sp;
+	uint32_t n_copied; /* pages */
+	uint32_t n_needed; /* of those, counted from the first */
+	bool is_cut_off;   /* the walk would have needed more */
+};
+struct outer_limit {
+	uint64_t key;
+	uint32_t n_pages;
+};
+/* True if there is a new limit. */
+bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
+		      struct outer_limit *ret);
+/* The thread is gone. True if it had a limit, which must not hold for the next one of its number: ret_key is
+ * set. */
+bool outer_needs_forget(struct outer_needs *needs, pid_t tid, uint64_t *ret_key);

@@ -2,6 +2,7 @@
 /*
  * annotate: one function's source and instructions with what each costs.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,40 +15,39 @@
 #include "cmd/terminal.h"
 #include "report/annotate_text.h"
 
-/* A name that is only inlined has no code of its own: say where it went. */
-static const struct function_map *find_inlined(const struct profile *profile, const char *name)
+static int complain(const char *path, const char *name)
 {
-	for (size_t i = 0; i < profile->functions.n; i++)
-		for (size_t k = 0; k < profile->functions.at[i].inlines.n; k++)
-			if (strcmp(intern_text(&profile->strings, profile->functions.at[i].inlines.at[k].name), name) == 0)
-				return &profile->functions.at[i];
-	return NULL;
+	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
+	fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
+	return EXIT_FAULT;
 }
 
-static int complain(const struct profile *profile, const char *path, const char *name)
+/* A name that is only inlined has no code of its own, but lines. */
+static int find(const struct profile *profile, const char *name, struct annotation *ret)
 {
-	const struct function_map *host = find_inlined(profile, name);
+	size_t n;
+	const struct function_map *map = annotate_find(profile, name, &n);
 
-	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
-	if (host)
-		fprintf(stderr, "        it was inlined; try: cpprof annotate %s '%s'\n", path, intern_text(&profile->strings, host->name));
-	else
-		fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
-	return EXIT_FAULT;
+	if (map && n > 1)
+		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest\n", n, name);
+	if (!map || !annotate_is_exact(profile, map, name)) {
+		if (annotate_inlined(profile, name, ret) == 0)
+			return 0;
+		annotation_done(ret);
+	}
+	if (!map)
+		return -ENOENT;
+	annotate(profile, map, ret);
+	return 0;
 }
 
 static int show(const struct profile *profile, const char *path, const char *name, struct annotate_text_options *options)
 {
 	struct annotation annotation;
 	struct text text = { 0 };
-	size_t n;
-	const struct function_map *map = annotate_find(profile, name, &n);
 
-	if (!map)
-		return complain(profile, path, name);
-	if (n > 1)
-		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest\n", n, name);
-	annotate(profile, map, &annotation);
+	if (find(profile, name, &annotation) < 0)
+		return complain(path, name);
 	annotate_text(profile, &annotation, options, &text);
 	fwrite(text.at, 1, text.len, stdout);
 	text_done(&text);
@@ -85,7 +85,8 @@ int cmd_annotate(int argc, char **argv)
 		.command = "annotate",
 		.usage = "[options] [FILE] FUNCTION",
 		.about = "Shows the source lines of a sampled function with what each costs: by itself, and in what it calls. Loops are\n"
-			 "marked in the margin; inlined code counts for the line of its call.",
+			 "marked in the margin; inlined code counts for the line of its call. A function that was inlined everywhere\n"
+			 "is shown with all its copies together.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
 	};

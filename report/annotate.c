@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/annotate.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,17 @@ static void see_tree(struct annotator *a)
 	free(inside);
 }
 
+static void finish(struct annotator *a)
+{
+	if (a->to->lines.n)
+		qsort(a->to->lines.at, a->to->lines.n, sizeof(*a->to->lines.at), by_line);
+	free(a->self);
+	free(a->inclusive);
+	map_done(&a->line_of);
+	map_done(&a->insn_of);
+	map_done(&a->heaviest);
+}
+
 void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret)
 {
 	struct annotator a = { .profile = profile, .to = ret };
@@ -169,13 +181,96 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
 	decode(&a);
 	see_tree(&a);
-	if (ret->lines.n)
-		qsort(ret->lines.at, ret->lines.n, sizeof(*ret->lines.at), by_line);
-	free(a.self);
-	free(a.inclusive);
-	map_done(&a.line_of);
-	map_done(&a.insn_of);
-	map_done(&a.heaviest);
+	finish(&a);
+}
+
+/* ---- inlined functions -------------------------------------------------------------------------- */
+
+/* The level at which the function stands in a chain, innermost first; n = nowhere. */
+static size_t find_level(const struct location *chain, size_t n, uint32_t name)
+{
+	size_t level = 0;
+
+	while (level < n && !(chain[level].is_inlined && chain[level].function == name))
+		level++;
+	return level;
+}
+
+static void see_inlined(struct annotator *a, uint32_t index, const struct location *chain, size_t level, bool is_outermost)
+{
+	uint32_t m = a->to->n_metrics;
+	uint64_t *self = &a->self[index * m], *calls = counters(a);
+
+	for (uint32_t k = 0; is_outermost && k < m; k++)
+		calls[k] = a->inclusive[index * m + k] - self[k];
+	add(a->to->self, self, m);
+	if (!chain[level].line || chain[level].file != a->to->map->decl_file)
+		return;
+	struct annotated_line *line = line_at(a, chain[level].line);
+	add(line->self, self, m);
+	add(line->calls, calls, m);
+	if (level > 0) {
+		add(line->inlined, self, m);
+		name_inlined(a, line, chain[level - 1].function, self[0]);
+	}
+}
+
+static void see_copies(struct annotator *a, uint32_t name)
+{
+	const struct cct *cct = &a->profile->cct;
+	bool *inside = alloc_zero(cct->nodes.n, sizeof(bool));
+
+	for (uint32_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
+		const struct cct_node *node = &cct->nodes.at[i];
+		uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
+		const struct function_map *map = profile_function(a->profile, node->image, vaddr);
+		struct location chain[LOCATION_MAX_DEPTH];
+		size_t n = map ? function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain, LOCATION_MAX_DEPTH) : 0;
+		size_t level = find_level(chain, n, name);
+		bool above = inside[node->parent];
+		inside[i] = above || level < n;
+		if (level == n)
+			continue;
+		if (!above)
+			add(a->to->total, &a->inclusive[i * a->to->n_metrics], a->to->n_metrics);
+		see_inlined(a, i, chain, level, !above);
+	}
+	free(inside);
+}
+
+/* Where the function is declared, from the first call of it; its image is that of the function it went into. */
+static bool find_declaration(const struct profile *profile, const char *name, struct function_map *ret)
+{
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		const struct function_map *host = &profile->functions.at[i];
+		for (size_t k = 0; k < host->inlines.n; k++) {
+			const struct inline_call *call = &host->inlines.at[k];
+			if (strcmp(intern_text(&profile->strings, call->name), name) != 0)
+				continue;
+			*ret = (struct function_map){ .image = host->image, .name = call->name, .linkage = call->linkage,
+						      .decl_file = call->decl_file, .decl_line = call->decl_line };
+			return true;
+		}
+	}
+	return false;
+}
+
+int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret)
+{
+	struct annotator a = { .profile = profile, .to = ret };
+
+	*ret = (struct annotation){ .n_metrics = (uint32_t)profile->metrics.n };
+	if (!find_declaration(profile, name, &ret->inlined))
+		return -ENOENT;
+	ret->map = &ret->inlined;
+	ret->self = counters(&a);
+	ret->total = counters(&a);
+	ret->all = counters(&a);
+	sum_tree(&a);
+	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
+	see_copies(&a, ret->inlined.name);
+	finish(&a);
+	return 0;
 }
 
 void annotation_done(struct annotation *annotation)
@@ -237,4 +332,9 @@ const struct function_map *annotate_find(const struct profile *profile, const ch
 	}
 	free(samples);
 	return best;
+}
+
+bool annotate_is_exact(const struct profile *profile, const struct function_map *map, const char *name)
+{
+	return fit(profile, map, name) > 1;
 }

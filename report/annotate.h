@@ -30,10 +30,16 @@ struct annotation {
 	VEC(struct annotated_insn) insns; /* in order; only if the profile holds the code */
 	uint64_t *self, *total, *all;     /* [metric]: of the function, and of the whole profile */
 	struct arena arena;
+	struct function_map inlined;      /* of a function that has no code of its own, what map points to */
 };
 
 /* map is the function's own (not a part of it). */
 void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret);
+/*
+ * The same for a function wherever it was inlined, all copies together: its lines, what was inlined into it, what it
+ * calls. It has no instructions. -ENOENT if nothing of that name was inlined in a sampled function.
+ */
+int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret);
 void annotation_done(struct annotation *annotation);
 
 /*
@@ -41,3 +47,5 @@ void annotation_done(struct annotation *annotation);
  * exactly one. NULL if there is none; *ret_n is how many fit. Of several, the costliest.
  */
 const struct function_map *annotate_find(const struct profile *profile, const char *name, size_t *ret_n);
+/* Is it that function's whole name, or that without its parameters? */
+bool annotate_is_exact(const struct profile *profile, const struct function_map *map, const char *name);

@@ -12,20 +12,42 @@
 #define MAX_LOOP_MARKS 6
 #define MAX_METRIC_COLUMNS 16
 
+struct loop_lines {
+	uint32_t first, last;
+};
+
 struct writer_state {
 	const struct profile *profile;
 	const struct annotation *a;
 	const struct annotate_text_options *o;
-	const struct structure *structure; /* NULL = no loops known */
 	struct text *to;
+	VEC(struct loop_lines) loops;
 };
 
-static const struct structure *structure_of(const struct profile *profile, const struct function_map *map)
+static void add_loop(struct writer_state *w, uint32_t first, uint32_t last)
 {
-	for (size_t i = 0; i < profile->structures.n; i++)
-		if (profile->structures.at[i].image == map->image && profile->structures.at[i].function == map->vaddr)
-			return &profile->structures.at[i];
-	return NULL;
+	for (size_t i = 0; i < w->loops.n; i++)
+		if (w->loops.at[i].first == first && w->loops.at[i].last == last)
+			return; /* another copy of it */
+	vec_push(&w->loops, (struct loop_lines){ first, last });
+}
+
+/* Loops of the function's own code; of an inlined one, those written in it, wherever they went. */
+static void find_loops(struct writer_state *w)
+{
+	const struct function_map *map = w->a->map;
+	bool is_inlined = map == &w->a->inlined;
+
+	for (size_t i = 0; i < w->profile->structures.n; i++) {
+		const struct structure *structure = &w->profile->structures.at[i];
+		if (structure->image != map->image || (!is_inlined && structure->function != map->vaddr))
+			continue;
+		for (size_t k = 1; k < structure->scopes.n; k++) {
+			const struct static_scope *scope = &structure->scopes.at[k];
+			if (scope->kind == SCOPE_LOOP && scope->file == map->decl_file && (!is_inlined || scope->name == map->name))
+				add_loop(w, scope->line, scope->end_line);
+		}
+	}
 }
 
 static const char *base_name(const char *path)
@@ -107,11 +129,11 @@ static void put_loop_marks(const struct writer_state *w, struct line *to, uint32
 	const char *const *marks = w->o->style.utf8 ? drawn : plain;
 	unsigned n = 0;
 
-	for (size_t i = 1; w->structure && i < w->structure->scopes.n && n < MAX_LOOP_MARKS; i++) {
-		const struct static_scope *scope = &w->structure->scopes.at[i];
-		if (scope->kind != SCOPE_LOOP || scope->file != w->a->map->decl_file || line < scope->line || line > scope->end_line)
+	for (size_t i = 0; i < w->loops.n && n < MAX_LOOP_MARKS; i++) {
+		const struct loop_lines *loop = &w->loops.at[i];
+		if (line < loop->first || line > loop->last)
 			continue;
-		line_printf(to, TINT_DIM, "%s", line == scope->line ? marks[0] : line == scope->end_line ? marks[2] : marks[1]);
+		line_printf(to, TINT_DIM, "%s", line == loop->first ? marks[0] : line == loop->last ? marks[2] : marks[1]);
 		n++;
 	}
 	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
@@ -238,7 +260,7 @@ static void put_insns(struct writer_state *w)
 void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
 		   struct text *ret)
 {
-	struct writer_state w = { profile, annotation, options, structure_of(profile, annotation->map), ret };
+	struct writer_state w = { .profile = profile, .a = annotation, .o = options, .to = ret };
 	const struct function_map *map = annotation->map;
 	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
 	struct interval interval = number_interval_of_cost(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]],
@@ -248,14 +270,18 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));
 	line_printf(&head, TINT_PLAIN, "  [");
 	line_name(&head, TINT_PLAIN, base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
-	line_printf(&head, TINT_PLAIN, "]");
+	line_printf(&head, TINT_PLAIN, map == &annotation->inlined ? "]  all that was inlined of it" : "]");
 	line_end(&head);
 	text_printf(ret, "%s (%s-%s) of %s itself, %s with what it calls\n\n",
 		    number_percent(number_share(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]]), self),
 		    number_percent(interval.low, low), number_percent(interval.high, high),
 		    intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name),
 		    number_percent(number_share(annotation->total[options->metrics[0]], annotation->all[options->metrics[0]]), total));
+	find_loops(&w);
 	put_source(&w);
-	if (options->insns)
+	vec_done(&w.loops);
+	if (options->insns && map == &annotation->inlined)
+		text_printf(ret, "\nits instructions are those of the functions it was inlined into\n");
+	else if (options->insns)
 		put_insns(&w);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
 #include "report/annotate.h"
 #include "tests/test.h"
 
@@ -21,7 +23,7 @@ static struct profile *make(void)
 	vec_push(&map.lines, (struct line_row){ .offset = 0x10, .file = file, .line = 11 });
 	vec_push(&map.lines, (struct line_row){ .offset = 0x20, .file = file, .line = 3 });
 	vec_push(&map.lines, (struct line_row){ .offset = 0x30, .file = file, .line = 13 });
-	vec_push(&map.inlines, (struct inline_call){ .parent = INLINE_NONE, .name = g, .call_file = file, .call_line = 12 });
+	vec_push(&map.inlines, (struct inline_call){ .parent = INLINE_NONE, .name = g, .decl_file = file, .decl_line = 2, .call_file = file, .call_line = 12 });
 	vec_push(&map.ranges, (struct inline_range){ 0x20, 0x30, 0 });
 	vec_push(&p->functions, map);
 	vec_push(&p->functions, (struct function_map){ .image = IMAGE, .vaddr = 0x2000, .size = 0x10, .name = intern_add(&p->strings, "h"),
@@ -92,5 +94,20 @@ TEST(annotate_finds_a_function_without_its_parameters)
 	CHECK(annotate_find(p, "h", &n) == &p->functions.at[1]);
 	CHECK_EQ(n, 1);
 	CHECK(annotate_find(p, "nothing", &n) == NULL);
+	profile_free(p);
+}
+
+TEST(annotate_inlined_adds_up_all_copies)
+{
+	struct profile *p = make();
+	struct annotation a;
+
+	CHECK_EQ(annotate_inlined(p, "g", &a), 0);
+	CHECK_EQ(a.self[0], 7);
+	CHECK_EQ(a.total[0], 7);
+	CHECK_EQ(line(&a, 3)->self[0], 7);
+	annotation_done(&a);
+	CHECK_EQ(annotate_inlined(p, "f(int)", &a), -ENOENT);
+	annotation_done(&a);
 	profile_free(p);
 }

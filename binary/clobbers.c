@@ -84,20 +84,33 @@ uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
 	return clobbers_of(functions, vaddr, MAX_CALL_DEPTH);
 }
 
+static bool ends_block(const struct insn *insn)
+{
+	return insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT ||
+	       insn->flow == FLOW_STOP;
+}
+
+/* Behind a return may stand a table; what cannot be decoded there is none of the code. */
 static uint64_t code_writes(const struct functions *functions, const struct function *f)
 {
 	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
 	uint64_t mask = 1ull << functions->isa->sp;
+	bool may_be_data = false;
 
 	if (is_stub(f) || f->end - f->start > MAX_WRITES_BYTES)
 		return UINT64_MAX;
 	for (uint64_t at = f->start; code.len;) {
 		struct insn insn;
-		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+		bool is_code = functions->isa->decode(code, at, &insn) == 0 && insn.len && insn.len <= code.len;
+		if (!is_code && !may_be_data)
 			return UINT64_MAX;
-		mask |= written(&insn);
-		code = bytes_from(code, insn.len);
-		at += insn.len;
+		size_t len = is_code ? insn.len : functions->isa->min_insn;
+		if (is_code) {
+			mask |= written(&insn);
+			may_be_data = ends_block(&insn);
+		}
+		code = bytes_from(code, len);
+		at += len;
 	}
 	return mask;
 }

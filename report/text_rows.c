@@ -8,6 +8,7 @@
 #include "report/columns_text.h"
 #include "report/label.h"
 #include "report/number.h"
+#include "report/shorten.h"
 
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
@@ -100,10 +101,13 @@ static void put_header(const struct text_report *report, struct line *line)
 static void put_label(const struct text_report *report, struct line *line, const struct scope *scope)
 {
 	CLEANUP(text_done) struct text label = { 0 };
+	CLEANUP(text_done) struct text shown = { 0 };
+	size_t width = line->style->width, room = width > line->used ? width - line->used : 0;
 	bool is_dull = scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || scope->kind == SCOPE_LINE;
 
 	label_scope(report->profile, scope, &label);
-	line_name(line, is_dull ? TINT_DIM : TINT_PLAIN, label.at ? label.at : "");
+	name_shorten(label.at ? label.at : "", width ? room : SHORTEN_COLUMNS, &shown);
+	line_name(line, is_dull ? TINT_DIM : TINT_PLAIN, shown.at ? shown.at : "");
 	if (scope->kind == SCOPE_INLINE)
 		line_printf(line, TINT_DIM, " (inlined)");
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "report/label.h"
 #include "report/number.h"
+#include "report/shorten.h"
 #include "report/text_rows.h"
 
 #define PATH_NAMES 5   /* more of a path is left out in the middle */
@@ -30,9 +31,11 @@ static void add_name(const struct text_report *report, const char *name, struct 
 static void add_scope(const struct text_report *report, uint32_t scope, struct text *ret)
 {
 	CLEANUP(text_done) struct text label = { 0 };
+	CLEANUP(text_done) struct text shown = { 0 };
 
 	label_scope(report->profile, &report->tree->scopes.at[scope], &label);
-	add_name(report, label.at ? label.at : "", ret);
+	name_shorten(label.at ? label.at : "", NAME_COLUMNS, &shown);
+	add_name(report, shown.at ? shown.at : "", ret);
 }
 
 /* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */

@@ -78,6 +78,13 @@ cp out.log before
 locate stripped hidden
 cmp -s before out.log || fail "a made-up name changes"
 
+# Compressed sections, in every way this objcopy knows.
+for way in zlib zlib-gnu zlib-gabi zstd; do
+	objcopy --compress-debug-sections=$way whole small 2>/dev/null || { echo "not checked: $way"; continue; }
+	locate small work
+	shows "$at_line"
+done
+
 # Rewritten paths.
 locate whole work --source-map "$HERE=/new"
 shows '"file":"/new/a.c"'

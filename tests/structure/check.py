@@ -28,6 +28,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# Looking for leaks costs seconds a process; unit tests do it.
+os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 CPPROF = os.environ.get("CPPROF", "cpprof")
 WORK = Path(os.environ.get("BUILD", "/tmp")) / "tests" / "structure"
 
@@ -324,6 +326,8 @@ def run_case(program, command, show):
         else:
             if wanted.line and root.line != wanted.line:
                 problems.append(f"{where}: starts at line {root.line}, expected {wanted.line}")
+            if wanted.line and not structure["scopes"][0]["file"].endswith(program):
+                problems.append(f"{where}: is filed under {structure['scopes'][0]['file']}")
             root.children = look_through(root, names_in(wanted))
             compare(wanted.children, root.children, slack, problems, where)
             check_rules(wanted.rules, structure, program, exact, problems, where)

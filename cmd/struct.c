@@ -163,6 +163,10 @@ static int show(const struct struct_run *run, struct bytes bytes, bool as_json, 
 
 	if (!entry)
 		return -1;
+	if (run->only && structure_entry_count(entry) == 0) {
+		structure_entry_close(entry);
+		return cmd_usage("struct", "no function '%s' in '%s'", run->only, run->image->path);
+	}
 	struct struct_print print = { entry, run->image->path, pieces, run->options.statements };
 	struct struct_tally tally =
 		as_json ? struct_print_json(&print, stdout) : struct_print_text(&print, stdout);
@@ -170,8 +174,6 @@ static int show(const struct struct_run *run, struct bytes bytes, bool as_json, 
 	if (!as_json)
 		fprintf(stderr, "%zu functions, %zu loops, %zu inlined calls\n", tally.n_functions,
 			tally.n_loops, tally.n_inlines);
-	if (run->only && !tally.n_functions)
-		return cmd_usage("struct", "no function '%s' in '%s'", run->only, run->image->path);
 	return EXIT_OK;
 }
 

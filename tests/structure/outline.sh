@@ -87,5 +87,9 @@ rm -r cache/cpprof
 "$CPPROF" struct --function twice program > text 2> /dev/null
 holds "^    twice second.c:1-4"
 grep -q total text && fail "--function shows others"
+code=0
+"$CPPROF" struct --function nobody program > text 2> tally || code=$?
+[ $code = 2 ] && [ ! -s text ] || fail "--function of nobody: exit $code"
+grep -q "no function 'nobody'" tally || fail "nothing says that there is no such function"
 ls cache/cpprof | grep -q structures && fail "--function left an entry"
 exit 0

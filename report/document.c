@@ -137,7 +137,7 @@ struct document_point document_point(const struct document *document, size_t poi
 	const struct scope *scope = &document->tree->scopes.at[value->scope];
 
 	return (struct document_point){ document->node_of[value->scope], scope->file, scope->line, scope->image, scope->vaddr,
-					value->metric, value->value };
+					value->metric, value->thread, value->value };
 }
 
 static void add_values(struct document *document)

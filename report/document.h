@@ -26,7 +26,7 @@ struct document_point {
 	uint32_t node, file, line;
 	image_id image;
 	uint64_t vaddr;
-	uint32_t metric;
+	uint32_t metric, thread;
 	uint64_t value;
 };
 

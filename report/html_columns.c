@@ -33,6 +33,7 @@ GET(value_high, d->values.at[i].value >> 32)
 GET(point_node, document_point(d, i).node)
 GET(point_file, document_point(d, i).file)
 GET(point_line, document_point(d, i).line)
+GET(point_thread, document_point(d, i).thread)
 GET(point_metric, document_point(d, i).metric)
 GET(point_low, document_point(d, i).value)
 GET(point_high, document_point(d, i).value >> 32)
@@ -102,6 +103,7 @@ static const struct {
 	{ "point.file", count_points, point_file },
 	{ "point.line", count_points, point_line },
 	{ "point.offset", count_points, point_offset },
+	{ "point.thread", count_points, point_thread },
 	{ "point.metric", count_points, point_metric },
 	{ "point.low", count_points, point_low },
 	{ "point.high", count_points, point_high },

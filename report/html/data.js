@@ -41,7 +41,7 @@ async function load() {
     node.parent[i] = i - column("node.back")[i];
   const value = { node: column("value.node"), thread: column("value.thread"), metric: column("value.metric"),
     value: wide(column("value.low"), column("value.high")) };
-  const point = { node: column("point.node"), file: column("point.file"), line: column("point.line"), metric: column("point.metric"),
+  const point = { node: column("point.node"), file: column("point.file"), line: column("point.line"), metric: column("point.metric"), thread: column("point.thread"),
     offset: column("point.offset"), value: wide(column("point.low"), column("point.high")) };
   const time = { thread: column("time.thread"), bin: column("time.bin"), value: column("time.value") };
   return { meta, frame, node, value, point, time, n: node.parent.length };

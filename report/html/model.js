@@ -38,6 +38,12 @@ class Model {
     return `${this.fileName(f.file[frame])}:${f.line[frame]}${end}`;
   }
 
+  // Does a cost of a single line count: is it of the chosen thread, and does its path pass the filter?
+  counts(i) {
+    const { point } = this.data, { thread, filter } = this.options;
+    return (thread < 0 || point.thread[i] === thread) && (!filter || !this.through || this.through[this.tree.of[point.node[i]]]);
+  }
+
   // A line of source text; undefined where the report does not hold it. Long files come in pieces.
   sourceLine(file, line) {
     if (!this.pieces) {
@@ -98,7 +104,7 @@ class Model {
   sum() {
     const { value } = this.data, { thread } = this.options, n = this.tree.n, m = this.metrics.length;
     this.selfs = [...Array(m)].map(() => new Float64Array(n));
-    const through = this.options.filter && this.matches ? this.throughMatches() : null;
+    const through = this.through = this.options.filter && this.matches ? this.throughMatches() : null;
     for (let i = 0; i < value.node.length; i++)
       if ((thread < 0 || value.thread[i] === thread) && (!through || through[this.tree.of[value.node[i]]]))
         this.selfs[value.metric[i]][this.tree.of[value.node[i]]] += value.value[i];
@@ -165,12 +171,12 @@ class Model {
     return path;
   }
 
-  // Down the heaviest child for as long as it holds half of its parent.
+  // Down the heaviest child for as long as it holds enough of its parent: half, unless the address says otherwise.
   hotPath(from = 0) {
     const path = [];
     for (let at = from; ;) {
       const next = this.children(at)[0];
-      if (next === undefined || this.total[next] * 2 < this.total[at]) return path;
+      if (next === undefined || this.total[next] * 100 < this.total[at] * (state.w > 0 ? state.w : 50)) return path;
       path.push(next);
       at = next;
     }

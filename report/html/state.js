@@ -1,6 +1,6 @@
 // state: what is shown, in the address so that a link brings it back.
 
-const state = { v: "summary", m: -1, t: -1, b: "root", q: "", n: 0, f: -1, z: 0, l: 1, i: 1, r: 1, c: "", g: "function", d: "", k: 0, p: "plot" };
+const state = { v: "summary", m: -1, t: -1, b: "root", q: "", n: 0, f: -1, z: 0, l: 1, i: 1, r: 1, c: "", g: "function", d: "", k: 0, p: "plot", o: "", e: "", w: 50 };
 const listeners = [];
 
 function readState() {

@@ -33,7 +33,7 @@ function callersView(model) {
     name: (row) => model.label(row.frame), kind: (row) => model.kind(row.frame),
     matched: (row) => Boolean(model.matches && model.matches[row.frame]),
     chosen: (row) => choose(model, row.entries[0][0], row.frame),
-    cells: (row) => [...costCells(model, row.total, 0), model.lines(row.frame), model.module(row.frame)],
-  }, [...COST_COLUMNS, { name: "written at", width: "12rem" }, { name: "module", width: "10rem" }]);
+    cells: (row) => [...costCells(model, row.total, 0).filter((_, i) => i !== 2), model.lines(row.frame), model.module(row.frame)],
+  }, [{ ...COST_COLUMNS[0], name: "cost", title: "own cost of the outermost function here, as far as it came by this way" }, COST_COLUMNS[1], ...COST_COLUMNS.slice(3), { name: "written at", width: "12rem" }, { name: "module", width: "10rem" }]);
   return { element: [h("div", { class: "bar" }, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" }), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
 }

@@ -13,11 +13,15 @@ function flameView(model) {
   const holder = h("div", { class: "canvas" }, canvas);
   const crumbs = h("div", { class: "crumbs" });
   const g = canvas.getContext("2d");
-  let boxes = [], upward = state.c === "flame", focus = state.z, pointed = -1;
+  let boxes = [], upward = state.c === "flame", focus = state.z, pointed = -1, isPlaced = false;
   const dark = () => document.documentElement.dataset.theme === "dark";
 
   const colour = (node) => {
     const frame = model.tree.frame[node], kind = model.data.frame.kind[frame];
+    if (state.e === "heat") {
+      const heat = Math.min(1, 3 * (model.all ? model.self[node] / model.all : 0));
+      return dark() ? `hsl(35 ${20 + 60 * heat}% ${24 + 26 * heat}%)` : `hsl(35 ${20 + 70 * heat}% ${90 - 34 * heat}%)`;
+    }
     if (kind < FUNCTION || kind > LOOP) return dark() ? "#3a414b" : "#d8dde3";
     const key = model.data.frame.flags[frame] & 16 ? "[kernel]" : model.module(frame);
     const shade = (hue(model.label(frame)) % 12) - 6;
@@ -30,6 +34,9 @@ function flameView(model) {
     t.beginPath(); t.moveTo(0, 8); t.lineTo(8, 0); t.stroke();
     return g.createPattern(tile, "repeat");
   })();
+
+  // Heaviest first, or by name: then the picture of another run has everything in the same place.
+  const ordered = (nodes) => state.o !== "name" ? nodes : [...nodes].sort((a, b) => (model.label(model.tree.frame[a]) < model.label(model.tree.frame[b]) ? -1 : 1));
 
   // Boxes in sight: breadth by breadth from the zoomed node, dropping what is thinner than half a pixel.
   const layout = (width) => {
@@ -44,7 +51,7 @@ function flameView(model) {
       const next = [];
       for (const box of level) {
         let x = box.x;
-        for (const child of model.children(box.node)) {
+        for (const child of ordered(model.children(box.node))) {
           const w = box.w * model.total[child] / model.total[box.node];
           if (w >= .5) next.push({ node: child, x, w });
           x += w;
@@ -89,6 +96,8 @@ function flameView(model) {
     });
     g.globalAlpha = 1;
     drawCrumbs();
+    if (upward && !isPlaced) holder.scrollTop = holder.scrollHeight; // the root is at the bottom
+    isPlaced = true;
   };
 
   const drawCrumbs = () => crumbs.replaceChildren(h("button", { class: "link", onclick: () => zoom(0) }, "all"),
@@ -108,7 +117,7 @@ function flameView(model) {
   canvas.addEventListener("mouseleave", () => { pointed = -1; tip(""); draw(); });
   canvas.addEventListener("click", (event) => { const box = under(event); if (box) { choose(model, box.node); zoom(box.node); } });
   canvas.addEventListener("keydown", (event) => {
-    const here = state.n || focus, up = model.tree.parent[here], kids = model.children(here), peers = here ? model.children(up) : [0];
+    const here = state.n || focus, up = model.tree.parent[here], kids = model.children(here), peers = here ? ordered(model.children(up)) : [0];
     const to = { ArrowUp: upward ? kids[0] : up, ArrowDown: upward ? up : kids[0], ArrowLeft: peers[peers.indexOf(here) - 1], ArrowRight: peers[peers.indexOf(here) + 1] }[event.key];
     if (event.key === "Enter" || event.key === "z") zoom(here);
     else if (event.key === "Escape") zoom(0);
@@ -118,7 +127,8 @@ function flameView(model) {
   });
   new ResizeObserver(draw).observe(holder);
   const flip = h("button", { onclick: () => { upward = !upward; setState({ c: upward ? "flame" : "" }); } }, upward ? "icicle" : "flame");
-  return { element: [h("div", { class: "bar" }, crumbs, h("span", { class: "sep" }), flip, h("button", { title: "this picture as a file", onclick: () => savePicture(canvas) }, "PNG"), h("button", { title: "paths with their own costs, a line each, as a file", onclick: () => save("cpprof.folded", "text/plain", folded(model)) }, "folded"), ...switches()), holder], focus: () => canvas.focus(), hot: () => { const path = model.hotPath(); if (path.length) { choose(model, path[path.length - 1]); draw(); } } };
+  const toggle = (name, value, label, title) => h("button", { "aria-pressed": String(state[name] === value), title, onclick: () => setState({ [name]: state[name] === value ? "" : value }) }, label);
+  return { element: [h("div", { class: "bar" }, crumbs, h("span", { class: "sep" }), flip, toggle("o", "name", "by name", "children in order of their names, not of their cost"), toggle("e", "heat", "heat", "colour by own cost, not by module"), h("button", { title: "this picture as a file", onclick: () => savePicture(canvas) }, "PNG"), h("button", { title: "paths with their own costs, a line each, as a file", onclick: () => save("cpprof.folded", "text/plain", folded(model)) }, "folded"), ...switches()), holder], focus: () => canvas.focus(), hot: () => { const path = model.hotPath(); if (path.length) { choose(model, path[path.length - 1]); draw(); } } };
 }
 
 // One path a line with what is spent right there; names may hold what the format cannot.

@@ -7,7 +7,7 @@ function flatRows(model, level) {
   if (level === "line") {
     const rows = new Map();
     for (let i = 0; i < point.node.length; i++) {
-      if (point.metric[i] !== model.metric || !point.line[i]) continue;
+      if (point.metric[i] !== model.metric || !point.line[i] || !model.counts(i)) continue;
       const key = point.file[i] + ":" + point.line[i];
       let row = rows.get(key);
       if (!row) rows.set(key, row = { key, name: `${model.fileName(point.file[i])}:${point.line[i]}`, kind: "line", place: model.text(point.file[i]), self: 0, total: 0, node: model.tree.of[point.node[i]] });

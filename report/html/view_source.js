@@ -18,7 +18,7 @@ function siteCosts(model, nodes) {
     costs[metric] += value;
   };
   for (let i = 0; i < point.node.length; i++) {
-    if (!nodes.has(model.procedure(tree.of[point.node[i]]))) continue;
+    if (!model.counts(i) || !nodes.has(model.procedure(tree.of[point.node[i]]))) continue;
     add(own, point.file[i] + ":" + point.line[i], point.metric[i], point.value[i]);
     add(offsets, point.offset[i], point.metric[i], point.value[i]);
   }
@@ -140,7 +140,7 @@ function sourceView(model) {
   const has = model.data.meta.sources.some((s) => s.file === model.data.frame.file[frame]);
   const source = h("div", { class: "code", tabindex: 0, role: "region", "aria-label": "source" }, h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...rows)));
   const insns = code.length ? h("div", { class: "code", tabindex: 0, role: "region", "aria-label": "instructions" }, h("table", {}, sourceHead(model, "offset", host === frame ? "" : "in " + model.label(host)), h("tbody", {}, ...code))) : null;
-  return { element: [h("div", { class: "bar" }, h("b", { class: model.matches && model.matches[frame] ? "mark" : "" }, model.label(frame)), ` ${path}${path ? ":" + model.data.frame.line[frame] : ""}`, h("span", { class: "sep" }), state.t >= 0 ? "lines are of all threads " : "", model.module(frame)),
+  return { element: [h("div", { class: "bar" }, h("b", { class: model.matches && model.matches[frame] ? "mark" : "" }, model.label(frame)), ` ${path}${path ? ":" + model.data.frame.line[frame] : ""}`, h("span", { class: "sep" }), model.module(frame)),
     !has && path ? h("div", { class: "bar" }, "The text of this file was not found; make the report with --source-dir DIR or --source-map OLD=NEW to see it.") : null,
     !path ? h("div", { class: "bar" }, "There is no debug information for this function: no lines are known.") : null,
     insns ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source], shown: () => showHottest(model, insns) };

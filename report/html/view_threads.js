@@ -87,5 +87,5 @@ function threadsView(model) {
       linkCell(state.t === t ? "all threads" : "only this", "filter every view", () => setState({ t: state.t === t ? -1 : t }))] },
     [{ name: "share", width: "5rem", num: true }, { name: "", width: "14rem" }, { name: "amount", width: "7rem", num: true }, { name: "in selection", width: "7rem", num: true }, { name: "", width: "6rem" }]);
   grid.element.style.flex = `0 0 min(${28 + 24 * order.length + 14}px, 38vh)`;
-  return { element: [h("div", { class: "bar" }, `${order.length} threads; dark: in ${model.label(model.tree.frame[state.n])}`, h("span", { class: "sep" }), csvButton(grid)), grid.element, ...threadPlot(model, chosen), h("div", { class: "bar" }, "samples over time; click a row to see only that thread"), heatMap(model, order)], focus: () => grid.focus() };
+  return { element: [h("div", { class: "bar" }, `${order.length} threads; dark: in ${model.label(model.tree.frame[state.n])}`, h("span", { class: "sep" }), csvButton(grid)), grid.element, ...threadPlot(model, chosen), h("div", { class: "bar" }, "samples over time; click a row to see only that thread (a profile holds no costs by time, so that times cannot be chosen)"), heatMap(model, order)], focus: () => grid.focus() };
 }

@@ -26,7 +26,7 @@ function treeView(model) {
   grid.reveal([0, ...model.path(state.n)]);
   if (!state.n) for (const node of model.hotPath()) grid.open.add(node);
   grid.rebuild();
-  return { element: [h("div", { class: "bar" }, h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"), csvButton(grid), h("span", { class: "sep" }), ...switches()), grid.element], hot: goHot, focus: () => grid.focus() };
+  return { element: [h("div", { class: "bar" }, h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"), h("label", {}, "of at least ", h("input", { type: "number", min: 1, max: 100, value: state.w, style: { width: "4rem" }, onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }) }), " % of its parent"), csvButton(grid), h("span", { class: "sep" }), ...switches()), grid.element], hot: goHot, focus: () => grid.focus() };
 }
 
 // Loops, inlined calls and recursion, on or off.

@@ -148,6 +148,25 @@ check("folded adds up", costs.reduce((a, b) => a + b, 0) === all, `${costs.reduc
 await press("PNG");
 check("PNG", (await saved("cpprof.png")).length > 1000);
 
+// One thread's share, in every view and in the lines.
+await page.goto("about:blank");
+await page.goto("file://" + fs.realpathSync(report) + "#v=flat&g=line&t=0");
+await page.waitForSelector("html[data-ready]");
+const sum = (metric, thread) => data.thread_values.value.reduce((s, v, i) => s + (data.thread_values.metric[i] === metric && data.thread_values.thread[i] === thread ? v : 0), 0);
+const shares = await page.$$eval(".grid .row", (rows) => rows.map((r) => parseFloat(r.querySelector(".num").textContent)));
+check("lines are of the chosen thread", shares.every((s) => s <= 100.01) && shares.reduce((a, b) => a + b, 0) <= 100.5, shares.join());
+await view("tree");
+const first = sum(1, 0) / 1e6;
+check("the tree is of the chosen thread", (await page.$eval(".grid .row", (r) => r.textContent)).includes(first >= 1000 ? (first / 1000).toFixed(2) : first.toFixed(first >= 100 ? 0 : 1)), `${first}`);
+await page.evaluate(() => { document.getElementById("thread").value = "-1"; document.getElementById("thread").onchange({ target: { value: "-1" } }); });
+await view("flame");
+for (const name of ["by name", "heat", "flame"]) {
+  const before = await page.$eval("canvas", (c) => c.toDataURL());
+  await press(name);
+  await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+  check("flame: " + name, (await page.$eval("canvas", (c) => c.toDataURL())) !== before);
+}
+
 // Threads: three plots; left and right move between the tabs.
 await view("threads");
 for (const name of ["sorted", "histogram", "plot"]) {

@@ -207,6 +207,7 @@ static void adr(const struct a64_fields *f, enum a64_kind kind, struct insn *ins
 				       : f->vaddr + (uint64_t)imm;
 
 	add_set(insn, zr_none(f->d), REG_NONE, (int64_t)at, 8);
+	insn->is_address = true;
 }
 
 void a64_add_arithmetic(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)

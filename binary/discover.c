@@ -33,6 +33,7 @@ struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
 	struct function_starts found;
+	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
 	VEC(struct range) ranges;
 	VEC(struct reach) reaches;
@@ -91,18 +92,20 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 {
 	const struct flow_part *part = &flow->parts.at[0];
 
-	for (uint32_t i = part->first + 1; i < part->first + part->n; i++) {
+	for (uint32_t i = part->first + 1; flow->is_inferred && i < part->first + part->n; i++) {
 		uint16_t kind = flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET);
-		if (kind == INSN_TAIL_TARGET && is_aligned(d, flow->vaddrs.at[i]) &&
+		bool is_behind_stop = flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
+		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, &flow->insns.at[i]);
+		if (kind == INSN_TAIL_TARGET && is_aligned(d, flow->vaddrs.at[i]) && begins &&
 		    entry_is_plausible(d->functions, flow->vaddrs.at[i]))
 			found(d, flow->vaddrs.at[i], FROM_GAP);
 	}
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
-		if (is_tail && target && functions_index(d->functions, target) == FUNCTION_NONE && is_aligned(d, target) &&
+		if (is_tail && target && is_free(d, target) && is_aligned(d, target) &&
 		    image_is_code(d->functions->image, target))
-			found(d, target, FROM_GAP);
+			vec_push(&d->tails, target);
 	}
 }
 
@@ -117,8 +120,7 @@ static void note_flow(void *context, uint32_t function, struct flow *flow)
 		if (flow->flags.at[i] & INSN_REACHED)
 			reach.end = flow->vaddrs.at[i] + flow->insns.at[i].len;
 	note_ranges(d, flow, &reach);
-	if (flow->is_inferred)
-		note_tail_targets(d, flow);
+	note_tail_targets(d, flow);
 	(void)function;
 	map_put(&d->by_start, flow->parts.at[0].start, (uint32_t)d->reaches.n);
 	vec_push(&d->reaches, reach);
@@ -157,6 +159,10 @@ static bool take_finds(struct discovery *d)
 	struct function_starts starts;
 	size_t before = d->functions->n;
 
+	for (size_t i = 0; i < d->tails.n; i++)
+		if (!is_covered(d, d->tails.at[i]))
+			found(d, d->tails.at[i], FROM_GAP);
+	vec_clear(&d->tails);
 	functions_starts(d->functions, &starts);
 	for (size_t i = 0; i < d->found.list.n; i++)
 		vec_push(&starts.list, d->found.list.at[i]);
@@ -172,6 +178,21 @@ static bool take_finds(struct discovery *d)
 
 /* --- where starts come from ------------------------------------------------------------------- */
 
+static bool decode_at(const struct discovery *d, uint64_t at, uint64_t end, struct insn *ret)
+{
+	struct bytes code = bytes_slice(image_code(d->functions->image, at), 0, end - at);
+
+	return d->isa->decode(code, at, ret) == 0 && ret->len && ret->len <= code.len;
+}
+
+/* AArch64: the label behind a switch, from which the entries of its table count. */
+static bool is_table_base(const struct discovery *d, uint64_t at)
+{
+	struct insn insn;
+
+	return d->isa->min_insn == 4 && at >= 4 && decode_at(d, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
+}
+
 /* Every address with this evidence; pointers count only outside what is covered already. */
 static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
 {
@@ -186,17 +207,24 @@ static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t so
 				uint64_t at = range->start + word * 64 + (unsigned)__builtin_ctzll(left);
 				bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) :
 							   is_free(d, at);
+				if (what == EVIDENCE_TAKEN && is_table_base(d, at))
+					continue;
 				if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || entry_is_plausible(d->functions, at)))
 					found(d, at, source);
 			}
 	}
 }
 
-static bool decode_at(const struct discovery *d, uint64_t at, uint64_t end, struct insn *ret)
+/* Does what stands behind this call look like the next function? */
+static bool is_last_call(const struct discovery *d, const struct insn *call, uint64_t next, uint64_t end)
 {
-	struct bytes code = bytes_slice(image_code(d->functions->image, at), 0, end - at);
+	struct insn first;
 
-	return d->isa->decode(code, at, ret) == 0 && ret->len && ret->len <= code.len;
+	if (call->flow != FLOW_CALL && call->flow != FLOW_CALL_INDIRECT)
+		return false;
+	if (call->flow == FLOW_CALL && !functions_returns(d->functions, call->target))
+		return true;
+	return is_aligned(d, next) && decode_at(d, next, end, &first) && entry_is_prologue(d->isa, &first);
 }
 
 /* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
@@ -208,7 +236,8 @@ static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
 		if (!decode_at(d, at, end, &insn))
 			return at + d->isa->min_insn;
 		at += insn.len;
-		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT)
+		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT ||
+		    is_last_call(d, &insn, at, end))
 			return at;
 	}
 	return at;
@@ -224,6 +253,8 @@ static bool begins_well(const struct flow *flow)
 		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
 		if (entry_is_prologue(flow->isa, insn))
 			return true;
+		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
+			return false; /* a call overwrites the return address: a function saves it first */
 		if (insn->flow != FLOW_NEXT)
 			return callee != FUNCTION_NONE && functions->at[callee].start == insn->target;
 	}
@@ -275,18 +306,21 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 /* One gap between intervals: starts are looked for behind each run of code. */
 static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
 {
+	uint64_t aligned = 0; /* the last aligned address in the padding above; 0 = none */
+
 	for (uint64_t at = from; at < to;) {
 		struct insn insn;
-		if (is_covered(d, at)) {
-			at += d->isa->min_insn;
+		bool is_code = !is_covered(d, at) && decode_at(d, at, to, &insn);
+		if (!is_code || (insn.is_padding && !insn.is_entry_mark)) {
+			aligned = !is_code ? 0 : at % 16 == 0 ? at : aligned;
+			at += is_code ? insn.len : d->isa->min_insn;
 			continue;
 		}
-		if (!decode_at(d, at, to, &insn) || (insn.is_padding && !insn.is_entry_mark)) {
-			at += decode_at(d, at, to, &insn) ? insn.len : d->isa->min_insn;
-			continue;
-		}
-		if (try_start(d, flow, at, to))
-			found(d, at, FROM_GAP);
+		/* Padding aligns what follows: a nop that is aligned, before code that is not, is where it starts. */
+		uint64_t start = aligned && at % 16 ? aligned : at;
+		aligned = 0;
+		if (try_start(d, flow, start, to))
+			found(d, start, FROM_GAP);
 		else
 			at = skip_run(d, at, to);
 	}
@@ -364,6 +398,7 @@ void functions_discover(struct functions *functions)
 	}
 	extend_functions(&d);
 	vec_done(&d.found.list);
+	vec_done(&d.tails);
 	vec_done(&d.ranges);
 	vec_done(&d.reaches);
 	map_done(&d.by_start);

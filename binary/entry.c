@@ -65,7 +65,7 @@ bool entry_is_prologue(const struct isa *isa, const struct insn *insn)
 {
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp);
+		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp && e->imm < 0);
 		bool makes_room = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp && e->index == REG_NONE && e->imm < 0;
 		if (makes_room)
 			return true;

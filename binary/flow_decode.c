@@ -109,6 +109,16 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 	}
 }
 
+/* Does a function start at `next`, seen from the call above it, between which there is padding at most? */
+static bool is_behind_function(const struct flow *flow, uint32_t call, uint32_t next)
+{
+	bool is_aligned = flow->vaddrs.at[next] % 16 == 0;
+
+	if (next > call + 1) /* padding is there to align something */
+		return is_aligned;
+	return (is_aligned || !flow->isa->call_pushes_ra) && entry_is_prologue(flow->isa, &flow->insns.at[next]);
+}
+
 /*
  * Where nobody states a function's end: a call in front of padding up to an aligned address, or of a
  * prologue, that nothing jumps to does not return. Otherwise a function would seem to run into the
@@ -116,9 +126,6 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
  */
 static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 {
-	const struct isa *isa = flow->isa;
-	uint64_t alignment = isa->call_pushes_ra ? 16 : isa->min_insn;
-
 	for (uint32_t i = part->first, end = part->first + part->n; i + 1 < end; i++) {
 		uint8_t kind = flow->insns.at[i].flow;
 		uint32_t next = i + 1;
@@ -127,9 +134,7 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 		while (next < end && flow->insns.at[next].is_padding && !(flow->flags.at[next] & INSN_LEADER))
 			next++;
 		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) || functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
-		bool is_new = next == end || (flow->vaddrs.at[next] % alignment == 0 && !is_target &&
-					      (next > i + 1 || entry_is_prologue(isa, &flow->insns.at[next])));
-		if (is_new)
+		if (next == end || (!is_target && is_behind_function(flow, i, next)))
 			flow->flags.at[i] |= INSN_NO_RETURN;
 	}
 }

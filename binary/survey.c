@@ -104,25 +104,34 @@ struct pass {
 	uint32_t next;              /* index of the interval behind */
 };
 
-static void note_address(struct pass *pass, uint64_t address)
+static void note_address(struct pass *pass, uint64_t address, bool is_taken)
 {
 	if (address < 4096)
 		return;
-	if (functions_text(pass->functions, address))
+	if (is_taken && functions_text(pass->functions, address))
 		evidence_add(pass->functions, EVIDENCE_TAKEN, address);
 	vec_push(&pass->functions->private->references, address);
 }
 
-static void note_effect(struct pass *pass, const struct effect *e)
+/* Can a constant be an address? One that is not counted from pc only in a program that is never moved. */
+static bool is_address_constant(const struct pass *pass, const struct insn *insn)
+{
+	return insn->is_address || (pass->functions->image->elf_type == ET_EXEC && pass->isa->min_insn == 1);
+}
+
+static void note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
-	bool has_base = e->base == REG_NONE || (e->base < REG_MAX && (pass->known >> e->base & 1));
+	bool is_constant = e->base == REG_NONE && (e->kind != EFFECT_SET || is_address_constant(pass, insn));
+	bool has_base = is_constant || (e->base < REG_MAX && (pass->known >> e->base & 1));
 	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
-	/* A page address is half of one where instructions are too short for a whole one. */
-	bool is_half = pass->isa->min_insn == 4 && e->base == REG_NONE && address % 4096 == 0;
+	/* A page address is half of one where instructions are too short for a whole one; more than whole is the inside of something. */
+	bool is_short = pass->isa->min_insn == 4;
+	bool is_half = is_short && e->base == REG_NONE && address % 4096 == 0;
+	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
 
-	if (is_address && has_base && !is_half && (e->index == REG_NONE || e->kind != EFFECT_SET))
-		note_address(pass, address);
+	if (is_address && has_base && !is_half && !is_inside && (e->index == REG_NONE || e->kind != EFFECT_SET))
+		note_address(pass, address, e->kind == EFFECT_SET); /* what is read there is no code */
 	if (e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE)
 		return;
 	pass->known &= ~(1ull << e->reg);
@@ -137,7 +146,7 @@ static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr
 	bool is_outside = insn->target < pass->start || insn->target >= pass->end;
 
 	for (unsigned k = 0; k < insn->n_effects; k++)
-		note_effect(pass, &insn->effect[k]);
+		note_effect(pass, insn, &insn->effect[k]);
 	pass->known &= ~insn->clobbers;
 	if (insn->flow == FLOW_CALL && insn->target != vaddr + insn->len)
 		evidence_add(pass->functions, EVIDENCE_CALLED, insn->target);
@@ -147,8 +156,8 @@ static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr
 	}
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		pass->known &= pass->isa->callee_saved;
-	if (insn->flow == FLOW_RETURN)
-		pass->known = 0;
+	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_STOP)
+		pass->known = 0; /* what follows is reached from elsewhere */
 }
 
 /* Decoding starts afresh at every known start: what lies before it may be data. */

@@ -167,7 +167,8 @@ static void reduce_lea(const struct x86_insn *x86, struct insn *insn)
 		add_effect(insn, EFFECT_SET, to->reg, x86->address_width < to->width ? 4 : to->width);
 
 	set_address(effect, &x86->operand[1]);
-	if (effect->base == REG_NONE && effect->index == REG_NONE)
+	insn->is_address = effect->base == REG_NONE && effect->index == REG_NONE;
+	if (insn->is_address)
 		effect->imm = truncate_to(effect->imm, effect->width);
 	/* What assemblers pad with where they do not know long nops. */
 	insn->is_padding = effect->width == 8 && effect->base == effect->reg && effect->index == REG_NONE &&
@@ -483,7 +484,7 @@ void x86_reduce(const struct x86_insn *x86, struct insn *ret)
 	ret->len = x86->len;
 	ret->condition = CONDITION_OTHER;
 	ret->through = REG_NONE;
-	ret->is_padding = ret->is_entry_mark = ret->is_syscall = false;
+	ret->is_padding = ret->is_entry_mark = ret->is_syscall = ret->is_address = false;
 	ret->writes_flags = x86->writes_flags;
 	reduce[x86->op](x86, ret);
 	ret->clobbers |= x86->writes & ~described(ret);

@@ -44,7 +44,7 @@ static bool is_same(const struct insn *a, const struct insn *b)
 	return a->target == b->target && a->slot == b->slot && a->clobbers == b->clobbers &&
 	       a->reads == b->reads && a->flow == b->flow && a->len == b->len &&
 	       a->condition == b->condition && a->through == b->through && a->is_padding == b->is_padding &&
-	       a->is_entry_mark == b->is_entry_mark && a->is_syscall == b->is_syscall &&
+	       a->is_entry_mark == b->is_entry_mark && a->is_syscall == b->is_syscall && a->is_address == b->is_address &&
 	       a->writes_flags == b->writes_flags;
 }
 

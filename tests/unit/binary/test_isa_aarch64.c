@@ -355,6 +355,10 @@ TEST(a64_marks_say_what_a_hint_is_for)
 	CHECK(!insn.is_entry_mark);
 	CHECK_EQ(decode(0xd4000001, AT, &insn), 0); /* svc #0 */
 	CHECK(insn.is_syscall);
+	CHECK_EQ(decode(0x10000060, AT, &insn), 0); /* adr x0, .+12 */
+	CHECK(insn.is_address);
+	CHECK_EQ(decode(0xd281e000, AT, &insn), 0); /* mov x0, #0xf00: a number */
+	CHECK(!insn.is_address);
 }
 
 TEST(a64_what_is_no_instruction_is_refused)

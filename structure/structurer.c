@@ -131,12 +131,13 @@ static uint32_t find(const struct structurer *s, uint64_t vaddr)
 	return index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB ? FUNCTION_NONE : index;
 }
 
-/* The same; a start that only a survey finds is looked for with one. */
-static uint32_t find_or_survey(struct structurer *s, uint64_t vaddr)
+/* The same; a start that was recovered, and not named, is looked for as it was then: with a survey, which is dear. */
+static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struct function_map *map)
 {
 	uint32_t index = find(s, vaddr);
+	bool is_known = index != FUNCTION_NONE && s->functions->at[index].start == vaddr;
 
-	if (index != FUNCTION_NONE && s->functions->at[index].start == vaddr)
+	if (is_known || !map || map->source != MAP_FROM_NOTHING)
 		return index;
 	structurer_survey(s);
 	return find(s, vaddr);
@@ -146,7 +147,7 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct functio
 		      const struct structure_options *options, struct structure *ret)
 {
 	struct flow *flow = &s->bench.flow;
-	uint32_t index = find_or_survey(s, vaddr);
+	uint32_t index = find_recovered(s, vaddr, map_at(maps, n_maps, vaddr));
 
 	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
 	find_procedures(s, maps, n_maps);

@@ -27,3 +27,10 @@ for compiler in gcc clang; do
 	ran=1
 done
 [ "${ran:-}" ] || skip "no compiler"
+
+# Without any name, unwind table or line the loops are still there, by address, one in the other.
+cc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -o bare "$SOURCE/tests/structure/figure1.c" || fail "cannot compile"
+strip -s bare
+run 0 "$CPPROF" record -q -o bare.data -- ./bare 0.4
+run 0 "$CPPROF" report --view tree --no-pager bare.data
+[ "$(grep -c 'loop at bare+0x' run.log)" -ge 2 ] || { cp run.log tree.log; fail "a stripped program has no loops"; }

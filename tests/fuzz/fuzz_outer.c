@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_outer: what a raw recording says of stacks beyond their snapshots, and samples that follow, all
+ * hostile.
+ *
+ * input: any number of: u8 kind (0: a sample, else a record), u8 thread, u16 length, as many bytes; for a
+ * sample the first eight are its sp
+ */
+#include <stdlib.h>
+
+#include "collector/outer_stack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Everything that is pointed to must be there. */
+static void touch(const struct sample *sample)
+{
+	volatile uint8_t sink = 0;
+
+	if (sample->n_outer > OUTER_PAGES_MAX || sample->outer_start % STACK_PAGE)
+		abort();
+	for (uint32_t i = 0; i < sample->n_outer; i++)
+		if (sample->outer[i].at)
+			sink = sample->outer[i].at[0] + sample->outer[i].at[STACK_PAGE - 1];
+	(void)sink;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct reader r = reader_of((struct bytes){ data, size });
+	struct outer_stacks *stacks = outer_stacks_new();
+
+	while (reader_left(&r) >= 4) {
+		uint8_t kind = read_u8(&r), tid = read_u8(&r);
+		struct bytes payload = read_bytes(&r, read_u16(&r));
+		if (kind) {
+			outer_stacks_take(stacks, tid, payload);
+			continue;
+		}
+		struct reader sp = reader_of(payload);
+		struct sample sample = { .stack_was_full = true, .regs = { .known = 1ull << isa_x86_64.sp } };
+		sample.regs.value[isa_x86_64.sp] = read_u64(&sp);
+		outer_stacks_join(stacks, tid, &isa_x86_64, &sample);
+		touch(&sample);
+	}
+	outer_stacks_free(stacks);
+	return 0;
+}

@@ -107,6 +107,8 @@ static int check(const struct recording_options *options, const char *command)
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
+	if (options->outer_bytes > SOURCE_OUTER_BYTES)
+		return cmd_usage(command, "--outer-stack is at most %uk", SOURCE_OUTER_BYTES >> 10);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them", options->format);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
@@ -137,7 +139,7 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "of the stack copied with each sample (16k, at most 65528)" },
 		{ 0, "outer-stack", OPTION_SIZE, &options->outer_bytes, "BYTES",
-		  "beyond that, copied where a stack is deeper; needs root (8m; 0 = none)" },
+		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = none)" },
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "follow new threads and children (default)" },

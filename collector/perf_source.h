@@ -37,7 +37,7 @@ struct perf_source_options {
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528
-#define SOURCE_OUTER_BYTES (8u << 20) /* what most systems let a stack grow to */
+#define SOURCE_OUTER_BYTES (8u << 20) /* what most systems let a stack grow to; no more can be had */
 
 /*
  * -EACCES, -EPERM: not ours to profile; -ESRCH: no such process; -ENOTSUP: a 32-bit program. images is

@@ -74,4 +74,6 @@ run 0 "$CPPROF" record --outer-stack 0 -o o.data -- "$PATHS" 0.3 2500 100000
 facts o.data
 fact "end snapshot_ended"
 says "--stack-size 65528"
+run 2 "$CPPROF" record --outer-stack 9m -o o.data -- true
+says "at most 8192k"
 exit 0

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cmd/step_go.h"
 #include "collector/perf_tape.h"
 #include "collector/shadow.h"
 #include "collector/step_machine.h"
@@ -28,6 +29,7 @@ struct step_session {
 	struct stepper *stepper;
 	struct step_space *space;
 	struct shadow shadow;
+	struct step_go go;
 	struct unwinder *unwinder;
 	struct perf_tape *tape; /* NULL = none */
 	FILE *truth_file;       /* NULL = none */
@@ -108,6 +110,7 @@ static void follow_insn(struct step_session *s, const struct step *step)
 		.flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp, .region = region(s)
 	};
 
+	step_go_place(&s->go, s->stepper, &done.region, &done.sp);
 	if (step->is_signal_return) {
 		shadow_signal_return(&s->shadow, pc, sp, done.region);
 		return;
@@ -118,6 +121,17 @@ static void follow_insn(struct step_session *s, const struct step *step)
 	if (step->flow != FLOW_NEXT && step->flow != FLOW_BRANCH && step->flow != FLOW_JUMP)
 		done.ra = stepper_ra(s->stepper);
 	shadow_step(&s->shadow, &done);
+	/* What Go's runtime calls on a stack it has just gone to is a stack of its own. */
+	if (s->go.stacks && (step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT))
+		s->shadow.is_settled = true;
+}
+
+static void begin_go(struct step_session *s)
+{
+	uint64_t pc = reg(s, s->stepper->isa->pc), vaddr = 0;
+	image_id image = unwinder_locate(s->unwinder, s->stepper->pid, pc, &vaddr);
+
+	step_go_begin(&s->go, images_get(s->images, image), pc - vaddr);
 }
 
 static int begin_program(struct step_session *s, struct diag *diag)
@@ -125,6 +139,7 @@ static int begin_program(struct step_session *s, struct diag *diag)
 	int error = s->options.skips_loader ? stepper_skip_loader(s->stepper, diag) : 0;
 
 	step_space_exec(s->space);
+	begin_go(s);
 	shadow_reset(&s->shadow, region(s));
 	return error;
 }
@@ -172,8 +187,11 @@ static void note_truth(struct step_session *s)
 
 	vec_clear(&s->truth.pcs);
 	vec_push(&s->truth.pcs, reg(s, s->stepper->isa->pc));
-	while ((entry = shadow_walk_next(&walk)))
+	while ((entry = shadow_walk_next(&walk))) {
 		vec_push(&s->truth.pcs, entry->ra);
+		if (step_go_begins(&s->go, entry->ra))
+			return;
+	}
 }
 
 static void show_sample(struct step_session *s, const struct event *event)
@@ -228,6 +246,10 @@ static void sample(struct step_session *s)
 	s->next = s->stepper->n_steps + 1 + next_random(s) % (2 * s->options.interval);
 	struct event event = make_sample(s);
 	note_truth(s);
+	if (!step_go_is_whole(&s->go, s->truth.pcs.at, s->truth.pcs.n)) {
+		s->tally.unjudged++;
+		return;
+	}
 	unwinder_walk(s->unwinder, &event, &s->stack);
 	bool is_exact = step_judge(&s->truth, &s->stack, &right) == OUTCOME_EXACT;
 	if (!is_exact && is_overwritten(s)) {
@@ -322,6 +344,7 @@ int step_session_close(struct step_session *s, struct diag *diag)
 	stepper_stop(s->stepper);
 	step_space_free(s->space);
 	shadow_done(&s->shadow);
+	step_go_done(&s->go);
 	unwinder_free(s->unwinder);
 	stack_done(&s->stack);
 	vec_done(&s->truth.pcs);

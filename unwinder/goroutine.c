@@ -8,19 +8,22 @@
 #include "binary/gopclntab.h"
 
 static const struct go_name {
-	const char *name; /* behind "runtime." */
+	const char *name;
 	enum go_role role;
 } go_names[] = {
-	{ "goexit", GO_EXIT },
-	{ "asmcgocall", GO_SWITCH },
-	{ "asmcgocall_no_g", GO_SWITCH },
-	{ "asmcgocall_landingpad", GO_SWITCH },
-	{ "cgocallback", GO_SWITCH },
-	{ "mcall", GO_BEGIN },
-	{ "morestack", GO_BEGIN },
-	{ "mstart", GO_SWITCH },
-	{ "rt0_go", GO_SWITCH },
-	{ "systemstack", GO_BEGIN },
+	{ "gogo", GO_BETWEEN },
+	{ "main", GO_BEGIN }, /* of the entry point; the program's own is main.main */
+	{ "runtime.asmcgocall", GO_SWITCH },
+	{ "runtime.asmcgocall_landingpad", GO_SWITCH },
+	{ "runtime.asmcgocall_no_g", GO_SWITCH },
+	{ "runtime.cgocallback", GO_SWITCH },
+	{ "runtime.goexit", GO_EXIT },
+	{ "runtime.gogo", GO_BETWEEN },
+	{ "runtime.mcall", GO_BEGIN },
+	{ "runtime.morestack", GO_BEGIN },
+	{ "runtime.mstart", GO_SWITCH },
+	{ "runtime.rt0_go", GO_SWITCH },
+	{ "runtime.systemstack", GO_BEGIN },
 };
 
 struct go_range {
@@ -42,12 +45,8 @@ static bool is_called(const char *name, const char *wanted)
 
 static enum go_role role_of(const char *name)
 {
-	static const char package[] = "runtime.";
-
-	if (strncmp(name, package, sizeof(package) - 1) != 0)
-		return GO_ORDINARY;
 	for (size_t i = 0; i < ARRAY_LEN(go_names); i++)
-		if (is_called(name + sizeof(package) - 1, go_names[i].name))
+		if (is_called(name, go_names[i].name))
 			return go_names[i].role;
 	return GO_ORDINARY;
 }

@@ -18,9 +18,10 @@
 
 enum go_role {
 	GO_ORDINARY,
-	GO_EXIT,   /* goroutines return here; nobody called them, so no call stands before the address */
-	GO_BEGIN,  /* what it calls runs on a new stack */
-	GO_SWITCH, /* the same, unless it can be shown that the thread was there already */
+	GO_EXIT,    /* goroutines return here; nobody called them, so no call stands before the address */
+	GO_BEGIN,   /* what it calls runs on a new stack */
+	GO_BETWEEN, /* goes from one stack to another: on neither while it runs */
+	GO_SWITCH,  /* the same, unless it can be shown that the thread was there already */
 };
 
 struct go_stacks;

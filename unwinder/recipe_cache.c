@@ -380,6 +380,9 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	if (ret->recipes.recipe[0] == RECIPE_NONE)
 		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return);
 	ret->is_root = template_is_entry(code->image, code->frames, at);
+	enum go_role role = go_stacks_role(code->go, at);
+	if (!is_return && (role == GO_BETWEEN || role == GO_BEGIN)) /* before the change, or behind it? */
+		ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
 	if (!is_return)
 		return;
 	find_call(cache, code->image, vaddr, ret);

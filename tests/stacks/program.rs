@@ -39,9 +39,10 @@ fn round(n: u64) -> u64 {
 }
 
 fn main() {
+    let first = (0..400).map(round).fold(0, u64::wrapping_add);
     let threads: Vec<_> = (0..2)
         .map(|t| std::thread::spawn(move || (0..3000).map(|n| round(n + t)).fold(0, u64::wrapping_add)))
         .collect();
-    let total = threads.into_iter().map(|t| t.join().unwrap()).fold(0, u64::wrapping_add);
+    let total = threads.into_iter().map(|t| t.join().unwrap()).fold(first, u64::wrapping_add);
     std::process::exit((total == 1) as i32);
 }

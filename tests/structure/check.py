@@ -266,6 +266,20 @@ def invariants(structure, problems):
         end = start + length
 
 
+def check_flat(structure, problems):
+    """Alien code is flat: at each level of a nest of m loops at most one context, and the function's own, m + 2 with its callees'."""
+    scopes = structure["scopes"]
+    for index, scope in enumerate(scopes):
+        if scope["kind"] == "inline" and scopes[scope["parent"]]["kind"] == "inline":
+            problems.append(f"{structure['function']}: alien code in alien code")
+        chain, at = [], index
+        while at > 0:
+            chain.append(scopes[at]["kind"])
+            at = scopes[at]["parent"]
+        if chain.count("inline") + 1 > chain.count("loop") + 2:
+            problems.append(f"{structure['function']}: {chain.count('inline') + 1} contexts for {chain.count('loop')} loops")
+
+
 def structures(binary, *options):
     """One after the other: those of a large binary do not fit into memory at once."""
     with tempfile.TemporaryFile("w+") as errors:
@@ -309,6 +323,8 @@ def run_case(program, command, show):
     options = ["--lines", "--pieces"] + (["--alien-only"] if "alien" in tags else [])
     for structure in structures(binary, *options):
         invariants(structure, problems)
+        if "alien" in tags:
+            check_flat(structure, problems)
         by_name.setdefault(plain(structure["function"]), structure)
     for wanted in expectations(HERE / "programs" / program, tags):
         structure = by_name.get(wanted.name) or by_name.get(wanted.name.rstrip("_"))

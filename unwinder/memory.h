@@ -28,7 +28,8 @@ enum memory_status {
 
 /*
  * What a walk depended on, in the order of its steps. A register that is not needed for the way out (most
- * that are restored are not) makes no difference: so each note says which register it was for.
+ * that are restored are not) makes no difference: so each note says which register it was for. Memory notes for
+ * itself; code of the walk that looks at a register must note it, or recall takes stacks for the same that are not.
  */
 enum note_kind {
 	NOTE_STEP, /* an attempt to leave frame number `addr` begins */

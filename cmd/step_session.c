@@ -86,9 +86,10 @@ static uint64_t reg(const struct step_session *s, unsigned number)
 	return s->stepper->regs.value[number];
 }
 
+/* Of the stack that sp is on: an empty one, as a coroutine's is at first, has sp right behind its last byte. */
 static uint64_t region(struct step_session *s)
 {
-	return step_space_end(s->space, reg(s, s->stepper->isa->sp));
+	return step_space_end(s->space, reg(s, s->stepper->isa->sp) - 1);
 }
 
 static void enter_handler(struct step_session *s)

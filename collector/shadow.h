@@ -9,7 +9,8 @@
  * is nobody's, which is_settled tells.
  *
  * Each piece of memory that serves as a stack (a signal's, a coroutine's) has its own list: addresses
- * of two stacks say nothing about each other.
+ * of two stacks say nothing about each other. Two stacks in one mapping, as two arrays of a program are,
+ * cannot be told apart: there the shadow itself is wrong.
  *
  * Pure: it is told what happened and reads nothing.
  */

@@ -31,6 +31,11 @@ for flags in "-O0" "-O2" "-O2 -fomit-frame-pointer -fno-asynchronous-unwind-tabl
 		check "jumps $flags, $mode" 93 -i 20 --skip-loader --unwind $mode -- "$work/jumps"
 	done
 done
+# swapcontext keeps its return address in the context alone: what is sampled in it is cut short, never wrong.
+$cc -O2 -o "$work/coroutines" "$source/tests/e2e/steps/coroutines.c" || exit 1
+for mode in auto analysis; do
+	check "coroutines, $mode" 50 -i 10 --skip-loader --unwind $mode -- "$work/coroutines"
+done
 if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
 	check "exceptions" 99.9 -i 200 --skip-loader -- "$work/throws"

@@ -25,25 +25,23 @@ def check(what, ok, detail=""):
 
 
 def attach(target, *options, **more):
-    process = subprocess.Popen([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "a.data", *options], stderr=subprocess.PIPE, text=True, **more)
-    time.sleep(0.3)
-    if process.poll() in (3, 5):
-        print("skipped: cannot attach here: " + process.stderr.read().strip().replace("\n", " "))
-        target.kill()
-        sys.exit(77)
-    return process
+    return subprocess.Popen([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "a.data", *options], stderr=subprocess.PIPE, text=True, **more)
 
 
 def stop(process):
-    process.send_signal(signal.SIGINT)
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
+    if process.returncode == 3:
+        print("skipped: cannot attach here: " + errors.strip().replace("\n", " "))
+        sys.exit(77)
     check("attach ends well", process.returncode == 0, (process.returncode, errors))
 
 
 def watch(target):
     """Three versions, each whole, each with more samples than the one before."""
     process, seen, torn, end = attach(target, "--watch", "w.json", "--interval", "0.2"), {}, [], time.monotonic() + PATIENCE
-    while len(seen) < 3 and time.monotonic() < end:
+    while len(seen) < 3 and time.monotonic() < end and process.poll() is None:
         try:
             with open("w.json", "rb") as file:
                 version, text = os.fstat(file.fileno()).st_ino, file.read()
@@ -69,7 +67,7 @@ def stream(target):
     with open("s.ndjson", "w") as to:
         process = attach(target, "--stream", "0.2", stdout=to)
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and open("s.ndjson").read().count('"t":"end"') < 2:
+        while time.monotonic() < end and process.poll() is None and open("s.ndjson").read().count('"t":"end"') < 2:
             time.sleep(0.02)
         stop(process)
     checked = subprocess.run([CPPROF, "check", "s.ndjson"], capture_output=True, text=True)

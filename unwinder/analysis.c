@@ -220,3 +220,28 @@ const char *analysis_name(struct analysis *analysis, uint64_t vaddr)
 
 	return index != FUNCTION_NONE && analysis->functions->at[index].start == vaddr ? analysis->functions->at[index].name : NULL;
 }
+
+#define MAX_LEADING 4096 /* bytes of a helper that are looked at */
+
+bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, from);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+	const struct isa *isa = analysis->functions->isa;
+	struct insn insn = { .flow = FLOW_STOP };
+
+	if (!f || f->start != from || f->end - from > MAX_LEADING)
+		return false;
+	for (uint64_t at = from; at < f->end; at += insn.len) {
+		if (isa->decode(image_code(analysis->image, at), at, &insn) < 0 || insn.len == 0)
+			return false;
+		bool jumps = insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH;
+		bool leaves = jumps && (insn.target < from || insn.target >= f->end);
+		if (insn.flow == FLOW_JUMP_INDIRECT || (leaves && insn.target != to))
+			return false;
+	}
+	bool runs_on = insn.flow != FLOW_JUMP && insn.flow != FLOW_RETURN && insn.flow != FLOW_STOP;
+	return !runs_on || f->end == to;
+}

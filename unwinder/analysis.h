@@ -22,6 +22,11 @@ void analysis_free(struct analysis *analysis);
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
+/*
+ * Does the function which starts at `from`, where it does not return, lead to the start of `to` and nowhere
+ * else: by a jump, or by running on into it?
+ */
+bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
 /* The name of the function or stub that starts at vaddr; NULL if it has none. */
 const char *analysis_name(struct analysis *analysis, uint64_t vaddr);
 /* Functions analysed so far. */

@@ -244,6 +244,15 @@ uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t 
 	return code && code->analysis ? analysis_kept(code->analysis, vaddr) : 0;
 }
 
+uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uint64_t called, uint64_t vaddr)
+{
+	struct code *code = code_of(cache, image);
+
+	if (!code || !code->analysis || !analysis_leads_only_to(code->analysis, called, vaddr))
+		return 0;
+	return analysis_kept(code->analysis, called) & analysis_kept(code->analysis, vaddr);
+}
+
 /* ---- places ------------------------------------------------------------------------------------- */
 
 static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi,

@@ -54,6 +54,9 @@ uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
 /* Registers that the function which starts at vaddr does not write itself; 0 if that is not known. */
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
+/* The same for a call of `called` that has led to the function at vaddr: what neither has changed; 0 if it need not
+ * have led straight there. */
+uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uint64_t called, uint64_t vaddr);
 /* Does vaddr lie in the function whose unwind entry starts at `function`? */
 bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr);
 /* Functions compiled so far. */

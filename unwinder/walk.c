@@ -134,12 +134,15 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 	uint64_t kept =
 		walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
-	bool is_called = attempt->verdict == VERDICT_VALID || attempt->caller.place.call == CALL_INDIRECT;
-	if (attempt->caller.place.wants)
+	const struct place *callee = &walk->here.place, *caller = &attempt->caller.place;
+	bool is_called = attempt->verdict == VERDICT_VALID || caller->call == CALL_INDIRECT;
+	if (caller->wants)
 		memory_note(&walk->walker->memory, NOTE_USE, 0, UINT64_MAX);
-	if (!wanted || !is_called)
+	if (!wanted || (!is_called && attempt->caller.image != walk->here.image))
 		return;
-	kept &= recipe_cache_kept(walk->walker->cache, walk->here.image, walk->here.place.function);
+	kept &= is_called ? recipe_cache_kept(walk->walker->cache, walk->here.image, callee->function)
+			  : recipe_cache_kept_since(walk->walker->cache, walk->here.image,
+						    caller->call_target, callee->function);
 	for (uint64_t left = kept; left; left &= left - 1) {
 		int reg = __builtin_ctzll(left);
 		attempt->step->regs.value[reg] = walk->regs->value[reg];
@@ -283,7 +286,8 @@ static bool try_managed(struct walk *walk, struct attempt *attempt)
 	struct walker *walker = walk->walker;
 
 	/* An interpreter's registers count where it was interrupted, its frame pointer everywhere. */
-	memory_note(&walker->memory, NOTE_USE, 0, walk->is_interrupted ? UINT64_MAX : 1ull << walker->isa->fp);
+	memory_note(&walker->memory, NOTE_USE, 0,
+		    walk->is_interrupted ? UINT64_MAX : 1ull << walker->isa->fp);
 	enum managed_kind kind =
 		managed_frame(walker->isa, walk->regs, &walker->memory, walk->is_interrupted);
 	struct attempt managed;

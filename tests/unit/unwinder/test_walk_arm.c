@@ -41,6 +41,11 @@ enum {
 	OVER_ONE = 0x17e0,
 	OVER_ONE_CALLS = 0x17e8,
 	OVER_TWO_CALLED = 0x1804,
+	THROUGH = 0x1900, /* the same with a helper that runs on into another */
+	THROUGH_CALLS = 0x1908,
+	THROUGH_FIRST = 0x1910,
+	THROUGH_SECOND = 0x1914,
+	THROUGH_CALLED = 0x1924,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -70,6 +75,10 @@ static void write_text(uint8_t *text)
 	PUT(OVER_TWO, 0xaa1e03ef, 0x94000007, 0xd65f01e0); /* mov x15,x30; bl over_one; ret x15 */
 	PUT(OVER_ONE, 0xaa1e03ee, 0x97ffffcf, 0xd65f01c0); /* mov x14,x30; bl helper; ret x14 */
 	PUT(OVER_TWO_CALLED - 4, 0x97fffff0, 0xd4200000);
+	PUT(THROUGH, 0xaa1e03ef, 0x94000003, 0xd65f01e0); /* mov x15,x30; bl first; ret x15 */
+	PUT(THROUGH_FIRST, 0x91000400);                   /* add x0,x0,#1 */
+	PUT(THROUGH_SECOND, 0x91000400, 0xd65f03c0);      /* add x0,x0,#1; ret */
+	PUT(THROUGH_CALLED - 4, 0x97fffff8, 0xd4200000);
 	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
 	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
 	    0xd503201f);
@@ -87,6 +96,10 @@ static void write_frames(struct writer *eh)
 	frame_fde(eh, EH, cie, OVER_TWO, 12, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, OVER_ONE, 12, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, OVER_TWO_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, THROUGH, 12, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, THROUGH_FIRST, 4, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, THROUGH_SECOND, 8, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, THROUGH_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
 	for (uint64_t function = BY_HAND; function <= CARELESS; function += CARELESS - BY_HAND) {
 		frame_fde(eh, EH, cie, function, 16, 0, PROGRAM(0));
 		frame_fde(eh, EH, cie, function + HELPER - BY_HAND, 8, 0, PROGRAM(0));
@@ -243,6 +256,20 @@ TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, BY_HAND_CALLS);
 	CHECK_EQ(s.stack.frames.at[2].vaddr, BY_HAND_CALLED);
+	scene_done(&s);
+}
+
+TEST(walk_keeps_registers_over_a_helper_that_runs_on_into_another)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X15] = BIAS + THROUGH_CALLED;
+	WALK(&s, THROUGH_SECOND + 4, BIAS + THROUGH_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, THROUGH_CALLED);
+	/* not what a call of something else has led to */
+	WALK(&s, HELPER + 4, BIAS + THROUGH_CALLS, 0, 0);
+	CHECK(s.stack.end != STACK_COMPLETE);
 	scene_done(&s);
 }
 

@@ -12,6 +12,7 @@
 #include <gelf.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,8 +29,13 @@
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
+#define FIRST_BLOCK_LOG2 6
+
+/* Blocks double in size and stay where they are, so that readers need no lock. */
 struct images {
-	VEC(struct image *) images;
+	struct image **blocks[32 - FIRST_BLOCK_LOG2];
+	atomic_size_t n;
+	pthread_mutex_t lock; /* of adding, and of the maps */
 	struct map by_file, by_build_id;
 };
 
@@ -261,29 +267,49 @@ static int parse_elf(struct image *image, struct diag *diag)
 
 struct images *images_new(void)
 {
-	return alloc_zero(1, sizeof(struct images));
+	struct images *images = alloc_zero(1, sizeof(*images));
+
+	pthread_mutex_init(&images->lock, NULL);
+	return images;
 }
 
 void images_free(struct images *images)
 {
 	if (!images)
 		return;
-	for (size_t i = 0; i < images->images.n; i++)
-		image_free(images->images.at[i]);
-	vec_done(&images->images);
+	for (size_t i = 0; i < images_count(images); i++)
+		image_free(images_get(images, (image_id)i));
+	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
+		free(images->blocks[i]);
 	map_done(&images->by_file);
 	map_done(&images->by_build_id);
+	pthread_mutex_destroy(&images->lock);
 	free(images);
 }
 
 size_t images_count(const struct images *images)
 {
-	return images->images.n;
+	return atomic_load_explicit(&images->n, memory_order_acquire);
+}
+
+/* Block b holds the ids from (2^b - 1) first blocks on. */
+static unsigned block_of(image_id id, size_t *ret_index)
+{
+	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
+	unsigned log2 = 63u - (unsigned)__builtin_clzll(position);
+
+	*ret_index = (size_t)(position - (1ull << log2));
+	return log2 - FIRST_BLOCK_LOG2;
 }
 
 struct image *images_get(const struct images *images, image_id id)
 {
-	return id < images->images.n ? images->images.at[id] : NULL;
+	size_t index;
+
+	if (id >= images_count(images))
+		return NULL;
+	unsigned block = block_of(id, &index);
+	return images->blocks[block][index];
 }
 
 static uint64_t file_key(const struct stat *st)
@@ -299,9 +325,14 @@ static uint64_t build_id_key(const struct build_id *id)
 
 static image_id add(struct images *images, struct image *image)
 {
-	image_id id = (image_id)images->images.n;
+	image_id id = (image_id)images_count(images);
+	size_t index;
+	unsigned block = block_of(id, &index);
 
-	vec_push(&images->images, image);
+	if (!images->blocks[block])
+		images->blocks[block] = alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
+	images->blocks[block][index] = image;
+	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
 	return id;
 }
 
@@ -331,7 +362,7 @@ static int finish(struct images *images, struct image **image, image_id *ret, st
 		return 0;
 	}
 	if ((*image)->build_id.len)
-		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images->images.n);
+		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images_count(images));
 	*ret = add(images, *image);
 	*image = NULL;
 	return 0;
@@ -374,9 +405,17 @@ static int open_fd(struct images *images, int fd, const char *path, size_t read_
 	return error;
 }
 
+static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+{
+	pthread_mutex_lock(&images->lock);
+	int error = open_fd(images, fd, path, read_limit, ret, diag);
+	pthread_mutex_unlock(&images->lock);
+	return error;
+}
+
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
 {
-	return open_fd(images, fd, path, READ_LIMIT, ret, diag);
+	return open_locked(images, fd, path, READ_LIMIT, ret, diag);
 }
 
 static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
@@ -386,7 +425,7 @@ static int open_path(struct images *images, const char *path, size_t read_limit,
 
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	return open_fd(images, fd, path, read_limit, ret, diag);
+	return open_locked(images, fd, path, read_limit, ret, diag);
 }
 
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
@@ -408,20 +447,31 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 	if (elf.len)
 		memcpy(image->private->map, elf.at, elf.len);
 	image->file = (struct bytes){ image->private->map, elf.len };
-	return finish(images, &image, ret, diag);
+	pthread_mutex_lock(&images->lock);
+	int error = finish(images, &image, ret, diag);
+	pthread_mutex_unlock(&images->lock);
+	return error;
 }
 
-image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
 {
-	for (size_t i = 0; i < images->images.n; i++) {
-		const struct image *image = images->images.at[i];
+	for (image_id i = 0; i < images_count(images); i++) {
+		const struct image *image = images_get(images, i);
 		bool same_id = build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
 		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
-			return (image_id)i;
+			return i;
 	}
 
 	struct image *image = image_new(kind, name);
 	if (build_id)
 		image->build_id = *build_id;
 	return add(images, image);
+}
+
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+{
+	pthread_mutex_lock(&images->lock);
+	image_id id = add_pseudo(images, kind, name, build_id);
+	pthread_mutex_unlock(&images->lock);
+	return id;
 }

@@ -64,7 +64,7 @@ struct image {
 	struct image_private *private;
 };
 
-/* The registry: owns every image, hands out ids in order of first sight. */
+/* The registry: owns every image, hands out ids in order of first sight. Any thread may add and look. */
 struct images;
 struct images *images_new(void);
 void images_free(struct images *images);

@@ -14,7 +14,7 @@
 #include "cmd/symbol_options.h"
 #include "cmd/output.h"
 #include "collector/perf_file.h"
-#include "profile/builder.h"
+#include "profile/crew.h"
 #include "profile/resolve.h"
 
 struct import {
@@ -22,6 +22,7 @@ struct import {
 	const char *path, *output, *command_line;
 	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
 	enum unwind_mode unwind;
+	uint64_t n_workers; /* 0 = by the number of CPUs */
 	double min_quality;
 	struct symbol_options symbols;
 	int verbosity;
@@ -29,29 +30,23 @@ struct import {
 
 	struct images *images;
 	struct source *source;
-	struct unwinder *unwinder;
-	struct builder *builder;
+	struct crew *crew;
 	pid_t first_pid; /* %p in the output's name */
 	bool has_kernel; /* stacks go into the kernel */
 };
 
-static void take_event(struct import *import, const struct event *event, struct stack *stack)
+static void take_event(struct import *import, const struct event *event)
 {
 	if (!import->first_pid)
 		import->first_pid = event->pid;
-	if (event->kind != EVENT_SAMPLE) {
-		unwinder_event(import->unwinder, event);
-		builder_event(import->builder, event);
-		return;
-	}
-	import->has_kernel |= event->sample.n_kernel_pc > 0;
-	unwinder_walk(import->unwinder, event, stack);
-	builder_sample(import->builder, event, stack);
+	if (event->kind == EVENT_SAMPLE)
+		import->has_kernel |= event->sample.n_kernel_pc > 0;
+	crew_event(import->crew, event);
 }
 
 static void tell(const struct import *import, const char *note)
 {
-	builder_note(import->builder, note); /* which keeps each once */
+	builder_note(crew_builder(import->crew), note); /* which keeps each once */
 	if (!import->is_quiet)
 		fprintf(stderr, "cpprof: %s\n", note);
 }
@@ -73,14 +68,12 @@ static void tell_notes(const struct import *import)
 
 static int read_events(struct import *import, struct diag *diag)
 {
-	struct stack stack = { 0 };
 	struct event event;
 	int status;
 
 	while ((status = source_next(import->source, &event, -1, diag)) > 0)
-		take_event(import, &event, &stack);
+		take_event(import, &event);
 	tell_notes(import);
-	stack_done(&stack);
 	return status;
 }
 
@@ -100,7 +93,7 @@ static int write_profile(struct import *import, struct output *output, struct pr
 
 static int finish(struct import *import, struct diag *diag)
 {
-	struct profile *profile = builder_finish(import->builder, unwinder_stats(import->unwinder));
+	struct profile *profile = crew_finish(import->crew);
 	struct output output;
 
 	profile->run.mode = intern_add(&profile->strings, "import");
@@ -119,7 +112,7 @@ static int finish(struct import *import, struct diag *diag)
 
 static int run(struct import *import)
 {
-	struct unwinder_options options = { .mode = import->unwind };
+	struct crew_options options = { .n_workers = (unsigned)import->n_workers, .unwinding = { .mode = import->unwind } };
 	struct diag diag = { 0 };
 
 	import->images = images_new();
@@ -131,15 +124,13 @@ static int run(struct import *import)
 		images_free(import->images);
 		return cmd_fail(&diag);
 	}
-	import->unwinder = unwinder_new(import->images, import->source->info.isa, &options);
-	import->builder = builder_new(import->images, &import->source->info);
+	import->crew = crew_new(import->images, &import->source->info, &options);
 
 	/* Damage in the middle does not cost what came before it. */
 	int fault = read_events(import, &diag) < 0 ? cmd_fail(&diag) : 0;
 	int code = finish(import, &diag);
 
-	builder_free(import->builder);
-	unwinder_free(import->unwinder);
+	crew_free(import->crew);
 	source_close(import->source);
 	images_free(import->images);
 	return fault ? fault : code;
@@ -156,6 +147,8 @@ int cmd_import(int argc, char **argv)
 		{ 0, "kallsyms", OPTION_TEXT, &import.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "workers", OPTION_POSITIVE, &import.n_workers, "N",
+		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &import.resolves, NULL, "add names and lines (on by default)" },
 		SYMBOL_SPECS(import.symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
@@ -183,6 +176,8 @@ int cmd_import(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code < 0)
 		code = symbol_options_check(&import.symbols, "import");
+	if (code < 0 && import.n_workers > CREW_MAX)
+		code = cmd_usage("import", "--workers is at most %u", CREW_MAX);
 	if (code < 0 && line.n_operands != 1)
 		code = cmd_usage("import", "name one recording");
 	if (code < 0 && import.output && strcmp(import.output, "-") == 0 && isatty(STDOUT_FILENO))

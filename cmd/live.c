@@ -100,10 +100,13 @@ static bool is_busy(struct live *live, int flags)
 	return false;
 }
 
-void live_tick(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns)
+bool live_is_due(struct live *live, uint64_t now_ns)
 {
-	if (!live->exporter || now_ns < live->next_ns || is_busy(live, WNOHANG))
-		return;
+	return live->exporter && now_ns >= live->next_ns && !is_busy(live, WNOHANG);
+}
+
+void live_write(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns)
+{
 	start(live, profile, images, options, now_ns);
 	live->next_ns = now_ns + live->interval_ns;
 }

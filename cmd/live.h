@@ -27,7 +27,9 @@ struct live {
 
 /* stream_s, watch: 0 and NULL if not asked for; -EINVAL with a diag if the file's name says no format. */
 int live_init(struct live *live, double stream_s, const char *watch, double watch_s, uint64_t now_ns, struct diag *diag);
-/* Writes if it is time to. The profile is the builder's own and is left as it is. */
-void live_tick(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns);
+/* Is it time to write, and the last writer through? */
+bool live_is_due(struct live *live, uint64_t now_ns);
+/* The profile is the builder's own and is left as it is. */
+void live_write(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns);
 /* The last interval, and the end of the writer at work. */
 void live_finish(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns);

@@ -22,7 +22,7 @@
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "collector/perf_source.h"
-#include "profile/builder.h"
+#include "profile/crew.h"
 #include "profile/resolve.h"
 #include "report/quality.h"
 
@@ -38,9 +38,7 @@ struct recording {
 	sigset_t signals, old_signals;
 	struct images *images;
 	struct source *source;
-	struct unwinder *unwinder;
-	struct builder *builder;
-	struct stack stack;
+	struct crew *crew;
 	struct output output;
 	struct checkpoint checkpoint;
 	struct live live;
@@ -96,10 +94,10 @@ static void say_progress(struct recording *r, uint64_t now)
 
 	if (!is_wanted || now < r->progress_ns + PROGRESS_NS)
 		return;
-	const struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+	struct profile_quality quality = crew_quality(r->crew);
 	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
 		(unsigned long long)((now - r->start_ns) / 1000000000u),
-		(unsigned long long)profile->quality.samples, quality_percent(&profile->quality));
+		(unsigned long long)quality.samples, quality_percent(&quality));
 	r->progress_ns = now;
 }
 
@@ -150,20 +148,11 @@ static void say_result(const struct recording *r, const struct profile *profile)
 
 static void take_event(struct recording *r, const struct event *event)
 {
-	if (event->kind == EVENT_SAMPLE) {
-		unwinder_walk(r->unwinder, event, &r->stack);
-		perf_source_stack_used(r->source, event, r->stack.reach, r->stack.end == STACK_SNAPSHOT_ENDED);
-		builder_sample(r->builder, event, &r->stack);
-		if (r->stack.end == STACK_NO_IMAGE)
-			perf_source_look_again(r->source, event->pid);
-		return;
-	}
-	unwinder_event(r->unwinder, event);
-	builder_event(r->builder, event);
+	crew_event(r->crew, event);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
-			builder_command(r->builder, event->pid, line);
+			builder_command(crew_builder(r->crew), event->pid, line);
 	}
 }
 
@@ -186,16 +175,28 @@ static void tick(struct recording *r)
 		r->is_stopped = true;
 	}
 	say_progress(r, now);
-	if (r->live.exporter) {
-		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+	if (live_is_due(&r->live, now)) {
+		struct profile *profile = crew_profile(r->crew);
 		describe(r, profile);
-		live_tick(&r->live, profile, r->images, &r->names, now);
+		live_write(&r->live, profile, r->images, &r->names, now);
 	}
 	if (checkpoint_is_due(&r->checkpoint, now)) {
-		struct profile *profile = builder_profile(r->builder, unwinder_stats(r->unwinder));
+		struct profile *profile = crew_profile(r->crew);
 		describe(r, profile);
 		checkpoint_write(&r->checkpoint, &r->output, profile, now);
 	}
+}
+
+/* Workers get what is held back for them before we wait: code that is in no file may not be there for long. */
+static int next_event(struct recording *r, struct event *ret, struct diag *diag)
+{
+	if (crew_is_holding(r->crew)) {
+		int got = source_next(r->source, ret, 0, diag);
+		if (got != -EAGAIN)
+			return got;
+		crew_flush(r->crew);
+	}
+	return source_next(r->source, ret, TICK_MS, diag);
 }
 
 static int loop(struct recording *r, struct diag *diag)
@@ -204,7 +205,7 @@ static int loop(struct recording *r, struct diag *diag)
 	unsigned n = 0;
 
 	for (;;) {
-		int got = source_next(r->source, &event, TICK_MS, diag);
+		int got = next_event(r, &event, diag);
 		if (got == 0)
 			return 0;
 		if (got < 0 && got != -EAGAIN)
@@ -273,6 +274,16 @@ static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size
 	return source->ops->read_memory(source, pid, addr, to, len);
 }
 
+/* What the walk of a sample's stack says of the next ones. */
+static void tell_source(void *context, const struct event *event, uint64_t reach, enum stack_end end)
+{
+	struct source *source = context;
+
+	perf_source_stack_used(source, event, reach, end == STACK_SNAPSHOT_ENDED);
+	if (end == STACK_NO_IMAGE)
+		perf_source_look_again(source, event->pid);
+}
+
 static int begin(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = r->options;
@@ -289,11 +300,13 @@ static int begin(struct recording *r, struct diag *diag)
 	say_notes(r);
 	say_session(r);
 
-	struct unwinder_options unwinder = { .mode = (enum unwind_mode)o->unwind,
-					     .read_code = read_code,
-					     .read_context = r->source };
-	r->unwinder = unwinder_new(r->images, r->source->info.isa, &unwinder);
-	r->builder = builder_new(r->images, &r->source->info);
+	struct crew_options crew = { .n_workers = (unsigned)o->n_workers,
+				     .unwinding = { .mode = (enum unwind_mode)o->unwind,
+						    .read_code = read_code,
+						    .read_context = r->source },
+				     .walked = tell_source,
+				     .walked_context = r->source };
+	r->crew = crew_new(r->images, &r->source->info, &crew);
 	pid_t child = perf_source_child(r->source);
 	output_init(&r->output, output_template(o),
 		    child            ? child
@@ -367,7 +380,7 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 
 static int finish(struct recording *r, struct diag *diag)
 {
-	struct profile *profile = builder_finish(r->builder, unwinder_stats(r->unwinder));
+	struct profile *profile = crew_finish(r->crew);
 	int error, code;
 
 	describe(r, profile);
@@ -388,9 +401,7 @@ static int finish(struct recording *r, struct diag *diag)
 
 static void done(struct recording *r)
 {
-	builder_free(r->builder);
-	unwinder_free(r->unwinder);
-	stack_done(&r->stack);
+	crew_free(r->crew);
 	source_close(r->source);
 	images_free(r->images);
 	output_done(&r->output);

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "collector/perf_source.h"
+#include "profile/crew.h"
 #include "report/exporter.h"
 
 #define GO_ON (-1)
@@ -109,6 +110,8 @@ static int check(const struct recording_options *options, const char *command)
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->outer_bytes > SOURCE_OUTER_BYTES)
 		return cmd_usage(command, "--outer-stack is at most %uk", SOURCE_OUTER_BYTES >> 10);
+	if (options->n_workers > CREW_MAX)
+		return cmd_usage(command, "--workers is at most %u", CREW_MAX);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them", options->format);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
@@ -154,6 +157,8 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
 		  "how to unwind (auto)" },
+		{ 0, "workers", OPTION_POSITIVE, &options->n_workers, "N",
+		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
 		  "add names, lines and loops at the end (default)" },
 		SYMBOL_SPECS(options->symbols),

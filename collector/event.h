@@ -44,6 +44,7 @@ struct sample {
 	const struct stack_page *outer;
 	uint32_t n_outer; /* 0 = there is nothing beyond, or it could not be had */
 	uint64_t outer_start;
+	uint64_t outer_thread; /* the kernel's name for whose they are, if there are any */
 	const uint64_t *kernel_pc, *user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
 };

@@ -20,7 +20,7 @@
 #define OUTER_PAGES_FIRST 64
 #define OUTER_PLACE_SHIFT 16 /* places are 64 KiB */
 
-/* Limits have keys: a thread as outer_stacks_thread names it, or a place in its process. */
+/* Limits have keys: a thread as the kernel names it, or a place in its process. */
 static inline uint64_t outer_place_key(uint64_t thread, uint64_t sp)
 {
 	return 1ull << 63 | thread >> 32 << 32 | (uint32_t)(sp >> OUTER_PLACE_SHIFT);
@@ -32,7 +32,7 @@ void outer_needs_free(struct outer_needs *needs);
 
 /* Of one walk. */
 struct outer_use {
-	uint64_t thread; /* as outer_stacks_thread names it; 0 = nothing was copied */
+	uint64_t thread; /* as the kernel names it; 0 = nothing was copied */
 	uint64_t sp;
 	uint32_t n_copied; /* pages */
 	uint32_t n_needed; /* of those, counted from the first */

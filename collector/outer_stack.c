@@ -172,13 +172,9 @@ void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa 
 	sample->outer = stacks->pages.at;
 	sample->n_outer = (uint32_t)stacks->pages.n;
 	sample->outer_start = stacks->first;
+	sample->outer_thread = stacks->thread;
 	if (stacks->first + stacks->pages.n * OUTER_PAGE >= stacks->end)
 		sample->stack_was_full = false; /* there is no more of it */
-}
-
-uint64_t outer_stacks_thread(const struct outer_stacks *stacks)
-{
-	return stacks->thread;
 }
 
 /* ---- waiting for the sample ----------------------------------------------------------------- */

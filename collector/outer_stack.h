@@ -48,9 +48,6 @@ void outer_stacks_take(struct outer_stacks *stacks, pid_t tid, struct bytes payl
  */
 void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample);
 
-/* The kernel's name for the thread of the last outline; 0 = there was none. */
-uint64_t outer_stacks_thread(const struct outer_stacks *stacks);
-
 /*
  * The kernel stamps their records a moment after their sample, though it writes them before it. They wait
  * here until what follows in the ring is read, and go into the order, and a raw file, with their sample's

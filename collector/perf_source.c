@@ -355,11 +355,8 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 
 static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)
 {
-	const struct perf_record *record = &live_of(source)->record;
-
-	/* The thread just sampled surely lives; the process's first thread may have ended before the others.
-	 */
-	return target_read_memory(record->pid == pid && record->tid ? record->tid : pid, addr, to, len);
+	(void)source;
+	return target_read_memory(pid, addr, to, len);
 }
 
 static void live_close(struct source *source)
@@ -465,7 +462,7 @@ void perf_source_stack_used(struct source *source, const struct event *event, ui
 	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full))
 		return;
 	if (sample->n_outer)
-		use.thread = outer_stacks_thread(live->outer);
+		use.thread = sample->outer_thread;
 	if (sample->n_outer && reach > sample->outer_start)
 		use.n_needed = (uint32_t)((reach - sample->outer_start + STACK_PAGE - 1) / STACK_PAGE);
 	if (outer_needs_note(live->needs, event->tid, &use, &limit))

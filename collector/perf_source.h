@@ -69,7 +69,7 @@ void perf_source_stop(struct source *source);
 void perf_source_look_again(struct source *source, pid_t pid);
 
 /*
- * A sample's stack has been walked, with memory up to reach, and has ended because there was no more of it, or not.
+ * A sample's stack has been walked, now or a little later, with memory up to reach, and has ended because there was no more of it, or not.
  * How much is copied beyond the snapshot follows what is needed.
  */
 void perf_source_stack_used(struct source *source, const struct event *event, uint64_t reach, bool is_cut_off);

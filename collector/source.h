@@ -35,7 +35,8 @@ struct source;
 struct source_ops {
 	/* See source_next. */
 	int (*next)(struct source *source, struct event *ret, int timeout_ms, struct diag *diag);
-	/* Reads target memory now; NULL where there is no live target. Returns bytes read or -errno. */
+	/* Reads target memory now; NULL where there is no live target. Returns bytes read or -errno. pid may be any
+	 * thread's: a process's first one may have ended before the others. May be called from any thread. */
 	ssize_t (*read_memory)(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len);
 	void (*close)(struct source *source);
 };

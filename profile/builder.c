@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/builder.h"
 
+#include <string.h>
 #include <sys/resource.h>
 
+#include "profile/growth.h"
 #include "profile/tasks.h"
 #include "profile/timeline.h"
-
-#define PATHS_MAX 1024 /* threads with deep stacks whose path in the tree is kept */
 
 struct builder {
 	struct profile *profile;
 	struct images *images; /* borrowed */
 	struct tasks tasks;
 	struct timeline timeline;
-	struct map path_of; /* tid -> paths */
-	VEC(struct cct_path) paths;
+	struct growth growth; /* of the profile's tree */
 	bool has_started; /* run.start_ns is known */
 	uint64_t last_ns; /* of the latest event */
 };
@@ -53,6 +52,7 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	builder->images = images;
 	builder->profile = profile;
 	builder->tasks.profile = profile;
+	builder->growth.cct = &profile->cct;
 	timeline_init(&builder->timeline);
 	add_events(profile, info);
 	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
@@ -72,22 +72,13 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	return builder;
 }
 
-static void drop_paths(struct builder *builder)
-{
-	for (size_t i = 0; i < builder->paths.n; i++)
-		vec_done(&builder->paths.at[i].nodes);
-	vec_clear(&builder->paths);
-	map_done(&builder->path_of);
-}
-
 void builder_free(struct builder *builder)
 {
 	if (!builder)
 		return;
 	tasks_done(&builder->tasks);
 	timeline_done(&builder->timeline);
-	drop_paths(builder);
-	vec_done(&builder->paths);
+	growth_done(&builder->growth);
 	profile_free(builder->profile);
 	free(builder);
 }
@@ -160,39 +151,29 @@ void builder_event(struct builder *builder, const struct event *event)
 	}
 }
 
-/* Stacks that are not numbered are short: it is quicker to look for all their frames. */
-static uint32_t add_stack(struct builder *builder, pid_t tid, const struct stack *stack)
+uint32_t builder_count(struct builder *builder, const struct event *event)
 {
-	uint32_t index = stack->serial ? map_find(&builder->path_of, (uint32_t)tid) : MAP_NONE;
+	struct profile_quality *quality = &builder->profile->quality;
+	uint64_t time_ns = since_start(builder, event->time_ns);
+	uint32_t thread = tasks_thread(&builder->tasks, event->pid, event->tid, time_ns);
 
-	if (!stack->serial)
-		return cct_add_stack(&builder->profile->cct, stack);
-	if (index == MAP_NONE) {
-		if (builder->paths.n == PATHS_MAX)
-			drop_paths(builder);
-		index = (uint32_t)builder->paths.n;
-		vec_push(&builder->paths, (struct cct_path){ 0 });
-		map_put(&builder->path_of, (uint32_t)tid, index);
-	}
-	return cct_follow_stack(&builder->profile->cct, stack, &builder->paths.at[index]);
+	timeline_add(&builder->timeline, thread, time_ns);
+	quality->samples++;
+	quality->clipped += event->sample.stack_was_clipped;
+	quality->outer += event->sample.n_outer > 0;
+	return thread;
+}
+
+bool builder_has_exited(const struct builder *builder, uint32_t thread)
+{
+	return builder->profile->threads.at[thread].exit_ns != 0;
 }
 
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack)
 {
-	struct profile *profile = builder->profile;
-	uint64_t time_ns = since_start(builder, event->time_ns);
-	uint32_t thread = tasks_thread(&builder->tasks, event->pid, event->tid, time_ns);
-	uint32_t node = add_stack(builder, event->tid, stack);
+	uint32_t thread = builder_count(builder, event);
 
-	cct_add_value(&profile->cct, node, thread, 0, 1);
-	if (event->sample.event < profile->events.n)
-		cct_add_value(&profile->cct, node, thread, 1 + event->sample.event, event->sample.weight);
-	timeline_add(&builder->timeline, thread, time_ns);
-	profile->quality.samples++;
-	profile->quality.clipped += event->sample.stack_was_clipped;
-	profile->quality.outer += event->sample.n_outer > 0;
-	if ((unsigned)stack->end < STACK_END_N)
-		profile->quality.by_end[stack->end]++;
+	growth_add(&builder->growth, event, thread, builder->profile->events.n, stack);
 }
 
 /* Images are only ever added, so those we have are those at the front. */
@@ -227,6 +208,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	update_cost(&profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
+	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
 		profile->quality.steps_by_witness[i] = stats->steps_by_witness[i];
 	timeline_copy(&builder->timeline, profile);

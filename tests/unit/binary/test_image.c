@@ -181,6 +181,28 @@ TEST(a_file_truncated_under_us_reads_as_zeroes)
 	free((void *)(uintptr_t)file.at);
 }
 
+TEST(images_stay_where_they_are)
+{
+	struct images *images = images_new();
+	struct image *seen[1000];
+	char name[16];
+
+	for (image_id i = 0; i < ARRAY_LEN(seen); i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		CHECK_EQ(images_add_pseudo(images, IMAGE_UNKNOWN, name, NULL), i);
+		seen[i] = images_get(images, i);
+		CHECK(images_get(images, i + 1) == NULL);
+	}
+	CHECK_EQ(images_count(images), ARRAY_LEN(seen));
+	for (image_id i = 0; i < ARRAY_LEN(seen); i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		CHECK(images_get(images, i) == seen[i]);
+		CHECK_STR(seen[i]->path, name);
+	}
+	CHECK(images_get(images, IMAGE_NONE) == NULL);
+	images_free(images);
+}
+
 TEST(pseudo_images_are_told_apart_by_kind_and_name)
 {
 	struct images *images = images_new();

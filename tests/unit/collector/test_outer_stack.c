@@ -151,8 +151,8 @@ TEST(outer_stack_may_have_holes)
 		write_u64(&w, outline[i]);
 	write_u64(&w, outer_hash(page_of_fives));
 	outer_stacks_take(stacks, 7, writer_bytes(&w));
-	CHECK_EQ(outer_stacks_thread(stacks), 77);
 	struct sample sample = join(stacks, 7, SP);
+	CHECK_EQ(sample.outer_thread, 77);
 	CHECK_EQ(sample.n_outer, 2);
 	CHECK(!sample.outer[0].at);
 	CHECK_EQ(sample.outer[1].at[0], 5);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parcel: copies of events, with all they point to, for another thread to open.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "collector/event.h"
+#include "unwinder/stack.h"
+
+struct parcel_item {
+	struct event event;
+	uint64_t number; /* of the sample, among all */
+	uint32_t thread; /* its row in the profile */
+	enum stack_end end; /* the answer: why its stack ended, and how far it was read */
+	uint64_t reach;
+};
+
+struct parcel {
+	VEC(struct parcel_item) items;
+	VEC(uint8_t) bytes; /* what the events point to, in their order */
+	size_t next, next_byte;
+};
+
+/* Names and paths are left out. */
+void parcel_add(struct parcel *parcel, const struct event *event, uint64_t number, uint32_t thread);
+/* In order; NULL at the end. To be called only when all have been added. */
+struct parcel_item *parcel_next(struct parcel *parcel);
+void parcel_clear(struct parcel *parcel);
+void parcel_done(struct parcel *parcel);

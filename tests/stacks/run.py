@@ -90,7 +90,7 @@ FULL = [
          " openssl speed -seconds 1 -bytes 8192 -evp aes-256-gcm; openssl speed -seconds 1 -evp chacha20-poly1305'"),
     Case("chromium", ["chromium"], "true",
          "chromium --headless=new --no-sandbox --disable-gpu --user-data-dir=$PWD/user --screenshot=$PWD/page.png "
-         f"--virtual-time-budget=4000 file://{SRC}/page.html", 97),
+         f"--virtual-time-budget=4000 file://{SRC}/page.html", 95),  # 97.4 to 98.1 seen; the rest is code without tables in which no function is known
 ]
 
 

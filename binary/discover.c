@@ -18,6 +18,8 @@
 
 #define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
+#define FIRST_EXTENT 2048u    /* ... at first: most functions are shorter, and most suspicions wrong */
+#define NEXT_EXTENT 8u        /* times as many, when that was too little */
 
 struct range {
 	uint64_t start, end;
@@ -284,6 +286,34 @@ static bool is_function(const struct flow *flow)
 	return passes;
 }
 
+/* Did what was analysed up to `end` have a way on into what lies behind it? */
+static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
+{
+	uint32_t n = flow->parts.at[0].n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool has_target = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH;
+		if (!(flow->flags.at[i] & INSN_REACHED))
+			continue;
+		if (insn->flow == FLOW_JUMP_INDIRECT || i + 1 == n ||
+		    (has_target && insn->target >= end && insn->target < limit))
+			return true;
+	}
+	return false;
+}
+
+/* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
+static void analyse_suspect(struct flow *flow, uint64_t at, uint64_t limit)
+{
+	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
+		uint64_t end = limit - at < extent ? limit : at + extent;
+		flow_analyse_range(flow, at, end);
+		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
+			return;
+	}
+}
+
 /* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
@@ -294,7 +324,7 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 
 	if (!looks_like_entry || !entry_is_plausible(d->functions, at))
 		return false;
-	flow_analyse_range(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	analyse_suspect(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
 	if (!is_function(flow))
 		return false;
 	note_ranges(d, flow, &reach);

@@ -5,8 +5,8 @@
 
 # A thread born while we attach inherits its events or gets its own, never both: then each of its samples
 # would come twice, at nearly the same time. One born before its parent's events count and gone before threads are
-# listed again is sampled without ever being announced: at most a few, more on a
-# busy machine, and never most of them.
+# listed again is sampled without ever being announced: at most one of each of the
+# eight that churn keeps alive, however busy the machine is.
 start "$BUILD/tests/e2e/churn" 300
 sleep 0.2
 for i in 1 2 3 4 5; do
@@ -15,7 +15,7 @@ for i in 1 2 3 4 5; do
 	awk '$2 == "sample" { if ($3 in last && $1 - last[$3] < 0.0005) twice++; last[$3] = $1; n++ }
 		$2 == "fork" || $2 == "comm" { known[$3] }
 		END { for (who in last) { threads++; if (!(who in known)) strangers++ }
-			if (strangers > 8 && strangers * 2 > threads) { print strangers " of " threads " threads never announced"; exit 1 }
+			if (strangers > 8) { print strangers " of " threads " threads never announced"; exit 1 }
 			if (!n || twice * 5 > n) { print twice + 0 " of " n + 0 " samples came twice"; exit 1 } }' \
 		events.log >awk.log || fail "$(cat awk.log)"
 done

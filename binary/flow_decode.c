@@ -53,14 +53,14 @@ static struct insn *next_insn(struct flow *flow)
 	return &flow->insns.at[n];
 }
 
-/* Registers that sp is set from, or that control returns through, are worth keeping over calls. */
-static uint64_t kept_by(const struct insn *insn, uint8_t sp)
+/* Registers that sp or the return address is set from, or that control returns through, are worth keeping over calls. */
+static uint64_t kept_by(const struct insn *insn, const struct isa *isa)
 {
 	uint64_t kept = 0;
 
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (e->kind == EFFECT_SET && e->reg == sp && e->base < REG_MAX)
+		if (e->kind == EFFECT_SET && (e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
 			kept |= 1ull << e->base;
 	}
 	if (insn->flow == FLOW_RETURN && insn->through < REG_MAX)
@@ -87,7 +87,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
 		flow->state_of.at[n] = FLOW_NONE;
 		flow->private->first_from.at[n] = FLOW_NONE;
-		flow->private->kept_regs |= kept_by(insn, flow->isa->sp);
+		flow->private->kept_regs |= kept_by(insn, flow->isa);
 		at += insn->len;
 	}
 	flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;

@@ -9,6 +9,7 @@
 
 #define WINDOW 32            /* walks after which a limit may sink */
 #define WORTH 4              /* one in so many must have needed what was copied */
+#define WASTE_MAX 8          /* pages a walk: what lies above the outermost frame of a thread's own stack */
 #define LEAST 4              /* pages, where it was */
 #define PLACE_PAGES 32       /* of a place at which a stack was cut off; more if it is again */
 #define PLACES_MAX 4096      /* the kernel remembers no more */
@@ -21,6 +22,7 @@ struct need {
 	uint32_t n_walks;  /* in this window, for which something was copied */
 	uint32_t n_used;   /* of them */
 	uint32_t n_needed; /* the most of them needed */
+	uint64_t n_wasted; /* pages that were copied for them and not needed */
 	uint32_t n_cut;    /* with limit 0: cut off, less those that were whole */
 	bool has_limit;    /* it was told to the kernel */
 };
@@ -81,11 +83,16 @@ static uint32_t raised(uint32_t limit)
 	return limit < OUTER_PAGES_MAX ? limit : OUTER_PAGES_MAX;
 }
 
-/* Room for twice what was needed, or none. */
+/*
+ * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack, the
+ * limit costs nothing, and the next stack may be deeper: it stays.
+ */
 static uint32_t lowered(const struct need *need)
 {
 	uint32_t limit = LEAST;
 
+	if (need->n_wasted <= (uint64_t)WASTE_MAX * need->n_walks)
+		return need->limit;
 	if (need->n_used * WORTH < need->n_walks)
 		return 0;
 	while (limit < 2 * need->n_needed)
@@ -135,11 +142,13 @@ bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_u
 	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
 	need->n_walks += use->n_copied > 0;
 	need->n_used += use->n_copied > 0 && use->n_needed > 0;
+	need->n_wasted += use->n_copied > use->n_needed ? use->n_copied - use->n_needed : 0;
 	bool is_raised = use->is_cut_off && use->n_copied >= need->limit;
 	if (!is_raised && need->n_walks < WINDOW)
 		return false;
 	uint32_t limit = is_raised ? raised(need->limit) : lowered(need);
 	need->n_walks = need->n_used = need->n_needed = 0;
+	need->n_wasted = 0;
 	return set_limit(need, limit, ret);
 }
 

@@ -4,8 +4,8 @@
  *
  * Of a thread's own stack, all that lies between the snapshot and the end of its mapping is needed. A
  * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
- * each thread has a limit. It rises at once when a walk would have needed more. Where few walks ask for what
- * was copied nothing is copied any more, but for places at which a stack was cut off once: a goroutine that
+ * each thread has a limit. It rises at once when a walk would have needed more, and sinks where much more is
+ * copied than walks ask for. Where few walks ask for what was copied nothing is copied any more, but for places at which a stack was cut off once: a goroutine that
  * needs more than its snapshot is there again.
  *
  * Pure: says what to do, knows no kernel.

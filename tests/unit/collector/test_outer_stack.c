@@ -226,6 +226,17 @@ TEST(outer_need_sinks_after_a_while_to_twice_what_was_needed)
 	outer_needs_free(needs);
 }
 
+/* Shallow for long, then deep: the first deep stack must not be cut off. */
+TEST(outer_need_does_not_sink_where_all_that_is_copied_is_needed)
+{
+	struct outer_needs *needs = outer_needs_new();
+
+	CHECK_EQ(limit_after(needs, 5000, 4, 3, false), -1);
+	CHECK_EQ(limit_after(needs, 5000, 60, 59, false), -1);
+	CHECK_EQ(limit_after(needs, 5000, 2, 0, false), -1);
+	outer_needs_free(needs);
+}
+
 /* A goroutine now and then. */
 TEST(outer_need_of_few_stacks_is_seen_by_their_place)
 {

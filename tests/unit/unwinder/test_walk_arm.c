@@ -46,6 +46,9 @@ enum {
 	THROUGH_FIRST = 0x1910,
 	THROUGH_SECOND = 0x1914,
 	THROUGH_CALLED = 0x1924,
+	JUMPS_ON = 0x1940, /* calls the helper twice, then jumps to it */
+	JUMPS_ON_CALLS = 0x194c,
+	JUMPS_ON_CALLED = 0x1964,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -79,6 +82,9 @@ static void write_text(uint8_t *text)
 	PUT(THROUGH_FIRST, 0x91000400);                   /* add x0,x0,#1 */
 	PUT(THROUGH_SECOND, 0x91000400, 0xd65f03c0);      /* add x0,x0,#1; ret */
 	PUT(THROUGH_CALLED - 4, 0x97fffff8, 0xd4200000);
+	PUT(JUMPS_ON, 0xaa1e03ef, 0x97ffff77, 0x97ffff76, 0xaa0f03fe,
+	    0x17ffff74); /* mov x15,x30; bl helper; bl helper; mov x30,x15; b helper */
+	PUT(JUMPS_ON_CALLED - 4, 0x97fffff8, 0xd4200000);
 	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
 	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
 	    0xd503201f);
@@ -100,6 +106,8 @@ static void write_frames(struct writer *eh)
 	frame_fde(eh, EH, cie, THROUGH_FIRST, 4, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, THROUGH_SECOND, 8, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, THROUGH_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, JUMPS_ON, 20, 0, PROGRAM(0));
+	frame_fde(eh, EH, cie, JUMPS_ON_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
 	for (uint64_t function = BY_HAND; function <= CARELESS; function += CARELESS - BY_HAND) {
 		frame_fde(eh, EH, cie, function, 16, 0, PROGRAM(0));
 		frame_fde(eh, EH, cie, function + HELPER - BY_HAND, 8, 0, PROGRAM(0));
@@ -256,6 +264,17 @@ TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, BY_HAND_CALLS);
 	CHECK_EQ(s.stack.frames.at[2].vaddr, BY_HAND_CALLED);
+	scene_done(&s);
+}
+
+TEST(walk_finds_it_behind_the_second_call_of_code_that_puts_it_back_and_jumps)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X15] = BIAS + JUMPS_ON_CALLED;
+	WALK(&s, HELPER + 4, BIAS + JUMPS_ON_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, JUMPS_ON_CALLED);
 	scene_done(&s);
 }
 

@@ -47,6 +47,12 @@ bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
 bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
 bool flow_holds(const struct flow *flow, uint64_t vaddr);
 
+/* flow_absorb.c: false if that is not what stands at `target`. */
+/* Code in no interval, up to where control cannot run on. */
+bool flow_absorb_gap(struct flow *flow, uint64_t target);
+/* One instruction moved away, between the jump i and a jump back. */
+bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
+
 /* flow_run.c */
 /* Gives a leader its state, whatever it had. */
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);

@@ -11,8 +11,6 @@
 #include "binary/entry.h"
 #include "binary/flow_private.h"
 
-#define MAX_GAP_INSNS 512
-
 static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
 {
 	uint64_t bit = 1ull << (i % 64);
@@ -91,32 +89,6 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 	return true;
 }
 
-static bool ends_run(const struct insn *insn)
-{
-	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP || insn->flow == FLOW_JUMP_INDIRECT;
-}
-
-/*
- * Code in no interval (a linker's veneer, cold code of a file without unwind entries) is taken in up
- * to where control cannot run on.
- */
-static bool absorb_gap(struct flow *flow, uint64_t target)
-{
-	struct bytes code = image_code(flow->functions->image, target);
-	uint64_t at = target, limit = functions_next_start(flow->functions, target);
-
-	for (unsigned n = 0; n < MAX_GAP_INSNS && at < limit; n++) {
-		struct insn insn;
-		if (flow->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
-			return false;
-		at += insn.len;
-		code = bytes_from(code, insn.len);
-		if (ends_run(&insn) || flow_holds(flow, at))
-			return at <= limit && flow_add_part(flow, target, at);
-	}
-	return false; /* runs into the next function: padding, where an unreachable case of a switch points */
-}
-
 /* May a function start here, seen from the instruction before? */
 static bool is_start_alone(const struct flow *flow, uint64_t target)
 {
@@ -159,7 +131,7 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 
 	bool may_absorb = !is_tail_call && !flow->private->is_guessing;
 
-	if (may_absorb && (f ? is_part && absorb(flow, index, target) : absorb_gap(flow, target))) {
+	if (may_absorb && (flow_absorb_detour(flow, i, target) || (f ? is_part && absorb(flow, index, target) : flow_absorb_gap(flow, target)))) {
 		uint32_t to = flow_insn_at(flow, target);
 		if (to != FLOW_NONE)
 			flow_arrive(flow, to, state, i, false);

@@ -346,6 +346,22 @@ uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
 	return low < functions->n ? functions->at[low].start : UINT64_MAX;
 }
 
+uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
+{
+	const struct text_range *range = functions_text(functions, vaddr);
+	uint64_t start = range ? range->start : vaddr;
+	size_t low = 0, high = functions->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (functions->at[middle].end <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && functions->at[low - 1].end > start ? functions->at[low - 1].end : start;
+}
+
 bool function_is_sure(const struct function *function)
 {
 	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);

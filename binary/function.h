@@ -87,6 +87,8 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr);
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end);
 /* Where the first function behind vaddr starts; UINT64_MAX if none does. */
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
+/* Where the last function before vaddr ends, or the text begins that holds it; vaddr itself lies in none. */
+uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
 /* Does something enter this function as one? A part does not count. */
 bool function_is_sure(const struct function *function);
 

@@ -9,6 +9,8 @@
 #include "unwinder/recover.h"
 
 #define MAX_OWNERS 8           /* functions tried as the owner of a part */
+#define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
+#define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
 #define MAX_SURVEY (16u << 20) /* bytes of text that may be decoded while a sample waits */
 
 /* The rows of one interval of code: a function, or a part of one. */
@@ -26,6 +28,7 @@ struct analysis {
 	struct recipes *recipes;
 	struct recipe_rows rows;  /* of all intervals, one behind the other */
 	VEC(struct interval) intervals;
+	VEC(uint32_t) pieces;     /* intervals that functions took in from elsewhere, sorted by start */
 	struct map by_start;      /* start -> interval */
 	struct map tried;         /* starts of functions that were analysed */
 	uint64_t n_analysed, text_size;
@@ -52,6 +55,7 @@ void analysis_free(struct analysis *analysis)
 	symbols_free(analysis->symbols);
 	vec_done(&analysis->rows.rows);
 	vec_done(&analysis->intervals);
+	vec_done(&analysis->pieces);
 	map_done(&analysis->by_start);
 	map_done(&analysis->tried);
 	free(analysis);
@@ -74,6 +78,30 @@ static void open_index(struct analysis *analysis)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* How many pieces start at vaddr or before it. */
+static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
+{
+	size_t low = 0, high = analysis->pieces.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (analysis->intervals.at[analysis->pieces.at[middle]].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void keep_piece(struct analysis *analysis, uint32_t interval)
+{
+	size_t at = n_pieces_up_to(analysis, analysis->intervals.at[interval].start);
+
+	vec_push(&analysis->pieces, interval);
+	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at, (analysis->pieces.n - 1 - at) * sizeof(interval));
+	analysis->pieces.at[at] = interval;
+}
+
 static void keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
@@ -89,6 +117,8 @@ static void keep_rows(struct analysis *analysis, size_t part)
 	vec_done(&rows.rows);
 	map_put(&analysis->by_start, p->start, (uint32_t)analysis->intervals.n);
 	vec_push(&analysis->intervals, interval);
+	if (part > 0)
+		keep_piece(analysis, (uint32_t)analysis->intervals.n - 1);
 }
 
 /* Once per function. */
@@ -105,23 +135,34 @@ static void analyse(struct analysis *analysis, uint32_t index)
 		keep_rows(analysis, part);
 }
 
-/* The rows that cover vaddr, given where the function or part that holds it starts. */
+static uint32_t interval_row(const struct analysis *analysis, uint32_t index, uint64_t vaddr)
+{
+	const struct interval *interval = &analysis->intervals.at[index];
+
+	if (vaddr < interval->start || vaddr >= interval->end)
+		return RECIPE_NONE;
+	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows, vaddr - interval->start);
+}
+
+/*
+ * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
+ * need not start where the index says that something does.
+ */
 static uint32_t find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
 {
 	uint32_t found = map_find(&analysis->by_start, start);
+	uint32_t row = found == MAP_NONE ? RECIPE_NONE : interval_row(analysis, found, vaddr);
+	size_t n = n_pieces_up_to(analysis, vaddr);
 
-	if (found == MAP_NONE)
-		return RECIPE_NONE;
-	const struct interval *interval = &analysis->intervals.at[found];
-	if (vaddr >= interval->end)
-		return RECIPE_NONE;
-	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows, vaddr - interval->start);
+	for (size_t back = 0; row == RECIPE_NONE && back < n && back < MAX_PIECES; back++)
+		row = interval_row(analysis, analysis->pieces.at[n - 1 - back], vaddr);
+	return row;
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /* name.cold belongs to a function called name; several may be called so. */
-static void analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part)
+static void analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part, uint64_t vaddr)
 {
 	const char *dot = strstr(part_name, ".cold");
 	size_t len = dot ? (size_t)(dot - part_name) : 0;
@@ -136,42 +177,58 @@ static void analyse_namesakes(struct analysis *analysis, const char *part_name, 
 			continue;
 		analyse(analysis, index);
 		n_tried++;
-		if (map_find(&analysis->by_start, part) != MAP_NONE)
+		if (find_row(analysis, part, vaddr) != RECIPE_NONE)
 			return;
 	}
 }
 
-static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end)
+/* The functions that jump into [start, end), until one of them turns out to hold vaddr. */
+static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
 {
-	uint64_t from[MAX_OWNERS];
-	size_t n = functions_jumpers(analysis->functions, start, end, from, MAX_OWNERS);
+	uint64_t from[MAX_JUMPERS];
+	size_t n = functions_jumpers(analysis->functions, start, end, from, MAX_JUMPERS);
+	uint64_t n_before = analysis->n_analysed;
 
-	for (size_t i = 0; i < n && i < MAX_OWNERS; i++) {
+	for (size_t i = 0; i < n && i < MAX_JUMPERS && analysis->n_analysed < n_before + MAX_OWNERS; i++) {
 		uint32_t index = functions_index(analysis->functions, from[i]);
 		if (index != FUNCTION_NONE && analysis->functions->at[index].start != start)
 			analyse(analysis, index);
-		if (map_find(&analysis->by_start, start) != MAP_NONE)
+		if (find_row(analysis, start, vaddr) != RECIPE_NONE)
 			return;
 	}
 }
 
 /*
- * Code that nothing enters as a function is analysed with the function that jumps there. False if
- * that one is not found: then the part says nothing.
+ * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
+ * not found, nothing is known of it.
  */
-static bool analyse_part(struct analysis *analysis, const struct function *part, bool is_alone)
+static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr, bool is_alone)
 {
 	struct function copy = *part; /* a survey may move the array */
 
 	if (copy.name)
-		analyse_namesakes(analysis, copy.name, copy.start);
-	if (map_find(&analysis->by_start, copy.start) != MAP_NONE)
-		return true;
-	if (!is_alone || analysis->text_size > MAX_SURVEY)
-		return false;
+		analyse_namesakes(analysis, copy.name, copy.start, vaddr);
+	uint32_t row = find_row(analysis, copy.start, vaddr);
+	if (row != RECIPE_NONE || !is_alone || analysis->text_size > MAX_SURVEY)
+		return row;
 	functions_survey(analysis->functions);
-	analyse_jumpers(analysis, copy.start, copy.end);
-	return map_find(&analysis->by_start, copy.start) != MAP_NONE;
+	analyse_jumpers(analysis, copy.start, copy.end, vaddr);
+	return find_row(analysis, copy.start, vaddr);
+}
+
+/* Between functions there is what those that jump there took in: an end they share, cold code. */
+static uint32_t gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	uint64_t start = functions_last_end(analysis->functions, vaddr);
+	uint64_t end = functions_next_start(analysis->functions, vaddr);
+	uint32_t row = find_row(analysis, start, vaddr);
+
+	if (row == RECIPE_NONE && is_alone)
+		analyse_jumpers(analysis, start, end, vaddr);
+	row = find_row(analysis, start, vaddr);
+	if (row != RECIPE_NONE)
+		*ret_function = start;
+	return row;
 }
 
 static bool is_part(const struct analysis *analysis, const struct function *f)
@@ -187,19 +244,19 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	bool may_infer = is_alone && analysis->text_size <= MAX_SURVEY;
 	uint32_t index = may_infer ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
-		return RECIPE_NONE;
+		return gap_recipe(analysis, vaddr, is_alone, ret_function);
 
 	const struct function *f = &analysis->functions->at[index];
 	uint64_t start = f->start;
 	*ret_function = start;
 	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
 		return RECIPE_NONE;
-	if (map_find(&analysis->by_start, start) == MAP_NONE) {
-		if (!is_part(analysis, f))
-			analyse(analysis, index);
-		else if (!analyse_part(analysis, f, is_alone))
-			return RECIPE_NONE;
-	}
+	uint32_t row = find_row(analysis, start, vaddr);
+	if (row != RECIPE_NONE)
+		return row;
+	if (is_part(analysis, f))
+		return part_recipe(analysis, f, vaddr, is_alone);
+	analyse(analysis, index);
 	return find_row(analysis, start, vaddr);
 }
 

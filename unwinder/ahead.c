@@ -36,17 +36,19 @@ struct path {
 
 struct ahead {
 	const struct isa *isa;
+	uint64_t lost_in_call; /* registers */
 	struct path paths[MAX_PATHS]; /* to be followed: a stack */
 	unsigned n_paths;
 	struct path now;
 	uint64_t seen[N_SEEN]; /* open hash of addresses + 1 */
 };
 
-struct ahead *ahead_new(const struct isa *isa)
+struct ahead *ahead_new(const struct isa *isa, uint64_t kept)
 {
 	struct ahead *ahead = alloc_zero(1, sizeof(*ahead));
 
 	ahead->isa = isa;
+	ahead->lost_in_call = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~(1ull << isa->sp) & ~kept;
 	return ahead;
 }
 
@@ -186,20 +188,16 @@ static void forget(struct path *path, uint64_t regs)
 		path->reg[__builtin_ctzll(left)] = unknown;
 }
 
-/* Registers that do not survive a call. */
-static uint64_t lost_in_call(const struct isa *isa)
+static void transfer(struct ahead *ahead, const struct insn *insn)
 {
-	return ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~(1ull << isa->sp);
-}
+	struct path *path = &ahead->now;
 
-static void transfer(const struct isa *isa, struct path *path, const struct insn *insn)
-{
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT) {
-		forget(path, lost_in_call(isa));
+		forget(path, ahead->lost_in_call);
 		return;
 	}
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
-		apply(isa, path, &insn->effect[i]);
+		apply(ahead->isa, path, &insn->effect[i]);
 	forget(path, insn->clobbers);
 }
 
@@ -211,11 +209,17 @@ static bool is_entry(const struct ahead_value *v, unsigned reg)
 }
 
 /* False if the value is not one a recipe can tell. */
-static bool rule_of(const struct recipe *recipe, const struct ahead_value *v, unsigned reg, struct rule *ret)
+static bool rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v, unsigned reg,
+		    struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
 	if (is_entry(v, reg))
 		return true;
+	if (reg == isa->ra && is_entry(v, v->base)) {
+		ret->kind = RULE_REG;
+		ret->from = v->base;
+		return true;
+	}
 	if (v->kind != AHEAD_SLOT || v->addend || v->is_short)
 		return false;
 	bool is_near = recipe->cfa_kind == CFA_REG && recipe->cfa_reg == v->base;
@@ -236,12 +240,15 @@ static bool set_cfa(const struct ahead_value *sp, int32_t popped, struct recipe 
 	return true;
 }
 
-/* The state right before a return; RECIPE_NONE if it does not say where the caller is. */
-static uint32_t recipe_of(const struct isa *isa, struct path *path, struct recipes *recipes)
+/*
+ * The state right before a return through register `through`, if calls do not push the return address;
+ * RECIPE_NONE if it does not say where the caller is.
+ */
+static uint32_t recipe_of(const struct isa *isa, struct path *path, uint8_t through, struct recipes *recipes)
 {
 	struct recipe recipe = { .witness = WITNESS_ANALYSIS, .trust = TRUST_GUESS };
 	const struct ahead_value *sp = &path->reg[isa->sp];
-	struct ahead_value ra = isa->call_pushes_ra ? load(isa, path, *sp) : path->reg[isa->ra];
+	struct ahead_value ra = isa->call_pushes_ra ? load(isa, path, *sp) : read_reg(path, through);
 	uint64_t wanted = isa->callee_saved | 1ull << isa->ra | (sp->is_short ? 1ull << isa->sp : 0);
 	struct rule rules[RECIPE_MAX_RULES];
 
@@ -251,7 +258,7 @@ static uint32_t recipe_of(const struct isa *isa, struct path *path, struct recip
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		const struct ahead_value *v = reg == isa->ra ? &ra : &path->reg[reg];
 		struct rule rule;
-		bool is_told = rule_of(&recipe, v, reg, &rule);
+		bool is_told = rule_of(isa, &recipe, v, reg, &rule);
 
 		if (!is_told && reg == isa->ra)
 			return RECIPE_NONE;
@@ -314,20 +321,21 @@ static bool is_epilogue(const struct ahead *ahead, ahead_code code, void *contex
 static bool follow(struct ahead *ahead, ahead_code code, void *context, struct recipes *recipes,
 		   uint32_t *ret_recipe)
 {
+	const struct isa *isa = ahead->isa;
 	struct path *path = &ahead->now;
 	struct insn insn;
 
 	*ret_recipe = RECIPE_NONE;
-	if (ahead->isa->decode(code(context, path->pc), path->pc, &insn) < 0 || insn.len == 0)
+	if (isa->decode(code(context, path->pc), path->pc, &insn) < 0 || insn.len == 0)
 		return false;
-	transfer(ahead->isa, path, &insn);
+	transfer(ahead, &insn);
 	switch ((enum insn_flow)insn.flow) {
 	case FLOW_RETURN:
-		*ret_recipe = recipe_of(ahead->isa, path, recipes);
+		*ret_recipe = recipe_of(isa, path, insn.through, recipes);
 		return false;
 	case FLOW_JUMP_INDIRECT:
 		if (is_given_back(ahead))
-			*ret_recipe = recipe_of(ahead->isa, path, recipes);
+			*ret_recipe = recipe_of(isa, path, isa->ra, recipes);
 		return false;
 	case FLOW_STOP:
 		return false;
@@ -335,7 +343,7 @@ static bool follow(struct ahead *ahead, ahead_code code, void *context, struct r
 		path->pc = insn.target;
 		if (!is_given_back(ahead) || is_epilogue(ahead, code, context, insn.target))
 			return true;
-		*ret_recipe = recipe_of(ahead->isa, path, recipes);
+		*ret_recipe = recipe_of(isa, path, isa->ra, recipes);
 		return false;
 	case FLOW_BRANCH:
 		remember(ahead, insn.target);
@@ -358,7 +366,7 @@ static void begin(struct ahead *ahead, uint64_t pc, bool is_return)
 	for (unsigned reg = 0; reg < REG_MAX; reg++)
 		path->reg[reg] = (struct ahead_value){ .kind = AHEAD_SUM, .base = (uint8_t)reg };
 	if (is_return)
-		forget(path, lost_in_call(ahead->isa));
+		forget(path, ahead->lost_in_call);
 }
 
 static bool next_path(struct ahead *ahead)

@@ -20,12 +20,13 @@
 typedef struct bytes (*ahead_code)(void *context, uint64_t pc);
 
 struct ahead;
-struct ahead *ahead_new(const struct isa *isa);
+/* kept: registers that what is called leaves alone, beyond what the calling convention says. */
+struct ahead *ahead_new(const struct isa *isa, uint64_t kept);
 void ahead_free(struct ahead *ahead);
 
 /*
  * The recipe at pc, RECIPE_NONE if no exit was found or two disagree. is_return: what was called from
- * here has not returned yet, so that only sp and the callee-saved registers count.
+ * here has not returned yet, so that only sp, the callee-saved and the kept registers count.
  */
 uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
 		      struct recipes *recipes);

@@ -39,7 +39,7 @@ struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct reci
 	jit->isa = isa;
 	jit->pages = pages;
 	jit->recipes = recipes;
-	jit->ahead = ahead_new(isa);
+	jit->ahead = ahead_new(isa, 0);
 	return jit;
 }
 

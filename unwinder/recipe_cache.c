@@ -48,6 +48,18 @@ struct recipe_cache {
 	uint64_t n_compiled;
 };
 
+/*
+ * Hand-written code may keep its return address in a register that it knows its helpers to leave alone: one that
+ * neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18). Whether those
+ * that are on the stack have left it alone is the walk's business.
+ */
+static uint64_t kept_by_hand(const struct isa *isa)
+{
+	uint64_t platform = isa->call_pushes_ra ? 0 : 7ull << 16;
+
+	return ~(isa->argument_regs | 1ull << isa->ra | platform | 1);
+}
+
 struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode)
 {
 	struct recipe_cache *cache = alloc_zero(1, sizeof(*cache));
@@ -56,7 +68,7 @@ struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *i
 	cache->isa = isa;
 	cache->mode = mode;
 	recipes_init(&cache->recipes);
-	cache->ahead = ahead_new(isa);
+	cache->ahead = ahead_new(isa, kept_by_hand(isa));
 	cache->frame_pointer = template_frame_pointer(isa, &cache->recipes);
 	return cache;
 }
@@ -298,6 +310,17 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 	return ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
 }
 
+/* Is there no more than a guess that the return address is in a register which a call has overwritten since? */
+static bool is_spent(const struct recipe_cache *cache, uint32_t recipe, bool is_return)
+{
+	if (recipe == RECIPE_NONE)
+		return true;
+	const struct recipe *it = &cache->recipes.recipes.at[recipe];
+	const struct rule *ra = recipe_rule(&cache->recipes, it, cache->isa->ra);
+
+	return is_return && !cache->isa->call_pushes_ra && it->trust == TRUST_GUESS && (!ra || ra->kind == RULE_SAME);
+}
+
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
 static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t vaddr, struct place *ret)
 {
@@ -386,8 +409,10 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	find_recipes(cache, code, at, ret);
-	if (ret->recipes.recipe[0] == RECIPE_NONE)
+	if (is_spent(cache, ret->recipes.recipe[0], is_return) && ret->recipes.recipe[1] == RECIPE_NONE) {
 		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return);
+		ret->wants = registers_wanted(cache, &ret->recipes);
+	}
 	ret->is_root = template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);
 	if (!is_return && (role == GO_BETWEEN || role == GO_BEGIN)) /* before the change, or behind it? */

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const struct isa *isa = data[0] & 1 ? &isa_x86_64 : &isa_aarch64;
 	struct bytes code = { data + 2, size - 2 };
-	struct ahead *ahead = ahead_new(isa);
+	struct ahead *ahead = ahead_new(isa, 1u << 9);
 	struct recipes recipes;
 
 	recipes_init(&recipes);

@@ -19,7 +19,7 @@ static struct bytes code_at(void *context, uint64_t pc)
 static const char *recipe_in(const struct isa *isa, struct bytes code, uint64_t offset, bool is_return)
 {
 	static char text[256];
-	struct ahead *ahead = ahead_new(isa);
+	struct ahead *ahead = ahead_new(isa, 1u << 15);
 	struct recipes recipes;
 
 	recipes_init(&recipes);
@@ -73,6 +73,18 @@ TEST(ahead_does_not_believe_that_the_return_address_survives_a_call)
 {
 	CHECK_STR(ARM(0, true, NOP, RET), "none");
 	CHECK_STR(ARM(0, false, CALL, RET), "none");
+}
+
+TEST(ahead_follows_a_return_through_another_register)
+{
+	const uint32_t ret_x15 = 0xd65f01e0;
+
+	CHECK_STR(ARM(0, false, NOP, ret_x15), "cfa=sp+0 ra=x15");
+	CHECK_STR(ARM(0, true, NOP, CALL, ret_x15), "cfa=sp+0 ra=x15");
+	CHECK_STR(ARM(0, true, NOP, 0xaa0f03fe, RET), "cfa=sp+0 ra=x15"); /* mov x30, x15 */
+	/* mov x15, x3: not what it was; ret x14: nobody says that callees keep it */
+	CHECK_STR(ARM(0, true, NOP, 0xaa0303ef, CALL, ret_x15), "none");
+	CHECK_STR(ARM(0, true, NOP, 0xd65f01c0), "none");
 }
 
 TEST(ahead_says_nothing_where_exits_disagree)

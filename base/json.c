@@ -13,14 +13,49 @@
 
 void json_init(struct json *json, FILE *to)
 {
-	*json = (struct json){ .to = to };
+	json->to = to;
+	json->depth = 0;
+	json->after_name = false;
+	json->n_pending = 0;
+}
+
+static void flush(struct json *json)
+{
+	if (json->n_pending)
+		fwrite_unlocked(json->pending, 1, json->n_pending, json->to);
+	json->n_pending = 0;
 }
 
 int json_done(struct json *json)
 {
-	assert(json->depth == 0);
+	assert(json->depth == 0 && json->n_pending == 0);
 	return fflush(json->to) != 0 || ferror(json->to) ? -EIO : 0;
 }
+
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+static void put(struct json *json, const char *bytes, size_t n)
+{
+	if (n > sizeof(json->pending) - json->n_pending)
+		flush(json);
+	if (n > sizeof(json->pending)) {
+		fwrite_unlocked(bytes, 1, n, json->to);
+		return;
+	}
+	memcpy(json->pending + json->n_pending, bytes, n);
+	json->n_pending += (uint32_t)n;
+}
+
+static void put_char(struct json *json, char c)
+{
+	if (json->n_pending == sizeof(json->pending))
+		flush(json);
+	json->pending[json->n_pending++] = c;
+}
+
+#define put_literal(json, text) put(json, text, sizeof(text) - 1)
+
+/* ---- nesting ------------------------------------------------------------------------------- */
 
 static void before_value(struct json *json)
 {
@@ -28,9 +63,15 @@ static void before_value(struct json *json)
 		json->after_name = false;
 	else if (json->depth > 0) {
 		if (json->has_members[json->depth - 1])
-			putc_unlocked(',', json->to);
+			put_char(json, ',');
 		json->has_members[json->depth - 1] = true;
 	}
+}
+
+static void after_value(struct json *json)
+{
+	if (json->depth == 0)
+		flush(json);
 }
 
 static void open_with(struct json *json, char bracket)
@@ -38,7 +79,7 @@ static void open_with(struct json *json, char bracket)
 	before_value(json);
 	assert(json->depth < JSON_MAX_DEPTH);
 	json->has_members[json->depth++] = false;
-	putc_unlocked(bracket, json->to);
+	put_char(json, bracket);
 }
 
 void json_object(struct json *json)
@@ -55,7 +96,8 @@ static void close_with(struct json *json, char bracket)
 {
 	assert(json->depth > 0 && !json->after_name);
 	json->depth--;
-	putc_unlocked(bracket, json->to);
+	put_char(json, bracket);
+	after_value(json);
 }
 
 void json_end_object(struct json *json)
@@ -67,6 +109,8 @@ void json_end_array(struct json *json)
 {
 	close_with(json, ']');
 }
+
+/* ---- strings ------------------------------------------------------------------------------- */
 
 /* Smallest code point that needs a sequence of this length: anything below is an overlong form. */
 static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -93,30 +137,48 @@ unsigned utf8_length(const char *text, size_t left)
 	return len;
 }
 
-static void put_escaped(FILE *to, unsigned char c)
+static void put_escaped(struct json *json, unsigned char c)
 {
+	static const char digits[] = "0123456789abcdef";
+	const char escape[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+
 	switch (c) {
 	case '"':
-		fputs_unlocked("\\\"", to);
+		put_literal(json, "\\\"");
 		break;
 	case '\\':
-		fputs_unlocked("\\\\", to);
+		put_literal(json, "\\\\");
 		break;
 	case '\n':
-		fputs_unlocked("\\n", to);
+		put_literal(json, "\\n");
 		break;
 	case '\t':
-		fputs_unlocked("\\t", to);
+		put_literal(json, "\\t");
 		break;
 	case '\r':
-		fputs_unlocked("\\r", to);
+		put_literal(json, "\\r");
 		break;
 	default:
 		if (c < 0x20 || c == 0x7f)
-			fprintf(to, "\\u%04x", c);
+			put(json, escape, sizeof(escape));
 		else
-			putc_unlocked(c, to);
+			put_char(json, (char)c);
 	}
+}
+
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Eight bytes at once: the top bit of a byte is set in the result if it, or one below it, is not plain. */
+static uint64_t plain_word(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = ones * 0x80;
+	uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+	uint64_t is_low = word - ones * 0x20, is_quote = quote - ones, is_backslash = backslash - ones;
+
+	return (is_low | is_quote | is_backslash | word | (word + ones)) & tops;
 }
 
 /* How many bytes at text can be written as they are: printable ASCII and nothing to escape. */
@@ -124,42 +186,46 @@ static size_t plain_run(const char *text, size_t left)
 {
 	size_t n = 0;
 
-	while (n < left && (unsigned char)text[n] >= 0x20 && (unsigned char)text[n] < 0x7f && text[n] != '"' &&
-	       text[n] != '\\')
+	for (uint64_t word; n + sizeof(word) <= left; n += sizeof(word)) {
+		memcpy(&word, text + n, sizeof(word));
+		if (plain_word(word))
+			break;
+	}
+	while (n < left && is_plain((unsigned char)text[n]))
 		n++;
 	return n;
 }
 
-static void put_string(FILE *to, const char *text)
+static void put_string(struct json *json, const char *text)
 {
 	size_t left = strlen(text);
 
-	putc_unlocked('"', to);
+	put_char(json, '"');
 	while (left) {
 		size_t run = plain_run(text, left);
-		fwrite_unlocked(text, 1, run, to);
+		put(json, text, run);
 		text += run;
 		left -= run;
 		if (!left)
 			break;
 		unsigned len = utf8_length(text, left);
 		if (len == 0)
-			fputs_unlocked("\xef\xbf\xbd", to); /* U+FFFD */
+			put_literal(json, "\xef\xbf\xbd"); /* U+FFFD */
 		else if (len == 1)
-			put_escaped(to, (unsigned char)*text);
+			put_escaped(json, (unsigned char)*text);
 		else
-			fwrite_unlocked(text, 1, len, to);
+			put(json, text, len);
 		text += len ? len : 1;
 		left -= len ? len : 1;
 	}
-	putc_unlocked('"', to);
+	put_char(json, '"');
 }
 
 void json_name(struct json *json, const char *name)
 {
 	before_value(json);
-	put_string(json->to, name);
-	putc_unlocked(':', json->to);
+	put_string(json, name);
+	put_char(json, ':');
 	json->after_name = true;
 }
 
@@ -170,7 +236,8 @@ void json_text(struct json *json, const char *text)
 		return;
 	}
 	before_value(json);
-	put_string(json->to, text);
+	put_string(json, text);
+	after_value(json);
 }
 
 void json_printf(struct json *json, const char *format, ...)
@@ -185,6 +252,25 @@ void json_printf(struct json *json, const char *format, ...)
 	free(text);
 }
 
+void json_hex(struct json *json, uint64_t value)
+{
+	char text[24];
+	size_t at = sizeof(text);
+
+	text[--at] = '"';
+	do
+		text[--at] = "0123456789abcdef"[value & 15];
+	while (value >>= 4);
+	text[--at] = 'x';
+	text[--at] = '0';
+	text[--at] = '"';
+	before_value(json);
+	put(json, text + at, sizeof(text) - at);
+	after_value(json);
+}
+
+/* ---- numbers and words --------------------------------------------------------------------- */
+
 void json_uint(struct json *json, uint64_t value)
 {
 	char digits[24];
@@ -195,7 +281,8 @@ void json_uint(struct json *json, uint64_t value)
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, json->to);
+	put(json, digits + at, sizeof(digits) - at);
+	after_value(json);
 }
 
 void json_int(struct json *json, int64_t value)
@@ -204,37 +291,52 @@ void json_int(struct json *json, int64_t value)
 		json_uint(json, (uint64_t)value);
 		return;
 	}
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRId64, value);
 	before_value(json);
-	fprintf(json->to, "%" PRId64, value);
+	put(json, digits, (size_t)len);
+	after_value(json);
 }
 
 void json_number(struct json *json, double value)
 {
+	char digits[32]; /* ten digits, a sign, a point and an exponent */
+
 	if (!isfinite(value)) {
 		json_null(json);
 		return;
 	}
+	int len = snprintf(digits, sizeof(digits), "%.10g", value);
 	before_value(json);
-	fprintf(json->to, "%.10g", value);
+	put(json, digits, (size_t)len);
+	after_value(json);
 }
 
 void json_bool(struct json *json, bool value)
 {
 	before_value(json);
-	fputs_unlocked(value ? "true" : "false", json->to);
+	if (value)
+		put_literal(json, "true");
+	else
+		put_literal(json, "false");
+	after_value(json);
 }
 
 void json_null(struct json *json)
 {
 	before_value(json);
-	fputs_unlocked("null", json->to);
+	put_literal(json, "null");
+	after_value(json);
 }
 
 void json_line(struct json *json)
 {
 	assert(json->depth == 0);
-	putc_unlocked('\n', json->to);
+	put_char(json, '\n');
+	flush(json);
 }
+
+/* ---- name and value ------------------------------------------------------------------------ */
 
 void json_text_of(struct json *json, const char *name, const char *text)
 {

@@ -4,7 +4,8 @@
  *
  * The writer needs no memory beyond its nesting: arrays that grow with the profile are written
  * element by element. Commas and nesting are its business; names and strings are escaped, and bytes
- * that are not UTF-8 become U+FFFD. A write error is remembered and told by json_done.
+ * that are not UTF-8 become U+FFFD. A write error is remembered and told by json_done. What is written
+ * has reached the stream whenever nothing is open.
  */
 #pragma once
 
@@ -19,6 +20,8 @@ struct json {
 	unsigned depth;
 	bool has_members[JSON_MAX_DEPTH]; /* a comma is due before the next one */
 	bool after_name;
+	uint32_t n_pending;
+	char pending[4096]; /* not in the stream yet: its functions cost more than most of what is written */
 };
 
 /* Writes to a stream that stays the caller's; without locks, so no other thread may write to it meanwhile. */
@@ -40,6 +43,8 @@ void json_int(struct json *json, int64_t value);
 void json_number(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
+/* As text: 0x and digits. */
+void json_hex(struct json *json, uint64_t value);
 __attribute__((format(printf, 2, 3))) void json_printf(struct json *json, const char *format, ...);
 /* A line break between records of a stream; nothing may be open. */
 void json_line(struct json *json);

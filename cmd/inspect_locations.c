@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/symbol_options.h"
+#include "symbolize/locator.h"
 
 struct addresses {
 	VEC(uint64_t) asked;  /* as they came */
@@ -62,35 +63,20 @@ static int read_addresses(FILE *from, struct addresses *addresses, struct diag *
 	return 0;
 }
 
-static const struct function_map *find_map(const function_maps *maps, uint64_t vaddr)
+static void print_location(struct json *json, const struct locator *locator, uint64_t vaddr)
 {
-	size_t low = 0, high = maps->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->at[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && vaddr - maps->at[low - 1].vaddr < maps->at[low - 1].size ? &maps->at[low - 1] : NULL;
-}
-
-static void print_location(struct json *json, const struct intern *strings, const function_maps *maps, uint64_t vaddr)
-{
-	const struct function_map *map = find_map(maps, vaddr);
 	struct location chain[LOCATION_MAX_DEPTH];
-	size_t n = map ? function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain, LOCATION_MAX_DEPTH) : 0;
+	size_t n = locator_find(locator, vaddr, chain, LOCATION_MAX_DEPTH);
 
 	json_object(json);
 	json_name(json, "vaddr");
-	json_printf(json, "0x%llx", (unsigned long long)vaddr);
+	json_hex(json, vaddr);
 	json_name(json, "frames");
 	json_array(json);
 	for (size_t i = 0; i < n; i++) {
 		json_object(json);
-		json_text_of(json, "function", intern_text(strings, chain[i].function));
-		json_text_of(json, "file", chain[i].file ? intern_text(strings, chain[i].file) : NULL);
+		json_text_of(json, "function", locator_text(locator, chain[i].function));
+		json_text_of(json, "file", chain[i].file ? locator_text(locator, chain[i].file) : NULL);
 		json_uint_of(json, "line", chain[i].line);
 		json_bool_of(json, "inlined", chain[i].is_inlined);
 		json_end_object(json);
@@ -100,35 +86,33 @@ static void print_location(struct json *json, const struct intern *strings, cons
 	json_line(json);
 }
 
+static int print_all(const struct locator *locator, const struct addresses *addresses, struct diag *diag)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	for (size_t i = 0; i < addresses->asked.n; i++)
+		print_location(&json, locator, addresses->asked.at[i]);
+	int error = json_done(&json);
+	if (error < 0)
+		diag_set(diag, error, "cannot write the locations");
+	return error;
+}
+
 static int print_locations(const char *path, const struct symbolizer_options *options, struct diag *diag)
 {
 	struct addresses addresses = { 0 };
 	struct images *images = images_new();
-	struct intern strings;
-	function_maps maps = { 0 };
-	struct json json;
 	image_id id;
 
 	int error = images_open_mapped(images, path, &id, diag);
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
-	intern_init(&strings);
 	if (error == 0) {
-		struct symbolizer_request request = { .id = id,
-						      .image = images_get(images, id),
-						      .vaddrs = addresses.sorted.at,
-						      .n = addresses.sorted.n };
-		symbolize(options, &request, 1, &strings, &maps);
-		free(request.how);
-		json_init(&json, stdout);
-		for (size_t i = 0; i < addresses.asked.n; i++)
-			print_location(&json, &strings, &maps, addresses.asked.at[i]);
-		error = json_done(&json);
-		if (error < 0)
-			diag_set(diag, error, "cannot write the locations");
+		struct locator *locator = locator_new(options, images_get(images, id), addresses.sorted.at, addresses.sorted.n);
+		error = print_all(locator, &addresses, diag);
+		locator_free(locator);
 	}
-	function_maps_done(&maps);
-	intern_done(&strings);
 	vec_done(&addresses.asked);
 	vec_done(&addresses.sorted);
 	images_free(images);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map_store: function maps of an image, kept between runs. An entry holds every map that was ever
- * asked for; it is laid out as arrays, so that reading one is copying.
+ * asked for. Who needs answers reads it where it lies (map_entry); who needs maps of its own unpacks it.
  */
 #pragma once
 

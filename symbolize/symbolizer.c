@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "symbolize/gather.h"
+#include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
 #include "symbolize/naming.h"
 #include "symbolize/unit_index.h"
@@ -288,14 +289,36 @@ static bool is_storable(const struct batch *batch, const struct subject *subject
 	return batch->options->store && subject->request->image->file.len > 0 && !subject->request->image->is_changed;
 }
 
+/* Whether an entry can stand for the maps: whole, and with names as they are asked for. */
+static bool is_enough(const struct batch *batch, const struct symbolizer_request *request, struct bytes bytes)
+{
+	struct map_entry entry;
+	struct function_map view = { 0 };
+
+	if (!request->takes_entry || batch->options->n_source_maps || !map_entry_open(bytes, &entry))
+		return false;
+	for (size_t i = 0; i < request->n; i++) {
+		if (request->vaddrs[i] - view.vaddr < view.size)
+			continue;
+		const struct stored_map *stored = map_entry_find(&entry, request->vaddrs[i]);
+		if (!stored || !map_entry_view(&entry, stored, &view))
+			return false;
+	}
+	return true;
+}
+
 /* Leaves in `wanted` what the store does not know. */
 static void recall(struct batch *batch, struct subject *subject, struct intern *strings)
 {
-	const struct symbolizer_request *request = subject->request;
+	struct symbolizer_request *request = subject->request;
 
 	if (is_storable(batch, subject)) {
 		struct store_key key = key_of(batch, subject);
 		struct bytes entry = store_get(batch->options->store, &key);
+		if (entry.len && is_enough(batch, request, entry)) {
+			request->entry = entry;
+			return;
+		}
 		if (entry.len)
 			map_store_unpack(entry, request->id, request->vaddrs, request->n, strings, &subject->known);
 		store_release(entry);

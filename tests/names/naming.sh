@@ -163,4 +163,13 @@ for turn in cold warm damaged; do
 		[ $turn = warm ] && printf '\1\2\3\4' | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null
 	done
 done
+
+# A store that knows some of it, and one that knows more than is asked, upside down and twice.
+rm -rf cache/cpprof
+awk 'NR % 7 == 0' addresses >some
+"$CPPROF" inspect locations program <some >out.some || fail "inspect locations"
+"$CPPROF" inspect locations program <addresses >out.more || fail "inspect locations"
+cmp -s out.1 out.more || fail "a store that knows half says something else"
+tac some some | "$CPPROF" inspect locations program >out.few || fail "inspect locations"
+tac out.some out.some | cmp -s - out.few || fail "a store that knows more says something else"
 exit 0

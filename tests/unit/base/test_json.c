@@ -3,7 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "base/bytes.h"
 #include "tests/test.h"
 
 static char *written;
@@ -72,4 +75,53 @@ TEST(json_has_no_nan_and_no_infinity)
 	json_int(&json, INT64_MIN);
 	json_end_array(&json);
 	expect(&json, "[null,null,18446744073709551615,-9223372036854775808]");
+}
+
+TEST(json_writes_addresses_as_text)
+{
+	struct json json = start();
+
+	json_array(&json);
+	json_hex(&json, 0);
+	json_hex(&json, UINT64_MAX);
+	json_end_array(&json);
+	expect(&json, "[\"0x0\",\"0xffffffffffffffff\"]");
+}
+
+TEST(json_escapes_wherever_a_byte_stands)
+{
+	static const char *const escapes[] = { ['"'] = "\\\"", ['\\'] = "\\\\", [0x1f] = "\\u001f", [0x7f] = "\\u007f" };
+
+	for (unsigned c = 1; c < ARRAY_LEN(escapes); c++)
+		for (size_t at = 0; escapes[c] && at < 17; at++) {
+			char text[18], want[32];
+			struct json json = start();
+			memset(text, '~', 17);
+			text[17] = '\0';
+			text[at] = (char)c;
+			json_text(&json, text);
+			snprintf(want, sizeof(want), "\"%.*s%s%s\"", (int)at, text, escapes[c], text + at + 1);
+			expect(&json, want);
+		}
+}
+
+TEST(json_has_reached_the_stream_when_nothing_is_open)
+{
+	struct json json = start();
+	char *text = alloc_zero(1, 10001);
+
+	memset(text, 'a', 10000); /* more than is held back at any time */
+	json_array(&json);
+	json_text(&json, text);
+	json_text(&json, text);
+	json_end_array(&json);
+	fflush(json.to);
+	CHECK_EQ(written_len, 2 * 10002 + 3);
+	fputs("behind", json.to);
+	fflush(json.to);
+	CHECK_STR(written + written_len - 9, "a\"]behind");
+	CHECK_EQ(json_done(&json), 0);
+	fclose(json.to);
+	free(written);
+	free(text);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/map_store.h"
 
+#include "symbolize/map_entry.h"
+
 #include "tests/test.h"
 
 struct fixture {
@@ -121,4 +123,74 @@ TEST(map_store_keys_differ_by_identity_and_demangling)
 
 	CHECK(a.id[0] != b.id[0] || a.id[1] != b.id[1]);
 	CHECK(a.id[0] != c.id[0] || a.id[1] != c.id[1]);
+}
+
+TEST(map_entry_answers_from_where_it_lies)
+{
+	struct fixture in;
+	struct writer w = { 0 };
+	struct map_entry entry;
+	struct function_map view;
+	struct location chain[4];
+
+	start(&in);
+	add_map(&in, 0x100, 16, "f");
+	add_map(&in, 0x200, 16, "g");
+	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
+	CHECK(map_entry_open(writer_bytes(&w), &entry));
+	CHECK(!map_entry_find(&entry, 0xff));
+	CHECK(!map_entry_find(&entry, 0x110));
+	const struct stored_map *g = map_entry_find(&entry, 0x205);
+	CHECK(g && map_entry_view(&entry, g, &view));
+	CHECK_EQ(function_map_locate(&view, 5, chain, ARRAY_LEN(chain)), 2);
+	CHECK_STR(map_entry_text(&entry, chain[0].function), "in");
+	CHECK_STR(map_entry_text(&entry, chain[0].file), "b.h");
+	CHECK_STR(map_entry_text(&entry, chain[1].function), "g");
+	CHECK_EQ(chain[1].line, 8);
+	CHECK_STR(map_entry_text(&entry, entry.header.n_strings), "");
+	writer_done(&w);
+	finish(&in);
+}
+
+/* A number of the one stored map, changed. */
+static bool views_with(size_t offset, uint32_t value)
+{
+	struct fixture in;
+	struct writer w = { 0 };
+	struct map_entry entry;
+	struct function_map view;
+
+	start(&in);
+	add_map(&in, 0x100, 16, "f");
+	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
+	memcpy(w.at + sizeof(struct stored_header) + offset, &value, sizeof(value));
+	bool is_there = map_entry_open(writer_bytes(&w), &entry) && map_entry_view(&entry, &entry.maps[0], &view);
+	writer_done(&w);
+	finish(&in);
+	return is_there;
+}
+
+TEST(map_entry_gives_no_view_of_what_lies_outside)
+{
+	CHECK(views_with(offsetof(struct stored_map, n_lines), 2));
+	CHECK(!views_with(offsetof(struct stored_map, n_lines), 3));
+	CHECK(!views_with(offsetof(struct stored_map, first_line), 1));
+	CHECK(!views_with(offsetof(struct stored_map, first_line), UINT32_MAX));
+	CHECK(!views_with(offsetof(struct stored_map, n_inlines), UINT32_MAX));
+	CHECK(!views_with(offsetof(struct stored_map, first_range), 1));
+}
+
+TEST(map_entry_refuses_text_without_an_end)
+{
+	struct fixture in;
+	struct writer w = { 0 };
+	struct map_entry entry;
+
+	start(&in);
+	add_map(&in, 0x100, 16, "f");
+	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
+	w.at[w.len - 1] = 'x';
+	CHECK(!map_entry_open(writer_bytes(&w), &entry));
+	writer_done(&w);
+	finish(&in);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locator: what stands at addresses of one image, for who wants answers and no maps. What earlier runs
+ * found is read where it lies in the store; what they did not is looked up as symbolize() does.
+ */
+#pragma once
+
+#include "symbolize/symbolizer.h"
+
+struct locator;
+/* For these addresses, sorted, no two alike. The image must outlive it. */
+struct locator *locator_new(const struct symbolizer_options *options, struct image *image, const uint64_t *vaddrs, size_t n);
+void locator_free(struct locator *locator);
+
+/* The chain at an address, innermost first; its length, 0 if the address was not among those. */
+size_t locator_find(const struct locator *locator, uint64_t vaddr, struct location *ret, size_t max);
+/* A string of a chain. Valid as long as the locator. */
+const char *locator_text(const struct locator *locator, uint32_t id);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_INSNS 4096 /* followed for one recipe */
-#define MAX_PATHS 64   /* branches remembered; more are left out */
+#define MAX_INSNS 8192 /* followed for one recipe */
+#define MAX_PATHS 512  /* branches remembered: the last ones, which lead furthest; a power of two */
 #define MAX_SLOTS 24   /* stores remembered on one path */
-#define N_SEEN 8192    /* a power of two, above MAX_INSNS */
+#define N_SEEN 16384   /* a power of two, above MAX_INSNS */
 #define WANTED_EXITS 2
 
 /* What a register will hold, told in terms of now. */
@@ -37,8 +37,8 @@ struct path {
 struct ahead {
 	const struct isa *isa;
 	uint64_t lost_in_call; /* registers */
-	struct path paths[MAX_PATHS]; /* to be followed: a stack */
-	unsigned n_paths;
+	struct path paths[MAX_PATHS]; /* to be followed: a stack, its top at first + n; the bottom may be overwritten */
+	unsigned first_path, n_paths;
 	struct path now;
 	uint64_t seen[N_SEEN]; /* open hash of addresses + 1 */
 };
@@ -272,33 +272,47 @@ static uint32_t recipe_of(const struct isa *isa, struct path *path, uint8_t thro
 
 /* ---- following ---------------------------------------------------------------------------------- */
 
-static bool see(struct ahead *ahead, uint64_t pc)
+/* Where pc is, or would be. */
+static uint64_t *seen_at(struct ahead *ahead, uint64_t pc)
 {
 	size_t at = hash_u64(pc) & (N_SEEN - 1);
 
-	for (; ahead->seen[at]; at = (at + 1) & (N_SEEN - 1))
-		if (ahead->seen[at] == pc + 1)
-			return false;
-	ahead->seen[at] = pc + 1;
-	return true;
+	while (ahead->seen[at] && ahead->seen[at] != pc + 1)
+		at = (at + 1) & (N_SEEN - 1);
+	return &ahead->seen[at];
+}
+
+static bool see(struct ahead *ahead, uint64_t pc)
+{
+	uint64_t *at = seen_at(ahead, pc);
+	bool is_new = !*at;
+
+	*at = pc + 1;
+	return is_new;
 }
 
 static void remember(struct ahead *ahead, uint64_t pc)
 {
-	if (ahead->n_paths == MAX_PATHS)
+	if (*seen_at(ahead, pc))
 		return;
-	struct path *path = &ahead->paths[ahead->n_paths++];
+	struct path *path = &ahead->paths[(ahead->first_path + ahead->n_paths) % MAX_PATHS];
+
+	if (ahead->n_paths == MAX_PATHS)
+		ahead->first_path++;
+	else
+		ahead->n_paths++;
 	memcpy(path, &ahead->now, offsetof(struct path, slot) + ahead->now.n_slots * sizeof(path->slot[0]));
 	path->n_slots = ahead->now.n_slots;
 	path->pc = pc;
 }
 
-/* Has the frame been given back? Then a jump is a tail call. */
+/* Has the frame been given back, and not only looked into? Then a jump is a tail call. */
 static bool is_given_back(const struct ahead *ahead)
 {
-	const struct ahead_value *ra = &ahead->now.reg[ahead->isa->ra];
+	const struct isa *isa = ahead->isa;
+	const struct ahead_value *ra = &ahead->now.reg[isa->ra];
 
-	return !ahead->isa->call_pushes_ra && ra->kind == AHEAD_SLOT;
+	return !isa->call_pushes_ra && ra->kind == AHEAD_SLOT && !is_entry(&ahead->now.reg[isa->sp], isa->sp);
 }
 
 #define EPILOGUE_MAX 8 /* instructions from where epilogues meet to the return */
@@ -360,7 +374,7 @@ static void begin(struct ahead *ahead, uint64_t pc, bool is_return)
 	struct path *path = &ahead->now;
 
 	memset(ahead->seen, 0, sizeof(ahead->seen));
-	ahead->n_paths = 0;
+	ahead->first_path = ahead->n_paths = 0;
 	path->pc = pc;
 	path->n_slots = 0;
 	for (unsigned reg = 0; reg < REG_MAX; reg++)
@@ -373,7 +387,7 @@ static bool next_path(struct ahead *ahead)
 {
 	if (ahead->n_paths == 0)
 		return false;
-	const struct path *path = &ahead->paths[--ahead->n_paths];
+	const struct path *path = &ahead->paths[(ahead->first_path + --ahead->n_paths) % MAX_PATHS];
 	memcpy(&ahead->now, path, offsetof(struct path, slot) + path->n_slots * sizeof(path->slot[0]));
 	ahead->now.n_slots = path->n_slots;
 	return true;

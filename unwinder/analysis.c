@@ -236,6 +236,14 @@ static bool is_part(const struct analysis *analysis, const struct function *f)
 	return f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
 }
 
+/* Nobody says where the function ends and nobody has looked: what it does not lead to need not be its own. */
+static uint32_t drop_guess(const struct analysis *analysis, bool is_bounded, uint32_t row)
+{
+	if (row == RECIPE_NONE || is_bounded || analysis->functions->is_surveyed)
+		return row;
+	return analysis->recipes->recipes.at[row].trust == TRUST_GUESS ? RECIPE_NONE : row;
+}
+
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
 {
 	if (!analysis->functions)
@@ -248,16 +256,17 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 
 	const struct function *f = &analysis->functions->at[index];
 	uint64_t start = f->start;
+	bool is_bounded = may_infer || !function_is_inferred(f);
 	*ret_function = start;
 	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
 		return RECIPE_NONE;
 	uint32_t row = find_row(analysis, start, vaddr);
 	if (row != RECIPE_NONE)
-		return row;
+		return drop_guess(analysis, is_bounded, row);
 	if (is_part(analysis, f))
 		return part_recipe(analysis, f, vaddr, is_alone);
 	analyse(analysis, index);
-	return find_row(analysis, start, vaddr);
+	return drop_guess(analysis, is_bounded, find_row(analysis, start, vaddr));
 }
 
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)

@@ -107,6 +107,28 @@ TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
 	CHECK_STR(ARM(0, true, 0xa9407bfd, 0x14000002, 0, 0x9100c3ff, RET), "cfa=sp+48 x29=c-48 ra=c-40");
 }
 
+TEST(ahead_does_not_take_a_look_at_another_frame_for_the_end_of_its_own)
+{
+	/* ldr x30, [x29, #8]; b .+8; udf; nop (eight more than an epilogue has); the exit */
+	CHECK_STR(ARM(0, true, 0xf94007be, 0x14000002, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, POP_PAIR, RET),
+		  "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+/* More branches ahead than are remembered, the last of which leads out; all others to a trap. */
+TEST(ahead_remembers_the_branches_that_lead_furthest)
+{
+	uint32_t words[1200] = { 0 };
+
+	for (uint32_t i = 0; i < 1000; i++)
+		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf */
+	words[1000] = 0xb4000040;                                 /* cbz x0, .+8 */
+	words[1001] = 0x14000000;                                 /* b . */
+	words[1002] = POP_PAIR;
+	words[1003] = RET;
+	struct bytes code = { (const uint8_t *)words, sizeof(words) };
+	CHECK_STR(recipe_in(&isa_aarch64, code, 0, true), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
 TEST(ahead_finds_the_return_address_where_a_call_has_just_left_it)
 {
 	const uint32_t mark = 0xd503245f; /* bti c */

@@ -79,3 +79,20 @@ struct bytes profile_code_at(const struct profile *profile, image_id image, uint
 		return (struct bytes){ 0 };
 	return (struct bytes){ profile->code_bytes.at + profile->codes.at[low].offset, profile->codes.at[low].len };
 }
+
+const struct structure *profile_structure(const struct profile *profile, image_id image, uint64_t function)
+{
+	size_t low = 0, high = profile->structures.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct structure *structure = &profile->structures.at[middle];
+		if (structure->image < image || (structure->image == image && structure->function < function))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == profile->structures.n || profile->structures.at[low].image != image || profile->structures.at[low].function != function)
+		return NULL;
+	return &profile->structures.at[low];
+}

@@ -134,5 +134,7 @@ struct fuse_input profile_fuse_input(const struct profile *profile);
 
 /* The code of the function that starts at (image, vaddr); empty if it was not stored. */
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr);
+/* The static map of the function that starts there; NULL if none was stored. */
+const struct structure *profile_structure(const struct profile *profile, image_id image, uint64_t function);
 /* The map whose function covers (image, vaddr); NULL if none was stored. */
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr);

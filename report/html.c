@@ -2,8 +2,8 @@
 /*
  * html: the report that most people look at: one file, no network, opens from disk.
  *
- * The page (report/html/) is embedded at build time. The profile travels in it as columns (html_columns.c) and a JSON
- * object for what is not a column (html_meta.c), both deflated and in base64.
+ * The page (report/html/) is embedded at build time. The profile travels in it as blocks of columns (html_columns.c), a JSON
+ * object for what is not a column (html_meta.c) and texts (html_texts.c), all deflated and in base64.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,25 +19,51 @@
 EMBED(html_index, "report/html/index.html");
 EMBED(html_style, "report/html/style.css");
 EMBED(html_data, "report/html/data.js");
+EMBED(html_tree, "report/html/tree.js");
 EMBED(html_model, "report/html/model.js");
 EMBED(html_dom, "report/html/dom.js");
 EMBED(html_state, "report/html/state.js");
+EMBED(html_formula, "report/html/formula.js");
 EMBED(html_grid, "report/html/grid.js");
 EMBED(html_columns, "report/html/columns.js");
+EMBED(html_actions, "report/html/actions.js");
 EMBED(html_view_tree, "report/html/view_tree.js");
 EMBED(html_view_callers, "report/html/view_callers.js");
 EMBED(html_view_flat, "report/html/view_flat.js");
 EMBED(html_view_sandwich, "report/html/view_sandwich.js");
+EMBED(html_flame_layout, "report/html/flame_layout.js");
 EMBED(html_view_flame, "report/html/view_flame.js");
+EMBED(html_code, "report/html/code.js");
 EMBED(html_view_source, "report/html/view_source.js");
+EMBED(html_heatmap, "report/html/heatmap.js");
 EMBED(html_view_threads, "report/html/view_threads.js");
 EMBED(html_view_summary, "report/html/view_summary.js");
 EMBED(html_app, "report/html/app.js");
 
 /* In the order in which they need each other. */
-static const char *const scripts[] = { html_data,	  html_model,	   html_dom,	     html_state,       html_grid,
-				       html_columns,	  html_view_tree,  html_view_callers, html_view_flat,   html_view_sandwich,
-				       html_view_flame,	  html_view_source, html_view_threads, html_view_summary, html_app };
+static const char *const scripts[] = {
+	html_data,
+	html_tree,
+	html_model,
+	html_dom,
+	html_state,
+	html_formula,
+	html_grid,
+	html_columns,
+	html_actions,
+	html_view_tree,
+	html_view_callers,
+	html_view_flat,
+	html_view_sandwich,
+	html_flame_layout,
+	html_view_flame,
+	html_code,
+	html_view_source,
+	html_heatmap,
+	html_view_threads,
+	html_view_summary,
+	html_app,
+};
 
 /* Foreign text between tags: no markup, no control characters, no bytes that are not UTF-8. */
 static void write_escaped(FILE *to, const char *text)
@@ -94,24 +120,30 @@ struct page {
 	const struct export_options *options;
 };
 
-/* What put writes, deflated and as text. */
-static void write_packed(const struct page *page, void (*put)(FILE *to, const struct page *page))
+void html_part_open(struct html_part *part, FILE *to, const char *kind, const char *name)
 {
-	FILE *text = base64_stream(page->to), *packed = compress_stream(text, COMPRESS_DEFLATE);
-
-	put(packed, page);
-	fclose(packed); /* an error shows in page->to, whose writer is asked at the end */
-	fclose(text);
+	fprintf(to, "<script type=\"text/plain\" id=\"%s-%s\">", kind, name);
+	part->to = to;
+	part->text = base64_stream(to);
+	part->packed = compress_stream(part->text, COMPRESS_DEFLATE);
 }
 
-static void put_columns(FILE *to, const struct page *page)
+void html_part_close(struct html_part *part)
 {
-	html_write_columns(to, page->document);
+	fclose(part->packed);
+	fclose(part->text);
+	fputs("</script>\n", part->to);
 }
 
-static void put_meta(FILE *to, const struct page *page)
+static void write_data(const struct page *page)
 {
-	html_write_meta(to, page->document, page->options);
+	struct html_part part;
+
+	html_part_open(&part, page->to, "block", "meta");
+	html_write_meta(part.packed, page->document, page->options);
+	html_part_close(&part);
+	html_write_blocks(page->to, page->document);
+	html_write_texts(page->to, page->document, page->options);
 }
 
 static void write_part(const struct page *page, const char *name, size_t len)
@@ -120,10 +152,8 @@ static void write_part(const struct page *page, const char *name, size_t len)
 		fputs(html_style, page->to);
 	else if (len == 8 && strncmp(name, "noscript", len) == 0)
 		write_plain_table(page->to, page->document, page->options->metric);
-	else if (len == 7 && strncmp(name, "columns", len) == 0)
-		write_packed(page, put_columns);
-	else if (len == 4 && strncmp(name, "meta", len) == 0)
-		write_packed(page, put_meta);
+	else if (len == 4 && strncmp(name, "data", len) == 0)
+		write_data(page);
 	else if (len == 6 && strncmp(name, "script", len) == 0)
 		for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
 			fputs(scripts[i], page->to);

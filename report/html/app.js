@@ -1,36 +1,59 @@
 // app: the frame around the views: choosers, tabs, keys, quality.
 
 const VIEWS = [["summary", summaryView], ["flame", flameView], ["tree", treeView], ["callers", callersView], ["flat", flatView], ["sandwich", sandwichView], ["source", sourceView], ["threads", threadsView]];
-const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"], ["m", "next metric"], ["p", "percent of all or of parent"],
-  ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close"], ["z  Esc", "zoom in, zoom out"], ["s", "source of the chosen function"], ["c", "copy the path of the chosen node"], ["t", "light or dark"], ["?", "this list"]];
+const BASES = [["root", "all shown"], ["parent", "parent"], ["focus", "zoomed node"], ["thread", "chosen threads"], ["profile", "whole profile"]];
+const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"],
+  ["j", "join chains: what passes all its cost on to one child is shown with it"], ["x  Shift-x", "hide the chosen function; show all again"], ["m", "next metric"], ["p", "what percentages are of"],
+  ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"], ["z  Esc", "zoom in, zoom out"], ["s", "source of the chosen function"], ["c", "copy the path of the chosen node"], ["t", "light or dark"], ["?", "this list"]];
 let current = null;
-
-// The one selection that all views share.
-function choose(model, node, frame = -1) {
-  Object.assign(state, { n: node, f: frame >= 0 ? frame : -1 });
-  setState({});
-  status(model, node);
-}
-
-function status(model, node) {
-  const names = model.path(node).map((n) => model.label(model.tree.frame[n]));
-  $("status").textContent = node ? `${pct(model.percent(model.total[node]))} total, ${pct(model.percent(model.self[node]))} self   ${names.slice(-12).join(" › ")}` : "";
-}
 
 function showQuality(model) {
   const q = model.data.meta.quality, complete = q.samples ? 100 * q.complete / q.samples : 0, bad = complete < 95 || q.lost > q.samples / 50 || q.samples < 100;
   $("quality").className = bad ? "bad" : "";
-  $("quality").textContent = (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : "");
+  $("quality").replaceChildren(h("button", { class: "link", title: "how far to trust this profile", onclick: () => { setState({ v: "summary" }); $("trust").scrollIntoView(); $("trust").focus(); } },
+    (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : "")));
+}
+
+/* ---- views */
+
+// What was focused in the view, so that the new one can have it focused too.
+function focusedThing() {
+  const at = document.activeElement;
+  if (!$("view").contains(at)) return null;
+  return { tag: at.tagName, text: at.textContent, title: at.title, label: at.getAttribute("aria-label") };
+}
+
+function focusAgain(thing) {
+  const same = (e) => e.textContent === thing.text && e.title === thing.title && e.getAttribute("aria-label") === thing.label;
+  const found = thing.tag === "BUTTON" || thing.tag === "INPUT" ? [...$("view").querySelectorAll(thing.tag)].find(same) : null;
+  if (found) found.focus();
+  else if (current.focus) current.focus();
 }
 
 function show(model) {
-  const at = Math.max(0, VIEWS.findIndex(([name]) => name === state.v));
+  const at = Math.max(0, VIEWS.findIndex(([name]) => name === state.v)), focused = focusedThing();
   [...$("views").children].forEach((tab, i) => { tab.setAttribute("aria-selected", String(i === at)); tab.tabIndex = i === at ? 0 : -1; });
+  tip("");
   current = VIEWS[at][1](model);
   $("view").replaceChildren(...current.element.filter(Boolean));
   if (current.shown) current.shown();
+  if (focused) focusAgain(focused);
   status(model, state.n);
+  if (model.data.wanted.size) unpackAndThen(model, () => show(model));
 }
+
+// What was asked for while it was still packed; then once more.
+function unpackAndThen(model, again) {
+  $("view").setAttribute("aria-busy", "true");
+  model.data.unpackWanted().then(() => { $("view").removeAttribute("aria-busy"); again(); }, fail);
+}
+
+function fail(error) {
+  $("view").replaceChildren(h("p", { class: "empty" }, "This report could not be opened: " + error.message));
+  throw error;
+}
+
+/* ---- search */
 
 function showMatches(model) {
   $("query").setAttribute("aria-invalid", String(Boolean(model.badQuery)));
@@ -48,21 +71,43 @@ function nextMatch(model, step) {
   show(model);
 }
 
+function onQueryKey(model, event) {
+  if (event.key === "Enter") nextMatch(model, event.shiftKey ? -1 : 1);
+  if (event.key !== "Escape") return;
+  setState({ q: "" });
+  event.target.value = "";
+  event.target.blur();
+}
+
+/* ---- choosers, tabs, keys */
+
 function fillChoosers(model) {
-  const { meta } = model.data;
-  $("metric").append(...meta.metrics.map((m, i) => h("option", { value: i }, `${m.name} (${m.unit})`)));
-  $("thread").append(h("option", { value: -1 }, `all ${meta.threads.length}`), ...meta.threads.slice(0, 500).map((t, i) => h("option", { value: i }, `${t.name} ${t.tid}`)));
+  const { meta } = model.data, option = (value, text) => h("option", { value }, text);
+  $("metric").append(...meta.metrics.map((m, i) => option(i, `${m.name} (${m.unit})`)));
+  $("thread").append(option("", `all ${meta.threads.length}`), ...meta.threads.slice(0, 500).map((t, i) => option(i, `${t.name} ${t.tid}`)), option("some", "some"));
+  $("base").append(...BASES.map(([value, text]) => option(value, text)));
   $("metric").onchange = (e) => setState({ m: Number(e.target.value) });
-  $("thread").onchange = (e) => setState({ t: Number(e.target.value) });
+  $("thread").onchange = (e) => e.target.value === "some" ? setState({ v: "threads" }) : setState({ t: e.target.value });
   $("base").onchange = (e) => setState({ b: e.target.value });
   $("query").oninput = (e) => setState({ q: e.target.value });
-  $("query").onkeydown = (e) => { if (e.key === "Enter") nextMatch(model, e.shiftKey ? -1 : 1); if (e.key === "Escape") { setState({ q: "" }); $("query").value = ""; e.target.blur(); } };
+  $("query").onkeydown = (e) => onQueryKey(model, e);
   $("filter").onclick = () => setState({ k: 1 - state.k });
   $("theme").onclick = toggleTheme;
   $("views").onkeydown = onTabKey;
   $("help").onclick = () => $("keys").showModal();
   $("keys").append(h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("p", {}, h("button", { onclick: () => $("keys").close() }, "close")));
   $("views").append(...VIEWS.map(([name], i) => h("button", { role: "tab", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1)))));
+  fillActions(model);
+}
+
+// The choosers say what the state is, also where the address or a key changed it.
+function showChosen(model) {
+  const one = /^\d+$/.test(state.t) && Number(state.t) < Math.min(500, model.data.meta.threads.length);
+  $("metric").value = String(state.m);
+  $("base").value = BASES.some(([value]) => value === state.b) ? state.b : "root";
+  $("thread").value = !model.threads ? "" : one ? String(Number(state.t)) : "some";
+  $("thread").lastChild.textContent = model.threads && !one ? `${sumOf(model.threads)} chosen` : "choose…";
+  if ($("query").value !== state.q) $("query").value = state.q;
 }
 
 // As the system says, unless the address says otherwise.
@@ -70,9 +115,7 @@ function applyTheme() {
   document.documentElement.dataset.theme = state.d || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-function toggleTheme() {
-  setState({ d: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
-}
+function toggleTheme() { setState({ d: isDark() ? "light" : "dark" }); }
 
 // Left and right in the row of tabs, as everywhere.
 function onTabKey(event) {
@@ -83,59 +126,83 @@ function onTabKey(event) {
   event.preventDefault();
 }
 
-function copyPath(model) {
-  const text = model.path(state.n).map((n) => model.label(model.tree.frame[n])).join(";") + " " + Math.round(model.total[state.n]);
-  navigator.clipboard.writeText(text).catch(() => {});
-  $("status").textContent = "copied: " + text;
+function keyActions(model) {
+  const nextBase = () => BASES[(BASES.findIndex(([value]) => value === state.b) + 1) % BASES.length][0];
+  return { "/": () => $("query").focus(), "?": () => $("keys").showModal(), t: toggleTheme, f: () => setState({ k: 1 - state.k }), h: () => current.hot && current.hot(), s: () => setState({ v: "source" }),
+    c: () => copyPath(model), m: () => setState({ m: (model.metric + 1) % model.metrics.length }), p: () => setState({ b: nextBase() }), x: () => hideChosen(model), X: showAll, z: () => zoom(state.n), Escape: zoomOut };
 }
 
 function onKey(model, event) {
-  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
-  const key = event.key;
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName), { key } = event, action = keyActions(model)[key];
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (key >= "1" && key <= String(VIEWS.length)) { setState({ v: VIEWS[Number(key) - 1][0] }); if (current.focus) current.focus(); }
-  else if (key === "/") $("query").focus();
-  else if (key === "?") $("keys").showModal();
-  else if (key === "t") toggleTheme();
-  else if (key === "f") setState({ k: 1 - state.k });
-  else if (key === "h" && current.hot) current.hot();
-  else if (key === "s") setState({ v: "source" });
-  else if (key === "c") copyPath(model);
-  else if (key === "m") setState({ m: (model.metric + 1) % model.metrics.length });
-  else if (key === "p") setState({ b: state.b === "root" ? "parent" : "root" });
-  else if ("lir".includes(key)) setState({ [key]: 1 - state[key], n: 0, z: 0 });
+  else if (["l", "i", "r", "j"].includes(key)) setState({ [key]: 1 - state[key] });
+  else if (action) action();
   else return;
   event.preventDefault();
 }
 
+/* ---- state */
+
+const OPTIONS = ["m", "t", "l", "i", "r", "k", "j", "hide", "hidemod"];
+
+// The model's options as the state says; nodes of the old tree that are chosen are found in the new one.
+function applyOptions(model, options) {
+  const { from } = model.tree;
+  if (options.filter) model.options.filter = null; // what matches may have changed
+  model.setOptions(options);
+  if (model.tree.from === from) return;
+  const move = (node) => node < from.length ? model.tree.of[from[node]] || 0 : 0;
+  if (model.isOpen) Object.assign(state, { n: move(state.n), z: move(state.z) });
+  zoomed.length = 0;
+  writeState();
+}
+
 // A change of state: recompute only what it touches, then draw the view again.
 function onChange(model, changes) {
-  const names = Object.keys(changes);
+  const names = Object.keys(changes), has = (...some) => some.some((name) => names.includes(name));
+  const options = { metric: state.m, threads: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1, filter: state.k === 1, hide: state.hide, hideModules: state.hidemod, chains: state.j === 1 };
   if (!names.length) return;
+  if (model.isSmaller(options)) model.data.get("block-sites");
+  if (model.data.wanted.size) { unpackAndThen(model, () => onChange(model, changes)); return; }
   applyTheme();
-  if (names.includes("q")) model.search(state.q);
-  if (names.some((n) => "mtlirk".includes(n)) || (names.includes("q") && state.k))
-    model.setOptions({ metric: state.m, thread: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1, filter: state.k === 1 });
-  if (state.n >= model.tree.n) Object.assign(state, { n: 0, z: 0 });
-  if (names.some((n) => "mtqklir".includes(n))) showMatches(model);
-  for (const [id, name] of [["metric", "m"], ["thread", "t"], ["base", "b"]]) $(id).value = String(state[name]);
+  if (has("q")) model.search(state.q);
+  if (has(...OPTIONS) || (has("q") && state.k)) applyOptions(model, options);
+  for (const name of ["n", "z"]) if (!(state[name] >= 0 && state[name] < model.tree.n)) state[name] = 0;
+  if (has("q", ...OPTIONS)) showMatches(model);
+  if (has("hide", "hidemod")) showHidden(model);
+  showChosen(model);
   show(model);
 }
 
-async function start() {
-  const model = new Model(await load());
+// The state out of the address; what means nothing is as usual.
+function openAddress(model) {
   readState();
-  if (state.m < 0 || state.m >= model.metrics.length) state.m = model.metric;
-  document.title = "cpprof: " + model.data.meta.run.target;
-  $("target").textContent = model.data.meta.run.target;
-  fillChoosers(model);
-  showQuality(model);
-  $("query").value = state.q;
-  listeners.push((changes) => onChange(model, changes));
-  document.addEventListener("keydown", (event) => onKey(model, event));
-  addEventListener("hashchange", () => { readState(); onChange(model, state); });
+  if (!(state.m >= 0 && state.m < model.metrics.length)) state.m = model.data.meta.default_metric;
+  model.isOpen = false; // nodes of the address are those of the tree it describes
   onChange(model, { ...state });
-  document.documentElement.dataset.ready = performance.now().toFixed(0); // ms since the page began to load
+  model.isOpen = true;
 }
 
-start().catch((error) => { $("view").replaceChildren(h("p", { class: "empty" }, "This report could not be opened: " + error.message)); throw error; });
+// The other blocks when there is time, so that views open at once.
+async function unpackRest(model) {
+  await new Promise((resolve) => (globalThis.requestIdleCallback || setTimeout)(resolve));
+  for (const id of ["block-sites", "block-lines", "block-time"]) await model.data.unpack(id);
+  document.documentElement.dataset.whole = performance.now().toFixed(0);
+}
+
+async function start() {
+  const model = new Model(await new Data().open());
+  document.title = "cpprof: " + model.data.meta.run.target;
+  $("target").textContent = $("target").title = model.data.meta.run.target;
+  fillChoosers(model);
+  showQuality(model);
+  listeners.push((changes) => onChange(model, changes));
+  document.addEventListener("keydown", (event) => onKey(model, event));
+  addEventListener("hashchange", () => openAddress(model));
+  openAddress(model);
+  document.documentElement.dataset.ready = performance.now().toFixed(0); // ms since the page began to load
+  await unpackRest(model);
+}
+
+start().catch(fail);

@@ -1,45 +1,80 @@
 // grid: a virtual table of tree rows. It draws what is in sight; rows are made when they are opened.
 //
-// source: { roots() -> rows, children(row) -> rows, hasChildren(row), cells(row) -> [...], name(row), kind(row), node(row), key(row) }
+// source: { roots() -> rows, children(row) -> rows, name(row), fullName(row) if that is longer, kind(row), key(row), matched(row), chosen(row) }
+// columns: { name, title, width, num, cell(row) -> text or element, by(row) -> what to sort by }
 
 const ROW = 24;
 
 class Grid {
-  constructor(source, columns) {
+  constructor(source, columns, label = "costs") {
     this.source = source;
     this.columns = columns;
     this.open = new Set();
     this.rows = [];
     this.at = 0;
     this.hot = new Set();
-    this.template = ["minmax(22rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
-    this.least = `calc(${["22rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
-    this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } },
-      h("span", { role: "columnheader" }, "name"),
-      ...columns.map((c) => h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "" }, c.sort && source.sort ? h("button", { class: "sort", title: "sort by " + c.name, onclick: () => this.sortBy(c) }, c.name) : c.name || h("span", { class: "unseen" }, c.title || "bar"))));
+    this.template = ["minmax(16rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
+    this.least = `calc(${["16rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
+    this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } });
     this.body = h("div", { class: "body", role: "rowgroup" });
-    this.element = h("div", { class: "grid", role: "treegrid", "aria-label": "costs", onscroll: () => this.draw(), onkeydown: (e) => this.key(e) }, this.head, this.body);
+    this.element = h("div", { class: "grid", role: "treegrid", "aria-label": label, onscroll: () => this.draw(), onkeydown: (e) => this.key(e) },
+      h("div", { role: "rowgroup", class: "top" }, this.head), this.body);
+    this.nameColumn = { name: "name", by: (row) => source.name(row) };
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.rebuild();
   }
 
+  /* ---- order */
+
+  // The column that the address names, if this table has it, and which way.
+  order() {
+    const name = state.s.replace(/^-/, ""), column = name && [this.nameColumn, ...this.columns].find((c) => c.name === name && c.by);
+    return column ? { column, back: state.s.startsWith("-") } : null;
+  }
+
+  // Costs from the most, names from the first; rows without a value last; as they come where they agree.
+  sort(rows) {
+    const order = this.order();
+    if (!order) return rows;
+    const values = new Map(rows.map((row) => [row, order.column.by(row)])), sign = order.back ? -1 : 1;
+    const rank = (value) => value === null || value === "" ? 1 : 0;
+    const compare = (a, b) => typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : b - a;
+    return [...rows].sort((a, b) => rank(values.get(a)) - rank(values.get(b)) || sign * compare(values.get(a), values.get(b)) || 0);
+  }
+
+  // By this column; a second time the other way round; a third time as usual.
   sortBy(column) {
-    if (!column.sort || !this.source.sort) return;
-    this.source.sort(column.sort);
+    const next = { [column.name]: "-" + column.name, ["-" + column.name]: "" };
+    state.s = state.s in next ? next[state.s] : column.name;
+    writeState();
     this.rebuild();
   }
+
+  drawHead() {
+    const order = this.order();
+    this.head.replaceChildren(...[this.nameColumn, ...this.columns].map((c) => {
+      const isBy = order && order.column === c && this.rows.length, arrow = isBy ? ((typeof c.by(this.rows[0].row) === "string") === order.back ? " ▾" : " ▴") : "";
+      const text = c.by ? h("button", { class: "sort", title: `sort by ${c.name}${c.title ? ": " + c.title : ""}`, onclick: () => this.sortBy(c) }, c.name + arrow) : c.name || h("span", { class: "unseen" }, c.title || "bar");
+      return h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "", "aria-sort": isBy ? (arrow === " ▴" ? "ascending" : "descending") : null }, text);
+    }));
+  }
+
+  /* ---- rows */
 
   rebuild() {
     const here = this.rows[this.at] && this.source.key(this.rows[this.at].row);
     this.rows = [];
-    const add = (rows, level) => rows.forEach((row, i) => {
+    const add = (rows, level) => this.sort(rows).forEach((row, i) => {
       this.rows.push({ row, level, position: i + 1, size: rows.length });
-      if (this.open.has(this.source.key(row)) && this.source.hasChildren(row)) add(this.source.children(row), level + 1);
+      if (!this.open.has(this.source.key(row))) return;
+      const below = this.source.children(row);
+      if (below.length) add(below, level + 1);
     });
     add(this.source.roots(), 1);
     this.at = Math.max(0, this.rows.findIndex((r) => this.source.key(r.row) === here));
     this.body.style.height = this.rows.length * ROW + "px";
     this.drawn = null;
+    this.drawHead();
     this.draw();
   }
 
@@ -54,15 +89,20 @@ class Grid {
   }
 
   drawRow({ row, level, position, size }, index) {
-    const { source } = this, more = source.hasChildren(row), open = more && this.open.has(source.key(row)), kind = source.kind(row);
-    const label = h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.name(row) }, source.name(row));
-    return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position,
-      "aria-setsize": size, "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
+    const { source } = this, more = source.children(row).length > 0, open = more && this.open.has(source.key(row)), kind = source.kind(row), name = source.name(row);
+    const toggle = (event) => { event.stopPropagation(); this.toggle(index); };
+    const cells = this.columns.map((c) => {
+      const cell = c.cell(row);
+      return cell instanceof Node ? cell : h("span", { class: c.num ? "num" : "place", role: "gridcell", title: cell }, cell);
+    });
+    return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position, "aria-setsize": size,
+      "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
       style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
       h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, 60) * 12 + "px" } },
-        h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: (e) => { e.stopPropagation(); this.toggle(index); } }, more ? (open ? "▾" : "▸") : ""),
-        h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""), label),
-      ...source.cells(row).map((cell, i) => cell instanceof Node ? cell : h("span", { class: this.columns[i].num ? "num" : "place", role: "gridcell", title: cell }, cell)));
+        h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: toggle }, more ? (open ? "▾" : "▸") : ""),
+        h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""),
+        h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name)),
+      ...cells);
   }
 
   select(index, quietly) {
@@ -74,24 +114,6 @@ class Grid {
     if (!quietly) this.focus();
     const row = this.rows[this.at];
     if (row && this.source.chosen && !quietly) this.source.chosen(row.row);
-  }
-
-  // What the table shows, as it is sorted and opened: a download.
-  csv() {
-    const quote = (text) => /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-    const cell = (value) => value instanceof Node ? value.textContent : String(value);
-    const shown = this.columns.map((c, i) => i).filter((i) => this.columns[i].name);
-    const lines = [["level", "kind", "name", ...shown.map((i) => this.columns[i].name)]];
-    for (const { row, level } of this.rows) {
-      const cells = this.source.cells(row);
-      lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((i) => cell(cells[i]))]);
-    }
-    return lines.map((line) => line.map(quote).join(",") + "\r\n").join("");
-  }
-
-  focus() {
-    const row = this.body.querySelector('[tabindex="0"]');
-    if (row) row.focus({ preventScroll: true });
   }
 
   toggle(index, want) {
@@ -110,10 +132,15 @@ class Grid {
     if (index >= 0) this.select(index, true);
   }
 
+  focus() {
+    const row = this.body.querySelector('[tabindex="0"]');
+    if (row) row.focus({ preventScroll: true });
+  }
+
   key(event) {
     const row = this.rows[this.at];
-    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
-    const open = this.open.has(this.source.key(row.row)), more = this.source.hasChildren(row.row);
+    if (!row || event.target.closest(".head") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const open = this.open.has(this.source.key(row.row)), more = this.source.children(row.row).length > 0;
     const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.rows.length, End: this.rows.length };
     if (event.key in moves) this.select(this.at + moves[event.key]);
@@ -125,5 +152,14 @@ class Grid {
     else return;
     event.preventDefault();
     this.focus();
+  }
+
+  // What the table shows, as it is sorted and opened: a download.
+  csv() {
+    const quote = (text) => /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+    const text = (value) => value instanceof Node ? value.textContent : String(value);
+    const shown = this.columns.filter((c) => c.name), lines = [["level", "kind", "name", ...shown.map((c) => c.name)]];
+    for (const { row, level } of this.rows) lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((c) => text(c.cell(row)))]);
+    return lines.map((line) => line.map(quote).join(",") + "\r\n").join("");
   }
 }

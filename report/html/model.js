@@ -1,7 +1,6 @@
 // model: one tree and everything that is computed from it. Views ask; nothing here touches the page.
 
 const KINDS = ["root", "special", "function", "inline", "loop", "line", "special"];
-const FUNCTION = 2, INLINE = 3, LOOP = 4;
 
 class Model {
   constructor(data) {
@@ -9,8 +8,11 @@ class Model {
     this.strings = data.meta.strings;
     this.metrics = data.meta.metrics;
     this.labels = new Map();
-    this.setOptions({ metric: data.meta.default_metric, thread: -1, loops: true, inlines: true, recursion: true });
+    this.whole = [];
+    this.setOptions({ metric: data.meta.default_metric, threads: "", loops: true, inlines: true, recursion: true, filter: false, hide: "", hideModules: "", chains: false });
   }
+
+  /* ---- names */
 
   text(id) { return this.strings[id]; }
   kind(frame) { return KINDS[this.data.frame.kind[frame]]; }
@@ -30,6 +32,8 @@ class Model {
     return label;
   }
 
+  nodeLabel(node) { return this.label(this.tree.frame[node]); }
+
   // "file.c:12-30"
   lines(frame) {
     const f = this.data.frame;
@@ -38,137 +42,171 @@ class Model {
     return `${this.fileName(f.file[frame])}:${f.line[frame]}${end}`;
   }
 
-  // Does a cost of a single line count: is it of the chosen thread, and does its path pass the filter?
-  counts(i) {
-    const { point } = this.data, { thread, filter } = this.options;
-    return (thread < 0 || point.thread[i] === thread) && (!filter || !this.through || this.through[this.tree.of[point.node[i]]]);
-  }
+  callFile(node) { return this.data.sites.call_file[this.tree.from[node]]; }
+  callLine(node) { return this.data.sites.call_line[this.tree.from[node]]; }
+  callSite(node) { return this.callLine(node) ? `${this.fileName(this.callFile(node))}:${this.callLine(node)}` : ""; }
 
   // A line of source text; undefined where the report does not hold it. Long files come in pieces.
   sourceLine(file, line) {
-    if (!this.pieces) {
-      this.pieces = new Map();
-      for (const piece of this.data.meta.sources) this.pieces.set(piece.file, [...this.pieces.get(piece.file) || [], piece]);
-    }
-    for (const { first, lines } of this.pieces.get(file) || []) if (line >= first && line < first + lines.length) return lines[line - first];
+    for (const { first, lines } of this.data.get("source-" + file) || []) if (line >= first && line < first + lines.length) return lines[line - first];
     return undefined;
   }
 
-  callSite(node) {
-    const n = this.tree;
-    return n.call_line[node] ? `${this.fileName(n.call_file[node])}:${n.call_line[node]}` : "";
-  }
+  /* ---- what is shown */
+
+  // Is a tree with these options smaller than the whole one? Then places of calls must be unpacked first.
+  isSmaller(options) { return !(options.loops && options.inlines && options.recursion) || Boolean(options.hide || options.hideModules); }
 
   // Options that are as they were cost nothing; a filter depends on what matches, which may have changed.
   setOptions(options) {
-    const was = this.options;
-    this.options = { ...was, ...options };
-    if (was && !was.filter && Object.keys(this.options).every((name) => (was[name] || 0) === (this.options[name] || 0))) return;
-    const sameTree = was && ["loops", "inlines", "recursion"].every((name) => was[name] === this.options[name]);
-    if (!sameTree) this.tree = this.derive();
-    this.sum();
+    const was = this.options, next = this.options = { ...was, ...options };
+    const isSame = (...names) => was && names.every((name) => was[name] === next[name]);
+    if (!isSame("loops", "inlines", "recursion", "hide", "hideModules")) {
+      this.tree = this.isSmaller(next) ? smallerTree(this.data, this.hiddenFrames(), next.recursion) : wholeTree(this.data);
+      this.lists = childLists(this.tree);
+      this.procedures = null;
+    } else if (isSame("threads", "filter", "metric", "chains") && !next.filter) return;
+    this.threads = readSet(next.threads, this.data.meta.threads.length);
+    this.through = next.filter && this.matches ? this.throughMatches() : null;
+    this.selfs = [];
+    this.owns = [];
+    this.totals = [];
+    this.groups = new Map();
     this.sorted = new Map();
   }
 
-  // The tree without what is switched off. Scopes that then agree become one; recursion goes back to its first call.
-  derive() {
-    const { node, frame, n } = this.data, { loops, inlines, recursion } = this.options;
-    const whole = loops && inlines && recursion;
-    const tree = { parent: [], frame: [], relation: [], call_file: [], call_line: [], of: new Uint32Array(n), n: 0 };
-    if (whole) {
-      for (let i = 0; i < n; i++) tree.of[i] = i;
-      return { ...node, of: tree.of, n };
-    }
-    const known = new Map();
-    for (let i = 0; i < n; i++) {
-      const kind = frame.kind[node.frame[i]], up = i ? tree.of[node.parent[i]] : 0;
-      if ((kind === LOOP && !loops) || (kind === INLINE && !inlines)) { tree.of[i] = up; continue; }
-      if (!recursion && kind === FUNCTION) {
-        let at = up;
-        while (at && tree.frame[at] !== node.frame[i]) at = tree.parent[at];
-        if (at) { tree.of[i] = at; continue; }
-      }
-      const key = up + ":" + node.frame[i] + ":" + node.call_line[i];
-      let id = i ? known.get(key) : undefined;
-      if (id === undefined) {
-        id = tree.n++;
-        known.set(key, id);
-        tree.parent.push(up); tree.frame.push(node.frame[i]); tree.relation.push(node.relation[i]);
-        tree.call_file.push(node.call_file[i]); tree.call_line.push(node.call_line[i]);
-      }
-      tree.of[i] = id;
-    }
-    return tree;
+  hiddenFrames() {
+    const { kind, module } = this.data.frame, { loops, inlines, hide, hideModules } = this.options, n = kind.length;
+    const frames = readSet(hide, n), modules = readSet(hideModules, this.data.meta.modules.length), hidden = new Uint8Array(n);
+    for (let f = 0; f < n; f++)
+      hidden[f] = (kind[f] === LOOP && !loops) || (kind[f] === INLINE && !inlines) || (frames && frames[f]) || (modules && kind[f] >= FUNCTION && modules[module[f]]) ? 1 : 0;
+    return hidden;
   }
 
-  sum() {
-    const { value } = this.data, { thread } = this.options, n = this.tree.n, m = this.metrics.length;
-    this.selfs = [...Array(m)].map(() => new Float64Array(n));
-    const through = this.through = this.options.filter && this.matches ? this.throughMatches() : null;
-    for (let i = 0; i < value.node.length; i++)
-      if ((thread < 0 || value.thread[i] === thread) && (!through || through[this.tree.of[value.node[i]]]))
-        this.selfs[value.metric[i]][this.tree.of[value.node[i]]] += value.value[i];
-    this.totals = [];
-    this.owns = [];
-    this.buildChildren();
+  // Does a cost of a single line count: is it of a chosen thread, and does its path pass the filter?
+  counts(i) {
+    const { point } = this.data;
+    return (!this.threads || this.threads[point.thread[i]]) && (!this.through || this.through[this.tree.of[point.node[i]]]);
   }
 
-  // Sums of the metrics that are asked for.
-  totalOf(metric) {
-    if (!this.totals[metric]) {
-      const total = this.totals[metric] = this.selfs[metric].slice();
-      for (let i = this.tree.n - 1; i > 0; i--) total[this.tree.parent[i]] += total[i];
-    }
-    return this.totals[metric];
-  }
-
-  // Nodes on whose path something matches.
-  throughMatches() {
-    const through = new Uint8Array(this.tree.n);
-    for (let i = 1; i < this.tree.n; i++) through[i] = through[this.tree.parent[i]] || this.matched(i) ? 1 : 0;
-    return through;
-  }
-
-  // What a function spends outside its calls: its own lines and its loops'.
-  get own() {
-    if (!this.owns[this.metric]) {
-      const own = this.owns[this.metric] = this.self.slice();
-      for (let i = this.tree.n - 1; i > 0; i--)
-        if (this.data.frame.kind[this.tree.frame[i]] === LOOP) own[this.tree.parent[i]] += own[i];
-    }
-    return this.owns[this.metric];
-  }
+  /* ---- sums, of the metrics that are asked for */
 
   get metric() { return this.options.metric; }
-  get self() { return this.selfs[this.metric]; }
+  get self() { return this.selfOf(this.metric); }
   get total() { return this.totalOf(this.metric); }
   get all() { return this.total[0]; }
   get samples() { return this.totalOf(0)[0]; }
 
-  buildChildren() {
-    const n = this.tree.n, first = new Uint32Array(n + 2), list = new Uint32Array(Math.max(n - 1, 0));
-    for (let i = 1; i < n; i++) first[this.tree.parent[i] + 2]++;
-    for (let i = 1; i < n + 2; i++) first[i] += first[i - 1];
-    for (let i = 1; i < n; i++) list[first[this.tree.parent[i] + 1]++] = i;
-    this.first = first;
-    this.list = list;
+  selfOf(metric) {
+    if (!this.selfs[metric]) {
+      const { value } = this.data, { tree, threads, through } = this, self = this.selfs[metric] = new Float64Array(tree.n);
+      for (let i = 0; i < value.node.length; i++)
+        if (value.metric[i] === metric && (!threads || threads[value.thread[i]]) && (!through || through[tree.of[value.node[i]]])) self[tree.of[value.node[i]]] += value.value[i];
+    }
+    return this.selfs[metric];
   }
+
+  totalOf(metric) {
+    if (!this.totals[metric]) {
+      const { parent, n } = this.tree, total = this.totals[metric] = this.selfOf(metric).slice();
+      for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
+    }
+    return this.totals[metric];
+  }
+
+  // What a function spends outside its calls: its own lines and its loops'.
+  ownOf(metric) {
+    if (!this.owns[metric]) {
+      const { parent, frame, n } = this.tree, { kind } = this.data.frame, own = this.owns[metric] = this.selfOf(metric).slice();
+      for (let i = n - 1; i > 0; i--) if (kind[frame[i]] === LOOP) own[parent[i]] += own[i];
+    }
+    return this.owns[metric];
+  }
+
+  // By thread, of a metric: of everything, or of what stands below a node.
+  threadSums(metric, below = 0) {
+    const { value, meta } = this.data, { tree } = this, sums = new Float64Array(meta.threads.length), inside = new Uint8Array(tree.n);
+    inside[below] = 1;
+    for (let i = below + 1; i < tree.n; i++) inside[i] = inside[tree.parent[i]];
+    for (let i = 0; i < value.node.length; i++)
+      if (value.metric[i] === metric && inside[tree.of[value.node[i]]]) sums[value.thread[i]] += value.value[i];
+    return sums;
+  }
+
+  // Of the whole profile, whatever is chosen or filtered.
+  wholeThreadSums(metric) { return this.whole[metric] ||= this.threadSums(metric); }
+
+  // What percentages are of.
+  base(parentTotal) {
+    const whole = state.b === "profile" || state.b === "thread" ? this.wholeThreadSums(this.metric) : null;
+    if (state.b === "profile") return sumOf(whole);
+    if (state.b === "thread") return sumOf(this.threads ? whole.filter((_, t) => this.threads[t]) : whole);
+    if (state.b === "focus") return this.total[state.z] || this.all;
+    return state.b === "parent" && parentTotal ? parentTotal : this.all;
+  }
+
+  percent(value, of = this.all) { return of ? 100 * value / of : 0; }
+
+  // Half the 95 % interval of a share, in percent, from the number of samples behind it.
+  interval(value) {
+    const p = this.all ? value / this.all : 0;
+    return this.samples ? 196 * Math.sqrt(Math.max(0, p * (1 - p)) / this.samples) : 0;
+  }
+
+  amount(value, metric = this.metric) {
+    if (this.metrics[metric].unit !== "ns") return Math.round(value).toLocaleString("en");
+    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
+      if (value >= scale) return (value / scale).toFixed(value >= 100 * scale ? 0 : value >= 10 * scale ? 1 : 2) + " " + unit;
+    return Math.round(value) + " ns";
+  }
+
+  /* ---- ways through the tree */
 
   // Children of a node that cost something, heaviest first.
   children(node) {
     let rows = this.sorted.get(node);
     if (!rows) {
-      rows = Array.from(this.list.subarray(this.first[node], this.first[node + 1])).filter((c) => this.total[c] > 0);
-      rows.sort((a, b) => this.total[b] - this.total[a] || a - b);
+      const { total, lists: { first, list } } = this;
+      rows = Array.from(list.subarray(first[node], first[node + 1])).filter((c) => total[c] > 0);
+      rows.sort((a, b) => total[b] - total[a] || a - b);
       this.sorted.set(node, rows);
     }
     return rows;
   }
 
+  // A chain is what passes all of its cost on to a single child, up to the first that does not; it may be shown as one.
+  tail(node) {
+    if (!this.options.chains || !node) return node;
+    for (;;) {
+      const next = this.children(node)[0];
+      if (next === undefined || this.total[next] !== this.total[node]) return node;
+      node = next;
+    }
+  }
+
+  head(node) {
+    const { parent } = this.tree;
+    while (this.options.chains && node !== state.z && parent[node] > 0 && parent[node] !== state.z && this.total[parent[node]] === this.total[node]) node = parent[node];
+    return node;
+  }
+
+  // As children, with each chain as its last member.
+  shownChildren(node) { return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node); }
+
+  // Of a chain, its first and its last name, or all.
+  shownLabel(node, isWhole) {
+    const names = [];
+    for (let at = node, head = this.head(node); ; at = this.tree.parent[at]) {
+      names.push(this.nodeLabel(at));
+      if (at === head) break;
+    }
+    return (names.length > 3 && !isWhole ? [names[names.length - 1], "…", names[0]] : names.reverse()).join(" › ");
+  }
+
   path(node) {
     const path = [];
-    for (let at = node; at > 0; at = this.tree.parent[at]) path.unshift(at);
-    return path;
+    for (let at = node; at > 0; at = this.tree.parent[at]) path.push(at);
+    return path.reverse();
   }
 
   // Down the heaviest child for as long as it holds enough of its parent: half, unless the address says otherwise.
@@ -182,96 +220,82 @@ class Model {
     }
   }
 
-  percent(value, of = this.all) { return of ? 100 * value / of : 0; }
-  // Half the 95 % interval of a share, in percent, from the number of samples behind it.
-  interval(value) {
-    const p = this.all ? value / this.all : 0;
-    return this.samples ? 196 * Math.sqrt(p * (1 - p) / this.samples) : 0;
-  }
+  isProcedure(frame) { return this.data.frame.kind[frame] === FUNCTION || this.data.frame.kind[frame] === INLINE; }
 
-  unit() { return this.metrics[this.metric].unit; }
-  amount(value) {
-    if (this.unit() !== "ns") return Math.round(value).toLocaleString("en");
-    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
-      if (value >= scale) return (value / scale).toFixed(value >= 100 * scale ? 0 : value >= 10 * scale ? 1 : 2) + " " + unit;
-    return Math.round(value) + " ns";
-  }
-
-  // Costs per group over the whole tree; a group below itself adds nothing to its total. key(node) -> group or null.
-  group(key) {
-    const groups = new Map(), { own, total, first, list } = this, next = first.slice(), path = [0];
-    const enter = (node) => {
-      const k = key(node);
-      if (k === null) return;
-      let g = groups.get(k);
-      if (!g) groups.set(k, g = { key: k, self: 0, total: 0, node, active: 0 });
-      g.self += own[node];
-      if (!g.active++) g.total += total[node];
-    };
-    enter(0);
-    while (path.length) {
-      const node = path[path.length - 1];
-      if (next[node] < first[node + 1]) {
-        const child = list[next[node]++];
-        if (total[child] > 0) { enter(child); path.push(child); }
-        continue;
-      }
-      const k = key(node);
-      if (k !== null) groups.get(k).active--;
-      path.pop();
-    }
-    return [...groups.values()];
-  }
-
-  functions() {
-    return this.group((node) => this.data.frame.kind[this.tree.frame[node]] >= FUNCTION ? this.tree.frame[node] : null);
-  }
-
-  // The nearest function or inlined function at or above a node.
+  // The nearest function or inlined function at or above a node; 0 = none.
   procedure(node) {
-    let at = node;
-    while (at > 0 && ![FUNCTION, INLINE].includes(this.data.frame.kind[this.tree.frame[at]])) at = this.tree.parent[at];
-    return at;
+    if (!this.procedures) {
+      const { parent, frame, n } = this.tree, near = this.procedures = new Uint32Array(n);
+      for (let i = 1; i < n; i++) near[i] = this.isProcedure(frame[i]) ? i : near[parent[i]];
+    }
+    return this.procedures[node];
   }
 
   // The function that source and sandwich show: the chosen one, or where nothing is chosen the costliest; -1 = none.
   chosenFunction() {
-    const kinds = this.data.frame.kind, isOne = (frame) => kinds[frame] === FUNCTION || kinds[frame] === INLINE;
-    if (state.f >= 0 && isOne(state.f)) return state.f;
+    if (state.f >= 0 && this.isProcedure(state.f)) return state.f;
     const frame = this.tree.frame[this.procedure(state.n)];
-    if (isOne(frame)) return frame;
-    let best = null;
-    for (const g of this.functions()) if (isOne(g.key) && g.self > (best ? best.self : 0)) best = g;
-    return best ? best.key : -1;
+    if (this.isProcedure(frame)) return frame;
+    const { self } = this.frameCosts(this.metric);
+    let best = -1;
+    for (let f = 0; f < self.length; f++) if (this.isProcedure(f) && self[f] > (best < 0 ? 0 : self[best])) best = f;
+    return best;
   }
+
+  /* ---- groups */
+
+  // { self, total, node } by group; groupOf: frame -> group below n, -1 for none; kept under a name.
+  group(name, metric, groupOf, n) {
+    const key = name + "/" + metric;
+    if (!this.groups.has(key)) this.groups.set(key, groupCosts(this.tree, this.lists, this.ownOf(metric), this.totalOf(metric), groupOf(), n));
+    return this.groups.get(key);
+  }
+
+  // By frame: every function, inlined function and loop.
+  frameCosts(metric) {
+    const { kind } = this.data.frame;
+    return this.group("frame", metric, () => Int32Array.from(kind, (k, f) => k >= FUNCTION && k <= LOOP ? f : -1), kind.length);
+  }
+
+  /* ---- search */
 
   search(query) {
-    this.matches = null;
     this.badQuery = "";
+    if (!query) this.matches = null;
     if (!query) return;
-    let test;
-    const slashed = /^\/(.*)\/(i?)$/.exec(query) || (query.startsWith("re:") && [0, query.slice(3), "i"]);
+    const slashed = /^\/(.*)\/(i?)$/.exec(query) || (query.startsWith("re:") && [0, query.slice(3), "i"]), plain = query.toLowerCase();
     try {
       const regex = slashed ? new RegExp(slashed[1], slashed[2]) : null;
-      const plain = query.toLowerCase();
-      test = regex ? (s) => regex.test(s) : (s) => s.toLowerCase().includes(plain);
+      this.test = regex ? (s) => regex.test(s) : (s) => s.toLowerCase().includes(plain);
     } catch (error) {
-      this.badQuery = error.message;
+      this.badQuery = error.message; // what matched before it became wrong still does
       return;
     }
-    const frames = new Uint8Array(this.data.frame.kind.length);
-    for (let f = 0; f < frames.length; f++) frames[f] = test(this.label(f)) ? 1 : 0;
-    this.matches = frames;
-    this.test = test;
+    this.matches = Uint8Array.from(this.data.frame.kind, (_, f) => this.test(this.label(f)) ? 1 : 0);
   }
 
-  matched(node) { return this.matches !== null && this.matches !== undefined && this.matches[this.tree.frame[node]] === 1; }
+  matched(node) { return this.isMatch(this.tree.frame[node]); }
+  isMatch(frame) { return Boolean(this.matches) && this.matches[frame] === 1; }
 
-  // Share of samples with a match anywhere on their path, each counted once.
-  matchedTotal() {
-    let sum = 0;
-    const through = this.throughMatches();
-    for (let i = 1; i < this.tree.n; i++) if (through[i] && !through[this.tree.parent[i]]) sum += this.total[i];
-    return sum;
+  // Nodes on whose path something matches.
+  throughMatches() {
+    const { n, parent } = this.tree, through = new Uint8Array(n);
+    for (let i = 1; i < n; i++) through[i] = through[parent[i]] || this.matched(i) ? 1 : 0;
+    return through;
   }
+
+  // Of each node, what of it has a match on its path, each sample once.
+  matchedCosts() {
+    const { n, parent } = this.tree, costs = new Float64Array(n), { total } = this;
+    for (let i = n - 1; i > 0; i--) {
+      if (this.matched(i)) costs[i] = total[i];
+      costs[parent[i]] += costs[i];
+    }
+    return costs;
+  }
+
+  matchedTotal() { return this.matches ? this.matchedCosts()[0] : 0; }
 }
+
+function sumOf(values) { return values.reduce((a, b) => a + b, 0); }
+function mostOf(values, least = 0) { return values.reduce((a, b) => Math.max(a, b), least); }

@@ -2,45 +2,73 @@
 
 const LEVELS = ["module", "file", "function", "loop", "line"];
 
-function flatRows(model, level) {
-  const { frame, point } = model.data, of = (node) => model.tree.frame[node];
-  if (level === "line") {
-    const rows = new Map();
-    for (let i = 0; i < point.node.length; i++) {
-      if (point.metric[i] !== model.metric || !point.line[i] || !model.counts(i)) continue;
-      const key = point.file[i] + ":" + point.line[i];
-      let row = rows.get(key);
-      if (!row) rows.set(key, row = { key, name: `${model.fileName(point.file[i])}:${point.line[i]}`, kind: "line", place: model.text(point.file[i]), self: 0, total: 0, node: model.tree.of[point.node[i]] });
-      row.self += point.value[i];
-      row.total += point.value[i];
-    }
-    return [...rows.values()];
+// What one line of source costs by itself; it calls nothing, so that its total is the same.
+class LineRow {
+  constructor(model, file, line, node) {
+    Object.assign(this, { model, key: lineKey(file, line), file, line, node, frame: -1, kind: "line", costs: new Float64Array(model.metrics.length) });
   }
-  const keys = {
-    module: (node) => node ? model.module(of(node)) : null,
-    file: (node) => node && frame.file[of(node)] ? frame.file[of(node)] : null,
-    function: (node) => frame.kind[of(node)] === FUNCTION || frame.kind[of(node)] === INLINE ? of(node) : null,
-    loop: (node) => frame.kind[of(node)] === LOOP ? of(node) : null,
+
+  get self() { return this.costs[this.model.metric]; }
+  get total() { return this.self; }
+  get name() { return `${this.model.fileName(this.file)}:${this.line}`; }
+  get place() { return this.model.text(this.file); }
+}
+
+function lineKey(file, line) { return file * 4294967296 + line; }
+
+function lineRows(model) {
+  const { node, file, line, metric, value } = model.data.point, { of } = model.tree, rows = new Map();
+  for (let i = 0; i < node.length; i++) {
+    if (!line[i] || !model.counts(i)) continue;
+    const key = lineKey(file[i], line[i]);
+    let row = rows.get(key);
+    if (!row) rows.set(key, row = new LineRow(model, file[i], line[i], of[node[i]]));
+    row.costs[metric[i]] += value[i];
+  }
+  return [...rows.values()];
+}
+
+// Which group of a level a frame belongs to, and how many groups there may be.
+function levelGroups(model, level) {
+  const { kind, file, module } = model.data.frame, modules = model.data.meta.modules.length;
+  if (level === "module") return [() => Int32Array.from(module, (m, f) => kind[f] === 0 ? -1 : m < modules ? m : modules), modules + 1];
+  return [() => Int32Array.from(file, (id) => id || -1), model.strings.length];
+}
+
+function flatRows(model, level) {
+  if (level === "line") return lineRows(model);
+  const { kind, name } = model.data.frame, rows = [], isFrame = level === "function" || level === "loop";
+  const costs = isFrame ? model.frameCosts(model.metric) : model.group(level, model.metric, ...levelGroups(model, level));
+  for (let g = 0; g < costs.total.length; g++) {
+    if (!costs.total[g] || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
+    const named = level === "module" ? model.data.meta.modules[g] || "unknown" : level === "file" ? model.text(g) : null;
+    rows.push({ key: g, self: costs.self[g], total: costs.total[g], node: costs.node[g], frame: isFrame ? g : -1, name: named === null ? model.label(g) : named,
+      kind: isFrame ? model.kind(g) : "special", place: level === "loop" ? "in " + model.text(name[g]) : isFrame ? model.lines(g) : "" });
+  }
+  return rows;
+}
+
+// Of a row, in any metric.
+function flatCost(model, level) {
+  const isFrame = level === "function" || level === "loop";
+  const of = (row, metric, kind) => {
+    if (metric === model.metric) return row[kind];
+    if (row.costs) return row.costs[metric];
+    return (isFrame ? model.frameCosts(metric) : model.group(level, metric, ...levelGroups(model, level)))[kind][row.key];
   };
-  return model.group(keys[level]).map((g) => {
-    const named = level === "module" ? g.key || "unknown" : level === "file" ? model.text(g.key) : null;
-    return { key: g.key, self: g.self, total: g.total, node: g.node, frame: named === null ? g.key : -1, name: named === null ? model.label(g.key) : named,
-      kind: named === null ? model.kind(g.key) : "special", place: named !== null ? "" : level === "loop" ? "in " + model.text(frame.name[g.key]) : model.lines(g.key) };
-  });
+  return { total: (row, metric) => of(row, metric, "total"), self: (row, metric) => of(row, metric, "self"), parent: () => 0 };
 }
 
 function flatView(model) {
-  let by = state.g === "loop" ? "total" : "self";
-  const level = LEVELS.includes(state.g) ? state.g : "function", rows = flatRows(model, level).filter((r) => r.total > 0);
-  const order = () => rows.sort((a, b) => b[by] - a[by] || b.total - a.total);
-  order();
+  const level = LEVELS.includes(state.g) ? state.g : "function", by = level === "loop" ? "total" : "self", rows = flatRows(model, level).filter((r) => r.total > 0);
+  rows.sort((a, b) => b[by] - a[by] || b.total - a.total);
   const grid = new Grid({
-    roots: () => rows, children: () => [], hasChildren: () => false, key: (row) => row.key, name: (row) => row.name, kind: (row) => row.kind,
-    matched: (row) => isMarked(model, row.frame === undefined ? -1 : row.frame, row.name), sort: (name) => { by = name; order(); },
-    chosen: (row) => choose(model, row.node, row.frame),
-    cells: (row) => [...costCells(model, row.total, row.self), row.place, row.frame >= 0 ? model.module(row.frame) : ""],
-  }, [...COST_COLUMNS, { name: "written at", width: "16rem" }, { name: "module", width: "10rem" }]);
+    roots: () => rows, children: () => [], key: (row) => row.key, name: (row) => row.name, kind: (row) => row.kind,
+    matched: (row) => isMarked(model, row.frame, row.name), chosen: (row) => choose(model, row.node, row.frame),
+  }, [...costColumns(model, flatCost(model, level)), textColumn(level === "loop" ? "function" : level === "line" ? "file" : "written at", "14rem", (row) => row.place),
+    textColumn("module", "9rem", (row) => row.frame >= 0 ? model.module(row.frame) : "")], "costs by " + level);
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return { element: [h("div", { class: "bar" }, h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"), h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
-    ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)), h("span", { class: "sep" }), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
+    ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)),
+    h("span", { class: "sep" }), columnsButton(model), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
 }

@@ -2,13 +2,15 @@
 
 // A line has no frame: its name is looked at.
 function isMarked(model, frame, name) {
-  return Boolean(model.matches) && (frame >= 0 ? model.matches[frame] === 1 : model.test(name));
+  return frame >= 0 ? model.isMatch(frame) : Boolean(model.matches) && model.test(name);
 }
 
-function summaryTable(model, title, rows, by) {
-  return h("section", {}, h("h2", {}, title), h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => { choose(model, row.node, row.frame); setState({ v: "tree" }); } }, row.name)),
-      h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place" }, row.place || ""))))));
+function summaryTable(model, title, rows, by, empty) {
+  const go = (row) => { choose(model, row.node, row.frame); setState({ v: "tree" }); };
+  const line = (row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name)),
+    h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place", title: row.place || "" }, row.place || ""));
+  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
+  return h("section", {}, h("h2", {}, title), rows.length ? h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty));
 }
 
 function sentence(model, functions, loops) {
@@ -16,34 +18,47 @@ function sentence(model, functions, loops) {
   if (!top) return "There are no samples.";
   let text = `${top.name} takes ${pct(model.percent(top.self))} ± ${pct(model.interval(top.self))} by itself`;
   if (loop && loop.total > model.all * .05) text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
-  if (path.length) text += `; the hot path ends in ${model.label(model.tree.frame[path[path.length - 1]])}`;
+  if (path.length) text += `; the hot path ends in ${model.nodeLabel(path[path.length - 1])}`;
   return text + ".";
 }
 
 function imbalance(model) {
-  const { value, meta } = model.data, sums = new Float64Array(meta.threads.length);
-  for (let i = 0; i < value.node.length; i++) if (value.metric[i] === model.metric) sums[value.thread[i]] += value.value[i];
-  const mean = sums.reduce((a, b) => a + b, 0) / (sums.length || 1);
-  return sums.length > 1 && mean ? (Math.max(...sums) / mean).toFixed(2) + " (heaviest thread over mean)" : "one thread";
+  const sums = model.wholeThreadSums(model.metric), mean = sumOf(sums) / (sums.length || 1);
+  return sums.length > 1 && mean ? `${(mostOf(sums) / mean).toFixed(2)} (heaviest of ${sums.length} threads over their mean)` : "one thread";
+}
+
+// How many cores it kept busy on average, where the metric is time.
+function utilisation(model) {
+  const { run } = model.data.meta;
+  if (model.metrics[model.metric].unit !== "ns" || !run.duration_ns) return "";
+  return `${(sumOf(model.wholeThreadSums(model.metric)) / run.duration_ns).toFixed(2)} cores on average`;
+}
+
+function hotPathList(model) {
+  const step = (node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } }, `${pct(model.percent(model.total[node]))} `,
+    h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`));
+  return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...model.hotPath().map(step)));
+}
+
+function factList(title, facts, id) {
+  return h("section", { id, tabindex: -1 }, h("h2", {}, title), h("dl", {}, ...facts.flatMap(([name, value]) => value ? [h("dt", {}, name), h("dd", {}, String(value))] : [])));
 }
 
 function summaryView(model) {
-  const { run, quality } = model.data.meta;
-  const functions = flatRows(model, "function").sort((a, b) => b.self - a.self), loops = flatRows(model, "loop").sort((a, b) => b.total - a.total);
-  const lines = flatRows(model, "line").sort((a, b) => b.self - a.self), inclusive = [...functions].sort((a, b) => b.total - a.total);
+  const { run, quality } = model.data.meta, most = (rows, by) => [...rows].sort((a, b) => b[by] - a[by]).slice(0, 10);
+  const functions = flatRows(model, "function"), loops = most(flatRows(model, "loop"), "total"), bySelf = most(functions, "self");
   const facts = [["command", run.command], ["target", run.target], ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")], ["kernel", run.kernel], ["started", run.start],
-    ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"], ["event", model.metrics[model.metric].name], ["balance", imbalance(model)], ["total", model.amount(model.all)]];
-  const path = model.hotPath();
+    ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"], ["metric", model.metrics[model.metric].name], ["total", model.amount(model.all)], ["busy", utilisation(model)], ["balance", imbalance(model)]];
+  const reading = model.data.parts.has("block-lines") ? "No lines are known: there is no debug information." : "reading…";
   return { element: [h("div", { class: "page" },
-    h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, functions, loops))),
-    summaryTable(model, "Functions by their own cost", functions.slice(0, 10), "self"),
-    summaryTable(model, "Functions with all they call", inclusive.slice(0, 10), "total"),
-    loops.length ? summaryTable(model, "Loops", loops.slice(0, 10), "total") : null,
-    lines.length ? summaryTable(model, "Lines", lines.slice(0, 10), "self") : null,
-    h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...path.map((node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } },
-      `${pct(model.percent(model.total[node]))} `, h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.label(model.tree.frame[node])}`))))),
-    h("section", {}, h("h2", {}, "This run"), h("dl", {}, ...facts.flatMap(([name, value]) => value ? [h("dt", {}, name), h("dd", {}, String(value))] : []))),
-    h("section", {}, h("h2", {}, "How far to trust it"), h("dl", {}, ...trust(quality).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))))] };
+    h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
+    summaryTable(model, "Functions by their own cost", bySelf, "self"),
+    summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
+    loops.length ? summaryTable(model, "Loops", loops, "total") : null,
+    summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
+    hotPathList(model),
+    factList("This run", facts),
+    factList("How far to trust it", trust(quality), "trust"))] };
 }
 
 function trust(quality) {

@@ -1,36 +1,49 @@
 // tree: top-down. Every context with its loops and inlined calls; where it is called from and where it is written are two links.
 
 function treeView(model) {
+  const { tree } = model, frame = (node) => tree.frame[node];
   const source = {
-    roots: () => [0],
-    children: (node) => model.children(node),
-    hasChildren: (node) => model.children(node).length > 0,
+    roots: () => [state.z],
+    children: (node) => model.shownChildren(node),
     key: (node) => node,
-    name: (node) => model.label(model.tree.frame[node]),
-    kind: (node) => model.kind(model.tree.frame[node]),
-    matched: (node) => model.matched(node),
+    name: (node) => model.shownLabel(node),
+    fullName: (node) => model.shownLabel(node, true),
+    kind: (node) => model.kind(frame(node)),
+    matched: (node) => model.path(node).slice(model.path(model.head(node)).length - 1).some((at) => model.matched(at)),
     chosen: (node) => choose(model, node),
-    cells: (node) => [...costCells(model, model.total[node], model.self[node], node ? model.total[model.tree.parent[node]] : 0),
-      linkCell(model.callSite(node), "where it is called", () => showSource(model, model.procedure(model.tree.parent[node]), model.tree.call_line[node])),
-      linkCell(model.lines(model.tree.frame[node]), "where it is written", () => showSource(model, model.procedure(node), 0)),
-      model.module(model.tree.frame[node])],
   };
-  const grid = new Grid(source, [...COST_COLUMNS, { name: "called at", width: "10rem" }, { name: "written at", width: "10rem" }, { name: "module", width: "7.5rem" }]);
+  const cost = { total: (node, metric) => model.totalOf(metric)[node], self: (node, metric) => model.selfOf(metric)[node], parent: (node) => node ? model.total[tree.parent[model.head(node)]] : 0 };
+  const calledAt = (node) => model.callSite(model.head(node)), writtenAt = (node) => model.lines(frame(node)), module = (node) => model.module(frame(node));
+  const grid = new Grid(source, [...costColumns(model, cost),
+    textColumn("called at", "9rem", calledAt, (node) => linkCell(calledAt(node), "where it is called", () => showSource(model, model.procedure(tree.parent[model.head(node)]), model.callLine(model.head(node))))),
+    textColumn("written at", "9rem", writtenAt, (node) => linkCell(writtenAt(node), "where it is written", () => showSource(model, model.procedure(node), 0))),
+    textColumn("module", "7.5rem", module)], "contexts, top-down");
+  const open = (nodes) => [state.z, ...nodes.map((node) => model.tail(node))];
   const goHot = () => {
-    const path = model.hotPath(state.n);
-    grid.hot = new Set(path);
-    grid.reveal([0, ...model.path(state.n), ...path]);
+    const from = state.n || state.z, path = model.hotPath(from);
+    grid.hot = new Set(path.map((node) => model.tail(node)));
+    grid.reveal(open([...model.path(from), ...path]));
     grid.focus();
   };
-  grid.open.add(0);
-  grid.reveal([0, ...model.path(state.n)]);
-  if (!state.n) for (const node of model.hotPath()) grid.open.add(node);
+  grid.reveal(open(model.path(state.n)));
+  if (!state.n) for (const node of model.hotPath(state.z)) grid.open.add(model.tail(node));
   grid.rebuild();
-  return { element: [h("div", { class: "bar" }, h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"), h("label", {}, "of at least ", h("input", { type: "number", min: 1, max: 100, value: state.w, style: { width: "4rem" }, onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }) }), " % of its parent"), csvButton(grid), h("span", { class: "sep" }), ...switches()), grid.element], hot: goHot, focus: () => grid.focus() };
+  const least = h("input", { type: "number", min: 1, max: 100, value: state.w, onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }) });
+  const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }), h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
+    h("label", {}, "of at least ", least, " % of its parent"), columnsButton(model), csvButton(grid), ...switches());
+  return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus() };
 }
 
-// Loops, inlined calls and recursion, on or off.
+// Loops, inlined calls and recursion, on or off; chains as one or not.
 function switches() {
-  const button = (name, key, label, title) => h("button", { "aria-pressed": String(state[name] === 1), title: `${title} (${key})`, onclick: () => setState({ [name]: 1 - state[name], n: 0, z: 0 }) }, label);
-  return [button("l", "l", "loops", "show loops"), button("i", "i", "inlined calls", "show inlined calls"), button("r", "r", "recursion", "show every recursive call")];
+  const button = (name, label, title) => h("button", { "aria-pressed": String(state[name] === 1), title: `${title} (${name})`, onclick: () => setState({ [name]: 1 - state[name] }) }, label);
+  return [button("l", "loops", "show loops"), button("i", "inlined calls", "show inlined calls"), button("r", "recursion", "show every recursive call"),
+    button("j", "join chains", "show what passes all its cost on to one child together with that child")];
+}
+
+// The way to what is zoomed in on; each step of it zooms out to there.
+function crumbs(model) {
+  const step = (node) => h("button", { class: "link", onclick: () => zoom(node) }, model.nodeLabel(node)), path = model.path(state.z);
+  const parts = [step(0), ...(path.length > 8 ? [" › …"] : []), ...path.slice(-8).flatMap((node) => [" › ", step(node)])];
+  return h("div", { class: "crumbs", role: "navigation", "aria-label": "zoomed in on" }, ...parts);
 }

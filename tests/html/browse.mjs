@@ -20,10 +20,14 @@ page.on("pageerror", (error) => errors.push(error.message));
 page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
 page.on("dialog", (dialog) => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
 await page.goto("file://" + fs.realpathSync(report));
-await page.waitForSelector("html[data-ready]", { timeout: 30000 });
+await page.waitForSelector("html[data-whole]", { timeout: 30000 });
 
 const text = (selector) => page.$eval(selector, (e) => e.textContent);
-const view = async (name) => { await page.evaluate((v) => [...document.querySelectorAll("#views button")].find((b) => b.textContent.startsWith(v)).click(), name); };
+const settled = () => page.waitForSelector("#view:not([aria-busy])"); // nothing is being unpacked
+const view = async (name) => {
+  await page.evaluate((v) => [...document.querySelectorAll("#views button")].find((b) => b.textContent.startsWith(v)).click(), name);
+  await settled();
+};
 
 const all = data.node_values.inclusive["1"][0];
 const labels = data.frames.name.map((n) => data.strings[n]);
@@ -84,7 +88,7 @@ await page.keyboard.press("?");
 check("help opens", await page.$eval("#keys", (d) => d.open));
 await page.keyboard.press("Escape");
 await page.keyboard.press("l");
-check("loops off", !(await page.evaluate(() => location.hash)).includes("l=1"));
+check("loops off", (await page.evaluate(() => location.hash)).includes("l=0"));
 await page.keyboard.press("l");
 await view("flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "loop").click());
@@ -93,9 +97,10 @@ check("loops rank as peers", (await page.$$eval(".grid .row .label", (l) => l.ma
 // Source: loops in the margin, what was inlined unfolds at its call, instructions beside.
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=tree");
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
 await page.evaluate(() => [...document.querySelectorAll(".grid .row")].find((r) => r.querySelector(".label").textContent === "main").click());
 await page.keyboard.press("s");
+await settled();
 check("source of the chosen function", (await text(".bar b")).includes("main"), await text(".bar b"));
 check("instructions beside it", (await page.$$("tr.insn")).length > 10);
 const folds = await page.$$("tr.fold button");
@@ -103,12 +108,14 @@ check("inlined code is folded", folds.length > 0);
 const short = (await page.$$(".code tr")).length;
 await folds[0].focus();
 await page.keyboard.press("Enter");
+await settled();
 check("and unfolds", (await page.$$(".code tr")).length > short);
 check("loops are marked in the margin", await page.$$eval("td.gutter", (cells) => cells.some((c) => c.textContent.includes("┌"))));
 if (pictures) await page.screenshot({ path: `${pictures}/source-unfolded.png` });
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=source");
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
+await settled();
 check("where nothing is chosen, the costliest function", (await text(".bar b")).length > 0);
 check("self costs have their interval", await page.$$eval(".code td.soft", (cells) => cells.some((c) => c.textContent.startsWith("±"))));
 
@@ -151,20 +158,20 @@ check("PNG", (await saved("cpprof.png")).length > 1000);
 // One thread's share, in every view and in the lines.
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=flat&g=line&t=0");
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
 const sum = (metric, thread) => data.thread_values.value.reduce((s, v, i) => s + (data.thread_values.metric[i] === metric && data.thread_values.thread[i] === thread ? v : 0), 0);
 const shares = await page.$$eval(".grid .row", (rows) => rows.map((r) => parseFloat(r.querySelector(".num").textContent)));
 check("lines are of the chosen thread", shares.every((s) => s <= 100.01) && shares.reduce((a, b) => a + b, 0) <= 100.5, shares.join());
 await view("tree");
 const first = sum(1, 0) / 1e6;
 check("the tree is of the chosen thread", (await page.$eval(".grid .row", (r) => r.textContent)).includes(first >= 1000 ? (first / 1000).toFixed(2) : first.toFixed(first >= 100 ? 0 : 1)), `${first}`);
-await page.evaluate(() => { document.getElementById("thread").value = "-1"; document.getElementById("thread").onchange({ target: { value: "-1" } }); });
+await page.evaluate(() => { document.getElementById("thread").value = ""; document.getElementById("thread").onchange({ target: { value: "" } }); });
 await view("flame");
-for (const name of ["by name", "heat", "flame"]) {
-  const before = await page.$eval("canvas", (c) => c.toDataURL());
+for (const name of ["by name", "heat", "upward"]) {
+  const before = await page.$eval(".canvas canvas", (c) => c.toDataURL());
   await press(name);
   await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-  check("flame: " + name, (await page.$eval("canvas", (c) => c.toDataURL())) !== before);
+  check("flame: " + name, (await page.$eval(".canvas canvas", (c) => c.toDataURL())) !== before);
 }
 
 // Threads: three plots; left and right move between the tabs.
@@ -181,7 +188,7 @@ await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("t");
 const theme = await page.$eval("html", (e) => e.dataset.theme);
 await page.reload();
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
 check("the address keeps light or dark", (await page.$eval("html", (e) => e.dataset.theme)) === theme && theme === "dark", theme);
 await page.keyboard.press("t");
 await view("flat");
@@ -190,12 +197,12 @@ await view("flat");
 const hash = await page.evaluate(() => location.hash);
 await page.goto("file://" + fs.realpathSync(report) + hash);
 await page.reload();
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
 check("the address keeps the view", (await text('#views [aria-selected="true"]')).startsWith("flat"));
 await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
 await page.evaluate(() => { location.hash = location.hash.replace(/d=[a-z]*/, "d="); });
 await page.reload();
-await page.waitForSelector("html[data-ready]");
+await page.waitForSelector("html[data-whole]");
 check("dark", (await page.$eval("html", (e) => e.dataset.theme)) === "dark");
 await view("flame");
 if (pictures) await page.screenshot({ path: `${pictures}/flame-dark.png` });

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "unwinder/ahead.h"
+#include "unwinder/behind.h"
 
 #define MAX_PLACES (1u << 20) /* remembered; then all is found out anew */
 #define MAX_USED 8            /* pages a remembered place may depend on */
@@ -108,6 +109,8 @@ static uint32_t find_out(struct jit *jit, pid_t pid, uint64_t pc, bool is_return
 	jit->now = (struct jit_known){ .pc = pc, .pid = pid, .is_return = is_return };
 	jit->is_too_wide = false;
 	jit->now.recipe = ahead_recipe(jit->ahead, code_ahead, jit, pc, is_return, jit->recipes);
+	if (jit->now.recipe == RECIPE_NONE)
+		jit->now.recipe = behind_recipe(jit->isa, code_ahead, jit, pc, jit->recipes);
 	if (jit->is_too_wide)
 		jit->now.n_pages = 0; /* never holds */
 	return jit->now.recipe;

@@ -9,6 +9,7 @@
 #include "binary/stub.h"
 #include "unwinder/ahead.h"
 #include "unwinder/analysis.h"
+#include "unwinder/behind.h"
 #include "unwinder/cfi.h"
 #include "unwinder/goroutine.h"
 #include "unwinder/template.h"
@@ -298,7 +299,7 @@ static struct bytes code_ahead(void *context, uint64_t vaddr)
 }
 
 /*
- * Where no function is known to be, the code still says where it leads. On a machine whose calls push the
+ * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine whose calls push the
  * return address what stands behind a call that does not come back would be believed too.
  */
 static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return)
@@ -307,7 +308,10 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 
 	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
 		return RECIPE_NONE;
-	return ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
+	uint32_t recipe = ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
+	if (recipe != RECIPE_NONE)
+		return recipe;
+	return behind_recipe(cache->isa, code_ahead, code->image, vaddr, &cache->recipes);
 }
 
 /* Is there no more than a guess that the return address is in a register which a call has overwritten since? */

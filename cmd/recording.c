@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recording: one loop. Signals that end it are blocked and asked for between events, so that nothing
- * is ever interrupted halfway; the source waits for a tenth of a second at most.
+ * is ever interrupted halfway; while one is pending the source does not wait.
  */
 #include "cmd/recording.h"
 
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@
 #include "profile/resolve.h"
 #include "report/quality.h"
 
-#define TICK_MS 100     /* how soon a signal or the end of the duration is noticed */
+#define TICK_MS 250     /* how often the clock is looked at when nothing happens; signals are noticed at once */
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
 #define PROGRESS_NS 1000000000ull
 
@@ -36,6 +37,7 @@ struct recording {
 	char target_root[32];
 	const char *mode, *command_line;
 	sigset_t signals, old_signals;
+	int signal_fd; /* can be read while one of them is pending */
 	struct images *images;
 	struct source *source;
 	struct crew *crew;
@@ -73,6 +75,7 @@ static void block_signals(struct recording *r)
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* else: nohup */
 		sigaddset(&r->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &r->signals, &r->old_signals);
+	r->signal_fd = signalfd(-1, &r->signals, SFD_CLOEXEC);
 }
 
 /* A signal that asks us to end; 0 = none. One that a terminal sent has reached the command as well. */
@@ -187,6 +190,16 @@ static void tick(struct recording *r)
 	}
 }
 
+/* Until the next look at the clock, or the end of the recording. */
+static int wait_ms(const struct recording *r)
+{
+	uint64_t now = r->end_ns && !r->is_stopped ? now_ns() : 0;
+
+	if (!now || now + TICK_MS * 1000000ull < r->end_ns)
+		return TICK_MS;
+	return now < r->end_ns ? (int)((r->end_ns - now) / 1000000u) : 0;
+}
+
 /* Workers get what is held back for them before we wait: code that is in no file may not be there for long. */
 static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 {
@@ -196,7 +209,7 @@ static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 			return got;
 		crew_flush(r->crew);
 	}
-	return source_next(r->source, ret, TICK_MS, diag);
+	return source_next(r->source, ret, wait_ms(r), diag);
 }
 
 static int loop(struct recording *r, struct diag *diag)
@@ -240,6 +253,7 @@ static int open_source(struct recording *r, struct diag *diag)
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,
 		.inherits = o->inherits,
+		.wake_fd = r->signal_fd,
 	};
 
 	return perf_source_open(r->images, &options, &r->source, diag);
@@ -405,6 +419,8 @@ static void done(struct recording *r)
 	source_close(r->source);
 	images_free(r->images);
 	output_done(&r->output);
+	if (r->signal_fd > 0)
+		close(r->signal_fd);
 }
 
 int recording_run(struct recording_options *options, const char *mode, const char *command_line)

@@ -171,6 +171,17 @@ void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size
 	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
 }
 
+#define LINE 64
+#define AHEAD 1024 /* bytes: the fields of a sample and the innermost frames of its stack */
+
+/* Another CPU has written the record. Its lines come over while the one before it is being walked. */
+static void fetch(const struct entry *entry)
+{
+	for (size_t i = 0; i < AHEAD && i < entry->len; i += LINE)
+		__builtin_prefetch(entry->at + i);
+	__builtin_prefetch(entry->at + entry->len - 1);
+}
+
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
 	release(order, order->handed);
@@ -179,6 +190,8 @@ bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 		return false;
 
 	struct entry entry = heap_pop(order);
+	if (order->heap.n)
+		fetch(&order->heap.at[0]);
 	order->handed = entry;
 	order->held -= entry.len;
 	if (order->last_ns < entry.time_ns)

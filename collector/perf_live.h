@@ -48,6 +48,9 @@ struct perf_live {
 	struct perf_record record;
 	uint64_t round_ns, samples_from_ns;
 	bool is_stopped, is_finished; /* no more samples; no more records */
+	bool is_busy;                 /* the last round brought more than samples */
+	int wake_fd;                  /* -1 = none */
+	bool is_called;               /* it was readable */
 	VEC(struct pollfd) polls;
 	uint64_t lost; /* told of so far; after the end, what is still to be told */
 	uint32_t n_losses;     /* times that records were lost, mappings maybe among them */

@@ -90,27 +90,32 @@ void perf_ring_begin(struct perf_ring *ring)
 	}
 }
 
-/* A ring that is half full of lent records would soon lose new ones. */
+/* A ring that is full of lent records but for a quarter would soon lose new ones. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
 {
 	const struct ring_view *view = &ring->view;
 	bool is_in_place = record.at >= view->data && record.at < view->data + view->size;
 
 	if (!is_in_place || ring->last_round - ring->first_round >= RING_ROUNDS - 1 ||
-	    view->at - ring->tail > view->size / 2)
+	    view->at - ring->tail > view->size / 4 * 3)
 		return NULL;
 	return &ring->rounds[ring->last_round % RING_ROUNDS].loan;
 }
 
 void perf_ring_end(struct perf_ring *ring)
 {
-	struct perf_event_mmap_page *page = ring->map;
-
 	struct ring_round *last = &ring->rounds[ring->last_round % RING_ROUNDS];
 
 	last->end = ring->view.at;
 	if (last->loan && ring->last_round - ring->first_round < RING_ROUNDS - 1)
 		ring->rounds[++ring->last_round % RING_ROUNDS] = (struct ring_round){ .end = ring->view.at };
+	perf_ring_give_back(ring);
+}
+
+void perf_ring_give_back(struct perf_ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->map;
+
 	for (;; ring->first_round++) {
 		const struct ring_round *first = &ring->rounds[ring->first_round % RING_ROUNDS];
 		if (first->loan)

@@ -2,7 +2,7 @@
 /*
  * perf_ring: the ring the kernel writes records into. Read in rounds: begin looks how far the kernel has
  * written, next gives record after record, end hands back the room of all rounds whose records are needed
- * no longer. A record that is still needed counts on the round's loan.
+ * no longer; give_back does so between rounds. A record that is still needed counts on the round's loan.
  */
 #pragma once
 
@@ -53,3 +53,4 @@ static inline bool perf_ring_next(struct perf_ring *ring, struct bytes *ret)
 /* The counter on which this record may be left in the ring after end(); NULL: it must be copied. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record);
 void perf_ring_end(struct perf_ring *ring);
+void perf_ring_give_back(struct perf_ring *ring);

@@ -283,6 +283,7 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	live->tops = stack_tops_new(find_stack, live);
 	live->outer = outer_stacks_new();
 	live->needs = outer_needs_new();
+	live->wake_fd = options->wake_fd ? options->wake_fd : -1;
 	live->source.info.isa = host_isa();
 	if (!live->source.info.isa)
 		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");

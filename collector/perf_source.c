@@ -14,8 +14,12 @@
 
 #include "collector/target.h"
 
-#define ROUND_NS 50000000ull /* rings are read at least this often while there is something to read */
-#define IDLE_MS 100          /* and this often when there is nothing */
+/*
+ * How often rings are read, if they do not fill faster. Mappings and new processes are looked into soon, before they
+ * are gone; samples can wait, and waking up costs as much as a dozen of them.
+ */
+#define BUSY_NS 50000000ull
+#define CALM_NS 250000000ull
 #define HELD_MAX \
 	(512ull << 20) /* a consumer this far behind: leave the rings to fill, and the kernel counts */
 
@@ -89,6 +93,7 @@ static void take_record(struct perf_live *live, struct perf_ring *ring, struct o
 	if (take_outer(live, wait, layout, bytes))
 		return;
 	outer_wait_end(wait, live->order, -1, record->time_ns);
+	live->is_busy = true;
 	if (live->is_attaching && record->kind == PERF_KIND_FORK)
 		map_put(&live->forked, (uint32_t)record->tid, 1);
 	keep(live, ring, record->time_ns, bytes);
@@ -101,6 +106,7 @@ void perf_live_round(struct perf_live *live)
 	live->round_ns = perf_live_now();
 	while (live->waits.n < live->events.rings.n)
 		vec_push(&live->waits, (struct outer_wait){ 0 });
+	live->is_busy = false;
 	order_round_begin(live->order, live->round_ns);
 	for (size_t i = 0; i < live->events.rings.n; i++) {
 		struct perf_ring *ring = &live->events.rings.at[i];
@@ -265,7 +271,7 @@ static bool all_gone(struct perf_live *live)
 	return true;
 }
 
-/* Until a ring is a quarter full, a target ends, a signal comes, or the time is over. */
+/* Until a ring is a quarter full, a target ends, somebody calls, or the time is over. */
 static void wait_for_news(struct perf_live *live, int timeout_ms)
 {
 	size_t n_rings = live->events.anchors.n;
@@ -279,9 +285,11 @@ static void wait_for_news(struct perf_live *live, int timeout_ms)
 		vec_push(&live->polls,
 			 ((struct pollfd){ .fd = target->is_gone ? -1 : target->pidfd, .events = POLLIN }));
 	}
+	vec_push(&live->polls, ((struct pollfd){ .fd = live->wake_fd, .events = POLLIN }));
 	live->stats.wakeups++;
 	if (poll(live->polls.at, live->polls.n, timeout_ms) <= 0)
 		return;
+	live->is_called = live->polls.at[live->polls.n - 1].revents != 0;
 	for (size_t i = 0; i < live->targets.n; i++)
 		live->targets.at[i].is_gone |= live->polls.at[n_rings + i].revents != 0;
 }
@@ -297,7 +305,7 @@ static void start_samples_in_time(struct perf_live *live, uint64_t now)
 /* How long to wait before the rings are read again. */
 static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadline)
 {
-	uint64_t ms = order_held(live->order) ? ROUND_NS / 1000000u : IDLE_MS;
+	uint64_t ms = (live->is_busy ? BUSY_NS : CALM_NS) / 1000000u;
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
 	if (live->samples_from_ns > now && (live->samples_from_ns - now) / 1000000u < left)
@@ -327,6 +335,20 @@ static int last_words(struct perf_live *live, struct event *ret)
 	return 1;
 }
 
+/* The caller has something else to do. */
+static int end_wait(struct perf_live *live)
+{
+	live->is_called = false;
+	return -EAGAIN;
+}
+
+/* What has been walked need not wait in the rings. */
+static void give_back(struct perf_live *live)
+{
+	for (size_t i = 0; i < live->events.rings.n; i++)
+		perf_ring_give_back(&live->events.rings.at[i]);
+}
+
 static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
 {
 	struct perf_live *live = live_of(source);
@@ -334,7 +356,7 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
 
 	(void)diag;
-	if (!live->is_finished && now - live->round_ns >= ROUND_NS && order_held(live->order) < HELD_MAX)
+	if (!live->is_finished && now - live->round_ns >= BUSY_NS && order_held(live->order) < HELD_MAX)
 		perf_live_round(live); /* also when the consumer is busy with what it has */
 	while (!next_due(live, ret)) {
 		if (live->is_finished)
@@ -344,8 +366,9 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 			finish(live);
 			continue;
 		}
-		if (now >= deadline)
-			return -EAGAIN;
+		if (now >= deadline || live->is_called)
+			return end_wait(live);
+		give_back(live);
 		wait_for_news(live, pause_ms(live, now, deadline));
 		perf_live_round(live);
 		now = perf_live_now();

@@ -31,6 +31,7 @@ struct perf_source_options {
 	uint64_t ring_bytes;        /* of all rings; 0 = a default */
 	bool all_user;              /* no samples in the kernel */
 	bool inherits;              /* follow threads and processes that come later */
+	int wake_fd;                /* while it can be read, source_next does not wait; 0 = none */
 };
 
 #define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */

@@ -6,7 +6,10 @@
 
 #include "unwinder/walk_private.h"
 
-#define N_ENTRIES 16384 /* programs have some thousands of hot addresses; a power of two */
+/* Where a direct call leads to: perhaps on from its target to another function? */
+enum leads { LEADS_UNKNOWN, LEADS_ON, LEADS_THERE };
+
+#define N_ENTRIES 65536 /* large programs have tens of thousands of hot addresses; a power of two */
 
 /* Names that tell where an address without a file belongs. */
 static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
@@ -46,6 +49,8 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 		entry->image = pseudo_image(walker, pid, entry->is_mapped);
 	}
 	bool is_jit = entry->is_mapped && images_get(walker->images, entry->image)->kind == IMAGE_JIT;
+	entry->is_jit = is_jit;
+	entry->leads = LEADS_UNKNOWN;
 	entry->epoch = is_jit ? code_pages_epoch(walker->code) : 0;
 	entry->version = is_jit ? code_pages_version(walker->code, pid, entry->pc) : 0;
 	if (is_jit)
@@ -55,14 +60,13 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 				   &entry->place);
 }
 
-const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
-				 bool is_return)
+struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc, bool is_return)
 {
 	uint64_t generation = space ? space->generation : 0;
 	struct pc_entry *entry = &walker->entries[hash_u64(pc * 2 + is_return) & (N_ENTRIES - 1)];
 
 	if (entry->pc == pc && entry->generation == generation && entry->is_return == is_return &&
-	    generation && (!entry->epoch || entry->epoch == code_pages_epoch(walker->code))) {
+	    generation && (!entry->is_jit || entry->epoch == code_pages_epoch(walker->code))) {
 		walker->stats.cache_hits++;
 		return entry;
 	}
@@ -79,7 +83,7 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	struct pc_entry *slot =
 		&walker->entries[hash_u64(entry->pc * 2 + entry->is_return) & (N_ENTRIES - 1)];
 
-	if (!entry->epoch)
+	if (!entry->is_jit)
 		return false;
 	bool is_new = code_pages_renew(walker->code, pid, entry->pc);
 	is_new |= entry->version != code_pages_version(walker->code, pid, entry->pc);
@@ -90,22 +94,23 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	return true;
 }
 
-static enum verdict judge_direct(struct walker *walker, const struct pc_entry *callee,
-				 const struct pc_entry *caller)
+static enum verdict judge_direct(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	uint64_t target = caller->place.call_target;
 
-	if (callee->image == caller->image && callee->place.function == target)
+	if (callee->image == caller->image && callee->function == target)
 		return VERDICT_VALID;
-	/* Unrolled code is entered wherever as much of it is left as is wanted. */
-	if (callee->image == caller->image &&
-	    recipe_cache_holds(walker->cache, caller->image, callee->place.function, target))
+	if (caller->leads == LEADS_UNKNOWN)
+		caller->leads = recipe_cache_may_leave(walker->cache, caller->image, target) ? LEADS_ON : LEADS_THERE;
+	if (caller->leads == LEADS_ON)
 		return VERDICT_LIKELY;
-	return recipe_cache_may_leave(walker->cache, caller->image, target) ? VERDICT_LIKELY
-									    : VERDICT_INVALID;
+	/* Unrolled code is entered wherever as much of it is left as is wanted. */
+	bool is_inside = callee->image == caller->image &&
+			 recipe_cache_holds(walker->cache, caller->image, callee->function, target);
+	return is_inside ? VERDICT_LIKELY : VERDICT_INVALID;
 }
 
-enum verdict walk_judge(struct walker *walker, const struct pc_entry *callee, const struct pc_entry *caller)
+enum verdict walk_judge(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	if (!caller->is_mapped)
 		return VERDICT_INVALID;
@@ -124,6 +129,14 @@ enum verdict walk_judge(struct walker *walker, const struct pc_entry *callee, co
 	return VERDICT_LIKELY;
 }
 
+/* An entry must not lie in more cache lines than it has to. */
+static struct pc_entry *align(void *room)
+{
+	uintptr_t boundary = _Alignof(struct pc_entry);
+
+	return (struct pc_entry *)(((uintptr_t)room + boundary - 1) / boundary * boundary);
+}
+
 void walker_init(struct walker *walker, struct images *images, const struct isa *isa,
 		 const struct unwinder_options *options)
 {
@@ -135,7 +148,9 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
-	walker->entries = alloc_zero(N_ENTRIES, sizeof(*walker->entries));
+	walker->entries_room = alloc_zero(N_ENTRIES + 1, sizeof(*walker->entries));
+	walker->entries = align(walker->entries_room);
+	walker->walks_in_full = options->walks_in_full;
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
 	walker->memory.read = options->read_memory;
 	walker->memory.context = options->read_context;
@@ -147,5 +162,6 @@ void walker_done(struct walker *walker)
 	code_pages_free(walker->code);
 	recipe_cache_free(walker->cache);
 	recalls_free(walker->recalls);
-	free(walker->entries);
+	plain_steps_done(&walker->plain);
+	free(walker->entries_room);
 }

@@ -28,6 +28,7 @@ struct recall {
 	struct recall_scope scope; /* epoch 0 = all code is in files */
 	uint64_t serial;
 	uint32_t n_missed, n_paused;
+	bool was_deep; /* the last stack: only then is the next one worth watching */
 	uint64_t reach;
 	enum stack_end end;
 	VEC(struct frame) frames;
@@ -207,7 +208,7 @@ static bool is_pause(struct recall *recall)
 bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory)
 {
 	recalls->now = memory->read || !scope.generation ? NULL : find(recalls, tid);
-	if (recalls->now && is_pause(recalls->now))
+	if (recalls->now && (!recalls->now->was_deep || is_pause(recalls->now)))
 		recalls->now = NULL;
 	recalls->tid = tid;
 	recalls->scope = scope;
@@ -275,12 +276,25 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 
 /* ---- remembering -------------------------------------------------------------------------------- */
 
-static void add(struct recalls *recalls)
+/* The next stack of this thread will be remembered. */
+static void expect(struct recalls *recalls)
 {
+	struct recall *known = find(recalls, recalls->tid);
+
+	if (known) {
+		known->was_deep = true;
+		return;
+	}
 	if (recalls->all.n == RECALLS_MAX)
 		drop_all(recalls);
 	map_put(&recalls->by_tid, (uint32_t)recalls->tid, (uint32_t)recalls->all.n);
-	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid }));
+	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid, .was_deep = true }));
+}
+
+static void forget_stack(struct recall *recall)
+{
+	recall->was_deep = false;
+	vec_clear(&recall->marks);
 }
 
 static void remember_pages(struct recall *recall, const struct sample *sample)
@@ -398,11 +412,10 @@ void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_
 	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
 
 	recalls->memory->log = NULL;
-	bool may_add = !recalls->memory->read && recalls->scope.generation && !find(recalls, recalls->tid);
-	if (!recalls->now && is_deep && may_add)
-		add(recalls); /* from the next one on */
-	else if (recalls->now && is_deep)
+	if (recalls->now && is_deep)
 		remember(recalls, sample, has_jit, stack);
 	else if (recalls->now)
-		recalls->now->marks.n = 0;
+		forget_stack(recalls->now);
+	else if (is_deep && !recalls->memory->read && recalls->scope.generation)
+		expect(recalls);
 }

@@ -21,7 +21,7 @@
 #include "unwinder/recipe.h"
 #include "unwinder/stack.h"
 
-#define RECALL_LEAST 12
+#define RECALL_LEAST 48
 #define RECALL_EVERY 8 /* frames from one mark to the next */
 
 /* A frame to be left, with all that the rest of the walk depends on but memory. */

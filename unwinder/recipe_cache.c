@@ -346,6 +346,7 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	uint32_t analysis = analysis_at(cache, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
 	ret->wants = registers_wanted(cache, &ret->recipes);
+	ret->has_wants = ret->wants != 0;
 }
 
 #define FIBER_END_INSNS 4

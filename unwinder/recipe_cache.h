@@ -25,12 +25,13 @@ struct place {
 	struct recipe_pair recipes;
 	uint64_t function; /* vaddr where the function, or the part of one, starts; VADDR_NONE = not known */
 	uint64_t call_target; /* vaddr; of a CALL_DIRECT */
-	uint64_t wants;       /* registers its recipes read that a callee need not keep */
 	uint8_t call;         /* enum place_call; what ends right before the place */
 	bool has_code;        /* the image has code of this machine that we can read */
 	bool is_root;         /* the kernel starts here: there is no caller */
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
 	bool is_trampoline;   /* a signal handler, or a coroutine, returns here: no call stands before it */
+	bool has_wants;
+	uint64_t wants; /* registers its recipes read that a callee need not keep */
 };
 
 struct recipe_cache;

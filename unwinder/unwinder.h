@@ -18,7 +18,7 @@ struct unwinder_options {
 	memory_reader read_memory; /* only if the target stands still from the sample to the walk; else NULL */
 	memory_reader read_code;   /* code that is in no file, whenever it is asked for; may be NULL */
 	void *read_context;
-	bool walks_in_full; /* nothing is taken from the thread's last stack: same result, slower */
+	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same result, slower */
 };
 
 struct unwinder;

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwinder/walk.h"
 
-#include "unwinder/step.h"
 #include "unwinder/walk_private.h"
-
-/* A walk under way. */
-struct walk {
-	struct walker *walker;
-	struct space *space;
-	pid_t pid;
-	struct stack *stack;
-	struct step_result results[2]; /* by turns: the present frame's, and that of an attempt to leave it */
-	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
-	struct pc_entry here;          /* a copy: looking at the caller may evict it */
-	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
-	bool has_jit;                  /* a frame's code is in no file */
-	bool can_recall;               /* something is remembered of this thread's last stack */
-	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
-};
 
 /* One way to leave the present frame. */
 struct attempt {
@@ -88,7 +72,7 @@ static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
-	return next == sp && !isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.wants) &&
+	return next == sp && !isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.has_wants) &&
 	       attempt->step->ra != walk->here.pc;
 }
 
@@ -150,20 +134,22 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 	attempt->step->regs.known |= kept;
 }
 
-static bool is_jit(const struct pc_entry *entry)
-{
-	return entry->epoch != 0;
-}
-
 static bool returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 
-	if (!attempt->caller.is_mapped || !is_jit(&attempt->caller) || walker->mode != UNWIND_AUTO)
+	if (!attempt->caller.is_mapped || !attempt->caller.is_jit || walker->mode != UNWIND_AUTO)
 		return false;
 	memory_note(&walker->memory, NOTE_NEED, 0, 1ull << walker->isa->fp);
 	return managed_frame(walker->isa, &attempt->step->regs, &walker->memory, false) ==
 	       MANAGED_HOTSPOT_INTERPRETED;
+}
+
+static enum verdict judge(const struct walk *walk, struct attempt *attempt)
+{
+	struct callee callee = { walk->here.image, walk->here.place.function };
+
+	return walk_judge(walk->walker, &callee, &attempt->caller);
 }
 
 static void check(struct walk *walk, struct attempt *attempt)
@@ -180,12 +166,12 @@ static void check(struct walk *walk, struct attempt *attempt)
 	if (is_signal)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
-		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
+		attempt->verdict = judge(walk, attempt);
 	if (attempt->verdict == VERDICT_INVALID && returns_to_interpreter(walk, attempt))
 		attempt->verdict = VERDICT_LIKELY;
 	else if (attempt->verdict == VERDICT_INVALID &&
 		 walk_look_again(walker, walk->space, walk->pid, &attempt->caller))
-		attempt->verdict = walk_judge(walker, &walk->here, &attempt->caller);
+		attempt->verdict = judge(walk, attempt);
 	if (attempt->verdict == VERDICT_INVALID) {
 		fail(attempt, STACK_INVALID_STEP,
 		     attempt->caller.is_mapped ? "no call that leads here stands before the return address"
@@ -245,13 +231,7 @@ static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attem
 
 static void push_frame(struct walk *walk)
 {
-	const struct pc_entry *here = &walk->here;
-	struct frame frame = { .pc = here->pc,
-			       .vaddr = here->pc - here->bias,
-			       .image = here->image,
-			       .is_return = here->is_return && !here->place.is_trampoline };
-
-	vec_push(&walk->stack->frames, frame);
+	vec_push(&walk->stack->frames, walk_frame(&walk->here));
 	walk->walker->stats.frames++;
 }
 
@@ -263,7 +243,7 @@ static bool may_be_managed(const struct walk *walk)
 
 	if (walk->walker->mode != UNWIND_AUTO)
 		return false;
-	return walk->is_interrupted ? is_jit(&walk->here) && !is_known : is_jit(&walk->here) || !is_known;
+	return walk->is_interrupted ? walk->here.is_jit && !is_known : walk->here.is_jit || !is_known;
 }
 
 #define RETURN_ENTRY_MAX \
@@ -278,7 +258,7 @@ static bool is_entered(struct walk *walk)
 	if (!regs_known(walk->regs, walker->isa->ra) || walk->here.pc - ra < RETURN_ENTRY_MAX)
 		return false;
 	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
-	return is_jit(caller) && caller->place.call == CALL_NONE;
+	return caller->is_jit && caller->place.call == CALL_NONE;
 }
 
 static bool try_managed(struct walk *walk, struct attempt *attempt)
@@ -381,8 +361,9 @@ static enum stack_end run(struct walk *walk)
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES) {
 		if (meets_last(walk))
 			return walk->stack->end;
+		walk_plainly(walk);
 		push_frame(walk);
-		walk->has_jit |= is_jit(&walk->here);
+		walk->has_jit |= walk->here.is_jit;
 		memory_note(&walk->walker->memory, NOTE_STEP, walk->stack->frames.n, 0);
 		if (!walk->here.is_mapped)
 			return STACK_NO_IMAGE;
@@ -449,7 +430,7 @@ void walk_chain(struct walker *walker, struct space *space, const struct event *
 {
 	const struct sample *sample = &event->sample;
 	struct walk walk = { .walker = walker, .space = space, .pid = event->pid, .stack = ret };
-	struct pc_entry callee = { 0 };
+	struct callee callee = { 0 };
 
 	ret->end = STACK_NO_USER_REGS;
 	for (uint32_t i = 0; i < sample->n_user_pc && i < STACK_MAX_FRAMES; i++) {
@@ -465,7 +446,7 @@ void walk_chain(struct walker *walker, struct space *space, const struct event *
 			}
 		}
 		push_frame(&walk);
-		callee = walk.here;
-		ret->end = is_root_place(walker, &callee) ? STACK_COMPLETE : STACK_NO_RECIPE;
+		callee = (struct callee){ walk.here.image, walk.here.place.function };
+		ret->end = is_root_place(walker, &walk.here) ? STACK_COMPLETE : STACK_NO_RECIPE;
 	}
 }

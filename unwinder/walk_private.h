@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What walk.c (the loop) and look.c (what is known of a pc, and the check of a step) share. */
+/* What walk.c (the loop), look.c (what is known of a pc, and the check of a step) and plain.c (quick steps) share. */
 #pragma once
 
+#include "unwinder/step.h"
 #include "unwinder/walk.h"
 
+/* A walk under way. */
+struct walk {
+	struct walker *walker;
+	struct space *space;
+	pid_t pid;
+	struct stack *stack;
+	struct step_result results[2]; /* by turns: the present frame's, and that of an attempt to leave it */
+	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
+	struct pc_entry here;          /* a copy: looking at the caller may evict it */
+	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
+	bool has_jit;                  /* a frame's code is in no file */
+	bool can_recall;               /* something is remembered of this thread's last stack */
+	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
+};
+
 /* What is known of a pc. Valid until the next call with another pc. */
-const struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
-				 bool is_return);
+struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
+			   bool is_return);
 /*
  * The same for code in no file, after a look at what it is at this moment: it may have been written since
  * the page was last read. False if nothing new was found.
@@ -17,4 +33,19 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
  * The verdict of a step from callee to caller: do the bytes before the return address call the callee?
  * VALID: yes. LIKELY: they call something that may lead there. INVALID: they do not.
  */
-enum verdict walk_judge(struct walker *walker, const struct pc_entry *callee, const struct pc_entry *caller);
+struct callee {
+	image_id image;
+	uint64_t function;
+};
+enum verdict walk_judge(struct walker *walker, const struct callee *callee, struct pc_entry *caller);
+
+static inline struct frame walk_frame(const struct pc_entry *here)
+{
+	return (struct frame){ .pc = here->pc,
+			       .vaddr = here->pc - here->bias,
+			       .image = here->image,
+			       .is_return = here->is_return && !here->place.is_trampoline };
+}
+
+/* Makes plain steps for as long as there are any; the frames left are on the stack. */
+void walk_plainly(struct walk *walk);

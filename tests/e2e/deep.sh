@@ -53,7 +53,8 @@ fi
 # outer part changes under an inner one that does not, and where a program calls and returns at random.
 run 0 "$CPPROF" record -q --no-resolve -F 4000 -o c.data --raw c.raw -- "$PATHS" 0.3 500 2000 common=300
 run 0 "$CPPROF" record -q --no-resolve -F 4000 -o w.data --raw w.raw -- "$BUILD/tests/e2e/wander" 0.3 $RANDOM
-for file in a c w; do
+run 0 "$CPPROF" record -q --no-resolve -F 4000 -o s.data --raw s.raw -- "$PATHS" 0.3 20 2000 # too shallow to be remembered
+for file in a c w s; do
 	"$BUILD/tests/recall_agrees" $file.raw >agrees.log || fail "walking what has changed is not walking all: $file"
 	tail -1 agrees.log
 done

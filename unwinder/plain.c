@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/plain.h"
+
+#include <string.h>
+
+#include "unwinder/walk_private.h"
+
+enum plain_kind { PLAIN_UNKNOWN, PLAIN_NOT, PLAIN };
+
+/* ---- recipes ------------------------------------------------------------------------------------ */
+
+static bool is_plain_rule(const struct rule *rule, const struct isa *isa)
+{
+	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp && (rule->reg != isa->pc || isa->pc == isa->ra);
+}
+
+static void add_slot(struct plain_step *step, const struct rule *rule)
+{
+	if (rule->offset < step->low || !step->restored)
+		step->low = rule->offset;
+	if (rule->offset + 8 > step->high || !step->restored)
+		step->high = rule->offset + 8;
+	step->restored |= 1ull << rule->reg;
+}
+
+static struct plain_step plain_step(const struct recipes *recipes, const struct isa *isa, const struct recipe *recipe)
+{
+	const struct plain_step not = { .kind = PLAIN_NOT };
+	struct plain_step step = { .kind = PLAIN,
+				   .cfa_reg = recipe->cfa_reg,
+				   .n_rules = recipe->n_rules,
+				   .witness = recipe->witness,
+				   .cfa_offset = recipe->cfa_offset,
+				   .rules = recipe->rules };
+
+	/* What a frame pointer alone tells is a guess, and the walk keeps an eye on it. */
+	if (recipe->cfa_kind != CFA_REG || recipe->is_signal_frame || recipe->witness == WITNESS_FP)
+		return not;
+	for (unsigned i = 0; i < recipe->n_rules; i++) {
+		const struct rule *rule = &recipes->rules.at[recipe->rules + i];
+		if (!is_plain_rule(rule, isa))
+			return not;
+		add_slot(&step, rule);
+		if (rule->reg == isa->ra) {
+			step.has_ra_slot = true;
+			step.ra_offset = rule->offset;
+		}
+	}
+	return step;
+}
+
+static struct plain_step *slot_of(struct plain_steps *steps, uint32_t recipe)
+{
+	while (steps->by_recipe.n <= recipe)
+		vec_push(&steps->by_recipe, (struct plain_step){ .kind = PLAIN_UNKNOWN });
+	return &steps->by_recipe.at[recipe];
+}
+
+const struct plain_step *plain_step_of(struct plain_steps *steps, const struct recipes *recipes,
+				       const struct isa *isa, uint32_t recipe)
+{
+	if (recipe == RECIPE_NONE)
+		return NULL;
+	struct plain_step *step = slot_of(steps, recipe);
+	if (step->kind == PLAIN_UNKNOWN)
+		*step = plain_step(recipes, isa, &recipes->recipes.at[recipe]);
+	return step->kind == PLAIN ? step : NULL;
+}
+
+void plain_steps_done(struct plain_steps *steps)
+{
+	vec_done(&steps->by_recipe);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------- */
+
+static uint64_t load(const struct memory *memory, uint64_t addr)
+{
+	uint64_t value;
+
+	memcpy(&value, memory->snapshot.at + (addr - memory->start), sizeof(value));
+	return value;
+}
+
+/* Of a frame that was interrupted, slots below sp have been given up: the walk knows what that means. */
+static bool has_slots(const struct walk *walk, const struct plain_step *step, uint64_t cfa, uint64_t sp)
+{
+	const struct memory *memory = &walk->walker->memory;
+	uint64_t first = cfa + (uint64_t)(int64_t)step->low, len = (uint64_t)(step->high - step->low);
+
+	if (!step->n_rules)
+		return true;
+	return first >= memory->start && len <= memory->snapshot.len &&
+	       first - memory->start <= memory->snapshot.len - len && (!walk->is_interrupted || first >= sp);
+}
+
+/* The CFA and where the frame returns to; false if that takes more than a plain step. */
+static bool find_caller(const struct walk *walk, const struct plain_step *step, const struct regs *regs,
+			uint64_t *ret_cfa, uint64_t *ret_ra)
+{
+	const struct isa *isa = walk->walker->isa;
+	uint64_t sp = regs->value[isa->sp], cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
+	bool is_in_register = !step->has_ra_slot && walk->is_interrupted && !isa->call_pushes_ra &&
+			      regs_known(regs, isa->ra);
+
+	if (!regs_known(regs, step->cfa_reg) || !regs_known(regs, isa->sp) || !has_slots(walk, step, cfa, sp))
+		return false;
+	if (!step->has_ra_slot && !is_in_register)
+		return false;
+	*ret_ra = step->has_ra_slot ? load(&walk->walker->memory, cfa + (uint64_t)(int64_t)step->ra_offset)
+				    : regs->value[isa->ra];
+	if (isa->strip_pc)
+		*ret_ra = isa->strip_pc(*ret_ra);
+	*ret_cfa = cfa;
+	return cfa > sp || (cfa == sp && is_in_register && *ret_ra != regs->value[isa->pc]);
+}
+
+static void restore(struct walker *walker, const struct plain_step *step, uint64_t cfa, uint64_t ra, struct regs *regs)
+{
+	const struct isa *isa = walker->isa;
+	const struct rule *rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules;
+	uint64_t reach = cfa + (uint64_t)(int64_t)step->high;
+
+	for (unsigned i = 0; i < step->n_rules; i++)
+		regs->value[rules[i].reg] = load(&walker->memory, cfa + (uint64_t)(int64_t)rules[i].offset);
+	regs->value[isa->sp] = cfa;
+	regs->value[isa->pc] = ra;
+	regs->known = (((regs->known & isa->callee_saved) | step->restored | 1ull << isa->sp) & ~(1ull << isa->ra)) |
+		      1ull << isa->pc;
+	if (step->n_rules && reach > walker->memory.reach)
+		walker->memory.reach = reach;
+}
+
+/* The entry of the caller, if the frame could be left by a plain step; its frame is then on the stack. */
+static struct pc_entry *leave(struct walk *walk, const struct pc_entry *here, struct regs *regs)
+{
+	struct walker *walker = walk->walker;
+	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache), walker->isa,
+						      here->place.recipes.recipe[0]);
+	struct callee callee = { here->image, here->place.function };
+	struct frame frame = walk_frame(here);
+	uint64_t cfa, ra;
+
+	if (!step || !here->is_mapped || here->place.is_root || !find_caller(walk, step, regs, &cfa, &ra))
+		return NULL;
+	walk->has_jit |= here->is_jit;
+	struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true); /* here may be gone now */
+	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
+		return NULL;
+	enum verdict verdict = walk_judge(walker, &callee, caller);
+	if (verdict == VERDICT_INVALID)
+		return NULL;
+	restore(walker, step, cfa, ra, regs);
+	frame.witness = step->witness;
+	frame.verdict = (uint8_t)verdict;
+	vec_push(&walk->stack->frames, frame);
+	walker->stats.frames++;
+	walker->stats.steps_by_witness[step->witness]++;
+	walk->is_interrupted = false;
+	return caller;
+}
+
+void walk_plainly(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	const struct pc_entry *here = &walk->here, *caller;
+	uint64_t pc = here->pc;
+	bool is_return = here->is_return;
+
+	if (walker->walks_in_full || walker->observer || walker->memory.log)
+		return;
+	struct regs *regs = &walk->results[walk->regs == &walk->results[1].regs].regs;
+	if (walk->regs != regs)
+		*regs = *walk->regs;
+	walk->regs = regs;
+	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES - 1 &&
+	       (caller = leave(walk, here, regs))) {
+		here = caller;
+		pc = here->pc;
+		is_return = here->is_return;
+	}
+	if (here->pc != pc || here->is_return != is_return) /* evicted by the caller that it was not left for */
+		here = walk_look(walker, walk->space, walk->pid, pc, is_return);
+	if (here != &walk->here)
+		walk->here = *here;
+}

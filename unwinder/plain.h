@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plain: the steps that nearly all of a walk consists of, made quickly.
+ *
+ * A plain recipe finds the CFA at a register plus an offset, and what it restores in slots at fixed distances from
+ * the CFA. If all of them lie in the snapshot, one check and a few loads make the step. The result is the one that
+ * step and walk would come to; whatever is not plain is left to them.
+ */
+#pragma once
+
+#include "unwinder/recipe.h"
+
+struct plain_step {
+	uint8_t kind; /* enum plain_kind */
+	uint8_t cfa_reg, n_rules, witness;
+	int32_t cfa_offset;
+	bool has_ra_slot; /* else the return address is still in its register */
+	int32_t ra_offset;
+	int32_t low, high; /* of the slots, from the CFA: the first byte, and the one behind the last */
+	uint32_t rules;
+	uint64_t restored; /* mask of registers */
+};
+
+/* By recipe, found out on first use. */
+struct plain_steps {
+	VEC(struct plain_step) by_recipe;
+};
+
+/* NULL if the recipe is not plain. Valid until the next call. */
+const struct plain_step *plain_step_of(struct plain_steps *steps, const struct recipes *recipes,
+				       const struct isa *isa, uint32_t recipe);
+void plain_steps_done(struct plain_steps *steps);

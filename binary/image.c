@@ -25,7 +25,8 @@
 #include "base/vec.h"
 #include "binary/image_private.h"
 
-#define READ_LIMIT (32u << 20)       /* larger files are mapped instead of read */
+#define READ_LIMIT (128u << 10)      /* larger files are mapped instead of read: programs link to a hundred libraries and more, and
+				      * samples touch little of most */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
@@ -71,12 +72,12 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
 
 static void guard(struct image *image)
 {
-	static bool installed;
+	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO }, present;
 
-	if (!installed) {
-		struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
-		sigaction(SIGBUS, &action, &old_sigbus);
-		installed = true;
+	sigaction(SIGBUS, NULL, &present);
+	if (present.sa_sigaction != on_sigbus) { /* for the first image, or somebody else has taken it */
+		old_sigbus = present;
+		sigaction(SIGBUS, &action, NULL);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
 		if (!guarded[i].image) {

@@ -23,8 +23,8 @@ struct analysis {
 	void *context;
 	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
 	VEC(uint32_t) queue;
-	uint8_t *ranks; /* per function: lower goes first */
-	bool only_inferred;
+	uint8_t *ranks; /* per function: lower goes first; RANK_NONE: not to be analysed */
+	struct analyse_options options;
 };
 
 static bool is_stub(const struct function *f)
@@ -99,14 +99,26 @@ static unsigned rank(const struct functions *functions, const struct function *f
 }
 
 #define N_RANKS 10
+#define RANK_NONE 255
+
+static void rank_all(struct analysis *a)
+{
+	struct vaddr_range window = a->options.window;
+
+	for (size_t i = 0; i < a->functions->n; i++) {
+		const struct function *f = &a->functions->at[i];
+		bool is_wanted = !is_stub(f) && !f->is_analysed && f->start >= window.start && f->start < window.end &&
+				 (!a->options.only_inferred || function_is_inferred(f));
+		a->ranks[i] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
+	}
+}
 
 static void analyse_rank(struct analysis *a, unsigned wanted)
 {
 	for (uint32_t i = 0; i < a->functions->n; i++) {
 		const struct function *f = &a->functions->at[i];
 		bool is_owned = f->parent != FUNCTION_NONE;
-		bool is_wanted = !a->only_inferred || function_is_inferred(f);
-		if (!is_stub(f) && !is_owned && !f->is_analysed && is_wanted && a->ranks[i] == wanted)
+		if (a->ranks[i] == wanted && !is_owned && !f->is_analysed)
 			analyse_one(a, i);
 	}
 }
@@ -158,18 +170,17 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
 	functions_survey(functions);
 	for (size_t i = 0; i < functions->n; i++)
 		functions->at[i].is_analysed = false;
-	functions_analyse_some(functions, (struct analyse_options){ 0 }, visit, context);
+	functions_analyse_some(functions, (struct analyse_options){ .window = { 0, UINT64_MAX } }, visit, context);
 }
 
 void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context)
 {
-	struct analysis a = { .functions = functions, .visit = visit, .context = context, .only_inferred = options.only_inferred };
+	struct analysis a = { .functions = functions, .visit = visit, .context = context, .options = options };
 
 	flow_init(&a.flow, functions);
 	a.flow.skips_guesses = options.skips_guesses;
 	a.ranks = alloc_zero(functions->n + 1, 1);
-	for (size_t i = 0; i < functions->n; i++)
-		a.ranks[i] = (uint8_t)rank(functions, &functions->at[i]);
+	rank_all(&a);
 	for (unsigned r = 0; r < N_RANKS; r++)
 		analyse_rank(&a, r);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {

@@ -18,12 +18,8 @@
 
 #define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
-#define FIRST_EXTENT 2048u    /* ... at first: most functions are shorter, and most suspicions wrong */
+#define FIRST_EXTENT 512u    /* ... at first: most functions are shorter, and most suspicions wrong */
 #define NEXT_EXTENT 8u        /* times as many, when that was too little */
-
-struct range {
-	uint64_t start, end;
-};
 
 /* What one function reaches. */
 struct reach {
@@ -34,10 +30,11 @@ struct reach {
 struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
+	struct vaddr_range window; /* where functions are looked for */
 	struct function_starts found;
 	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
-	VEC(struct range) ranges;
+	VEC(struct vaddr_range) ranges;
 	VEC(struct reach) reaches;
 	struct map by_start; /* start of a function -> reach, the last one counts */
 };
@@ -50,6 +47,11 @@ static bool is_aligned(const struct discovery *d, uint64_t vaddr)
 static bool is_covered(const struct discovery *d, uint64_t vaddr)
 {
 	return evidence_has(d->functions, EVIDENCE_COVERED, vaddr);
+}
+
+static bool is_in_window(const struct discovery *d, uint64_t vaddr)
+{
+	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
 /* In the interval of no function, or in one whose bounds are our own guess. */
@@ -70,7 +72,7 @@ static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
 
 static void note_ranges(struct discovery *d, const struct flow *flow, struct reach *reach)
 {
-	struct range open = { 0, 0 };
+	struct vaddr_range open = { 0, 0 };
 
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t at = flow->vaddrs.at[i], end = at + flow->insns.at[i].len;
@@ -82,7 +84,7 @@ static void note_ranges(struct discovery *d, const struct flow *flow, struct rea
 		}
 		if (open.end)
 			vec_push(&d->ranges, open);
-		open = (struct range){ at, end };
+		open = (struct vaddr_range){ at, end };
 	}
 	if (open.end)
 		vec_push(&d->ranges, open);
@@ -105,7 +107,7 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
-		if (is_tail && target && is_free(d, target) && is_aligned(d, target) &&
+		if (is_tail && target && is_in_window(d, target) && is_free(d, target) && is_aligned(d, target) &&
 		    image_is_code(d->functions->image, target))
 			vec_push(&d->tails, target);
 	}
@@ -133,14 +135,41 @@ static void cover(struct discovery *d, uint64_t start, uint64_t end)
 	evidence_add_range(d->functions, EVIDENCE_COVERED, start, end);
 }
 
-/* Anew from what the functions of the present index reach; functions end where their code does. */
-static void apply_coverage(struct discovery *d)
+/* The functions that reach into the window: [*ret_first, *ret_end) of the index. */
+static void window_functions(const struct discovery *d, size_t *ret_first, size_t *ret_end)
+{
+	size_t first = 0, end = d->functions->n;
+
+	while (first < end && d->functions->at[first].end <= d->window.start)
+		first++;
+	while (end > first && d->functions->at[end - 1].start >= d->window.end)
+		end--;
+	*ret_first = first;
+	*ret_end = end;
+}
+
+static void uncover_window(struct discovery *d)
 {
 	struct functions_private *p = d->functions->private;
 
-	for (size_t i = 0; i < p->text.n; i++)
-		memset(p->text.at[i].covered, 0, ((p->text.at[i].end - p->text.at[i].start) / 64 + 1) * 8);
-	for (size_t i = 0; i < d->functions->n; i++) {
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *range = &p->text.at[i];
+		uint64_t start = range->start > d->window.start ? range->start : d->window.start;
+		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
+		if (start < end)
+			memset(range->covered + (start - range->start) / 64, 0,
+			       ((end - range->start - 1) / 64 - (start - range->start) / 64 + 1) * 8);
+	}
+}
+
+/* Anew from what the functions of the present index reach; functions end where their code does. */
+static void apply_coverage(struct discovery *d)
+{
+	size_t first, end;
+
+	uncover_window(d);
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
 		uint32_t index = map_find(&d->by_start, f->start);
 		if (!function_is_inferred(f))
@@ -155,6 +184,19 @@ static void apply_coverage(struct discovery *d)
 	}
 }
 
+/* What nobody states the end of goes no further than we look. */
+static void end_at_window(struct discovery *d)
+{
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		if (function_is_inferred(f) && is_in_window(d, f->start) && f->end > d->window.end)
+			f->end = d->window.end;
+	}
+}
+
 /* The finds join the index; what is new is analysed. False if there was nothing new. */
 static bool take_finds(struct discovery *d)
 {
@@ -165,14 +207,14 @@ static bool take_finds(struct discovery *d)
 		if (!is_covered(d, d->tails.at[i]))
 			found(d, d->tails.at[i], FROM_GAP);
 	vec_clear(&d->tails);
-	functions_starts(d->functions, &starts);
-	for (size_t i = 0; i < d->found.list.n; i++)
-		vec_push(&starts.list, d->found.list.at[i]);
+	function_starts_sort(&d->found);
+	functions_starts(d->functions, &d->found, &starts);
 	vec_clear(&d->found.list);
 	functions_merge(d->functions, &starts);
 	vec_done(&starts.list);
+	end_at_window(d);
 	functions_apply_evidence(d->functions);
-	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true };
+	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true, .window = d->window };
 	functions_analyse_some(d->functions, options, note_flow, d);
 	apply_coverage(d);
 	return d->functions->n != before;
@@ -195,25 +237,30 @@ static bool is_table_base(const struct discovery *d, uint64_t at)
 	return d->isa->min_insn == 4 && at >= 4 && decode_at(d, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
 }
 
+static void judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
+{
+	bool is_pointer = what != EVIDENCE_CALLED;
+	bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) : is_free(d, at);
+
+	if (!is_in_window(d, at) || (what == EVIDENCE_TAKEN && is_table_base(d, at)))
+		return;
+	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || entry_is_plausible(d->functions, at)))
+		found(d, at, source);
+}
+
 /* Every address with this evidence; pointers count only outside what is covered already. */
 static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
 {
 	const struct functions_private *p = d->functions->private;
-	bool is_pointer = what != EVIDENCE_CALLED;
 
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *range = &p->text.at[i];
 		const uint64_t *bits = what == EVIDENCE_CALLED ? range->called : what == EVIDENCE_TAKEN ? range->taken : range->pointed;
-		for (size_t word = 0; word <= (range->end - range->start) / 64; word++)
-			for (uint64_t left = bits[word]; left; left &= left - 1) {
-				uint64_t at = range->start + word * 64 + (unsigned)__builtin_ctzll(left);
-				bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) :
-							   is_free(d, at);
-				if (what == EVIDENCE_TAKEN && is_table_base(d, at))
-					continue;
-				if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || entry_is_plausible(d->functions, at)))
-					found(d, at, source);
-			}
+		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
+		size_t word = d->window.start > range->start ? (d->window.start - range->start) / 64 : 0;
+		for (; end > range->start && word <= (end - range->start) / 64; word++)
+			for (uint64_t left = bits[word]; left; left &= left - 1)
+				judge_evidence(d, what, source, range->start + word * 64 + (unsigned)__builtin_ctzll(left));
 	}
 }
 
@@ -314,6 +361,17 @@ static void analyse_suspect(struct flow *flow, uint64_t at, uint64_t limit)
 	}
 }
 
+/* Does the straight run of code at `at` come upon what is no instruction? Most of what lies between functions is data. */
+static bool runs_into_data(const struct discovery *d, uint64_t at, uint64_t end)
+{
+	struct insn insn = { .flow = FLOW_NEXT };
+
+	for (; at < end && (insn.flow == FLOW_NEXT || insn.flow == FLOW_BRANCH); at += insn.len)
+		if (!decode_at(d, at, end, &insn))
+			return true;
+	return false;
+}
+
 /* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
@@ -322,7 +380,7 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 	struct insn first;
 	bool looks_like_entry = is_aligned(d, at) || (decode_at(d, at, end, &first) && entry_is_prologue(d->isa, &first));
 
-	if (!looks_like_entry || !entry_is_plausible(d->functions, at))
+	if (!looks_like_entry || !entry_is_plausible(d->functions, at) || runs_into_data(d, at, end))
 		return false;
 	analyse_suspect(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
 	if (!is_function(flow))
@@ -364,7 +422,8 @@ static void sweep(struct discovery *d)
 	flow_init(&flow, d->functions);
 	flow.skips_guesses = true;
 	for (size_t i = 0; i < p->text.n; i++) {
-		uint64_t at = p->text.at[i].start, end = p->text.at[i].end;
+		uint64_t at = p->text.at[i].start > d->window.start ? p->text.at[i].start : d->window.start;
+		uint64_t end = p->text.at[i].end < d->window.end ? p->text.at[i].end : d->window.end;
 		while (at < end) {
 			uint32_t index = functions_index(d->functions, at);
 			if (index != FUNCTION_NONE) {
@@ -400,20 +459,25 @@ static uint64_t unreached_end(const struct discovery *d, uint64_t at, uint64_t l
  */
 static void extend_functions(struct discovery *d)
 {
-	for (size_t i = 0; i < d->functions->n; i++) {
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
 		const struct text_range *range = functions_text(d->functions, f->start);
 		uint64_t next = functions_next_start(d->functions, f->start);
 
-		if (range && function_is_inferred(f))
-			f->end = unreached_end(d, f->end, range->end < next ? range->end : next);
+		if (!range || !function_is_inferred(f) || !is_in_window(d, f->start))
+			continue;
+		uint64_t limit = range->end < d->window.end ? range->end : d->window.end;
+		f->end = unreached_end(d, f->end, limit < next ? limit : next);
 	}
 }
 
-void functions_discover(struct functions *functions)
+void functions_discover(struct functions *functions, struct vaddr_range window)
 {
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct discovery d = { .functions = functions, .isa = functions->isa, .only_inferred = has_frames };
+	struct discovery d = { .functions = functions, .isa = functions->isa, .window = window, .only_inferred = has_frames };
 
 	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	take_finds(&d);
@@ -432,16 +496,4 @@ void functions_discover(struct functions *functions)
 	vec_done(&d.ranges);
 	vec_done(&d.reaches);
 	map_done(&d.by_start);
-}
-
-uint32_t functions_find(struct functions *functions, uint64_t vaddr)
-{
-	uint32_t index = functions_index(functions, vaddr);
-	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
-	bool is_certain = index != FUNCTION_NONE && !function_is_inferred(&functions->at[index]);
-
-	if (is_certain || functions->is_surveyed || !image_is_code(functions->image, vaddr))
-		return index;
-	functions_survey(functions);
-	return functions_index(functions, vaddr);
 }

@@ -48,5 +48,10 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	if (flow->isa->decode(code, target, &moved) < 0 || moved.flow != FLOW_NEXT ||
 	    flow->isa->decode(bytes_from(code, len), target + len, &jump) < 0)
 		return false;
-	return jump.flow == FLOW_JUMP && jump.target == back && flow_add_part(flow, target, target + 2u * len);
+	if (jump.flow != FLOW_JUMP || jump.target != back || !flow_add_part(flow, target, target + 2u * len))
+		return false;
+	uint32_t index = functions_index(flow->functions, target);
+	if (index != FUNCTION_NONE && flow->functions->at[index].start == target)
+		vec_push(&flow->absorbed, index);
+	return true;
 }

@@ -124,6 +124,12 @@ static int by_place(const void *left, const void *right)
 	return a->preference != b->preference ? a->preference - b->preference : 0;
 }
 
+void function_starts_sort(struct function_starts *starts)
+{
+	if (starts->list.n)
+		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), by_place);
+}
+
 static bool is_stub(uint8_t kind)
 {
 	return kind == FUNCTION_STUB || kind == FUNCTION_STUB_HEAD;
@@ -173,8 +179,6 @@ static void close_open_ends(struct functions *functions)
 			end = at[i + 1].start;
 		if (!at[i].end || at[i].end > end)
 			at[i].end = end;
-		if (noreturn_by_name(at[i].name))
-			at[i].returns = RETURNS_NEVER;
 	}
 }
 
@@ -187,13 +191,14 @@ static void carry_over(struct functions *functions, const struct function *old, 
 	for (size_t i = 0; i < functions->private->list.n; i++) {
 		while (k < n_old && old[k].start < at[i].start)
 			k++;
-		if (k == n_old || old[k].start != at[i].start || old[k].end != at[i].end)
+		if (k == n_old || old[k].start != at[i].start || old[k].end != at[i].end) {
+			at[i].returns = noreturn_by_name(at[i].name) ? RETURNS_NEVER : RETURNS_UNKNOWN;
 			continue;
+		}
 		at[i].is_analysed = old[k].is_analysed;
 		at[i].clobbers = old[k].clobbers;
 		at[i].writes = old[k].writes;
-		if (at[i].returns == RETURNS_UNKNOWN)
-			at[i].returns = old[k].returns;
+		at[i].returns = old[k].returns;
 	}
 }
 
@@ -204,8 +209,7 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 	size_t n_old = p->list.n;
 
 	memset(&p->list, 0, sizeof(p->list));
-	if (starts->list.n)
-		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), by_place);
+	vec_reserve(&p->list, starts->list.n);
 	for (size_t i = 0; i < starts->list.n; i++) {
 		const struct function_start *start = &starts->list.at[i];
 		struct function *last = p->list.n ? &p->list.at[p->list.n - 1] : NULL;
@@ -231,17 +235,29 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 	functions->n = p->list.n;
 }
 
-void functions_starts(const struct functions *functions, struct function_starts *ret)
+static struct function_start start_of(const struct function *f)
 {
-	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < functions->n; i++) {
-		const struct function *f = &functions->at[i];
-		bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
-		uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
+	bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
+	uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
 
-		add_start(ret, (struct function_start){ f->start, is_stated || f->is_analysed ? f->end : 0, f->name, f->kind, f->sources,
-							is_stated ? preference : PREFER_OTHER });
+	return (struct function_start){ f->start, is_stated || f->is_analysed ? f->end : 0, f->name, f->kind, f->sources,
+					is_stated ? preference : PREFER_OTHER };
+}
+
+void functions_starts(const struct functions *functions, const struct function_starts *more, struct function_starts *ret)
+{
+	size_t k = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	vec_reserve(&ret->list, functions->n + more->list.n);
+	for (size_t i = 0; i < functions->n; i++) {
+		struct function_start start = start_of(&functions->at[i]);
+		while (k < more->list.n && by_place(&more->list.at[k], &start) < 0)
+			add_start(ret, more->list.at[k++]);
+		add_start(ret, start);
 	}
+	while (k < more->list.n)
+		add_start(ret, more->list.at[k++]);
 }
 
 /* --- making and asking ------------------------------------------------------------------------ */
@@ -287,6 +303,7 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	starts_from_symbols(&starts, functions);
 	starts_from_stubs(&starts, functions);
 	starts_from_entries(&starts, functions);
+	function_starts_sort(&starts);
 	functions_merge(functions, &starts);
 	vec_done(&starts.list);
 	return functions;
@@ -303,6 +320,8 @@ void functions_free(struct functions *functions)
 	vec_done(&p->list);
 	vec_done(&p->references);
 	vec_done(&p->jumps);
+	vec_done(&p->seen);
+	vec_done(&p->inferred);
 	relocs_done(&p->relocs);
 	plt_done(&p->plt);
 	free(p);

@@ -5,8 +5,8 @@
  * functions_new makes the cheap index (symbols, unwind entries, PLT stubs, entry points): enough
  * to answer for a pc that a symbol or an unwind entry covers. functions_survey decodes the whole
  * text once for evidence (who is called, whose address is taken, which addresses are referenced at
- * all) and finds the functions in the gaps; functions_find does the latter on its own for the one
- * gap a pc falls into.
+ * all) and finds the functions in the gaps; functions_find searches only the one gap a pc falls into,
+ * and no more than a bounded window of it.
  *
  * An interval that nothing enters as a function is a candidate part: cold code of a function
  * elsewhere. flow_analyse absorbs it into the function that jumps there; `parent` then says which.
@@ -79,6 +79,9 @@ void functions_free(struct functions *functions);
 /* The whole-image pass; a second call does nothing. */
 void functions_survey(struct functions *functions);
 
+/* The evidence of the survey, from what lies around vaddr: all of a small text. Infers nothing. */
+void functions_look_around(struct functions *functions, uint64_t vaddr);
+
 /* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. Never infers. */
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
 /* The same, after inferring the starts in the gap that holds vaddr. Indices found earlier may shift. */
@@ -101,12 +104,12 @@ const char *functions_slot_name(const struct functions *functions, uint64_t slot
 bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
 /*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
- * most max. Empty before the survey.
+ * most max. Empty before there is evidence.
  */
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
-/* Does some instruction call it? False before the survey. */
+/* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
-/* Does some instruction elsewhere jump there? False before the survey. */
+/* Does some instruction elsewhere jump there? False before there is evidence. */
 bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);

@@ -10,10 +10,14 @@
 #include "binary/plt.h"
 #include "binary/relocs.h"
 
+struct vaddr_range {
+	uint64_t start, end;
+};
+
 /* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
 struct text_range {
 	uint64_t start, end;
-	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the survey */
+	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
 };
 
 /* A direct jump from one interval into another. */
@@ -26,6 +30,8 @@ struct functions_private {
 	VEC(struct text_range) text;
 	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
 	VEC(struct cross_jump) jumps; /* sorted by target */
+	VEC(struct vaddr_range) seen; /* text that was decoded for evidence */
+	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
 	struct plt plt;
 	struct function_options options;
@@ -49,18 +55,23 @@ struct function_start {
 struct function_starts {
 	VEC(struct function_start) list;
 };
-/* Makes the index anew from the starts; facts learnt about functions that stay are kept. */
+/* Sorts starts as functions_merge wants them. */
+void function_starts_sort(struct function_starts *starts);
+/* Makes the index anew from the starts, sorted; facts learnt about functions that stay are kept. */
 void functions_merge(struct functions *functions, struct function_starts *starts);
-/* The present index as starts again, to add to. */
-void functions_starts(const struct functions *functions, struct function_starts *ret);
+/* The present index and `more`, sorted: to make a new index of. */
+void functions_starts(const struct functions *functions, const struct function_starts *more, struct function_starts *ret);
 
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {
 	bool only_inferred; /* leave out functions whose end is stated */
 	bool skips_guesses; /* unreached code is left alone */
+	struct vaddr_range window; /* only functions that start in it */
 };
 void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context);
+/* survey.c: evidence from this text, of which what was seen before is left out. */
+void functions_gather(struct functions *functions, struct vaddr_range range);
 /* survey.c: what the evidence says about each function, after the index changed. */
 void functions_apply_evidence(struct functions *functions);
-/* discover.c: starts in text that no symbol and no unwind entry covers. */
-void functions_discover(struct functions *functions);
+/* discover.c: starts in text of the window that no symbol and no unwind entry covers. */
+void functions_discover(struct functions *functions, struct vaddr_range window);

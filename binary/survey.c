@@ -173,18 +173,18 @@ static void enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
-static void survey_range(struct pass *pass, const struct text_range *range)
+static void survey_range(struct pass *pass, struct vaddr_range range)
 {
-	struct bytes code = bytes_slice(image_code(pass->functions->image, range->start), 0, range->end - range->start);
+	struct bytes code = bytes_slice(image_code(pass->functions->image, range.start), 0, range.end - range.start);
 
-	for (uint64_t at = range->start; at < range->start + code.len;) {
+	for (uint64_t at = range.start; at < range.start + code.len;) {
 		enter_interval(pass, at);
-		uint64_t stop = range->start + code.len;
+		uint64_t stop = range.start + code.len;
 		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
 			stop = pass->functions->at[pass->next].start;
 
 		struct insn insn;
-		struct bytes rest = bytes_slice(code, at - range->start, stop - at);
+		struct bytes rest = bytes_slice(code, at - range.start, stop - at);
 		if (pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
 			at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
 			continue;
@@ -281,27 +281,77 @@ void functions_apply_evidence(struct functions *functions)
 	}
 }
 
-void functions_survey(struct functions *functions)
+static void survey_piece(struct pass *pass, struct vaddr_range piece)
+{
+	const struct functions *functions = pass->functions;
+
+	pass->next = 0;
+	while (pass->next < functions->n && functions->at[pass->next].end <= piece.start)
+		pass->next++;
+	pass->start = pass->end = pass->known = 0;
+	survey_range(pass, piece);
+	vec_push(&functions->private->seen, piece);
+}
+
+/* Decodes what of the range was not decoded before. */
+static void survey_unseen(struct pass *pass, struct vaddr_range range)
+{
+	struct functions_private *p = pass->functions->private;
+
+	while (range.start < range.end) {
+		uint64_t next = range.end, behind = 0;
+		for (size_t i = 0; i < p->seen.n && !behind; i++) {
+			const struct vaddr_range *seen = &p->seen.at[i];
+			if (range.start >= seen->start && range.start < seen->end)
+				behind = seen->end;
+			else if (seen->start > range.start && seen->start < next)
+				next = seen->start;
+		}
+		if (!behind)
+			survey_piece(pass, (struct vaddr_range){ range.start, next });
+		range.start = behind ? behind : next;
+	}
+}
+
+/* Pointers in data are there for all of the text. */
+static void begin_evidence(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+
+	for (size_t i = 0; i < p->text.n; i++)
+		make_bitmaps(&p->text.at[i]);
+	survey_pointers(functions);
+	if (functions->image->elf_type == ET_EXEC)
+		survey_words(functions);
+}
+
+void functions_gather(struct functions *functions, struct vaddr_range range)
 {
 	struct functions_private *p = functions->private;
 	struct pass pass = { .functions = functions, .isa = functions->isa };
+	size_t n_seen = p->seen.n;
+
+	if (p->text.n && !p->text.at[0].called)
+		begin_evidence(functions);
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *text = &p->text.at[i];
+		uint64_t start = range.start > text->start ? range.start : text->start;
+		survey_unseen(&pass, (struct vaddr_range){ start, range.end < text->end ? range.end : text->end });
+	}
+	if (p->seen.n == n_seen)
+		return;
+	sort_references(p);
+	sort_jumps(p);
+	functions_apply_evidence(functions);
+}
+
+void functions_survey(struct functions *functions)
+{
+	const struct vaddr_range all = { 0, UINT64_MAX };
 
 	if (functions->is_surveyed)
 		return;
 	functions->is_surveyed = true;
-	for (size_t i = 0; i < p->text.n; i++)
-		make_bitmaps(&p->text.at[i]);
-	for (size_t i = 0; i < p->text.n; i++) {
-		pass.next = 0;
-		while (pass.next < functions->n && functions->at[pass.next].end <= p->text.at[i].start)
-			pass.next++;
-		survey_range(&pass, &p->text.at[i]);
-	}
-	survey_pointers(functions);
-	if (functions->image->elf_type == ET_EXEC)
-		survey_words(functions);
-	sort_references(p);
-	sort_jumps(p);
-	functions_apply_evidence(functions);
-	functions_discover(functions);
+	functions_gather(functions, all);
+	functions_discover(functions, all);
 }

@@ -11,7 +11,6 @@
 #define MAX_OWNERS 8           /* functions tried as the owner of a part */
 #define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
 #define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
-#define MAX_SURVEY (16u << 20) /* bytes of text that may be decoded while a sample waits */
 
 /* The rows of one interval of code: a function, or a part of one. */
 struct interval {
@@ -31,7 +30,7 @@ struct analysis {
 	VEC(uint32_t) pieces;     /* intervals that functions took in from elsewhere, sorted by start */
 	struct map by_start;      /* start -> interval */
 	struct map tried;         /* starts of functions that were analysed */
-	uint64_t n_analysed, text_size;
+	uint64_t n_analysed;
 };
 
 struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes)
@@ -71,9 +70,6 @@ static void open_index(struct analysis *analysis)
 	analysis->symbols = symbols_read(analysis->image);
 	analysis->functions = functions_new(analysis->image, analysis->symbols, analysis->frames, NULL);
 	flow_init(&analysis->flow, analysis->functions);
-	for (size_t i = 0; i < analysis->image->n_segments; i++)
-		if (analysis->image->segments[i].flags & 1) /* PF_X */
-			analysis->text_size += analysis->image->segments[i].file_size;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -190,7 +186,7 @@ static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t 
 	uint64_t n_before = analysis->n_analysed;
 
 	for (size_t i = 0; i < n && i < MAX_JUMPERS && analysis->n_analysed < n_before + MAX_OWNERS; i++) {
-		uint32_t index = functions_index(analysis->functions, from[i]);
+		uint32_t index = functions_find(analysis->functions, from[i]);
 		if (index != FUNCTION_NONE && analysis->functions->at[index].start != start)
 			analyse(analysis, index);
 		if (find_row(analysis, start, vaddr) != RECIPE_NONE)
@@ -204,14 +200,14 @@ static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t 
  */
 static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr, bool is_alone)
 {
-	struct function copy = *part; /* a survey may move the array */
+	struct function copy = *part; /* the search for who jumps there may move the array */
 
 	if (copy.name)
 		analyse_namesakes(analysis, copy.name, copy.start, vaddr);
 	uint32_t row = find_row(analysis, copy.start, vaddr);
-	if (row != RECIPE_NONE || !is_alone || analysis->text_size > MAX_SURVEY)
+	if (row != RECIPE_NONE || !is_alone)
 		return row;
-	functions_survey(analysis->functions);
+	functions_look_around(analysis->functions, vaddr);
 	analyse_jumpers(analysis, copy.start, copy.end, vaddr);
 	return find_row(analysis, copy.start, vaddr);
 }
@@ -249,8 +245,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	if (!analysis->functions)
 		open_index(analysis);
 
-	bool may_infer = is_alone && analysis->text_size <= MAX_SURVEY;
-	uint32_t index = may_infer ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
+	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
 		return gap_recipe(analysis, vaddr, is_alone, ret_function);
 

@@ -17,7 +17,7 @@ void analysis_free(struct analysis *analysis);
 /*
  * The recipe at vaddr, RECIPE_NONE if there is none. ret_function, if a function is known: where it, or
  * the part that holds vaddr, starts. is_alone: no other witness knows this place, so that finding the
- * function a part belongs to, or functions in a gap, is worth a pass over the whole image.
+ * function a part belongs to, or functions in a gap, is worth a look at much of the image.
  */
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */

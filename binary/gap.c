@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gap: functions in the one gap that a pc falls into.
+ *
+ * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
+ * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. A file
+ * without symbols and unwind entries is one gap; of a large one, what lies around the pc is searched.
+ */
+#include "binary/function_private.h"
+
+#define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
+#define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
+#define WINDOW_REACH (512u << 10) /* ... and so much is searched on either side */
+
+static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vaddr >= ranges[i].start && vaddr < ranges[i].end)
+			return true;
+	return false;
+}
+
+static uint64_t text_size(const struct functions *functions)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < functions->private->text.n; i++)
+		size += functions->private->text.at[i].end - functions->private->text.at[i].start;
+	return size;
+}
+
+static struct vaddr_range clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
+{
+	if (range.start + reach < vaddr)
+		range.start = vaddr - reach;
+	if (range.end > vaddr && range.end - vaddr > reach)
+		range.end = vaddr + reach;
+	return range;
+}
+
+void functions_look_around(struct functions *functions, uint64_t vaddr)
+{
+	struct vaddr_range all = { 0, UINT64_MAX };
+
+	functions_gather(functions, text_size(functions) <= MAX_WHOLE ? all : clip(all, vaddr, EVIDENCE_REACH));
+}
+
+/* Functions whose end nobody states lie in the gap, too: they reach over others that nobody has found yet. */
+static bool is_stated(const struct function *f)
+{
+	return !function_is_inferred(f);
+}
+
+static struct vaddr_range gap_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
+{
+	struct vaddr_range gap = { text->start, text->end };
+	size_t low = 0, high = functions->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (functions->at[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i < functions->n && functions->at[i].start < gap.end; i++)
+		if (is_stated(&functions->at[i]))
+			gap.end = functions->at[i].start;
+	for (size_t i = low; i-- > 0 && functions->at[i].end > gap.start;)
+		if (is_stated(&functions->at[i]))
+			gap.start = functions->at[i].end;
+	return gap;
+}
+
+/* What was searched before is left out. */
+static struct vaddr_range window_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
+{
+	const struct functions_private *p = functions->private;
+	bool has_frames = functions->frames && frames_count(functions->frames);
+	struct vaddr_range window = gap_around(functions, text, vaddr);
+
+	if (text_size(functions) > MAX_WHOLE)
+		window = clip(window, vaddr, WINDOW_REACH);
+	else if (!has_frames) /* a few symbols split it, and which calls come back is found out for all at once */
+		window = (struct vaddr_range){ 0, UINT64_MAX };
+	for (size_t i = 0; i < p->inferred.n; i++) {
+		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
+			window.start = p->inferred.at[i].end;
+		if (p->inferred.at[i].start > vaddr && p->inferred.at[i].start < window.end)
+			window.end = p->inferred.at[i].start;
+	}
+	return window;
+}
+
+uint32_t functions_find(struct functions *functions, uint64_t vaddr)
+{
+	struct functions_private *p = functions->private;
+	uint32_t index = functions_index(functions, vaddr);
+	const struct text_range *text = functions_text(functions, vaddr);
+	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
+	bool is_certain = index != FUNCTION_NONE && is_stated(&functions->at[index]);
+
+	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
+		return index;
+	struct vaddr_range window = window_around(functions, text, vaddr);
+	functions_look_around(functions, vaddr);
+	functions_discover(functions, window);
+	vec_push(&p->inferred, window);
+	return functions_index(functions, vaddr);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions in gaps: only the gap that is asked about is searched, and of a large file what lies around.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "binary/function.h"
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+
+#define TEXT 0x1000u
+#define LARGE (17u << 20) /* more than is looked at in one go */
+
+static const uint32_t makes_room[] = { 0xd10043ff, 0x910043ff, 0xd65f03c0 }; /* sub sp, sp, #16; add; ret */
+
+struct scene {
+	struct images *images;
+	struct frames *frames;
+	struct functions *functions;
+};
+
+static void scene_make(struct scene *s, struct bytes code, struct bytes eh)
+{
+	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, code, 0 },
+				    { ".eh_frame", TEXT + 0x10000000u, PF_R, eh, 0 } };
+
+	s->images = images_new();
+	struct image *image = elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, eh.len ? 2 : 1, NULL);
+	s->frames = frames_read(image);
+	s->functions = functions_new(image, NULL, s->frames, NULL);
+	CHECK(s->functions != NULL);
+}
+
+static void scene_done(struct scene *s)
+{
+	functions_free(s->functions);
+	frames_free(s->frames);
+	images_free(s->images);
+}
+
+static uint64_t start_at(struct scene *s, uint64_t vaddr)
+{
+	uint32_t index = functions_find(s->functions, vaddr);
+
+	return index == FUNCTION_NONE ? 0 : s->functions->at[index].start;
+}
+
+TEST(functions_in_one_gap_are_found_without_the_next)
+{
+	uint8_t code[0x40] = { 0 };
+	struct writer eh = { 0 };
+	struct scene s;
+
+	memcpy(code, makes_room, sizeof(makes_room));
+	memcpy(code + 0x10, makes_room, sizeof(makes_room));
+	memcpy(code + 0x20, makes_room + 2, 4); /* an unwind entry covers this one */
+	memcpy(code + 0x30, makes_room, sizeof(makes_room));
+	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+	frame_fde(&eh, TEXT + 0x10000000u, cie, TEXT + 0x20, 0x10, 0, PROGRAM(0));
+	write_u32(&eh, 0);
+	scene_make(&s, (struct bytes){ code, sizeof(code) }, writer_bytes(&eh));
+
+	CHECK_EQ(start_at(&s, TEXT + 0x14), TEXT + 0x10);
+	CHECK_EQ(start_at(&s, TEXT + 4), TEXT);
+	CHECK_EQ(functions_index(s.functions, TEXT + 0x34), FUNCTION_NONE);
+	CHECK_EQ(start_at(&s, TEXT + 0x34), TEXT + 0x30);
+	scene_done(&s);
+	writer_done(&eh);
+}
+
+TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
+{
+	uint8_t *code = alloc_zero(LARGE, 1);
+	uint64_t far = LARGE - 0x1000;
+	struct scene s;
+
+	memcpy(code + 0x100, makes_room, sizeof(makes_room));
+	memcpy(code + far, makes_room, sizeof(makes_room));
+	scene_make(&s, (struct bytes){ code, LARGE }, (struct bytes){ 0 });
+
+	CHECK_EQ(start_at(&s, TEXT + 0x104), TEXT + 0x100);
+	CHECK_EQ(functions_index(s.functions, TEXT + far + 4), FUNCTION_NONE);
+	CHECK_EQ(start_at(&s, TEXT + far + 4), TEXT + far);
+	scene_done(&s);
+	free(code);
+}

@@ -55,3 +55,29 @@ void text_done(struct text *text)
 	free(text->at);
 	*text = (struct text){ 0 };
 }
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+size_t text_distance(const char *a, const char *b)
+{
+	size_t rows[3][TEXT_DISTANCE_MAX + 1];
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	if (len_a > TEXT_DISTANCE_MAX || len_b > TEXT_DISTANCE_MAX)
+		return TEXT_DISTANCE_MAX;
+	for (size_t j = 0; j <= len_b; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= len_a; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= len_b; j++) {
+			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], above2[j - 2] + 1);
+		}
+	}
+	return rows[len_a % 3][len_b];
+}

@@ -13,45 +13,76 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/terminal.h"
+#include "report/annotate_find.h"
 #include "report/annotate_text.h"
 
-static int complain(const char *path, const char *name)
+#define MOST_TOLD 8 /* candidates that a message lists */
+
+/* " f(int) [app], 12.3%": the others that a name may mean. */
+static void list(const struct profile *profile, const annotate_choices *choices, size_t from)
+{
+	uint64_t all = profile->quality.samples;
+	struct style style = terminal_style(COLOR_NEVER);
+
+	for (size_t i = from; i < choices->n && i < from + MOST_TOLD; i++) {
+		const struct annotate_choice *choice = &choices->at[i];
+		struct text line = { 0 };
+		style_safe(&line, &style, intern_text(&profile->strings, choice->name));
+		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)", all ? 100.0 * (double)choice->samples / (double)all : 0);
+		text_done(&line);
+	}
+	if (choices->n > from + MOST_TOLD)
+		fprintf(stderr, "        and %zu more\n", choices->n - from - MOST_TOLD);
+}
+
+static int complain(const struct profile *profile, const char *path, const char *name, const annotate_choices *close)
 {
 	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
+	if (close->n)
+		fprintf(stderr, "        did you mean:\n");
+	list(profile, close, 0);
 	fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
 	return EXIT_FAULT;
 }
 
-/* A name that is only inlined has no code of its own, but lines. */
-static int find(const struct profile *profile, const char *name, struct annotation *ret)
+/* Only what was inlined, if that is what is asked for. */
+static void keep_inlined(annotate_choices *choices)
 {
-	size_t n;
-	const struct function_map *map = annotate_find(profile, name, &n);
+	size_t n = 0;
 
-	if (map && n > 1)
-		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest\n", n, name);
-	if (!map || !annotate_is_exact(profile, map, name)) {
-		if (annotate_inlined(profile, name, ret) == 0)
-			return 0;
-		annotation_done(ret);
-	}
-	if (!map)
-		return -ENOENT;
-	annotate(profile, map, ret);
-	return 0;
+	for (size_t i = 0; i < choices->n; i++)
+		if (!choices->at[i].map)
+			choices->at[n++] = choices->at[i];
+	choices->n = n;
 }
 
-static int show(const struct profile *profile, const char *path, const char *name, struct annotate_text_options *options)
+static int show(const struct profile *profile, const char *path, const char *name, const struct annotate_text_options *options, bool inlined)
 {
 	struct annotation annotation;
 	struct text text = { 0 };
+	annotate_choices choices;
+	enum annotate_fit fit = annotate_find(profile, name, &choices);
 
-	if (find(profile, name, &annotation) < 0)
-		return complain(path, name);
+	if (inlined)
+		keep_inlined(&choices);
+	if (fit <= FIT_CLOSE || !choices.n) {
+		int code = complain(profile, path, name, &choices);
+		vec_done(&choices);
+		return code;
+	}
+	if (choices.n > 1) {
+		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest, the others:\n", choices.n, name);
+		list(profile, &choices, 1);
+	}
+	if (choices.at[0].map)
+		annotate(profile, choices.at[0].map, &annotation);
+	else
+		annotate_inlined(profile, intern_text(&profile->strings, choices.at[0].name), &annotation);
 	annotate_text(profile, &annotation, options, &text);
 	fwrite(text.at, 1, text.len, stdout);
 	text_done(&text);
 	annotation_done(&annotation);
+	vec_done(&choices);
 	return EXIT_OK;
 }
 
@@ -73,9 +104,11 @@ int cmd_annotate(int argc, char **argv)
 	struct annotate_text_options options = { 0 };
 	struct option_list directories = { 0 }, rules = { 0 };
 	const char *metric = NULL;
+	bool inlined = false;
 	const struct option_spec specs[] = {
 		{ 0, "asm", OPTION_FLAG, &options.insns, NULL, "the instructions too" },
-		{ 0, "all", OPTION_FLAG, &options.all, NULL, "every line, not only those near a cost" },
+		{ 0, "all", OPTION_FLAG, &options.all, NULL, "every line and every place, not only those with or near a cost" },
+		{ 0, "inlined", OPTION_FLAG, &inlined, NULL, "what was inlined of it, also where it has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "only this metric (default: every event, side by side)" },
 		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
@@ -86,7 +119,8 @@ int cmd_annotate(int argc, char **argv)
 		.usage = "[options] [FILE] FUNCTION",
 		.about = "Shows the source lines of a sampled function with what each costs: by itself, and in what it calls. Loops are\n"
 			 "marked in the margin; inlined code counts for the line of its call. A function that was inlined everywhere\n"
-			 "is shown with all its copies together.",
+			 "is shown with all its copies together, its instructions by the function that each copy went into. Of several\n"
+			 "functions that fit, the costliest is shown and the others are named.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
 	};
@@ -110,7 +144,7 @@ int cmd_annotate(int argc, char **argv)
 		CLEANUP(freep) uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !metric, &options.n_metrics);
 		options.metrics = metrics;
 		code = index < 0 ? cmd_usage("annotate", "'%s' has no metric '%s'", path, metric)
-				 : show(profile, path, line.operands[line.n_operands - 1], &options);
+				 : show(profile, path, line.operands[line.n_operands - 1], &options, inlined);
 	}
 	profile_free(profile);
 	option_list_done(&directories);

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
 
 #define GO_ON (-1)
 #define HELP_COLUMN 28
-#define MAX_NAME 64 /* longest name we compare; longer ones are not close to any of ours */
+#define MAX_NAME 64 /* longest name of an option that is told in a message */
 
 static bool is_end(const struct option_spec *spec)
 {
@@ -194,41 +195,13 @@ static int bad_value(const struct command_line *line, const struct option_spec *
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How many letters must be added, dropped, changed or swapped with their neighbour. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t rows[3][MAX_NAME + 1];
-	size_t len_a = strlen(a), len_b = strlen(b);
-
-	if (len_a > MAX_NAME || len_b > MAX_NAME)
-		return MAX_NAME;
-	for (size_t j = 0; j <= len_b; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; i <= len_a; i++) {
-		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
-		row[0] = i;
-		for (size_t j = 1; j <= len_b; j++) {
-			row[j] =
-				least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = least(row[j], above2[j - 2] + 1);
-		}
-	}
-	return rows[len_a % 3][len_b];
-}
-
 const char *options_nearest(const char *wanted, const char *const *names, size_t n)
 {
 	size_t best = strlen(wanted) > 4 ? 3 : 2; /* first distance that is no longer close */
 	const char *found = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t d = distance(wanted, names[i]);
+		size_t d = text_distance(wanted, names[i]);
 		if (d < best) {
 			best = d;
 			found = names[i];

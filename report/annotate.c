@@ -13,7 +13,8 @@ struct annotator {
 	const struct profile *profile;
 	struct annotation *to;
 	uint64_t *self, *inclusive; /* of the CCT: [node * n_metrics + metric] */
-	struct map line_of, insn_of; /* line -> index; offset -> index */
+	struct map line_of;          /* line -> index */
+	struct map insn_of;          /* (index of a function map, offset) -> index */
 	struct map heaviest;         /* (line, name) -> samples, to name what was inlined */
 };
 
@@ -56,7 +57,92 @@ static const struct function_map *own_map(const struct annotator *a, const struc
 	return map && map->parent_vaddr == a->to->map->vaddr ? map : NULL;
 }
 
-/* ---- lines and instructions ----------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------------- */
+
+/* The level at which a function stands in a chain, innermost first; n = nowhere. */
+static size_t find_level(const struct location *chain, size_t n, uint32_t name)
+{
+	size_t level = 0;
+
+	while (level < n && !(chain[level].is_inlined && chain[level].function == name))
+		level++;
+	return level;
+}
+
+static bool is_inlined_at(const struct function_map *map, uint32_t offset, uint32_t name)
+{
+	struct location chain[LOCATION_MAX_DEPTH];
+	size_t n = function_map_locate(map, offset, chain, LOCATION_MAX_DEPTH);
+
+	return find_level(chain, n, name) < n;
+}
+
+static uint64_t insn_key(const struct annotator *a, const struct function_map *map, uint64_t offset)
+{
+	return (uint64_t)(map - a->profile->functions.at) << 32 | (uint32_t)offset;
+}
+
+/* Every byte of an instruction leads to it: a call is found by its return address less one. */
+static void add_insn(struct annotator *a, const struct function_map *map, uint32_t offset, uint32_t len)
+{
+	const struct line_row *row = function_map_line(map, offset);
+
+	for (uint32_t i = 0; i < len; i++)
+		map_put(&a->insn_of, insn_key(a, map, offset + i), (uint32_t)a->to->insns.n);
+	vec_push(&a->to->insns, (struct annotated_insn){ offset, len, row ? row->line : 0, row ? row->file : 0, counters(a), counters(a) });
+}
+
+/* A function's instructions, or those of one that was inlined into it (name). */
+static void decode(struct annotator *a, const struct function_map *map, uint32_t name)
+{
+	struct bytes code = profile_code_at(a->profile, map->image, map->vaddr);
+	const struct isa *isa = isa_for_machine((uint16_t)a->profile->images.at[map->image].elf_machine);
+	size_t first = a->to->insns.n;
+
+	for (uint64_t at = 0; isa && at < code.len;) {
+		struct insn insn;
+		uint32_t len = isa->decode(bytes_from(code, at), map->vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
+		if (!name || is_inlined_at(map, (uint32_t)at, name))
+			add_insn(a, map, (uint32_t)at, len);
+		at += len;
+	}
+	if (a->to->insns.n > first)
+		vec_push(&a->to->codes, (struct annotated_code){ map, first, a->to->insns.n - first, counters(a) });
+}
+
+static void see_insn(struct annotator *a, const struct function_map *map, uint64_t vaddr, const uint64_t *self, const uint64_t *calls)
+{
+	uint32_t insn = map_find(&a->insn_of, insn_key(a, map, vaddr - map->vaddr));
+
+	if (insn == MAP_NONE)
+		return;
+	add(a->to->insns.at[insn].self, self, a->to->n_metrics);
+	add(a->to->insns.at[insn].calls, calls, a->to->n_metrics);
+}
+
+static int by_cost(const void *left, const void *right)
+{
+	const struct annotated_code *a = left, *b = right;
+
+	if (a->self[0] != b->self[0])
+		return a->self[0] > b->self[0] ? -1 : 1;
+	return a->map < b->map ? -1 : a->map > b->map;
+}
+
+/* The function's own code stays in front. */
+static void sum_codes(struct annotator *a)
+{
+	struct annotation *to = a->to;
+	size_t own = to->codes.n && to->codes.at[0].map == to->map;
+
+	for (size_t i = 0; i < to->codes.n; i++)
+		for (size_t k = 0; k < to->codes.at[i].n; k++)
+			add(to->codes.at[i].self, to->insns.at[to->codes.at[i].first + k].self, to->n_metrics);
+	if (to->codes.n > own)
+		qsort(to->codes.at + own, to->codes.n - own, sizeof(*to->codes.at), by_cost);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------------- */
 
 static struct annotated_line *line_at(struct annotator *a, uint32_t line)
 {
@@ -105,29 +191,7 @@ static void see_node(struct annotator *a, uint32_t index, bool is_outermost)
 			name_inlined(a, line, chain[n - 2].function, self[0]);
 		}
 	}
-	uint32_t insn = map == a->to->map ? map_find(&a->insn_of, vaddr - map->vaddr) : MAP_NONE;
-	if (insn != MAP_NONE) {
-		add(a->to->insns.at[insn].self, self, m);
-		add(a->to->insns.at[insn].calls, calls, m);
-	}
-}
-
-/* Every instruction, and for a call also the address inside it that its return address less one gives. */
-static void decode(struct annotator *a)
-{
-	const struct function_map *map = a->to->map;
-	struct bytes code = profile_code_at(a->profile, map->image, map->vaddr);
-	const struct isa *isa = isa_for_machine((uint16_t)a->profile->images.at[map->image].elf_machine);
-
-	for (uint64_t at = 0; isa && at < code.len;) {
-		struct insn insn;
-		uint32_t len = isa->decode(bytes_from(code, at), map->vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
-		const struct line_row *row = function_map_line(map, (uint32_t)at);
-		for (uint32_t i = 0; i < len; i++)
-			map_put(&a->insn_of, at + i, (uint32_t)a->to->insns.n);
-		vec_push(&a->to->insns, (struct annotated_insn){ (uint32_t)at, len, row ? row->line : 0, row ? row->file : 0, counters(a), counters(a) });
-		at += len;
-	}
+	see_insn(a, map, vaddr, self, calls);
 }
 
 static int by_line(const void *left, const void *right)
@@ -160,6 +224,7 @@ static void see_tree(struct annotator *a)
 
 static void finish(struct annotator *a)
 {
+	sum_codes(a);
 	if (a->to->lines.n)
 		qsort(a->to->lines.at, a->to->lines.n, sizeof(*a->to->lines.at), by_line);
 	free(a->self);
@@ -179,30 +244,23 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 	ret->all = counters(&a);
 	sum_tree(&a);
 	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
-	decode(&a);
+	decode(&a, map, 0);
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		const struct function_map *part = &profile->functions.at[i];
+		if (part != map && part->image == map->image && part->parent_vaddr == map->vaddr)
+			decode(&a, part, 0);
+	}
 	see_tree(&a);
 	finish(&a);
 }
 
 /* ---- inlined functions -------------------------------------------------------------------------- */
 
-/* The level at which the function stands in a chain, innermost first; n = nowhere. */
-static size_t find_level(const struct location *chain, size_t n, uint32_t name)
-{
-	size_t level = 0;
-
-	while (level < n && !(chain[level].is_inlined && chain[level].function == name))
-		level++;
-	return level;
-}
-
-static void see_inlined(struct annotator *a, uint32_t index, const struct location *chain, size_t level, bool is_outermost)
+/* calls: what the node passes on, if nothing above it is of the function too. */
+static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_t *calls, const struct location *chain, size_t level)
 {
 	uint32_t m = a->to->n_metrics;
-	uint64_t *self = &a->self[index * m], *calls = counters(a);
 
-	for (uint32_t k = 0; is_outermost && k < m; k++)
-		calls[k] = a->inclusive[index * m + k] - self[k];
 	add(a->to->self, self, m);
 	if (!chain[level].line || chain[level].file != a->to->map->decl_file)
 		return;
@@ -218,6 +276,7 @@ static void see_inlined(struct annotator *a, uint32_t index, const struct locati
 static void see_copies(struct annotator *a, uint32_t name)
 {
 	const struct cct *cct = &a->profile->cct;
+	uint32_t m = a->to->n_metrics;
 	bool *inside = alloc_zero(cct->nodes.n, sizeof(bool));
 
 	for (uint32_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
@@ -231,9 +290,13 @@ static void see_copies(struct annotator *a, uint32_t name)
 		inside[i] = above || level < n;
 		if (level == n)
 			continue;
+		uint64_t *self = &a->self[i * m], *calls = counters(a);
+		for (uint32_t k = 0; !above && k < m; k++)
+			calls[k] = a->inclusive[i * m + k] - self[k];
 		if (!above)
-			add(a->to->total, &a->inclusive[i * a->to->n_metrics], a->to->n_metrics);
-		see_inlined(a, i, chain, level, !above);
+			add(a->to->total, &a->inclusive[i * m], m);
+		see_inlined(a, self, calls, chain, level);
+		see_insn(a, map, vaddr, self, calls);
 	}
 	free(inside);
 }
@@ -255,6 +318,14 @@ static bool find_declaration(const struct profile *profile, const char *name, st
 	return false;
 }
 
+static bool has_inlined(const struct function_map *map, uint32_t name)
+{
+	for (size_t i = 0; i < map->inlines.n; i++)
+		if (map->inlines.at[i].name == name)
+			return true;
+	return false;
+}
+
 int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret)
 {
 	struct annotator a = { .profile = profile, .to = ret };
@@ -268,6 +339,9 @@ int annotate_inlined(const struct profile *profile, const char *name, struct ann
 	ret->all = counters(&a);
 	sum_tree(&a);
 	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
+	for (size_t i = 0; i < profile->functions.n; i++)
+		if (has_inlined(&profile->functions.at[i], ret->inlined.name))
+			decode(&a, &profile->functions.at[i], ret->inlined.name);
 	see_copies(&a, ret->inlined.name);
 	finish(&a);
 	return 0;
@@ -277,64 +351,6 @@ void annotation_done(struct annotation *annotation)
 {
 	vec_done(&annotation->lines);
 	vec_done(&annotation->insns);
+	vec_done(&annotation->codes);
 	arena_done(&annotation->arena);
-}
-
-/* ---- which function ----------------------------------------------------------------------------------- */
-
-/* How well a name fits: 3 whole, 2 without parameters, 1 in part, 0 not at all. */
-static int fit(const struct profile *profile, const struct function_map *map, const char *name)
-{
-	const char *shown = intern_text(&profile->strings, map->name), *linkage = intern_text(&profile->strings, map->linkage);
-	size_t len = strlen(name);
-
-	if (strcmp(shown, name) == 0 || strcmp(linkage, name) == 0)
-		return 3;
-	if (strncmp(shown, name, len) == 0 && (shown[len] == '(' || shown[len] == ' ' || shown[len] == '['))
-		return 2;
-	return strstr(shown, name) ? 1 : 0;
-}
-
-static uint64_t *samples_by_map(const struct profile *profile)
-{
-	uint64_t *samples = alloc_zero(profile->functions.n, sizeof(uint64_t));
-
-	for (size_t i = 0; i < profile->cct.values.n; i++) {
-		const struct cct_value *value = &profile->cct.values.at[i];
-		const struct cct_node *node = &profile->cct.nodes.at[value->node];
-		const struct function_map *map =
-			value->metric ? NULL : profile_function(profile, node->image, node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0));
-		if (map)
-			samples[map - profile->functions.at] += value->value;
-	}
-	return samples;
-}
-
-const struct function_map *annotate_find(const struct profile *profile, const char *name, size_t *ret_n)
-{
-	uint64_t *samples = samples_by_map(profile);
-	const struct function_map *best = NULL;
-	int best_fit = 1;
-
-	*ret_n = 0;
-	for (size_t i = 0; i < profile->functions.n; i++) {
-		const struct function_map *map = &profile->functions.at[i];
-		int how = map->parent_vaddr == map->vaddr ? fit(profile, map, name) : 0;
-		if (how < best_fit)
-			continue;
-		if (how > best_fit)
-			*ret_n = 0;
-		bool is_better = how > best_fit || !best || samples[i] > samples[best - profile->functions.at];
-		best_fit = how;
-		++*ret_n;
-		if (is_better)
-			best = map;
-	}
-	free(samples);
-	return best;
-}
-
-bool annotate_is_exact(const struct profile *profile, const struct function_map *map, const char *name)
-{
-	return fit(profile, map, name) > 1;
 }

@@ -18,16 +18,24 @@ struct annotated_line {
 };
 
 struct annotated_insn {
-	uint32_t offset; /* in the function's code */
+	uint32_t offset; /* in the code's map */
 	uint32_t len, line, file;
 	uint64_t *self, *calls;
+};
+
+/* Machine code in one place: the function's own, a part that was split off it, or a function that it was inlined into. */
+struct annotated_code {
+	const struct function_map *map;
+	size_t first, n; /* of the instructions, in order; of an inlined function only its own */
+	uint64_t *self;  /* [metric]: of all of them */
 };
 
 struct annotation {
 	const struct function_map *map;
 	uint32_t n_metrics;
 	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
-	VEC(struct annotated_insn) insns; /* in order; only if the profile holds the code */
+	VEC(struct annotated_insn) insns; /* of all codes */
+	VEC(struct annotated_code) codes; /* as far as the profile holds them; the function's own first, others by their cost */
 	uint64_t *self, *total, *all;     /* [metric]: of the function, and of the whole profile */
 	struct arena arena;
 	struct function_map inlined;      /* of a function that has no code of its own, what map points to */
@@ -37,15 +45,8 @@ struct annotation {
 void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret);
 /*
  * The same for a function wherever it was inlined, all copies together: its lines, what was inlined into it, what it
- * calls. It has no instructions. -ENOENT if nothing of that name was inlined in a sampled function.
+ * calls; its instructions in each function that it went into. -ENOENT if nothing of that name was inlined in a sampled
+ * function.
  */
 int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret);
 void annotation_done(struct annotation *annotation);
-
-/*
- * The function a user means: by its whole name, its linkage name, its name without parameters, or a part of
- * exactly one. NULL if there is none; *ret_n is how many fit. Of several, the costliest.
- */
-const struct function_map *annotate_find(const struct profile *profile, const char *name, size_t *ret_n);
-/* Is it that function's whole name, or that without its parameters? */
-bool annotate_is_exact(const struct profile *profile, const struct function_map *map, const char *name);

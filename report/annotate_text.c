@@ -228,33 +228,133 @@ static void put_source(struct writer_state *w)
 	source_text_done(&source);
 }
 
-static void put_insns(struct writer_state *w)
+/* ---- instructions ------------------------------------------------------------------------------------- */
+
+struct code_state {
+	const struct annotated_code *code;
+	const struct annotated_insn *insns;
+	const struct structure *structure; /* NULL = no loops are known */
+	const struct isa *isa;
+	struct bytes bytes;
+};
+
+struct loop_list {
+	uint32_t scopes[MAX_LOOP_MARKS]; /* outermost first */
+	unsigned n;
+};
+
+/* The loops around an instruction, the innermost ones if there are too many; none beyond the ends of the code. */
+static struct loop_list loops_around(const struct code_state *c, size_t insn)
 {
-	const struct function_map *map = w->a->map;
-	struct bytes code = profile_code_at(w->profile, map->image, map->vaddr);
-	const struct isa *isa = isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine);
-	uint32_t line = 0, file = 0;
+	struct loop_list loops = { .n = 0 };
+
+	if (insn >= c->code->n || !c->structure)
+		return loops;
+	for (uint32_t at = structure_find(c->structure, c->code->map->vaddr + c->insns[insn].offset); at && loops.n < MAX_LOOP_MARKS;
+	     at = c->structure->scopes.at[at].parent) {
+		if (c->structure->scopes.at[at].kind != SCOPE_LOOP)
+			continue;
+		memmove(&loops.scopes[1], &loops.scopes[0], loops.n * sizeof(loops.scopes[0]));
+		loops.scopes[0] = at;
+		loops.n++;
+	}
+	return loops;
+}
+
+static bool has_loop(const struct loop_list *loops, uint32_t scope)
+{
+	for (unsigned i = 0; i < loops->n; i++)
+		if (loops->scopes[i] == scope)
+			return true;
+	return false;
+}
+
+static void put_insn_marks(const struct writer_state *w, struct line *to, const struct code_state *c, size_t insn)
+{
+	static const char *const plain[] = { "/", "|", "\\", "-" }, *const drawn[] = { "┌", "│", "└", "╶" };
+	const char *const *marks = w->o->style.utf8 ? drawn : plain;
+	struct loop_list here = loops_around(c, insn), before = loops_around(c, insn ? insn - 1 : SIZE_MAX), after = loops_around(c, insn + 1);
+
+	for (unsigned i = 0; i < here.n; i++) {
+		bool was = has_loop(&before, here.scopes[i]), stays = has_loop(&after, here.scopes[i]);
+		line_printf(to, TINT_DIM, "%s", marks[was ? (stays ? 1 : 2) : (stays ? 0 : 3)]);
+	}
+	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (here.n < 3 ? here.n : 3)), "");
+}
+
+static void put_insn(const struct writer_state *w, const struct code_state *c, size_t i)
+{
+	const struct annotated_insn *insn = &c->insns[i];
+	uint64_t vaddr = c->code->map->vaddr + insn->offset;
+	struct line to = line_start(w->to, &w->o->style);
 	char text[128];
 
-	text_printf(w->to, "\n");
-	int columns = put_heading(w);
-	text_printf(w->to, " instructions\n");
-	if (!isa || !code.len)
-		text_printf(w->to, "the profile does not hold its code\n");
-	for (size_t i = 0; isa && code.len && i < w->a->insns.n; i++) {
-		const struct annotated_insn *insn = &w->a->insns.at[i];
+	c->isa->format(bytes_from(c->bytes, insn->offset), vaddr, text, sizeof(text));
+	put_costs(w, &to, insn->self, insn->calls);
+	line_printf(&to, TINT_DIM, "%8llx ", (unsigned long long)vaddr);
+	put_insn_marks(w, &to, c, i);
+	line_name(&to, TINT_PLAIN, text);
+	line_end(&to);
+}
+
+/* Above code that is not the function's own: whose it is. */
+static void put_code_heading(struct writer_state *w, const struct annotated_code *code, int columns)
+{
+	char share[NUMBER_MAX];
+
+	if (code->map == w->a->map)
+		return;
+	struct line to = line_start(w->to, &w->o->style);
+	line_printf(&to, TINT_PLAIN, "%*s", columns + 1, "");
+	line_printf(&to, TINT_PLAIN, w->a->map == &w->a->inlined ? "inlined in " : "split off as ");
+	line_name(&to, TINT_BOLD, intern_text(&w->profile->strings, code->map->name));
+	line_printf(&to, TINT_PLAIN, "  [");
+	line_name(&to, TINT_PLAIN, base_name(intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
+	line_printf(&to, TINT_PLAIN, "], %s", number_percent(number_share(code->self[main_metric(w)], w->a->all[main_metric(w)]), share));
+	line_end(&to);
+}
+
+static void put_code_of(struct writer_state *w, const struct annotated_code *code, int columns)
+{
+	const struct function_map *map = code->map;
+	struct code_state c = { code, &w->a->insns.at[code->first], profile_structure(w->profile, map->image, map->parent_vaddr),
+				isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine),
+				profile_code_at(w->profile, map->image, map->vaddr) };
+	uint32_t line = 0, file = 0;
+
+	put_code_heading(w, code, columns);
+	for (size_t i = 0; i < code->n; i++) {
+		const struct annotated_insn *insn = &c.insns[i];
+		if (i && insn->offset != insn[-1].offset + insn[-1].len)
+			text_printf(w->to, "%*s ...\n", columns, "");
 		if (insn->line && (insn->line != line || insn->file != file)) {
 			line = insn->line;
 			file = insn->file;
 			text_printf(w->to, "%*s ; %s:%u\n", columns, "", base_name(intern_text(&w->profile->strings, file)), line);
 		}
-		isa->format(bytes_from(code, insn->offset), map->vaddr + insn->offset, text, sizeof(text));
-		struct line to = line_start(w->to, &w->o->style);
-		put_costs(w, &to, insn->self, insn->calls);
-		line_printf(&to, TINT_DIM, "%8llx  ", (unsigned long long)(map->vaddr + insn->offset));
-		line_name(&to, TINT_PLAIN, text);
-		line_end(&to);
+		put_insn(w, &c, i);
 	}
+}
+
+/* Places that cost nothing are only counted, unless all is asked for. */
+static void put_insns(struct writer_state *w)
+{
+	size_t left_out = 0;
+
+	text_printf(w->to, "\n");
+	int columns = put_heading(w);
+	text_printf(w->to, " instructions\n");
+	if (!w->a->codes.n)
+		text_printf(w->to, "the profile does not hold its code\n");
+	for (size_t i = 0; i < w->a->codes.n; i++) {
+		const struct annotated_code *code = &w->a->codes.at[i];
+		if (w->o->all || code->map == w->a->map || code->self[main_metric(w)])
+			put_code_of(w, code, columns);
+		else
+			left_out++;
+	}
+	if (left_out)
+		text_printf(w->to, "%zu more %s without samples; --all shows them\n", left_out, left_out == 1 ? "place" : "places");
 }
 
 void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
@@ -280,8 +380,6 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	find_loops(&w);
 	put_source(&w);
 	vec_done(&w.loops);
-	if (options->insns && map == &annotation->inlined)
-		text_printf(ret, "\nits instructions are those of the functions it was inlined into\n");
-	else if (options->insns)
+	if (options->insns)
 		put_insns(&w);
 }

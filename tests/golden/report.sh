@@ -94,6 +94,9 @@ ends 0 '   self     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data 
 ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
 ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor
+ends 1 '        constructor, ' "$CPPROF" annotate hostile.data constructr
+ends 0 'hasOwnProperty' "$CPPROF" annotate --asm --inlined hostile.data hasOwnProperty
+ends 0 'all that was inlined of it' "$CPPROF" annotate --inlined hostile.data constructor
 
 # What --max-nodes folds is said.
 ends 0 "16 contexts, 100% of cpu-clock, are folded into <other>" "$CPPROF" export cpprof.data -f json --max-nodes 6

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
 #include <errno.h>
 
 #include "report/annotate.h"
+#include "report/annotate_find.h"
 #include "tests/test.h"
 
 #define IMAGE 0u
@@ -84,16 +86,64 @@ TEST(annotate_counts_recursive_calls_once)
 	profile_free(p);
 }
 
-TEST(annotate_finds_a_function_without_its_parameters)
+/* The only choice, if there is but one and it fits like that. */
+static struct annotate_choice only(const struct profile *p, const char *name, enum annotate_fit fit)
+{
+	annotate_choices choices;
+	enum annotate_fit got = annotate_find(p, name, &choices);
+	struct annotate_choice one = choices.n == 1 && got == fit ? choices.at[0] : (struct annotate_choice){ 0 };
+
+	vec_done(&choices);
+	return one;
+}
+
+TEST(annotate_find_takes_a_name_without_its_parameters)
 {
 	struct profile *p = make();
-	size_t n;
 
-	CHECK(annotate_find(p, "f", &n) == &p->functions.at[0]);
-	CHECK(annotate_find(p, "f(int)", &n) == &p->functions.at[0]);
-	CHECK(annotate_find(p, "h", &n) == &p->functions.at[1]);
-	CHECK_EQ(n, 1);
-	CHECK(annotate_find(p, "nothing", &n) == NULL);
+	CHECK(only(p, "f", FIT_PLAIN).map == &p->functions.at[0]);
+	CHECK(only(p, "f(int)", FIT_WHOLE).map == &p->functions.at[0]);
+	CHECK(only(p, "(in", FIT_PART).map == &p->functions.at[0]);
+	CHECK(only(p, "h", FIT_WHOLE).map == &p->functions.at[1]);
+	CHECK_EQ(only(p, "h", FIT_WHOLE).samples, 4);
+	profile_free(p);
+}
+
+TEST(annotate_find_knows_inlined_functions)
+{
+	struct profile *p = make();
+	struct annotate_choice g = only(p, "g", FIT_WHOLE);
+
+	CHECK(g.map == NULL);
+	CHECK_STR(intern_text(&p->strings, g.name), "g");
+	CHECK_EQ(g.samples, 7);
+	profile_free(p);
+}
+
+TEST(annotate_find_proposes_what_is_spelt_alike)
+{
+	struct profile *p = make();
+	annotate_choices choices;
+
+	p->functions.at[1].name = intern_add(&p->strings, "space::relaxation(int, char const*)");
+	CHECK(only(p, "relaxtaion", FIT_CLOSE).map == &p->functions.at[1]);
+	CHECK(only(p, "space::relaxatoin", FIT_CLOSE).map == &p->functions.at[1]);
+	CHECK_EQ(annotate_find(p, "nothing", &choices), FIT_NONE);
+	CHECK_EQ(choices.n, 0);
+	vec_done(&choices);
+	profile_free(p);
+}
+
+TEST(annotate_find_puts_the_costliest_first)
+{
+	struct profile *p = make();
+	annotate_choices choices;
+
+	p->functions.at[1].name = intern_add(&p->strings, "f(char)");
+	CHECK_EQ(annotate_find(p, "f", &choices), FIT_PLAIN);
+	CHECK_EQ(choices.n, 2);
+	CHECK(choices.at[0].map == &p->functions.at[0]);
+	vec_done(&choices);
 	profile_free(p);
 }
 
@@ -108,6 +158,52 @@ TEST(annotate_inlined_adds_up_all_copies)
 	CHECK_EQ(line(&a, 3)->self[0], 7);
 	annotation_done(&a);
 	CHECK_EQ(annotate_inlined(p, "f(int)", &a), -ENOENT);
+	annotation_done(&a);
+	profile_free(p);
+}
+
+/* f's code: sixteen nops. */
+static void give_code(struct profile *p)
+{
+	static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
+
+	p->images.at[IMAGE].elf_machine = EM_AARCH64;
+	vec_push(&p->codes, (struct profile_code){ .image = IMAGE, .vaddr = 0x1000, .offset = 0, .len = 0x40 });
+	for (unsigned i = 0; i < 0x40; i++)
+		vec_push(&p->code_bytes, nop[i % 4]);
+}
+
+TEST(annotate_gives_each_instruction_its_own_cost)
+{
+	struct profile *p = make();
+	struct annotation a;
+
+	give_code(p);
+	annotate(p, &p->functions.at[0], &a);
+	CHECK_EQ(a.codes.n, 1);
+	CHECK(a.codes.at[0].map == &p->functions.at[0]);
+	CHECK_EQ(a.codes.at[0].n, 16);
+	CHECK_EQ(a.codes.at[0].self[0], 12);
+	CHECK_EQ(a.insns.at[1].self[0], 5);
+	CHECK_EQ(a.insns.at[4].calls[0], 0);
+	CHECK_EQ(a.insns.at[5].calls[0], 4);
+	annotation_done(&a);
+	profile_free(p);
+}
+
+TEST(annotate_inlined_has_only_its_own_instructions)
+{
+	struct profile *p = make();
+	struct annotation a;
+
+	give_code(p);
+	CHECK_EQ(annotate_inlined(p, "g", &a), 0);
+	CHECK_EQ(a.codes.n, 1);
+	CHECK(a.codes.at[0].map == &p->functions.at[0]);
+	CHECK_EQ(a.codes.at[0].n, 4);
+	CHECK_EQ(a.codes.at[0].self[0], 7);
+	CHECK_EQ(a.insns.at[0].offset, 0x20);
+	CHECK_EQ(a.insns.at[1].self[0], 7);
 	annotation_done(&a);
 	profile_free(p);
 }

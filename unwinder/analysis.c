@@ -251,7 +251,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 
 	const struct function *f = &analysis->functions->at[index];
 	uint64_t start = f->start;
-	bool is_bounded = may_infer || !function_is_inferred(f);
+	bool is_bounded = is_alone || !function_is_inferred(f);
 	*ret_function = start;
 	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
 		return RECIPE_NONE;

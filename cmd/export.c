@@ -106,10 +106,9 @@ static int write_gzip(const struct exporter *exporter, const struct export_input
 	return close_beside(to, path, temporary, error, diag);
 }
 
-int export_to(const struct exporter *exporter, const struct profile *profile, const struct export_choice *choice, const char *path,
+int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice, const char *path,
 	      struct diag *diag)
 {
-	struct fuse_input fuse_input = profile_fuse_input(profile);
 	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE, .no_inlines = choice->no_inlines, .no_loops = choice->no_loops,
 					     .lines = exporter->needs_lines };
 	struct scope_tree tree = { 0 };
@@ -117,7 +116,7 @@ int export_to(const struct exporter *exporter, const struct profile *profile, co
 	CLEANUP(freep) char *target = output_follow(path ? path : "-");
 	int error;
 
-	fuse(&fuse_input, &fuse_options, &tree);
+	profile_take_tree(profile, &fuse_options, &tree);
 	if (strcmp(target, "-") == 0)
 		error = export_profile(exporter, &input, &choice->options, stdout, diag);
 	else if (!exporter->is_binary && ends_in(path, ".gz"))

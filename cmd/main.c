@@ -3,6 +3,7 @@
  * main: finds the command and runs it.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,8 @@ static int end(int code)
 	return EXIT_FAULT;
 }
 
+#define LARGE (1 << 20)
+
 int main(int argc, char **argv)
 {
 	static const struct command_group cpprof = {
@@ -57,6 +60,8 @@ int main(int argc, char **argv)
 		commands,
 	};
 
+	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones for later. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		print_version();
 		return EXIT_OK;

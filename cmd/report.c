@@ -226,9 +226,8 @@ static int choose_columns(const struct profile *profile, const struct option_lis
 	return -1;
 }
 
-static int show(const struct profile *profile, const struct report_request *request, const bool *is_kept)
+static int show(struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
-	struct fuse_input input = profile_fuse_input(profile);
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
 				       .lines = request->lines || request->group == GROUP_LINE };
@@ -243,7 +242,7 @@ static int show(const struct profile *profile, const struct report_request *requ
 	if (code >= 0)
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
-	fuse(&input, &fusing, &tree);
+	profile_take_tree(profile, &fusing, &tree);
 	if (apply_filter(profile, request, &tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);
 	costs_init(&costs, &tree, is_kept);

@@ -25,6 +25,7 @@ void profile_free(struct profile *profile)
 	vec_done(&profile->notes);
 	vec_done(&profile->timeline);
 	cct_done(&profile->cct);
+	vec_done(&profile->given);
 	vec_done(&profile->threads);
 	vec_done(&profile->processes);
 	vec_done(&profile->images);
@@ -61,6 +62,27 @@ struct fuse_input profile_fuse_input(const struct profile *profile)
 				    .structures = profile->structures.at,
 				    .n_structures = profile->structures.n,
 				    .n_metrics = (uint32_t)profile->metrics.n };
+}
+
+uint64_t profile_sum(const struct profile *profile, uint32_t metric)
+{
+	uint64_t sum = metric < profile->given.n ? profile->given.at[metric] : 0;
+
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		if (profile->cct.values.at[i].metric == metric)
+			sum += profile->cct.values.at[i].value;
+	return sum;
+}
+
+void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
+{
+	struct fuse_input input = profile_fuse_input(profile);
+
+	for (uint32_t i = (uint32_t)profile->given.n; i < profile->metrics.n; i++) {
+		uint64_t sum = profile_sum(profile, i);
+		vec_push(&profile->given, sum);
+	}
+	fuse_consume(&input, options, &profile->cct, ret);
 }
 
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr)

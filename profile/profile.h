@@ -100,6 +100,7 @@ struct profile {
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
 	struct cct cct;  /* image = index into images; thread = index into threads */
+	VEC(uint64_t) given; /* by metric: the sums of the values, once profile_take_tree has taken them */
 	uint64_t bin_ns; /* width of a timeline bin */
 	VEC(struct profile_bin) timeline;
 	struct profile_quality quality;
@@ -131,6 +132,13 @@ void profile_pack(const struct profile *profile, struct writer *ret);
 
 /* All of the profile that fuse() takes. */
 struct fuse_input profile_fuse_input(const struct profile *profile);
+/*
+ * Fuses, and gives the memory of the CCT to the tree: the profile is left without contexts and values, of which it
+ * keeps the sums. For those who only look at the tree from here on.
+ */
+void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret);
+/* What all values of a metric add up to. */
+uint64_t profile_sum(const struct profile *profile, uint32_t metric);
 
 /* The code of the function that starts at (image, vaddr); empty if it was not stored. */
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr);

@@ -20,18 +20,18 @@ static int heaviest_first(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-static void sort_siblings(struct children *children, size_t n, const uint64_t *weight, size_t stride)
+static void sort_siblings(struct children *children, const struct children_of *tree)
 {
 	VEC(struct weighted) row = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < tree->n; i++) {
 		uint32_t *at = children->order + children->first[i];
 		size_t count = children->first[i + 1] - children->first[i];
 		if (count < 2)
 			continue;
 		vec_clear(&row);
 		for (size_t k = 0; k < count; k++)
-			vec_push(&row, (struct weighted){ weight[at[k] * stride], at[k] });
+			vec_push(&row, (struct weighted){ tree->weight(tree->context, at[k], tree->metric), at[k] });
 		qsort(row.at, count, sizeof(*row.at), heaviest_first);
 		for (size_t k = 0; k < count; k++)
 			at[k] = row.at[k].node;
@@ -39,18 +39,40 @@ static void sort_siblings(struct children *children, size_t n, const uint64_t *w
 	vec_done(&row);
 }
 
-void children_init(struct children *children, const uint32_t *parent, size_t n, const uint64_t *weight, size_t stride)
+void children_init(struct children *children, const struct children_of *tree)
 {
+	size_t n = tree->n;
+
 	children->first = alloc_zero(n + 2, sizeof(uint32_t));
 	children->order = alloc_zero(n, sizeof(uint32_t));
 	/* Counted one place further on, so that filling in leaves first[] where it belongs. */
-	for (size_t i = 1; i < n; i++)
-		children->first[parent[i] + 2]++;
+	for (uint32_t i = 1; i < n; i++)
+		children->first[tree->parent(tree->context, i) + 2]++;
 	for (size_t i = 1; i < n + 2; i++)
 		children->first[i] += children->first[i - 1];
-	for (size_t i = 1; i < n; i++)
-		children->order[children->first[parent[i] + 1]++] = (uint32_t)i;
-	sort_siblings(children, n, weight, stride);
+	for (uint32_t i = 1; i < n; i++)
+		children->order[children->first[tree->parent(tree->context, i) + 1]++] = i;
+	if (tree->weight)
+		sort_siblings(children, tree);
+}
+
+static uint32_t parent_of(const void *context, uint32_t node)
+{
+	return document_parent(context, node);
+}
+
+static uint64_t weight_of(const void *context, uint32_t node, uint32_t metric)
+{
+	return document_inclusive(context, node, metric);
+}
+
+void children_of_document(struct children *children, const struct document *document, uint32_t metric)
+{
+	children_init(children, &(struct children_of){ .n = document->n_nodes,
+						       .context = document,
+						       .parent = parent_of,
+						       .weight = metric == NO_METRIC ? NULL : weight_of,
+						       .metric = metric });
 }
 
 void children_done(struct children *children)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/document.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 
 const char *scope_kind_name(unsigned kind)
 {
@@ -33,7 +33,7 @@ const char *profile_image_name(const struct profile *profile, image_id image)
 
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size)
 {
-	const struct document_frame *f = &document->frames.at[frame];
+	const struct scope_frame *f = &document->frames.at[frame];
 	const struct profile *profile = document->profile;
 	const char *file = profile_text(profile, f->file), *slash = strrchr(file, '/');
 
@@ -56,138 +56,230 @@ const char *document_frame_label(const struct document *document, uint32_t frame
 	}
 }
 
-/* ---- frames: each static thing once -------------------------------------------------------- */
+/* ---- values by node --------------------------------------------------------------------------- */
 
-static uint64_t frame_hash(const struct document_frame *f)
-{
-	uint64_t h = hash_u64((uint64_t)f->kind << 32 | f->name);
+#define MARK_EVERY 4096 /* values */
 
-	h = hash_u64(h ^ ((uint64_t)f->file << 32 | f->line));
-	h = hash_u64(h ^ ((uint64_t)f->image << 32 | f->end_line));
-	return hash_u64(h ^ f->vaddr);
-}
-
-static bool frame_equal(const struct document_frame *a, const struct document_frame *b)
-{
-	return a->kind == b->kind && a->name == b->name && a->linkage == b->linkage && a->file == b->file && a->line == b->line &&
-	       a->end_line == b->end_line && a->image == b->image && a->vaddr == b->vaddr;
-}
-
-struct frame_index {
-	uint32_t *slots;
-	size_t n_slots;
+/* The values of one node. Those of its lines come from another part of the tree's values than its own. */
+struct cursor {
+	size_t own, line; /* the tree's values after those of the node */
+	uint32_t node;
+	VEC(struct scope_value) values; /* its own and its lines', sorted by thread and metric, each once */
 };
 
-static void index_grow(struct frame_index *index, const struct document *document)
+struct document_walk {
+	struct cursor self, value;
+	size_t first;        /* number of value.values.at[0] */
+	struct scope_value before; /* the value before that one, */
+	bool has_before;           /* if it was passed */
+	VEC(uint32_t) marks; /* the node that value i * MARK_EVERY belongs to ... */
+	VEC(size_t) starts;  /* ... and the number of that node's first value */
+};
+
+static uint32_t node_of(const struct document *document, size_t value)
 {
-	index->n_slots = index->n_slots ? index->n_slots * 2 : 1024;
-	index->slots = alloc_resize(index->slots, index->n_slots, sizeof(uint32_t));
-	memset(index->slots, 0xff, index->n_slots * sizeof(uint32_t));
-	for (size_t i = 0; i < document->frames.n; i++) {
-		size_t at = (size_t)frame_hash(&document->frames.at[i]) & (index->n_slots - 1);
-		while (index->slots[at] != UINT32_MAX)
-			at = (at + 1) & (index->n_slots - 1);
-		index->slots[at] = (uint32_t)i;
+	uint32_t scope = document->tree->values.at[value].scope;
+
+	return value < document->first_point ? scope : document->tree->scopes.at[scope].parent;
+}
+
+/* The first of the values [low, high) whose node is at least this one. */
+static size_t find_node(const struct document *document, size_t low, size_t high, uint32_t node)
+{
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (node_of(document, middle) < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to)
+{
+	*ret_from = find_node(document, 0, document->first_point, node);
+	*ret_to = *ret_from;
+	while (*ret_to < document->first_point && node_of(document, *ret_to) == node)
+		++*ret_to;
+}
+
+void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to)
+{
+	size_t n = document->tree->values.n;
+
+	*ret_from = find_node(document, document->first_point, n, node);
+	*ret_to = *ret_from;
+	while (*ret_to < n && node_of(document, *ret_to) == node)
+		++*ret_to;
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct scope_value *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->metric < b->metric ? -1 : a->metric > b->metric;
+}
+
+static void take(const struct document *document, struct cursor *cursor, size_t *at, size_t end)
+{
+	for (; *at < end && node_of(document, *at) == cursor->node; ++*at) {
+		vec_push(&cursor->values, document->tree->values.at[*at]);
+		cursor->values.at[cursor->values.n - 1].scope = cursor->node;
 	}
 }
 
-static uint32_t frame_of(struct document *document, struct frame_index *index, const struct scope *scope)
+/* The values of a node, where own and line are the first that are not of one before it. */
+static void collect(const struct document *document, struct cursor *cursor, uint32_t node)
 {
-	struct document_frame frame = { scope->kind, scope->flags, scope->name,	 scope->linkage, scope->file,
-					scope->line, scope->end_line, scope->image, scope->vaddr };
+	size_t n = 0;
 
-	/* An inlined function is one thing wherever it was inlined. */
-	if (scope->kind == SCOPE_INLINE)
-		frame.vaddr = 0;
-	if ((document->frames.n + 1) * 2 > index->n_slots)
-		index_grow(index, document);
-	size_t at = (size_t)frame_hash(&frame) & (index->n_slots - 1);
-	for (; index->slots[at] != UINT32_MAX; at = (at + 1) & (index->n_slots - 1))
-		if (frame_equal(&document->frames.at[index->slots[at]], &frame))
-			return index->slots[at];
-	index->slots[at] = (uint32_t)document->frames.n;
-	vec_push(&document->frames, frame);
-	return index->slots[at];
+	cursor->node = node;
+	vec_clear(&cursor->values);
+	take(document, cursor, &cursor->own, document->first_point);
+	size_t n_own = cursor->values.n;
+	take(document, cursor, &cursor->line, document->tree->values.n);
+	if (cursor->values.n == n_own)
+		return; /* they are in order */
+	qsort(cursor->values.at, cursor->values.n, sizeof(*cursor->values.at), by_thread);
+	for (size_t i = 1; i < cursor->values.n; i++) {
+		if (by_thread(&cursor->values.at[n], &cursor->values.at[i]) == 0)
+			cursor->values.at[n].value += cursor->values.at[i].value;
+		else
+			cursor->values.at[++n] = cursor->values.at[i];
+	}
+	cursor->values.n = n + 1;
 }
 
-/* ---- nodes and values ----------------------------------------------------------------------- */
-
-/* Fills node_of: the node a scope's values belong to. */
-static void add_nodes(struct document *document, uint32_t *node_of)
+static void seek(const struct document *document, struct cursor *cursor, uint32_t node)
 {
-	struct frame_index index = { 0 };
+	cursor->own = find_node(document, 0, document->first_point, node);
+	cursor->line = find_node(document, document->first_point, document->tree->values.n, node);
+	collect(document, cursor, node);
+}
 
-	for (size_t i = 0; i < document->tree->scopes.n; i++) {
-		const struct scope *scope = &document->tree->scopes.at[i];
-		if (scope->kind == SCOPE_LINE) {
-			node_of[i] = node_of[scope->parent];
-			continue;
+/* On to the next node that has values; false at the end. */
+static bool next_node(const struct document *document, struct cursor *cursor)
+{
+	uint32_t own = cursor->own < document->first_point ? node_of(document, cursor->own) : NO_NODE;
+	uint32_t line = cursor->line < document->tree->values.n ? node_of(document, cursor->line) : NO_NODE;
+
+	if (own == NO_NODE && line == NO_NODE)
+		return false;
+	collect(document, cursor, own < line ? own : line);
+	return true;
+}
+
+uint64_t document_self(const struct document *document, size_t node, uint32_t metric)
+{
+	struct cursor *cursor = &document->walk->self;
+	uint64_t sum = 0;
+
+	if (node == (size_t)cursor->node + 1)
+		collect(document, cursor, (uint32_t)node);
+	else if (node != cursor->node)
+		seek(document, cursor, (uint32_t)node);
+	for (size_t i = 0; i < cursor->values.n; i++)
+		if (cursor->values.at[i].metric == metric)
+			sum += cursor->values.at[i].value;
+	return sum;
+}
+
+struct scope_value document_value(const struct document *document, size_t i)
+{
+	struct document_walk *walk = document->walk;
+
+	if (walk->has_before && i + 1 == walk->first)
+		return walk->before;
+	if (i < walk->first || i >= walk->first + walk->value.values.n + MARK_EVERY) {
+		seek(document, &walk->value, walk->marks.at[i / MARK_EVERY]);
+		walk->first = walk->starts.at[i / MARK_EVERY];
+		walk->has_before = false;
+	}
+	while (i >= walk->first + walk->value.values.n) {
+		walk->before = walk->value.values.at[walk->value.values.n - 1];
+		walk->has_before = true;
+		walk->first += walk->value.values.n;
+		next_node(document, &walk->value);
+	}
+	return walk->value.values.at[i - walk->first];
+}
+
+/* Counts the values, and notes where to find them. */
+static void mark_values(struct document *document)
+{
+	struct document_walk *walk = document->walk;
+	struct cursor *cursor = &walk->value;
+
+	while (next_node(document, cursor)) {
+		size_t end = document->n_values + cursor->values.n;
+		while (walk->marks.n * MARK_EVERY < end) {
+			vec_push(&walk->marks, cursor->node);
+			vec_push(&walk->starts, document->n_values);
 		}
-		node_of[i] = (uint32_t)document->scope.n;
-		vec_push(&document->scope, (uint32_t)i);
-		vec_push(&document->frame, frame_of(document, &index, scope));
-		vec_push(&document->parent, i ? node_of[scope->parent] : NO_NODE);
+		document->n_values = end;
 	}
-	free(index.slots);
+	walk->first = SIZE_MAX - MARK_EVERY; /* nowhere yet */
 }
 
 struct document_point document_point(const struct document *document, size_t point)
 {
-	const struct scope_value *value = &document->tree->values.at[document->points.at[point]];
-	const struct scope *scope = &document->tree->scopes.at[value->scope];
+	const struct scope_value *value = &document->tree->values.at[document->first_point + point];
+	const struct scope_row *row = &document->tree->scopes.at[value->scope];
+	const struct scope_frame *line = &document->tree->frames.at[row->frame];
 
-	return (struct document_point){ document->node_of[value->scope], scope->file, scope->line, scope->image, scope->vaddr,
-					value->metric, value->thread, value->value };
+	return (struct document_point){ row->parent,   line->file,    line->line,    line->image,
+					line->vaddr,   value->metric, value->thread, value->value };
 }
 
-static void add_values(struct document *document)
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static size_t count_frames(const struct scope_tree *tree)
 {
-	vec_reserve(&document->values, document->tree->values.n);
-	for (size_t i = 0; i < document->tree->values.n; i++) {
-		struct scope_value value = document->tree->values.at[i];
-		if (document->tree->scopes.at[value.scope].kind == SCOPE_LINE)
-			vec_push(&document->points, (uint32_t)i);
-		value.scope = document->node_of[value.scope];
-		vec_push(&document->values, value);
-	}
-	document->values.n = scope_values_settle(document->values.at, document->values.n);
+	size_t n = 0;
+
+	while (n < tree->frames.n && tree->frames.at[n].kind != SCOPE_LINE)
+		n++;
+	return n;
 }
 
-static void add_totals(struct document *document)
+static size_t find_first_point(const struct scope_tree *tree, size_t n_nodes)
 {
-	size_t n = document->scope.n, m = document->n_metrics;
+	size_t low = 0, high = tree->values.n;
 
-	document->self = alloc_zero(n * m, sizeof(uint64_t));
-	document->inclusive = alloc_resize(NULL, n * m, sizeof(uint64_t));
-	for (size_t i = 0; i < document->values.n; i++) {
-		const struct scope_value *v = &document->values.at[i];
-		document->self[v->scope * m + v->metric] += v->value;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (tree->values.at[middle].scope < n_nodes)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	if (n)
-		memcpy(document->inclusive, document->self, n * m * sizeof(uint64_t));
-	for (size_t i = n; i-- > 1;)
-		for (size_t k = 0; k < m; k++)
-			document->inclusive[document->parent.at[i] * m + k] += document->inclusive[i * m + k];
+	return low;
 }
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree)
 {
 	*document = (struct document){ .profile = profile, .tree = tree, .n_metrics = tree->n_metrics };
-	document->node_of = alloc_resize(NULL, tree->scopes.n, sizeof(uint32_t));
-	add_nodes(document, document->node_of);
-	add_values(document);
-	add_totals(document);
+	document->frames.at = tree->frames.at;
+	document->frames.n = count_frames(tree);
+	document->n_nodes = scope_tree_n_nodes(tree);
+	document->first_point = find_first_point(tree, document->n_nodes);
+	document->n_points = tree->values.n - document->first_point;
+	document->walk = alloc_zero(1, sizeof(*document->walk));
+	document->walk->self.node = NO_NODE - 1; /* none, and not the one before the first either */
+	document->walk->self.line = document->walk->value.line = document->first_point;
+	mark_values(document);
+	totals_init(&document->totals, tree);
 }
 
 void document_done(struct document *document)
 {
-	vec_done(&document->frames);
-	vec_done(&document->scope);
-	vec_done(&document->frame);
-	vec_done(&document->parent);
-	vec_done(&document->values);
-	vec_done(&document->points);
-	free(document->node_of);
-	free(document->self);
-	free(document->inclusive);
+	vec_done(&document->walk->self.values);
+	vec_done(&document->walk->value.values);
+	vec_done(&document->walk->marks);
+	vec_done(&document->walk->starts);
+	free(document->walk);
+	totals_done(&document->totals);
 }

@@ -3,24 +3,19 @@
  * document: the profile as the exporters see it: static frames, each once, contexts (nodes) that refer
  * to them, and the costs of single lines (points).
  *
- * Nodes are the scopes that are no lines; node i's parent is a node before it. The values of a line
- * belong to the node around it and are told a second time as a point.
+ * Nodes are the scopes that are no lines; node i is scope i, its parent is a node before it. The values of a
+ * line belong to the node around it and are told a second time as a point.
+ *
+ * Nothing here is a copy of the tree: beside it there is one number of 32 bits for each node and metric.
+ * What is asked in order of nodes or values is found at once, else it takes a search.
  */
 #pragma once
 
 #include "profile/profile.h"
+#include "report/totals.h"
 #include "structure/scope.h"
 
 #define NO_NODE UINT32_MAX
-
-/* A static thing: a function, an inlined function, a loop. */
-struct document_frame {
-	uint8_t kind; /* enum scope_kind */
-	uint16_t flags;
-	uint32_t name, linkage, file, line, end_line;
-	image_id image;
-	uint64_t vaddr;
-};
 
 struct document_point {
 	uint32_t node, file, line;
@@ -30,23 +25,51 @@ struct document_point {
 	uint64_t value;
 };
 
+struct document_walk; /* where the last questions were answered */
+
 struct document {
 	const struct profile *profile;
 	const struct scope_tree *tree;
-	VEC(struct document_frame) frames; /* 0 is the root's */
-	VEC(uint32_t) scope;               /* node -> scope */
-	VEC(uint32_t) frame;               /* node -> frame */
-	VEC(uint32_t) parent;              /* node -> node, NO_NODE for the root */
-	VEC(struct scope_value) values;    /* sorted by node, thread, metric; `scope` is the node */
-	VEC(uint32_t) points;              /* costs of single lines: each is one of the tree's values; document_point */
-	uint32_t *node_of;                 /* scope -> the node its costs belong to */
-	uint64_t *self, *inclusive;        /* [node * n_metrics + metric] */
+	struct {
+		const struct scope_frame *at;
+		size_t n;
+	} frames; /* those of nodes; 0 is the root's */
+	size_t n_nodes, n_values, n_points;
+	size_t first_point; /* the tree's values from here on are those of lines */
+	struct totals totals;
+	struct document_walk *walk;
 	uint32_t n_metrics;
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
 void document_done(struct document *document);
+
+static inline uint32_t document_frame(const struct document *document, size_t node)
+{
+	return document->tree->scopes.at[node].frame;
+}
+/* NO_NODE for the root. */
+static inline uint32_t document_parent(const struct document *document, size_t node)
+{
+	return node ? document->tree->scopes.at[node].parent : NO_NODE;
+}
+static inline const struct scope_call *document_call(const struct document *document, size_t node)
+{
+	return &document->tree->calls.at[document->tree->scopes.at[node].call];
+}
+static inline uint64_t document_inclusive(const struct document *document, size_t node, uint32_t metric)
+{
+	return totals_of(&document->totals, node, metric);
+}
+/* Of all threads, lines included. */
+uint64_t document_self(const struct document *document, size_t node, uint32_t metric);
+/* Value i of n_values, sorted by node, thread, metric; `scope` is the node. */
+struct scope_value document_value(const struct document *document, size_t i);
+/* Point i of n_points, in the order of nodes and lines. */
 struct document_point document_point(const struct document *document, size_t point);
+/* The tree's values [*ret_from, *ret_to) that belong to a node itself, and those that belong to its lines. */
+void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
+void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
 
 /* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>". Valid until the next call. */
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);

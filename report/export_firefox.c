@@ -118,19 +118,19 @@ static void write_table(struct firefox *f, const char *name, size_t n, const str
 
 static void stack_frame(struct firefox *f, size_t row)
 {
-	json_uint(&f->json, f->stacks.at[row].frame);
+	json_uint(&f->json, firefox_stack(f, row)->frame);
 }
 
 static void stack_prefix(struct firefox *f, size_t row)
 {
-	write_index(&f->json, f->stacks.at[row].prefix);
+	write_index(&f->json, firefox_stack(f, row)->prefix);
 }
 
 static const struct column stack_columns[] = { { "frame", stack_frame }, { "prefix", stack_prefix }, { 0 } };
 
 static void frame_address(struct firefox *f, size_t row)
 {
-	const struct firefox_place *p = &f->frames.at[row];
+	const struct firefox_place *p = firefox_frame(f, row);
 	bool has = f->document->frames.at[p->function].image < f->document->profile->images.n;
 
 	json_int(&f->json, has ? (int64_t)p->vaddr : -1);
@@ -138,12 +138,12 @@ static void frame_address(struct firefox *f, size_t row)
 
 static void frame_depth(struct firefox *f, size_t row)
 {
-	json_uint(&f->json, f->frames.at[row].depth);
+	json_uint(&f->json, firefox_frame(f, row)->depth);
 }
 
 static void frame_category(struct firefox *f, size_t row)
 {
-	const struct document_frame *frame = &f->document->frames.at[f->frames.at[row].function];
+	const struct scope_frame *frame = &f->document->frames.at[firefox_frame(f, row)->function];
 
 	json_uint(&f->json, frame->flags & SCOPE_KERNEL  ? CATEGORY_KERNEL
 			    : frame->image == IMAGE_NONE ? CATEGORY_OTHER
@@ -152,17 +152,17 @@ static void frame_category(struct firefox *f, size_t row)
 
 static void frame_func(struct firefox *f, size_t row)
 {
-	json_uint(&f->json, f->frames.at[row].function);
+	json_uint(&f->json, firefox_frame(f, row)->function);
 }
 
 static void frame_native(struct firefox *f, size_t row)
 {
-	write_index(&f->json, native_of(f, f->frames.at[row].native));
+	write_index(&f->json, native_of(f, firefox_frame(f, row)->native));
 }
 
 static void frame_line(struct firefox *f, size_t row)
 {
-	const struct firefox_place *p = &f->frames.at[row];
+	const struct firefox_place *p = firefox_frame(f, row);
 	bool has = p->line && f->document->frames.at[p->function].image != IMAGE_NONE;
 
 	write_index(&f->json, has ? p->line : FIREFOX_NONE);
@@ -392,16 +392,13 @@ static void write_threads(struct firefox *f)
 
 static void release(struct firefox *f)
 {
-	free(f->node);
 	free(f->rank);
 	vec_done(&f->path);
-	vec_done(&f->frames);
-	vec_done(&f->stacks);
+	numbering_done(&f->frames);
+	numbering_done(&f->stacks);
 	vec_done(&f->samples);
 	vec_done(&f->files);
 	vec_done(&f->natives);
-	map_done(&f->frame_index);
-	map_done(&f->stack_index);
 	map_done(&f->file_index);
 	map_done(&f->native_index);
 	intern_done(&f->strings);

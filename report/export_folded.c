@@ -13,13 +13,14 @@
 
 static void add_name(struct text *line, const char *name)
 {
-	for (; *name; name++) {
-		char c = *name == ';' ? ':' : (unsigned char)*name < ' ' ? ' ' : *name;
-		text_add(line, &c, 1);
-	}
+	size_t start = line->len;
+
+	text_add(line, name, strlen(name));
+	for (char *c = line->at + start; *c; c++)
+		*c = *c == ';' ? ':' : (unsigned char)*c < ' ' ? ' ' : *c;
 }
 
-static const char *suffix_of(const struct document_frame *frame)
+static const char *suffix_of(const struct scope_frame *frame)
 {
 	if (frame->flags & SCOPE_KERNEL)
 		return "_[k]";
@@ -40,10 +41,10 @@ static void fold(struct folder *folder, uint32_t node)
 	char label[512];
 
 	vec_clear(&folder->path);
-	for (uint32_t at = node; at != NO_NODE && at != 0; at = document->parent.at[at])
+	for (uint32_t at = node; at != NO_NODE && at != 0; at = document_parent(document, at))
 		vec_push(&folder->path, at);
 	for (size_t i = folder->path.n; i-- > 0;) {
-		uint32_t frame = document->frame.at[folder->path.at[i]];
+		uint32_t frame = document_frame(document, folder->path.at[i]);
 		const char *name = document_frame_label(document, frame, label, sizeof(label));
 		text_add(&folder->line, ";", 1);
 		add_name(&folder->line, *name ? name : "-");
@@ -69,20 +70,21 @@ static int write_folded(const struct export_input *input, const struct export_op
 	(void)diag;
 	document_init(&document, profile, input->tree);
 	struct folder folder = { .document = &document, .options = options };
-	for (size_t i = 0; i < document.values.n;) {
-		const struct scope_value *first = &document.values.at[i];
-		const char *process = process_name(profile, first->thread);
+	for (size_t i = 0; i < document.n_values;) {
+		struct scope_value first = document_value(&document, i), value = first;
+		const char *process = process_name(profile, first.thread);
 		uint64_t sum = 0;
-		for (; i < document.values.n && document.values.at[i].scope == first->scope &&
-		       strcmp(process_name(profile, document.values.at[i].thread), process) == 0;
-		     i++)
-			if (document.values.at[i].metric == options->metric)
-				sum += document.values.at[i].value;
+		while (value.scope == first.scope && strcmp(process_name(profile, value.thread), process) == 0) {
+			sum += value.metric == options->metric ? value.value : 0;
+			if (++i == document.n_values)
+				break;
+			value = document_value(&document, i);
+		}
 		if (!sum)
 			continue;
 		text_clear(&folder.line);
 		add_name(&folder.line, process);
-		fold(&folder, first->scope);
+		fold(&folder, first.scope);
 		fprintf(to, "%s %llu\n", folder.line.at, (unsigned long long)sum);
 	}
 	vec_done(&folder.path);

@@ -23,7 +23,7 @@ static void write_end(struct json *json, const struct document *document)
 {
 	json_name(json, "end");
 	json_object(json);
-	json_uint_of(json, "nodes", document->scope.n);
+	json_uint_of(json, "nodes", document->n_nodes);
 	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
 	json_end_object(json);
 }
@@ -46,7 +46,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 		write_rows(&json, &document, rows);
 	json_name(&json, "node_values");
 	json_object(&json);
-	json_node_values(&json, &document, 0, document.scope.n, options->totals);
+	json_node_values(&json, &document, 0, document.n_nodes, options->totals);
 	json_end_object(&json);
 	write_end(&json, &document);
 	json_end_object(&json);

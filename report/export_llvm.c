@@ -62,7 +62,7 @@ static uint32_t name_of(struct llvm *l, const struct scope *scope)
 /* As the compiler counts: 16 bits, and around the corner for lines before the first. */
 static uint32_t offset_of(const struct llvm *l, uint32_t function, uint32_t line)
 {
-	return (line - l->tree->scopes.at[function].line) & 0xffff;
+	return (line - scope_frame(l->tree, function)->line) & 0xffff;
 }
 
 static uint32_t node_at(struct llvm *l, uint32_t parent, uint32_t offset, uint32_t name)
@@ -81,19 +81,19 @@ static uint32_t node_at(struct llvm *l, uint32_t parent, uint32_t offset, uint32
 
 static uint32_t place_scope(struct llvm *l, uint32_t index)
 {
-	const struct scope *scope = &l->tree->scopes.at[index];
-	uint32_t around = l->node_of[scope->parent], outer = l->function[scope->parent];
+	const struct scope scope = scope_at(l->tree, index);
+	uint32_t around = l->node_of[scope.parent], outer = l->function[scope.parent];
 
-	if (scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE) {
+	if (scope.kind == SCOPE_LOOP || scope.kind == SCOPE_LINE) {
 		l->function[index] = outer;
 		return around;
 	}
-	bool is_function = scope->kind == SCOPE_FUNCTION, is_inline = scope->kind == SCOPE_INLINE;
-	uint32_t name = is_function || is_inline ? name_of(l, scope) : 0;
-	if (!name || !scope->line || (is_inline && (around == NOWHERE || !scope->call_line)))
+	bool is_function = scope.kind == SCOPE_FUNCTION, is_inline = scope.kind == SCOPE_INLINE;
+	uint32_t name = is_function || is_inline ? name_of(l, &scope) : 0;
+	if (!name || !scope.line || (is_inline && (around == NOWHERE || !scope.call_line)))
 		return NOWHERE;
 	return is_function ? node_at(l, NOWHERE, 0, name)
-			   : node_at(l, around, offset_of(l, outer, scope->call_line), name);
+			   : node_at(l, around, offset_of(l, outer, scope.call_line), name);
 }
 
 static void place_scopes(struct llvm *l)
@@ -123,7 +123,7 @@ static void add_lines(struct llvm *l)
 {
 	for (size_t i = 0; i < l->tree->values.n; i++) {
 		const struct scope_value *v = &l->tree->values.at[i];
-		const struct scope *scope = &l->tree->scopes.at[v->scope];
+		const struct scope_frame *scope = scope_frame(l->tree, v->scope);
 		uint32_t node = l->node_of[v->scope];
 		if (v->metric == l->metric && v->value && scope->kind == SCOPE_LINE && scope->line &&
 		    node != NOWHERE)
@@ -177,6 +177,17 @@ static void write_node(void *context, uint32_t index, uint32_t depth)
 			(unsigned long long)l->lines.at[i].value);
 }
 
+static uint32_t parent_of(const void *context, uint32_t node)
+{
+	return ((const struct llvm *)context)->parents.at[node];
+}
+
+static uint64_t total_of(const void *context, uint32_t node, uint32_t metric)
+{
+	(void)metric;
+	return ((const struct llvm *)context)->totals[node];
+}
+
 static int write_llvm(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
@@ -190,7 +201,7 @@ static int write_llvm(const struct export_input *input, const struct export_opti
 	place_scopes(&l);
 	add_lines(&l);
 	merge_lines(&l);
-	children_init(&children, l.parents.at, l.nodes.n, l.totals, 1);
+	children_init(&children, &(struct children_of){ l.nodes.n, &l, parent_of, total_of, 0 });
 	children_walk(&children, l.nodes.n, write_node, &l);
 	children_done(&children);
 	free(l.node_of);

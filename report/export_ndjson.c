@@ -49,7 +49,7 @@ static void write_batches(struct json *json, const struct document *document, co
 
 static void write_value_batches(struct json *json, const struct document *document, const struct export_options *options)
 {
-	size_t n = document->scope.n;
+	size_t n = document->n_nodes;
 
 	for (size_t from = 0; from < n; from += BATCH) {
 		begin(json, "node_values", options);
@@ -59,12 +59,13 @@ static void write_value_batches(struct json *json, const struct document *docume
 	}
 }
 
-static void write_metric_object(struct json *json, const struct document *document, const char *name, const uint64_t *values)
+static void write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
+				uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
 {
 	json_name(json, name);
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name), values[m]);
+		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name), value(document, node, m));
 	json_end_object(json);
 }
 
@@ -73,32 +74,32 @@ static void write_wide_node(struct json *json, const struct document *document, 
 			    uint32_t depth)
 {
 	const struct profile *profile = document->profile;
-	const struct scope *scope = &document->tree->scopes.at[document->scope.at[node]];
+	const struct scope scope = scope_at(document->tree, node);
 	char label[512];
 
 	begin(json, "node", options);
 	json_uint_of(json, "id", node);
-	json_int_of(json, "parent", node ? (int64_t)document->parent.at[node] : -1);
-	json_text_of(json, "kind", scope_kind_name(scope->kind));
-	json_text_of(json, "relation", scope_relation_name(scope->relation));
-	json_text_of(json, "name", document_frame_label(document, document->frame.at[node], label, sizeof(label)));
-	json_text_of(json, "module", profile_image_name(profile, scope->image));
-	json_text_of(json, "file", profile_text(profile, scope->file));
-	json_uint_of(json, "line", scope->line);
-	json_text_of(json, "call_file", profile_text(profile, scope->call_file));
-	json_uint_of(json, "call_line", scope->call_line);
-	write_metric_object(json, document, "self", &document->self[node * document->n_metrics]);
-	write_metric_object(json, document, "total", &document->inclusive[node * document->n_metrics]);
+	json_int_of(json, "parent", node ? (int64_t)document_parent(document, node) : -1);
+	json_text_of(json, "kind", scope_kind_name(scope.kind));
+	json_text_of(json, "relation", scope_relation_name(scope.relation));
+	json_text_of(json, "name", document_frame_label(document, document_frame(document, node), label, sizeof(label)));
+	json_text_of(json, "module", profile_image_name(profile, scope.image));
+	json_text_of(json, "file", profile_text(profile, scope.file));
+	json_uint_of(json, "line", scope.line);
+	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
+	json_uint_of(json, "call_line", scope.call_line);
+	write_metric_object(json, document, "self", node, document_self);
+	write_metric_object(json, document, "total", node, document_inclusive);
 	json_uint_of(json, "depth", depth);
 	end(json);
 }
 
 static void write_wide(struct json *json, const struct document *document, const struct export_options *options)
 {
-	uint32_t *depth = alloc_zero(document->scope.n, sizeof(uint32_t));
+	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
 
-	for (size_t i = 0; i < document->scope.n; i++) {
-		depth[i] = i ? depth[document->parent.at[i]] + 1 : 0;
+	for (size_t i = 0; i < document->n_nodes; i++) {
+		depth[i] = i ? depth[document_parent(document, i)] + 1 : 0;
 		write_wide_node(json, document, options, i, depth[i]);
 	}
 	free(depth);
@@ -123,7 +124,7 @@ static void write_records(struct json *json, const struct document *document, co
 	json_quality(json, document);
 	end(json);
 	begin(json, "end", options);
-	json_uint_of(json, "nodes", document->scope.n);
+	json_uint_of(json, "nodes", document->n_nodes);
 	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
 	end(json);
 }

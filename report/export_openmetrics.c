@@ -69,7 +69,7 @@ static void group_frames(struct openmetrics *o)
 	intern_init(&o->labels);
 	o->group = alloc_resize(NULL, document->frames.n, sizeof(uint32_t));
 	for (uint32_t i = 0; i < document->frames.n; i++) {
-		const struct document_frame *f = &document->frames.at[i];
+		const struct scope_frame *f = &document->frames.at[i];
 		text_clear(&labels);
 		add_label(&labels, "function", document_frame_label(document, i, label, sizeof(label)));
 		add_label(&labels, "module", profile_image_name(document->profile, f->image));
@@ -120,7 +120,7 @@ static void write_number(FILE *to, uint64_t value, bool is_time)
 static void write_series(struct openmetrics *o, const char *name, uint32_t metric, bool is_self, bool is_time)
 {
 	const struct profile *profile = o->document->profile;
-	uint64_t rest = o->document->inclusive[metric];
+	uint64_t rest = document_inclusive(o->document, 0, metric);
 	struct text event = { 0 };
 
 	add_label(&event, "event", profile_text(profile, profile->metrics.at[metric].name));

@@ -56,12 +56,10 @@ static void put_message(struct text *to, unsigned field, struct text *from)
 
 /* ---- the profile ---------------------------------------------------------------------------- */
 
-struct place {
-	uint32_t node, line; /* of the innermost code: the line it is at */
-	uint64_t vaddr;
-};
+#define FLUSH_AT 65536
 
 struct pprof {
+	FILE *to;
 	const struct export_input *input;
 	const struct export_options *options;
 	const struct scope_tree *tree;
@@ -73,6 +71,15 @@ struct pprof {
 	VEC(uint64_t) max_vaddr; /* per image */
 	uint32_t n_functions, n_locations;
 };
+
+/* Hands on what is finished, so that it need not be kept: the profile is a sequence of messages. */
+static void flush(struct pprof *p)
+{
+	if (p->out.len < FLUSH_AT)
+		return;
+	fwrite(p->out.at, 1, p->out.len, p->to);
+	text_clear(&p->out);
+}
 
 static const char *text_of(const struct pprof *p, uint32_t id)
 {
@@ -158,21 +165,21 @@ static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint
 {
 	struct text lines = { 0 };
 	uint64_t key = hash_u64(vaddr);
-	image_id image = p->tree->scopes.at[scope].image;
+	image_id image = scope_frame(p->tree, scope)->image;
 	char label[512];
-	bool is_call;
+	bool is_outermost;
 
 	do {
-		const struct scope *s = &p->tree->scopes.at[scope];
-		uint32_t function = function_id(p, s, name_of(p, s, label, sizeof(label)));
+		const struct scope s = scope_at(p->tree, scope);
+		uint32_t function = function_id(p, &s, name_of(p, &s, label, sizeof(label)));
 		put_uint(&p->inner, 1, function);
 		put_uint(&p->inner, 2, line);
 		put_message(&lines, 4, &p->inner);
 		key = hash_u64(key ^ ((uint64_t)function << 32 | line));
-		is_call = s->relation != RELATION_INLINE && s->relation != RELATION_LEXICAL;
-		line = s->relation == RELATION_INLINE ? s->call_line : line;
-		scope = s->parent;
-	} while (!is_call);
+		is_outermost = s.relation != RELATION_INLINE && s.relation != RELATION_LEXICAL;
+		line = s.relation == RELATION_INLINE ? s.call_line : line;
+		scope = s.parent;
+	} while (!is_outermost);
 	*ret_outer = scope;
 
 	key = hash_u64(key ^ image);
@@ -194,25 +201,33 @@ static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint
 	return id;
 }
 
+static bool is_call(const struct pprof *p, uint32_t scope)
+{
+	enum scope_relation relation = scope_relation(scope_kind(p->tree, scope));
+
+	return relation != RELATION_INLINE && relation != RELATION_LEXICAL;
+}
+
 /* The stack of a scope, leaf first. */
 static void collect_stack(struct pprof *p, uint32_t scope)
 {
-	const struct scope *leaf = &p->tree->scopes.at[scope];
+	const struct scope_frame *leaf = scope_frame(p->tree, scope);
 	uint32_t line = leaf->line;
 	uint64_t vaddr = leaf->vaddr;
 
 	vec_clear(&p->stack);
 	if (leaf->kind == SCOPE_LINE)
-		scope = leaf->parent;
+		scope = p->tree->scopes.at[scope].parent;
 	while (scope != 0) {
 		/* The function at the bottom of this physical frame says where it was called from. */
 		uint32_t bottom = scope, outer;
-		while (p->tree->scopes.at[bottom].relation == RELATION_INLINE || p->tree->scopes.at[bottom].relation == RELATION_LEXICAL)
+		while (!is_call(p, bottom))
 			bottom = p->tree->scopes.at[bottom].parent;
 		uint64_t id = location_id(p, scope, line, vaddr, &outer);
+		const struct scope_call *call = &p->tree->calls.at[p->tree->scopes.at[bottom].call];
 		vec_push(&p->stack, id);
-		line = p->tree->scopes.at[bottom].call_line;
-		vaddr = p->tree->scopes.at[bottom].call_vaddr ? p->tree->scopes.at[bottom].call_vaddr - 1 : p->tree->scopes.at[outer].vaddr;
+		line = call->line;
+		vaddr = call->vaddr ? call->vaddr - 1 : scope_frame(p->tree, outer)->vaddr;
 		scope = outer;
 	}
 }
@@ -252,9 +267,8 @@ static void put_sample(struct pprof *p, uint32_t scope, uint32_t thread, const u
 		put_varint(&p->inner, values[m]);
 	put_message(&p->message, 2, &p->inner);
 	put_thread_labels(p, thread);
-	struct text sample = p->message;
-	put_bytes(&p->out, 2, sample.at, sample.len);
-	text_clear(&p->message);
+	put_message(&p->out, 2, &p->message);
+	flush(p);
 }
 
 /* Values are sorted by scope and thread: each run of them is a sample. */
@@ -319,14 +333,15 @@ static void put_header(struct pprof *p)
 
 static void put_strings(struct pprof *p)
 {
-	for (size_t i = 0; i < p->strings.strings.n; i++)
+	for (size_t i = 0; i < p->strings.strings.n; i++) {
 		put_bytes(&p->out, 6, p->strings.strings.at[i], p->strings.lengths.at[i]);
+		flush(p);
+	}
 }
 
 static int write_pprof(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
 {
-	struct pprof p = { .input = input, .options = options, .tree = input->tree };
-	struct buffer packed = { 0 };
+	struct pprof p = { .input = input, .options = options, .tree = input->tree, .to = compress_stream(to, COMPRESS_GZIP) };
 
 	intern_init(&p.strings);
 	for (size_t i = 0; i < input->profile->images.n; i++)
@@ -335,10 +350,10 @@ static int write_pprof(const struct export_input *input, const struct export_opt
 	put_samples(&p);
 	put_mappings(&p);
 	put_strings(&p);
-	int error = compress_gzip((struct bytes){ (const uint8_t *)p.out.at, p.out.len }, &packed);
-	if (error == 0 && fwrite(packed.at, 1, packed.len, to) != packed.len)
-		error = -EIO;
-	free(packed.at);
+	if (p.out.len)
+		fwrite(p.out.at, 1, p.out.len, p.to);
+	errno = 0;
+	int error = fclose(p.to) == 0 ? 0 : errno ? -errno : -EIO;
 	text_done(&p.out);
 	text_done(&p.message);
 	text_done(&p.inner);

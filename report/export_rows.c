@@ -20,15 +20,14 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 {
 	struct rows *rows = context;
 	const struct document *document = rows->document;
-	const struct scope *scope = &document->tree->scopes.at[document->scope.at[node]];
-	size_t at = (size_t)node * document->n_metrics + rows->metric;
+	const struct scope_frame *scope = scope_frame(document->tree, node);
 	char label[512];
 
 	json_object(&rows->json);
 	json_uint_of(&rows->json, "level", depth);
-	json_text_of(&rows->json, "label", document_frame_label(document, document->frame.at[node], label, sizeof(label)));
-	json_uint_of(&rows->json, "value", document->inclusive[at]);
-	json_uint_of(&rows->json, "self", document->self[at]);
+	json_text_of(&rows->json, "label", document_frame_label(document, document_frame(document, node), label, sizeof(label)));
+	json_uint_of(&rows->json, "value", document_inclusive(document, node, rows->metric));
+	json_uint_of(&rows->json, "self", document_self(document, node, rows->metric));
 	json_text_of(&rows->json, "module", profile_image_name(document->profile, scope->image));
 	json_text_of(&rows->json, "kind", scope_kind_name(scope->kind));
 	json_text_of(&rows->json, "file", profile_text(document->profile, scope->file));
@@ -46,10 +45,10 @@ static int write_rows(const struct export_input *input, const struct export_opti
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
-	children_init(&children, document.parent.at, document.scope.n, document.inclusive + options->metric, document.n_metrics);
+	children_of_document(&children, &document, options->metric);
 	json_init(&rows.json, to);
 	json_array(&rows.json);
-	children_walk(&children, document.scope.n, write_row, &rows);
+	children_walk(&children, document.n_nodes, write_row, &rows);
 	json_end_array(&rows.json);
 	json_line(&rows.json);
 	children_done(&children);

@@ -34,7 +34,7 @@ static void write_frames(struct speedscope *s)
 	json_name(&s->json, "frames");
 	json_array(&s->json);
 	for (uint32_t i = 0; i < document->frames.n; i++) {
-		const struct document_frame *f = &document->frames.at[i];
+		const struct scope_frame *f = &document->frames.at[i];
 		json_object(&s->json);
 		json_text_of(&s->json, "name", document_frame_label(document, i, label, sizeof(label)));
 		if (f->file)
@@ -55,8 +55,8 @@ static const char *unit_of(const struct profile *profile, uint32_t metric)
 static void write_stack(struct speedscope *s, uint32_t node)
 {
 	vec_clear(&s->path);
-	for (uint32_t at = node; at != NO_NODE && at != 0; at = s->document->parent.at[at])
-		vec_push(&s->path, s->document->frame.at[at]);
+	for (uint32_t at = node; at != NO_NODE && at != 0; at = document_parent(s->document, at))
+		vec_push(&s->path, document_frame(s->document, at));
 	json_array(&s->json);
 	for (size_t i = s->path.n; i-- > 0;)
 		json_uint(&s->json, s->path.at[i]);
@@ -76,7 +76,7 @@ static void begin_profile(struct speedscope *s, const char *type, const char *na
 /* self: one value per node. */
 static void write_sampled(struct speedscope *s, const char *name, uint32_t metric, const uint64_t *self)
 {
-	size_t n = s->document->scope.n;
+	size_t n = s->document->n_nodes;
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -101,7 +101,7 @@ static void write_event(struct speedscope *s, const char *type, uint32_t node, u
 {
 	json_object(&s->json);
 	json_text_of(&s->json, "type", type);
-	json_uint_of(&s->json, "frame", s->document->frame.at[node]);
+	json_uint_of(&s->json, "frame", document_frame(s->document, node));
 	json_uint_of(&s->json, "at", at);
 	json_end_object(&s->json);
 }
@@ -132,13 +132,13 @@ static void write_evented(struct speedscope *s, const char *name, uint32_t metri
 {
 	struct evented e = { s, self, 0 };
 	struct children children;
-	size_t n = s->document->scope.n;
+	size_t n = s->document->n_nodes;
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < n; i++)
 		total += self[i];
 	vec_clear(&s->path);
-	children_init(&children, s->document->parent.at, n, s->document->inclusive + metric, s->document->n_metrics);
+	children_of_document(&children, s->document, metric);
 	begin_profile(s, "evented", name, metric, total);
 	json_name(&s->json, "events");
 	json_array(&s->json);
@@ -152,12 +152,12 @@ static void write_evented(struct speedscope *s, const char *name, uint32_t metri
 
 static double mean_depth(const struct document *document)
 {
-	uint32_t *depth = alloc_zero(document->scope.n, sizeof(uint32_t));
+	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
 	uint64_t sum = 0, n = 0;
 
-	for (size_t i = 1; i < document->scope.n; i++) {
-		depth[i] = depth[document->parent.at[i]] + 1;
-		if (document->self[i * document->n_metrics]) {
+	for (size_t i = 1; i < document->n_nodes; i++) {
+		depth[i] = depth[document_parent(document, i)] + 1;
+		if (document_self(document, i, 0)) {
 			sum += depth[i];
 			n++;
 		}
@@ -169,11 +169,11 @@ static double mean_depth(const struct document *document)
 /* One value per node: of a metric, of one thread or (UINT32_MAX) of all. */
 static void gather(const struct document *document, uint32_t metric, uint32_t thread, uint64_t *self)
 {
-	memset(self, 0, document->scope.n * sizeof(uint64_t));
-	for (size_t i = 0; i < document->values.n; i++) {
-		const struct scope_value *v = &document->values.at[i];
-		if (v->metric == metric && (thread == UINT32_MAX || v->thread == thread))
-			self[v->scope] += v->value;
+	memset(self, 0, document->n_nodes * sizeof(uint64_t));
+	for (size_t i = 0; i < document->n_values; i++) {
+		struct scope_value v = document_value(document, i);
+		if (v.metric == metric && (thread == UINT32_MAX || v.thread == thread))
+			self[v.scope] += v.value;
 	}
 }
 
@@ -181,7 +181,7 @@ static void write_profiles(struct speedscope *s, const struct export_options *op
 {
 	const struct document *document = s->document;
 	const struct profile *profile = document->profile;
-	uint64_t *self = alloc_resize(NULL, document->scope.n, sizeof(uint64_t));
+	uint64_t *self = alloc_resize(NULL, document->n_nodes, sizeof(uint64_t));
 	void (*write)(struct speedscope *, const char *, uint32_t, const uint64_t *) =
 		mean_depth(document) > DEEP ? write_evented : write_sampled;
 	char name[256];

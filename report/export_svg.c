@@ -89,7 +89,7 @@ static unsigned channel(double hue, double saturation, double light, double offs
 }
 
 /* One hue a module, a slightly different shade a function. */
-static unsigned color_of(const struct svg *s, const struct document_frame *frame, const char *name)
+static unsigned color_of(const struct svg *s, const struct scope_frame *frame, const char *name)
 {
 	const char *module = profile_image_name(s->document->profile, frame->image);
 	uint64_t module_hash = hash_bytes((struct bytes){ (const uint8_t *)module, strlen(module) });
@@ -103,7 +103,7 @@ static unsigned color_of(const struct svg *s, const struct document_frame *frame
 
 /* ---- frames ----------------------------------------------------------------------------------- */
 
-static void draw_title(struct svg *s, const struct document_frame *frame, uint64_t value)
+static void draw_title(struct svg *s, const struct scope_frame *frame, uint64_t value)
 {
 	const struct profile *profile = s->document->profile;
 	const char *module = profile_image_name(profile, frame->image);
@@ -121,7 +121,7 @@ static void draw_title(struct svg *s, const struct document_frame *frame, uint64
 		s->safe = name;
 	}
 	number_value(value, profile_text(profile, profile->metrics.at[s->metric].unit), amount);
-	number_percent(number_share(value, s->document->inclusive[s->metric]), percent);
+	number_percent(number_share(value, document_inclusive(s->document, 0, s->metric)), percent);
 	text_printf(&s->body, ": ");
 	add_escaped(&s->body, amount, strlen(amount));
 	text_printf(&s->body, ", ");
@@ -145,9 +145,9 @@ static void draw(void *context, uint32_t node, uint32_t depth)
 {
 	struct svg *s = context;
 	const struct document *document = s->document;
-	uint32_t index = document->frame.at[node];
-	const struct document_frame *frame = &document->frames.at[index];
-	uint64_t value = document->inclusive[node * document->n_metrics + s->metric];
+	uint32_t index = document_frame(document, node);
+	const struct scope_frame *frame = &document->frames.at[index];
+	uint64_t value = document_inclusive(document, node, s->metric);
 	char label[512];
 
 	while (s->cursor.n < depth + 2)
@@ -194,7 +194,7 @@ static void write_heading(struct svg *s, FILE *to)
 	struct text heading = { 0 };
 	char amount[NUMBER_MAX];
 
-	number_value(s->document->inclusive[s->metric],
+	number_value(document_inclusive(s->document, 0, s->metric),
 		     profile_text(profile, profile->metrics.at[s->metric].unit), amount);
 	text_printf(&heading, "%s %s", amount, profile_text(profile, profile->metrics.at[s->metric].name));
 	if (profile->run.target)
@@ -234,13 +234,12 @@ static int write_svg(const struct export_input *input, const struct export_optio
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
-	uint64_t total = document.inclusive[options->metric];
+	uint64_t total = document_inclusive(&document, 0, options->metric);
 	struct svg s = { .document = &document,
 			 .metric = options->metric,
 			 .scale = total ? (double)(WIDTH - 2 * MARGIN) / (double)total : 0 };
-	children_init(&children, document.parent.at, document.scope.n, document.inclusive + options->metric,
-		      document.n_metrics);
-	children_walk(&children, document.scope.n, draw, &s);
+	children_of_document(&children, &document, options->metric);
+	children_walk(&children, document.n_nodes, draw, &s);
 	children_done(&children);
 	write_document(&s, to);
 	vec_done(&s.cursor);

@@ -96,8 +96,8 @@ static int write_top(const struct export_input *input, const struct export_optio
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
 	struct top top = { .document = &document, .metric = options->metric };
-	top.samples = document.inclusive[0];
-	top.total = document.inclusive[options->metric];
+	top.samples = document_inclusive(&document, 0, 0);
+	top.total = document_inclusive(&document, 0, options->metric);
 	strftime(top.time, sizeof(top.time), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
 	json_init(&top.json, to);
 	json_array(&top.json);

@@ -64,17 +64,12 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		   FILE *to, struct diag *diag)
 {
 	uint32_t max_nodes = options->max_nodes ? options->max_nodes : exporter->max_nodes;
-	struct scope_tree pruned = { 0 };
-	struct export_input what = *input;
 
-	if (max_nodes && input->tree->scopes.n > max_nodes) {
-		scope_tree_limit(input->tree, options->metric, max_nodes, &pruned);
-		what.tree = &pruned;
-	}
+	if (max_nodes && input->tree->scopes.n > max_nodes)
+		scope_tree_limit(input->tree, options->metric, max_nodes);
 	errno = 0;
-	int error = exporter->write(&what, options, to, diag);
+	int error = exporter->write(input, options, to, diag);
 	if (fflush(to) != 0 || ferror(to)) /* a writer that gives up on its stream need not say why */
 		error = diag_set(diag, errno ? -errno : -EIO, "cannot write the %s export", exporter->name);
-	scope_tree_done(&pruned);
 	return error;
 }

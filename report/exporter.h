@@ -37,9 +37,10 @@ struct export_options {
 	const uint64_t *interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
 };
 
+/* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in profile->cct. */
 struct export_input {
 	const struct profile *profile;
-	const struct scope_tree *tree; /* fused as the exporter asks: see needs_lines and loops */
+	struct scope_tree *tree; /* fused as the exporter asks: see needs_lines and loops; export_profile may prune it */
 };
 
 struct exporter {

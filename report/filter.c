@@ -35,59 +35,48 @@ struct filtering {
 	bool *is_hidden;
 };
 
-static uint32_t add_scope(struct numbering *numbering, const struct scope *scope, uint32_t parent,
-			  struct scope_tree *ret)
+/* Where the scope stands in the new tree; added if need be. */
+static uint32_t add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope, uint32_t parent)
 {
-	struct key key = key_of(scope, parent);
+	struct key key = key_of(&scope, parent);
 	uint32_t index = numbering_add(numbering, &key);
 
-	if (index == ret->scopes.n) {
-		vec_push(&ret->scopes, *scope);
-		ret->scopes.at[index].parent = parent;
-		return index;
-	}
-	struct scope *known = &ret->scopes.at[index];
-	if (known->call_vaddr != scope->call_vaddr)
-		known->call_vaddr = 0;
-	if (known->call_file != scope->call_file || known->call_line != scope->call_line)
-		known->call_file = known->call_line = 0;
+	scope.parent = parent;
+	if (index == maker->tree->scopes.n)
+		return scope_maker_add(maker, &scope);
+	struct scope_row *known = &maker->tree->scopes.at[index];
+	struct scope_call call = maker->tree->calls.at[known->call];
+	if (call.vaddr != scope.call_vaddr)
+		call.vaddr = 0;
+	if (call.file != scope.call_file || call.line != scope.call_line)
+		call.file = call.line = 0;
+	known->call = scope_maker_call(maker, call);
 	return index;
 }
 
 static void move_scopes(struct filtering *f, struct scope_tree *ret)
 {
 	CLEANUP(numbering_done) struct numbering numbering;
+	CLEANUP(scope_maker_done) struct scope_maker maker;
 
 	numbering_init(&numbering, sizeof(struct key));
+	scope_maker_init(&maker, ret);
 	for (size_t i = 0; i < f->tree->scopes.n; i++) {
-		const struct scope *scope = &f->tree->scopes.at[i];
-		bool is_part = scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE;
+		const struct scope scope = scope_at(f->tree, i);
+		bool is_part = scope.kind == SCOPE_LOOP || scope.kind == SCOPE_LINE;
 		bool is_root = i <= 1;
-		f->is_kept[i] = !f->filter->is_focus || f->filter->is_focus[i] || (i > 0 && f->is_kept[scope->parent]);
+		f->is_kept[i] = !f->filter->is_focus || f->filter->is_focus[i] || (i > 0 && f->is_kept[scope.parent]);
 		f->is_hidden[i] = !is_root && ((f->filter->is_hidden && f->filter->is_hidden[i]) ||
-					       (is_part && f->is_hidden[scope->parent]));
+					       (is_part && f->is_hidden[scope.parent]));
 		if (f->is_hidden[i])
-			f->moved_to[i] = f->moved_to[scope->parent];
+			f->moved_to[i] = f->moved_to[scope.parent];
 		else
-			f->moved_to[i] = add_scope(&numbering, scope, i ? f->moved_to[scope->parent] : 0, ret);
+			f->moved_to[i] = add_scope(&numbering, &maker, scope, i ? f->moved_to[scope.parent] : 0);
 	}
-}
-
-static int compare_values(const void *a, const void *b)
-{
-	const struct scope_value *x = a, *y = b;
-
-	if (x->scope != y->scope)
-		return x->scope < y->scope ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
 static void move_values(const struct filtering *f, struct scope_tree *ret)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < f->tree->values.n; i++) {
 		struct scope_value value = f->tree->values.at[i];
 		if (!f->is_kept[value.scope])
@@ -95,16 +84,7 @@ static void move_values(const struct filtering *f, struct scope_tree *ret)
 		value.scope = f->moved_to[value.scope];
 		vec_push(&ret->values, value);
 	}
-	if (ret->values.n == 0)
-		return;
-	qsort(ret->values.at, ret->values.n, sizeof(*ret->values.at), compare_values);
-	for (size_t i = 1; i < ret->values.n; i++) {
-		if (compare_values(&ret->values.at[n], &ret->values.at[i]) == 0)
-			ret->values.at[n].value += ret->values.at[i].value;
-		else
-			ret->values.at[++n] = ret->values.at[i];
-	}
-	ret->values.n = n + 1;
+	ret->values.n = scope_values_settle(ret->values.at, ret->values.n, ret->scopes.n);
 }
 
 void scope_tree_filter(const struct scope_tree *tree, const struct filter *filter, struct scope_tree *ret)
@@ -138,11 +118,11 @@ int scope_tree_match(const struct scope_tree *tree, const struct profile *profil
 	}
 	*ret = alloc_zero(tree->scopes.n + 1, sizeof(**ret));
 	for (size_t i = 0; i < tree->scopes.n; i++) {
-		const struct scope *scope = &tree->scopes.at[i];
-		if (scope->kind == SCOPE_ROOT || scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE)
+		const struct scope scope = scope_at(tree, i);
+		if (scope.kind == SCOPE_ROOT || scope.kind == SCOPE_LOOP || scope.kind == SCOPE_LINE)
 			continue;
 		text_clear(&label);
-		label_scope(profile, scope, &label);
+		label_scope(profile, &scope, &label);
 		(*ret)[i] = regexec(&compiled, label.at, 0, NULL, 0) == 0;
 	}
 	regfree(&compiled);

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "report/document.h"
+#include "report/numbering.h"
 
 #define FIREFOX_NONE UINT32_MAX
 
@@ -35,17 +36,24 @@ struct firefox {
 	const struct document *document;
 	uint32_t metric;
 	bool is_time;
-	uint32_t *node; /* of each scope; lines have none */
 	uint32_t *rank; /* of each node, depth-first */
 	uint32_t n_ranked;
 	VEC(struct firefox_place) path; /* of one sample, leaf first */
-	VEC(struct firefox_place) frames;
-	VEC(struct firefox_stack) stacks;
+	struct numbering frames, stacks; /* of struct firefox_place, struct firefox_stack */
 	VEC(struct firefox_sample) samples;
 	VEC(uint32_t) files, natives; /* string of a source; document frame of a native symbol */
-	struct map frame_index, stack_index, file_index, native_index;
+	struct map file_index, native_index;
 	struct intern strings;
 };
+
+static inline const struct firefox_place *firefox_frame(const struct firefox *firefox, size_t frame)
+{
+	return (const struct firefox_place *)firefox->frames.keys + frame;
+}
+static inline const struct firefox_stack *firefox_stack(const struct firefox *firefox, size_t stack)
+{
+	return (const struct firefox_stack *)firefox->stacks.keys + stack;
+}
 
 /* Fills frames, stacks and samples from the document, for the metric. */
 void firefox_collect(struct firefox *firefox);

@@ -20,8 +20,6 @@ static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
 struct flattener {
 	const struct document *document;
 	struct flat_table *table;
-	uint64_t *
-		own; /* [node * n_metrics + metric]: what a node spends outside its calls, in its loops too */
 	const uint32_t *group; /* of each frame */
 	uint32_t *active;      /* per group: how often it stands on the current path */
 	VEC(uint32_t) path;
@@ -31,31 +29,32 @@ struct flattener {
 static void count_node(void *context, uint32_t node, uint32_t depth)
 {
 	struct flattener *f = context;
-	uint32_t m = f->document->n_metrics, group = f->group[f->document->frame.at[node]];
+	uint32_t group = f->group[document_frame(f->document, node)];
 	struct flat_row *row = &f->table->rows.at[group];
 
 	while (f->path.n > depth)
 		f->active[f->path.at[--f->path.n]]--;
-	for (uint32_t k = 0; k < m; k++) {
-		row->self[k] += f->own[node * m + k];
-		row->total[k] += f->active[group] ? 0 : f->document->inclusive[node * m + k];
-	}
+	for (uint32_t k = 0; k < f->document->n_metrics && !f->active[group]; k++)
+		row->total[k] += document_inclusive(f->document, node, k);
 	f->active[group]++;
 	vec_push(&f->path, group);
 }
 
-static uint64_t *sum_own(const struct document *document)
+/* What is spent in a loop is spent in the loops and the function around it, too. */
+static void count_self(struct flattener *f)
 {
-	size_t n = document->scope.n, m = document->n_metrics;
-	uint64_t *own = alloc_zero(n * m, sizeof(uint64_t));
+	const struct document *document = f->document;
 
-	if (n)
-		memcpy(own, document->self, n * m * sizeof(uint64_t));
-	for (size_t i = n; i-- > 1;)
-		if (document->frames.at[document->frame.at[i]].kind == SCOPE_LOOP)
-			for (size_t k = 0; k < m; k++)
-				own[document->parent.at[i] * m + k] += own[i * m + k];
-	return own;
+	for (size_t i = 0; i < document->tree->values.n; i++) {
+		const struct scope_value *value = &document->tree->values.at[i];
+		uint32_t node = i < document->first_point ? value->scope : document->tree->scopes.at[value->scope].parent;
+		for (;; node = document_parent(document, node)) {
+			uint32_t frame = document_frame(document, node);
+			f->table->rows.at[f->group[frame]].self[value->metric] += value->value;
+			if (document->frames.at[frame].kind != SCOPE_LOOP)
+				break;
+		}
+	}
 }
 
 void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups,
@@ -67,20 +66,18 @@ void flatten_groups(const struct document *document, const uint32_t *group, uint
 	*ret = (struct flat_table){ 0 };
 	make_rows(ret, n_groups, document->n_metrics);
 	for (size_t i = document->frames.n; i-- > 0;) {
-		const struct document_frame *f = &document->frames.at[i];
+		const struct scope_frame *f = &document->frames.at[i];
 		struct flat_row *row = &ret->rows.at[group[i]];
 		row->frame = (uint32_t)i;
 		row->file = f->file;
 		row->line = f->line;
 		row->image = f->image;
 	}
-	flattener.own = sum_own(document);
 	flattener.active = alloc_zero(n_groups, sizeof(uint32_t));
-	children_init(&children, document->parent.at, document->scope.n, document->inclusive,
-		      document->n_metrics);
-	children_walk(&children, document->scope.n, count_node, &flattener);
+	count_self(&flattener);
+	children_of_document(&children, document, NO_METRIC);
+	children_walk(&children, document->n_nodes, count_node, &flattener);
 	children_done(&children);
-	free(flattener.own);
 	free(flattener.active);
 	vec_done(&flattener.path);
 }
@@ -106,13 +103,13 @@ void flatten_lines(const struct document *document, struct flat_table *ret)
 	struct map seen = { 0 };
 
 	*ret = (struct flat_table){ 0 };
-	for (size_t i = 0; i < document->points.n; i++) {
+	for (size_t i = 0; i < document->n_points; i++) {
 		struct document_point p = document_point(document, i);
 		if (map_find(&seen, line_key(&p)) == MAP_NONE)
 			map_put(&seen, line_key(&p), n_lines++);
 	}
 	make_rows(ret, n_lines, m);
-	for (size_t i = 0; i < document->points.n; i++) {
+	for (size_t i = 0; i < document->n_points; i++) {
 		struct document_point p = document_point(document, i);
 		struct flat_row *row = &ret->rows.at[map_find(&seen, line_key(&p))];
 		row->frame = UINT32_MAX;

@@ -82,9 +82,9 @@ void groups_init(struct groups *groups, const struct scope_tree *tree, enum grou
 	*groups = (struct groups){ .of = alloc_zero(tree->scopes.n, sizeof(*groups->of)) };
 	numbering_init(&numbering, sizeof(key));
 	for (size_t i = 0; i < tree->scopes.n; i++) {
-		const struct scope *scope = &tree->scopes.at[i];
-		if (!key_of(scope, by, &key)) {
-			groups->of[i] = inherited(groups, scope);
+		const struct scope scope = scope_at(tree, i);
+		if (!key_of(&scope, by, &key)) {
+			groups->of[i] = inherited(groups, &scope);
 			continue;
 		}
 		groups->of[i] = numbering_add(&numbering, &key);

@@ -101,7 +101,8 @@ static void write_plain_table(FILE *to, const struct document *d, uint32_t metri
 	flat_table_sort(&table, metric);
 	for (size_t i = 0; i < table.rows.n && rows < 20; i++) {
 		const struct flat_row *row = &table.rows.at[i];
-		double all = d->inclusive[metric] ? (double)d->inclusive[metric] : 1;
+		uint64_t whole = document_inclusive(d, 0, metric);
+		double all = whole ? (double)whole : 1;
 		if (d->frames.at[row->frame].kind < SCOPE_FUNCTION)
 			continue;
 		fprintf(to, "<tr><td>%.2f%%</td><td>%.2f%%</td><td>", 100 * (double)row->self[metric] / all, 100 * (double)row->total[metric] / all);

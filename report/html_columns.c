@@ -20,15 +20,15 @@ GET(frame_module, d->frames.at[i].image)
 GET(frame_file, d->frames.at[i].file)
 GET(frame_line, d->frames.at[i].line)
 GET(frame_end_line, d->frames.at[i].end_line)
-GET(node_back, i ? i - d->parent.at[i] : 0)
-GET(node_frame, d->frame.at[i])
-GET(node_call_file, d->tree->scopes.at[d->scope.at[i]].call_file)
-GET(node_call_line, d->tree->scopes.at[d->scope.at[i]].call_line)
-GET(value_step, d->values.at[i].scope - (i ? d->values.at[i - 1].scope : 0))
-GET(value_thread, d->values.at[i].thread)
-GET(value_metric, d->values.at[i].metric)
-GET(value_low, d->values.at[i].value)
-GET(value_high, d->values.at[i].value >> 32)
+GET(node_back, i ? i - document_parent(d, i) : 0)
+GET(node_frame, document_frame(d, i))
+GET(node_call_file, document_call(d, i)->file)
+GET(node_call_line, document_call(d, i)->line)
+GET(value_step, document_value(d, i).scope - (i ? document_value(d, i - 1).scope : 0))
+GET(value_thread, document_value(d, i).thread)
+GET(value_metric, document_value(d, i).metric)
+GET(value_low, document_value(d, i).value)
+GET(value_high, document_value(d, i).value >> 32)
 GET(point_node, document_point(d, i).node)
 GET(point_file, document_point(d, i).file)
 GET(point_line, document_point(d, i).line)
@@ -57,17 +57,17 @@ static size_t count_frames(const struct document *d)
 
 static size_t count_nodes(const struct document *d)
 {
-	return d->scope.n;
+	return d->n_nodes;
 }
 
 static size_t count_values(const struct document *d)
 {
-	return d->values.n;
+	return d->n_values;
 }
 
 static size_t count_points(const struct document *d)
 {
-	return d->points.n;
+	return d->n_points;
 }
 
 static size_t count_bins(const struct document *d)

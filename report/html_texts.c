@@ -63,11 +63,11 @@ static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
 	bool *wanted = alloc_zero(n + 1, sizeof(bool));
 
 	for (size_t i = 0; i < d->frames.n; i++) {
-		const struct document_frame *f = &d->frames.at[i];
+		const struct scope_frame *f = &d->frames.at[i];
 		if (f->file == file && f->line)
 			want(wanted, n, f->line, f->end_line > f->line ? f->end_line : f->line);
 	}
-	for (size_t i = 0; i < d->points.n; i++) {
+	for (size_t i = 0; i < d->n_points; i++) {
 		struct document_point point = document_point(d, i);
 		if (point.file == file && point.line)
 			want(wanted, n, point.line, point.line);
@@ -107,7 +107,7 @@ static void write_sources(FILE *to, const struct document *d, const struct expor
 	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT; i++) {
 		const struct flat_row *row = &table.rows.at[i];
 		struct source_text text;
-		if ((double)sum > SOURCE_SHARE * (double)d->inclusive[options->metric])
+		if ((double)sum > SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric))
 			break;
 		sum += row->self[options->metric];
 		if (!row->file || map_find(&seen, row->file) != MAP_NONE)
@@ -203,9 +203,9 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 
 	flatten_frames(d, &table);
 	flat_table_sort(&table, options->metric);
-	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT && (double)sum <= SOURCE_SHARE * (double)d->inclusive[options->metric]; i++) {
+	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT && (double)sum <= SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric); i++) {
 		const struct flat_row *row = &table.rows.at[i];
-		const struct document_frame *f = &d->frames.at[row->frame];
+		const struct scope_frame *f = &d->frames.at[row->frame];
 		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
 			continue;
 		struct code code = { isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),

@@ -245,7 +245,7 @@ static size_t count_frames(const struct document *document)
 
 static void write_frames(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	const struct document_frame *f = document->frames.at;
+	const struct scope_frame *f = document->frames.at;
 
 	COLUMN("kind", json_text, scope_kind_name(f[i].kind));
 	COLUMN("name", json_uint, f[i].name);
@@ -260,12 +260,7 @@ static void write_frames(struct json *json, const struct document *document, siz
 
 static size_t count_nodes(const struct document *document)
 {
-	return document->scope.n;
-}
-
-static const struct scope *scope_of(const struct document *document, size_t node)
-{
-	return &document->tree->scopes.at[document->scope.at[node]];
+	return document->n_nodes;
 }
 
 /* 0 is none. Of the kernel they do not fit a signed number. */
@@ -279,22 +274,23 @@ static void put_address(struct json *json, uint64_t vaddr)
 
 static void write_nodes(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	COLUMN("parent", json_int, index_or_none(document->parent.at[i]));
-	COLUMN("frame", json_uint, document->frame.at[i]);
-	COLUMN("relation", json_text, scope_relation_name(scope_of(document, i)->relation));
-	COLUMN("call_addr", put_address, scope_of(document, i)->call_vaddr);
-	COLUMN("call_file", json_uint, scope_of(document, i)->call_file);
-	COLUMN("call_line", json_uint, scope_of(document, i)->call_line);
+	COLUMN("parent", json_int, index_or_none(document_parent(document, i)));
+	COLUMN("frame", json_uint, document_frame(document, i));
+	COLUMN("relation", json_text, scope_relation_name(scope_relation(scope_kind(document->tree, i))));
+	COLUMN("call_addr", put_address, document_call(document, i)->vaddr);
+	COLUMN("call_file", json_uint, document_call(document, i)->file);
+	COLUMN("call_line", json_uint, document_call(document, i)->line);
 }
 
-static void write_metric_columns(struct json *json, const uint64_t *values, uint32_t n_metrics, size_t from, size_t to)
+static void write_metric_columns(struct json *json, const struct document *document, size_t from, size_t to,
+				 uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
 {
 	char name[16];
 
 	json_object(json);
-	for (uint32_t m = 0; m < n_metrics; m++) {
+	for (uint32_t m = 0; m < document->n_metrics; m++) {
 		snprintf(name, sizeof(name), "%u", m);
-		COLUMN(name, json_uint, values[i * n_metrics + m]);
+		COLUMN(name, json_uint, value(document, i, m));
 	}
 	json_end_object(json);
 }
@@ -302,16 +298,16 @@ static void write_metric_columns(struct json *json, const uint64_t *values, uint
 void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
 {
 	json_name(json, "exclusive");
-	write_metric_columns(json, document->self, document->n_metrics, from, to);
+	write_metric_columns(json, document, from, to, document_self);
 	if (!totals)
 		return;
 	json_name(json, "inclusive");
-	write_metric_columns(json, document->inclusive, document->n_metrics, from, to);
+	write_metric_columns(json, document, from, to, document_inclusive);
 }
 
 static size_t count_points(const struct document *document)
 {
-	return document->points.n;
+	return document->n_points;
 }
 
 static void write_points(struct json *json, const struct document *document, size_t from, size_t to)
@@ -359,17 +355,15 @@ static void write_threads(struct json *json, const struct document *document, si
 
 static size_t count_thread_values(const struct document *document)
 {
-	return document->values.n;
+	return document->n_values;
 }
 
 static void write_thread_values(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	const struct scope_value *v = document->values.at;
-
-	COLUMN("thread", json_uint, v[i].thread);
-	COLUMN("node", json_uint, v[i].scope);
-	COLUMN("metric", json_uint, v[i].metric);
-	COLUMN("value", json_uint, v[i].value);
+	COLUMN("thread", json_uint, document_value(document, i).thread);
+	COLUMN("node", json_uint, document_value(document, i).scope);
+	COLUMN("metric", json_uint, document_value(document, i).metric);
+	COLUMN("value", json_uint, document_value(document, i).value);
 }
 
 static size_t count_timeline(const struct document *document)

@@ -8,108 +8,154 @@
 
 #define FOLDED UINT32_MAX
 
-static int descending(const void *left, const void *right)
+/* How many scopes cost more than this. */
+static size_t count_above(const uint64_t *inclusive, size_t n, uint64_t value)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-/* The inclusive value a scope must exceed so that at most max scopes do. */
-static uint64_t threshold(const uint64_t *inclusive, size_t n, uint32_t n_metrics, uint32_t metric, uint32_t max)
-{
-	uint64_t *sorted = alloc_resize(NULL, n, sizeof(*sorted));
+	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sorted[i] = inclusive[i * n_metrics + metric];
-	qsort(sorted, n, sizeof(*sorted), descending);
-	uint64_t least = max < n ? sorted[max] : 0;
-	free(sorted);
-	return least;
+		count += inclusive[i] > value;
+	return count;
+}
+
+/* The inclusive value a scope must exceed so that at most max scopes do: the least such. */
+static uint64_t threshold(const uint64_t *inclusive, size_t n, uint32_t max)
+{
+	uint64_t low = 0, high = n ? inclusive[0] : 0;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (count_above(inclusive, n, middle) <= max)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static uint64_t *sum_inclusive(const struct scope_tree *tree, uint32_t metric)
+{
+	uint64_t *inclusive = alloc_zero(tree->scopes.n + 1, sizeof(*inclusive));
+
+	for (size_t i = 0; i < tree->values.n; i++)
+		if (tree->values.at[i].metric == metric)
+			inclusive[tree->values.at[i].scope] += tree->values.at[i].value;
+	for (size_t i = tree->scopes.n; i-- > 1;)
+		inclusive[tree->scopes.at[i].parent] += inclusive[i];
+	return inclusive;
 }
 
 struct limiter {
-	const struct scope_tree *tree;
-	struct scope_tree *to;
-	uint32_t *place; /* old scope -> new scope, where its values go */
-	uint32_t *other; /* new scope -> its "other" child, FOLDED = none yet */
-	size_t other_cap;
+	struct scope_tree *tree;
+	uint64_t *place;  /* old scope -> new scope, where its values go; before that, its inclusive value */
+	uint64_t least;   /* what costs more than this, stays */
+	VEC(struct scope_row) rows; /* of an "other": frame is FOLDED, call the number of scopes in it */
+	VEC(uint32_t) other;        /* new scope -> its "other" child, FOLDED = none yet */
 };
 
-static void note_scope(struct limiter *limiter, uint32_t scope)
+static uint32_t add_row(struct limiter *limiter, struct scope_row row)
 {
-	if (scope >= limiter->other_cap) {
-		limiter->other_cap = limiter->other_cap ? limiter->other_cap * 2 : 1024;
-		limiter->other = alloc_resize(limiter->other, limiter->other_cap, sizeof(uint32_t));
-	}
-	limiter->other[scope] = FOLDED;
-}
-
-static uint32_t keep(struct limiter *limiter, const struct scope *scope)
-{
-	uint32_t id = (uint32_t)limiter->to->scopes.n;
-
-	vec_push(&limiter->to->scopes, *scope);
-	note_scope(limiter, id);
-	return id;
+	vec_push(&limiter->rows, row);
+	vec_push(&limiter->other, FOLDED);
+	return (uint32_t)limiter->rows.n - 1;
 }
 
 static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 {
-	if (limiter->other[parent] == FOLDED) {
-		struct scope other = { .parent = parent, .kind = SCOPE_UNKNOWN, .relation = RELATION_CALL, .image = IMAGE_NONE };
-		uint32_t id = keep(limiter, &other);
-		limiter->other[parent] = id;
-		limiter->other[id] = id; /* what is below stays there */
+	if (limiter->other.at[parent] == FOLDED) {
+		uint32_t id = add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
+		limiter->other.at[parent] = id;
+		limiter->other.at[id] = id; /* what is below stays there */
 	}
-	uint32_t id = limiter->other[parent];
-	limiter->to->scopes.at[id].end_line++;
+	uint32_t id = limiter->other.at[parent];
+	limiter->rows.at[id].call++;
 	return id;
 }
 
-/* Values of folded scopes have met: add them up. */
-static void move_values(const struct limiter *limiter)
+/* A child's inclusive value never exceeds its parent's, so parents of what stays, stay. */
+static bool stays(const struct limiter *limiter, size_t scope)
 {
-	struct scope_tree *to = limiter->to;
-
-	vec_reserve(&to->values, limiter->tree->values.n);
-	for (size_t i = 0; i < limiter->tree->values.n; i++) {
-		struct scope_value value = limiter->tree->values.at[i];
-		value.scope = limiter->place[value.scope];
-		to->values.at[i] = value;
-	}
-	to->values.n = limiter->tree->values.n;
-	to->values.n = scope_values_settle(to->values.at, to->values.n);
+	return scope == 0 || limiter->place[scope] > limiter->least;
 }
 
-void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret)
+static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 {
-	size_t n = tree->scopes.n;
-	uint64_t *self = scope_tree_self(tree), *inclusive = scope_tree_inclusive(tree, self);
-	uint64_t least = threshold(inclusive, n, tree->n_metrics, metric, max_scopes);
-	struct limiter limiter = { .tree = tree, .to = ret, .place = alloc_resize(NULL, n, sizeof(uint32_t)) };
+	struct scope_row row = limiter->tree->scopes.at[scope];
 
-	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics };
-	for (size_t i = 0; i < n; i++) {
-		struct scope scope = tree->scopes.at[i];
-		/* A child's inclusive value never exceeds its parent's, so parents of what stays, stay. */
-		if (i == 0 || inclusive[i * tree->n_metrics + metric] > least) {
-			scope.parent = i ? limiter.place[scope.parent] : 0;
-			limiter.place[i] = keep(&limiter, &scope);
-		} else {
-			limiter.place[i] = other_below(&limiter, limiter.place[scope.parent]);
+	row.parent = scope ? (uint32_t)limiter->place[row.parent] : 0;
+	limiter->place[scope] = is_kept ? add_row(limiter, row) : other_below(limiter, row.parent);
+}
+
+/* Lines come last, after the "other" that some of them make. */
+static void move_scopes(struct limiter *limiter)
+{
+	size_t n_nodes = scope_tree_n_nodes(limiter->tree), n = limiter->tree->scopes.n;
+	VEC(uint32_t) kept = { 0 };
+
+	for (size_t i = 0; i < n_nodes; i++)
+		move_scope(limiter, i, stays(limiter, i));
+	for (size_t i = n_nodes; i < n; i++) {
+		if (stays(limiter, i))
+			vec_push(&kept, (uint32_t)i);
+		else
+			move_scope(limiter, i, false);
+	}
+	for (size_t i = 0; i < kept.n; i++)
+		move_scope(limiter, kept.at[i], true);
+	vec_done(&kept);
+}
+
+/* The frames that are left, in the order of the scopes that show them. */
+static void renumber_frames(struct limiter *limiter)
+{
+	struct scope_tree *tree = limiter->tree, frames = { 0 };
+	uint32_t *moved_to = alloc_resize(NULL, tree->frames.n, sizeof(uint32_t));
+	struct scope_maker maker;
+
+	for (size_t i = 0; i < tree->frames.n; i++)
+		moved_to[i] = FOLDED;
+	scope_maker_init(&maker, &frames);
+	for (size_t i = 0; i < limiter->rows.n; i++) {
+		struct scope_row *row = &limiter->rows.at[i];
+		if (row->frame == FOLDED) {
+			row->frame = scope_maker_frame(&maker, (struct scope_frame){ .kind = SCOPE_UNKNOWN, .image = IMAGE_NONE, .end_line = row->call });
+			row->call = 0;
+			continue;
 		}
+		if (moved_to[row->frame] == FOLDED)
+			moved_to[row->frame] = scope_maker_frame(&maker, tree->frames.at[row->frame]);
+		row->frame = moved_to[row->frame];
 	}
-	move_values(&limiter);
-	free(limiter.place);
-	free(limiter.other);
-	free(self);
-	free(inclusive);
+	scope_maker_done(&maker);
+	vec_done(&frames.calls);
+	vec_done(&tree->frames);
+	free(moved_to);
+	tree->frames.at = frames.frames.at;
+	tree->frames.n = frames.frames.n;
+	tree->frames.cap = frames.frames.cap;
 }
 
-static bool is_other(const struct scope *scope)
+void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_scopes)
 {
-	return scope->kind == SCOPE_UNKNOWN && !scope->name && !scope->vaddr;
+	struct limiter limiter = { .tree = tree, .place = sum_inclusive(tree, metric) };
+
+	limiter.least = threshold(limiter.place, tree->scopes.n, max_scopes);
+	move_scopes(&limiter);
+	for (size_t i = 0; i < tree->values.n; i++)
+		tree->values.at[i].scope = (uint32_t)limiter.place[tree->values.at[i].scope];
+	free(limiter.place);
+	vec_done(&limiter.other);
+	renumber_frames(&limiter);
+	free(tree->scopes.at);
+	tree->scopes.at = limiter.rows.at;
+	tree->scopes.n = limiter.rows.n;
+	tree->scopes.cap = limiter.rows.cap;
+	tree->values.n = scope_values_settle(tree->values.at, tree->values.n, tree->scopes.n);
+}
+
+static bool is_other(const struct scope_frame *frame)
+{
+	return frame->kind == SCOPE_UNKNOWN && !frame->name && !frame->vaddr;
 }
 
 void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret)
@@ -119,7 +165,7 @@ void limit_note(const struct scope_tree *tree, const struct profile *profile, st
 	char count[NUMBER_MAX], share[NUMBER_MAX];
 
 	for (size_t i = 0; i < tree->scopes.n; i++)
-		n += is_other(&tree->scopes.at[i]) ? tree->scopes.at[i].end_line : 0;
+		n += is_other(scope_frame(tree, i)) ? scope_frame(tree, i)->end_line : 0;
 	if (n == 0)
 		return;
 	for (size_t i = 0; i < tree->values.n; i++) {
@@ -127,7 +173,7 @@ void limit_note(const struct scope_tree *tree, const struct profile *profile, st
 		if (value->metric != metric)
 			continue;
 		all += value->value;
-		cost += is_other(&tree->scopes.at[value->scope]) ? value->value : 0;
+		cost += is_other(scope_frame(tree, value->scope)) ? value->value : 0;
 	}
 	text_printf(ret, "%s contexts, %s of %s, are folded into <other>", number_count(n, count),
 		    number_percent(number_share(cost, all), share), intern_text(&profile->strings, profile->metrics.at[metric].name));

@@ -9,8 +9,8 @@
 #include "profile/profile.h"
 #include "structure/scope.h"
 
-/* At most max_scopes are kept, "other" scopes not counted. ret is filled; scope_tree_done it. */
-void scope_tree_limit(const struct scope_tree *tree, uint32_t metric, uint32_t max_scopes, struct scope_tree *ret);
+/* At most max_scopes are kept, "other" scopes not counted. */
+void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_scopes);
 
 /* In words, for whoever reads the output: "1,234 contexts, 0.5% of cpu-clock, are folded into <other>"; nothing if none is. */
 void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret);

@@ -15,14 +15,9 @@ double quality_percent(const struct profile_quality *quality)
 /* The weight of all samples of event 0, if that is time. */
 static uint64_t sampled_ns(const struct profile *profile)
 {
-	uint64_t sum = 0;
-
 	if (profile->metrics.n < 2 || strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") != 0)
 		return 0;
-	for (size_t i = 0; i < profile->cct.values.n; i++)
-		if (profile->cct.values.at[i].metric == 1)
-			sum += profile->cct.values.at[i].value;
-	return sum;
+	return profile_sum(profile, 1);
 }
 
 double quality_rate(const struct profile *profile)

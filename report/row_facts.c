@@ -54,7 +54,9 @@ void row_facts_fill(const struct text_report *report, const struct view *view, u
 {
 	ret->view = view;
 	ret->view_row = row;
-	fill_place(report, &report->tree->scopes.at[view->rows.at[row].scope], ret);
+	const struct scope scope = scope_at(report->tree, view->rows.at[row].scope);
+
+	fill_place(report, &scope, ret);
 	fill_costs(report, view, row, ret);
 }
 

@@ -171,8 +171,7 @@ static size_t module_columns(const struct text_report *report, const struct view
 	size_t columns = strlen("module");
 
 	for (uint32_t row = 0; row < view->rows.n; row++) {
-		const struct scope *scope = &report->tree->scopes.at[view->rows.at[row].scope];
-		size_t n = style_columns(label_image(report->profile, scope->image));
+		size_t n = style_columns(label_image(report->profile, scope_frame(report->tree, view->rows.at[row].scope)->image));
 		if (n > columns)
 			columns = n;
 	}
@@ -206,14 +205,14 @@ void text_table(const struct text_report *report, const struct view *view, const
 	line_printf(&line, TINT_DIM, "%s", what);
 	line_end(&line);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
-		const struct scope *scope = &report->tree->scopes.at[view->rows.at[row].scope];
+		const struct scope scope = scope_at(report->tree, view->rows.at[row].scope);
 		if (!text_is_shown(report, view, row))
 			continue;
 		line = line_start(report->to, &report->options->style);
 		put_numbers(report, &line, view, row, report->total);
 		if (has_modules)
-			put_module(report, &line, scope->image, columns);
-		put_group(report, &line, scope);
+			put_module(report, &line, scope.image, columns);
+		put_group(report, &line, &scope);
 		line_end(&line);
 	}
 }
@@ -297,13 +296,12 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 /* The module is named where it is another one than the row above is in. */
 static bool module_changes(const struct text_report *report, const struct view *view, uint32_t row)
 {
-	const struct scope *scopes = report->tree->scopes.at;
 	uint32_t parent = view->rows.at[row].parent;
-	const struct scope *scope = &scopes[view->rows.at[row].scope];
+	const struct scope_frame *frame = scope_frame(report->tree, view->rows.at[row].scope);
 
-	if (scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || (scope->flags & SCOPE_RECOVERED_NAME))
+	if (frame->kind == SCOPE_INCOMPLETE || frame->kind == SCOPE_UNKNOWN || (frame->flags & SCOPE_RECOVERED_NAME))
 		return false;
-	return parent == VIEW_NONE || scopes[view->rows.at[parent].scope].image != scope->image;
+	return parent == VIEW_NONE || scope_frame(report->tree, view->rows.at[parent].scope)->image != frame->image;
 }
 
 /* "[libm.so.6]"; names such as "[kernel]" have their brackets already. */
@@ -317,7 +315,7 @@ static void put_bracketed(struct line *line, const char *name)
 static void put_tree_row(const struct text_report *report, const struct view *view, struct tree_lines *lines,
 			 uint32_t row)
 {
-	const struct scope *scope = &report->tree->scopes.at[view->rows.at[row].scope];
+	const struct scope scope = scope_at(report->tree, view->rows.at[row].scope);
 	uint32_t parent = view->rows.at[row].parent;
 	struct line line = line_start(report->to, &report->options->style);
 	uint64_t whole = report->total;
@@ -326,11 +324,11 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 		whole = view_cost(view, parent, report->options->sort, report->metric);
 	put_numbers(report, &line, view, row, whole);
 	put_branches(&line, lines, row);
-	put_label(report, &line, scope);
+	put_label(report, &line, &scope);
 	if (view->rows.at[row].n_loops)
 		line_printf(&line, TINT_DIM, " (and %u around it)", view->rows.at[row].n_loops);
 	if (module_changes(report, view, row))
-		put_bracketed(&line, label_image(report->profile, scope->image));
+		put_bracketed(&line, label_image(report->profile, scope.image));
 	line_end(&line);
 }
 

@@ -33,7 +33,8 @@ static void add_scope(const struct text_report *report, uint32_t scope, struct t
 	CLEANUP(text_done) struct text label = { 0 };
 	CLEANUP(text_done) struct text shown = { 0 };
 
-	label_scope(report->profile, &report->tree->scopes.at[scope], &label);
+	const struct scope what = scope_at(report->tree, scope);
+	label_scope(report->profile, &what, &label);
 	name_shorten(label.at ? label.at : "", NAME_COLUMNS, &shown);
 	add_name(report, shown.at ? shown.at : "", ret);
 }
@@ -98,7 +99,7 @@ static uint32_t hottest_row(const struct text_report *report, const struct view 
 	uint32_t best = VIEW_NONE;
 
 	for (uint32_t row = 0; row < flat->rows.n; row++) {
-		uint8_t kind = report->tree->scopes.at[flat->rows.at[row].scope].kind;
+		uint8_t kind = (uint8_t)scope_kind(report->tree, flat->rows.at[row].scope);
 		if (kind == SCOPE_ROOT || kind == SCOPE_INCOMPLETE || view_self(flat, row, report->metric) == 0)
 			continue;
 		if (best == VIEW_NONE || view_self(flat, row, report->metric) > view_self(flat, best, report->metric))
@@ -109,7 +110,7 @@ static uint32_t hottest_row(const struct text_report *report, const struct view 
 
 static void add_hottest(const struct text_report *report, const struct view *flat, uint32_t row, struct text *ret)
 {
-	const struct scope *scope = &report->tree->scopes.at[flat->rows.at[row].scope];
+	const struct scope_frame *scope = scope_frame(report->tree, flat->rows.at[row].scope);
 	uint64_t self = view_self(flat, row, report->metric), total = view_inclusive(flat, row, report->metric);
 
 	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in " : " The hottest function is ");
@@ -133,7 +134,7 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 static uint32_t innermost_loop(const struct text_report *report, const view_path *path)
 {
 	for (size_t i = path->n; i-- > 0;)
-		if (report->tree->scopes.at[path->at[i]].kind == SCOPE_LOOP)
+		if ((uint8_t)scope_kind(report->tree, path->at[i]) == SCOPE_LOOP)
 			return path->at[i];
 	return 0;
 }
@@ -144,7 +145,7 @@ static void keep_functions(const struct text_report *report, view_path *path)
 	size_t n = 1;
 
 	for (size_t i = 1; i < path->n; i++) {
-		uint8_t kind = report->tree->scopes.at[path->at[i]].kind;
+		uint8_t kind = (uint8_t)scope_kind(report->tree, path->at[i]);
 		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
 			path->at[n++] = path->at[i];
 	}

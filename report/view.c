@@ -230,10 +230,8 @@ static uint32_t *only_children(const struct view *view)
 static bool folds_into(const struct view *view, const struct scope_tree *tree, uint32_t metric, uint32_t row,
 		       uint32_t child)
 {
-	const struct scope *scopes = tree->scopes.at;
-
-	if (child == VIEW_NONE || scopes[view->rows.at[row].scope].kind != SCOPE_LOOP ||
-	    scopes[view->rows.at[child].scope].kind != SCOPE_LOOP)
+	if (child == VIEW_NONE || scope_kind(tree, view->rows.at[row].scope) != SCOPE_LOOP ||
+	    scope_kind(tree, view->rows.at[child].scope) != SCOPE_LOOP)
 		return false;
 	return (double)view_inclusive(view, child, metric) * 100 >=
 	       (double)view_inclusive(view, row, metric) * FOLD_PERCENT;

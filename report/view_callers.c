@@ -39,9 +39,9 @@ static void find_frames(struct callers *c)
 	c->frame_of = alloc_zero(n_scopes, sizeof(*c->frame_of));
 	c->frame_self = alloc_zero(n_scopes * n + 1, sizeof(*c->frame_self));
 	for (size_t i = 0; i < n_scopes; i++) {
-		const struct scope *scope = &c->tree->scopes.at[i];
-		bool is_part = scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE;
-		c->frame_of[i] = is_part ? c->frame_of[scope->parent] : (uint32_t)i;
+		unsigned kind = scope_kind(c->tree, i);
+		bool is_part = kind == SCOPE_LOOP || kind == SCOPE_LINE;
+		c->frame_of[i] = is_part ? c->frame_of[c->tree->scopes.at[i].parent] : (uint32_t)i;
 		for (size_t metric = 0; metric < n; metric++)
 			c->frame_self[c->frame_of[i] * n + metric] += c->costs->self[i * n + metric];
 	}

@@ -10,15 +10,15 @@
 
 /* Where a node of the CCT went. */
 struct landing {
-	uint32_t scope;      /* the innermost one: callees hang below it */
-	uint32_t self;       /* what was spent here: that scope, or a line in it */
-	uint32_t file, line; /* of the address: the call site of its callees */
+	uint32_t scope; /* the innermost one: callees hang below it; in the end where its costs go */
+	uint32_t call;  /* its address and line: the call site of its callees */
 };
 
 struct fuse {
 	const struct fuse_input *input;
 	const struct fuse_options *options;
 	struct scope_tree *tree;
+	struct scope_maker maker;
 	uint32_t *slots; /* open hash of scopes */
 	size_t n_slots;  /* a power of two */
 	struct landing *landings; /* by node */
@@ -26,50 +26,42 @@ struct fuse {
 
 /* ---- scopes, each once -------------------------------------------------------------------------- */
 
-static bool same_call(const struct fuse *fuse, const struct scope *a, const struct scope *b)
+static bool same_call(const struct fuse *fuse, uint32_t left, uint32_t right)
 {
+	const struct scope_call *a = &fuse->tree->calls.at[left], *b = &fuse->tree->calls.at[right];
+
 	switch (fuse->options->calls) {
 	case FUSE_CALLS_BY_ADDRESS:
-		if (a->call_vaddr != b->call_vaddr)
-			return false;
-		return a->call_file == b->call_file && a->call_line == b->call_line;
+		return left == right;
 	case FUSE_CALLS_BY_LINE:
-		return a->call_file == b->call_file && a->call_line == b->call_line;
+		return a->file == b->file && a->line == b->line;
 	default:
 		return true;
 	}
 }
 
-/* A line is where it is; anything else is who it is, and how it was called. */
-static bool same_scope(const struct fuse *fuse, const struct scope *a, const struct scope *b)
+static bool same_scope(const struct fuse *fuse, const struct scope_row *a, const struct scope_row *b)
 {
-	if (a->parent != b->parent || a->kind != b->kind || a->name != b->name || a->image != b->image)
-		return false;
-	if (a->kind == SCOPE_LINE)
-		return a->file == b->file && a->line == b->line;
-	return a->linkage == b->linkage && a->vaddr == b->vaddr && same_call(fuse, a, b);
+	return a->parent == b->parent && a->frame == b->frame && same_call(fuse, a->call, b->call);
 }
 
-static size_t hash_scope(const struct fuse *fuse, const struct scope *scope)
+static size_t hash_scope(const struct fuse *fuse, const struct scope_row *row)
 {
-	uint64_t h = hash_u64((uint64_t)scope->parent << 32 | (uint64_t)scope->kind << 24) ^ scope->name;
+	const struct scope_call *call = &fuse->tree->calls.at[row->call];
+	uint64_t h = hash_u64((uint64_t)row->parent << 32 | row->frame);
 
-	h = hash_u64(h) ^ scope->image;
-	if (scope->kind == SCOPE_LINE)
-		return (size_t)hash_u64(h ^ ((uint64_t)scope->file << 32 | scope->line));
-	h = hash_u64(h) ^ scope->vaddr;
 	if (fuse->options->calls != FUSE_CALLS_MERGED)
-		h = hash_u64(h) ^ ((uint64_t)scope->call_file << 32 | scope->call_line);
+		h = hash_u64(h) ^ ((uint64_t)call->file << 32 | call->line);
 	if (fuse->options->calls == FUSE_CALLS_BY_ADDRESS)
-		h = hash_u64(h) ^ scope->call_vaddr;
+		h = hash_u64(h) ^ call->vaddr;
 	return (size_t)hash_u64(h);
 }
 
-static size_t slot_of(const struct fuse *fuse, const struct scope *scope)
+static size_t slot_of(const struct fuse *fuse, const struct scope_row *row)
 {
-	size_t mask = fuse->n_slots - 1, i = hash_scope(fuse, scope) & mask;
+	size_t mask = fuse->n_slots - 1, i = hash_scope(fuse, row) & mask;
 
-	while (fuse->slots[i] != FREE_SLOT && !same_scope(fuse, &fuse->tree->scopes.at[fuse->slots[i]], scope))
+	while (fuse->slots[i] != FREE_SLOT && !same_scope(fuse, &fuse->tree->scopes.at[fuse->slots[i]], row))
 		i = (i + 1) & mask;
 	return i;
 }
@@ -84,30 +76,41 @@ static void grow(struct fuse *fuse)
 }
 
 /* Calls that were merged have no site in common. */
-static void merge_calls(struct scope *known, const struct scope *scope)
+static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t other)
 {
-	if (known->call_vaddr != scope->call_vaddr)
-		known->call_vaddr = 0;
-	if (known->call_file != scope->call_file || known->call_line != scope->call_line)
-		known->call_file = known->call_line = 0;
+	struct scope_call call = fuse->tree->calls.at[known->call];
+	const struct scope_call *b = &fuse->tree->calls.at[other];
+
+	if (known->call == other)
+		return;
+	if (call.vaddr != b->vaddr)
+		call.vaddr = 0;
+	if (call.file != b->file || call.line != b->line)
+		call.file = call.line = 0;
+	known->call = scope_maker_call(&fuse->maker, call);
 }
 
-static uint32_t add_scope(struct fuse *fuse, const struct scope *scope)
+static uint32_t add_row(struct fuse *fuse, struct scope_row row)
 {
-	size_t slot = slot_of(fuse, scope);
+	size_t slot = slot_of(fuse, &row);
 	uint32_t known = fuse->slots[slot];
 
 	if (known != FREE_SLOT) {
-		merge_calls(&fuse->tree->scopes.at[known], scope);
+		merge_calls(fuse, &fuse->tree->scopes.at[known], row.call);
 		return known;
 	}
 
 	uint32_t index = (uint32_t)fuse->tree->scopes.n;
-	vec_push(&fuse->tree->scopes, *scope);
+	vec_push(&fuse->tree->scopes, row);
 	fuse->slots[slot] = index;
-	if (fuse->tree->scopes.n * 2 > fuse->n_slots)
+	if (fuse->tree->scopes.n * 4 > fuse->n_slots * 3)
 		grow(fuse);
 	return index;
+}
+
+static uint32_t add_scope(struct fuse *fuse, uint32_t parent, const struct scope_frame *frame, uint32_t call)
+{
+	return add_row(fuse, (struct scope_row){ parent, scope_maker_frame(&fuse->maker, *frame), call });
 }
 
 /* ---- one frame ---------------------------------------------------------------------------------- */
@@ -141,78 +144,72 @@ static const struct function_map *whole_of(const struct fuse_input *input, const
 	return whole && whole->vaddr == map->parent_vaddr ? whole : map;
 }
 
-/* The scope a frame enters, before it is known which function that is. */
-static struct scope scope_of_call(const struct fuse *fuse, const struct cct_node *node)
+static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *node, uint64_t vaddr)
 {
 	const struct landing *caller = &fuse->landings[node->parent];
-	struct scope scope = { .parent = caller->scope,
-			       .relation = RELATION_CALL,
-			       .flags = node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0,
-			       .image = node->image,
-			       .call_file = caller->file,
-			       .call_line = caller->line };
+	struct scope_frame frame = { .kind = SCOPE_UNKNOWN,
+				     .flags = node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0,
+				     .image = node->image,
+				     .vaddr = vaddr };
 
-	if (node->parent > CCT_INCOMPLETE)
-		scope.call_vaddr = fuse->input->cct->nodes.at[node->parent].vaddr;
-	return scope;
+	return (struct landing){ .scope = add_scope(fuse, caller->scope, &frame, caller->call),
+				 .call = scope_maker_call(&fuse->maker, (struct scope_call){ .vaddr = node->vaddr }) };
 }
 
-static struct landing land_nowhere(struct fuse *fuse, struct scope scope, uint64_t vaddr)
+static uint32_t add_function(struct fuse *fuse, const struct cct_node *node, const struct function_map *map)
 {
-	scope.kind = SCOPE_UNKNOWN;
-	scope.vaddr = vaddr;
-	uint32_t index = add_scope(fuse, &scope);
-	return (struct landing){ .scope = index, .self = index };
+	const struct landing *caller = &fuse->landings[node->parent];
+	unsigned flags = (node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0u) |
+			 (map->source == MAP_FROM_NOTHING ? SCOPE_RECOVERED_NAME : 0u);
+	struct scope_frame frame = { .kind = SCOPE_FUNCTION,
+				     .flags = (uint16_t)flags,
+				     .name = map->name,
+				     .linkage = map->linkage,
+				     .file = map->decl_file,
+				     .line = map->decl_line,
+				     .end_line = map->end_line,
+				     .image = node->image,
+				     .vaddr = map->parent_vaddr };
+
+	return add_scope(fuse, caller->scope, &frame, caller->call);
 }
 
-static uint32_t add_function(struct fuse *fuse, struct scope scope, const struct function_map *map)
+static uint32_t call_at(struct fuse *fuse, uint32_t file, uint32_t line)
 {
-	scope.kind = SCOPE_FUNCTION;
-	scope.name = map->name;
-	scope.linkage = map->linkage;
-	scope.file = map->decl_file;
-	scope.line = map->decl_line;
-	scope.end_line = map->end_line;
-	scope.vaddr = map->parent_vaddr;
-	if (map->source == MAP_FROM_NOTHING)
-		scope.flags |= SCOPE_RECOVERED_NAME;
-	return add_scope(fuse, &scope);
+	return scope_maker_call(&fuse->maker, (struct scope_call){ .file = file, .line = line });
 }
 
 /* `call` is the place in the outer function from which `inner` was inlined. */
 static uint32_t add_inline(struct fuse *fuse, uint32_t parent, const struct location *call,
 			   const struct location *inner)
 {
-	const struct scope *outer = &fuse->tree->scopes.at[parent];
-	struct scope scope = { .parent = parent,
-			       .kind = SCOPE_INLINE,
-			       .relation = RELATION_INLINE,
-			       .flags = outer->flags & SCOPE_KERNEL,
-			       .name = inner->function,
-			       .linkage = inner->linkage,
-			       .file = inner->decl_file,
-			       .line = inner->decl_line,
-			       .call_file = call->file,
-			       .call_line = call->line,
-			       .image = outer->image };
+	const struct scope_frame *outer = scope_frame(fuse->tree, parent);
+	struct scope_frame frame = { .kind = SCOPE_INLINE,
+				     .flags = outer->flags & SCOPE_KERNEL,
+				     .name = inner->function,
+				     .linkage = inner->linkage,
+				     .file = inner->decl_file,
+				     .line = inner->decl_line,
+				     .image = outer->image };
 
-	return add_scope(fuse, &scope);
+	return add_scope(fuse, parent, &frame, call_at(fuse, call->file, call->line));
 }
 
 static uint32_t add_line(struct fuse *fuse, const struct landing *landing, uint64_t vaddr)
 {
-	const struct scope *outer = &fuse->tree->scopes.at[landing->scope];
-	struct scope scope = { .parent = landing->scope,
-			       .kind = SCOPE_LINE,
-			       .relation = RELATION_LEXICAL,
-			       .flags = outer->flags & SCOPE_KERNEL,
-			       .name = outer->name,
-			       .file = landing->file,
-			       .line = landing->line,
-			       .image = outer->image,
-			       .vaddr = vaddr };
+	const struct scope_frame *outer = scope_frame(fuse->tree, landing->scope);
+	const struct scope_call *place = &fuse->tree->calls.at[landing->call];
+	struct scope_frame frame = { .kind = SCOPE_LINE,
+				     .flags = outer->flags & SCOPE_KERNEL,
+				     .name = outer->name,
+				     .file = place->file,
+				     .line = place->line,
+				     .image = outer->image,
+				     .vaddr = vaddr };
 
-	return add_scope(fuse, &scope);
+	/* Whoever adds lines knows that it is new: there is no need to look for it. */
+	vec_push(&fuse->tree->scopes, (struct scope_row){ landing->scope, scope_maker_frame(&fuse->maker, frame), 0 });
+	return (uint32_t)fuse->tree->scopes.n - 1;
 }
 
 /* ---- loops and inlined calls, where the function's structure is known ---------------------------- */
@@ -242,23 +239,18 @@ static bool is_shown(const struct fuse *fuse, const struct static_scope *scope)
 
 static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct static_scope *from)
 {
-	const struct scope *outer = &fuse->tree->scopes.at[parent];
-	bool is_loop = from->kind == SCOPE_LOOP;
-	struct scope scope = { .parent = parent,
-			       .kind = from->kind,
-			       .relation = is_loop ? RELATION_LEXICAL : RELATION_INLINE,
-			       .flags = (uint16_t)(from->flags | (outer->flags & SCOPE_KERNEL)),
-			       .name = from->name,
-			       .linkage = from->linkage,
-			       .file = from->file,
-			       .line = from->line,
-			       .end_line = from->end_line,
-			       .call_file = from->call_file,
-			       .call_line = from->call_line,
-			       .image = outer->image,
-			       .vaddr = is_loop ? from->vaddr : 0 };
+	const struct scope_frame *outer = scope_frame(fuse->tree, parent);
+	struct scope_frame frame = { .kind = from->kind,
+				     .flags = (uint16_t)(from->flags | (outer->flags & SCOPE_KERNEL)),
+				     .name = from->name,
+				     .linkage = from->linkage,
+				     .file = from->file,
+				     .line = from->line,
+				     .end_line = from->end_line,
+				     .image = outer->image,
+				     .vaddr = from->kind == SCOPE_LOOP ? from->vaddr : 0 };
 
-	return add_scope(fuse, &scope);
+	return add_scope(fuse, parent, &frame, call_at(fuse, from->call_file, from->call_line));
 }
 
 /* The scopes around a static scope, outermost first, below the function's own. */
@@ -281,126 +273,148 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
 	const struct function_map *map =
 		node->image == IMAGE_NONE ? NULL : find_map(fuse->input, node->image, vaddr);
-	struct scope scope = scope_of_call(fuse, node);
 	struct location chain[LOCATION_MAX_DEPTH];
 
 	if (!map)
-		return land_nowhere(fuse, scope, vaddr);
+		return land_nowhere(fuse, node, vaddr);
 
 	uint64_t offset = vaddr - map->vaddr;
 	size_t n = function_map_locate(map, offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset, chain,
 				       LOCATION_MAX_DEPTH);
 	const struct function_map *whole = whole_of(fuse->input, map);
 	const struct structure *structure = find_structure(fuse->input, node->image, whole->vaddr);
-	struct landing landing = { .scope = add_function(fuse, scope, whole),
-				   .file = chain[0].file,
-				   .line = chain[0].line };
-	if (fuse->options->no_inlines) {
-		landing.file = chain[n - 1].file;
-		landing.line = chain[n - 1].line;
+	uint32_t scope = add_function(fuse, node, whole);
+	const struct location *place = &chain[fuse->options->no_inlines ? n - 1 : 0];
+	if (fuse->options->no_inlines)
 		n = 1;
-	}
 	if (structure)
-		landing.scope = add_static_chain(fuse, landing.scope, structure, structure_find(structure, vaddr));
+		scope = add_static_chain(fuse, scope, structure, structure_find(structure, vaddr));
 	for (size_t i = n - 1; !structure && i-- > 0;)
-		landing.scope = add_inline(fuse, landing.scope, &chain[i + 1], &chain[i]);
-	landing.self = landing.scope;
-	return landing;
+		scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
+	struct scope_call call = { node->vaddr, place->file, place->line };
+	return (struct landing){ scope, scope_maker_call(&fuse->maker, call) };
 }
 
 /* ---- the whole tree ----------------------------------------------------------------------------- */
 
 static void add_roots(struct fuse *fuse)
 {
-	add_scope(fuse, &(struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE });
-	add_scope(fuse, &(struct scope){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
-	fuse->landings[CCT_ROOT] = (struct landing){ .scope = 0, .self = 0 };
-	fuse->landings[CCT_INCOMPLETE] = (struct landing){ .scope = 1, .self = 1 };
+	add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_ROOT, .image = IMAGE_NONE }, 0);
+	add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE }, 0);
+	fuse->landings[CCT_ROOT] = (struct landing){ .scope = 0 };
+	fuse->landings[CCT_INCOMPLETE] = (struct landing){ .scope = 1 };
 }
 
-/* Only nodes in which something was spent get a line: the others' lines are call sites. */
-static void add_lines(struct fuse *fuse)
+/* The nodes in which something was spent, in the order of their scopes and then their own. */
+static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
 {
 	const struct cct *cct = fuse->input->cct;
+	size_t n_scopes = fuse->tree->scopes.n, n = 0;
 	CLEANUP(freep) bool *is_leaf = alloc_zero(cct->nodes.n, sizeof(*is_leaf));
+	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
 
-	/* In the order of nodes, so that the tree does not depend on that of the values. */
 	for (size_t i = 0; i < cct->values.n; i++)
 		is_leaf[cct->values.at[i].node] = true;
-	for (size_t i = 0; i < cct->nodes.n; i++) {
-		struct landing *landing = &fuse->landings[i];
-		if (is_leaf[i] && landing->line != 0)
-			landing->self = add_line(fuse, landing, cct->nodes.at[i].vaddr);
-	}
+	for (size_t i = 0; i < cct->nodes.n; i++)
+		if (is_leaf[i]) {
+			next[fuse->landings[i].scope + 1]++;
+			n++;
+		}
+	for (size_t i = 0; i < n_scopes; i++)
+		next[i + 1] += next[i];
+	uint32_t *order = alloc_zero(n + 1, sizeof(*order));
+	for (size_t i = 0; i < cct->nodes.n; i++)
+		if (is_leaf[i])
+			order[next[fuse->landings[i].scope]++] = (uint32_t)i;
+	*ret_n = n;
+	return order;
 }
 
-static int compare_values(const void *a, const void *b)
+/*
+ * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is one
+ * however many of its addresses were seen; it goes by the first.
+ */
+static void add_lines(struct fuse *fuse)
 {
-	const struct scope_value *x = a, *y = b;
+	struct map lines = { 0 }; /* of one scope */
+	uint32_t outer = UINT32_MAX;
+	size_t n;
+	CLEANUP(freep) uint32_t *order = nodes_with_costs(fuse, &n);
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->metric > y->metric) - (x->metric < y->metric);
-}
-
-/* Sorts one scope's values and adds up those of the same thread and metric; returns how many are left. */
-static size_t settle_scope(struct scope_value *values, size_t n)
-{
-	size_t last = 0;
-
-	if (n == 0)
-		return 0;
-	qsort(values, n, sizeof(*values), compare_values);
-	for (size_t i = 1; i < n; i++) {
-		if (compare_values(&values[last], &values[i]) == 0)
-			values[last].value += values[i].value;
-		else
-			values[++last] = values[i];
+	for (size_t i = 0; i < n; i++) {
+		struct landing *landing = &fuse->landings[order[i]];
+		const struct scope_call *place = &fuse->tree->calls.at[landing->call];
+		uint64_t key = (uint64_t)place->file << 32 | place->line;
+		if (place->line == 0)
+			continue;
+		if (landing->scope != outer)
+			map_done(&lines);
+		outer = landing->scope;
+		uint32_t line = map_find(&lines, key);
+		if (line == MAP_NONE)
+			map_put(&lines, key, line = add_line(fuse, landing, fuse->input->cct->nodes.at[order[i]].vaddr));
+		landing->scope = line;
 	}
-	return last + 1;
+	map_done(&lines);
 }
 
-static void move_values(struct fuse *fuse)
+/* All but the values. */
+static void make_tree(struct fuse *fuse)
 {
 	const struct cct *cct = fuse->input->cct;
-	struct scope_tree *tree = fuse->tree;
-	CLEANUP(freep) size_t *end = alloc_zero(tree->scopes.n + 1, sizeof(*end));
 
-	if (cct->values.n == 0)
-		return;
-	/* By scope in linear time, then each scope's few values by thread and metric. */
-	for (size_t i = 0; i < cct->values.n; i++)
-		end[fuse->landings[cct->values.at[i].node].self + 1]++;
-	for (size_t scope = 0; scope < tree->scopes.n; scope++)
-		end[scope + 1] += end[scope];
-	vec_reserve(&tree->values, cct->values.n);
-	for (size_t i = 0; i < cct->values.n; i++) {
-		const struct cct_value *value = &cct->values.at[i];
-		uint32_t scope = fuse->landings[value->node].self;
-		tree->values.at[end[scope]++] =
-			(struct scope_value){ scope, value->thread, value->metric, value->value };
+	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
+	scope_maker_init(&fuse->maker, fuse->tree);
+	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
+	grow(fuse);
+	add_roots(fuse);
+	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
+		fuse->landings[i] = expand_frame(fuse, &cct->nodes.at[i]);
+	free(fuse->slots);
+	if (fuse->options->lines)
+		add_lines(fuse);
+	scope_maker_done(&fuse->maker);
+}
+
+/* Values of nodes into such of scopes; both may be in the same place. */
+static void move_values(const struct fuse *fuse, const struct cct_value *from, size_t n, struct scope_value *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct cct_value value = from[i];
+		to[i] = (struct scope_value){ fuse->landings[value.node].scope, value.thread, value.metric, value.value };
 	}
-	for (size_t scope = 0, from = 0; scope < tree->scopes.n; from = end[scope++]) {
-		size_t n = settle_scope(tree->values.at + from, end[scope] - from);
-		if (n)
-			memmove(tree->values.at + tree->values.n, tree->values.at + from, n * sizeof(*tree->values.at));
-		tree->values.n += n;
-	}
+}
+
+static void settle(struct scope_tree *tree, size_t n)
+{
+	tree->values.n = scope_values_settle(tree->values.at, n, tree->scopes.n);
 }
 
 void fuse(const struct fuse_input *input, const struct fuse_options *options, struct scope_tree *ret)
 {
 	struct fuse fuse = { .input = input, .options = options, .tree = ret };
+	const struct cct *cct = input->cct;
 
-	*ret = (struct scope_tree){ .n_metrics = input->n_metrics };
-	fuse.landings = alloc_zero(input->cct->nodes.n, sizeof(*fuse.landings));
-	grow(&fuse);
-	add_roots(&fuse);
-	for (size_t i = CCT_INCOMPLETE + 1; i < input->cct->nodes.n; i++)
-		fuse.landings[i] = expand_frame(&fuse, &input->cct->nodes.at[i]);
-	if (options->lines)
-		add_lines(&fuse);
-	move_values(&fuse);
+	make_tree(&fuse);
+	vec_reserve(&ret->values, cct->values.n);
+	move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
 	free(fuse.landings);
-	free(fuse.slots);
+	settle(ret, cct->values.n);
+}
+
+void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct, struct scope_tree *ret)
+{
+	struct fuse fuse = { .input = input, .options = options, .tree = ret };
+	size_t n = cct->values.n;
+
+	_Static_assert(sizeof(struct scope_value) == sizeof(struct cct_value), "one takes the place of the other");
+	cct_forget_hash(cct);
+	make_tree(&fuse);
+	ret->values.at = (void *)cct->values.at;
+	ret->values.cap = cct->values.cap;
+	move_values(&fuse, cct->values.at, n, ret->values.at);
+	cct->values.at = NULL;
+	free(fuse.landings);
+	cct_done(cct);
+	settle(ret, n);
 }

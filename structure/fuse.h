@@ -42,3 +42,8 @@ struct fuse_input {
  * SCOPE_UNKNOWN with its image and address and no name.
  */
 void fuse(const struct fuse_input *input, const struct fuse_options *options, struct scope_tree *ret);
+/*
+ * The same where there is no need for the CCT afterwards: its memory becomes the tree's, and it is left empty. `cct` is
+ * the one that input points to.
+ */
+void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct, struct scope_tree *ret);

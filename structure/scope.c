@@ -1,16 +1,195 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/scope.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+
+#define FREE_SLOT UINT32_MAX
+
+enum scope_relation scope_relation(unsigned kind)
+{
+	static const enum scope_relation relations[] = { [SCOPE_FUNCTION] = RELATION_CALL,
+							 [SCOPE_INLINE] = RELATION_INLINE,
+							 [SCOPE_LOOP] = RELATION_LEXICAL,
+							 [SCOPE_LINE] = RELATION_LEXICAL,
+							 [SCOPE_UNKNOWN] = RELATION_CALL };
+
+	return kind < ARRAY_LEN(relations) ? relations[kind] : RELATION_NONE;
+}
+
+struct scope scope_at(const struct scope_tree *tree, size_t scope)
+{
+	const struct scope_row *row = &tree->scopes.at[scope];
+	const struct scope_frame *frame = &tree->frames.at[row->frame];
+	const struct scope_call *call = &tree->calls.at[row->call];
+
+	return (struct scope){ .parent = row->parent,
+			       .kind = frame->kind,
+			       .relation = (uint8_t)scope_relation(frame->kind),
+			       .flags = frame->flags,
+			       .name = frame->name,
+			       .linkage = frame->linkage,
+			       .file = frame->file,
+			       .line = frame->line,
+			       .end_line = frame->end_line,
+			       .call_file = call->file,
+			       .call_line = call->line,
+			       .image = frame->image,
+			       .vaddr = frame->vaddr,
+			       .call_vaddr = call->vaddr };
+}
+
+size_t scope_tree_n_nodes(const struct scope_tree *tree)
+{
+	size_t low = 0, high = tree->scopes.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (scope_kind(tree, middle) == SCOPE_LINE)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
 
 void scope_tree_done(struct scope_tree *tree)
 {
 	vec_done(&tree->scopes);
+	vec_done(&tree->frames);
+	vec_done(&tree->calls);
 	vec_done(&tree->values);
 }
+
+/* ---- making one --------------------------------------------------------------------------------- */
+
+static uint64_t hash_frame(const struct scope_frame *f)
+{
+	uint64_t h = hash_u64((uint64_t)f->kind << 32 | f->name);
+
+	h = hash_u64(h ^ ((uint64_t)f->file << 32 | f->line));
+	h = hash_u64(h ^ ((uint64_t)f->image << 32 | f->end_line));
+	return hash_u64(h ^ f->vaddr);
+}
+
+/* Flags are what was first said of it. */
+static bool same_frame(const struct scope_frame *a, const struct scope_frame *b)
+{
+	return a->kind == b->kind && a->name == b->name && a->linkage == b->linkage && a->file == b->file &&
+	       a->line == b->line && a->end_line == b->end_line && a->image == b->image && a->vaddr == b->vaddr;
+}
+
+static uint64_t hash_call(const struct scope_call *call)
+{
+	return hash_u64(hash_u64(call->vaddr) ^ ((uint64_t)call->file << 32 | call->line));
+}
+
+static bool same_call(const struct scope_call *a, const struct scope_call *b)
+{
+	return a->vaddr == b->vaddr && a->file == b->file && a->line == b->line;
+}
+
+/* Twice as many slots, or the first ones, all of them free. */
+static void slots_grow(struct scope_slots *slots)
+{
+	slots->n = slots->n ? slots->n * 2 : 256;
+	slots->at = alloc_resize(slots->at, slots->n, sizeof(*slots->at));
+	memset(slots->at, 0xff, slots->n * sizeof(*slots->at));
+}
+
+static size_t frame_slot(const struct scope_maker *maker, const struct scope_frame *frame)
+{
+	const struct scope_slots *slots = &maker->frames;
+	size_t mask = slots->n - 1, i = (size_t)hash_frame(frame) & mask;
+
+	while (slots->at[i] != FREE_SLOT && !same_frame(&maker->tree->frames.at[slots->at[i]], frame))
+		i = (i + 1) & mask;
+	return i;
+}
+
+static size_t call_slot(const struct scope_maker *maker, const struct scope_call *call)
+{
+	const struct scope_slots *slots = &maker->calls;
+	size_t mask = slots->n - 1, i = (size_t)hash_call(call) & mask;
+
+	while (slots->at[i] != FREE_SLOT && !same_call(&maker->tree->calls.at[slots->at[i]], call))
+		i = (i + 1) & mask;
+	return i;
+}
+
+uint32_t scope_maker_frame(struct scope_maker *maker, struct scope_frame frame)
+{
+	struct scope_tree *tree = maker->tree;
+
+	if (frame.kind == SCOPE_INLINE)
+		frame.vaddr = 0; /* it is one thing wherever it was inlined */
+	if ((tree->frames.n + 1) * 4 > maker->frames.n * 3) {
+		slots_grow(&maker->frames);
+		for (size_t i = 0; i < tree->frames.n; i++)
+			maker->frames.at[frame_slot(maker, &tree->frames.at[i])] = (uint32_t)i;
+	}
+	size_t slot = frame_slot(maker, &frame);
+	if (maker->frames.at[slot] == FREE_SLOT) {
+		maker->frames.at[slot] = (uint32_t)tree->frames.n;
+		vec_push(&tree->frames, frame);
+	}
+	return maker->frames.at[slot];
+}
+
+uint32_t scope_maker_call(struct scope_maker *maker, struct scope_call call)
+{
+	struct scope_tree *tree = maker->tree;
+
+	if ((tree->calls.n + 1) * 4 > maker->calls.n * 3) {
+		slots_grow(&maker->calls);
+		for (size_t i = 0; i < tree->calls.n; i++)
+			maker->calls.at[call_slot(maker, &tree->calls.at[i])] = (uint32_t)i;
+	}
+	size_t slot = call_slot(maker, &call);
+	if (maker->calls.at[slot] == FREE_SLOT) {
+		maker->calls.at[slot] = (uint32_t)tree->calls.n;
+		vec_push(&tree->calls, call);
+	}
+	return maker->calls.at[slot];
+}
+
+void scope_maker_init(struct scope_maker *maker, struct scope_tree *tree)
+{
+	*maker = (struct scope_maker){ .tree = tree };
+	scope_maker_call(maker, (struct scope_call){ 0 });
+}
+
+void scope_maker_done(struct scope_maker *maker)
+{
+	free(maker->frames.at);
+	free(maker->calls.at);
+	*maker = (struct scope_maker){ 0 };
+}
+
+uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope)
+{
+	struct scope_row row = { .parent = scope->parent };
+
+	row.frame = scope_maker_frame(maker, (struct scope_frame){ .vaddr = scope->vaddr,
+								   .name = scope->name,
+								   .linkage = scope->linkage,
+								   .file = scope->file,
+								   .line = scope->line,
+								   .end_line = scope->end_line,
+								   .image = scope->image,
+								   .flags = scope->flags,
+								   .kind = scope->kind });
+	row.call = scope_maker_call(maker, (struct scope_call){ scope->call_vaddr, scope->call_file, scope->call_line });
+	vec_push(&maker->tree->scopes, row);
+	return (uint32_t)maker->tree->scopes.n - 1;
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
 
 uint64_t *scope_tree_self(const struct scope_tree *tree)
 {
@@ -40,24 +219,58 @@ static int compare_values(const void *left, const void *right)
 {
 	const struct scope_value *a = left, *b = right;
 
-	if (a->scope != b->scope)
-		return a->scope < b->scope ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
 	return a->metric < b->metric ? -1 : a->metric > b->metric;
 }
 
-size_t scope_values_settle(struct scope_value *values, size_t n)
+/* Each to the place where its scope's values are, by exchanging: there is no room for a copy of them. */
+static void gather_by_scope(struct scope_value *values, const uint32_t *start, uint32_t *next, size_t n_scopes)
 {
+	for (size_t scope = 0; scope < n_scopes; scope++)
+		while (next[scope] < start[scope + 1]) {
+			struct scope_value value = values[next[scope]];
+			uint32_t *to = &next[value.scope];
+			values[next[scope]] = values[*to];
+			values[*to] = value;
+			++*to;
+		}
+}
+
+/* Sorts one scope's values and adds up those of the same thread and metric; returns how many are left. */
+static size_t settle_scope(struct scope_value *values, size_t n)
+{
+	size_t last = 0;
+
+	if (n > 1)
+		qsort(values, n, sizeof(*values), compare_values);
+	for (size_t i = 1; i < n; i++) {
+		if (compare_values(&values[last], &values[i]) == 0)
+			values[last].value += values[i].value;
+		else
+			values[++last] = values[i];
+	}
+	return n ? last + 1 : 0;
+}
+
+size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes)
+{
+	/* 32 bits: so many values are 96 gigabytes. */
+	CLEANUP(freep) uint32_t *start = alloc_zero(n_scopes + 1, sizeof(*start));
+	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
 	size_t kept = 0;
 
-	if (n)
-		qsort(values, n, sizeof(*values), compare_values);
-	for (size_t i = 0; i < n; i++) {
-		if (kept && compare_values(&values[kept - 1], &values[i]) == 0)
-			values[kept - 1].value += values[i].value;
-		else
-			values[kept++] = values[i];
+	for (size_t i = 0; i < n; i++)
+		start[values[i].scope + 1]++;
+	for (size_t scope = 0; scope < n_scopes; scope++)
+		start[scope + 1] += start[scope];
+	memcpy(next, start, (n_scopes + 1) * sizeof(*next));
+	gather_by_scope(values, start, next, n_scopes);
+	for (size_t scope = 0; scope < n_scopes; scope++) {
+		size_t left = settle_scope(values + start[scope], start[scope + 1] - start[scope]);
+		if (left)
+			memmove(values + kept, values + start[scope], left * sizeof(*values));
+		kept += left;
 	}
 	return kept;
 }

@@ -3,6 +3,9 @@
  * scope: the fused tree: the calling context tree with every frame expanded into the function, the
  * loops and the inlined calls that its address stands in. Same shape as the CCT: an array, parent
  * before child, node 0 the root; values in side arrays.
+ *
+ * A profile has millions of contexts and only thousands of functions, loops, lines and call sites: each of
+ * those is told once, and a scope is three numbers. scope_at() puts one together again.
  */
 #pragma once
 
@@ -11,21 +14,28 @@
 
 enum scope_kind { SCOPE_ROOT, SCOPE_INCOMPLETE, SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP, SCOPE_LINE, SCOPE_UNKNOWN };
 enum scope_relation { RELATION_NONE, RELATION_CALL, RELATION_INLINE, RELATION_LEXICAL };
+enum scope_flag { SCOPE_IRREDUCIBLE = 1, SCOPE_COMPILER_MADE = 2, SCOPE_VECTOR = 4, SCOPE_ALIEN = 8, SCOPE_KERNEL = 16, SCOPE_COLD = 32, SCOPE_RECOVERED_NAME = 64 };
 
-struct scope {
-	uint32_t parent;
-	uint8_t kind, relation;
+/* What a scope is, wherever it stands. */
+struct scope_frame {
+	uint64_t vaddr;                /* start of the function, header of the loop, address of the line; 0 of an inlined function */
+	uint32_t name;                 /* string id; of a loop: the function it belongs to */
+	uint32_t linkage;              /* 0 = same as name */
+	uint32_t file, line, end_line; /* of the body: declaration of a function, extent of a loop */
+	image_id image;                /* index into the profile's images */
 	uint16_t flags;
-	uint32_t name;             /* string id; of a loop: the function it belongs to */
-	uint32_t linkage;          /* 0 = same as name */
-	uint32_t file, line, end_line;  /* of the body: declaration of a function, extent of a loop */
-	uint32_t call_file, call_line;  /* where it is called from or inlined at, 0 = unknown */
-	image_id image;            /* index into the profile's images */
-	uint64_t vaddr;            /* start of the function, header of the loop, address of the line */
-	uint64_t call_vaddr;       /* address of the call instruction's return, 0 = none */
+	uint8_t kind;
 };
 
-enum scope_flag { SCOPE_IRREDUCIBLE = 1, SCOPE_COMPILER_MADE = 2, SCOPE_VECTOR = 4, SCOPE_ALIEN = 8, SCOPE_KERNEL = 16, SCOPE_COLD = 32, SCOPE_RECOVERED_NAME = 64 };
+/* Where it is called from or inlined at. */
+struct scope_call {
+	uint64_t vaddr;      /* address of the call instruction's return, 0 = none */
+	uint32_t file, line; /* 0 = unknown */
+};
+
+struct scope_row {
+	uint32_t parent, frame, call;
+};
 
 /* What one thread spent right in a scope, not in its children. */
 struct scope_value {
@@ -33,15 +43,58 @@ struct scope_value {
 	uint64_t value;
 };
 
+/* Lines are leaves and come last, after all other scopes, in the order of their parents; so do their frames. */
 struct scope_tree {
-	VEC(struct scope) scopes;
+	VEC(struct scope_row) scopes;
+	VEC(struct scope_frame) frames; /* each once, in the order of the scopes that show it first */
+	VEC(struct scope_call) calls;   /* each once; 0 is none */
 	VEC(struct scope_value) values; /* sorted by scope, thread, metric */
 	uint32_t n_metrics;
 };
 
+/* One scope, all of it. */
+struct scope {
+	uint32_t parent;
+	uint8_t kind, relation;
+	uint16_t flags;
+	uint32_t name, linkage, file, line, end_line, call_file, call_line;
+	image_id image;
+	uint64_t vaddr, call_vaddr;
+};
+
+struct scope scope_at(const struct scope_tree *tree, size_t scope);
+static inline const struct scope_frame *scope_frame(const struct scope_tree *tree, size_t scope)
+{
+	return &tree->frames.at[tree->scopes.at[scope].frame];
+}
+static inline unsigned scope_kind(const struct scope_tree *tree, size_t scope)
+{
+	return scope_frame(tree, scope)->kind;
+}
+/* How something of that kind hangs below its parent. */
+enum scope_relation scope_relation(unsigned kind);
+/* Scopes before the first line. */
+size_t scope_tree_n_nodes(const struct scope_tree *tree);
 void scope_tree_done(struct scope_tree *tree);
-/* Sorts values by scope, thread and metric and adds up those that agree in all three; returns how many are left. */
-size_t scope_values_settle(struct scope_value *values, size_t n);
+
+/* Makes a tree: finds frames and calls that are there already. */
+struct scope_slots {
+	uint32_t *at;
+	size_t n; /* a power of two */
+};
+struct scope_maker {
+	struct scope_tree *tree;
+	struct scope_slots frames, calls;
+};
+void scope_maker_init(struct scope_maker *maker, struct scope_tree *tree);
+void scope_maker_done(struct scope_maker *maker);
+uint32_t scope_maker_frame(struct scope_maker *maker, struct scope_frame frame);
+uint32_t scope_maker_call(struct scope_maker *maker, struct scope_call call);
+/* Appends a scope; its relation is that of its kind. Returns its number. */
+uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope);
+
+/* Sorts values by scope, thread and metric in place and adds up those that agree in all three; returns how many are left. */
+size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes);
 /* Self values summed over threads: array [scope * n_metrics + metric]; free() it. */
 uint64_t *scope_tree_self(const struct scope_tree *tree);
 /* Self values plus those of all descendants; free() it. */

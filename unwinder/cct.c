@@ -150,11 +150,18 @@ void cct_init(struct cct *cct)
 	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0 }));
 }
 
+void cct_forget_hash(struct cct *cct)
+{
+	free(cct->node_slots);
+	free(cct->value_slots);
+	cct->node_slots = cct->value_slots = NULL;
+	cct->n_node_slots = cct->n_value_slots = 0;
+}
+
 void cct_done(struct cct *cct)
 {
 	vec_done(&cct->nodes);
 	vec_done(&cct->values);
-	free(cct->node_slots);
-	free(cct->value_slots);
+	cct_forget_hash(cct);
 	*cct = (struct cct){ 0 };
 }

@@ -40,6 +40,8 @@ struct cct {
 
 void cct_init(struct cct *cct);
 void cct_done(struct cct *cct);
+/* Nothing will be added any more: frees what only adding needs. */
+void cct_forget_hash(struct cct *cct);
 /* The child of parent at (image, vaddr, flags), made if need be. */
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags);
 /* The node of a stack's innermost frame. Allocates nothing once its nodes exist. */

@@ -3,10 +3,9 @@
 
 #include "tests/test.h"
 
-static uint32_t add_scope(struct fixture *f, struct scope scope)
+static uint32_t add_scope(struct scope_maker *maker, struct scope scope)
 {
-	vec_push(&f->tree.scopes, scope);
-	return (uint32_t)f->tree.scopes.n - 1;
+	return scope_maker_add(maker, &scope);
 }
 
 static void add_value(struct fixture *f, uint32_t scope, uint32_t thread, uint64_t samples)
@@ -45,31 +44,34 @@ void fixture_init(struct fixture *f)
 	uint32_t file = intern_add(&p->strings, "/src/app.c"), name = intern_add(&p->strings, "main");
 	uint32_t dot = intern_add(&p->strings, "dot"), evil = intern_add(&p->strings, HOSTILE);
 
-	struct scope main_scope = { .kind = SCOPE_FUNCTION, .relation = RELATION_CALL, .name = name, .file = file, .line = 10, .vaddr = 0x1000 };
-	uint32_t root = add_scope(f, (struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE });
-	uint32_t incomplete = add_scope(f, (struct scope){ .parent = root, .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
+	struct scope_maker maker;
+	scope_maker_init(&maker, &f->tree);
+	struct scope main_scope = { .kind = SCOPE_FUNCTION, .name = name, .file = file, .line = 10, .vaddr = 0x1000 };
+	uint32_t root = add_scope(&maker, (struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE });
+	uint32_t incomplete = add_scope(&maker, (struct scope){ .parent = root, .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
 	main_scope.parent = root;
-	uint32_t outer = add_scope(f, main_scope);
-	uint32_t loop = add_scope(f, (struct scope){ .parent = outer, .kind = SCOPE_LOOP, .relation = RELATION_LEXICAL, .name = name,
+	uint32_t outer = add_scope(&maker, main_scope);
+	uint32_t loop = add_scope(&maker, (struct scope){ .parent = outer, .kind = SCOPE_LOOP, .name = name,
 						     .file = file, .line = 12, .end_line = 15, .vaddr = 0x1010 });
-	uint32_t inlined = add_scope(f, (struct scope){ .parent = loop, .kind = SCOPE_INLINE, .relation = RELATION_INLINE, .name = dot,
+	uint32_t inlined = add_scope(&maker, (struct scope){ .parent = loop, .kind = SCOPE_INLINE, .name = dot,
 							.file = file, .line = 3, .call_file = file, .call_line = 13, .vaddr = 0x1020 });
-	uint32_t line = add_scope(f, (struct scope){ .parent = inlined, .kind = SCOPE_LINE, .relation = RELATION_LEXICAL, .file = file,
-						     .line = 4, .vaddr = 0x1024 });
 	main_scope.parent = outer;
 	main_scope.call_line = 20;
 	main_scope.call_file = file;
 	main_scope.call_vaddr = 0x1080;
-	uint32_t again = add_scope(f, main_scope);
-	uint32_t hostile = add_scope(f, (struct scope){ .parent = again, .kind = SCOPE_FUNCTION, .relation = RELATION_CALL, .name = evil,
+	uint32_t again = add_scope(&maker, main_scope);
+	uint32_t hostile = add_scope(&maker, (struct scope){ .parent = again, .kind = SCOPE_FUNCTION, .name = evil,
 							.vaddr = 0x2000, .call_vaddr = 0x1090, .call_file = file, .call_line = 21 });
 	main_scope.parent = incomplete;
-	uint32_t broken = add_scope(f, main_scope);
+	uint32_t broken = add_scope(&maker, main_scope);
+	uint32_t line = add_scope(&maker, (struct scope){ .parent = inlined, .kind = SCOPE_LINE, .file = file,
+						     .line = 4, .vaddr = 0x1024 });
+	scope_maker_done(&maker);
 	add_value(f, loop, 0, 2);
-	add_value(f, line, 0, 10);
-	add_value(f, line, 1, 3);
 	add_value(f, hostile, 1, 5);
 	add_value(f, broken, 0, 1);
+	add_value(f, line, 0, 10);
+	add_value(f, line, 1, 3);
 }
 
 void fixture_done(struct fixture *f)
@@ -78,7 +80,7 @@ void fixture_done(struct fixture *f)
 	profile_free(f->profile);
 }
 
-char *fixture_export(const struct fixture *f, const char *format, const struct export_options *options, size_t *ret_len)
+char *fixture_export(struct fixture *f, const char *format, const struct export_options *options, size_t *ret_len)
 {
 	struct export_input input = { f->profile, &f->tree };
 	char *text = NULL;

@@ -166,19 +166,19 @@ TEST(pprof_sums_equal_the_tree)
 TEST(a_limited_tree_keeps_its_totals)
 {
 	struct fixture fixture;
-	struct scope_tree small;
+	struct scope_tree *tree = &fixture.tree;
 
 	fixture_init(&fixture);
-	scope_tree_limit(&fixture.tree, 0, 3, &small);
-	uint64_t *self = scope_tree_self(&small), *inclusive = scope_tree_inclusive(&small, self);
+	size_t n = tree->scopes.n;
+	scope_tree_limit(tree, 0, 3);
+	uint64_t *self = scope_tree_self(tree), *inclusive = scope_tree_inclusive(tree, self);
 	CHECK_EQ(inclusive[0], 21);
 	CHECK_EQ(inclusive[1], 21000);
-	CHECK(small.scopes.n < fixture.tree.scopes.n);
-	for (size_t i = 1; i < small.scopes.n; i++)
-		CHECK(small.scopes.at[i].parent < i);
+	CHECK(tree->scopes.n < n);
+	for (size_t i = 1; i < tree->scopes.n; i++)
+		CHECK(tree->scopes.at[i].parent < i);
 	free(self);
 	free(inclusive);
-	scope_tree_done(&small);
 	fixture_done(&fixture);
 }
 

@@ -50,7 +50,7 @@ static uint32_t find(const struct world *w, const char *const *names)
 		uint32_t next = 0;
 		for (uint32_t i = 1; i < w->filtered.scopes.n; i++)
 			if (w->filtered.scopes.at[i].parent == here &&
-			    strcmp(intern_text(&w->profile->strings, w->filtered.scopes.at[i].name), *names) == 0)
+			    strcmp(intern_text(&w->profile->strings, scope_frame(&w->filtered, i)->name), *names) == 0)
 				next = i;
 		if (!next)
 			return 0;

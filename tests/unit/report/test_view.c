@@ -22,15 +22,16 @@ struct world {
 static void world_init(struct world *w, const struct plan *plan, size_t n)
 {
 	*w = (struct world){ .tree.n_metrics = 1 };
-	vec_push(&w->tree.scopes, ((struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE }));
-	vec_push(&w->tree.scopes, ((struct scope){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE }));
+	CLEANUP(scope_maker_done) struct scope_maker maker;
+	scope_maker_init(&maker, &w->tree);
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE });
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
 	for (size_t i = 0; i < n; i++) {
-		vec_push(&w->tree.scopes, ((struct scope){ .parent = plan[i].parent,
-							   .kind = SCOPE_FUNCTION,
-							   .relation = RELATION_CALL,
-							   .name = plan[i].name,
-							   .vaddr = plan[i].name * 16,
-							   .image = plan[i].name % 2 }));
+		scope_maker_add(&maker, &(struct scope){ .parent = plan[i].parent,
+							 .kind = SCOPE_FUNCTION,
+							 .name = plan[i].name,
+							 .vaddr = plan[i].name * 16,
+							 .image = plan[i].name % 2 });
 		vec_push(&w->tree.values, ((struct scope_value){ (uint32_t)i + 2, (uint32_t)i % 2, 0, plan[i].self }));
 	}
 	costs_init(&w->costs, &w->tree, NULL);
@@ -47,7 +48,7 @@ static void world_done(struct world *w)
 /* "<name self/inclusive <name ...>>", as the rows nest. */
 static void print_row(const struct world *w, uint32_t row, struct text *ret)
 {
-	text_printf(ret, "<%u %u/%u", w->tree.scopes.at[w->view.rows.at[row].scope].name,
+	text_printf(ret, "<%u %u/%u", scope_frame(&w->tree, w->view.rows.at[row].scope)->name,
 		    (unsigned)view_self(&w->view, row, 0), (unsigned)view_inclusive(&w->view, row, 0));
 	for (uint32_t child = row + 1; child < w->view.rows.n; child++)
 		if (w->view.rows.at[child].parent == row)
@@ -155,9 +156,9 @@ TEST(loops_around_loops_are_one_row)
 	WORLD w;
 
 	world_init(&w, plan, 7);
-	for (uint32_t i = 0; i < w.tree.scopes.n; i++)
-		if (w.tree.scopes.at[i].name > 20)
-			w.tree.scopes.at[i].kind = SCOPE_LOOP;
+	for (uint32_t i = 0; i < w.tree.frames.n; i++)
+		if (w.tree.frames.at[i].name > 20)
+			w.tree.frames.at[i].kind = SCOPE_LOOP;
 	view_tree(&w.tree, &w.costs, &w.view);
 	view_arrange(&w.view, &(struct view_cut){ 0 });
 	view_fold_loops(&w.view, &w.tree, 0);
@@ -210,15 +211,17 @@ TEST(loops_and_inlined_copies_belong_to_their_function)
 {
 	struct scope_tree tree = { .n_metrics = 1 };
 	CLEANUP(groups_done) struct groups groups;
+	CLEANUP(scope_maker_done) struct scope_maker maker;
 
-	vec_push(&tree.scopes, ((struct scope){ .kind = SCOPE_ROOT }));
-	vec_push(&tree.scopes, ((struct scope){ .kind = SCOPE_INCOMPLETE }));
-	vec_push(&tree.scopes, ((struct scope){ .kind = SCOPE_FUNCTION, .name = 5, .file = 7, .line = 3, .vaddr = 64 }));
-	vec_push(&tree.scopes, ((struct scope){ .parent = 2, .kind = SCOPE_LOOP, .name = 5, .line = 4 }));
-	vec_push(&tree.scopes, ((struct scope){ .parent = 3, .kind = SCOPE_INLINE, .name = 6, .file = 7, .line = 9 }));
-	vec_push(&tree.scopes, ((struct scope){ .parent = 4, .kind = SCOPE_LINE, .name = 6, .file = 7, .line = 10 }));
-	vec_push(&tree.scopes, ((struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 7, .line = 9, .vaddr = 128 }));
-	vec_push(&tree.scopes, ((struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 8, .line = 9, .vaddr = 256 }));
+	scope_maker_init(&maker, &tree);
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_ROOT });
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_INCOMPLETE });
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 5, .file = 7, .line = 3, .vaddr = 64 });
+	scope_maker_add(&maker, &(struct scope){ .parent = 2, .kind = SCOPE_LOOP, .name = 5, .line = 4 });
+	scope_maker_add(&maker, &(struct scope){ .parent = 3, .kind = SCOPE_INLINE, .name = 6, .file = 7, .line = 9 });
+	scope_maker_add(&maker, &(struct scope){ .parent = 4, .kind = SCOPE_LINE, .name = 6, .file = 7, .line = 10 });
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 7, .line = 9, .vaddr = 128 });
+	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 8, .line = 9, .vaddr = 256 });
 	groups_init(&groups, &tree, GROUP_FUNCTION);
 	CHECK_EQ(groups.of[3], groups.of[2]);
 	CHECK_EQ(groups.of[5], groups.of[4]);
@@ -247,7 +250,7 @@ static size_t stack_of(const struct world *w, uint32_t scope, uint32_t *ret)
 	size_t n = 0;
 
 	for (; scope > 0; scope = w->tree.scopes.at[scope].parent)
-		ret[n++] = scope == 1 ? 1 : w->tree.scopes.at[scope].name;
+		ret[n++] = scope == 1 ? 1 : scope_frame(&w->tree, scope)->name;
 	return n;
 }
 
@@ -259,7 +262,7 @@ static size_t path_of(const struct world *w, uint32_t row, uint32_t *ret)
 
 	for (; row != VIEW_NONE; row = w->view.rows.at[row].parent) {
 		uint32_t scope = w->view.rows.at[row].scope;
-		reverse[n++] = scope == 1 ? 1 : w->tree.scopes.at[scope].name;
+		reverse[n++] = scope == 1 ? 1 : scope_frame(&w->tree, scope)->name;
 	}
 	for (size_t i = 0; i < n; i++)
 		ret[i] = reverse[n - 1 - i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -59,18 +60,18 @@ static void world_fuse(struct world *w, struct fuse_options options)
 /* "10/11/4:7": names from the root down, with lines behind colons. */
 static void scope_path(const struct scope_tree *tree, uint32_t index, struct text *ret)
 {
-	const struct scope *scope = &tree->scopes.at[index];
+	const struct scope scope = scope_at(tree, index);
 
 	if (index > 0)
-		scope_path(tree, scope->parent, ret);
-	if (scope->kind == SCOPE_LINE)
-		text_printf(ret, ":%u", scope->line);
-	else if (scope->kind == SCOPE_UNKNOWN)
-		text_printf(ret, "/?%llx", (unsigned long long)scope->vaddr);
-	else if (scope->kind == SCOPE_INCOMPLETE)
+		scope_path(tree, scope.parent, ret);
+	if (scope.kind == SCOPE_LINE)
+		text_printf(ret, ":%u", scope.line);
+	else if (scope.kind == SCOPE_UNKNOWN)
+		text_printf(ret, "/?%llx", (unsigned long long)scope.vaddr);
+	else if (scope.kind == SCOPE_INCOMPLETE)
 		text_printf(ret, "~");
 	else if (index > 0)
-		text_printf(ret, "/%u", scope->name);
+		text_printf(ret, "/%u", scope.name);
 }
 
 static void check_path(const struct world *w, uint32_t scope, const char *want)
@@ -93,11 +94,11 @@ TEST(addresses_of_one_function_are_one_scope)
 
 	CHECK_EQ(w.tree.scopes.n, 4);
 	check_path(&w, 3, "/10/12");
-	CHECK_EQ(w.tree.scopes.at[3].kind, SCOPE_FUNCTION);
-	CHECK_EQ(w.tree.scopes.at[3].relation, RELATION_CALL);
-	CHECK_EQ(w.tree.scopes.at[3].vaddr, 0x3000);
-	CHECK_EQ(w.tree.scopes.at[3].call_vaddr, 0x1010);
-	CHECK_EQ(w.tree.scopes.at[3].call_line, 0); /* 0x100f is in the first row: line 0 */
+	CHECK_EQ(scope_at(&w.tree, 3).kind, SCOPE_FUNCTION);
+	CHECK_EQ(scope_at(&w.tree, 3).relation, RELATION_CALL);
+	CHECK_EQ(scope_at(&w.tree, 3).vaddr, 0x3000);
+	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0x1010);
+	CHECK_EQ(scope_at(&w.tree, 3).call_line, 0); /* 0x100f is in the first row: line 0 */
 	CHECK_EQ(w.tree.values.n, 1);
 	CHECK_EQ(w.tree.values.at[0].value, 12);
 }
@@ -126,19 +127,19 @@ TEST(inlined_calls_stand_between_function_and_callee)
 
 	CHECK_EQ(w.tree.scopes.n, 6);
 	check_path(&w, 5, "/11/4/5/10");
-	const struct scope *inner = &w.tree.scopes.at[3], *callee = &w.tree.scopes.at[5];
-	CHECK_EQ(inner->kind, SCOPE_INLINE);
-	CHECK_EQ(inner->relation, RELATION_INLINE);
-	CHECK_EQ(inner->file, FILE_B);
-	CHECK_EQ(inner->call_file, FILE_A);
-	CHECK_EQ(inner->call_line, 103);
-	CHECK_EQ(w.tree.scopes.at[4].call_line, 7);
-	CHECK_EQ(callee->call_line, 107); /* the row of 0x2070 */
+	const struct scope inner = scope_at(&w.tree, 3), callee = scope_at(&w.tree, 5);
+	CHECK_EQ(inner.kind, SCOPE_INLINE);
+	CHECK_EQ(inner.relation, RELATION_INLINE);
+	CHECK_EQ(inner.file, FILE_B);
+	CHECK_EQ(inner.call_file, FILE_A);
+	CHECK_EQ(inner.call_line, 103);
+	CHECK_EQ(scope_at(&w.tree, 4).call_line, 7);
+	CHECK_EQ(callee.call_line, 107); /* the row of 0x2070 */
 
 	world_fuse(&w, (struct fuse_options){ .no_inlines = true });
 	CHECK_EQ(w.tree.scopes.n, 4);
 	check_path(&w, 3, "/11/10");
-	CHECK_EQ(w.tree.scopes.at[3].call_line, 103);
+	CHECK_EQ(scope_at(&w.tree, 3).call_line, 103);
 }
 
 TEST(calls_are_told_apart_as_asked)
@@ -160,7 +161,7 @@ TEST(calls_are_told_apart_as_asked)
 		CHECK_EQ(w.tree.scopes.n, cases[i].n_scopes);
 	}
 	world_fuse(&w, (struct fuse_options){ .calls = FUSE_CALLS_MERGED });
-	CHECK_EQ(w.tree.scopes.at[3].call_vaddr, 0); /* merged: no site in common */
+	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0); /* merged: no site in common */
 }
 
 TEST(lines_hold_what_was_spent_in_the_scope_itself)
@@ -203,9 +204,9 @@ TEST(incomplete_stacks_and_the_kernel_are_marked)
 	cct_add_value(&w.cct, cct_child(&w.cct, user, 0, 0x1000, CCT_IS_KERNEL), 0, 0, 1);
 	cct_add_value(&w.cct, CCT_ROOT, 0, 0, 9);
 	world_fuse(&w, (struct fuse_options){ 0 });
-	CHECK_EQ(w.tree.scopes.at[1].kind, SCOPE_INCOMPLETE);
+	CHECK_EQ(scope_at(&w.tree, 1).kind, SCOPE_INCOMPLETE);
 	check_path(&w, 3, "~/?fff/10");
-	CHECK_EQ(w.tree.scopes.at[3].flags, SCOPE_KERNEL);
+	CHECK_EQ(scope_at(&w.tree, 3).flags, SCOPE_KERNEL);
 	CHECK_EQ(w.tree.values.at[0].scope, 0);
 	CHECK_EQ(w.tree.values.at[0].value, 9);
 }
@@ -346,5 +347,50 @@ TEST(totals_are_those_of_the_cct_however_it_is_fused)
 		CHECK_EQ(inclusive[1], total[1]);
 		for (size_t s = 1; s < w.tree.scopes.n; s++)
 			CHECK(w.tree.scopes.at[s].parent < s);
+	}
+}
+
+/* Lines after everything else, in the order of their parents. */
+static void check_order(const struct scope_tree *tree)
+{
+	size_t n_nodes = scope_tree_n_nodes(tree);
+
+	for (size_t i = 0; i < tree->scopes.n; i++)
+		CHECK_EQ(scope_kind(tree, i) == SCOPE_LINE, i >= n_nodes);
+	for (size_t i = n_nodes; i < tree->scopes.n; i++) {
+		CHECK(tree->scopes.at[i].parent < n_nodes);
+		CHECK(i == n_nodes || tree->scopes.at[i - 1].parent <= tree->scopes.at[i].parent);
+	}
+	for (size_t i = 1; i < tree->frames.n; i++)
+		CHECK(tree->frames.at[i - 1].kind != SCOPE_LINE || tree->frames.at[i].kind == SCOPE_LINE);
+	for (size_t i = 1; i < tree->values.n; i++)
+		CHECK(tree->values.at[i - 1].scope <= tree->values.at[i].scope);
+}
+
+TEST(a_cct_that_is_given_away_makes_the_same_tree)
+{
+	for (unsigned seed = 1; seed <= 10; seed++) {
+		struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = seed % 2 };
+		struct scope_tree taken;
+		WORLD w;
+
+		world_init(&w);
+		random_cct(&w, seed);
+		world_fuse(&w, options);
+		check_order(&w.tree);
+		fuse_consume(&(struct fuse_input){ .cct = &w.cct, .functions = w.maps, .n_functions = N_FUNCTIONS, .n_metrics = 2 },
+			     &options, &w.cct, &taken);
+		CHECK_EQ(w.cct.nodes.n, 0);
+		CHECK_EQ(w.cct.values.n, 0);
+		CHECK_EQ(taken.scopes.n, w.tree.scopes.n);
+		CHECK_EQ(taken.values.n, w.tree.values.n);
+		CHECK_EQ(memcmp(taken.scopes.at, w.tree.scopes.at, taken.scopes.n * sizeof(*taken.scopes.at)), 0);
+		for (size_t i = 0; i < taken.values.n; i++) {
+			CHECK_EQ(taken.values.at[i].scope, w.tree.values.at[i].scope);
+			CHECK_EQ(taken.values.at[i].thread, w.tree.values.at[i].thread);
+			CHECK_EQ(taken.values.at[i].metric, w.tree.values.at[i].metric);
+			CHECK_EQ(taken.values.at[i].value, w.tree.values.at[i].value);
+		}
+		scope_tree_done(&taken);
 	}
 }

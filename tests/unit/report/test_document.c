@@ -85,8 +85,10 @@ static void check_document(const struct world *w)
 	CHECK_EQ(w->document.n_values, w->values.n);
 	CHECK(w->document.n_points > 0);
 	CHECK(w->document.totals.large.n > 0);
-	for (size_t i = 0; i < w->values.n; i++)
+	for (size_t i = 0; i < w->values.n; i++) {
 		check_value(w, i);
+		check_value(w, i ? i - 1 : 0);
+	}
 	for (size_t i = 0; i < w->document.n_nodes; i++)
 		check_node(w, i);
 	for (size_t i = 0; i < 500; i++) { /* and out of order */

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -96,12 +97,15 @@ def read_pprof(path):
 def read_html(path):
     """Sums per metric of what the page carries, unpacked as its script does."""
     page = open(path, encoding="utf-8").read()
-    blob = lambda name: zlib.decompress(base64.b64decode(re.search(f'id="{name}">([^<]*)<', page)[1]), -15)  # noqa: E731
-    meta, planes, columns, at = json.loads(blob("meta")), blob("columns"), {}, 0
-    for name, n in meta["columns"]:
-        columns[name] = [sum(planes[at + k * n + i] << 8 * k for k in range(4)) for i in range(n)]
-        at += 4 * n
-    check("html: columns are all there", at == len(planes))
+    blob = lambda name: zlib.decompress(base64.b64decode(re.search(f'id="block-{name}">([^<]*)<', page)[1]), -15)  # noqa: E731
+    meta, columns = json.loads(blob("meta")), {}
+    for block, names in meta["columns"].items():
+        bytes_, at = blob(block), 0
+        for name in names:
+            n, planes = struct.unpack_from("<II", bytes_, at)
+            columns[name] = [sum(bytes_[at + 8 + k * n + i] << 8 * k for k in range(planes)) for i in range(n)]
+            at += 8 + planes * n
+        check(f"html: block {block} is all there", at == len(bytes_))
     check("html: parents precede children", all(0 < back <= i for i, back in enumerate(columns["node.back"]) if i))
     check("html: names nothing outside itself", not re.search(r'(src|href)="?(https?:)?//', page))
     sums = [0] * len(meta["metrics"])

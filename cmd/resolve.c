@@ -6,6 +6,7 @@
 #include "profile/resolve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,39 +28,63 @@ static void images_freep(struct images **images)
 	images_free(*images);
 }
 
+/* Which images have code in the tree: what was mapped and never sampled need not be looked at. */
+static bool *sampled_images(const struct profile *profile)
+{
+	bool *is_sampled = alloc_zero(profile->images.n, sizeof(*is_sampled));
+
+	for (size_t i = 0; i < profile->cct.nodes.n; i++)
+		if (profile->cct.nodes.at[i].image < profile->images.n)
+			is_sampled[profile->cct.nodes.at[i].image] = true;
+	return is_sampled;
+}
+
 /* The file a profile's image was, if it is still that one. */
 static bool open_image(struct images *images, const struct profile_image *wanted, const char *path, image_id *ret)
 {
 	struct images *alone = images_new(); /* a file that is another one must not get an id */
 	image_id id;
-	bool is_same = images_open(alone, path, &id, NULL) == 0 &&
+	bool is_same = images_open_mapped(alone, path, &id, NULL) == 0 &&
 		       (!wanted->build_id.len || build_id_equal(&images_get(alone, id)->build_id, &wanted->build_id));
 
 	images_free(alone);
-	return is_same && images_open(images, path, ret, NULL) == 0;
+	return is_same && images_open_mapped(images, path, ret, NULL) == 0;
 }
 
-/* Ids in the registry must be those of the profile; what cannot be opened keeps its place by name. */
-static struct images *open_images(const struct profile *profile, const char *symfs, size_t *ret_missing)
+/* Keeps a place in the registry, by name. */
+static void add_stand_in(struct images *images, const struct profile_image *wanted, const char *path, image_id id)
+{
+	bool has_names = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT;
+	enum image_kind kind = has_names ? (enum image_kind)wanted->kind : IMAGE_UNKNOWN;
+
+	if (images_count(images) == id && images_add_pseudo(images, kind, path, &wanted->build_id) != id) {
+		CLEANUP(freep) char *other = alloc_printf("%s#%" PRIu32, path, id); /* two of one name */
+		images_add_pseudo(images, kind, other, &wanted->build_id);
+	}
+}
+
+/* How many of the files that are needed are not there. */
+struct tally {
+	size_t n_missing, n_wanted;
+};
+
+/* Ids in the registry must be those of the profile. */
+static struct images *open_images(const struct profile *profile, const char *symfs, struct tally *tally)
 {
 	struct images *images = images_new();
+	CLEANUP(freep) bool *is_sampled = sampled_images(profile);
 
-	*ret_missing = 0;
-	for (size_t i = 0; i < profile->images.n; i++) {
+	for (image_id i = 0; i < profile->images.n; i++) {
 		const struct profile_image *wanted = &profile->images.at[i];
 		const char *path = intern_text(&profile->strings, wanted->path);
 		CLEANUP(freep) char *moved = alloc_printf("%s%s", symfs ? symfs : "", path);
+		bool is_wanted = wanted->kind == IMAGE_ELF && is_sampled[i];
 		image_id id = IMAGE_NONE;
-		if (wanted->kind == IMAGE_ELF && open_image(images, wanted, moved, &id) && id == i)
+		tally->n_wanted += is_wanted;
+		if (is_wanted && open_image(images, wanted, moved, &id) && id == i)
 			continue;
-		*ret_missing += wanted->kind == IMAGE_ELF;
-		enum image_kind kind = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT ?
-					       (enum image_kind)wanted->kind :
-					       IMAGE_UNKNOWN;
-		if (images_count(images) == i && images_add_pseudo(images, kind, path, &wanted->build_id) != i) {
-			CLEANUP(freep) char *other = alloc_printf("%s#%zu", path, i); /* two of one name */
-			images_add_pseudo(images, kind, other, &wanted->build_id);
-		}
+		tally->n_missing += is_wanted;
+		add_stand_in(images, wanted, path, i);
 	}
 	return images;
 }
@@ -81,21 +106,21 @@ static bool is_this_boot(const struct profile *profile)
 static int run(const char *path, const char *output, struct symbol_options *symbols, int verbosity, struct diag *diag)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
-	size_t n_missing;
+	struct tally tally = { 0 };
 
 	int error = profile_read(path, &profile, diag);
 	if (error < 0)
 		return error;
-	CLEANUP(images_freep) struct images *images = open_images(profile, symbols->symfs, &n_missing);
+	CLEANUP(images_freep) struct images *images = open_images(profile, symbols->symfs, &tally);
 	struct resolve_options options = { .symbolize = symbol_options_open(symbols, verbosity) };
 	options.symbolize.is_elsewhere = !is_this_boot(profile);
 	options.symbolize.kallsyms = options.symbolize.is_elsewhere ? "" : NULL;
 	error = resolve(profile, images, &options, diag);
 	if (error < 0)
 		return error;
-	if (n_missing && verbosity >= 0)
+	if (tally.n_missing && verbosity >= 0)
 		fprintf(stderr, "cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
-			n_missing, profile->images.n);
+			tally.n_missing, tally.n_wanted);
 	CLEANUP(freep) char *target = output_follow(output ? output : path);
 	return profile_write(profile, target, diag);
 }

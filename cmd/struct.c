@@ -112,12 +112,18 @@ static void build_wanted(struct struct_run *run, struct structurer *structurer)
 								    .context = run });
 }
 
+static struct functions *give_functions(void *context)
+{
+	return structurer_functions(context);
+}
+
 static void work_out(struct struct_run *run, struct structurer *structurer, struct writer *ret)
 {
 	struct symbolizer_request request = { .id = run->id, .image = run->image };
 
 	find_starts(run, structurer);
-	request.functions = structurer_functions(structurer);
+	request.functions = give_functions;
+	request.context = structurer;
 	request.vaddrs = run->starts.at;
 	request.n = run->starts.n;
 	symbolize(run->symbols, &request, 1, &run->strings, &run->maps);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "profile/resolve_code.h"
 #include "profile/resolve_structure.h"
+#include "structure/structure_store.h"
 
 /* A place whose function is asked for. */
 struct place {
@@ -46,6 +47,7 @@ static struct place *places_of(const struct cct *cct, size_t *ret_n)
 
 struct requests {
 	VEC(struct symbolizer_request) list;
+	VEC(struct structured_image) images; /* side by side with them */
 	uint64_t *vaddrs; /* of all of them */
 };
 
@@ -71,17 +73,27 @@ static const char *jitdump_of(const struct images *images, pid_t pid)
 	return NULL;
 }
 
+static struct functions *give_functions(void *structurer)
+{
+	return structurer_functions(structurer);
+}
+
+/* Names and loops ask for the functions of one image: they are worked out once for both. */
 static void add_request(const struct images *images, image_id id, struct image *image, const uint64_t *vaddrs,
 			struct requests *ret)
 {
 	pid_t pid = jit_process(image);
+	struct structurer *structurer = image->file.len ? structurer_new(image) : NULL;
 
 	vec_push(&ret->list, (struct symbolizer_request){ .id = id,
 							  .image = image,
 							  .pid = pid,
 							  .jitdump = jitdump_of(images, pid),
+							  .functions = structurer ? give_functions : NULL,
+							  .context = structurer,
 							  .vaddrs = vaddrs,
 							  .n = 1 });
+	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
 static void make_requests(const struct images *images, const struct place *places, size_t n, struct requests *ret)
@@ -103,28 +115,56 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
-static void ask(struct profile *profile, const struct images *images, const struct symbolizer_options *options,
-		const struct place *places, size_t n)
+static void ask(struct profile *profile, const struct symbolizer_options *options, struct requests *requests)
 {
-	struct requests requests = { 0 };
 	function_maps maps = { 0 };
 
-	make_requests(images, places, n, &requests);
-	symbolize(options, requests.list.at, requests.list.n, &profile->strings, &maps);
+	symbolize(options, requests->list.at, requests->list.n, &profile->strings, &maps);
 	for (size_t i = 0; i < maps.n; i++)
 		vec_push(&profile->functions, maps.at[i]);
 	profile->quality.damaged_units = 0;
-	for (size_t i = 0; i < requests.list.n; i++) {
-		struct symbolizer_request *request = &requests.list.at[i];
+	for (size_t i = 0; i < requests->list.n; i++) {
+		struct symbolizer_request *request = &requests->list.at[i];
 		if (request->id < profile->images.n)
 			profile->images.at[request->id].debug = intern_add(&profile->strings, request->how);
 		profile->quality.damaged_units += request->n_damaged;
 		free(request->how);
 	}
 	vec_done(&maps);
-	vec_done(&requests.list);
-	free(requests.vaddrs);
 }
+
+/* ---- asking structure/ ---------------------------------------------------------------------- */
+
+/* Rewritten paths, and what a file held before it changed, are no use to another run. */
+static bool is_storable(const struct symbolizer_options *options, const struct image *image)
+{
+	return options->store && options->n_source_maps == 0 && !image->is_changed;
+}
+
+static void ask_structures(struct profile *profile, const struct symbolizer_options *options, struct requests *requests)
+{
+	struct structure_options plain = { 0 };
+
+	for (size_t i = 0; i < requests->list.n; i++) {
+		const struct symbolizer_request *request = &requests->list.at[i];
+		struct structured_image *image = &requests->images.at[i];
+		image->store = is_storable(options, request->image) ? options->store : NULL;
+		image->key = structure_store_key(request->identity, !options->keeps_mangled, &plain);
+		image->key.kind = "sampled"; /* of some functions, and not as a survey of all sees them */
+	}
+	resolve_structures(profile, requests->images.at, requests->images.n, options->n_threads);
+}
+
+static void requests_done(struct requests *requests)
+{
+	for (size_t i = 0; i < requests->images.n; i++)
+		structurer_free(requests->images.at[i].structurer);
+	vec_done(&requests->list);
+	vec_done(&requests->images);
+	free(requests->vaddrs);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static void count_unresolved(struct profile *profile)
 {
@@ -191,16 +231,20 @@ static int compare_maps(const void *left, const void *right)
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag)
 {
+	const struct symbolizer_options *symbols = options ? &options->symbolize : &(struct symbolizer_options){ 0 };
+	struct requests requests = { 0 };
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images);
 
 	(void)diag;
 	n = forget(profile, is_kept, places, n);
-	ask(profile, images, options ? &options->symbolize : &(struct symbolizer_options){ 0 }, places, n);
+	make_requests(images, places, n, &requests);
+	ask(profile, symbols, &requests);
 	if (profile->functions.n)
 		qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at), compare_maps);
-	resolve_structures(profile, images);
+	ask_structures(profile, symbols, &requests);
+	requests_done(&requests);
 	resolve_code(profile, images);
 	count_unresolved(profile);
 	profile->run.is_resolved = 1;

@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/resolve_structure.h"
 
-#include "structure/structurer.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "structure/structure_store.h"
+
+/* A structure, and whose strings it uses. */
+struct found {
+	struct structure structure;
+	bool is_stored; /* the entry's; else the profile's */
+};
+
+/* One image on its way: threads share nothing but the profile, which they only read. */
+struct job {
+	image_id id;
+	struct structured_image *image; /* NULL: its code is not at hand */
+	struct structure_source source;
+	struct bytes stored;
+	struct structure_entry *entry; /* NULL: nothing is stored */
+	struct map by_function;        /* start of a function to its number in the entry */
+	VEC(struct found) found;       /* by address; one with a single scope says that there is nothing to keep */
+	bool has_new;
+};
+
+struct jobs {
+	VEC(struct job) list;
+};
 
 /* Only whole functions: a part's code belongs to its function's structure. */
 static bool has_structure(const struct function_map *map)
@@ -9,27 +33,135 @@ static bool has_structure(const struct function_map *map)
 	return map->parent_vaddr == map->vaddr && map->size > 1;
 }
 
-static void resolve_image(struct profile *profile, struct image *image, size_t from, size_t to)
-{
-	const struct function_map *maps = profile->functions.at + from;
-	struct structurer *structurer = structurer_new(image);
+/* ---- one image ------------------------------------------------------------------------------ */
 
-	for (size_t i = 0; structurer && i < to - from; i++) {
-		struct structure structure;
-		if (!has_structure(&maps[i]))
-			continue;
-		if (structurer_build(structurer, maps[i].vaddr, maps, to - from, &profile->strings, NULL, &structure) &&
-		    structure.scopes.n > 1) {
-			structure.image = maps[i].image;
-			vec_push(&profile->structures, structure);
-		} else {
-			structure_done(&structure);
-		}
-	}
-	structurer_free(structurer);
+static void open_entry(struct job *job)
+{
+	job->stored = store_get(job->image->store, &job->image->key);
+	job->entry = job->stored.len ? structure_entry_open(job->stored) : NULL;
+	for (size_t i = 0; job->entry && i < structure_entry_count(job->entry); i++)
+		map_put(&job->by_function, structure_entry_function(job->entry, i), (uint32_t)i);
 }
 
-/* Keeps the structures of images whose bytes are not at hand now, in the order of the rest. */
+/* What an earlier run made of the same maps. */
+static bool recall(const struct job *job, uint64_t vaddr, struct structure *ret)
+{
+	uint32_t index = map_find(&job->by_function, vaddr);
+
+	*ret = (struct structure){ 0 };
+	if (index == MAP_NONE)
+		return false;
+	structure_entry_get(job->entry, index, ret);
+	if (ret->basis == structurer_basis(job->image->structurer, ret, &job->source))
+		return true;
+	structure_done(ret);
+	return false;
+}
+
+static void build(struct job *job, uint64_t vaddr, struct structure *ret)
+{
+	struct structurer *structurer = job->image->structurer;
+
+	if (!structurer_build(structurer, vaddr, &job->source, NULL, ret)) {
+		structure_done(ret);
+		*ret = (struct structure){ .function = vaddr };
+		vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
+	}
+	ret->basis = structurer_basis(structurer, ret, &job->source);
+}
+
+static void work(void *context, unsigned worker, size_t index)
+{
+	struct jobs *jobs = context;
+	struct job *job = &jobs->list.at[index];
+
+	(void)worker;
+	if (!job->image)
+		return;
+	open_entry(job);
+	for (size_t i = 0; i < job->source.n; i++) {
+		const struct function_map *map = &job->source.maps[i];
+		struct found found = { 0 };
+		if (!has_structure(map))
+			continue;
+		found.is_stored = recall(job, map->vaddr, &found.structure);
+		if (!found.is_stored)
+			build(job, map->vaddr, &found.structure);
+		job->has_new |= !found.is_stored;
+		vec_push(&job->found, found);
+	}
+	structurer_free(job->image->structurer);
+	job->image->structurer = NULL;
+}
+
+/* ---- what the next run finds ---------------------------------------------------------------- */
+
+/* Those of the entry that were not asked for, up to an address. */
+static void pack_old(const struct job *job, size_t *at, uint64_t end, struct intern *strings, struct structure_packer *packer)
+{
+	size_t n = job->entry ? structure_entry_count(job->entry) : 0;
+
+	for (; *at < n && structure_entry_function(job->entry, *at) < end; ++*at) {
+		struct structure structure = { 0 };
+		structure_entry_get(job->entry, *at, &structure);
+		structure_entry_rename(job->entry, &structure, strings);
+		structure_pack(packer, &structure, strings);
+		structure_done(&structure);
+	}
+	if (*at < n && structure_entry_function(job->entry, *at) == end)
+		++*at;
+}
+
+static void remember(const struct job *job, const struct intern *strings)
+{
+	struct structure_packer *packer = structure_packer_new();
+	struct intern old;
+	struct writer packed = { 0 };
+	size_t at = 0;
+
+	intern_init(&old);
+	for (size_t i = 0; i < job->found.n; i++) {
+		const struct structure *structure = &job->found.at[i].structure;
+		pack_old(job, &at, structure->function, &old, packer);
+		structure_pack(packer, structure, strings);
+	}
+	pack_old(job, &at, UINT64_MAX, &old, packer);
+	structure_packer_finish(packer, &packed);
+	store_put(job->image->store, &job->image->key, writer_bytes(&packed));
+	structure_packer_free(packer);
+	writer_done(&packed);
+	intern_done(&old);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+/* In order, because strings are added. */
+static void take(struct profile *profile, struct job *job)
+{
+	for (size_t i = 0; i < job->found.n; i++) {
+		struct structure *structure = &job->found.at[i].structure;
+		if (job->found.at[i].is_stored)
+			structure_entry_rename(job->entry, structure, &profile->strings);
+		else
+			structure_name_aliens(structure, &profile->strings);
+		structure->image = job->id;
+	}
+	if (job->image->store && job->has_new)
+		remember(job, &profile->strings);
+	for (size_t i = 0; i < job->found.n; i++) {
+		struct structure *structure = &job->found.at[i].structure;
+		if (structure->scopes.n > 1)
+			vec_push(&profile->structures, *structure);
+		else
+			structure_done(structure);
+	}
+	vec_done(&job->found);
+	map_done(&job->by_function);
+	structure_entry_close(job->entry);
+	store_release(job->stored);
+}
+
+/* Keeps the structures of images that were not asked for, in the order of the rest. */
 static void keep_image(struct profile *profile, image_id id, const struct structure *old, size_t n_old, size_t *at)
 {
 	while (*at < n_old && old[*at].image < id)
@@ -38,24 +170,43 @@ static void keep_image(struct profile *profile, image_id id, const struct struct
 		vec_push(&profile->structures, old[*at]);
 }
 
-void resolve_structures(struct profile *profile, struct images *images)
+static struct structured_image *find_image(struct structured_image *images, size_t n, image_id id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (images[i].id == id && images[i].structurer)
+			return &images[i];
+	return NULL;
+}
+
+static void make_jobs(const struct profile *profile, struct structured_image *images, size_t n, struct jobs *ret)
+{
+	for (size_t from = 0, to; from < profile->functions.n; from = to) {
+		image_id id = profile->functions.at[from].image;
+		for (to = from; to < profile->functions.n && profile->functions.at[to].image == id; to++)
+			;
+		struct structure_source source = { profile->functions.at + from, to - from, &profile->strings };
+		vec_push(&ret->list, (struct job){ .id = id, .image = find_image(images, n, id), .source = source });
+	}
+}
+
+void resolve_structures(struct profile *profile, struct structured_image *images, size_t n, unsigned n_threads)
 {
 	struct structure *old = profile->structures.at;
 	size_t n_old = profile->structures.n, at = 0;
+	struct jobs jobs = { 0 };
 
 	profile->structures.at = NULL;
 	profile->structures.n = profile->structures.cap = 0;
-	for (size_t from = 0, to; from < profile->functions.n; from = to) {
-		image_id id = profile->functions.at[from].image;
-		struct image *image = images_get(images, id);
-		for (to = from; to < profile->functions.n && profile->functions.at[to].image == id; to++)
-			;
-		if (image && image->file.len)
-			resolve_image(profile, image, from, to);
+	make_jobs(profile, images, n, &jobs);
+	pool_run(pool_threads(n_threads), jobs.list.n, work, &jobs);
+	for (size_t i = 0; i < jobs.list.n; i++) {
+		if (jobs.list.at[i].image)
+			take(profile, &jobs.list.at[i]);
 		else
-			keep_image(profile, id, old, n_old, &at);
+			keep_image(profile, jobs.list.at[i].id, old, n_old, &at);
 	}
 	for (; at < n_old; at++)
 		structure_done(&old[at]);
 	free(old);
+	vec_done(&jobs.list);
 }

@@ -56,6 +56,7 @@ struct code_extent {
 struct structure {
 	image_id image;
 	uint64_t function; /* vaddr */
+	uint64_t basis;    /* of what is stored: tells the maps it was made from (structurer_basis); never stored in a profile */
 	VEC(struct code_extent) extents; /* of all its code, its own part first; never stored in a profile */
 	VEC(struct static_scope) scopes;
 	VEC(struct static_range) ranges;

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 
@@ -16,7 +16,7 @@ struct stored_header {
 };
 
 struct stored_structure {
-	uint64_t function;
+	uint64_t function, basis;
 	uint32_t n[N_ARRAYS]; /* each array follows that of the structure before */
 	uint32_t reserved;
 };
@@ -36,7 +36,7 @@ static const size_t element_size[N_ARRAYS] = { [EXTENTS] = sizeof(struct code_ex
 					       [RANGES] = sizeof(struct static_range),
 					       [PIECES] = sizeof(struct stored_piece),
 					       [STATEMENTS] = sizeof(struct statement) };
-_Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_structure) == 32 &&
+_Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_structure) == 40 &&
 		       sizeof(struct stored_scope) == 48 && sizeof(struct stored_piece) == 24 &&
 		       sizeof(struct static_range) == 16 && sizeof(struct statement) == 24,
 	       "the layout is stored: raise FORMAT_VERSION");
@@ -58,7 +58,8 @@ struct store_key structure_store_key(uint64_t identity, bool demangles,
 struct structure_packer {
 	struct stored_header header;
 	struct writer structures, arrays[N_ARRAYS], offsets, text;
-	VEC(uint32_t) ids; /* of the caller's strings: the number here + 1, 0 = not here yet */
+	const struct intern *strings; /* the caller's, the last time */
+	VEC(uint32_t) ids;            /* of those: the number here + 1, 0 = not here yet */
 };
 
 static uint32_t pack_text(struct structure_packer *p, const char *text)
@@ -127,10 +128,14 @@ static void pack_scope(struct structure_packer *p, const struct static_scope *sc
 void structure_pack(struct structure_packer *p, const struct structure *s, const struct intern *strings)
 {
 	struct stored_structure stored = { .function = s->function,
+					   .basis = s->basis,
 					   .n = { (uint32_t)s->extents.n, (uint32_t)s->scopes.n,
 						  (uint32_t)s->ranges.n, (uint32_t)s->pieces.n,
 						  (uint32_t)s->statements.n } };
 
+	if (p->strings != strings)
+		vec_clear(&p->ids);
+	p->strings = strings;
 	for (size_t i = 0; i < s->extents.n; i++)
 		put(p, EXTENTS, &s->extents.at[i]);
 	for (size_t i = 0; i < s->scopes.n; i++)
@@ -313,6 +318,7 @@ void structure_entry_get(const struct structure_entry *e, size_t i, struct struc
 	const struct statement *statements = (const struct statement *)e->arrays[STATEMENTS] + at[STATEMENTS];
 
 	ret->function = s->function;
+	ret->basis = s->basis;
 	vec_clear(&ret->extents);
 	vec_clear(&ret->scopes);
 	vec_clear(&ret->ranges);
@@ -328,4 +334,21 @@ void structure_entry_get(const struct structure_entry *e, size_t i, struct struc
 							    pieces[k].n_blocks, pieces[k].flags });
 	for (uint32_t k = 0; k < s->n[STATEMENTS]; k++)
 		vec_push(&ret->statements, statements[k]);
+}
+
+uint64_t structure_entry_function(const struct structure_entry *e, size_t i)
+{
+	return e->structures[i].function;
+}
+
+void structure_entry_rename(const struct structure_entry *e, struct structure *s, struct intern *strings)
+{
+	for (size_t i = 0; i < s->scopes.n; i++) {
+		struct static_scope *scope = &s->scopes.at[i];
+		uint32_t *const ids[] = { &scope->name, &scope->linkage, &scope->file, &scope->call_file };
+		for (size_t k = 0; k < ARRAY_LEN(ids); k++)
+			*ids[k] = intern_add(strings, structure_entry_text(e, *ids[k]));
+	}
+	for (size_t i = 0; i < s->statements.n; i++)
+		s->statements.at[i].file = intern_add(strings, structure_entry_text(e, s->statements.at[i].file));
 }

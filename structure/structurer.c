@@ -2,8 +2,10 @@
 #include "structure/structurer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "binary/flow.h"
 
@@ -15,6 +17,12 @@ struct bench {
 	VEC(const struct function_map *) maps; /* of the function at hand */
 };
 
+/* Tells the procedures of one file. */
+struct seal {
+	uint32_t file;
+	uint64_t hash;
+};
+
 struct structurer {
 	struct image *image;
 	struct symbols *symbols;
@@ -23,6 +31,7 @@ struct structurer {
 	struct bench bench;
 	struct procedures procedures;
 	const struct function_map *known; /* the maps that procedures were made from */
+	VEC(struct seal) seals;           /* of the files that procedures are written in, by file */
 };
 
 static void bench_init(struct bench *bench, struct functions *functions)
@@ -39,18 +48,22 @@ static void bench_done(struct bench *bench)
 
 struct structurer *structurer_new(struct image *image)
 {
-	struct structurer *s = alloc_zero(1, sizeof(*s));
-
-	s->image = image;
-	s->symbols = symbols_read(image);
-	s->frames = frames_read(image);
-	s->functions = functions_new(image, s->symbols, s->frames, NULL);
-	if (!s->functions) {
-		structurer_free(s);
+	if (!isa_for_machine(image->elf_machine))
 		return NULL;
-	}
-	bench_init(&s->bench, s->functions);
+	struct structurer *s = alloc_zero(1, sizeof(*s));
+	s->image = image;
 	return s;
+}
+
+struct functions *structurer_functions(struct structurer *s)
+{
+	if (s->functions)
+		return s->functions;
+	s->symbols = symbols_read(s->image);
+	s->frames = frames_read(s->image);
+	s->functions = functions_new(s->image, s->symbols, s->frames, NULL);
+	bench_init(&s->bench, s->functions);
+	return s->functions;
 }
 
 void structurer_free(struct structurer *s)
@@ -63,17 +76,13 @@ void structurer_free(struct structurer *s)
 	frames_free(s->frames);
 	symbols_free(s->symbols);
 	procedures_done(&s->procedures);
+	vec_done(&s->seals);
 	free(s);
 }
 
 void structurer_survey(struct structurer *s)
 {
-	functions_survey(s->functions);
-}
-
-const struct functions *structurer_functions(const struct structurer *s)
-{
-	return s->functions;
+	functions_survey(structurer_functions(s));
 }
 
 static const struct function_map *map_at(const struct function_map *maps, size_t n, uint64_t vaddr)
@@ -97,17 +106,11 @@ static void find_procedures(struct structurer *s, const struct function_map *map
 	s->known = maps;
 }
 
-/* The maps to look things up in. */
-struct source {
-	const struct function_map *maps;
-	size_t n;
-	const struct structure_options *options;
-};
-
 /* Of the function that the bench's flow has analysed. */
-static void build(const struct structurer *s, struct bench *bench, uint64_t vaddr, const struct source *source, struct structure *ret)
+static void build(const struct structurer *s, struct bench *bench, uint64_t vaddr, const struct structure_source *source,
+		  const struct structure_options *options, struct structure *ret)
 {
-	struct structure_options all = source->options ? *source->options : (struct structure_options){ 0 };
+	struct structure_options all = options ? *options : (struct structure_options){ 0 };
 	struct cfg cfg;
 
 	cfg_build(&cfg, &bench->flow);
@@ -131,7 +134,7 @@ static uint32_t find(const struct structurer *s, uint64_t vaddr)
 	return index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB ? FUNCTION_NONE : index;
 }
 
-/* The same; a start that was recovered, and not named, is looked for as it was then: with a survey, which is dear. */
+/* The same; a start that was recovered, and not named, is looked for as it was then, which may be dear. */
 static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struct function_map *map)
 {
 	uint32_t index = find(s, vaddr);
@@ -139,18 +142,19 @@ static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struc
 
 	if (is_known || !map || map->source != MAP_FROM_NOTHING)
 		return index;
-	structurer_survey(s);
+	functions_find(s->functions, vaddr);
 	return find(s, vaddr);
 }
 
-bool structurer_build(struct structurer *s, uint64_t vaddr, const struct function_map *maps, size_t n_maps, struct intern *strings,
+bool structurer_build(struct structurer *s, uint64_t vaddr, const struct structure_source *source,
 		      const struct structure_options *options, struct structure *ret)
 {
 	struct flow *flow = &s->bench.flow;
-	uint32_t index = find_recovered(s, vaddr, map_at(maps, n_maps, vaddr));
 
+	structurer_functions(s);
+	uint32_t index = find_recovered(s, vaddr, map_at(source->maps, source->n, vaddr));
 	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
-	find_procedures(s, maps, n_maps);
+	find_procedures(s, source->maps, source->n);
 	if (index == FUNCTION_NONE)
 		return false;
 	flow_analyse(flow, index);
@@ -158,9 +162,83 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct functio
 		flow_analyse(flow, index);
 	if (flow->verdict == FLOW_REFUSED)
 		return false;
-	build(s, &s->bench, vaddr, &(struct source){ maps, n_maps, options }, ret);
-	structure_name_aliens(ret, strings);
+	build(s, &s->bench, vaddr, source, options, ret);
 	return true;
+}
+
+/* ---- what it depends on -------------------------------------------------------------------- */
+
+static uint64_t hash_text(const struct intern *strings, uint32_t id)
+{
+	const char *text = intern_text(strings, id);
+
+	return hash_bytes((struct bytes){ (const uint8_t *)text, strlen(text) });
+}
+
+static uint64_t hash_procedure(const struct procedure *p, const struct intern *strings)
+{
+	uint64_t hash = hash_u64((uint64_t)p->line << 32 | p->end_line);
+
+	hash = hash_u64(hash ^ hash_text(strings, p->name));
+	return hash_u64(hash ^ hash_text(strings, p->linkage));
+}
+
+static void seal_files(struct structurer *s, const struct intern *strings)
+{
+	const struct procedure *list = s->procedures.list.at;
+
+	vec_clear(&s->seals);
+	for (size_t i = 0; i < s->procedures.list.n; i++) {
+		if (i == 0 || list[i].file != list[i - 1].file)
+			vec_push(&s->seals, (struct seal){ list[i].file, 0 });
+		struct seal *seal = &s->seals.at[s->seals.n - 1];
+		seal->hash = hash_u64(seal->hash ^ hash_procedure(&list[i], strings));
+	}
+}
+
+static uint64_t seal_of(const struct structurer *s, uint32_t file)
+{
+	size_t low = 0, high = s->seals.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->seals.at[middle].file < file)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->seals.n && s->seals.at[low].file == file ? s->seals.at[low].hash : 0;
+}
+
+/* Where inlined calls are not described, what is written elsewhere is told by its lines: by the procedures of its files. */
+static uint64_t hash_procedures(const struct structurer *s, const struct function_map *map)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < map->lines.n; i++)
+		if (i == 0 || map->lines.at[i].file != map->lines.at[i - 1].file)
+			hash = hash_u64(hash ^ seal_of(s, map->lines.at[i].file));
+	return hash;
+}
+
+static uint64_t hash_map(const struct structurer *s, const struct function_map *map)
+{
+	if (!map)
+		return 0;
+	uint64_t hash = hash_u64(hash_u64(map->vaddr) ^ map->size);
+	return hash_u64(hash ^ map->source ^ (map->inlines.n ? 0 : hash_procedures(s, map)));
+}
+
+uint64_t structurer_basis(struct structurer *s, const struct structure *structure, const struct structure_source *source)
+{
+	if (s->known != source->maps || s->seals.n == 0) {
+		find_procedures(s, source->maps, source->n);
+		seal_files(s, source->strings);
+	}
+	uint64_t hash = hash_map(s, map_at(source->maps, source->n, structure->function));
+	for (size_t i = 1; i < structure->extents.n; i++)
+		hash = hash_u64(hash ^ hash_map(s, map_at(source->maps, source->n, structure->extents.at[i].start)));
+	return hash;
 }
 
 /* ---- many at once -------------------------------------------------------------------------- */
@@ -185,9 +263,9 @@ static void build_one(void *context, unsigned worker, size_t index)
 	if (function == FUNCTION_NONE)
 		return;
 	flow_analyse(&bench->flow, function);
+	struct structure_source source = { batch->maps, batch->n_maps, batch->strings };
 	if (bench->flow.verdict != FLOW_REFUSED)
-		build(slice->structurer, bench, vaddr, &(struct source){ batch->maps, batch->n_maps, batch->options },
-		      &slice->found[index]);
+		build(slice->structurer, bench, vaddr, &source, batch->options, &slice->found[index]);
 }
 
 static void hand_over(const struct slice *slice, size_t n)
@@ -209,6 +287,7 @@ void structurer_build_all(struct structurer *s, const struct structure_batch *ba
 	unsigned n_threads = pool_threads(batch->n_threads);
 	struct slice slice = { .structurer = s, .batch = batch };
 
+	structurer_functions(s);
 	find_procedures(s, batch->maps, batch->n_maps);
 	functions_settle(s->functions, n_threads);
 	slice.benches = alloc_zero(n_threads, sizeof(*slice.benches));

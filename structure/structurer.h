@@ -9,20 +9,32 @@
 #include "structure/structure.h"
 
 struct structurer;
-/* NULL if nothing can decode the image's code. The image must outlive it. */
+/* NULL if nothing can decode the image's code. The image must outlive it; it is not looked at before the first question. */
 struct structurer *structurer_new(struct image *image);
 void structurer_free(struct structurer *structurer);
 /* Looks through the whole image for functions that nothing names: for all of them, not for a sampled few. */
 void structurer_survey(struct structurer *structurer);
-/* Where the functions of the image start, as far as is known. Valid as long as the structurer, until a survey. */
-const struct functions *structurer_functions(const struct structurer *structurer);
+/* Where the functions of the image start, as far as is known. Valid as long as the structurer. */
+struct functions *structurer_functions(struct structurer *structurer);
+
+/* The maps of the image, sorted by vaddr, and their strings: what is known of its source. */
+struct structure_source {
+	const struct function_map *maps;
+	size_t n;
+	const struct intern *strings;
+};
 
 /*
- * The function at vaddr (its start). maps are those of the image, sorted by vaddr; parts of the function
- * are found among them. False if its control flow could not be recovered; ret is then empty.
+ * The function at vaddr (its start); parts of it are found among the maps. False if its control flow could not be
+ * recovered; ret is then empty. Alien code of no known procedure has no name yet (structure_name_aliens).
  */
-bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct function_map *maps, size_t n_maps,
-		      struct intern *strings, const struct structure_options *options, struct structure *ret);
+bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source,
+		      const struct structure_options *options, struct structure *ret);
+/*
+ * Tells what of the maps goes into the structure of a function: whoever has one with this number, made from the same
+ * image, has what structurer_build would make. Asks only for `function` and `extents`.
+ */
+uint64_t structurer_basis(struct structurer *structurer, const struct structure *structure, const struct structure_source *source);
 
 /* Many functions: which, and who takes what was found. */
 struct structure_batch {

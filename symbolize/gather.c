@@ -129,3 +129,12 @@ void gather(struct harvest *const *harvests, size_t n, struct intern *strings, f
 	free(renumberings);
 	vec_done(&found);
 }
+
+void gather_rename(function_maps *maps, size_t first, const struct intern *from, struct intern *to)
+{
+	struct renumbering renumbering = { from, to, alloc_zero(from->strings.n, sizeof(uint32_t)) };
+
+	for (size_t i = first; i < maps->n; i++)
+		renumber_map(&renumbering, &maps->at[i]);
+	free(renumbering.ids);
+}

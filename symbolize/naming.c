@@ -48,7 +48,8 @@ void naming_free(struct naming *naming)
 {
 	if (!naming)
 		return;
-	functions_free(naming->functions);
+	if (!naming->options.functions)
+		functions_free(naming->functions);
 	frames_free(naming->frames);
 	symbols_free(naming->symbols);
 	map_done(&naming->names->by_name);
@@ -282,31 +283,56 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	map->source = MAP_FROM_SYMBOL;
 }
 
-/*
- * Code without a symbol: a stub, or a function whose start must be recovered. Where symbols say too much
- * already, as a label without a size does, only a survey tells what is behind it.
- */
-static bool find_recovered(struct naming *naming, uint64_t vaddr, bool surveys, struct function *ret)
+static struct functions *functions_of(struct naming *naming)
 {
-	struct image *image = naming->options.image;
-	const struct functions *functions = naming->options.functions;
-	uint32_t index = functions ? functions_index(functions, vaddr) : FUNCTION_NONE;
+	if (naming->looked_for_functions)
+		return naming->functions;
+	naming->looked_for_functions = true;
+	if (naming->options.functions) {
+		naming->functions = naming->options.functions(naming->options.context);
+	} else {
+		naming->frames = frames_read(naming->options.image);
+		naming->functions = functions_new(naming->options.image, naming->symbols, naming->frames, NULL);
+	}
+	return naming->functions;
+}
+
+/* Whose functions they are may not know the symbols of the debug file: what has a name is not part of what has none. */
+static void keep_clear_of_symbols(const struct naming *naming, uint64_t vaddr, struct function *function)
+{
+	const struct symbols *symbols = naming->symbols;
+	size_t low = 0, high = symbols->n;
+
+	while (low < high) { /* the first that starts behind vaddr */
+		size_t middle = low + (high - low) / 2;
+		if (symbols->at[middle].vaddr <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < symbols->n && symbols->at[low].vaddr < function->end)
+		function->end = symbols->at[low].vaddr;
+	if (low == 0 || symbols->at[low - 1].vaddr < function->start)
+		return;
+	uint64_t end = symbols->at[low - 1].vaddr + symbols->at[low - 1].size;
+	if (end > function->start && end <= vaddr && symbols->at[low - 1].size)
+		function->start = end;
+}
+
+/* Code without a symbol: a stub, or a function whose start must be recovered. */
+static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
+{
+	uint32_t index = FUNCTION_NONE;
 
 	pthread_mutex_lock(&naming->lock);
-	if (!functions && !naming->looked_for_functions) {
-		naming->looked_for_functions = true;
-		naming->frames = frames_read(image);
-		naming->functions = functions_new(image, naming->symbols, naming->frames, NULL);
-	}
-	if (!functions && naming->functions && image_is_code(image, vaddr)) {
-		functions = naming->functions;
-		if (surveys)
-			functions_survey(naming->functions);
-		index = functions_find(naming->functions, vaddr);
-	}
+	struct functions *functions = functions_of(naming);
+	if (functions && image_is_code(naming->options.image, vaddr))
+		index = functions_find(functions, vaddr);
 	if (index != FUNCTION_NONE)
 		*ret = functions->at[index];
 	pthread_mutex_unlock(&naming->lock);
+	if (index != FUNCTION_NONE && ret->kind != FUNCTION_STUB)
+		keep_clear_of_symbols(naming, vaddr, ret);
 	return index != FUNCTION_NONE;
 }
 
@@ -323,7 +349,7 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 	bool is_covered = symbol && map->vaddr < end;
 	struct function function = { 0 };
 
-	if (is_covered && is_far_label(symbol, end) && find_recovered(naming, map->vaddr, true, &function)) {
+	if (is_covered && is_far_label(symbol, end) && find_recovered(naming, map->vaddr, &function)) {
 		is_covered = function.start <= symbol->vaddr;
 		end = function.end < end ? function.end : end;
 	}
@@ -331,7 +357,7 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 		map->vaddr = symbol->vaddr;
 		map->size = end - symbol->vaddr;
 		map->source = MAP_FROM_SYMBOL;
-	} else if (find_recovered(naming, map->vaddr, false, &function)) {
+	} else if (find_recovered(naming, map->vaddr, &function)) {
 		map->vaddr = function.start;
 		map->size = function.end - function.start;
 		if (function.kind == FUNCTION_STUB && function.name)

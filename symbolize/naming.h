@@ -24,7 +24,8 @@ struct naming_options {
 	image_id id;
 	struct image *image;
 	struct image *debug;             /* a separate debug file whose symbols count too, or NULL */
-	const struct functions *functions; /* its functions, surveyed, or NULL: recovered when one is asked for */
+	struct functions *(*functions)(void *context); /* gives its functions when one must be recovered; NULL: made here */
+	void *context;
 	const struct kallsyms *kernel;   /* names of IMAGE_KERNEL, or NULL */
 	const struct perfmap *jit;       /* names of IMAGE_JIT, or NULL */
 	bool demangles;

@@ -111,6 +111,7 @@ static void prepare(void *context, unsigned worker, size_t index)
 					  .image = subject->request->image,
 					  .debug = subject->file.debug,
 					  .functions = subject->request->functions,
+					  .context = subject->request->context,
 					  .kernel = batch->has_kernel ? &batch->kernel : NULL,
 					  .jit = subject->jit_path ? &subject->jit : NULL,
 					  .demangles = !batch->options->keeps_mangled };
@@ -393,35 +394,44 @@ static void batch_done(struct batch *batch)
 	vec_done(&batch->tasks);
 }
 
+static void open_all(struct batch *batch, struct symbolizer_request *requests, struct intern *names)
+{
+	batch->subjects = alloc_zero(batch->n_subjects, sizeof(*batch->subjects));
+	batch->workers = alloc_zero(batch->n_workers, sizeof(*batch->workers));
+	for (unsigned i = 0; i < batch->n_workers; i++) {
+		dwarf_cache_init(&batch->workers[i].cache, !batch->options->keeps_mangled);
+		batch->workers[i].harvest.strings = &batch->workers[i].cache.strings;
+	}
+	for (size_t i = 0; i < batch->n_subjects; i++) {
+		batch->subjects[i].request = &requests[i];
+		open_subject(batch, &batch->subjects[i]);
+		recall(batch, &batch->subjects[i], names);
+	}
+}
+
 void symbolize(const struct symbolizer_options *options, struct symbolizer_request *requests, size_t n,
 	       struct intern *strings, function_maps *ret)
 {
 	function_maps found = { 0 };
 	struct batch batch = { .options = options, .n_subjects = n, .n_workers = pool_threads(options->n_threads) };
+	size_t first = ret->n;
+	struct intern names; /* in the order they come, which depends on what the store knows */
 
-	batch.subjects = alloc_zero(n, sizeof(*batch.subjects));
-	batch.workers = alloc_zero(batch.n_workers, sizeof(*batch.workers));
-	for (unsigned i = 0; i < batch.n_workers; i++) {
-		dwarf_cache_init(&batch.workers[i].cache, !options->keeps_mangled);
-		batch.workers[i].harvest.strings = &batch.workers[i].cache.strings;
-	}
-	for (size_t i = 0; i < n; i++) {
-		batch.subjects[i].request = &requests[i];
-		open_subject(&batch, &batch.subjects[i]);
-		recall(&batch, &batch.subjects[i], strings);
-	}
+	intern_init(&names);
+	open_all(&batch, requests, &names);
 	pool_run(batch.n_workers, n, prepare, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
-	collect_new(&batch, strings, &found);
-	remember_all(&batch, &found, strings);
-	size_t first = ret->n;
+	collect_new(&batch, &names, &found);
+	remember_all(&batch, &found, &names);
 	move_maps(&found, ret);
 	for (size_t i = 0; i < n; i++)
 		move_maps(&batch.subjects[i].known, ret);
 	gather_settle(ret, first);
+	gather_rename(ret, first, &names, strings);
 	source_map_apply(options->source_maps, options->n_source_maps, strings, ret, first);
+	intern_done(&names);
 	batch_done(&batch);
 }

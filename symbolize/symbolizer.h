@@ -34,7 +34,12 @@ struct symbolizer_request {
 	struct image *image;
 	pid_t pid;           /* whose JIT code it is; 0 = no matter */
 	const char *jitdump; /* file that its JIT compiler wrote, or NULL */
-	const struct functions *functions; /* of the image, surveyed, if the caller has them; NULL = recovered if need be */
+	/*
+	 * The functions of the image, if the caller needs them as well: asked for when code without a symbol is met,
+	 * by one thread at a time. Starts may be inferred in them. NULL = made for the occasion.
+	 */
+	struct functions *(*functions)(void *context);
+	void *context;
 	const uint64_t *vaddrs;
 	size_t n;
 	bool takes_entry; /* where the store knows every address, its entry will do, and no maps are made */
@@ -47,7 +52,8 @@ struct symbolizer_request {
 
 /*
  * Appends maps that cover every address, sorted by (id, vaddr), none overlapping inside an image.
- * Never faults: where nothing is known the map has a made-up name.
+ * Never faults: where nothing is known the map has a made-up name. Strings are added in the order of the maps: the
+ * result is the same however many threads there are and whatever the store knew.
  */
 void symbolize(const struct symbolizer_options *options, struct symbolizer_request *requests, size_t n,
 	       struct intern *strings, function_maps *ret);

@@ -29,15 +29,6 @@ static void check(const struct structure *s)
 			abort();
 }
 
-static void rename_scope(struct static_scope *scope, const struct structure_entry *entry,
-			 struct intern *strings)
-{
-	uint32_t *const ids[] = { &scope->name, &scope->linkage, &scope->file, &scope->call_file };
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-		*ids[i] = intern_add(strings, structure_entry_text(entry, *ids[i]));
-}
-
 static void pack_again(const struct structure_entry *entry)
 {
 	struct structure_packer *packer = structure_packer_new();
@@ -49,11 +40,7 @@ static void pack_again(const struct structure_entry *entry)
 	for (size_t i = 0; i < structure_entry_count(entry); i++) {
 		structure_entry_get(entry, i, &s);
 		check(&s);
-		for (size_t k = 0; k < s.scopes.n; k++)
-			rename_scope(&s.scopes.at[k], entry, &strings);
-		for (size_t k = 0; k < s.statements.n; k++)
-			s.statements.at[k].file =
-				intern_add(&strings, structure_entry_text(entry, s.statements.at[k].file));
+		structure_entry_rename(entry, &s, &strings);
 		structure_pack(packer, &s, &strings);
 	}
 	structure_packer_finish(packer, &bytes);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "profile/resolve_structure.h"
+#include "structure/structure_store.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
@@ -46,4 +52,102 @@ TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 	CHECK_EQ(resolve(p, images, NULL, &diag), 0); /* once more changes nothing */
 	CHECK_EQ(p->functions.n, n);
 	images_free(images);
+}
+
+/* One function of this program, and what the store says of it. */
+struct stored_case {
+	char directory[64];
+	struct store *store;
+	struct images *images;
+	struct profile *profile;
+	struct structured_image image;
+	uint64_t vaddr;
+};
+
+static void stored_start(struct stored_case *c)
+{
+	struct diag diag = { 0 };
+
+	*c = (struct stored_case){ .directory = "/tmp/cpprof_resolve.XXXXXX", .images = images_new(), .profile = profile_new() };
+	CHECK(mkdtemp(c->directory) != NULL);
+	c->store = store_open(c->directory, 0);
+	CHECK_EQ(images_open(c->images, "/proc/self/exe", &c->image.id, &diag), 0);
+	struct image *self = images_get(c->images, c->image.id);
+	c->vaddr = self->entry;
+	c->image.structurer = structurer_new(self);
+	c->image.store = c->store;
+	c->image.key = (struct store_key){ "sampled", 1, { 1, 2 } };
+	vec_push(&c->profile->images, ((struct profile_image){ .kind = IMAGE_ELF }));
+	vec_push(&c->profile->functions, ((struct function_map){ .image = c->image.id,
+								 .vaddr = c->vaddr,
+								 .size = 16,
+								 .parent_vaddr = c->vaddr,
+								 .name = intern_add(&c->profile->strings, "_start") }));
+}
+
+static void stored_finish(struct stored_case *c)
+{
+	char command[96];
+
+	store_close(c->store);
+	snprintf(command, sizeof(command), "rm -r %s", c->directory);
+	CHECK_EQ(system(command), 0);
+	profile_free(c->profile);
+	images_free(c->images);
+}
+
+/* A structure that no analysis would find. */
+static void stored_put(struct stored_case *c, uint64_t wrong)
+{
+	struct structure s = { .function = c->vaddr };
+	struct intern strings;
+	struct structure_packer *packer = structure_packer_new();
+	struct writer packed = { 0 };
+	struct structure_source source = { c->profile->functions.at, c->profile->functions.n, &c->profile->strings };
+
+	intern_init(&strings);
+	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = c->vaddr });
+	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_INLINE, .name = intern_add(&strings, "from the store") });
+	s.basis = structurer_basis(c->image.structurer, &s, &source) + wrong;
+	structure_pack(packer, &s, &strings);
+	structure_packer_finish(packer, &packed);
+	store_put(c->store, &c->image.key, writer_bytes(&packed));
+	structure_packer_free(packer);
+	writer_done(&packed);
+	structure_done(&s);
+	intern_done(&strings);
+}
+
+TEST(resolve_structures_takes_what_was_made_of_the_same_maps)
+{
+	struct stored_case c;
+
+	stored_start(&c);
+	stored_put(&c, 0);
+	resolve_structures(c.profile, &c.image, 1, 1);
+	CHECK_EQ(c.profile->structures.n, 1);
+	CHECK_EQ(c.profile->structures.at[0].image, c.image.id);
+	CHECK_STR(intern_text(&c.profile->strings, c.profile->structures.at[0].scopes.at[1].name), "from the store");
+	stored_finish(&c);
+}
+
+TEST(resolve_structures_replaces_what_was_made_of_others)
+{
+	struct stored_case c;
+
+	stored_start(&c);
+	stored_put(&c, 1);
+	resolve_structures(c.profile, &c.image, 1, 1);
+	CHECK_EQ(c.profile->structures.n, 0); /* _start has no loop */
+	struct bytes bytes = store_get(c.store, &c.image.key);
+	struct structure_entry *entry = structure_entry_open(bytes);
+	struct structure s = { 0 };
+	CHECK(entry != NULL);
+	CHECK_EQ(structure_entry_count(entry), 1);
+	structure_entry_get(entry, 0, &s);
+	CHECK_EQ(s.scopes.n, 1);
+	structure_done(&s);
+	structure_entry_close(entry);
+	store_release(bytes);
+	stored_finish(&c);
 }

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a store knows of names and loops changes how long it takes to resolve a profile, and not one byte of it.
+. "$(dirname "$0")/lib.sh"
+need gcc
+code=0
+"$CPPROF" record -q --no-resolve -o probe.data -- true >probe.log 2>&1 || code=$?
+[ $code = 0 ] || [ $code = 5 ] || skip "perf_event is not available here"
+
+cat >work.c <<'C'
+static inline unsigned mix(unsigned x)
+{
+	for (int i = 0; i < 3; i++)
+		x ^= x << 13 ^ x >> (7 + i);
+	return x;
+}
+__attribute__((noinline)) unsigned plain(unsigned x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		x = x * 31 + i;
+	return x;
+}
+__attribute__((noinline)) unsigned mixed(unsigned x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		x = mix(x + i);
+	return x;
+}
+C
+cat >main.c <<'C'
+#include <string.h>
+#include <time.h>
+unsigned plain(unsigned x, unsigned n), mixed(unsigned x, unsigned n);
+int main(int argc, char **argv)
+{
+	clock_t end = clock() + CLOCKS_PER_SEC / 5;
+	unsigned x = (unsigned)argc;
+	while (clock() < end)
+		x = strcmp(argv[1], "plain") ? mixed(x, 100000) : plain(x, 100000);
+	return x == 42;
+}
+C
+gcc -O2 -g -o program main.c work.c || fail "cannot compile"
+for which in plain mixed; do
+	"$CPPROF" record -q --no-resolve -o $which.raw -- ./program $which || fail "record"
+done
+
+# resolved FROM TO OPTIONS...
+resolved() {
+	cp "$1" "$2"
+	"$CPPROF" resolve -q "${@:3}" "$2" >run.log 2>&1 || fail "resolve $*"
+}
+same() {
+	cmp -s "$1" "$2" || fail "$3"
+}
+
+resolved mixed.raw alone.data --no-cache
+"$CPPROF" report alone.data --no-pager --view tree >report.log || fail "report"
+grep -q "loop at work.c" report.log || fail "no loop was found"
+[ -z "$(find cache -type f)" ] || fail "--no-cache leaves something"
+resolved mixed.raw one.data --no-cache --threads 1
+same alone.data one.data "another number of threads"
+for turn in cold warm damaged; do
+	resolved mixed.raw $turn.data
+	same alone.data $turn.data "a $turn store"
+	ls cache/cpprof/maps-* cache/cpprof/sampled-* >/dev/null || fail "nothing is kept"
+	for entry in cache/cpprof/*; do
+		[ $turn = warm ] && printf '\1\2\3\4' | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null
+	done
+done
+
+# A store that another profile of the program has filled: what is shown of the program is the same.
+shown() {
+	"$CPPROF" report "$1" --no-pager --view tree >"$2" || fail "report $1"
+}
+shown alone.data alone.txt
+rm -rf cache/cpprof
+resolved plain.raw plain.data
+resolved mixed.raw after.data
+shown after.data after.txt
+same alone.txt after.txt "a store that knows another profile"
+resolved plain.raw again.data
+shown plain.data plain.txt
+shown again.data again.txt
+same plain.txt again.txt "a store that knows more"
+exit 0

@@ -289,12 +289,15 @@ static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size
 }
 
 /* What the walk of a sample's stack says of the next ones. */
-static void tell_source(void *context, const struct event *event, uint64_t reach, enum stack_end end)
+static void tell_source(void *context, const struct event *event, const struct stack_use *use)
 {
 	struct source *source = context;
 
-	perf_source_stack_used(source, event, reach, end == STACK_SNAPSHOT_ENDED);
-	if (end == STACK_NO_IMAGE)
+	struct perf_stack_use memory = { .reach = use->reach,
+					 .elsewhere = use->elsewhere,
+					 .is_cut_off = use->end == STACK_SNAPSHOT_ENDED };
+	perf_source_stack_used(source, event, &memory);
+	if (use->end == STACK_NO_IMAGE)
 		perf_source_look_again(source, event->pid);
 }
 

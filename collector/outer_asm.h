@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * outer_asm: BPF instructions, one function each. Private to outer_program.c.
+ * outer_asm: BPF instructions, one function each, and what the parts of the program share. Private to outer_program.c
+ * and outer_page.c.
  */
 #pragma once
 
 #include "collector/outer_program.h"
+#include "collector/outer_stack.h"
 
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
 
@@ -99,3 +101,36 @@ static inline void land(struct outer_program *p, size_t from)
 {
 	p->code.at[from].off = (int16_t)(p->code.n - from - 1);
 }
+
+/* r0 = the CPU's value of the map, its key zero at FP + key; leaves the function if there is none. */
+static inline void lookup_own(struct outer_program *p, int map, int key, int32_t result)
+{
+	store_zero(p, FP, key);
+	set_map(p, R1, map);
+	move(p, R2, FP);
+	alu_imm(p, BPF_ADD, R2, key);
+	call(p, BPF_FUNC_map_lookup_elem);
+	size_t found = jump_if_imm(p, BPF_JNE, R0, 0);
+	leave(p, result);
+	land(p, found);
+}
+
+/* r1 = context, r4 = data, r5 = its size: into this CPU's ring. */
+static inline void output(struct outer_program *p, const struct outer_maps *maps)
+{
+	set_map(p, R2, maps->output);
+	set_wide(p, R3, 0, BPF_F_CURRENT_CPU);
+	call(p, BPF_FUNC_perf_event_output);
+}
+
+enum cpu { CPU_WINDOW = 0, CPU_WRITTEN = 8 };
+enum thread { THREAD_START = 0, THREAD_END = 8 };
+
+/* What the entry function hands to the loop over pages, on its stack. */
+enum loop { LOOP_CONTEXT = 0, LOOP_FIRST = 8, LOOP_N = 16, LOOP_THREAD = 24, LOOP_SIZE = 32 };
+
+#define PAGE_SHIFT 12
+_Static_assert(1 << PAGE_SHIFT == OUTER_PAGE, "pages are counted by shifting");
+
+/* The function that the loop over pages calls. n_written: pages a CPU may write in one window. */
+void outer_page_make(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written);

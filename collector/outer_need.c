@@ -32,6 +32,7 @@ struct outer_needs {
 	VEC(struct need) threads;
 	VEC(uint32_t) spare;
 	struct map places; /* key -> limit */
+	struct map hints;  /* key -> part of the hint */
 };
 
 struct outer_needs *outer_needs_new(void)
@@ -45,6 +46,7 @@ void outer_needs_free(struct outer_needs *needs)
 		return;
 	map_done(&needs->by_tid);
 	map_done(&needs->places);
+	map_done(&needs->hints);
 	vec_done(&needs->threads);
 	vec_done(&needs->spare);
 	free(needs);
@@ -73,7 +75,7 @@ static bool set_limit(struct need *need, uint32_t limit, struct outer_limit *ret
 		return false;
 	need->limit = limit;
 	need->has_limit = true;
-	*ret = (struct outer_limit){ need->thread, limit };
+	*ret = (struct outer_limit){ .key = need->thread, .n_pages = limit };
 	return true;
 }
 
@@ -122,13 +124,31 @@ static bool note_place(struct outer_needs *needs, struct need *need, const struc
 	if (needs->places.n >= PLACES_MAX)
 		map_done(&needs->places);
 	map_put(&needs->places, key, limit);
-	*ret = (struct outer_limit){ key, limit };
+	*ret = (struct outer_limit){ .key = key, .n_pages = limit };
 	return known != limit;
+}
+
+/* Each is told once. */
+static bool note_hint(struct outer_needs *needs, const struct outer_use *use, struct outer_limit *ret)
+{
+	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */
+
+	if (!use->hint || map_find(&needs->hints, use->place) == value)
+		return false;
+	if (needs->hints.n >= PLACES_MAX) {
+		map_done(&needs->hints);
+		needs->hints = (struct map){ 0 };
+	}
+	map_put(&needs->hints, use->place, value);
+	*ret = (struct outer_limit){ .key = use->place, .hint = use->hint };
+	return true;
 }
 
 bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
 		      struct outer_limit *ret)
 {
+	if (note_hint(needs, use, ret))
+		return true;
 	struct need *need = need_of(needs, tid);
 
 	if (use->thread)

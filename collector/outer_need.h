@@ -30,6 +30,11 @@ struct outer_needs;
 struct outer_needs *outer_needs_new(void);
 void outer_needs_free(struct outer_needs *needs);
 
+/*
+ * Copying begins behind the snapshot, but for places of which a hint says otherwise: it begins at the address that
+ * stands in the word the hint names. A signal's frame on a stack of its own tells there which stack it has interrupted.
+ */
+
 /* Of one walk. */
 struct outer_use {
 	uint64_t thread; /* as the kernel names it; 0 = nothing was copied */
@@ -37,12 +42,15 @@ struct outer_use {
 	uint32_t n_copied; /* pages */
 	uint32_t n_needed; /* of those, counted from the first */
 	bool is_cut_off;   /* the walk would have needed more */
+	uint64_t place;    /* its key; of a hint */
+	uint64_t hint;     /* that would have helped the walk; 0 = none */
 };
 struct outer_limit {
 	uint64_t key;
 	uint32_t n_pages;
+	uint64_t hint; /* 0: it is a limit; else the hint for that place */
 };
-/* True if there is a new limit. */
+/* True if there is a new limit, or a new hint. */
 bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
 		      struct outer_limit *ret);
 /* The thread is gone. True if it had a limit, which must not hold for the next one of its number: ret_key is

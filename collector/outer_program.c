@@ -8,175 +8,7 @@
 #include "collector/outer_need.h"
 #include "collector/outer_stack.h"
 
-#define WORDS (OUTER_PAGE / 8)
-#define PAGE_SHIFT 12
-_Static_assert(1 << PAGE_SHIFT == OUTER_PAGE, "pages are counted by shifting");
-
-/* r0 = the CPU's value of the map, its key zero at FP + key; leaves the function if there is none. */
-static void lookup_own(struct outer_program *p, int map, int key, int32_t result)
-{
-	store_zero(p, FP, key);
-	set_map(p, R1, map);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, key);
-	call(p, BPF_FUNC_map_lookup_elem);
-	size_t found = jump_if_imm(p, BPF_JNE, R0, 0);
-	leave(p, result);
-	land(p, found);
-}
-
-/* r1 = context, r4 = data, r5 = its size: into this CPU's ring. */
-static void output(struct outer_program *p, const struct outer_maps *maps)
-{
-	set_map(p, R2, maps->output);
-	set_wide(p, R3, 0, BPF_F_CURRENT_CPU);
-	call(p, BPF_FUNC_perf_event_output);
-}
-
-enum cpu { CPU_WINDOW = 0, CPU_WRITTEN = 8 };
-enum thread { THREAD_START = 0, THREAD_END = 8 };
-
-/* ---- one page ------------------------------------------------------------------------------- */
-
-/* What the entry function hands to the loop over pages, on its stack. */
-enum loop { LOOP_CONTEXT = 0, LOOP_FIRST = 8, LOOP_N = 16, LOOP_THREAD = 24, LOOP_SIZE = 32 };
-/* The page function's own stack. */
-enum page_slot {
-	PAGE_LOOP = -8,
-	PAGE_INDEX = -16,
-	PAGE_ADDR = -24,
-	PAGE_THREAD = -32,
-	PAGE_HASH = -40,
-	PAGE_ZERO = -48
-};
-#define PAGE_KEY PAGE_THREAD /* thread and address */
-
-/* r0 = hash of the page at r6 + OUTER_PAGE_HEADER; outer_hash() in instructions. */
-static void hash_page(struct outer_program *p)
-{
-	static const int lanes[OUTER_LANES] = { R2, R3, R4, R5 };
-
-	set_wide(p, R9, 0, OUTER_FACTOR);
-	for (int i = 0; i < OUTER_LANES; i++)
-		set(p, lanes[i], i + 1);
-	for (int i = 0; i < WORDS; i++) {
-		int lane = lanes[i % OUTER_LANES];
-		load(p, R1, R6, OUTER_PAGE_HEADER + 8 * i);
-		alu(p, BPF_XOR, lane, R1);
-		emit(p, BPF_ALU | BPF_END | BPF_TO_BE, lane, 0, 0, 64);
-		alu(p, BPF_MUL, lane, R9);
-	}
-	set(p, R0, 0);
-	for (int i = 0; i < OUTER_LANES + 2;
-	     i++) { /* two rounds more, so that the last words reach all bits */
-		if (i < OUTER_LANES)
-			alu(p, BPF_XOR, R0, lanes[i]);
-		emit(p, BPF_ALU | BPF_END | BPF_TO_BE, R0, 0, 0, 64);
-		alu(p, BPF_MUL, R0, R9);
-	}
-}
-
-/* Into the outline: what page r1 holds, and that it was read. */
-static void note_page(struct outer_program *p, const struct outer_maps *maps)
-{
-	store(p, FP, PAGE_HASH, R0);
-	lookup_own(p, maps->outline, PAGE_ZERO, 1);
-	load(p, R1, FP, PAGE_INDEX);
-	alu_imm(p, BPF_AND, R1, OUTER_PAGES_MAX - 1);
-	alu_imm(p, BPF_LSH, R1, 3);
-	alu(p, BPF_ADD, R0, R1);
-	load(p, R1, FP, PAGE_HASH);
-	store(p, R0, OUTER_OUTLINE_HEADER, R1);
-	load(p, R1, FP, PAGE_INDEX);
-	alu_imm(p, BPF_ADD, R1, 1);
-	load(p, R2, FP, PAGE_LOOP);
-	store(p, R2, LOOP_N, R1);
-}
-
-/* Leaves the function if the page is as it was when it was last written. */
-static void skip_known(struct outer_program *p, const struct outer_maps *maps)
-{
-	set_map(p, R1, maps->known);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, PAGE_KEY);
-	call(p, BPF_FUNC_map_lookup_elem);
-	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
-	load(p, R1, R0, 0);
-	load(p, R2, FP, PAGE_HASH);
-	size_t differs = jump_if(p, BPF_JNE, R1, R2);
-	leave(p, 0);
-	land(p, is_new);
-	land(p, differs);
-}
-
-/* Leaves the function if this CPU has written all it may for now. */
-static void keep_to_limit(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written)
-{
-	lookup_own(p, maps->cpu, PAGE_ZERO, 1);
-	load(p, R1, R0, CPU_WRITTEN);
-	size_t may = jump_if_imm(p, BPF_JLT, R1, (int32_t)n_written);
-	leave(p, 0);
-	land(p, may);
-	alu_imm(p, BPF_ADD, R1, 1);
-	store(p, R0, CPU_WRITTEN, R1);
-}
-
-/* A page that found no room in the ring is not known: it will be tried again. */
-static void write_page(struct outer_program *p, const struct outer_maps *maps)
-{
-	set_wide(p, R1, 0, OUTER_MAGIC_PAGE);
-	store(p, R6, 0, R1);
-	load(p, R1, FP, PAGE_ADDR);
-	store(p, R6, 8, R1);
-	load(p, R1, FP, PAGE_HASH);
-	store(p, R6, 16, R1);
-	load(p, R1, FP, PAGE_LOOP);
-	load(p, R1, R1, LOOP_CONTEXT);
-	move(p, R4, R6);
-	set(p, R5, OUTER_PAGE_RECORD);
-	output(p, maps);
-	size_t failed = jump_if_imm(p, BPF_JNE, R0, 0);
-	set_map(p, R1, maps->known);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, PAGE_KEY);
-	move(p, R3, FP);
-	alu_imm(p, BPF_ADD, R3, PAGE_HASH);
-	set(p, R4, BPF_ANY);
-	call(p, BPF_FUNC_map_update_elem);
-	land(p, failed);
-}
-
-/* r1 = number of the page, r2 = the loop. 0: go on. A page that is not in memory (never written, or paged
- * out) is a hole. */
-static void make_page_function(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written)
-{
-	store(p, FP, PAGE_LOOP, R2);
-	store(p, FP, PAGE_INDEX, R1);
-	load(p, R3, R2, LOOP_FIRST);
-	alu_imm(p, BPF_LSH, R1, PAGE_SHIFT);
-	alu(p, BPF_ADD, R3, R1);
-	store(p, FP, PAGE_ADDR, R3);
-	load(p, R3, R2, LOOP_THREAD);
-	store(p, FP, PAGE_THREAD, R3);
-	lookup_own(p, maps->page, PAGE_ZERO, 1);
-	move(p, R6, R0);
-	move(p, R1, R6);
-	alu_imm(p, BPF_ADD, R1, OUTER_PAGE_HEADER);
-	set(p, R2, OUTER_PAGE);
-	load(p, R3, FP, PAGE_ADDR);
-	call(p, BPF_FUNC_probe_read_user);
-	size_t is_there = jump_if_imm(p, BPF_JEQ, R0, 0);
-	set(p, R0, OUTER_HOLE);
-	note_page(p, maps);
-	leave(p, 0);
-	land(p, is_there);
-	hash_page(p);
-	note_page(p, maps);
-	skip_known(p, maps);
-	keep_to_limit(p, maps, n_written);
-	write_page(p, maps);
-	leave(p, 0);
-}
+#define SNAPSHOT_PAGES_MAX 16 /* the kernel copies less than 64 KiB */
 
 /* ---- the stack's mapping -------------------------------------------------------------------- */
 
@@ -192,7 +24,14 @@ static void make_mapping_function(struct outer_program *p)
 
 /* ---- the entry ------------------------------------------------------------------------------ */
 
-enum entry_slot { ENTRY_LOOP = -32, ENTRY_SP = -40, ENTRY_ZERO = -48, ENTRY_END = -56, ENTRY_START = -64 };
+enum entry_slot {
+	ENTRY_LOOP = -32,
+	ENTRY_SP = -40,
+	ENTRY_ZERO = -48,
+	ENTRY_END = -56,
+	ENTRY_START = -64,
+	ENTRY_FROM = -72 /* where copying begins */
+};
 
 /* Where struct pt_regs has sp, and how it tells that they are those of user mode. */
 struct machine {
@@ -241,21 +80,29 @@ static void bind(struct outer_program *p, size_t at, unsigned function)
 }
 
 /*
- * r3 = end of the mapping that holds sp, which is remembered; leaves if there is none (a kernel thread), or
- * mappings are being changed just now. Returns the reference to the mapping function.
+ * FP[ENTRY_START], FP[ENTRY_END] = the mapping that holds the address at FP[slot], or the next one; zeros if there
+ * is none (a kernel thread), or mappings are being changed just now. Returns the reference to the mapping function.
  */
-static size_t find_mapping(struct outer_program *p, const struct outer_maps *maps)
+static size_t find_range(struct outer_program *p, int slot)
 {
 	store_zero(p, FP, ENTRY_START);
 	store_zero(p, FP, ENTRY_END);
 	call(p, BPF_FUNC_get_current_task_btf);
 	move(p, R1, R0);
-	load(p, R2, FP, ENTRY_SP);
+	load(p, R2, FP, slot);
 	size_t function = set_function(p, R3);
 	move(p, R4, FP);
 	alu_imm(p, BPF_ADD, R4, ENTRY_START);
 	set(p, R5, 0);
 	call(p, BPF_FUNC_find_vma);
+	return function;
+}
+
+/* r3 = end of the mapping that holds sp, which is remembered; leaves if there is none. */
+static size_t find_mapping(struct outer_program *p, const struct outer_maps *maps)
+{
+	size_t function = find_range(p, ENTRY_SP);
+
 	load(p, R1, FP, ENTRY_SP);
 	load(p, R2, FP, ENTRY_START);
 	load(p, R3, FP, ENTRY_END);
@@ -306,8 +153,8 @@ static void lookup_limit(struct outer_program *p, const struct outer_maps *maps,
 	call(p, BPF_FUNC_map_lookup_elem);
 }
 
-/* r7 = the limit of the place that sp is in, or 0: outer_place_key() in instructions. */
-static void find_place_limit(struct outer_program *p, const struct outer_maps *maps)
+/* FP[slot] = outer_place_key(), in instructions, of the place that sp is in. */
+static void make_place_key(struct outer_program *p, int slot)
 {
 	load(p, R1, FP, ENTRY_SP);
 	alu_imm(p, BPF_RSH, R1, OUTER_PLACE_SHIFT);
@@ -319,7 +166,13 @@ static void find_place_limit(struct outer_program *p, const struct outer_maps *m
 	alu(p, BPF_OR, R1, R2);
 	set_wide(p, R2, 0, 1ull << 63);
 	alu(p, BPF_OR, R1, R2);
-	store(p, FP, ENTRY_START, R1);
+	store(p, FP, slot, R1);
+}
+
+/* r7 = the limit of the place that sp is in, or 0. */
+static void find_place_limit(struct outer_program *p, const struct outer_maps *maps)
+{
+	make_place_key(p, ENTRY_START);
 	set(p, R7, 0);
 	lookup_limit(p, maps, ENTRY_START);
 	size_t has_none = jump_if_imm(p, BPF_JEQ, R0, 0);
@@ -351,15 +204,99 @@ static void find_limit(struct outer_program *p, const struct outer_maps *maps,
 	land(p, is_less);
 }
 
+/*
+ * The word that r7 names, if it lies above sp (the signal's frame is still there), holds the sp of another stack:
+ * FP[ENTRY_FROM] and FP[ENTRY_END] become that stack's. Else they stay; the end is in r9.
+ */
+static size_t follow_word(struct outer_program *p)
+{
+	load(p, R1, FP, ENTRY_SP);
+	size_t is_below = jump_if(p, BPF_JLT, R7, R1);
+	move(p, R1, FP);
+	alu_imm(p, BPF_ADD, R1, ENTRY_ZERO);
+	set(p, R2, 8);
+	move(p, R3, R7);
+	call(p, BPF_FUNC_probe_read_user);
+	size_t is_unread = jump_if_imm(p, BPF_JNE, R0, 0);
+	size_t function = find_range(p, ENTRY_ZERO);
+	load(p, R1, FP, ENTRY_ZERO);
+	load(p, R2, FP, ENTRY_START);
+	load(p, R3, FP, ENTRY_END);
+	size_t is_before = jump_if(p, BPF_JLT, R1, R2);
+	size_t is_behind = jump_if(p, BPF_JGE, R1, R3);
+	store(p, FP, ENTRY_FROM, R1);
+	size_t is_done = jump(p);
+	land(p, is_before);
+	land(p, is_behind);
+	store(p, FP, ENTRY_END, R9);
+	land(p, is_below);
+	land(p, is_unread);
+	land(p, is_done);
+	return function;
+}
+
+/*
+ * FP[ENTRY_FROM] = end of the snapshot, which the kernel breaks off at a page that is not in memory: a stack may
+ * have pages that nobody has touched. r9 = end of the stack.
+ */
+static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
+{
+	size_t is_over[SNAPSHOT_PAGES_MAX], is_missing[SNAPSHOT_PAGES_MAX], n = 0;
+
+	load(p, R7, FP, ENTRY_SP);
+	move(p, R1, R7);
+	alu_imm(p, BPF_ADD, R1, (int32_t)snapshot);
+	store(p, FP, ENTRY_FROM, R1);
+	alu_imm(p, BPF_AND, R7, -OUTER_PAGE);
+	for (; n < snapshot / OUTER_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
+		alu_imm(p, BPF_ADD, R7, OUTER_PAGE);
+		is_over[n] = jump_if(p, BPF_JGE, R7, R9);
+		move(p, R1, FP);
+		alu_imm(p, BPF_ADD, R1, ENTRY_ZERO);
+		set(p, R2, 8);
+		move(p, R3, R7);
+		call(p, BPF_FUNC_probe_read_user);
+		is_missing[n] = jump_if_imm(p, BPF_JNE, R0, 0);
+	}
+	size_t is_whole = jump(p);
+	for (size_t i = 0; i < n; i++)
+		land(p, is_missing[i]);
+	store(p, FP, ENTRY_FROM, R7);
+	for (size_t i = 0; i < n; i++)
+		land(p, is_over[i]);
+	land(p, is_whole);
+}
+
+/* r3 = end of the stack. Sets FP[ENTRY_FROM] and FP[ENTRY_END]. Returns the reference to the mapping function. */
+static size_t find_from(struct outer_program *p, const struct outer_maps *maps, const struct outer_limits *limits)
+{
+	move(p, R9, R3);
+	store(p, FP, ENTRY_END, R3);
+	find_snapshot_end(p, limits->snapshot);
+	lookup_own(p, maps->hinted, ENTRY_ZERO, 1);
+	load(p, R1, R0, 0);
+	size_t has_none = jump_if_imm(p, BPF_JEQ, R1, 0);
+	make_place_key(p, ENTRY_START);
+	set_map(p, R1, maps->hints);
+	move(p, R2, FP);
+	alu_imm(p, BPF_ADD, R2, ENTRY_START);
+	call(p, BPF_FUNC_map_lookup_elem);
+	size_t is_unknown = jump_if_imm(p, BPF_JEQ, R0, 0);
+	load(p, R7, R0, 0);
+	size_t function = follow_word(p);
+	land(p, has_none);
+	land(p, is_unknown);
+	return function;
+}
+
 /* Leaves if the snapshot reaches to the stack's end; else sets up the loop, its count in r1. */
 static void set_up_loop(struct outer_program *p, const struct outer_maps *maps,
 			const struct outer_limits *limits)
 {
-	load(p, R2, FP, ENTRY_SP);
-	alu_imm(p, BPF_ADD, R2, (int32_t)limits->snapshot);
+	load(p, R2, FP, ENTRY_FROM);
 	alu_imm(p, BPF_AND, R2, -OUTER_PAGE);
 	store(p, FP, ENTRY_LOOP + LOOP_FIRST, R2);
-	store(p, FP, ENTRY_END, R3);
+	load(p, R3, FP, ENTRY_END);
 	size_t is_deeper = jump_if(p, BPF_JLT, R2, R3);
 	leave(p, 1);
 	land(p, is_deeper);
@@ -432,6 +369,7 @@ void outer_program_make(struct outer_program *program, const struct isa *isa, co
 	move(p, R6, R1);
 	find_sp(p, isa);
 	size_t mapping = find_end(p, maps);
+	size_t other_mapping = find_from(p, maps, limits);
 	set_up_loop(p, maps, limits);
 	start_window(p, maps);
 	size_t page = set_function(p, R2);
@@ -445,7 +383,8 @@ void outer_program_make(struct outer_program *program, const struct isa *isa, co
 	p->starts[1] = (uint32_t)p->code.n;
 	make_mapping_function(p);
 	p->starts[2] = (uint32_t)p->code.n;
-	make_page_function(p, maps, limits->n_written);
+	outer_page_make(p, maps, limits->n_written);
 	bind(p, mapping, 1);
+	bind(p, other_mapping, 1);
 	bind(p, page, 2);
 }

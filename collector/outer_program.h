@@ -3,7 +3,7 @@
  * outer_program: what runs in the kernel at the moment of a sample, just before the sample is written. It
  * copies what of the thread's stack lies beyond the snapshot.
  *
- * The stack from there to the end of its mapping is read page by page. A page is written into the ring
+ * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is written into the ring
  * only if it differs from what was last written of this thread's page; then an outline says of every page
  * what it holds, by a hash of its bytes. outer_stack puts them together again. Nothing is read later, when
  * the target has moved on.
@@ -27,6 +27,8 @@ struct outer_maps {
 	int limits;  /* 8 -> 8: pages to be read at most, by the keys of outer_need; filled by cpprof */
 	int known;   /* OUTER_KEY_SIZE -> 8: the hash of what was last written of a thread's page */
 	int output;  /* perf event array: where records go */
+	int hints;   /* 8 -> 8: where copying begins, by the keys of outer_need; filled by cpprof */
+	int hinted;  /* one word: is there any hint? */
 };
 #define OUTER_CPU_SIZE 16
 #define OUTER_THREAD_SIZE 16

@@ -20,6 +20,7 @@
 #define KNOWN_PAGES 32768 /* 128 MiB of stack of all threads; those not seen for long are forgotten */
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
+#define KNOWN_HINTS 4096
 #define FIRST_STACKS \
 	(1ull << 35) /* they lie at the top of an address space, as ours does, within so many bytes */
 #define N_FUNCTIONS 3
@@ -35,7 +36,7 @@ static int bpf(int command, union bpf_attr *attr)
 /* ---- maps ----------------------------------------------------------------------------------- */
 
 /* In the order of struct outer_maps. */
-enum { MAP_CPU, MAP_PAGE, MAP_OUTLINE, MAP_THREADS, MAP_LIMITS, MAP_KNOWN, MAP_OUTPUT };
+enum { MAP_CPU, MAP_PAGE, MAP_OUTLINE, MAP_THREADS, MAP_LIMITS, MAP_KNOWN, MAP_OUTPUT, MAP_HINTS, MAP_HINTED };
 
 static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t n)
 {
@@ -57,6 +58,8 @@ static int make_maps(struct perf_outer *outer, uint32_t n_cpus)
 		{ BPF_MAP_TYPE_LRU_HASH, 8, 8, KNOWN_LIMITS },
 		{ BPF_MAP_TYPE_LRU_HASH, OUTER_KEY_SIZE, 8, KNOWN_PAGES },
 		{ BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, n_cpus },
+		{ BPF_MAP_TYPE_LRU_HASH, 8, 8, KNOWN_HINTS },
+		{ BPF_MAP_TYPE_ARRAY, 4, 8, 1 },
 	};
 
 	_Static_assert(ARRAY_LEN(kinds) == ARRAY_LEN(outer->maps), "every map has its kind");
@@ -150,7 +153,8 @@ static int load_program(struct perf_outer *outer, const struct perf_outer_want *
 	const uint64_t n_pages = (want->bytes + OUTER_PAGE - 1) / OUTER_PAGE;
 	const int *fds = outer->maps;
 	const struct outer_maps maps = { fds[MAP_CPU],    fds[MAP_PAGE],  fds[MAP_OUTLINE], fds[MAP_THREADS],
-					 fds[MAP_LIMITS], fds[MAP_KNOWN], fds[MAP_OUTPUT] };
+					 fds[MAP_LIMITS], fds[MAP_KNOWN], fds[MAP_OUTPUT],  fds[MAP_HINTS],
+					 fds[MAP_HINTED] };
 	const struct outer_limits limits = {
 		.snapshot = want->snapshot,
 		.n_pages = (uint32_t)(n_pages < OUTER_PAGES_MAX ? n_pages : OUTER_PAGES_MAX),
@@ -272,4 +276,22 @@ void perf_outer_limit(const struct perf_outer *outer, uint64_t key, const uint32
 
 	if (outer->program >= 0)
 		bpf(n_pages ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
+}
+
+static void put(int map, const void *key, const void *value)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)key, .value = (uintptr_t)value };
+
+	bpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+void perf_outer_hint(const struct perf_outer *outer, uint64_t key, uint64_t hint)
+{
+	const uint32_t first = 0;
+	const uint64_t yes = 1;
+
+	if (outer->program < 0)
+		return;
+	put(outer->maps[MAP_HINTS], &key, &hint);
+	put(outer->maps[MAP_HINTED], &first, &yes);
 }

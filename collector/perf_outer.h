@@ -18,7 +18,7 @@ struct perf_outer_fd {
 
 struct perf_outer {
 	int program; /* descriptors; -1 = none */
-	int maps[7];
+	int maps[9];
 	struct perf_event_attr attr;   /* of the event */
 	VEC(struct perf_outer_fd) fds; /* one a CPU */
 };
@@ -34,9 +34,9 @@ struct perf_outer_want {
 	uint64_t ring_bytes; /* of one of them */
 };
 
-#define PERF_OUTER_NONE                                               \
-	{                                                             \
-		.program = -1, .maps = { -1, -1, -1, -1, -1, -1, -1 } \
+#define PERF_OUTER_NONE                                                       \
+	{                                                                     \
+		.program = -1, .maps = { -1, -1, -1, -1, -1, -1, -1, -1, -1 } \
 	}
 
 /* -EPERM, -EACCES: not ours to do; others: a kernel that cannot. The diag says what was refused. */
@@ -46,3 +46,5 @@ void perf_outer_close(struct perf_outer *outer);
 int perf_outer_attach(const struct perf_outer *outer, int event);
 /* How many pages are copied at most, by the keys of outer_need; NULL: as of any other. */
 void perf_outer_limit(const struct perf_outer *outer, uint64_t key, const uint32_t *n_pages);
+/* Where copying begins of stacks at a place, by the keys and hints of outer_need. */
+void perf_outer_hint(const struct perf_outer *outer, uint64_t key, uint64_t hint);

@@ -472,26 +472,6 @@ int perf_source_raw_close(struct source *source, const char *command_line, struc
 	return raw ? perf_writer_close(raw, source->images, command_line, diag) : 0;
 }
 
-void perf_source_stack_used(struct source *source, const struct event *event, uint64_t reach, bool is_cut_off)
-{
-	struct perf_live *live = live_of(source);
-	const struct sample *sample = &event->sample;
-	struct outer_use use = { .sp = sample->regs.value[source->info.isa->sp],
-				 .n_copied = sample->n_outer,
-				 .is_cut_off = is_cut_off };
-	struct outer_limit limit;
-
-	/* A snapshot that was not filled reached to the stack's end. */
-	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full))
-		return;
-	if (sample->n_outer)
-		use.thread = sample->outer_thread;
-	if (sample->n_outer && reach > sample->outer_start)
-		use.n_needed = (uint32_t)((reach - sample->outer_start + STACK_PAGE - 1) / STACK_PAGE);
-	if (outer_needs_note(live->needs, event->tid, &use, &limit))
-		perf_outer_limit(&live->events.outer, limit.key, &limit.n_pages);
-}
-
 void perf_source_stop(struct source *source)
 {
 	struct perf_live *live = live_of(source);

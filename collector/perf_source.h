@@ -69,11 +69,17 @@ void perf_source_stop(struct source *source);
  */
 void perf_source_look_again(struct source *source, pid_t pid);
 
+/* What a walk has made of the memory that came with its sample. */
+struct perf_stack_use {
+	uint64_t reach;     /* it was read up to here */
+	uint64_t elsewhere; /* the sp of another stack that was wanted stands there; 0 = none was */
+	bool is_cut_off;    /* it ended because there was no more */
+};
 /*
- * A sample's stack has been walked, now or a little later, with memory up to reach, and has ended because there was no more of it, or not.
- * How much is copied beyond the snapshot follows what is needed.
+ * A sample's stack has been walked, now or a little later. How much is copied beyond the snapshot, and from
+ * where on, follows what is needed.
  */
-void perf_source_stack_used(struct source *source, const struct event *event, uint64_t reach, bool is_cut_off);
+void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *use);
 
 struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */

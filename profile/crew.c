@@ -82,7 +82,7 @@ static void tell_walked(void *context, const struct parcel_item *item)
 	const struct crew *crew = context;
 
 	if (crew->options.walked && !builder_has_exited(crew->builder, item->thread))
-		crew->options.walked(crew->options.walked_context, &item->event, item->reach, item->end);
+		crew->options.walked(crew->options.walked_context, &item->event, &item->use);
 }
 
 /* Not while an event is on its way to several workers: what is told may make the source read on. */
@@ -96,9 +96,10 @@ static void take_sample(struct crew *crew, const struct event *event)
 {
 	const struct stack *stack = worker_walk(crew->workers.at[0], event);
 
+	struct stack_use use = { stack->end, stack->reach, stack->elsewhere };
 	builder_sample(crew->builder, event, stack);
 	if (crew->options.walked)
-		crew->options.walked(crew->options.walked_context, event, stack->reach, stack->end);
+		crew->options.walked(crew->options.walked_context, event, &use);
 }
 
 /* Threads get their rows as they come, so this deals them out evenly. */

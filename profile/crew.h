@@ -10,6 +10,7 @@
 #pragma once
 
 #include "profile/builder.h"
+#include "profile/parcel.h"
 
 #define CREW_MAX 64
 
@@ -22,7 +23,7 @@ struct crew_options {
 	struct unwinder_options unwinding;
 	/* A sample's stack has been walked: told on the caller's thread, in crew_event or later, unless the sample's
 	 * thread has ended by then. May be NULL. */
-	void (*walked)(void *context, const struct event *event, uint64_t reach, enum stack_end end);
+	void (*walked)(void *context, const struct event *event, const struct stack_use *use);
 	void *walked_context;
 };
 

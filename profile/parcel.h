@@ -8,12 +8,17 @@
 #include "collector/event.h"
 #include "unwinder/stack.h"
 
+/* What the walk of a sample's stack says of the memory that should come with the next ones. */
+struct stack_use {
+	enum stack_end end;
+	uint64_t reach, elsewhere; /* as in struct stack */
+};
+
 struct parcel_item {
 	struct event event;
 	uint64_t number; /* of the sample, among all */
 	uint32_t thread; /* its row in the profile */
-	enum stack_end end; /* the answer: why its stack ended, and how far it was read */
-	uint64_t reach;
+	struct stack_use use; /* the answer */
 };
 
 struct parcel {

@@ -48,6 +48,8 @@ struct stack {
 	uint32_t n_shared;
 	uint64_t serial, shared_serial;
 	uint64_t reach; /* end of the outermost word of memory that was needed */
+	uint64_t elsewhere; /* of a stack that ended for want of memory: where the sp stands of the part that is missing,
+			     * a stack that a signal with one of its own has interrupted; 0 = it is no other stack */
 };
 
 void stack_clear(struct stack *stack);

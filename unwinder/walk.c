@@ -319,6 +319,17 @@ static bool may_skip(const struct walk *walk, const struct attempt *attempt)
 	return walk->walker->mode != UNWIND_FP || (walk->is_interrupted && attempt->verdict != VERDICT_VALID);
 }
 
+/* A signal that had a stack of its own: is what it has interrupted out of sight? */
+static void note_elsewhere(struct walk *walk, const struct recipe *recipe, const struct attempt *attempt)
+{
+	uint64_t word;
+
+	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
+	    memory_peek(&walk->walker->memory, attempt->step->cfa, 8, &word) != MEMORY_OK)
+		walk->elsewhere =
+			walk->regs->value[recipe->cfa_reg] + (uint64_t)(int64_t)recipe->cfa_offset;
+}
+
 static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -329,6 +340,7 @@ static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
 	walk->has_guessed |= recipe->witness == WITNESS_FP && may_skip(walk, attempt);
+	note_elsewhere(walk, recipe, attempt);
 	walk->is_interrupted = recipe->is_signal_frame;
 	walk->regs = &attempt->step->regs;
 	walk->here = attempt->caller;
@@ -406,6 +418,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->memory);
 	ret->end = run(&walk);
 	ret->reach = walker->memory.reach;
+	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;
 	if (has_memory)
 		recalls_end(walker->recalls, sample, walk.has_jit, ret);
 }

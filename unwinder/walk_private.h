@@ -18,6 +18,7 @@ struct walk {
 	bool has_jit;                  /* a frame's code is in no file */
 	bool can_recall;               /* something is remembered of this thread's last stack */
 	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
+	uint64_t elsewhere;            /* where the sp of an interrupted stack that was not copied stands; 0 = none */
 };
 
 /* What is known of a pc. Valid until the next call with another pc. */

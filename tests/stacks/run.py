@@ -24,8 +24,10 @@ NO_TABLES = "-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-ta
 NO_LIBC = "no static C library"
 MIN_SAMPLES = 150  # fewer say nothing
 
-# need: programs; build, run: shell; ends: what at least `percent` of the samples end with; lacks: why it may not build
-Case = namedtuple("Case", "name need build run percent ends lacks", defaults=(99, ("complete",), None))
+# need: programs; build, run: shell; ends: what at least `percent` of the samples end with; lacks: why it may not build;
+# bare: the same where nothing is copied beyond the kernel's snapshot
+Case = namedtuple("Case", "name need build run percent ends lacks bare", defaults=(99, ("complete",), None, None))
+Bare = namedtuple("Bare", "percent ends")
 
 
 class Skip(Exception):
@@ -58,8 +60,11 @@ QUICK = [
            after="strip -s {name} && python3 " + os.path.abspath(__file__) + " --without-sections {name}"),
     c_case("children", "", "children.c"),
     c_case("handler", "", "handlers.c"),
-    # The handler's stack is copied with a sample, the interrupted one is another: the stack ends behind the signal's frame.
-    c_case("handler-alternate", "", "handlers.c", "./{name} alternate", ends=("bad_read", "snapshot_ended")),
+    # The interrupted stack is another than the handler's. Where memory beyond the snapshot is copied, it is too, as soon as
+    # a walk has shown where it is: that takes cpprof some of the program's time. Else stacks end behind the signal's frame.
+    c_case("handler-alternate", "", "handlers.c", "./{name} alternate 1.5", percent=50,
+           bare=Bare(99, ("bad_read", "snapshot_ended"))),
+    c_case("holes", "-pthread", "holes.c", bare=Bare(99, ("bad_read", "snapshot_ended"))),
     # In the switch itself, between two stacks, there is no telling.
     c_case("coroutines", "", "coroutines.c", percent=98),
     c_case("coroutines-no-tables", NO_TABLES, "coroutines.c", percent=98),
@@ -123,7 +128,14 @@ def measure(case, folder):
     return json.loads(report.stdout)["quality"]["by_end"]
 
 
+def is_bare():
+    """May nothing be copied here beyond the kernel's snapshot?"""
+    return "stacks end with the snapshot" in shell(f"{CPPROF} record -v -o /dev/null -- true", "/").stderr
+
+
 def judge(case):
+    if case.bare and is_bare():
+        case = case._replace(percent=case.bare.percent, ends=case.bare.ends)
     with tempfile.TemporaryDirectory(prefix="cpprof_stacks.") as folder:
         ends = measure(case, folder)
     total = sum(ends.values())

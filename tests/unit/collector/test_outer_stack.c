@@ -191,7 +191,7 @@ static uint64_t last_key;
 static int limit_after(struct outer_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
 		       bool is_cut_off)
 {
-	struct outer_use use = { THREAD, SP, n_copied, n_needed, is_cut_off };
+	struct outer_use use = { .thread = THREAD, .sp = SP, .n_copied = n_copied, .n_needed = n_needed, .is_cut_off = is_cut_off };
 	struct outer_limit limit = { 0 };
 	int last = -1;
 
@@ -261,6 +261,22 @@ TEST(outer_need_of_a_deep_stack_stays)
 	struct outer_needs *needs = outer_needs_new();
 
 	CHECK_EQ(limit_after(needs, 5000, 700, 690, false), -1);
+	outer_needs_free(needs);
+}
+
+TEST(outer_need_tells_each_hint_once)
+{
+	struct outer_needs *needs = outer_needs_new();
+	struct outer_use use = { .sp = SP, .place = outer_place_key(THREAD, SP), .hint = 0x7008 };
+	struct outer_limit limit = { 0 };
+
+	CHECK(outer_needs_note(needs, 7, &use, &limit));
+	CHECK_EQ(limit.key, use.place);
+	CHECK_EQ(limit.hint, 0x7008);
+	CHECK(!outer_needs_note(needs, 7, &use, &limit));
+	use.hint = 0x9008;
+	CHECK(outer_needs_note(needs, 7, &use, &limit));
+	CHECK_EQ(limit.hint, 0x9008);
 	outer_needs_free(needs);
 }
 

@@ -171,13 +171,13 @@ struct echo {
 	uint64_t n, last_ns[11];
 };
 
-static void hear(void *context, const struct event *event, uint64_t reach, enum stack_end end)
+static void hear(void *context, const struct event *event, const struct stack_use *use)
 {
 	struct echo *echo = context;
 	uint64_t *last_ns = &echo->last_ns[event->tid - 100];
 
-	CHECK_EQ(end, STACK_NO_IMAGE);
-	CHECK_EQ(reach, 0);
+	CHECK_EQ(use->end, STACK_NO_IMAGE);
+	CHECK_EQ(use->reach, 0);
 	CHECK_EQ(event->sample.stack.len, 512);
 	CHECK(event->time_ns > *last_ns);
 	*last_ns = event->time_ns;

@@ -243,6 +243,33 @@ TEST(walk_finds_x30_live_again_behind_a_signal)
 	scene_done(&s);
 }
 
+TEST(walk_says_where_a_signal_with_a_stack_of_its_own_has_its_other_stack)
+{
+	struct scene s = scene();
+	uint64_t words[110] = { 0 };
+	uint64_t *saved = words + (128 + 184) / 8;
+
+	saved[30] = BIAS + OUTER_CALLS;
+	saved[31] = STACK + 0x100000;
+	saved[32] = BIAS + LEAF;
+	walk(&s, LEAF, BIAS + TRAMPOLINE, words, ARRAY_LEN(words));
+	CHECK_END(&s, STACK_BAD_READ, 4);
+	CHECK_EQ(s.stack.elsewhere, STACK + 128 + 184 + 8 * 31);
+
+	/* The same, where that stack was copied too. */
+	uint64_t page[STACK_PAGE / 8] = { 0 };
+	struct stack_page pages = { (const uint8_t *)page, 1 };
+	page[1] = BIAS + START_CALLS;
+	saved[31] = 0xffffd0000000;
+	s.event.sample.outer = &pages;
+	s.event.sample.n_outer = 1;
+	s.event.sample.outer_start = 0xffffd0000000;
+	walk(&s, LEAF, BIAS + TRAMPOLINE, words, ARRAY_LEN(words));
+	CHECK_END(&s, STACK_COMPLETE, 5);
+	CHECK_EQ(s.stack.elsewhere, 0);
+	scene_done(&s);
+}
+
 TEST(walk_leaves_the_head_of_the_plt_before_and_behind_its_push)
 {
 	struct scene s = scene();

@@ -4,13 +4,15 @@
  *
  * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
  * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. A file
- * without symbols and unwind entries is one gap; of a large one, what lies around the pc is searched.
+ * without symbols and unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is
+ * larger still all is searched or nothing: who cannot wait for that asks first.
  */
 #include "binary/function_private.h"
 
 #define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
 #define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
-#define WINDOW_REACH (512u << 10) /* ... and so much is searched on either side */
+#define WINDOW_REACH (256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
+#define MAX_WINDOWS (64u << 20)   /* bytes of text beyond which windows would be too many: their evidence overlaps */
 
 static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 {
@@ -29,8 +31,14 @@ static uint64_t text_size(const struct functions *functions)
 	return size;
 }
 
+bool functions_find_takes_long(const struct functions *functions)
+{
+	return text_size(functions) > MAX_WINDOWS;
+}
+
 static struct vaddr_range clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
 {
+	vaddr &= ~UINT64_C(15);
 	if (range.start + reach < vaddr)
 		range.start = vaddr - reach;
 	if (range.end > vaddr && range.end - vaddr > reach)
@@ -72,15 +80,27 @@ static struct vaddr_range gap_around(const struct functions *functions, const st
 	return gap;
 }
 
+/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two. */
+static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
+{
+	uint64_t step = functions->isa->min_insn;
+
+	while (window.start > gap.start && !functions_is_called(functions, window.start))
+		window.start -= step < window.start - gap.start ? step : window.start - gap.start;
+	while (window.end < gap.end && !functions_is_called(functions, window.end))
+		window.end += step;
+	return window;
+}
+
 /* What was searched before is left out. */
 static struct vaddr_range window_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct vaddr_range window = gap_around(functions, text, vaddr);
+	struct vaddr_range gap = gap_around(functions, text, vaddr), window = gap;
 
 	if (text_size(functions) > MAX_WHOLE)
-		window = clip(window, vaddr, WINDOW_REACH);
+		window = snap(functions, clip(gap, vaddr, EVIDENCE_REACH), clip(gap, vaddr, WINDOW_REACH));
 	else if (!has_frames) /* a few symbols split it, and which calls come back is found out for all at once */
 		window = (struct vaddr_range){ 0, UINT64_MAX };
 	for (size_t i = 0; i < p->inferred.n; i++) {
@@ -102,9 +122,13 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 
 	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
 		return index;
-	struct vaddr_range window = window_around(functions, text, vaddr);
-	functions_look_around(functions, vaddr);
-	functions_discover(functions, window);
-	vec_push(&p->inferred, window);
+	if (functions_find_takes_long(functions)) {
+		functions_survey(functions);
+	} else {
+		functions_look_around(functions, vaddr);
+		struct vaddr_range window = window_around(functions, text, vaddr);
+		functions_discover(functions, window);
+		vec_push(&p->inferred, window);
+	}
 	return functions_index(functions, vaddr);
 }

@@ -326,8 +326,13 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 
 	pthread_mutex_lock(&naming->lock);
 	struct functions *functions = functions_of(naming);
-	if (functions && image_is_code(naming->options.image, vaddr))
+	if (functions && image_is_code(naming->options.image, vaddr)) {
+		index = functions_index(functions, vaddr);
+		bool is_stated = index != FUNCTION_NONE && !function_is_inferred(&functions->at[index]);
+		if (!is_stated && naming->frames && frames_count(naming->frames) == 0) /* there is time, and all of it is one gap */
+			functions_survey(functions);
 		index = functions_find(functions, vaddr);
+	}
 	if (index != FUNCTION_NONE)
 		*ret = functions->at[index];
 	pthread_mutex_unlock(&naming->lock);

@@ -245,6 +245,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	if (!analysis->functions)
 		open_index(analysis);
 
+	is_alone &= !functions_find_takes_long(analysis->functions); /* a sample waits */
 	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
 		return gap_recipe(analysis, vaddr, is_alone, ret_function);

@@ -254,6 +254,64 @@ FILE *compress_stream(FILE *to, enum compress_kind kind)
 	return stream;
 }
 
+struct decompressor {
+	z_stream z;
+	FILE *from;
+	bool is_between; /* members: the input may end here */
+	uint8_t in[STREAM_CHUNK];
+};
+
+/* False if there is nothing more to unpack. */
+static bool pull_in(struct decompressor *d)
+{
+	if (d->z.avail_in == 0) {
+		d->z.next_in = d->in;
+		d->z.avail_in = (uInt)fread(d->in, 1, sizeof(d->in), d->from);
+	}
+	return d->z.avail_in > 0;
+}
+
+static ssize_t decompressor_read(void *cookie, char *bytes, size_t len)
+{
+	struct decompressor *d = cookie;
+
+	d->z.next_out = (uint8_t *)bytes;
+	d->z.avail_out = (uInt)(len < STREAM_CHUNK ? len : STREAM_CHUNK);
+	for (uInt room = d->z.avail_out; d->z.avail_out == room;) {
+		if (!pull_in(d))
+			return d->is_between && !ferror(d->from) ? 0 : -1;
+		if (d->is_between && inflateReset(&d->z) != Z_OK)
+			return -1;
+		int status = inflate(&d->z, Z_NO_FLUSH);
+		if (status != Z_OK && status != Z_STREAM_END)
+			return -1;
+		d->is_between = status == Z_STREAM_END;
+	}
+	return (ssize_t)((uint8_t *)d->z.next_out - (uint8_t *)bytes);
+}
+
+static int decompressor_close(void *cookie)
+{
+	struct decompressor *d = cookie;
+
+	inflateEnd(&d->z);
+	free(d);
+	return 0;
+}
+
+FILE *decompress_stream(FILE *from)
+{
+	struct decompressor *d = alloc_zero(1, sizeof(*d));
+	const cookie_io_functions_t functions = { .read = decompressor_read, .close = decompressor_close };
+
+	d->from = from;
+	if (inflateInit2(&d->z, 15 + 32) != Z_OK) { /* 32: accept a zlib or a gzip header */
+		free(d);
+		return NULL;
+	}
+	return fopencookie(d, "r", functions);
+}
+
 uint32_t compress_crc32(struct bytes in)
 {
 	return (uint32_t)crc32_z(0, in.at, in.len);

@@ -30,6 +30,11 @@ int compress_zstd(struct bytes in, int level, struct buffer *ret);
  */
 enum compress_kind { COMPRESS_GZIP, COMPRESS_DEFLATE };
 FILE *compress_stream(FILE *to, enum compress_kind kind);
+/*
+ * A stream of what a gzip or zlib stream unpacks to; several members follow each other. Damaged or cut off is a read
+ * error (ferror). Closing it leaves `from` open.
+ */
+FILE *decompress_stream(FILE *from);
 
 /* The CRC-32 of gzip, which debug links use too. */
 uint32_t compress_crc32(struct bytes in);

@@ -2,8 +2,10 @@
 #include "base/json_reader.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 
 void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
@@ -11,9 +13,57 @@ void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
 	*r = (struct json_reader){ .input = reader_of(bytes), .is_stream = is_stream };
 }
 
+/* ---- the window ---------------------------------------------------------------------------------- */
+
+#define WINDOW (256u << 10)
+#define WINDOW_MAX (64u << 20) /* no name is that long */
+#define CUT 8                  /* bytes: a word or a character is shorter, one that is cut ends so near */
+#define LOW 4096               /* bytes left at which more is read: longer values are tried again */
+
+/* Reads on until the window is full; it grows if what is in it is one value. False if there is no more, or no room. */
+static bool refill(struct json_reader *r)
+{
+	size_t left = reader_left(&r->input);
+
+	if (left > r->window_size / 2) {
+		if (r->window_size >= WINDOW_MAX)
+			return false;
+		size_t at = (size_t)(r->input.at - r->window);
+		r->window_size *= 2;
+		r->window = alloc_resize(r->window, r->window_size, 1);
+		r->input.at = r->window + at;
+	}
+	r->passed += (uint64_t)(r->input.at - r->window);
+	memmove(r->window, r->input.at, left);
+	size_t got = fread(r->window + left, 1, r->window_size - left, r->from);
+	r->input = reader_of((struct bytes){ r->window, left + got });
+	return got > 0;
+}
+
+void json_reader_init_stream(struct json_reader *r, FILE *from)
+{
+	*r = (struct json_reader){ .from = from, .window_size = WINDOW };
+	r->window = alloc_resize(NULL, WINDOW, 1);
+	r->input = reader_of((struct bytes){ r->window, 0 });
+	refill(r);
+}
+
+void json_reader_done(struct json_reader *r)
+{
+	free(r->window);
+	r->window = NULL;
+}
+
+bool json_reader_starts(const struct json_reader *r, const char *text)
+{
+	size_t len = strlen(text);
+
+	return reader_left(&r->input) >= len && memcmp(r->input.at, text, len) == 0;
+}
+
 uint64_t json_reader_offset(const struct json_reader *r)
 {
-	return reader_offset(&r->input);
+	return r->passed + reader_offset(&r->input);
 }
 
 static enum json_event bad(struct json_reader *r, const char *why)
@@ -188,7 +238,7 @@ static enum json_event read_member(struct json_reader *r)
 	return r->is_object[top] ? read_name(r) : read_value(r);
 }
 
-enum json_event json_reader_next(struct json_reader *r)
+static enum json_event next(struct json_reader *r)
 {
 	skip_space(r);
 	if (r->wants_value)
@@ -200,6 +250,26 @@ enum json_event json_reader_next(struct json_reader *r)
 	if (r->has_value && !r->is_stream)
 		return bad(r, "something follows the document");
 	return read_value(r);
+}
+
+/* What reaches the end of the window may go on behind it: it is read again with more of it. */
+enum json_event json_reader_next(struct json_reader *r)
+{
+	if (!r->from)
+		return next(r);
+	if (reader_left(&r->input) < LOW)
+		refill(r);
+	for (;;) {
+		struct json_reader before = *r;
+		enum json_event event = next(r);
+		if (reader_left(&r->input) > (event == JSON_BAD ? CUT : 0))
+			return event;
+		*r = before;
+		if (refill(r))
+			continue;
+		event = next(r);
+		return ferror(r->from) ? bad(r, "the rest cannot be read") : event;
+	}
 }
 
 bool json_reader_skip(struct json_reader *r, enum json_event first)

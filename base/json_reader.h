@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_reader: JSON as a stream of events, from bytes in memory. Nothing is built: a document of any
- * size is read in memory of its nesting. Strict: what RFC 8259 does not allow is refused with its offset.
+ * json_reader: JSON as a stream of events, from bytes in memory or from a stream, of which a window is kept. Nothing
+ * is built: a document of any size is read in memory of its nesting. Strict: what RFC 8259 does not allow is refused
+ * with its offset.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 
@@ -34,11 +36,20 @@ struct json_reader {
 	bool wants_value;                 /* a name was read */
 	bool has_value;                   /* the document has begun */
 	bool is_stream;                   /* values may follow each other, as in ndjson */
+	FILE *from;                       /* NULL: all of it is in memory */
+	uint8_t *window;
+	size_t window_size;
+	uint64_t passed;                  /* bytes before the window */
 	const char *why;
-	struct bytes text;                /* of a string or name: as written, escapes and all; of a number: its digits */
+	struct bytes text;                /* of a string or name: as written, escapes and all; of a number: its digits; until the next event */
 };
 
 void json_reader_init(struct json_reader *reader, struct bytes bytes, bool is_stream);
+/* The stream stays the caller's; json_reader_done afterwards. */
+void json_reader_init_stream(struct json_reader *reader, FILE *from);
+void json_reader_done(struct json_reader *reader);
+/* Does what is still to be read begin like this? */
+bool json_reader_starts(const struct json_reader *reader, const char *text);
 enum json_event json_reader_next(struct json_reader *reader);
 /* Skips the value whose first event was just read. False if it is bad. */
 bool json_reader_skip(struct json_reader *reader, enum json_event first);

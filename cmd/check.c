@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -16,12 +15,12 @@
 static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
 			    "and that samples, values, threads and timeline agree. Exit 0 if all do.";
 
-static int check_json(const char *path, struct bytes bytes)
+static int check_json(const char *path, FILE *file)
 {
 	struct json_findings found;
 	struct diag diag = { 0 };
 
-	if (json_check(bytes, path, &found, &diag) < 0)
+	if (json_check_file(file, path, &found, &diag) < 0)
 		return cmd_fail(&diag);
 	printf("%s: whole: a %s of %llu nodes, %llu frames, %llu threads, %llu samples\n", path, found.is_stream ? "stream" : "document",
 	       (unsigned long long)found.nodes, (unsigned long long)found.frames, (unsigned long long)found.threads,
@@ -29,17 +28,15 @@ static int check_json(const char *path, struct bytes bytes)
 	return EXIT_OK;
 }
 
-/* Maps the file; NULL if it is none, or not one that can be mapped. */
-static void *map_file(const char *path, size_t *ret_len)
+/* NULL if it is not a file that can be read twice. */
+static FILE *open_file(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return NULL;
-	*ret_len = (size_t)st.st_size;
-	void *map = mmap(NULL, *ret_len, PROT_READ, MAP_PRIVATE, fd, 0);
-	return map == MAP_FAILED ? NULL : map;
+	return fdopen(TAKE_FD(fd), "r");
 }
 
 static int check_profile(const char *path)
@@ -59,18 +56,9 @@ static int check_profile(const char *path)
 
 static int check_file(const char *path)
 {
-	size_t len = 0;
-	void *map = map_file(path, &len);
-	struct bytes bytes = { map, len };
-	int code;
+	CLEANUP(fclosep) FILE *file = open_file(path);
 
-	if (map && json_looks_like(bytes))
-		code = check_json(path, bytes);
-	else
-		code = check_profile(path);
-	if (map)
-		munmap(map, len);
-	return code;
+	return file && json_check_looks_like(file) ? check_json(path, file) : check_profile(path);
 }
 
 int cmd_check(int argc, char **argv)

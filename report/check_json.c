@@ -2,100 +2,38 @@
 #include "report/check_json.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compress.h"
-#include "base/json_reader.h"
+#include "report/json_checker.h"
 #include "report/json_sections.h"
 
-#define GZIP_LIMIT (8ull << 30)
-#define MAX_METRICS 64
-
-/* Every column we know: how long it is and the greatest number in it. Others are skipped: minor versions add. */
-enum column_id {
-	FRAME_NAME, FRAME_LINKAGE, FRAME_MODULE, FRAME_FILE, FRAME_LINE, FRAME_KIND,
-	NODE_PARENT, NODE_FRAME, NODE_RELATION, NODE_CALL_FILE, NODE_CALL_LINE,
-	POINT_NODE, POINT_FILE, POINT_METRIC, POINT_VALUE,
-	PROCESS_PID, PROCESS_COMM, THREAD_PROCESS, THREAD_TID, THREAD_NAME,
-	VALUE_THREAD, VALUE_NODE, VALUE_METRIC, VALUE_VALUE, TIME_THREAD, TIME_BIN, TIME_VALUE,
-	N_COLUMNS,
-};
-
-enum thing { NOTHING, STRINGS, MODULES, FRAMES, NODES, PROCESSES, THREADS, METRICS };
-
-static const struct {
-	const char *section, *name;
-	enum thing refers; /* what its numbers count */
-} columns[N_COLUMNS] = {
-	[FRAME_NAME] = { "frames", "name", STRINGS },	      [FRAME_LINKAGE] = { "frames", "linkage", STRINGS },
-	[FRAME_MODULE] = { "frames", "module", MODULES },     [FRAME_FILE] = { "frames", "file", STRINGS },
-	[FRAME_LINE] = { "frames", "line", NOTHING },	      [FRAME_KIND] = { "frames", "kind", NOTHING },
-	[NODE_PARENT] = { "nodes", "parent", NODES },	      [NODE_FRAME] = { "nodes", "frame", FRAMES },
-	[NODE_RELATION] = { "nodes", "relation", NOTHING },   [NODE_CALL_FILE] = { "nodes", "call_file", STRINGS },
-	[NODE_CALL_LINE] = { "nodes", "call_line", NOTHING }, [POINT_NODE] = { "points", "node", NODES },
-	[POINT_FILE] = { "points", "file", STRINGS },	      [POINT_METRIC] = { "points", "metric", METRICS },
-	[POINT_VALUE] = { "points", "value", NOTHING },	      [PROCESS_PID] = { "processes", "pid", NOTHING },
-	[PROCESS_COMM] = { "processes", "comm", STRINGS },    [THREAD_PROCESS] = { "threads", "process", PROCESSES },
-	[THREAD_TID] = { "threads", "tid", NOTHING },	      [THREAD_NAME] = { "threads", "name", STRINGS },
-	[VALUE_THREAD] = { "thread_values", "thread", THREADS }, [VALUE_NODE] = { "thread_values", "node", NODES },
-	[VALUE_METRIC] = { "thread_values", "metric", METRICS }, [VALUE_VALUE] = { "thread_values", "value", NOTHING },
-	[TIME_THREAD] = { "timeline", "thread", THREADS },    [TIME_BIN] = { "timeline", "bin", NOTHING },
-	[TIME_VALUE] = { "timeline", "value", NOTHING },
-};
-
-struct checker {
-	struct json_reader in;
-	const char *path;
-	struct diag *diag;
-	uint64_t length[N_COLUMNS];
-	int64_t greatest[N_COLUMNS];
-	uint64_t sum[N_COLUMNS];
-	uint64_t n_strings, n_modules, n_metrics, samples, end_nodes;
-	uint64_t exclusive[MAX_METRICS], exclusive_length[MAX_METRICS]; /* sum and count, per metric */
-	uint64_t root_inclusive[MAX_METRICS];
-	bool has_inclusive, has_end, has_quality, has_schema, has_version;
-};
-
-__attribute__((format(printf, 2, 3))) static int refuse(struct checker *c, const char *why, ...)
+static int refuse_syntax(struct json_checker *c)
 {
-	char text[200];
-	va_list args;
-
-	va_start(args, why);
-	vsnprintf(text, sizeof(text), why, args);
-	va_end(args);
-	diag_set(c->diag, -EBADMSG, "'%s' is not a sound cpprof-profile", c->path);
-	diag_why(c->diag, "at offset %llu: %s", (unsigned long long)json_reader_offset(&c->in), text);
-	return -EBADMSG;
+	return json_checker_refuse(c, "%s", c->in.why ? c->in.why : "not what is expected here");
 }
 
-static int refuse_syntax(struct checker *c)
-{
-	return refuse(c, "%s", c->in.why ? c->in.why : "not what is expected here");
-}
-
-static int skip(struct checker *c)
+static int skip(struct json_checker *c)
 {
 	return json_reader_skip(&c->in, json_reader_next(&c->in)) ? 0 : refuse_syntax(c);
 }
 
-static int read_int(struct checker *c, int64_t *ret)
+static int read_int(struct json_checker *c, int64_t *ret)
 {
 	enum json_event event = json_reader_next(&c->in);
 
 	if (event == JSON_BAD)
 		return refuse_syntax(c);
-	return event == JSON_NUMBER && json_reader_int(&c->in, ret) ? 0 : refuse(c, "not a whole number");
+	return event == JSON_NUMBER && json_reader_int(&c->in, ret) ? 0 : json_checker_refuse(c, "not a whole number");
 }
 
 /* Calls each(context, event) for the elements of an array whose value comes next. */
-static int read_array(struct checker *c, int (*each)(struct checker *c, enum json_event event, void *context), void *context)
+static int read_array(struct json_checker *c, int (*each)(struct json_checker *c, enum json_event event, void *context), void *context)
 {
 	if (json_reader_next(&c->in) != JSON_ARRAY)
-		return refuse(c, "not an array");
+		return json_checker_refuse(c, "not an array");
 	for (;;) {
 		enum json_event event = json_reader_next(&c->in);
 		if (event == JSON_CLOSE)
@@ -109,7 +47,7 @@ static int read_array(struct checker *c, int (*each)(struct checker *c, enum jso
 }
 
 /* The same for the members of an object; each reads the value. */
-static int read_members(struct checker *c, int (*each)(struct checker *c, void *context), void *context)
+static int read_members(struct json_checker *c, int (*each)(struct json_checker *c, void *context), void *context)
 {
 	for (;;) {
 		enum json_event event = json_reader_next(&c->in);
@@ -123,41 +61,50 @@ static int read_members(struct checker *c, int (*each)(struct checker *c, void *
 	}
 }
 
-static int read_object(struct checker *c, int (*each)(struct checker *c, void *context), void *context)
+static int read_object(struct json_checker *c, int (*each)(struct json_checker *c, void *context), void *context)
 {
 	if (json_reader_next(&c->in) != JSON_OBJECT)
-		return refuse(c, "not an object");
+		return json_checker_refuse(c, "not an object");
 	return read_members(c, each, context);
 }
 
 /* ---- columns ------------------------------------------------------------------------------------- */
 
-static int see_cell(struct checker *c, enum json_event event, void *context)
+static bool may_be_none(enum column_id id)
+{
+	return id == FRAME_MODULE || id == NODE_PARENT || id == PROCESS_PID || id == FILE_DIR || id == FRAME_LOOP_PARENT;
+}
+
+static int see_cell(struct json_checker *c, enum json_event event, void *context)
 {
 	enum column_id id = *(enum column_id *)context;
 	uint64_t row = c->length[id]++;
 	int64_t value;
 
-	if (id == FRAME_KIND || id == NODE_RELATION)
-		return event == JSON_STRING ? 0 : refuse(c, "%s.%s[%llu] is not a string", columns[id].section, columns[id].name, (unsigned long long)row);
+	if (id == FILE_DIGEST && event == JSON_NULL)
+		return 0;
+	if (id == FRAME_KIND || id == NODE_RELATION || id == FILE_DIGEST)
+		return event == JSON_STRING ? 0 : json_checker_refuse(c, "%s.%s[%llu] is not a string", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
 	if (event != JSON_NUMBER || !json_reader_int(&c->in, &value))
-		return refuse(c, "%s.%s[%llu] is not a whole number", columns[id].section, columns[id].name, (unsigned long long)row);
-	if (value < -1 || (value == -1 && id != FRAME_MODULE && id != NODE_PARENT && id != PROCESS_PID))
-		return refuse(c, "%s.%s[%llu] is negative", columns[id].section, columns[id].name, (unsigned long long)row);
+		return json_checker_refuse(c, "%s.%s[%llu] is not a whole number", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
+	if (value < -1 || (value == -1 && !may_be_none(id)))
+		return json_checker_refuse(c, "%s.%s[%llu] is negative", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
 	if (id == NODE_PARENT && (row == 0 ? value != -1 : value < 0 || (uint64_t)value >= row))
-		return refuse(c, "node %llu does not follow its parent", (unsigned long long)row);
+		return json_checker_refuse(c, "node %llu does not follow its parent", (unsigned long long)row);
+	if (id == FILE_PATH && row > 0 && value <= c->greatest[id])
+		return json_checker_refuse(c, "file %llu does not follow the one before it", (unsigned long long)row);
 	if (value > c->greatest[id])
 		c->greatest[id] = value;
 	c->sum[id] += (uint64_t)value;
 	return 0;
 }
 
-static int see_column(struct checker *c, void *context)
+static int see_column(struct json_checker *c, void *context)
 {
 	const char *section = context;
 
 	for (enum column_id id = 0; id < N_COLUMNS; id++)
-		if (strcmp(columns[id].section, section) == 0 && json_reader_is(&c->in, columns[id].name))
+		if (strcmp(json_columns[id].section, section) == 0 && json_reader_is(&c->in, json_columns[id].name))
 			return read_array(c, see_cell, &id);
 	return skip(c);
 }
@@ -169,13 +116,13 @@ struct metric_column {
 	bool is_inclusive, is_first;
 };
 
-static int see_value(struct checker *c, enum json_event event, void *context)
+static int see_value(struct json_checker *c, enum json_event event, void *context)
 {
 	struct metric_column *column = context;
 	int64_t value;
 
 	if (event != JSON_NUMBER || !json_reader_int(&c->in, &value) || value < 0)
-		return refuse(c, "a value of metric %u is not a count", column->metric);
+		return json_checker_refuse(c, "a value of metric %u is not a count", column->metric);
 	if (!column->is_inclusive) {
 		c->exclusive[column->metric] += (uint64_t)value;
 		c->exclusive_length[column->metric]++;
@@ -186,19 +133,19 @@ static int see_value(struct checker *c, enum json_event event, void *context)
 	return 0;
 }
 
-static int see_metric(struct checker *c, void *context)
+static int see_metric(struct json_checker *c, void *context)
 {
 	struct metric_column *column = context;
 	int64_t metric;
 
 	if (!json_reader_int(&c->in, &metric) || metric < 0 || metric >= MAX_METRICS)
-		return refuse(c, "no metric has this name");
+		return json_checker_refuse(c, "no metric has this name");
 	column->metric = (unsigned)metric;
 	column->is_first = !column->is_inclusive || c->root_inclusive[metric] == 0;
 	return read_array(c, see_value, column);
 }
 
-static int see_node_values(struct checker *c, void *context)
+static int see_node_values(struct json_checker *c, void *context)
 {
 	struct metric_column column = { .is_inclusive = json_reader_is(&c->in, "inclusive") };
 
@@ -211,27 +158,64 @@ static int see_node_values(struct checker *c, void *context)
 
 /* ---- the sections ---------------------------------------------------------------------------------- */
 
-static int count_one(struct checker *c, enum json_event event, void *context)
+static int count_one(struct json_checker *c, enum json_event event, void *context)
 {
 	++*(uint64_t *)context;
 	return json_reader_skip(&c->in, event) ? 0 : refuse_syntax(c);
 }
 
-static int see_quality(struct checker *c, void *context)
+static int read_count(struct json_checker *c, uint64_t *ret)
 {
-	int64_t samples;
+	int64_t value;
+
+	if (read_int(c, &value) < 0)
+		return -EBADMSG;
+	*ret = (uint64_t)value;
+	return value < 0 ? json_checker_refuse(c, "a negative count") : 0;
+}
+
+static int see_stack_end(struct json_checker *c, void *context)
+{
+	bool is_snapshot = json_reader_is(&c->in, "snapshot_ended");
+	uint64_t n;
+	int error = read_count(c, &n);
 
 	(void)context;
-	if (!json_reader_is(&c->in, "samples"))
-		return skip(c);
-	if (read_int(c, &samples) < 0)
-		return -EBADMSG;
-	c->samples = (uint64_t)samples;
-	c->has_quality = true;
+	if (error < 0)
+		return error;
+	c->incomplete += n;
+	c->snapshot_ended += is_snapshot ? n : 0;
 	return 0;
 }
 
-static int see_end(struct checker *c, void *context)
+static int see_unwind(struct json_checker *c, void *context)
+{
+	(void)context;
+	if (json_reader_is(&c->in, "complete"))
+		return read_count(c, &c->complete);
+	if (json_reader_is(&c->in, "by_end"))
+		return read_object(c, see_stack_end, NULL);
+	return skip(c);
+}
+
+static int see_quality(struct json_checker *c, void *context)
+{
+	(void)context;
+	if (json_reader_is(&c->in, "unwind"))
+		return read_object(c, see_unwind, NULL);
+	if (json_reader_is(&c->in, "modules_without_debug"))
+		return read_array(c, count_one, &c->n_without_debug);
+	if (json_reader_is(&c->in, "stack_truncated")) {
+		c->has_truncated = true;
+		return read_count(c, &c->truncated);
+	}
+	if (!json_reader_is(&c->in, "samples"))
+		return skip(c);
+	c->has_quality = true;
+	return read_count(c, &c->samples);
+}
+
+static int see_end(struct json_checker *c, void *context)
 {
 	int64_t nodes;
 
@@ -245,28 +229,28 @@ static int see_end(struct checker *c, void *context)
 	return 0;
 }
 
-static int see_schema(struct checker *c)
+static int see_schema(struct json_checker *c)
 {
 	if (json_reader_next(&c->in) != JSON_STRING || !json_reader_is(&c->in, SCHEMA_NAME))
-		return refuse(c, "its schema is not %s", SCHEMA_NAME);
+		return json_checker_refuse(c, "its schema is not %s", SCHEMA_NAME);
 	c->has_schema = true;
 	return 0;
 }
 
 /* Minor versions only add; another major one is another format. */
-static int see_version(struct checker *c)
+static int see_version(struct json_checker *c)
 {
 	size_t len = strcspn(SCHEMA_VERSION, ".") + 1;
 
 	if (json_reader_next(&c->in) != JSON_STRING || c->in.text.len < len || memcmp(c->in.text.at, SCHEMA_VERSION, len) != 0)
-		return refuse(c, "its version is none that is known here: %s", SCHEMA_VERSION);
+		return json_checker_refuse(c, "its version is none that is known here: %s", SCHEMA_VERSION);
 	c->has_version = true;
 	return 0;
 }
 
-static const char *const column_sections[] = { "frames", "nodes", "points", "processes", "threads", "thread_values", "timeline" };
+static const char *const column_sections[] = { "files", "frames", "nodes", "points", "processes", "threads", "thread_values", "timeline" };
 
-static int see_section(struct checker *c, void *context)
+static int see_section(struct json_checker *c, void *context)
 {
 	(void)context;
 	if (json_reader_is(&c->in, "schema"))
@@ -292,7 +276,7 @@ static int see_section(struct checker *c, void *context)
 }
 
 /* A record of a stream: {"t":"nodes","i0":0, columns...}; `t` comes first. */
-static int see_record_member(struct checker *c, void *context)
+static int see_record_member(struct json_checker *c, void *context)
 {
 	const char *type = context;
 
@@ -309,15 +293,15 @@ static int see_record_member(struct checker *c, void *context)
 	return see_column(c, context);
 }
 
-static int next_interval(struct checker *c);
+static int next_interval(struct json_checker *c);
 
-static int see_record(struct checker *c)
+static int see_record(struct json_checker *c)
 {
 	char type[32];
 
 	if (json_reader_next(&c->in) != JSON_NAME || !json_reader_is(&c->in, "t") || json_reader_next(&c->in) != JSON_STRING ||
 	    c->in.text.len >= sizeof(type))
-		return refuse(c, "a record does not begin with its type");
+		return json_checker_refuse(c, "a record does not begin with its type");
 	memcpy(type, c->in.text.at, c->in.text.len);
 	type[c->in.text.len] = '\0';
 	if (strcmp(type, "header") == 0 && c->has_schema) {
@@ -328,84 +312,11 @@ static int see_record(struct checker *c)
 	return read_members(c, see_record_member, type);
 }
 
-/* ---- what must hold at the end ------------------------------------------------------------------------ */
-
-static int check_lengths(struct checker *c)
-{
-	for (enum column_id id = 1; id < N_COLUMNS; id++)
-		if (strcmp(columns[id].section, columns[id - 1].section) == 0 && c->length[id] != c->length[id - 1])
-			return refuse(c, "columns %s and %s of %s are not of one length", columns[id - 1].name, columns[id].name, columns[id].section);
-	for (unsigned m = 0; m < c->n_metrics && m < MAX_METRICS; m++)
-		if (c->exclusive_length[m] != c->length[NODE_PARENT])
-			return refuse(c, "metric %u has values for %llu of %llu nodes", m, (unsigned long long)c->exclusive_length[m],
-				      (unsigned long long)c->length[NODE_PARENT]);
-	return 0;
-}
-
-static int check_ranges(struct checker *c)
-{
-	const uint64_t limits[] = { [STRINGS] = c->n_strings, [MODULES] = c->n_modules, [FRAMES] = c->length[FRAME_NAME],
-				    [NODES] = c->length[NODE_PARENT], [PROCESSES] = c->length[PROCESS_PID],
-				    [THREADS] = c->length[THREAD_TID], [METRICS] = c->n_metrics };
-
-	for (enum column_id id = 0; id < N_COLUMNS; id++)
-		if (columns[id].refers != NOTHING && c->greatest[id] >= 0 && (uint64_t)c->greatest[id] >= limits[columns[id].refers])
-			return refuse(c, "%s.%s refers to %lld, but there are only %llu", columns[id].section, columns[id].name,
-				      (long long)c->greatest[id], (unsigned long long)limits[columns[id].refers]);
-	return 0;
-}
-
-/* The same costs, told again by thread, and the same samples by time. */
-static int check_other_sums(struct checker *c)
-{
-	uint64_t all = 0;
-
-	for (unsigned m = 0; m < c->n_metrics && m < MAX_METRICS; m++)
-		all += c->exclusive[m];
-	if (c->length[VALUE_VALUE] && c->sum[VALUE_VALUE] != all)
-		return refuse(c, "the threads' values add up to %llu, the nodes' to %llu", (unsigned long long)c->sum[VALUE_VALUE],
-			      (unsigned long long)all);
-	if (c->length[TIME_VALUE] && c->sum[TIME_VALUE] != c->exclusive[0])
-		return refuse(c, "the timeline holds %llu samples, the nodes %llu", (unsigned long long)c->sum[TIME_VALUE],
-			      (unsigned long long)c->exclusive[0]);
-	return 0;
-}
-
-static int check_sums(struct checker *c)
-{
-	if (c->has_quality && c->exclusive[0] != c->samples)
-		return refuse(c, "the nodes hold %llu samples, the quality section says %llu", (unsigned long long)c->exclusive[0],
-			      (unsigned long long)c->samples);
-	for (unsigned m = 0; c->has_inclusive && m < c->n_metrics && m < MAX_METRICS; m++)
-		if (c->root_inclusive[m] != c->exclusive[m])
-			return refuse(c, "the root's total of metric %u is %llu, the sum is %llu", m, (unsigned long long)c->root_inclusive[m],
-				      (unsigned long long)c->exclusive[m]);
-	if (c->has_end && c->end_nodes != c->length[NODE_PARENT])
-		return refuse(c, "it should have %llu nodes and has %llu", (unsigned long long)c->end_nodes, (unsigned long long)c->length[NODE_PARENT]);
-	return 0;
-}
-
-static int check_all(struct checker *c)
-{
-	if (!c->has_schema || !c->has_version)
-		return refuse(c, "it does not say that it is a %s, or of which version", SCHEMA_NAME);
-	if (!c->has_end)
-		return refuse(c, "it has no end: it was cut off");
-	if (!c->n_metrics || !c->length[NODE_PARENT])
-		return refuse(c, "it has no %s", c->n_metrics ? "nodes" : "metrics");
-	int error = check_lengths(c);
-	if (error == 0)
-		error = check_ranges(c);
-	if (error == 0)
-		error = check_sums(c);
-	return error < 0 ? error : check_other_sums(c);
-}
-
 /* A stream may hold one interval after another, each whole in itself. */
-static int next_interval(struct checker *c)
+static int next_interval(struct json_checker *c)
 {
-	int error = check_all(c);
-	struct checker fresh = { .in = c->in, .path = c->path, .diag = c->diag };
+	int error = json_checker_end(c);
+	struct json_checker fresh = { .in = c->in, .path = c->path, .diag = c->diag };
 
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		fresh.greatest[i] = -1;
@@ -413,7 +324,7 @@ static int next_interval(struct checker *c)
 	return error;
 }
 
-static int read_all(struct checker *c)
+static int read_all(struct json_checker *c)
 {
 	int error = 0;
 
@@ -428,36 +339,58 @@ static int read_all(struct checker *c)
 	return error;
 }
 
-static bool is_gzip(struct bytes bytes)
+static int check_reader(struct json_checker *c, struct json_findings *ret)
 {
-	return bytes.len > 2 && bytes.at[0] == 0x1f && bytes.at[1] == 0x8b;
-}
-
-bool json_looks_like(struct bytes bytes)
-{
-	return is_gzip(bytes) || (bytes.len && bytes.at[0] == '{');
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		c->greatest[i] = -1;
+	c->in.is_stream = json_reader_starts(&c->in, "{\"t\"");
+	int error = read_all(c);
+	if (error == 0 && !c->in.is_stream && json_reader_next(&c->in) != JSON_END)
+		error = json_checker_refuse(c, "something follows the document");
+	if (error == 0)
+		error = json_checker_end(c);
+	*ret = (struct json_findings){ c->length[NODE_PARENT], c->length[FRAME_NAME], c->n_strings, c->length[THREAD_TID], c->samples, c->in.is_stream };
+	return error;
 }
 
 int json_check(struct bytes bytes, const char *path, struct json_findings *ret, struct diag *diag)
 {
-	struct checker c = { .path = path, .diag = diag };
-	struct buffer plain = { 0 };
+	struct json_checker c = { .path = path, .diag = diag };
 
-	if (is_gzip(bytes)) {
-		int error = decompress_zlib(bytes, GZIP_LIMIT, &plain);
-		if (error < 0)
-			return diag_set(diag, error, "cannot unpack '%s'", path);
-		bytes = (struct bytes){ plain.at, plain.len };
+	json_reader_init(&c.in, bytes, false);
+	return check_reader(&c, ret);
+}
+
+static bool is_gzip(const int first[2])
+{
+	return first[0] == 0x1f && first[1] == 0x8b;
+}
+
+bool json_check_looks_like(FILE *from)
+{
+	int first[2] = { getc(from), getc(from) };
+
+	rewind(from);
+	return is_gzip(first) || first[0] == '{';
+}
+
+int json_check_file(FILE *from, const char *path, struct json_findings *ret, struct diag *diag)
+{
+	struct json_checker c = { .path = path, .diag = diag };
+	int first[2] = { getc(from), getc(from) };
+	FILE *plain = NULL;
+
+	rewind(from);
+	if (is_gzip(first) && !(plain = decompress_stream(from)))
+		return diag_set(diag, -ENOMEM, "cannot unpack '%s'", path);
+	json_reader_init_stream(&c.in, plain ? plain : from);
+	int error = check_reader(&c, ret);
+	if (ferror(plain ? plain : from)) {
+		error = diag_set(diag, -EBADMSG, plain ? "cannot unpack '%s'" : "cannot read '%s'", path);
+		diag_why(diag, "it is damaged or cut off");
 	}
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		c.greatest[i] = -1;
-	json_reader_init(&c.in, bytes, bytes.len > 4 && memcmp(bytes.at, "{\"t\"", 4) == 0);
-	int error = read_all(&c);
-	if (error == 0 && !c.in.is_stream && json_reader_next(&c.in) != JSON_END)
-		error = refuse(&c, "something follows the document");
-	if (error == 0)
-		error = check_all(&c);
-	*ret = (struct json_findings){ c.length[NODE_PARENT], c.length[FRAME_NAME], c.n_strings, c.length[THREAD_TID], c.samples, c.in.is_stream };
-	free(plain.at);
+	json_reader_done(&c.in);
+	if (plain)
+		fclose(plain);
 	return error;
 }

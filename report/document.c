@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 
 const char *scope_kind_name(unsigned kind)
 {
@@ -274,8 +275,50 @@ void document_init(struct document *document, const struct profile *profile, con
 	totals_init(&document->totals, tree);
 }
 
+static void index_files(struct document *document)
+{
+	const struct scope_tree *tree = document->tree;
+	size_t n = document->profile->strings.strings.n;
+	CLEANUP(freep) bool *is_file = alloc_zero(n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < tree->frames.n; i++)
+		is_file[tree->frames.at[i].file] = true;
+	for (size_t i = 0; i < document->n_nodes; i++)
+		is_file[document_call(document, i)->file] = true;
+	for (uint32_t i = 1; i < n; i++)
+		if (is_file[i])
+			vec_push(&document->files, i);
+}
+
+/* Parents come first, so the loop around a loop is known when it is seen. */
+static void index_loops(struct document *document)
+{
+	vec_reserve(&document->loops, document->frames.n);
+	for (size_t i = 0; i < document->frames.n; i++)
+		vec_push(&document->loops, ((struct document_loop){ NO_NODE, 0 }));
+	for (uint32_t node = 1; node < document->n_nodes; node++) {
+		struct document_loop *loop = &document->loops.at[document_frame(document, node)];
+		uint32_t outer = document_parent(document, node);
+		if (scope_kind(document->tree, node) != SCOPE_LOOP || loop->depth)
+			continue;
+		while (scope_kind(document->tree, outer) == SCOPE_INLINE)
+			outer = document_parent(document, outer);
+		uint32_t frame = document_frame(document, outer);
+		bool is_inner = document->frames.at[frame].kind == SCOPE_LOOP;
+		*loop = (struct document_loop){ is_inner ? frame : NO_NODE, is_inner ? document->loops.at[frame].depth + 1 : 1 };
+	}
+}
+
+void document_index(struct document *document)
+{
+	index_files(document);
+	index_loops(document);
+}
+
 void document_done(struct document *document)
 {
+	vec_done(&document->files);
+	vec_done(&document->loops);
 	vec_done(&document->walk->self.values);
 	vec_done(&document->walk->value.values);
 	vec_done(&document->walk->marks);

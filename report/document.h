@@ -25,6 +25,12 @@ struct document_point {
 	uint64_t value;
 };
 
+/* Where a frame that is a loop stands among the others of its function. */
+struct document_loop {
+	uint32_t parent; /* frame of the loop around it, NO_NODE = none */
+	uint32_t depth;  /* 1 = outermost; 0 = not a loop */
+};
+
 struct document_walk; /* where the last questions were answered */
 
 struct document {
@@ -39,9 +45,14 @@ struct document {
 	struct totals totals;
 	struct document_walk *walk;
 	uint32_t n_metrics;
+	/* By document_index: */
+	VEC(uint32_t) files;                 /* every path that a frame, line or call names, by its number */
+	VEC(struct document_loop) loops;     /* by frame */
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
+/* Fills files and loops, for those who tell of them. */
+void document_index(struct document *document);
 void document_done(struct document *document);
 
 static inline uint32_t document_frame(const struct document *document, size_t node)

@@ -35,6 +35,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
+	document_index(&document);
 	json_init(&json, to);
 	json_object(&json);
 	json_text_of(&json, "schema", SCHEMA_NAME);

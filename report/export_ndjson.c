@@ -136,6 +136,7 @@ static int write_ndjson(const struct export_input *input, const struct export_op
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
+	document_index(&document);
 	json_init(&json, to);
 	write_records(&json, &document, options);
 	document_done(&document);

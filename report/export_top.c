@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "report/exporter.h"
 #include "report/flatten.h"
+#include "report/json_sections.h"
 
 struct top {
 	struct json json;
@@ -61,6 +62,8 @@ static void write_row(struct top *top, const struct flat_row *row)
 	json_text_of(&top->json, "unit", profile_text(profile, profile->metrics.at[top->metric].unit));
 	json_text_of(&top->json, "time", top->time);
 	json_text_of(&top->json, "host", profile_text(profile, profile->run.host));
+	json_name(&top->json, "run");
+	json_run_id(&top->json, profile);
 	json_end_object(&top->json);
 }
 

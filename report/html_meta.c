@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "report/html.h"
+#include "report/json_sections.h"
 #include "report/limit.h"
 #include "report/quality.h"
 
@@ -53,16 +54,7 @@ static void write_quality(struct json *json, const struct document *document)
 	json_number_of(json, "symbolized_pct", share(q->unsymbolized, q->samples));
 	json_number_of(json, "line_info_pct", share(q->without_lines, q->samples));
 	json_uint_of(json, "own_cpu_ns", q->own_cpu_ns);
-	json_name(json, "by_end");
-	json_object(json);
-	for (unsigned i = STACK_COMPLETE + 1; i < STACK_END_N; i++)
-		json_uint_of(json, stack_end_name(i), q->by_end[i]);
-	json_end_object(json);
-	json_name(json, "by_witness");
-	json_object(json);
-	for (unsigned i = WITNESS_NONE + 1; i < WITNESS_N; i++)
-		json_uint_of(json, witness_name(i), q->steps_by_witness[i]);
-	json_end_object(json);
+	json_stacks(json, q);
 	json_name(json, "notes");
 	json_array(json);
 	for (size_t i = 0; i < profile->notes.n; i++)

@@ -46,6 +46,32 @@ TEST(gzip_stream_round_trips_and_leaves_its_target_open)
 	free(plain.at);
 }
 
+/* Two members, one behind the other, as `cat a.gz b.gz` makes them; and the same with its end missing. */
+TEST(a_packed_stream_unpacks_member_by_member)
+{
+	struct buffer packed;
+	char *all = NULL;
+	size_t len = 0, got;
+	FILE *to = open_memstream(&all, &len);
+	static char plain[1 << 20];
+
+	CHECK_EQ(compress_gzip(sample_text(), &packed), 0);
+	fwrite(packed.at, 1, packed.len, to);
+	fwrite(packed.at, 1, packed.len, to);
+	fclose(to);
+	for (int cut = 0; cut <= 3; cut += 3) {
+		FILE *from = fmemopen(all, len - (size_t)cut, "r"), *stream = decompress_stream(from);
+		got = fread(plain, 1, sizeof(plain), stream);
+		CHECK_EQ(ferror(stream) != 0, cut != 0);
+		CHECK(cut || got == 2 * sample_text().len);
+		CHECK(bytes_equal((struct bytes){ (uint8_t *)plain, sample_text().len }, sample_text()));
+		fclose(stream);
+		fclose(from);
+	}
+	free(packed.at);
+	free(all);
+}
+
 TEST(a_stream_that_cannot_be_written_says_so)
 {
 	FILE *full = fopen("/dev/full", "w"), *stream;

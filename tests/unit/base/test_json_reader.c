@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/json_reader.h"
 #include "tests/test.h"
 
@@ -29,6 +32,53 @@ TEST(json_reader_tells_events_in_order)
 
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
 		CHECK_EQ(json_reader_next(&r), want[i]);
+}
+
+/* The same from a stream, whose window is many times smaller; strings and words lie across its end. */
+TEST(json_reader_reads_streams_of_any_length)
+{
+	char *text = NULL;
+	size_t len = 0, n = 0, n_strings = 0;
+	FILE *to = open_memstream(&text, &len);
+	struct json_reader r;
+	enum json_event event;
+
+	fputs("[\"", to);
+	for (int i = 0; i < 300000; i++)
+		fputs("\xe2\x82\xac", to); /* longer than the window at first */
+	fputs("\"", to);
+	for (int i = 0; i < 200000; i++)
+		fputs(i % 3 == 0 ? ",false" : i % 3 == 1 ? ",\"\\u00e4\xc3\xa4\"" : ", -12345", to);
+	fputs("]\n", to);
+	fclose(to);
+	FILE *from = fmemopen(text, len, "r");
+	json_reader_init_stream(&r, from);
+	CHECK(json_reader_starts(&r, "[\""));
+	while ((event = json_reader_next(&r)) != JSON_END && event != JSON_BAD) {
+		CHECK(event != JSON_STRING || r.text.len == (n_strings++ ? 8 : 900000));
+		n++;
+	}
+	CHECK_EQ(event, JSON_END);
+	CHECK_EQ(n, 200003);
+	CHECK_EQ(json_reader_offset(&r), len);
+	json_reader_done(&r);
+	fclose(from);
+	free(text);
+}
+
+TEST(json_reader_tells_where_a_stream_is_bad)
+{
+	char text[] = "[true, tru]";
+	struct json_reader r;
+	FILE *from = fmemopen(text, strlen(text), "r");
+
+	json_reader_init_stream(&r, from);
+	CHECK_EQ(json_reader_next(&r), JSON_ARRAY);
+	CHECK_EQ(json_reader_next(&r), JSON_TRUE);
+	CHECK_EQ(json_reader_next(&r), JSON_BAD);
+	CHECK_EQ(json_reader_offset(&r), 7);
+	json_reader_done(&r);
+	fclose(from);
 }
 
 TEST(json_reader_skips_whole_values)

@@ -57,8 +57,8 @@ TEST(check_refuses_a_child_before_its_parent)
 
 TEST(check_refuses_another_major_version)
 {
-	expect_refused("json", "\"version\":\"1.0\",\"tool\"", "\"version\":\"2.0\",\"tool\"");
-	expect_refused("ndjson", "\"version\":\"1.0\"", "\"version\":\"10.\"");
+	expect_refused("json", "\"version\":\"1.1\",\"tool\"", "\"version\":\"2.1\",\"tool\"");
+	expect_refused("ndjson", "\"version\":\"1.1\"", "\"version\":\"11.\"");
 	expect_refused("json", "\"version\":", "\"revisio\":");
 }
 
@@ -78,6 +78,20 @@ TEST(check_refuses_sums_that_do_not_agree)
 	expect_refused("json", "\"exclusive\":{\"0\":[0,0,0,2", "\"exclusive\":{\"0\":[0,0,0,3");
 	expect_refused("json", "\"inclusive\":{\"0\":[21", "\"inclusive\":{\"0\":[22");
 	expect_refused("json", "\"quality\":{\"samples\":21", "\"quality\":{\"samples\":20");
+}
+
+TEST(check_refuses_stacks_that_did_not_end)
+{
+	expect_refused("json", "\"complete\":20,", "\"complete\":19,");
+	expect_refused("ndjson", "\"stack_truncated\":0", "\"stack_truncated\":1");
+}
+
+TEST(check_refuses_files_and_loops_that_are_not_there)
+{
+	expect_refused("json", "\"dir\":[-1", "\"dir\":[99");
+	expect_refused("json", "\"digest\":[null]", "\"digest\":[true]");
+	expect_refused("json", "\"loop_parent\":[-1", "\"loop_parent\":[99");
+	expect_refused("json", "\"loop_depth\":[0,", "\"loop_depth\":[  ");
 }
 
 TEST(check_refuses_another_schema)

@@ -28,12 +28,22 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 	return -1;
 }
 
+/* The progress line makes room for what is said. */
+static void erase(struct symbol_options *options)
+{
+	if (options->shows_progress)
+		fputs("\r\033[K", stderr);
+	options->shows_progress = false;
+}
+
 static void note(void *context, bool is_warning, const char *text)
 {
-	const struct symbol_options *options = context;
+	struct symbol_options *options = context;
 
-	if (options->verbosity > 0 || (is_warning && options->verbosity == 0))
-		fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
+	if (options->verbosity <= 0 && !(is_warning && options->verbosity == 0))
+		return;
+	erase(options);
+	fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
 }
 
 /* After a second, and only for somebody who looks. */
@@ -50,6 +60,11 @@ static void progress(void *context, size_t done, size_t total)
 {
 	struct symbol_options *options = context;
 
+	if (done == total) {
+		erase(options);
+		clock_gettime(CLOCK_MONOTONIC, &options->start);
+		return;
+	}
 	if (!is_slow(options))
 		return;
 	fprintf(stderr, "\r\033[Kcpprof: looking up names: %zu of %zu units ", done, total);
@@ -95,8 +110,7 @@ struct symbolizer_options symbol_options_open(struct symbol_options *options, in
 
 void symbol_options_done(struct symbol_options *options)
 {
-	if (options->shows_progress)
-		fprintf(stderr, "\r\033[K");
+	erase(options);
 	store_close(options->store);
 	vec_done(&options->rules);
 	option_list_done(&options->directories);

@@ -191,6 +191,12 @@ static void make_tasks(struct batch *batch)
 		qsort(batch->tasks.at, batch->tasks.n, sizeof(*batch->tasks.at), compare_tasks);
 }
 
+static void tell(const struct batch *batch, size_t done)
+{
+	if (batch->options->progress)
+		batch->options->progress(batch->options->context, done, batch->tasks.n);
+}
+
 static void run_task(void *context, unsigned number, size_t index)
 {
 	struct batch *batch = context;
@@ -210,8 +216,8 @@ static void run_task(void *context, unsigned number, size_t index)
 		vec_push(&worker->harvest.units, task->unit);
 
 	size_t done = atomic_fetch_add(&batch->n_done, 1) + 1;
-	if (number == 0 && batch->options->progress)
-		batch->options->progress(batch->options->context, done, batch->tasks.n);
+	if (number == 0)
+		tell(batch, done);
 }
 
 /* ---- putting it together ------------------------------------------------------------------- */
@@ -418,12 +424,14 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	struct intern names; /* in the order they come, which depends on what the store knows */
 
 	intern_init(&names);
+	tell(&batch, 0);
 	open_all(&batch, requests, &names);
 	pool_run(batch.n_workers, n, prepare, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
+	tell(&batch, batch.tasks.n);
 	collect_new(&batch, &names, &found);
 	remember_all(&batch, &found, &names);
 	move_maps(&found, ret);

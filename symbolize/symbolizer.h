@@ -23,7 +23,7 @@ struct symbolizer_options {
 	bool is_elsewhere;    /* the processes ran on another machine: no perf map here is theirs */
 	const struct source_map *source_maps;
 	size_t n_source_maps;
-	/* Called now and then by the calling thread; may be NULL. */
+	/* Called now and then by the calling thread; done == total: before anything is looked for, and at the end. May be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;
 };

@@ -7,8 +7,9 @@ need gcc objcopy strip nm readelf python3
 ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod"
 
 printf 'int work(int x)\n{\n\treturn x * 3 + MARK;\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn work(argc);\n}\n' >a.c
+printf 'int other(int x)\n{\n\treturn x * 5;\n}\n' >b.c
 make() { # NAME NUMBER: a program of its own build-id, its debug file apart
-	gcc -O1 -g -DMARK="$2" -Wl,--build-id=sha1 -o "$1.whole" a.c || fail "cannot compile"
+	gcc -O1 -g -DMARK="$2" -Wl,--build-id=sha1 -o "$1.whole" a.c b.c || fail "cannot compile"
 	strip -g "$1.whole" -o "$1"
 	objcopy --only-keep-debug "$1.whole" "$1.debug"
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
@@ -60,9 +61,10 @@ DEBUGINFOD_URLS=http://127.0.0.1:1 locate absent work
 shows '"function":"work","file":null'
 DEBUGINFOD_TIMEOUT=1 DEBUGINFOD_URLS=$url locate stalled work
 warns "warning: debuginfod could not be asked for 'stalled'"
+grep -q $'\r' err.log && fail "progress is shown to nobody"
 shows '"function":"work","file":null'
 
-# On a terminal, after a second, a line says what is being waited for; elsewhere nothing does.
+# On a terminal, after a second, a line says what is being waited for and goes away; elsewhere nothing does.
 cat >terminal.py <<'P'
 import os, pty, sys
 pid, fd = pty.fork()
@@ -82,8 +84,11 @@ except OSError:
 os.waitpid(pid, 0)
 sys.stdout.write(text.decode(errors="replace"))
 P
-nm slow.whole | awk '$3 == "work" { print $1 }' >address
-DEBUGINFOD_URLS=$url python3 terminal.py "$CPPROF" inspect locations --no-cache slow >err.log
+nm slow.whole | awk '$3 == "work" || $3 == "other" { print $1 }' >address
+DEBUGINFOD_URLS=$url python3 terminal.py "$CPPROF" inspect locations --no-cache --threads 1 slow >err.log
 shows "$line"
+shows "$HERE/b.c"
 warns "fetching debug information of 'slow': [0-9]* of [0-9]* KiB"
+warns "looking up names: 1 of 2 units"
+[ "$(tail -c 4 err.log)" = $'\r\e[K' ] || fail "the progress line stays"
 exit 0

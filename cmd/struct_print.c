@@ -217,8 +217,10 @@ static void print_scope(const struct outline *o, uint32_t index)
 		fputs("loop", o->to);
 		print_place(o, scope->file, scope->line, scope->end_line);
 	} else {
-		fprintf(o->to, "loop at %s+0x%llx", text_of(o, o->structure.scopes.at[0].name),
-			(unsigned long long)(scope->vaddr - o->structure.function));
+		bool is_before = scope->vaddr < o->structure.function; /* in cold code */
+		uint64_t away = is_before ? o->structure.function - scope->vaddr : scope->vaddr - o->structure.function;
+		fprintf(o->to, "loop at %s%c0x%llx", text_of(o, o->structure.scopes.at[0].name), is_before ? '-' : '+',
+			(unsigned long long)away);
 	}
 	print_flags(o, scope->flags);
 	if (o->n_pieces.at[index] > 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/resolve_structure.h"
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/pool.h"
 #include "structure/structure_store.h"
@@ -60,37 +61,84 @@ static bool recall(const struct job *job, uint64_t vaddr, struct structure *ret)
 
 static void build(struct job *job, uint64_t vaddr, struct structure *ret)
 {
-	struct structurer *structurer = job->image->structurer;
-
-	if (!structurer_build(structurer, vaddr, &job->source, NULL, ret)) {
+	if (!structurer_build(job->image->structurer, vaddr, &job->source, NULL, ret)) {
 		structure_done(ret);
 		*ret = (struct structure){ .function = vaddr };
 		vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
 	}
-	ret->basis = structurer_basis(structurer, ret, &job->source);
 }
 
-static void work(void *context, unsigned worker, size_t index)
+static bool owns(const struct structure *structure, uint64_t part)
 {
-	struct jobs *jobs = context;
-	struct job *job = &jobs->list.at[index];
+	for (size_t i = 1; i < structure->extents.n; i++)
+		if (structure->extents.at[i].start == part)
+			return true;
+	return false;
+}
 
-	(void)worker;
-	if (!job->image)
-		return;
-	open_entry(job);
+/* Nameless code that nothing enters: it has a structure of its own only if no function has it in its. */
+static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
+{
+	bool is_owned = false;
+
+	for (size_t i = 0; i < job->found.n && !is_owned; i++)
+		is_owned = owns(&job->found.at[i].structure, vaddr);
+	*ret = (struct structure){ .function = vaddr };
+	if (is_owned)
+		vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
+	else
+		build(job, vaddr, ret);
+	if (ret->extents.n > 1) /* what a part leads back to is not the part's */
+		ret->extents.n = 1;
+}
+
+static bool is_part(const struct job *job, const struct function_map *map)
+{
+	return map->source == MAP_FROM_NOTHING && structurer_is_part(job->image->structurer, map->vaddr);
+}
+
+/* Functions first, and then the parts that are known only if they are nobody's. */
+static void find_all(struct job *job)
+{
+	VEC(size_t) parts = { 0 };
+
 	for (size_t i = 0; i < job->source.n; i++) {
 		const struct function_map *map = &job->source.maps[i];
 		struct found found = { 0 };
 		if (!has_structure(map))
 			continue;
 		found.is_stored = recall(job, map->vaddr, &found.structure);
-		if (!found.is_stored)
+		if (!found.is_stored && is_part(job, map))
+			vec_push(&parts, job->found.n);
+		else if (!found.is_stored)
 			build(job, map->vaddr, &found.structure);
+		found.structure.function = map->vaddr;
 		job->has_new |= !found.is_stored;
 		vec_push(&job->found, found);
 	}
-	structurer_free(job->image->structurer);
+	for (size_t i = 0; i < parts.n; i++) {
+		struct structure *structure = &job->found.at[parts.at[i]].structure;
+		build_part(job, structure->function, structure);
+	}
+	vec_done(&parts);
+}
+
+static void work(void *context, unsigned worker, size_t index)
+{
+	struct jobs *jobs = context;
+	struct job *job = &jobs->list.at[index];
+	struct structurer *structurer;
+
+	(void)worker;
+	if (!job->image)
+		return;
+	structurer = job->image->structurer;
+	open_entry(job);
+	find_all(job);
+	for (size_t i = 0; i < job->found.n; i++)
+		if (!job->found.at[i].is_stored)
+			job->found.at[i].structure.basis = structurer_basis(structurer, &job->found.at[i].structure, &job->source);
+	structurer_free(structurer);
 	job->image->structurer = NULL;
 }
 
@@ -135,6 +183,66 @@ static void remember(const struct job *job, const struct intern *strings)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+static struct function_map *map_at(struct profile *profile, const struct job *job, uint64_t vaddr)
+{
+	struct function_map *maps = profile->functions.at + (job->source.maps - profile->functions.at);
+	size_t low = 0, high = job->source.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (maps[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < job->source.n && maps[low].vaddr == vaddr ? &maps[low] : NULL;
+}
+
+/* Nameless code that turned out to be a function's is called after it, as a symbol would. */
+static void adopt(struct profile *profile, const struct function_map *whole, struct function_map *part)
+{
+	CLEANUP(freep) char *name = alloc_printf("%s [.cold]", intern_text(&profile->strings, whole->name));
+
+	part->name = intern_add(&profile->strings, name);
+	part->parent_vaddr = whole->vaddr;
+	part->source = whole->source;
+}
+
+/* Was nothing found of it alone? */
+static bool is_bare(const struct job *job, uint64_t vaddr)
+{
+	size_t low = 0, high = job->found.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (job->found.at[middle].structure.function < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct structure *structure = low < job->found.n ? &job->found.at[low].structure : NULL;
+	return structure && structure->function == vaddr && structure->extents.n == 0;
+}
+
+static void adopt_parts(struct profile *profile, const struct job *job, const struct structure *structure)
+{
+	const struct function_map *whole = map_at(profile, job, structure->function);
+
+	for (size_t i = 1; whole && i < structure->extents.n; i++) {
+		uint64_t start = structure->extents.at[i].start;
+		struct function_map *part = map_at(profile, job, start);
+		if (part && part->source == MAP_FROM_NOTHING && has_structure(part) && has_structure(whole) && is_bare(job, start))
+			adopt(profile, whole, part);
+	}
+}
+
+static bool is_adopted(struct profile *profile, const struct job *job, const struct structure *structure)
+{
+	const struct function_map *map = map_at(profile, job, structure->function);
+
+	return map && !has_structure(map);
+}
+
 /* In order, because strings are added. */
 static void take(struct profile *profile, struct job *job)
 {
@@ -148,9 +256,11 @@ static void take(struct profile *profile, struct job *job)
 	}
 	if (job->image->store && job->has_new)
 		remember(job, &profile->strings);
+	for (size_t i = 0; i < job->found.n; i++)
+		adopt_parts(profile, job, &job->found.at[i].structure);
 	for (size_t i = 0; i < job->found.n; i++) {
 		struct structure *structure = &job->found.at[i].structure;
-		if (structure->scopes.n > 1)
+		if (structure->scopes.n > 1 && !is_adopted(profile, job, structure))
 			vec_push(&profile->structures, *structure);
 		else
 			structure_done(structure);

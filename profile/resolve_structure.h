@@ -18,6 +18,6 @@ struct structured_image {
 
 /*
  * Replaces profile->structures: those of the functions of these images, sorted by id, whose code can be read, and as
- * they were those of the rest. The same however many threads and whatever the stores know.
+ * they were those of the rest. A nameless map that a function turns out to own becomes a part of it. The same however many threads and whatever the stores know.
  */
 void resolve_structures(struct profile *profile, struct structured_image *images, size_t n, unsigned n_threads);

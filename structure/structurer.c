@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "binary/entry.h"
 #include "binary/flow.h"
 
 #define SLICE 2048u /* functions whose structures are held at once */
@@ -164,6 +165,16 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct structu
 		return false;
 	build(s, &s->bench, vaddr, source, options, ret);
 	return true;
+}
+
+bool structurer_is_part(struct structurer *s, uint64_t vaddr)
+{
+	const struct functions *functions = structurer_functions(s);
+	uint32_t index = functions_index(functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &functions->at[index];
+
+	return f && f->start == vaddr && f->kind != FUNCTION_STUB &&
+	       (f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(functions, vaddr)));
 }
 
 /* ---- what it depends on -------------------------------------------------------------------- */

@@ -30,6 +30,8 @@ struct structure_source {
  */
 bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source,
 		      const struct structure_options *options, struct structure *ret);
+/* Does nothing enter the code at vaddr as a function, as far as is known? It is then part of one. */
+bool structurer_is_part(struct structurer *structurer, uint64_t vaddr);
 /*
  * Tells what of the maps goes into the structure of a function: whoever has one with this number, made from the same
  * image, has what structurer_build would make. Asks only for `function` and `extents`.

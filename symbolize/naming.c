@@ -329,7 +329,7 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 	if (functions && image_is_code(naming->options.image, vaddr)) {
 		index = functions_index(functions, vaddr);
 		bool is_stated = index != FUNCTION_NONE && !function_is_inferred(&functions->at[index]);
-		if (!is_stated && naming->frames && frames_count(naming->frames) == 0) /* there is time, and all of it is one gap */
+		if (!is_stated && functions->frames && frames_count(functions->frames) == 0) /* there is time, and all of it is one gap */
 			functions_survey(functions);
 		index = functions_find(functions, vaddr);
 	}

@@ -33,6 +33,7 @@ function focusAgain(thing) {
 function show(model) {
   const at = Math.max(0, VIEWS.findIndex(([name]) => name === state.v)), focused = focusedThing();
   [...$("views").children].forEach((tab, i) => { tab.setAttribute("aria-selected", String(i === at)); tab.tabIndex = i === at ? 0 : -1; });
+  $("views").children[at].scrollIntoView({ block: "nearest", inline: "nearest" });
   tip("");
   current = VIEWS[at][1](model);
   $("view").replaceChildren(...current.element.filter(Boolean));
@@ -175,6 +176,12 @@ function onChange(model, changes) {
   show(model);
 }
 
+// On paper is the summary, dark on white, whatever is on the screen.
+function print(model) {
+  document.documentElement.dataset.theme = "light";
+  $("view").replaceChildren(...summaryView(model).element.filter(Boolean));
+}
+
 // The state out of the address; what means nothing is as usual.
 function openAddress(model) {
   readState();
@@ -200,6 +207,8 @@ async function start() {
   listeners.push((changes) => onChange(model, changes));
   document.addEventListener("keydown", (event) => onKey(model, event));
   addEventListener("hashchange", () => openAddress(model));
+  addEventListener("beforeprint", () => print(model));
+  addEventListener("afterprint", () => { applyTheme(); show(model); });
   openAddress(model);
   document.documentElement.dataset.ready = performance.now().toFixed(0); // ms since the page began to load
   await unpackRest(model);

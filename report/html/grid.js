@@ -98,7 +98,7 @@ class Grid {
     return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position, "aria-setsize": size,
       "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
       style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
-      h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, 60) * 12 + "px" } },
+      h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, 60) * 10 + "px" } },
         h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: toggle }, more ? (open ? "▾" : "▸") : ""),
         h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""),
         h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name)),

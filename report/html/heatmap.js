@@ -116,8 +116,8 @@ function heatMapView(model, order) {
   if (bins <= 0) return [h("p", { class: "empty" }, model.data.parts.has("block-time") ? "This profile has no timeline." : "reading…")];
   const field = (label, value, set) => h("label", {}, label + " ", h("input", { type: "number", min: 0, step: "any", value: value.toFixed(2), "aria-label": `interval ${label}, in seconds`, onchange: (e) => set(Math.max(0, Number(e.target.value) || 0)) }), " s");
   const set = (from, to) => setState({ y: `${Math.min(Math.floor(from / bin + 1e-9), bins - 1)}-${Math.min(Math.max(Math.ceil(to / bin - 1e-9) - 1, 0), bins - 1)}` });
-  return [h("div", { class: "bar" }, h("b", {}, "samples over time"), field("from", first * bin, (from) => set(from, (last + 1) * bin)), field("to", (last + 1) * bin, (to) => set(first * bin, to)),
+  return [h("div", { class: "bar wrap" }, h("b", {}, "samples over time"), field("from", first * bin, (from) => set(from, (last + 1) * bin)), field("to", (last + 1) * bin, (to) => set(first * bin, to)),
     h("output", { id: "interval", "aria-live": "polite" }, intervalText(model)), state.y || state.t ? h("button", { onclick: () => setState({ y: "", t: "" }) }, "all threads, all times") : null),
-  h("div", { class: "bar hint" }, "Draw a frame to choose an interval and threads; click a row for one thread. Chosen threads hold for every view. An interval has totals by thread only: a profile does not say in which context a thread was at which time."),
+  h("div", { class: "bar wrap hint" }, "Draw a frame to choose an interval and threads; click a row for one thread. Chosen threads hold for every view. An interval has totals by thread only: a profile does not say in which context a thread was at which time."),
   new HeatMap(model, order).holder];
 }

@@ -244,17 +244,18 @@ class Model {
 
   /* ---- groups */
 
-  // { self, total, node } by group; groupOf: frame -> group below n, -1 for none; kept under a name.
-  group(name, metric, groupOf, n) {
+  // { self, total, node } by group; groupOf: frame -> group below n, -1 for none; kept under a name. own: what a node adds to
+  // its group's self.
+  group(name, metric, groupOf, n, own = this.selfOf(metric)) {
     const key = name + "/" + metric;
-    if (!this.groups.has(key)) this.groups.set(key, groupCosts(this.tree, this.lists, this.ownOf(metric), this.totalOf(metric), groupOf(), n));
+    if (!this.groups.has(key)) this.groups.set(key, groupCosts(this.tree, this.lists, own, this.totalOf(metric), groupOf(), n));
     return this.groups.get(key);
   }
 
-  // By frame: every function, inlined function and loop.
+  // By frame: every function, inlined function and loop. What a loop spends is also its function's own.
   frameCosts(metric) {
     const { kind } = this.data.frame;
-    return this.group("frame", metric, () => Int32Array.from(kind, (k, f) => k >= FUNCTION && k <= LOOP ? f : -1), kind.length);
+    return this.group("frame", metric, () => Int32Array.from(kind, (k, f) => k >= FUNCTION && k <= LOOP ? f : -1), kind.length, this.ownOf(metric));
   }
 
   /* ---- search */

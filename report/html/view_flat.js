@@ -11,7 +11,8 @@ class LineRow {
   get self() { return this.costs[this.model.metric]; }
   get total() { return this.self; }
   get name() { return `${this.model.fileName(this.file)}:${this.line}`; }
-  get place() { return this.model.text(this.file); }
+  get place() { const at = this.model.procedure(this.node); return at ? this.model.nodeLabel(at) : ""; }
+  get path() { return this.model.text(this.file); }
 }
 
 function lineKey(file, line) { return file * 4294967296 + line; }
@@ -43,7 +44,7 @@ function flatRows(model, level) {
     if (!costs.total[g] || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
     const named = level === "module" ? model.data.meta.modules[g] || "unknown" : level === "file" ? model.text(g) : null;
     rows.push({ key: g, self: costs.self[g], total: costs.total[g], node: costs.node[g], frame: isFrame ? g : -1, name: named === null ? model.label(g) : named,
-      kind: isFrame ? model.kind(g) : "special", place: level === "loop" ? "in " + model.text(name[g]) : isFrame ? model.lines(g) : "" });
+      kind: isFrame ? model.kind(g) : "special", place: level === "loop" ? model.text(name[g]) : isFrame ? model.lines(g) : "" });
   }
   return rows;
 }
@@ -65,8 +66,8 @@ function flatView(model) {
   const grid = new Grid({
     roots: () => rows, children: () => [], key: (row) => row.key, name: (row) => row.name, kind: (row) => row.kind,
     matched: (row) => isMarked(model, row.frame, row.name), chosen: (row) => choose(model, row.node, row.frame),
-  }, [...costColumns(model, flatCost(model, level)), textColumn(level === "loop" ? "function" : level === "line" ? "file" : "written at", "14rem", (row) => row.place),
-    textColumn("module", "9rem", (row) => row.frame >= 0 ? model.module(row.frame) : "")], "costs by " + level);
+  }, [...costColumns(model, flatCost(model, level)), textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
+    level === "line" ? textColumn("file", "9rem", (row) => row.path) : textColumn("module", "9rem", (row) => row.frame >= 0 ? model.module(row.frame) : "")], "costs by " + level);
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return { element: [h("div", { class: "bar" }, h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"), h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
     ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)),

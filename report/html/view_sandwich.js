@@ -37,6 +37,6 @@ function sandwichView(model) {
     return h("div", {}, h("div", { class: "bar" }, h("b", {}, title), `${rows.length}`), grid.element);
   };
   return { element: [h("div", { class: "bar" }, h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)),
-    ` total ${pct(model.percent(sums.total))}, self ${pct(model.percent(sums.self))}, ${model.lines(frame)} ${model.module(frame)}`),
+    h("span", {}, `total ${pct(model.percent(sums.total))}, self ${pct(model.percent(sums.self))}, ${model.lines(frame)} ${model.module(frame)}`)),
   h("div", { class: "split" }, side("called by", callers), side("calls", callees))] };
 }

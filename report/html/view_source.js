@@ -124,12 +124,12 @@ function sourceView(model) {
   for (let i = 1; i < model.tree.n; i++) if (model.tree.frame[i] === frame) nodes.add(i);
   if (!nodes.size) return { element: [h("p", { class: "empty" }, `${model.label(frame)} is not shown: it is hidden, or inlined calls are switched off.`)] };
   const path = model.text(model.data.frame.file[frame]), note = sourceNote(model, frame, path), { self, total } = model.frameCosts(model.metric);
-  const source = region("source", h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...functionRows(model, frame, nodes, 0))));
+  const rows = functionRows(model, frame, nodes, 0), source = rows.length ? region("source", h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...rows))) : null;
   const table = codeTable(model, frame, nodes), insns = table ? region("instructions", table) : null;
-  const bar = h("div", { class: "bar" }, h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)), ` ${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`,
+  const bar = h("div", { class: "bar" }, h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)), h("span", {}, `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
     h("span", { class: "place" }, `${path}${path ? ":" + model.data.frame.line[frame] : ""}`), h("span", { class: "sep" }), model.module(frame));
-  return { element: [bar, note ? h("div", { class: "bar" }, note) : null, insns ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source],
-    shown: () => { showHottest(source); showHottest(insns); }, focus: () => source.focus() };
+  return { element: [bar, note ? h("div", { class: "bar wrap" }, note) : null, insns && source ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source || insns],
+    shown: () => { showHottest(source); showHottest(insns); }, focus: () => { if (source || insns) (source || insns).focus(); } };
 }
 
 function showSource(model, node, line) {

@@ -8,7 +8,7 @@ function isMarked(model, frame, name) {
 function summaryTable(model, title, rows, by, empty) {
   const go = (row) => { choose(model, row.node, row.frame); setState({ v: "tree" }); };
   const line = (row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name)),
-    h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place", title: row.place || "" }, row.place || ""));
+    h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""));
   const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
   return h("section", {}, h("h2", {}, title), rows.length ? h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty));
 }
@@ -56,6 +56,7 @@ function summaryView(model) {
     summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
     loops.length ? summaryTable(model, "Loops", loops, "total") : null,
     summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
+    summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
     hotPathList(model),
     factList("This run", facts),
     factList("How far to trust it", trust(quality), "trust"))] };

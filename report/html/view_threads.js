@@ -32,12 +32,14 @@ function threadPlot(model, chosen) {
 
 function threadGrid(model, order, sums, chosen) {
   const { meta } = model.data, all = sumOf(sums) || 1, most = mostOf(sums, 1), samples = intervalSamples(model);
+  const { duration_ns } = meta.run, isTime = model.metrics[model.metric].unit === "ns" && duration_ns > 0;
   const only = (t) => linkCell(state.t === String(t) ? "all threads" : "only this", "filter every view", () => setState({ t: state.t === String(t) ? "" : String(t) }));
   return new Grid({ roots: () => order, children: () => [], key: (t) => t, name: (t) => `${meta.threads[t].name} (${meta.threads[t].tid})`, kind: (t) => model.threads && !model.threads[t] ? "special" : "thread",
     matched: () => false, chosen: () => {} },
   [{ name: "share", width: "4.6rem", num: true, by: (t) => sums[t], cell: (t) => pct(100 * sums[t] / all) },
     { name: "", width: "9rem", cell: (t) => meter(sums[t], chosen[t], most) },
     { name: "amount", width: "5.6rem", num: true, by: (t) => sums[t], cell: (t) => model.amount(sums[t]) },
+    ...(isTime ? [{ name: "busy", title: "of the time that the run took", width: "4.6rem", num: true, by: (t) => sums[t], cell: (t) => pct(100 * sums[t] / duration_ns) }] : []),
     { name: "in selection", width: "6.4rem", num: true, by: (t) => chosen[t], cell: (t) => model.amount(chosen[t]) },
     { name: state.y ? "samples in interval" : "samples", width: state.y ? "9.4rem" : "5rem", num: true, by: (t) => samples[t], cell: (t) => samples[t].toLocaleString("en") },
     { name: "", title: "filter", width: "6rem", cell: only }], "threads");
@@ -46,7 +48,7 @@ function threadGrid(model, order, sums, chosen) {
 function threadsView(model) {
   const sums = model.wholeThreadSums(model.metric), chosen = model.threadSums(model.metric, state.n), order = [...sums.keys()].sort((a, b) => sums[b] - sums[a]);
   const grid = threadGrid(model, order, sums, chosen);
-  grid.element.style.flex = `0 0 min(${28 + 24 * order.length + 14}px, 30vh)`;
-  const bar = h("div", { class: "bar" }, `${order.length} ${order.length === 1 ? "thread" : "threads"}; the dark part of a bar is in ${model.nodeLabel(state.n)}`, h("span", { class: "sep" }), csvButton(grid));
+  grid.element.style.flex = `0 0 min(${28 + 24 * order.length + 14}px, 26vh)`;
+  const bar = h("div", { class: "bar" }, `${order.length} ${order.length === 1 ? "thread" : "threads"}; the strong part of a bar is in ${model.nodeLabel(state.n)}`, h("span", { class: "sep" }), csvButton(grid));
   return { element: [bar, grid.element, ...threadPlot(model, chosen), ...heatMapView(model, order)], focus: () => grid.focus() };
 }

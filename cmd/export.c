@@ -110,7 +110,7 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 	      struct diag *diag)
 {
 	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE, .no_inlines = choice->no_inlines, .no_loops = choice->no_loops,
-					     .lines = exporter->needs_lines };
+					     .lines = exporter->needs_lines, .addresses = exporter->needs_addresses };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
 	CLEANUP(freep) char *target = output_follow(path ? path : "-");

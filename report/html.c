@@ -197,6 +197,7 @@ const struct exporter exporter_html = {
 		   CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
+	.needs_addresses = true,
 	.max_nodes = 1000000,
 	.write = write_html,
 };

@@ -330,9 +330,19 @@ static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
 	return order;
 }
 
+/* Has what was spent there a line, or if addresses are asked for an address in a function? */
+static bool has_place(const struct fuse *fuse, const struct landing *landing)
+{
+	unsigned kind = scope_kind(fuse->tree, landing->scope);
+
+	if (fuse->options->addresses)
+		return kind >= SCOPE_FUNCTION && kind <= SCOPE_LOOP;
+	return fuse->tree->calls.at[landing->call].line != 0;
+}
+
 /*
  * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is one
- * however many of its addresses were seen; it goes by the first.
+ * however many of its addresses were seen and goes by the first, unless addresses are asked for.
  */
 static void add_lines(struct fuse *fuse)
 {
@@ -344,15 +354,16 @@ static void add_lines(struct fuse *fuse)
 	for (size_t i = 0; i < n; i++) {
 		struct landing *landing = &fuse->landings[order[i]];
 		const struct scope_call *place = &fuse->tree->calls.at[landing->call];
-		uint64_t key = (uint64_t)place->file << 32 | place->line;
-		if (place->line == 0)
+		uint64_t vaddr = fuse->input->cct->nodes.at[order[i]].vaddr;
+		uint64_t key = fuse->options->addresses ? vaddr : (uint64_t)place->file << 32 | place->line;
+		if (!has_place(fuse, landing))
 			continue;
 		if (landing->scope != outer)
 			map_done(&lines);
 		outer = landing->scope;
 		uint32_t line = map_find(&lines, key);
 		if (line == MAP_NONE)
-			map_put(&lines, key, line = add_line(fuse, landing, fuse->input->cct->nodes.at[order[i]].vaddr));
+			map_put(&lines, key, line = add_line(fuse, landing, vaddr));
 		landing->scope = line;
 	}
 	map_done(&lines);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes a large profile readable: order, percentages of this and that, hidden functions, joined chains, the strip of matches,
 // intervals, formulas, source and code that are unpacked when they are looked at. Each against the numbers of the JSON export.
-// usage: node extras.mjs REPORT.html EXPORT.json CHROMIUM; the profile has the metrics samples, cpu-clock and page-faults
+// usage: node extras.mjs REPORT.html EXPORT.json CHROMIUM MAIN.asm; MAIN.asm is what annotate --asm says of main; the profile has the metrics samples, cpu-clock and page-faults
 import fs from "node:fs";
 import { check, digits, launch, openReport, tally } from "./driver.mjs";
 
-const [report, json, chromium] = process.argv.slice(2);
+const [report, json, chromium, asm] = process.argv.slice(2);
 const data = JSON.parse(fs.readFileSync(json, "utf8")), { parent, frame } = data.nodes;
 const total = (metric) => data.node_values.inclusive[metric], self = (metric) => data.node_values.exclusive[metric];
 const labelOf = (node) => data.strings[data.frames.name[frame[node]]], kindOf = (node) => data.frames.kind[frame[node]];
@@ -188,6 +188,13 @@ const costs = await page.$$eval("tr.insn:not(.host)", (list) => list.map((r) => 
 const own = frame.reduce((sum, f, i) => sum + (f === frame[average] ? self(1)[i] : 0), 0);
 check("its instructions add up to it", Math.abs(costs.reduce((a, b) => a + b, 0) - 100 * own / all) < .006 * costs.length, `${costs.reduce((a, b) => a + b, 0)} ${100 * own / all}`);
 check("loops in their margin", await page.$$eval("tr.insn td.gutter", (cells) => cells.some((c) => /[┌│└]/.test(c.textContent))));
+
+// The instructions of main cost what annotate says.
+const told = fs.readFileSync(asm, "utf8").split(" instructions\n")[1].split("\n").filter((line) => /^ *[0-9a-f]+ /.test(line.slice(23))).map((line) => [parseInt(line.slice(23), 16), parseFloat(line.slice(0, 7).replace("<", "")) || 0]);
+await go(`#v=source&n=${main}`);
+const seen = await page.$$eval('[aria-label="instructions"] tr.insn', (list) => list.filter((r) => r.children.length > 3).map((r) => [parseInt(r.children[r.children.length - 3].textContent.slice(1), 16), parseFloat(r.children[0].textContent) || 0]));
+check("as many instructions as annotate has", seen.length === told.length && told.length > 50, `${seen.length} ${told.length}`);
+check("each costs what annotate says", seen.every(([offset, share], i) => offset === told[i][0] - told[0][0] && Math.abs(share - told[i][1]) < .11), JSON.stringify(seen.map((s, i) => [s, told[i]]).filter(([s, t]) => !t || Math.abs(s[1] - t[1]) >= .11).slice(0, 5)));
 
 // The keyboard stays where it is when a button changes the view.
 await go("#v=tree");

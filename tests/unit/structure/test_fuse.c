@@ -182,6 +182,26 @@ TEST(lines_hold_what_was_spent_in_the_scope_itself)
 	CHECK_EQ(w.tree.values.at[1].value, 4);
 }
 
+TEST(addresses_are_told_apart_if_asked_for)
+{
+	WORLD w;
+
+	world_init(&w);
+	w.maps[4].lines.n = 0;
+	cct_add_value(&w.cct, cct_child(&w.cct, CCT_ROOT, 0, 0x3010, 0), 0, 0, 1);
+	cct_add_value(&w.cct, cct_child(&w.cct, CCT_ROOT, 0, 0x3014, 0), 0, 0, 2);
+	cct_add_value(&w.cct, cct_child(&w.cct, CCT_ROOT, 0, 0x5014, 0), 0, 0, 4); /* without a line */
+	cct_add_value(&w.cct, cct_child(&w.cct, CCT_ROOT, 0, 0xf014, 0), 0, 0, 8); /* in no function */
+	world_fuse(&w, (struct fuse_options){ .lines = true, .addresses = true });
+	CHECK_EQ(w.tree.scopes.n, 8);
+	CHECK_EQ(scope_tree_n_nodes(&w.tree), 5);
+	CHECK_EQ(scope_at(&w.tree, 5).vaddr, 0x3010);
+	CHECK_EQ(scope_at(&w.tree, 6).vaddr, 0x3014);
+	CHECK_EQ(scope_at(&w.tree, 6).line, scope_at(&w.tree, 5).line);
+	CHECK_EQ(scope_at(&w.tree, 7).vaddr, 0x5014);
+	CHECK_EQ(scope_at(&w.tree, 7).line, 0);
+}
+
 TEST(a_cold_piece_is_its_function)
 {
 	WORLD w;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/growth.h"
 
-#define PATHS_MAX 1024 /* threads with deep stacks whose path in the tree is kept */
+#define PATHS_MAX 1024 /* threads whose path in the tree is kept */
 
 static void drop_paths(struct growth *growth)
 {
 	for (size_t i = 0; i < growth->paths.n; i++)
-		vec_done(&growth->paths.at[i].nodes);
+		vec_done(&growth->paths.at[i].steps);
 	vec_clear(&growth->paths);
 	map_done(&growth->path_of);
 }
@@ -17,13 +17,10 @@ void growth_done(struct growth *growth)
 	vec_done(&growth->paths);
 }
 
-/* Stacks that are not numbered are short: it is quicker to look for all their frames. */
 static uint32_t add_stack(struct growth *growth, pid_t tid, const struct stack *stack)
 {
-	uint32_t index = stack->serial ? map_find(&growth->path_of, (uint32_t)tid) : MAP_NONE;
+	uint32_t index = map_find(&growth->path_of, (uint32_t)tid);
 
-	if (!stack->serial)
-		return cct_add_stack(growth->cct, stack);
 	if (index == MAP_NONE) {
 		if (growth->paths.n == PATHS_MAX)
 			drop_paths(growth);

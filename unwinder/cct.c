@@ -63,37 +63,67 @@ static uint32_t root_of(const struct stack *stack)
 	return stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
 }
 
-static uint32_t add_frame(struct cct *cct, uint32_t parent, const struct stack *stack, size_t i)
+/* Where the tree goes on for frame i of the stack; the node is still to be found. */
+static struct cct_step step_of(const struct stack *stack, size_t i)
 {
 	const struct frame *frame = &stack->frames.at[i];
-	uint32_t flags = (frame->is_return ? CCT_IS_RETURN : 0u) | (i < stack->n_kernel ? CCT_IS_KERNEL : 0u);
 
-	return cct_child(cct, parent, frame->image, frame->vaddr, flags);
+	return (struct cct_step){ .vaddr = frame->vaddr,
+				  .image = frame->image,
+				  .flags = (frame->is_return ? CCT_IS_RETURN : 0u) |
+					   (i < stack->n_kernel ? CCT_IS_KERNEL : 0u) };
+}
+
+static uint32_t take_step(struct cct *cct, uint32_t parent, const struct cct_step *step)
+{
+	return cct_child(cct, parent, step->image, step->vaddr, step->flags);
 }
 
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
 {
 	uint32_t node = root_of(stack);
 
-	for (size_t i = stack->frames.n; i-- > 0;)
-		node = add_frame(cct, node, stack, i);
+	for (size_t i = stack->frames.n; i-- > 0;) {
+		struct cct_step step = step_of(stack, i);
+		node = take_step(cct, node, &step);
+	}
 	return node;
+}
+
+static bool is_same_step(const struct cct_step *a, const struct cct_step *b)
+{
+	return a->vaddr == b->vaddr && a->image == b->image && a->flags == b->flags;
+}
+
+/* How many of the outermost frames are those of the path: some are known to be, the others are looked at. */
+static size_t count_shared(const struct stack *stack, const struct cct_path *path)
+{
+	size_t n = stack->frames.n < path->steps.n ? stack->frames.n : path->steps.n;
+	bool is_next = stack->n_shared && path->serial == stack->shared_serial && stack->n_shared <= n;
+
+	if (path->root != root_of(stack))
+		return 0;
+	for (size_t i = is_next ? stack->n_shared : 0; i < n; i++) {
+		struct cct_step step = step_of(stack, stack->frames.n - 1 - i);
+		if (!is_same_step(&step, &path->steps.at[i]))
+			return i;
+	}
+	return n;
 }
 
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path)
 {
 	uint32_t node = root_of(stack);
-	bool is_shared = stack->n_shared && path->serial == stack->shared_serial && path->root == node &&
-			 stack->n_shared <= path->nodes.n;
 
-	path->nodes.n = is_shared ? stack->n_shared : 0;
+	path->steps.n = count_shared(stack, path);
 	path->serial = stack->serial;
 	path->root = node;
-	if (is_shared)
-		node = path->nodes.at[path->nodes.n - 1];
-	for (size_t i = stack->frames.n - path->nodes.n; i-- > 0;) {
-		node = add_frame(cct, node, stack, i);
-		vec_push(&path->nodes, node);
+	if (path->steps.n)
+		node = path->steps.at[path->steps.n - 1].node;
+	for (size_t i = stack->frames.n - path->steps.n; i-- > 0;) {
+		struct cct_step step = step_of(stack, i);
+		step.node = node = take_step(cct, node, &step);
+		vec_push(&path->steps, step);
 	}
 	return node;
 }
@@ -119,18 +149,30 @@ static void grow_values(struct cct *cct)
 	}
 }
 
+static bool is_value_of(const struct cct_value *value, uint32_t node, uint32_t thread, uint32_t metric)
+{
+	return value->node == node && value->thread == thread && value->metric == metric;
+}
+
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
 {
-	size_t mask = cct->n_value_slots - 1;
-	size_t slot = value_hash(node, thread, metric) & mask;
+	size_t mask = cct->n_value_slots - 1, next = cct->last_value + 1;
 
+	if (next < cct->values.n && is_value_of(&cct->values.at[next], node, thread, metric)) {
+		cct->values.at[next].value += value;
+		cct->last_value = next;
+		return;
+	}
+	size_t slot = value_hash(node, thread, metric) & mask;
 	for (; cct->value_slots[slot] != EMPTY; slot = (slot + 1) & mask) {
 		struct cct_value *known = &cct->values.at[cct->value_slots[slot]];
-		if (known->node == node && known->thread == thread && known->metric == metric) {
+		if (is_value_of(known, node, thread, metric)) {
 			known->value += value;
+			cct->last_value = cct->value_slots[slot];
 			return;
 		}
 	}
+	cct->last_value = cct->values.n;
 	cct->value_slots[slot] = (uint32_t)cct->values.n;
 	vec_push(&cct->values, ((struct cct_value){ node, thread, metric, value }));
 	if (cct->values.n * 2 > cct->n_value_slots)

@@ -36,6 +36,7 @@ struct cct {
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
 	uint32_t *node_slots, *value_slots;
 	size_t n_node_slots, n_value_slots;
+	size_t last_value; /* that was added to: the next metric's stands behind it */
 };
 
 void cct_init(struct cct *cct);
@@ -50,10 +51,15 @@ uint32_t cct_add_stack(struct cct *cct, const struct stack *stack);
  * The same for the stacks of one thread, each with the path of the one before: frames that they share are not
  * looked for again. The path belongs to this tree; start with an empty one.
  */
+struct cct_step {
+	uint64_t vaddr;
+	image_id image;
+	uint32_t flags, node;
+};
 struct cct_path {
-	uint64_t serial; /* of the stack */
+	uint64_t serial; /* of the stack; 0 = not numbered */
 	uint32_t root;
-	VEC(uint32_t) nodes; /* of its frames, outermost first */
+	VEC(struct cct_step) steps; /* its frames, outermost first */
 };
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);

@@ -204,7 +204,7 @@ static struct cost measure(const struct capture captures[2], bool walks_in_full,
 	}
 	cost.n_frames = stack.frames.n;
 	cost.is_complete = stack.end == STACK_COMPLETE;
-	vec_done(&path.nodes);
+	vec_done(&path.steps);
 	cct_done(&cct);
 	stack_done(&stack);
 	scene_done(&scene);

@@ -116,7 +116,7 @@ static void run(struct comparison *c, struct source *source, struct images *imag
 	end(&c->full);
 	end(&c->brief);
 	for (size_t i = 0; i < c->paths.n; i++)
-		vec_done(&c->paths.at[i].nodes);
+		vec_done(&c->paths.at[i].steps);
 	vec_done(&c->paths);
 	map_done(&c->path_of);
 }

@@ -130,7 +130,7 @@ TEST(cct_follows_a_stack_from_what_it_shares_with_the_last)
 	second.end = STACK_NO_RECIPE;
 	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
 	CHECK_EQ(cct.nodes.n, other.nodes.n);
-	vec_done(&path.nodes);
+	vec_done(&path.steps);
 	stack_done(&first);
 	stack_done(&second);
 	cct_done(&cct);

@@ -19,6 +19,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "report/format_table.h"
+#include "report/limit.h"
 #include "structure/fuse.h"
 
 EMBED(cpprof_schema, "docs/schema.json");
@@ -106,6 +107,16 @@ static int write_gzip(const struct exporter *exporter, const struct export_input
 	return close_beside(to, path, temporary, error, diag);
 }
 
+/* Not every format has a place for it. */
+static void tell_folded(const struct exporter *exporter, const struct profile *profile, const struct scope_tree *tree)
+{
+	CLEANUP(text_done) struct text note = { 0 };
+
+	limit_note(tree, profile, &note);
+	if (note.len)
+		fprintf(stderr, "cpprof: %s; more stays with: cpprof export -f %s --max-nodes N\n", note.at, exporter->name);
+}
+
 int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice, const char *path,
 	      struct diag *diag)
 {
@@ -123,6 +134,8 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 		error = write_gzip(exporter, &input, &choice->options, target, diag);
 	else
 		error = write_stream(exporter, &input, &choice->options, target, diag);
+	if (error == 0 && !choice->is_quiet)
+		tell_folded(exporter, profile, &tree);
 	scope_tree_done(&tree);
 	return error;
 }

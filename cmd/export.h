@@ -9,6 +9,7 @@
 struct export_choice {
 	struct export_options options;
 	bool no_inlines, no_loops;
+	bool is_quiet; /* says nothing of what had to be folded */
 };
 
 /* Fuses as the exporter wants it, which takes the profile's CCT (profile_take_tree), and writes to path ("-" or NULL: standard output; .gz compresses), whole or not at all. */

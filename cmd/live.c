@@ -55,7 +55,8 @@ static int write_export(const struct live *live, struct profile *profile, struct
 {
 	const uint64_t interval[2] = { live->last_ns - live->start_ns, now_ns - live->start_ns };
 	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
-					.no_loops = !live->exporter->loops_by_default };
+					.no_loops = !live->exporter->loops_by_default,
+					.is_quiet = true };
 	struct diag diag = { 0 };
 
 	if (!live->path) {

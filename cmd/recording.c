@@ -379,7 +379,8 @@ static int write_export(struct recording *r, struct profile *profile, struct dia
 {
 	const struct exporter *exporter = exporter_named(r->options->format);
 	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
-					.no_loops = !exporter->loops_by_default };
+					.no_loops = !exporter->loops_by_default,
+					.is_quiet = r->options->is_quiet };
 	int error = resolve(profile, r->images, &r->names, diag);
 
 	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);

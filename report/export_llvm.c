@@ -16,6 +16,7 @@
 #include "report/children.h"
 #include "report/document.h"
 #include "report/exporter.h"
+#include "report/limit.h"
 
 #define NOWHERE 0 /* node 0: the parent of all functions, and of what is left out */
 
@@ -195,12 +196,17 @@ static int write_llvm(const struct export_input *input, const struct export_opti
 		.to = to, .profile = input->profile, .tree = input->tree, .metric = options->metric
 	};
 	struct children children;
+	struct text note = { 0 };
 
 	(void)diag;
 	intern_init(&l.strings);
 	place_scopes(&l);
 	add_lines(&l);
 	merge_lines(&l);
+	limit_note(input->tree, input->profile, &note);
+	if (note.len)
+		fprintf(to, "# %s\n", note.at);
+	text_done(&note);
 	children_init(&children, &(struct children_of){ l.nodes.n, &l, parent_of, total_of, 0 });
 	children_walk(&children, l.nodes.n, write_node, &l);
 	children_done(&children);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "report/exporter.h"
 #include "report/flatten.h"
+#include "report/limit.h"
 #include "report/quality.h"
 
 #define TOP 20       /* functions, unless told */
@@ -169,6 +170,8 @@ static void write_run(struct openmetrics *o)
 	write_gauge(o, "cpprof_lost_samples", "samples the kernel could not hand over", q->lost);
 	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete",
 		    q->samples - q->by_end[STACK_COMPLETE]);
+	if (limit_count(o->document->tree))
+		write_gauge(o, "cpprof_folded_contexts", "contexts that were folded into <other>", limit_count(o->document->tree));
 	begin_family(o, "cpprof_complete_ratio", "ratio",
 		     "complete stacks among all samples there should have been");
 	fprintf(o->to, "cpprof_complete_ratio %.6g\n", quality_percent(q) / 100);

@@ -9,11 +9,13 @@
 #include "report/children.h"
 #include "report/exporter.h"
 #include "report/document.h"
+#include "report/limit.h"
 
 struct rows {
 	struct json json;
 	const struct document *document;
 	uint32_t metric;
+	struct text note; /* on what was folded, told by the root */
 };
 
 static void write_row(void *context, uint32_t node, uint32_t depth)
@@ -32,8 +34,10 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_text_of(&rows->json, "kind", scope_kind_name(scope->kind));
 	json_text_of(&rows->json, "file", profile_text(document->profile, scope->file));
 	json_uint_of(&rows->json, "line", scope->line);
-	if (scope->kind == SCOPE_UNKNOWN && !scope->name)
+	if (limit_is_other(scope))
 		json_uint_of(&rows->json, "folded", scope->end_line);
+	if (node == 0 && rows->note.len)
+		json_text_of(&rows->json, "note", rows->note.at);
 	json_end_object(&rows->json);
 }
 
@@ -46,12 +50,14 @@ static int write_rows(const struct export_input *input, const struct export_opti
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
 	children_of_document(&children, &document, options->metric);
+	limit_note(input->tree, input->profile, &rows.note);
 	json_init(&rows.json, to);
 	json_array(&rows.json);
 	children_walk(&children, document.n_nodes, write_row, &rows);
 	json_end_array(&rows.json);
 	json_line(&rows.json);
 	children_done(&children);
+	text_done(&rows.note);
 	document_done(&document);
 	return json_done(&rows.json);
 }

@@ -13,6 +13,7 @@
 #include "report/children.h"
 #include "report/document.h"
 #include "report/exporter.h"
+#include "report/limit.h"
 #include "report/number.h"
 #include "report/quality.h"
 #include "report/style.h"
@@ -206,7 +207,7 @@ static void write_heading(struct svg *s, FILE *to)
 static void write_document(struct svg *s, FILE *to)
 {
 	int bottom = TOP + (int)(s->depth + 1) * ROW, height = bottom + 28;
-	struct text quality = { 0 };
+	struct text quality = { 0 }, note = { 0 };
 
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
@@ -221,9 +222,13 @@ static void write_document(struct svg *s, FILE *to)
 	if (s->body.len)
 		fwrite(s->body.at, 1, s->body.len, to);
 	quality_line(s->document->profile, &quality);
+	limit_note(s->document->tree, s->document->profile, &note);
+	if (note.len)
+		text_printf(&quality, "; %s", note.at);
 	write_line(s, to, quality.at, bottom + 18, "font:11px sans-serif;fill:#666");
 	fputs("</svg>\n", to);
 	text_done(&quality);
+	text_done(&note);
 }
 
 static int write_svg(const struct export_input *input, const struct export_options *options, FILE *to,

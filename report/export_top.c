@@ -11,6 +11,7 @@
 #include "report/exporter.h"
 #include "report/flatten.h"
 #include "report/json_sections.h"
+#include "report/limit.h"
 
 struct top {
 	struct json json;
@@ -64,6 +65,8 @@ static void write_row(struct top *top, const struct flat_row *row)
 	json_text_of(&top->json, "host", profile_text(profile, profile->run.host));
 	json_name(&top->json, "run");
 	json_run_id(&top->json, profile);
+	if (row->frame != UINT32_MAX && limit_is_other(&top->document->frames.at[row->frame]))
+		json_uint_of(&top->json, "folded", limit_count(top->document->tree));
 	json_end_object(&top->json);
 }
 
@@ -89,6 +92,20 @@ static void write_table(struct top *top, struct flat_table *table, uint32_t limi
 	flat_table_done(table);
 }
 
+/* Each frame is a row of its own, but all that was folded is one. */
+static void flatten_things(const struct document *document, struct flat_table *ret)
+{
+	uint32_t n = 0, other = UINT32_MAX, *group = alloc_resize(NULL, document->frames.n, sizeof(uint32_t));
+
+	for (size_t i = 0; i < document->frames.n; i++) {
+		bool is_other = limit_is_other(&document->frames.at[i]);
+		group[i] = is_other && other != UINT32_MAX ? other : n++;
+		other = is_other ? group[i] : other;
+	}
+	flatten_groups(document, group, n, ret);
+	free(group);
+}
+
 static int write_top(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
 {
 	struct document document;
@@ -104,7 +121,7 @@ static int write_top(const struct export_input *input, const struct export_optio
 	strftime(top.time, sizeof(top.time), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
 	json_init(&top.json, to);
 	json_array(&top.json);
-	flatten_frames(&document, &frames);
+	flatten_things(&document, &frames);
 	write_table(&top, &frames, options->limit);
 	flatten_lines(&document, &lines);
 	write_table(&top, &lines, options->limit);

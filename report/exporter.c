@@ -65,7 +65,7 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 {
 	uint32_t max_nodes = options->max_nodes ? options->max_nodes : exporter->max_nodes;
 
-	if (max_nodes && input->tree->scopes.n > max_nodes)
+	if (max_nodes && scope_tree_n_nodes(input->tree) > max_nodes)
 		scope_tree_limit(input->tree, options->metric, max_nodes);
 	errno = 0;
 	int error = exporter->write(input, options, to, diag);

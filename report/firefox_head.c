@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/firefox.h"
+#include "report/limit.h"
 
 #define FORMAT_VERSION 60
 
@@ -69,8 +71,22 @@ static void write_lists(struct json *json)
 	json_end_object(json);
 }
 
-static void write_meta(struct json *json, const struct profile *profile)
+/* What the viewer says of where the profile is from is the place for what must be known of it. */
+static void write_origin(struct json *json, const struct document *document)
 {
+	CLEANUP(text_done) struct text origin = { 0 }, note = { 0 };
+
+	text_printf(&origin, "cpprof: aggregated; samples are laid end to end, not at the time they were taken");
+	limit_note(document->tree, document->profile, &note);
+	if (note.len)
+		text_printf(&origin, "; %s", note.at);
+	json_text_of(json, "importedFrom", origin.at);
+}
+
+static void write_meta(struct json *json, const struct document *document)
+{
+	const struct profile *profile = document->profile;
+
 	json_name(json, "meta");
 	json_object(json);
 	json_number_of(json, "interval", interval(profile));
@@ -82,8 +98,7 @@ static void write_meta(struct json *json, const struct profile *profile)
 	json_uint_of(json, "version", 29);
 	json_uint_of(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	json_bool_of(json, "symbolicated", true);
-	json_text_of(json, "importedFrom",
-		     "cpprof: aggregated; samples are laid end to end, not at the time they were taken");
+	write_origin(json, document);
 	json_bool_of(json, "usesOnlyOneStackType", true);
 	json_bool_of(json, "sourceCodeIsNotOnSearchfox", true);
 	write_lists(json);
@@ -123,7 +138,7 @@ void firefox_write_head(struct firefox *firefox)
 {
 	const struct profile *profile = firefox->document->profile;
 
-	write_meta(&firefox->json, profile);
+	write_meta(&firefox->json, firefox->document);
 	json_name(&firefox->json, "libs");
 	json_array(&firefox->json);
 	for (image_id i = 0; i < profile->images.n; i++)

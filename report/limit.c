@@ -73,11 +73,6 @@ static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 }
 
 /* A child's inclusive value never exceeds its parent's, so parents of what stays, stay. */
-static bool stays(const struct limiter *limiter, size_t scope)
-{
-	return scope == 0 || limiter->place[scope] > limiter->least;
-}
-
 static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 {
 	struct scope_row row = limiter->tree->scopes.at[scope];
@@ -86,23 +81,26 @@ static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 	limiter->place[scope] = is_kept ? add_row(limiter, row) : other_below(limiter, row.parent);
 }
 
-/* Lines come last, after the "other" that some of them make. */
-static void move_scopes(struct limiter *limiter)
+static bool is_folded(const struct limiter *limiter, uint64_t place)
 {
-	size_t n_nodes = scope_tree_n_nodes(limiter->tree), n = limiter->tree->scopes.n;
-	VEC(uint32_t) kept = { 0 };
+	return limiter->rows.at[place].frame == FOLDED;
+}
 
+/* A line goes with the scope it is in. It is not counted: it is no context. */
+static void move_line(struct limiter *limiter, size_t line)
+{
+	struct scope_row row = limiter->tree->scopes.at[line];
+
+	row.parent = (uint32_t)limiter->place[row.parent];
+	limiter->place[line] = is_folded(limiter, row.parent) ? row.parent : add_row(limiter, row);
+}
+
+static void move_scopes(struct limiter *limiter, size_t n_nodes)
+{
 	for (size_t i = 0; i < n_nodes; i++)
-		move_scope(limiter, i, stays(limiter, i));
-	for (size_t i = n_nodes; i < n; i++) {
-		if (stays(limiter, i))
-			vec_push(&kept, (uint32_t)i);
-		else
-			move_scope(limiter, i, false);
-	}
-	for (size_t i = 0; i < kept.n; i++)
-		move_scope(limiter, kept.at[i], true);
-	vec_done(&kept);
+		move_scope(limiter, i, i == 0 || limiter->place[i] > limiter->least);
+	for (size_t i = n_nodes; i < limiter->tree->scopes.n; i++)
+		move_line(limiter, i);
 }
 
 /* The frames that are left, in the order of the scopes that show them. */
@@ -138,9 +136,10 @@ static void renumber_frames(struct limiter *limiter)
 void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_scopes)
 {
 	struct limiter limiter = { .tree = tree, .place = sum_inclusive(tree, metric) };
+	size_t n_nodes = scope_tree_n_nodes(tree);
 
-	limiter.least = threshold(limiter.place, tree->scopes.n, max_scopes);
-	move_scopes(&limiter);
+	limiter.least = threshold(limiter.place, n_nodes, max_scopes);
+	move_scopes(&limiter, n_nodes);
 	for (size_t i = 0; i < tree->values.n; i++)
 		tree->values.at[i].scope = (uint32_t)limiter.place[tree->values.at[i].scope];
 	free(limiter.place);
@@ -153,19 +152,26 @@ void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_sco
 	tree->values.n = scope_values_settle(tree->values.at, tree->values.n, tree->scopes.n);
 }
 
-static bool is_other(const struct scope_frame *frame)
+bool limit_is_other(const struct scope_frame *frame)
 {
 	return frame->kind == SCOPE_UNKNOWN && !frame->name && !frame->vaddr;
+}
+
+uint64_t limit_count(const struct scope_tree *tree)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < tree->scopes.n; i++)
+		n += limit_is_other(scope_frame(tree, i)) ? scope_frame(tree, i)->end_line : 0;
+	return n;
 }
 
 void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret)
 {
 	uint32_t metric = profile->metrics.n > 1 ? 1 : 0;
-	uint64_t n = 0, cost = 0, all = 0;
+	uint64_t n = limit_count(tree), cost = 0, all = 0;
 	char count[NUMBER_MAX], share[NUMBER_MAX];
 
-	for (size_t i = 0; i < tree->scopes.n; i++)
-		n += is_other(scope_frame(tree, i)) ? scope_frame(tree, i)->end_line : 0;
 	if (n == 0)
 		return;
 	for (size_t i = 0; i < tree->values.n; i++) {
@@ -173,7 +179,7 @@ void limit_note(const struct scope_tree *tree, const struct profile *profile, st
 		if (value->metric != metric)
 			continue;
 		all += value->value;
-		cost += is_other(scope_frame(tree, value->scope)) ? value->value : 0;
+		cost += limit_is_other(scope_frame(tree, value->scope)) ? value->value : 0;
 	}
 	text_printf(ret, "%s contexts, %s of %s, are folded into <other>", number_count(n, count),
 		    number_percent(number_share(cost, all), share), intern_text(&profile->strings, profile->metrics.at[metric].name));

@@ -1,34 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of names: a folder and a store of their own, programs to look at, words to make claims with.
-set -u
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
-: "${CPPROF:?}"
+# Sourced by the tests of names: a store of their own, programs to look at.
 TESTS=$(cd "$(dirname "$0")" && pwd)
-HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_names.XXXXXX")
-cd "$HERE" || exit 1
-started=()
-trap 'for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null; done; cd /; rm -rf "$HERE"' EXIT
+. "$TESTS/../support/claims.sh"
 mkdir -m 700 cache
 export XDG_CACHE_HOME=$HERE/cache DEBUGINFOD_URLS=
-
-skip() {
-	echo "skipped: $*"
-	exit 77
-}
-
-fail() {
-	echo "FAILED: $*"
-	for file in "$HERE"/*.log; do
-		[ -e "$file" ] && echo "--- $(basename "$file")" && tail -20 "$file"
-	done
-	exit 1
-}
-
-need() {
-	for tool in "$@"; do
-		command -v "$tool" >/dev/null || skip "no $tool"
-	done
-}
 
 # locate FILE SYMBOL OPTIONS...: the first instruction of the symbol, to out.log; what is said on the way to err.log.
 locate() {

@@ -4,9 +4,7 @@
 # the vdso's; the kernel's.
 . "$(dirname "$0")/lib.sh"
 need gcc unshare mount pgrep
-code=0
-"$CPPROF" record -q -o probe.data -- true >probe.log 2>&1 || code=$?
-[ $code = 0 ] || [ $code = 5 ] || skip "perf_event is not available here"
+need_perf
 
 cat >jit.c <<'C'
 #define _GNU_SOURCE

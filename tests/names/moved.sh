@@ -4,9 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need gcc unshare mount
 unshare -m true 2>/dev/null || skip "no mount namespace may be made here"
-code=0
-"$CPPROF" record -q -o probe.data -- true >probe.log 2>&1 || code=$?
-[ $code = 0 ] || [ $code = 5 ] || skip "perf_event is not available here"
+need_perf
 
 mkdir -p built/lib src
 cat >src/work.c <<'C'

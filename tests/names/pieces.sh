@@ -3,9 +3,7 @@
 # Cold code that was moved away from its function counts as the function's, also where no symbol says so.
 . "$(dirname "$0")/lib.sh"
 need gcc strip nm
-code=0
-"$CPPROF" record -q --no-resolve -o probe.data -- true >probe.log 2>&1 || code=$?
-[ $code = 0 ] || [ $code = 5 ] || skip "perf_event is not available here"
+need_perf
 
 # Half of the time is spent in each part; the cold one finds its number in a register that no caller passes.
 cat >main.c <<'C'

@@ -3,9 +3,7 @@
 # What a store knows of names and loops changes how long it takes to resolve a profile, and not one byte of it.
 . "$(dirname "$0")/lib.sh"
 need gcc
-code=0
-"$CPPROF" record -q --no-resolve -o probe.data -- true >probe.log 2>&1 || code=$?
-[ $code = 0 ] || [ $code = 5 ] || skip "perf_event is not available here"
+need_perf
 
 cat >work.c <<'C'
 static inline unsigned mix(unsigned x)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a walk leaves plain code: memory of the target, code in no file, signals, threads, stubs, the kernel. */
+#include <stdlib.h>
+
+#include "tests/unit/unwinder/walk_scene.h"
+
+static ssize_t read_rest(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	const uint64_t rest[] = { BIAS + START_CALLS, 0 };
+
+	CHECK_EQ(pid, PID);
+	CHECK_EQ(addr, SP + 24);
+	CHECK(len >= sizeof(rest));
+	memcpy(to, rest, sizeof(rest));
+	++*(int *)context;
+	return sizeof(rest);
+}
+
+TEST(walk_goes_on_in_the_memory_of_a_target_that_stands_still)
+{
+	int n_reads = 0;
+	struct scene s =
+		scene_of(&(struct unwinder_options){ .read_memory = read_rest, .read_context = &n_reads });
+
+	s.event.sample.stack_was_full = true;
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
+	CHECK_EQ(s.stack.frames.at[1].verdict, VERDICT_VALID);
+	CHECK_EQ(n_reads, 1);
+	scene_done(&s);
+}
+
+TEST(walk_stops_when_sp_does_not_rise)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[RSP] = SP + 8;
+	WALK(&s, STUCK + 5, 1, 2);
+	CHECK(s.stack.end != STACK_COMPLETE);
+	CHECK_EQ(s.stack.frames.n, 1);
+	scene_done(&s);
+}
+
+TEST(walk_says_where_it_has_no_image)
+{
+	struct scene s = scene();
+
+	WALK(&s, 0x9999999, 1, 2);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	CHECK_EQ(images_get(s.images, s.stack.frames.at[0].image)->kind, IMAGE_UNKNOWN);
+	scene_done(&s);
+}
+
+TEST(walk_gives_code_in_no_file_an_image_of_its_process)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[RIP] = 0x10010;
+	s.event.sample.regs.known &= ~(1u << RBP);
+	unwinder_walk(s.unwinder, &s.event, &s.stack);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	const struct image *image = images_get(s.images, s.stack.frames.at[0].image);
+	CHECK_EQ(image->kind, IMAGE_JIT);
+	CHECK_STR(image->path, "[jit 42]");
+	CHECK_EQ(s.stack.frames.at[0].vaddr, 0x10010);
+	scene_done(&s);
+}
+
+TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
+{
+	struct scene s = scene();
+
+	/* bare has a frame pointer but no recipe; a thread starts in it */
+	s.event.sample.regs.value[RBP] = SP;
+	WALK(&s, BARE + 4, 0, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_NO_RECIPE, 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_code_that_nobody_describes_by_where_it_leads)
+{
+	struct scene s = scene();
+
+	/* leaf's body, copied to where no unwind entry is */
+	WALK(&s, NOWHERE, 0, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+	scene_done(&s);
+}
+
+TEST(walk_by_frame_pointer_when_told_to)
+{
+	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_FP });
+
+	s.event.sample.regs.value[RBP] = SP;
+	WALK(&s, BARE + 4, SP + 16, BIAS + BARE_CALLS, 0, BIAS + START_CALLS, 4);
+	CHECK_END(&s, STACK_INVALID_STEP, 2); /* _start calls outer, not bare */
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	scene_done(&s);
+}
+
+TEST(walk_crosses_a_signal_with_all_registers)
+{
+	struct scene s = scene();
+	uint64_t words[40] = { 1, BIAS + TRAMPOLINE };
+	uint64_t *gregs = words + 2 + 5;
+
+	/* the handler is leaf; it interrupted leaf, just entered from outer */
+	gregs[11] = 777;         /* rbx */
+	gregs[15] = SP + 30 * 8; /* rsp */
+	gregs[16] = BIAS + LEAF; /* rip: no call stands before it */
+	words[30] = BIAS + OUTER_CALLS;
+	words[31] = 5;
+	words[32] = BIAS + START_CALLS;
+	struct seen seen = { 0 };
+	unwinder_observe(s.unwinder, remember_rbx, &seen);
+	walk(&s, LEAF + 2, words, ARRAY_LEN(words));
+	CHECK_END(&s, STACK_COMPLETE, 5);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, TRAMPOLINE);
+	CHECK(!s.stack.frames.at[1].is_return);
+	CHECK_EQ(s.stack.frames.at[1].witness, WITNESS_TEMPLATE);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, LEAF);
+	CHECK(!s.stack.frames.at[2].is_return);
+	CHECK_EQ(seen.rbx[2], 777);
+	scene_done(&s);
+}
+
+TEST(walk_knows_where_a_thread_starts)
+{
+	struct scene s = scene();
+
+	/* its unwind entry claims an ordinary frame, but nothing is above it */
+	WALK(&s, LEAF + 2, 1, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF + 2, 1, BIAS + START, BIAS + THREAD_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, START);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_linker_stubs_by_template)
+{
+	struct scene s = scene();
+
+	WALK(&s, STUB, BIAS + BARE_CALLS, 0);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, BARE_CALLS);
+	WALK(&s, STUB + 11, 0, BIAS + BARE_CALLS, 0);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, BARE_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_of_endless_recursion_ends)
+{
+	struct scene s = scene();
+	size_t n = 70000;
+	uint64_t *words = malloc(n * sizeof(*words));
+
+	for (size_t i = 0; i < n; i++)
+		words[i] = BIAS + RECURSE_CALLS;
+	walk(&s, 0x1500, words, n);
+	CHECK_END(&s, STACK_TOO_DEEP, STACK_MAX_FRAMES);
+	free(words);
+	scene_done(&s);
+}
+
+TEST(walk_puts_kernel_frames_first)
+{
+	struct scene s = scene();
+	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
+
+	s.event.sample.kernel_pc = kernel;
+	s.event.sample.n_kernel_pc = 2;
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
+	CHECK_END(&s, STACK_COMPLETE, 5);
+	CHECK_EQ(s.stack.n_kernel, 2);
+	CHECK_EQ(images_get(s.images, s.stack.frames.at[0].image)->kind, IMAGE_KERNEL);
+	CHECK(!s.stack.frames.at[0].is_return);
+	CHECK(s.stack.frames.at[1].is_return);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, LEAF + 2);
+	s.event.sample.regs.known = 0;
+	WALK(&s, LEAF, 1);
+	CHECK_END(&s, STACK_NO_USER_REGS, 2);
+	scene_done(&s);
+}
+
+TEST(walk_checks_chains_that_the_kernel_walked)
+{
+	struct scene s = scene();
+	const uint64_t good[] = { BIAS + LEAF + 2, BIAS + OUTER_CALLS, BIAS + START_CALLS };
+	const uint64_t skipping[] = { BIAS + LEAF, BIAS + START_CALLS };
+
+	s.event.sample.user_pc = good;
+	s.event.sample.n_user_pc = 3;
+	unwinder_walk(s.unwinder, &s.event, &s.stack);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	s.event.sample.user_pc = skipping;
+	s.event.sample.n_user_pc = 2;
+	unwinder_walk(s.unwinder, &s.event, &s.stack);
+	CHECK_END(&s, STACK_INVALID_STEP, 1);
+	scene_done(&s);
+}
+
+TEST(walk_forgets_what_another_mapping_replaced)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	struct event map = { .kind = EVENT_MAPPING,
+			     .pid = PID,
+			     .tid = PID,
+			     .mapping = { .start = BIAS + TEXT, .len = 0x1000, .image = IMAGE_NONE } };
+	unwinder_event(s.unwinder, &map);
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	scene_done(&s);
+}

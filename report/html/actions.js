@@ -32,6 +32,11 @@ function chosenFrame(model) { return state.f >= 0 ? state.f : model.tree.frame[s
 function addTo(list, number) { return writeSet([...numbersOf(list), number]); }
 function numbersOf(list) { return list.split(",").filter(Boolean).flatMap((part) => { const [from, to = from] = part.split("-").map(Number); return Array.from({ length: Math.min(to - from + 1, 1e5) || 0 }, (_, i) => from + i); }); }
 
+// A search for exactly this name that filters.
+function focusChosen(model) {
+  setState({ q: `/^${model.label(chosenFrame(model)).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$/`, k: 1 });
+}
+
 function hideChosen(model) {
   const frame = chosenFrame(model);
   if (state.n && frame > 0) setState({ hide: addTo(state.hide, frame), f: -1 });
@@ -62,6 +67,6 @@ function copyPath(model) {
 function fillActions(model) {
   const action = (label, title, go) => h("button", { title, onclick: go }, label);
   $("actions").append(action("source", "its lines and instructions (s)", () => setState({ v: "source" })), action("callers", "who calls it, whom it calls (6)", () => setState({ v: "sandwich" })),
-    action("zoom", "show only what is below it (z)", () => zoom(state.n)), action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
+    action("zoom", "show only what is below it (z)", () => zoom(state.n)), action("only", "count only what passes through this function", () => focusChosen(model)), action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
     action("hide module", "leave all of its module out", () => hideModule(model)), action("copy", "its path, as text (c)", () => copyPath(model)));
 }

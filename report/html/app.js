@@ -2,7 +2,7 @@
 
 const VIEWS = [["summary", summaryView], ["flame", flameView], ["tree", treeView], ["callers", callersView], ["flat", flatView], ["sandwich", sandwichView], ["source", sourceView], ["threads", threadsView]];
 const BASES = [["root", "all shown"], ["parent", "parent"], ["focus", "zoomed node"], ["thread", "chosen threads"], ["profile", "whole profile"]];
-const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"],
+const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all; !name: only what does not"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"],
   ["j", "join chains: what passes all its cost on to one child is shown with it"], ["x  Shift-x", "hide the chosen function; show all again"], ["m", "next metric"], ["p", "what percentages are of"],
   ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"], ["z  Esc", "zoom in, zoom out"], ["s", "source of the chosen function"], ["c", "copy the path of the chosen node"], ["t", "light or dark"], ["?", "this list"]];
 let current = null;
@@ -34,6 +34,7 @@ function show(model) {
   const at = Math.max(0, VIEWS.findIndex(([name]) => name === state.v)), focused = focusedThing();
   [...$("views").children].forEach((tab, i) => { tab.setAttribute("aria-selected", String(i === at)); tab.tabIndex = i === at ? 0 : -1; });
   $("views").children[at].scrollIntoView({ block: "nearest", inline: "nearest" });
+  $("view").setAttribute("aria-label", VIEWS[at][0]);
   tip("");
   current = VIEWS[at][1](model);
   $("view").replaceChildren(...current.element.filter(Boolean));
@@ -97,7 +98,7 @@ function fillChoosers(model) {
   $("views").onkeydown = onTabKey;
   $("help").onclick = () => $("keys").showModal();
   $("keys").append(h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("p", {}, h("button", { onclick: () => $("keys").close() }, "close")));
-  $("views").append(...VIEWS.map(([name], i) => h("button", { role: "tab", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1)))));
+  $("views").append(...VIEWS.map(([name], i) => h("button", { role: "tab", "aria-controls": "view", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1)))));
   fillActions(model);
 }
 

@@ -48,7 +48,7 @@ class HeatMap {
     for (let i = 0; i < time.bin.length; i++) {
       const row = this.place.get(time.thread[i]);
       if (row === undefined || row >= rows) continue;
-      g.globalAlpha = .15 + .85 * time.value[i] / most;
+      g.globalAlpha = (.15 + .85 * time.value[i] / most) * (model.threads && !model.threads[time.thread[i]] ? .3 : 1);
       g.fillRect(MARGIN + time.bin[i] * width / bins, row * rowHeight, Math.max(width / bins - .3, .6), rowHeight - 1);
     }
     g.globalAlpha = 1;

@@ -67,7 +67,7 @@ class Model {
       this.procedures = null;
     } else if (isSame("threads", "filter", "metric", "chains") && !next.filter) return;
     this.threads = readSet(next.threads, this.data.meta.threads.length);
-    this.through = next.filter && this.matches ? this.throughMatches() : null;
+    this.through = next.filter && this.matches ? this.filteredNodes() : null;
     this.selfs = [];
     this.owns = [];
     this.totals = [];
@@ -262,6 +262,8 @@ class Model {
 
   search(query) {
     this.badQuery = "";
+    this.isInverse = query.startsWith("!");
+    if (this.isInverse) query = query.slice(1);
     if (!query) this.matches = null;
     if (!query) return;
     const slashed = /^\/(.*)\/(i?)$/.exec(query) || (query.startsWith("re:") && [0, query.slice(3), "i"]), plain = query.toLowerCase();
@@ -283,6 +285,12 @@ class Model {
     const { n, parent } = this.tree, through = new Uint8Array(n);
     for (let i = 1; i < n; i++) through[i] = through[parent[i]] || this.matched(i) ? 1 : 0;
     return through;
+  }
+
+  // Nodes that pass the filter: through a match, or with "!" through none.
+  filteredNodes() {
+    const through = this.throughMatches();
+    return this.isInverse ? through.map((is) => 1 - is) : through;
   }
 
   // Of each node, what of it has a match on its path, each sample once.

@@ -15,6 +15,7 @@ for (let i = 0; i < 3; i++) {
   await page.waitForSelector("html[data-ready]", { timeout: 300000 });
   open.push(await page.evaluate(() => Number(document.documentElement.dataset.ready)));
 }
+await page.waitForSelector("html[data-whole]", { timeout: 300000 });
 // From the click until two frames later, when it has been drawn.
 const views = {};
 for (const name of ["flame", "tree", "callers", "flat", "sandwich", "source", "threads", "summary"])

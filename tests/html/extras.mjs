@@ -87,6 +87,13 @@ await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("X");
 check("all again by key", !(await page.$(".chip")));
 
+// Only what passes through a function, and only what does not.
+await go(`#v=tree&n=${main}`);
+await click("#actions button", "only");
+check("only through main", (await rows())[0].cells.amount === (await rows()).find((r) => r.name === "main").cells.amount && /^100%/.test(await text("#matched")), await text("#matched"));
+await go("#v=tree&b=profile&k=1&q=" + encodeURIComponent("!/^main$/"));
+check("only past main", (await rows())[0].cells.total === digits(100 * (all - total(1)[main]) / all) && !(await rows()).some((r) => r.name === "main"), JSON.stringify((await rows())[0].cells));
+
 // Chains: what passes everything on to one child is a row with it, in the tree and in the flame graph.
 let head = main, tail = main;
 while (parent[head] > 0 && total(1)[parent[head]] === total(1)[head]) head = parent[head];
@@ -195,6 +202,29 @@ await go(`#v=source&n=${main}`);
 const seen = await page.$$eval('[aria-label="instructions"] tr.insn', (list) => list.filter((r) => r.children.length > 3).map((r) => [parseInt(r.children[r.children.length - 3].textContent.slice(1), 16), parseFloat(r.children[0].textContent) || 0]));
 check("as many instructions as annotate has", seen.length === told.length && told.length > 50, `${seen.length} ${told.length}`);
 check("each costs what annotate says", seen.every(([offset, share], i) => offset === told[i][0] - told[0][0] && Math.abs(share - told[i][1]) < .11), JSON.stringify(seen.map((s, i) => [s, told[i]]).filter(([s, t]) => !t || Math.abs(s[1] - t[1]) >= .11).slice(0, 5)));
+
+// Nothing but the keyboard: from the tabs to a row, its source, back, zoomed, sorted.
+await go("");
+const focused = () => page.evaluate(() => [document.activeElement.getAttribute("role") || document.activeElement.tagName.toLowerCase(), document.activeElement.textContent]);
+const press = async (...keys) => { for (const key of keys) { await page.keyboard.press(key); await settled(); } };
+for (let i = 0; i < 20 && (await focused())[0] !== "tab"; i++) await press("Tab");
+await press("ArrowRight", "ArrowRight");
+check("arrows go to the tree", (await focused())[1].startsWith("tree") && (await page.$eval("#view", (e) => e.getAttribute("aria-label"))) === "tree");
+for (let i = 0; i < 30 && (await focused())[0] !== "row"; i++) await press("Tab");
+await press("Home", "ArrowDown", "ArrowDown");
+check("Tab and arrows go to a row", (await focused())[0] === "row" && (await text("#path")).includes("total"), (await focused()).join());
+const name = await page.$eval('.row[aria-selected="true"] .label', (e) => e.textContent);
+await press("z");
+check("z zooms in", (await rows())[0].name === name, name);
+await press("Escape", "s");
+check("s shows its source", (await text(".bar b")) === name, `${await text(".bar b")} ${name}`);
+await press("3");
+check("3 goes back to that row", (await focused())[0] === "row" && (await page.$eval('.row[aria-selected="true"] .label', (e) => e.textContent)) === name);
+await page.focus(".head .sort");
+await press("Enter");
+check("a header sorts", (await hash()).includes("s=name") && (await page.$('[aria-sort="ascending"]')) !== null);
+for (let i = 0; i < 60 && (await focused())[1] !== "copy"; i++) await press("Tab");
+check("Tab reaches the last action", (await focused())[1] === "copy", (await focused()).join());
 
 // The keyboard stays where it is when a button changes the view.
 await go("#v=tree");

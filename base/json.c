@@ -17,19 +17,28 @@ void json_init(struct json *json, FILE *to)
 	json->depth = 0;
 	json->after_name = false;
 	json->n_pending = 0;
+	json->error = 0;
+}
+
+/* The first error is the one to tell: a stream forgets its own. */
+static void pass_on(struct json *json, const char *bytes, size_t n)
+{
+	if (n && fwrite_unlocked(bytes, 1, n, json->to) != n && !json->error)
+		json->error = errno ? -errno : -EIO;
 }
 
 static void flush(struct json *json)
 {
-	if (json->n_pending)
-		fwrite_unlocked(json->pending, 1, json->n_pending, json->to);
+	pass_on(json, json->pending, json->n_pending);
 	json->n_pending = 0;
 }
 
 int json_done(struct json *json)
 {
 	assert(json->depth == 0 && json->n_pending == 0);
-	return fflush(json->to) != 0 || ferror(json->to) ? -EIO : 0;
+	if (fflush(json->to) != 0 && !json->error)
+		json->error = errno ? -errno : -EIO;
+	return json->error ? json->error : ferror(json->to) ? -EIO : 0;
 }
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -39,7 +48,7 @@ static void put(struct json *json, const char *bytes, size_t n)
 	if (n > sizeof(json->pending) - json->n_pending)
 		flush(json);
 	if (n > sizeof(json->pending)) {
-		fwrite_unlocked(bytes, 1, n, json->to);
+		pass_on(json, bytes, n);
 		return;
 	}
 	memcpy(json->pending + json->n_pending, bytes, n);

@@ -20,13 +20,14 @@ struct json {
 	unsigned depth;
 	bool has_members[JSON_MAX_DEPTH]; /* a comma is due before the next one */
 	bool after_name;
+	int error; /* the first of the stream's */
 	uint32_t n_pending;
 	char pending[4096]; /* not in the stream yet: its functions cost more than most of what is written */
 };
 
 /* Writes to a stream that stays the caller's; without locks, so no other thread may write to it meanwhile. */
 void json_init(struct json *json, FILE *to);
-/* 0, or -EIO when something could not be written. */
+/* 0, or -errno when something could not be written. */
 int json_done(struct json *json);
 
 void json_object(struct json *json);

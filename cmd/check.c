@@ -15,6 +15,9 @@
 static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
 			    "and that samples, values, threads and timeline agree. Exit 0 if all do.";
 
+static const char examples[] = "  cpprof check cpprof.data\n"
+			       "  cpprof export -o profile.json.gz && cpprof check profile.json.gz\n";
+
 static int check_json(const char *path, FILE *file)
 {
 	struct json_findings found;
@@ -64,7 +67,7 @@ static int check_file(const char *path)
 int cmd_check(int argc, char **argv)
 {
 	const struct option_spec specs[] = { { 0 } };
-	struct command_line line = { .command = "check", .usage = "FILE...", .about = about, .specs = specs };
+	struct command_line line = { .command = "check", .usage = "FILE...", .about = about, .examples = examples, .specs = specs };
 	int code = options_parse(&line, argc, argv), worst = EXIT_OK;
 
 	if (code >= 0)

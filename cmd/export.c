@@ -190,8 +190,11 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(file, &profile, &diag) < 0)
+	if (profile_read(file, &profile, &diag) < 0) {
+		if (diag.error == -ENOENT && strcmp(file, OUTPUT_DEFAULT) == 0)
+			diag_hint(&diag, "try: cpprof record -- COMMAND");
 		return cmd_fail(&diag);
+	}
 	int index = export_find_metric(profile, metric);
 	int error = 0;
 	if (index < 0) {
@@ -226,8 +229,8 @@ int cmd_export(int argc, char **argv)
 		{ 0, "inlines", OPTION_FLAG, &inlines, NULL, "inlined calls as frames of their own" },
 		{ 0, "totals", OPTION_FLAG, &choice.options.totals, NULL, "json: inclusive values too" },
 		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL, "ndjson: one line a node, names resolved" },
-		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N", "fold what is lightest into `other`" },
-		{ 0, "limit", OPTION_NUMBER, &limit, "N", "top: at most N rows of each kind" },
+		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N", "keep the N heaviest contexts, fold the rest into `<other>`" },
+		{ 0, "limit", OPTION_NUMBER, &limit, "N", "top, openmetrics: at most N rows of each kind" },
 		{ 0, "pprof-names", OPTION_CHOICE, &names, "cpprof|pyroscope", "how the metric types are called" },
 		{ 0, "folded-annotate", OPTION_FLAG, &choice.options.annotate, NULL, "folded: mark kernel and inlined frames" },
 		{ 0 },
@@ -260,5 +263,5 @@ int cmd_export(int argc, char **argv)
 	choice.options.max_nodes = (uint32_t)max_nodes;
 	choice.options.limit = (uint32_t)limit;
 	choice.options.pyroscope_names = names == 1;
-	return run_export(line.n_operands ? line.operands[0] : "cpprof.data", exporter, &choice, metric, path);
+	return run_export(line.n_operands ? line.operands[0] : OUTPUT_DEFAULT, exporter, &choice, metric, path);
 }

@@ -40,8 +40,9 @@ int pager_print(const struct text *text)
 	const char *command = fits_screen(text) ? NULL : pager_command();
 	FILE *pager = command ? popen(command, "we") : NULL;
 
+	errno = 0;
 	if (!pager)
-		return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0 : -EIO;
+		return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
 
 	/* Whoever quits early has seen enough. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);

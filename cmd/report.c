@@ -180,7 +180,8 @@ static int print_report(const struct text_input *input, const struct text_option
 	}
 	if (with_pager)
 		return pager_print(&text);
-	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0 : -EIO;
+	errno = 0;
+	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
 }
 
 /* What the shell is told, once the report is printed. */
@@ -252,8 +253,11 @@ static int show(struct profile *profile, const struct report_request *request, c
 	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 && profile->quality.samples > 0)
 		return no_focus(request);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter };
-	if (print_report(&report, &options, (enum format)request->format, request->pager) < 0)
-		return cmd_fail(&(struct diag){ .error = -EIO, .what = "cannot write the report" });
+	int error = print_report(&report, &options, (enum format)request->format, request->pager);
+	if (error < 0) {
+		diag_set(&diag, error, "cannot write the report");
+		return cmd_fail(&diag);
+	}
 	return judge(profile, request);
 }
 

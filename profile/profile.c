@@ -76,8 +76,12 @@ uint64_t profile_sum(const struct profile *profile, uint32_t metric)
 
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
 {
+	/* Metric 0 is always there, also where a file has none. */
+	if (profile->metrics.n == 0) {
+		struct profile_metric samples = { intern_add(&profile->strings, "samples"), intern_add(&profile->strings, "count"), UINT32_MAX };
+		vec_push(&profile->metrics, samples);
+	}
 	struct fuse_input input = profile_fuse_input(profile);
-
 	for (uint32_t i = (uint32_t)profile->given.n; i < profile->metrics.n; i++) {
 		uint64_t sum = profile_sum(profile, i);
 		vec_push(&profile->given, sum);

@@ -89,6 +89,10 @@ static void put(struct line *line, enum tint tint, const char *safe)
 
 	if (line->is_full || !*safe)
 		return;
+	if (style->width && line->used >= style->width) { /* no room even for an ellipsis */
+		line->is_full = true;
+		return;
+	}
 	if (is_tinted)
 		text_printf(line->to, "%s", codes[tint]);
 	if (style->width && line->used + columns > style->width) {

@@ -13,6 +13,7 @@
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
 #define WARM_PERCENT 5
+#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
 
 uint64_t text_min_cost(const struct text_report *report)
 {
@@ -25,6 +26,13 @@ void text_heading(const struct text_report *report, const char *text)
 
 	line_printf(&line, TINT_BOLD, "%s", text);
 	line_end(&line);
+}
+
+bool text_is_narrow(const struct text_report *report)
+{
+	size_t width = report->options->style.width;
+
+	return width != 0 && width < NARROW;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
@@ -43,21 +51,26 @@ static int count_columns(const struct text_report *report)
 }
 
 /* Nothing is shown as nothing: a table full of zeroes hides what is not zero. */
-static void put_cost(const struct text_report *report, struct line *line, double percent, uint64_t samples,
-		     bool is_key)
+static void put_percent(struct line *line, double percent, uint64_t samples, bool is_key)
 {
-	int columns = count_columns(report);
-	char number[NUMBER_MAX];
 	enum tint tint = !is_key ? TINT_PLAIN : percent >= HOT_PERCENT ? TINT_HOT : percent >= WARM_PERCENT ? TINT_WARM : TINT_PLAIN;
 
 	if (percent == 0 && samples == 0)
-		line_printf(line, TINT_PLAIN, "%7s %*s", "", columns, "");
+		line_printf(line, TINT_PLAIN, "%7s", "");
 	else if (percent < 0.05)
-		line_printf(line, TINT_PLAIN, "%7s %*s", "<0.1%", columns, number_count(samples, number));
-	else {
+		line_printf(line, TINT_PLAIN, "%7s", "<0.1%");
+	else
 		line_printf(line, tint, "%6.1f%%", percent);
-		line_printf(line, TINT_PLAIN, " %*s", columns, number_count(samples, number));
-	}
+}
+
+static void put_cost(const struct text_report *report, struct line *line, double percent, uint64_t samples,
+		     bool is_key)
+{
+	char number[NUMBER_MAX];
+
+	put_percent(line, percent, samples, is_key);
+	if (!text_is_narrow(report))
+		line_printf(line, TINT_PLAIN, " %*s", count_columns(report), percent == 0 && samples == 0 ? "" : number_count(samples, number));
 }
 
 static void put_numbers(const struct text_report *report, struct line *line, const struct view *view, uint32_t row,
@@ -93,7 +106,10 @@ static void put_header(const struct text_report *report, struct line *line)
 		columns_put_header(report, line);
 		return;
 	}
-	line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns, "samples");
+	if (text_is_narrow(report))
+		line_printf(line, TINT_DIM, "%7s %7s  ", first, second);
+	else
+		line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns, "samples");
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -195,7 +211,7 @@ static void put_module(const struct text_report *report, struct line *line, imag
 void text_table(const struct text_report *report, const struct view *view, const char *what)
 {
 	bool is_of_functions = report->options->view != TEXT_FLAT || report->options->group == GROUP_FUNCTION;
-	bool has_modules = is_of_functions && !report->options->columns;
+	bool has_modules = is_of_functions && !report->options->columns && !text_is_narrow(report);
 	size_t columns = module_columns(report, view);
 	struct line line = line_start(report->to, &report->options->style);
 

@@ -36,6 +36,8 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 
 /* Smallest cost that reaches the percent limit. */
 uint64_t text_min_cost(const struct text_report *report);
+/* A screen on which there is no room for all columns. */
+bool text_is_narrow(const struct text_report *report);
 /* A heading and its line end. */
 void text_heading(const struct text_report *report, const char *text);
 

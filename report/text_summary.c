@@ -87,9 +87,9 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 		text_printf(ret, ", %s of ", number_value(report->total, string(report, metric->unit), value));
 		add_name(report, string(report, metric->name), ret);
 	}
-	text_printf(ret, ", in %zu thread%s", n_threads, n_threads == 1 ? "" : "s");
+	text_printf(ret, ", in %s thread%s", number_count(n_threads, count), n_threads == 1 ? "" : "s");
 	if (n_processes > 1)
-		text_printf(ret, " of %zu processes", n_processes);
+		text_printf(ret, " of %s processes", number_count(n_processes, count));
 	text_printf(ret, ".");
 }
 
@@ -116,9 +116,10 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in " : " The hottest function is ");
 	add_scope(report, flat->rows.at[row].scope, ret);
 	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
-		text_printf(ret, " [");
-		add_name(report, label_image(report->profile, scope->image), ret);
-		text_printf(ret, "]");
+		const char *module = label_image(report->profile, scope->image);
+		text_printf(ret, *module == '[' ? " " : " ["); /* "[kernel]" has its brackets */
+		add_name(report, module, ret);
+		text_printf(ret, *module == '[' ? "" : "]");
 	}
 	text_printf(ret, ": ");
 	add_share(report, self, view_self(flat, row, 0), ret);

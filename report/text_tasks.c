@@ -74,8 +74,9 @@ static void put_task(const struct text_report *report, const struct task_cost *c
 	struct line line = line_start(report->to, &report->options->style);
 	char number[NUMBER_MAX];
 
-	line_printf(&line, TINT_PLAIN, "%6.1f%% %7s  ", number_share(cost->cost, report->total),
-		    number_count(cost->samples, number));
+	line_printf(&line, TINT_PLAIN, "%6.1f%% ", number_share(cost->cost, report->total));
+	if (!text_is_narrow(report))
+		line_printf(&line, TINT_PLAIN, "%7s  ", number_count(cost->samples, number));
 	if (tasks == TASKS_BY_THREAD)
 		put_thread(report, &line, cost->task);
 	else
@@ -86,13 +87,22 @@ static void put_task(const struct text_report *report, const struct task_cost *c
 void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit)
 {
 	bool is_thread = tasks == TASKS_BY_THREAD;
+	char number[NUMBER_MAX];
 	size_t n;
 	CLEANUP(freep) struct task_cost *costs = text_task_costs(report, tasks, &n);
 	struct line line = line_start(report->to, &report->options->style);
 
-	line_printf(&line, TINT_DIM, "%7s %7s  %8s  %s", "total", "samples", is_thread ? "tid" : "pid",
-		    is_thread ? "thread" : "process");
+	line_printf(&line, TINT_DIM, "%7s ", "total");
+	if (!text_is_narrow(report))
+		line_printf(&line, TINT_DIM, "%7s  ", "samples");
+	line_printf(&line, TINT_DIM, "%8s  %s", is_thread ? "tid" : "pid", is_thread ? "thread" : "process");
 	line_end(&line);
 	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++)
 		put_task(report, &costs[i], tasks);
+	if (limit == 0 || n <= limit)
+		return;
+	line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "and %s more%s", number_count(n - limit, number),
+		    report->options->tasks == TASKS_NOT ? ": --group-by thread" : "");
+	line_end(&line);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|N FILE; N is a large
- * one of that many contexts.
+ * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|none|one|kernel|threads|N FILE;
+ * N is a large one of that many contexts, empty one of nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,14 @@ int main(int argc, char **argv)
 		profile = random_profile(1, 500);
 	else if (strcmp(argv[1], "hostile") == 0)
 		profile = hostile_profile();
+	else if (strcmp(argv[1], "none") == 0)
+		profile = profile_without_samples();
+	else if (strcmp(argv[1], "one") == 0)
+		profile = profile_of_one_sample();
+	else if (strcmp(argv[1], "kernel") == 0)
+		profile = profile_of_the_kernel();
+	else if (strcmp(argv[1], "threads") == 0)
+		profile = profile_of_threads(2000);
 	else if (strtoul(argv[1], NULL, 10))
 		profile = large_profile(strtoul(argv[1], NULL, 10));
 	else

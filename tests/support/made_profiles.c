@@ -189,3 +189,62 @@ struct profile *large_profile(size_t n)
 	add_timeline(p);
 	return p;
 }
+
+/* ---- at the edges ------------------------------------------------------------------------------- */
+
+static struct profile *edge_start(void)
+{
+	struct profile *p = profile_new();
+
+	add_run(p, "./edge");
+	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/edge"), IMAGE_ELF, 62, { 20, { 0xde, 0xad } }, text(p, "dwarf5") }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 62, { 0 }, 0 }));
+	add_function(p, 0, 0x1000, text(p, "work"), text(p, "/src/edge.c"), text(p, "step"));
+	add_function(p, 1, 0xffffffff80001000, text(p, "do_syscall_64"), 0, text(p, "rep_nop"));
+	return p;
+}
+
+static void add_task(struct profile *p, int32_t pid, int32_t tid, const char *name)
+{
+	if (p->processes.n == 0 || p->processes.at[p->processes.n - 1].pid != pid)
+		vec_push(&p->processes, ((struct profile_process){ pid, 1, text(p, "edge"), text(p, "./edge"), 0, 0 }));
+	vec_push(&p->threads, ((struct profile_thread){ (uint32_t)p->processes.n - 1, tid, text(p, name), 0, 0 }));
+}
+
+struct profile *profile_without_samples(void)
+{
+	struct profile *p = edge_start();
+
+	add_task(p, 4711, 4711, "edge");
+	return p;
+}
+
+struct profile *profile_of_one_sample(void)
+{
+	struct profile *p = profile_without_samples();
+
+	add_value(p, cct_child(&p->cct, CCT_ROOT, 0, 0x1048, 0), 0, 1);
+	return p;
+}
+
+struct profile *profile_of_the_kernel(void)
+{
+	struct profile *p = profile_without_samples();
+
+	add_value(p, cct_child(&p->cct, CCT_ROOT, 1, 0xffffffff80001028, CCT_IS_KERNEL), 0, 90);
+	add_value(p, cct_child(&p->cct, CCT_ROOT, IMAGE_NONE, 0xffffffff90000000, CCT_IS_KERNEL), 0, 10);
+	return p;
+}
+
+struct profile *profile_of_threads(uint32_t n)
+{
+	struct profile *p = edge_start();
+	char name[32];
+
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "worker-%u", i);
+		add_task(p, 5000 + (int32_t)(i / 50), 10000 + (int32_t)i, name);
+		add_value(p, cct_child(&p->cct, CCT_ROOT, 0, 0x1000 + i % 0x100, 0), i, 1 + i % 7);
+	}
+	return p;
+}

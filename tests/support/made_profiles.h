@@ -11,3 +11,8 @@
 struct profile *hostile_profile(void);
 /* n contexts over 20,000 functions, resolved, with inlined calls, loops and four threads. */
 struct profile *large_profile(size_t n);
+/* What a run leaves that was too short, or almost; one that never left the kernel; one with many threads. */
+struct profile *profile_without_samples(void);
+struct profile *profile_of_one_sample(void);
+struct profile *profile_of_the_kernel(void);
+struct profile *profile_of_threads(uint32_t n);

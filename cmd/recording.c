@@ -297,7 +297,7 @@ static void tell_source(void *context, const struct event *event, const struct s
 					 .elsewhere = use->elsewhere,
 					 .is_cut_off = use->end == STACK_SNAPSHOT_ENDED };
 	perf_source_stack_used(source, event, &memory);
-	if (use->end == STACK_NO_IMAGE)
+	if (use->end == STACK_NO_IMAGE || use->end == STACK_INVALID_STEP)
 		perf_source_look_again(source, event->pid);
 }
 

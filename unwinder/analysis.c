@@ -265,6 +265,57 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	return drop_guess(analysis, is_bounded, find_row(analysis, start, vaddr));
 }
 
+#define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
+
+/* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
+static uint64_t find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
+{
+	const struct isa *isa = analysis->functions->isa;
+	struct insn insn;
+
+	for (uint64_t at = vaddr, n = 0; n < MAX_MARKED; n += isa->min_insn, at += (uint64_t)step) {
+		struct bytes code = image_code(analysis->image, at);
+		if (code.len < isa->min_insn)
+			return 0;
+		if (isa->decode(code, at, &insn) == 0 && insn.is_entry_mark)
+			return at;
+	}
+	return 0;
+}
+
+/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in it. */
+static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
+{
+	if (map_find(&analysis->tried, start) != MAP_NONE)
+		return;
+	map_put(&analysis->tried, start, 1);
+	flow_analyse_range(&analysis->flow, start, end);
+	analysis->n_analysed++;
+	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
+		keep_rows(analysis, 0);
+}
+
+uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	const struct isa *isa = analysis->functions->isa;
+
+	if (isa->min_insn == 1 || !functions_find_takes_long(analysis->functions))
+		return RECIPE_NONE;
+	vaddr -= vaddr % isa->min_insn;
+	uint64_t start = find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
+	uint64_t end = start ? find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
+	if (!end)
+		return RECIPE_NONE;
+	analyse_marked(analysis, start, end);
+	uint32_t row = find_row(analysis, start, vaddr);
+	if (row == RECIPE_NONE || analysis->recipes->recipes.at[row].trust != TRUST_PROVEN)
+		return RECIPE_NONE;
+	*ret_function = start;
+	return row;
+}
+
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)

@@ -20,6 +20,11 @@ void analysis_free(struct analysis *analysis);
  * function a part belongs to, or functions in a gap, is worth a look at much of the image.
  */
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
+/*
+ * The same where nothing says what functions there are and there is too much code to search: the marks that some
+ * compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
+ */
+uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 /*

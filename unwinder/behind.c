@@ -94,12 +94,20 @@ static uint32_t add_recipe(const struct isa *isa, int64_t cfa_offset, struct rec
 				 .cfa_reg = isa->fp,
 				 .cfa_offset = (int32_t)cfa_offset,
 				 .witness = WITNESS_ANALYSIS,
-				 .trust = TRUST_GUESS,
-				 .n_rules = 2 };
-	struct rule fp = { .reg = isa->fp, .kind = RULE_AT_CFA, .offset = (int32_t)-cfa_offset };
-	struct rule ra = { .reg = isa->ra, .kind = RULE_AT_CFA, .offset = (int32_t)(8 - cfa_offset) };
+				 .trust = TRUST_GUESS };
+	struct rule rules[RECIPE_MAX_RULES];
 
-	return recipes_add(recipes, &recipe, (const struct rule[]){ fp, ra }); /* sorted by register */
+	/* What else was saved, and where, is not looked at. */
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && recipe.n_rules < RECIPE_MAX_RULES;
+	     left &= left - 1) {
+		struct rule rule = { .reg = (uint8_t)__builtin_ctzll(left), .kind = RULE_UNDEFINED };
+		if (rule.reg == isa->fp || rule.reg == isa->ra) {
+			rule.kind = RULE_AT_CFA;
+			rule.offset = (int32_t)((rule.reg == isa->ra ? 8 : 0) - cfa_offset);
+		}
+		rules[recipe.n_rules++] = rule;
+	}
+	return recipes_add(recipes, &recipe, rules);
 }
 
 uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct recipes *recipes)

@@ -302,16 +302,19 @@ static struct bytes code_ahead(void *context, uint64_t vaddr)
  * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine whose calls push the
  * return address what stands behind a call that does not come back would be believed too.
  */
-static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return)
+static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return,
+			   struct place *ret)
 {
 	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
 
 	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
 		return RECIPE_NONE;
 	uint32_t recipe = ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
-	if (recipe != RECIPE_NONE)
-		return recipe;
-	return behind_recipe(cache->isa, code_ahead, code->image, vaddr, &cache->recipes);
+	if (recipe == RECIPE_NONE && code->analysis)
+		recipe = analysis_marked_recipe(code->analysis, vaddr - is_return, &ret->function);
+	if (recipe == RECIPE_NONE)
+		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, &cache->recipes);
+	return recipe;
 }
 
 /* Is there no more than a guess that the return address is in a register which a call has overwritten since? */
@@ -415,7 +418,7 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	find_recipes(cache, code, at, ret);
 	if (is_spent(cache, ret->recipes.recipe[0], is_return) && ret->recipes.recipe[1] == RECIPE_NONE) {
-		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return);
+		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return, ret);
 		ret->wants = registers_wanted(cache, &ret->recipes);
 	}
 	ret->is_root = template_is_entry(code->image, code->frames, at);

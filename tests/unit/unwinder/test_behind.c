@@ -32,6 +32,11 @@ static const char *behind(const uint32_t *words, size_t n)
 }
 #define BEHIND(...) behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
 
+#define UNDEFINED(reg) " x" #reg "=undefined"
+#define FRAME                                                                                               \
+	"cfa=x29+32" UNDEFINED(19) UNDEFINED(20) UNDEFINED(21) UNDEFINED(22) UNDEFINED(23) UNDEFINED(24)    \
+		UNDEFINED(25) UNDEFINED(26) UNDEFINED(27) UNDEFINED(28) " x29=c-32 ra=c-24"
+
 enum {
 	UDF = 0,
 	NOP = 0xd503201f,
@@ -46,16 +51,16 @@ enum {
 
 TEST(behind_finds_the_frame_where_it_was_made)
 {
-	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP), "cfa=x29+32 x29=c-32 ra=c-24");
-	CHECK_STR(BEHIND(RET, PUSH_PAIR, SET_FP, LOWER, CALL, NOP), "cfa=x29+32 x29=c-32 ra=c-24");
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP), FRAME);
+	CHECK_STR(BEHIND(RET, PUSH_PAIR, SET_FP, LOWER, CALL, NOP), FRAME);
 	/* whatever was pushed before has no part in it */
-	CHECK_STR(BEHIND(LOWER, PACIASP, PUSH_PAIR, SET_FP, CALL), "cfa=x29+32 x29=c-32 ra=c-24");
+	CHECK_STR(BEHIND(LOWER, PACIASP, PUSH_PAIR, SET_FP, CALL), FRAME);
 }
 
 TEST(behind_finds_a_frame_in_the_middle_of_what_is_saved)
 {
 	/* sub sp, sp, #64; stp x29, x30, [sp, #32]; stp x20, x19, [sp, #48]; add x29, sp, #32 */
-	CHECK_STR(BEHIND(RET, 0xd10103ff, 0xa9027bfd, 0xa9034ff4, 0x910083fd, CALL), "cfa=x29+32 x29=c-32 ra=c-24");
+	CHECK_STR(BEHIND(RET, 0xd10103ff, 0xa9027bfd, 0xa9034ff4, 0x910083fd, CALL), FRAME);
 }
 
 TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)

@@ -97,7 +97,10 @@ static bool is_this_boot(const struct profile *profile)
 
 	if (uname(&here) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return false;
-	return strcmp(intern_text(&profile->strings, profile->run.kernel), here.release) == 0 &&
+	/* As we write it, or as perf does. */
+	CLEANUP(freep) char *kernel = alloc_printf("%s %s", here.sysname, here.release);
+	const char *recorded = intern_text(&profile->strings, profile->run.kernel);
+	return (strcmp(recorded, kernel) == 0 || strcmp(recorded, here.release) == 0) &&
 	       strcmp(intern_text(&profile->strings, profile->run.host), here.nodename) == 0 &&
 	       (!profile->run.start_unix_ns ||
 		profile->run.start_unix_ns / 1000000000u > (uint64_t)(now.tv_sec - up.tv_sec));

@@ -153,5 +153,11 @@ else
 fi
 if [ "$(awk '{ print $1; exit }' /proc/kallsyms)" != 0000000000000000 ] && grep -q "\[kernel\]" out.log; then
 	grep "\[kernel\]" out.log | grep -qv "kernel\] *\[kernel\]" || fail "code of the kernel has no names"
+	# It is the same kernel still when names are looked up later.
+	"$CPPROF" record -q --no-resolve -o later.data -- ./clock || fail "record"
+	"$CPPROF" resolve -q later.data || fail "resolve"
+	"$CPPROF" report --no-pager --view flat --percent-limit 0 later.data >out.log
+	! grep -q "\[kernel\]" out.log || grep "\[kernel\]" out.log | grep -qv "kernel\] *\[kernel\]" ||
+		fail "code of the kernel has no names later"
 fi
 exit 0

@@ -9,9 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/text.h"
+#include "base/writer.h"
 
 #define MAX_TEXT (256u << 20)
+#define CHUNK (8u << 10) /* the kernel gives about half of that at a time */
 #define MAX_FUNCTION (1u << 20) /* behind the last symbol, or before a gap, nothing is known */
 
 static int compare(const void *left, const void *right)
@@ -25,39 +26,32 @@ static int compare(const void *left, const void *right)
 	return a_bars != b_bars ? (a_bars < b_bars ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/* "ffffffff81000000 T name" or "... t name\t[module]". */
-static void parse_line(struct kallsyms *ret, const char *line, size_t len)
+/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. */
+static void parse_line(struct kallsyms *ret, char *line)
 {
-	CLEANUP(freep) char *copy = alloc_text_n(line, len);
-	char *rest, *name, *module;
-	uint64_t start = strtoull(copy, &rest, 16);
+	char *rest, *name;
+	uint64_t start = strtoull(line, &rest, 16);
 
-	if (rest == copy || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) || rest[2] != ' ')
+	if (rest == line || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) || rest[2] != ' ')
 		return;
 	name = rest + 3;
 	name[strcspn(name, "\r")] = '\0';
-	module = strpbrk(name, "\t ");
+	char *module = strpbrk(name, "\t ");
 	if (module)
-		*module++ = '\0';
-	if (!start || start > UINT64_MAX - MAX_FUNCTION || !name[0] || name[0] == '$')
+		*module = module[1] == '[' ? ' ' : '\0';
+	if (!start || start > UINT64_MAX - MAX_FUNCTION || !name[0] || name[0] == ' ' || name[0] == '$')
 		return;
-	CLEANUP(freep) char *whole = module && module[0] == '[' ? alloc_printf("%s %s", name, module) : alloc_text(name);
-	vec_push(&ret->symbols, (struct kernel_symbol){ start, arena_text(&ret->names, whole, strlen(whole)) });
+	vec_push(&ret->symbols, (struct kernel_symbol){ start, name });
 }
 
-void kallsyms_parse(struct bytes text, struct kallsyms *ret)
+static void sort(struct kallsyms *ret)
 {
-	const char *at = (const char *)text.at, *end = at + text.len;
+	bool is_sorted = true;
 	size_t n = 0;
 
-	*ret = (struct kallsyms){ 0 };
-	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((newline ? newline : end) - at);
-		parse_line(ret, at, len);
-		at += len + (newline != NULL);
-	}
-	if (ret->symbols.n)
+	for (size_t i = 1; i < ret->symbols.n && is_sorted; i++)
+		is_sorted = compare(&ret->symbols.at[i - 1], &ret->symbols.at[i]) <= 0;
+	if (!is_sorted)
 		qsort(ret->symbols.at, ret->symbols.n, sizeof(*ret->symbols.at), compare);
 	for (size_t i = 0; i < ret->symbols.n; i++)
 		if (n == 0 || ret->symbols.at[n - 1].start != ret->symbols.at[i].start)
@@ -65,28 +59,52 @@ void kallsyms_parse(struct bytes text, struct kallsyms *ret)
 	ret->symbols.n = n;
 }
 
+/* Text that ends with a zero becomes the table's. */
+static void parse(char *text, size_t len, struct kallsyms *ret)
+{
+	*ret = (struct kallsyms){ .text = text };
+	for (char *at = text, *end = text + len, *next; at < end; at = next) {
+		char *newline = memchr(at, '\n', (size_t)(end - at));
+		next = newline ? newline + 1 : end;
+		if (newline)
+			*newline = '\0';
+		parse_line(ret, at);
+	}
+	sort(ret);
+}
+
+void kallsyms_parse(struct bytes text, struct kallsyms *ret)
+{
+	parse(alloc_text_n(text.len ? (const char *)text.at : "", text.len), text.len, ret);
+}
+
 int kallsyms_open(const char *path, struct kallsyms *ret)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	CLEANUP(text_done) struct text text = { 0 };
-	char buffer[65536];
+	struct writer text = { 0 };
 
 	*ret = (struct kallsyms){ 0 };
 	if (fd < 0)
 		return -errno;
-	for (ssize_t n; (n = read(fd, buffer, sizeof(buffer))) != 0 && text.len < MAX_TEXT;) {
-		if (n < 0)
-			return -errno;
-		text_add(&text, buffer, (size_t)n);
+	for (ssize_t n = 1; n != 0 && text.len < MAX_TEXT;) {
+		uint8_t *room = write_space(&text, CHUNK);
+		n = read(fd, room, CHUNK);
+		text.len -= n < 0 ? CHUNK : CHUNK - (size_t)n;
+		if (n < 0) {
+			int error = -errno;
+			writer_done(&text);
+			return error;
+		}
 	}
-	kallsyms_parse((struct bytes){ (const uint8_t *)text.at, text.len }, ret);
+	write_u8(&text, 0);
+	parse((char *)text.at, text.len - 1, ret);
 	return ret->symbols.n ? 0 : -EPERM;
 }
 
 void kallsyms_done(struct kallsyms *kallsyms)
 {
 	vec_done(&kallsyms->symbols);
-	arena_done(&kallsyms->names);
+	free(kallsyms->text);
 }
 
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *kallsyms, uint64_t vaddr, uint64_t *ret_end)

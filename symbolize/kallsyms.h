@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/vec.h"
 
@@ -16,7 +15,7 @@ struct kernel_symbol {
 
 struct kallsyms {
 	VEC(struct kernel_symbol) symbols; /* sorted, one per address */
-	struct arena names;
+	char *text; /* what the names are in */
 };
 
 /* Lines that make no sense are left out. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/symbolizer.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -51,6 +52,7 @@ struct batch {
 	unsigned n_workers;
 	atomic_size_t n_done;
 	atomic_uint ids;
+	pthread_mutex_t lock;
 	struct kallsyms kernel; /* read when an image asks for it */
 	bool looked_for_kernel, has_kernel;
 };
@@ -62,17 +64,21 @@ struct worker {
 
 /* ---- what was hit -------------------------------------------------------------------------- */
 
-static void open_kernel(struct batch *batch, struct subject *subject)
+/* NULL if there are no names. Slow: the kernel makes the text while it is read. */
+static const struct kallsyms *open_kernel(struct batch *batch, struct subject *subject)
 {
 	const char *path = batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
 
+	pthread_mutex_lock(&batch->lock);
 	if (!batch->looked_for_kernel) {
 		batch->looked_for_kernel = true;
 		batch->has_kernel = path[0] && kallsyms_open(path, &batch->kernel) == 0;
 	}
+	pthread_mutex_unlock(&batch->lock);
 	if (!batch->has_kernel)
 		path = path[0] ? "kernel addresses are hidden" : "another kernel";
 	subject->file.how = alloc_text(path);
+	return batch->has_kernel ? &batch->kernel : NULL;
 }
 
 static void open_jit(const struct batch *batch, struct subject *subject)
@@ -95,11 +101,9 @@ static void open_subject(struct batch *batch, struct subject *subject)
 
 	if (image->file.len)
 		debugfile_open(&subject->file, image, &batch->options->search, &batch->ids);
-	else if (image->kind == IMAGE_KERNEL)
-		open_kernel(batch, subject);
 	else if (image->kind == IMAGE_JIT)
 		open_jit(batch, subject);
-	else
+	else if (image->kind != IMAGE_KERNEL)
 		subject->file.how = alloc_text("the file could not be read");
 }
 
@@ -107,21 +111,23 @@ static void prepare(void *context, unsigned worker, size_t index)
 {
 	struct batch *batch = context;
 	struct subject *subject = &batch->subjects[index];
+	struct image *image = subject->request->image;
 	struct naming_options options = { .id = subject->request->id,
-					  .image = subject->request->image,
+					  .image = image,
 					  .debug = subject->file.debug,
 					  .functions = subject->request->functions,
 					  .context = subject->request->context,
-					  .kernel = batch->has_kernel ? &batch->kernel : NULL,
 					  .jit = subject->jit_path ? &subject->jit : NULL,
 					  .demangles = !batch->options->keeps_mangled };
 
 	(void)worker;
+	if (image->kind == IMAGE_KERNEL && !image->file.len)
+		options.kernel = open_kernel(batch, subject);
 	if (subject->wanted.n == 0)
 		return;
 	subject->naming = naming_new(&options);
 	debugfile_load(&subject->file);
-	unit_index_build(&subject->index, &subject->file.dwarf, subject->request->image);
+	unit_index_build(&subject->index, &subject->file.dwarf, image);
 }
 
 static void collect_hits(struct batch *batch, uint32_t number)
@@ -393,6 +399,7 @@ static void batch_done(struct batch *batch)
 		vec_done(&batch->workers[i].harvest.units);
 	}
 	kallsyms_done(&batch->kernel);
+	pthread_mutex_destroy(&batch->lock);
 	free(batch->subjects);
 	free(batch->workers);
 	free(batch->vaddrs);
@@ -402,6 +409,7 @@ static void batch_done(struct batch *batch)
 
 static void open_all(struct batch *batch, struct symbolizer_request *requests, struct intern *names)
 {
+	pthread_mutex_init(&batch->lock, NULL);
 	batch->subjects = alloc_zero(batch->n_subjects, sizeof(*batch->subjects));
 	batch->workers = alloc_zero(batch->n_workers, sizeof(*batch->workers));
 	for (unsigned i = 0; i < batch->n_workers; i++) {

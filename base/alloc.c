@@ -2,9 +2,12 @@
 #include "base/alloc.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CACHE_LINE 64
 
 static void *or_die(void *pointer)
 {
@@ -17,6 +20,15 @@ static void *or_die(void *pointer)
 void *alloc_zero(size_t count, size_t size)
 {
 	return or_die(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *alloc_lines(size_t count, size_t size)
+{
+	size_t len = (count * size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+
+	if (size && count > SIZE_MAX / 2 / size)
+		return or_die(NULL);
+	return memset(or_die(aligned_alloc(CACHE_LINE, len ? len : CACHE_LINE)), 0, len);
 }
 
 void *alloc_resize(void *pointer, size_t count, size_t size)

@@ -9,8 +9,6 @@
 /* Where a direct call leads to: perhaps on from its target to another function? */
 enum leads { LEADS_UNKNOWN, LEADS_ON, LEADS_THERE };
 
-#define N_ENTRIES 65536 /* large programs have tens of thousands of hot addresses; a power of two */
-
 /* Names that tell where an address without a file belongs. */
 static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 {
@@ -63,26 +61,21 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc, bool is_return)
 {
 	uint64_t generation = space ? space->generation : 0;
-	struct pc_entry *entry = &walker->entries[hash_u64(pc * 2 + is_return) & (N_ENTRIES - 1)];
+	struct pc_entry *entry = pc_table_entry(&walker->pcs, pid, pc, is_return);
 
-	if (entry->pc == pc && entry->generation == generation && entry->is_return == is_return &&
-	    generation && (!entry->is_jit || entry->epoch == code_pages_epoch(walker->code))) {
+	if (entry->generation == generation && generation &&
+	    (!entry->is_jit || entry->epoch == code_pages_epoch(walker->code))) {
 		walker->stats.cache_hits++;
 		return entry;
 	}
 	walker->stats.cache_misses++;
-	entry->pc = pc;
 	entry->generation = generation;
-	entry->is_return = is_return;
 	fill(walker, space, pid, entry);
 	return entry;
 }
 
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
-	struct pc_entry *slot =
-		&walker->entries[hash_u64(entry->pc * 2 + entry->is_return) & (N_ENTRIES - 1)];
-
 	if (!entry->is_jit)
 		return false;
 	bool is_new = code_pages_renew(walker->code, pid, entry->pc);
@@ -90,7 +83,7 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	if (!is_new)
 		return false;
 	fill(walker, space, pid, entry);
-	*slot = *entry;
+	*pc_table_entry(&walker->pcs, pid, entry->pc, entry->is_return) = *entry;
 	return true;
 }
 
@@ -129,14 +122,6 @@ enum verdict walk_judge(struct walker *walker, const struct callee *callee, stru
 	return VERDICT_LIKELY;
 }
 
-/* An entry must not lie in more cache lines than it has to. */
-static struct pc_entry *align(void *room)
-{
-	uintptr_t boundary = _Alignof(struct pc_entry);
-
-	return (struct pc_entry *)(((uintptr_t)room + boundary - 1) / boundary * boundary);
-}
-
 void walker_init(struct walker *walker, struct images *images, const struct isa *isa,
 		 const struct unwinder_options *options)
 {
@@ -148,8 +133,6 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
-	walker->entries_room = alloc_zero(N_ENTRIES + 1, sizeof(*walker->entries));
-	walker->entries = align(walker->entries_room);
 	walker->walks_in_full = options->walks_in_full;
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
 	walker->memory.read = options->read_memory;
@@ -163,5 +146,5 @@ void walker_done(struct walker *walker)
 	recipe_cache_free(walker->cache);
 	recalls_free(walker->recalls);
 	plain_steps_done(&walker->plain);
-	free(walker->entries_room);
+	pc_table_done(&walker->pcs);
 }

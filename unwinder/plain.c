@@ -138,19 +138,19 @@ static struct pc_entry *leave(struct walk *walk, const struct pc_entry *here, st
 	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache), walker->isa,
 						      here->place.recipes.recipe[0]);
 	struct callee callee = { here->image, here->place.function };
-	struct frame frame = walk_frame(here);
 	uint64_t cfa, ra;
 
 	if (!step || !here->is_mapped || here->place.is_root || !find_caller(walk, step, regs, &cfa, &ra))
 		return NULL;
 	walk->has_jit |= here->is_jit;
-	struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true); /* here may be gone now */
+	struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
 	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
 		return NULL;
 	enum verdict verdict = walk_judge(walker, &callee, caller);
 	if (verdict == VERDICT_INVALID)
 		return NULL;
 	restore(walker, step, cfa, ra, regs);
+	struct frame frame = walk_frame(here);
 	frame.witness = step->witness;
 	frame.verdict = (uint8_t)verdict;
 	vec_push(&walk->stack->frames, frame);
@@ -164,8 +164,6 @@ void walk_plainly(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	const struct pc_entry *here = &walk->here, *caller;
-	uint64_t pc = here->pc;
-	bool is_return = here->is_return;
 
 	if (walker->walks_in_full || walker->observer || walker->memory.log)
 		return;
@@ -174,13 +172,8 @@ void walk_plainly(struct walk *walk)
 		*regs = *walk->regs;
 	walk->regs = regs;
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES - 1 &&
-	       (caller = leave(walk, here, regs))) {
+	       (caller = leave(walk, here, regs)))
 		here = caller;
-		pc = here->pc;
-		is_return = here->is_return;
-	}
-	if (here->pc != pc || here->is_return != is_return) /* evicted by the caller that it was not left for */
-		here = walk_look(walker, walk->space, walk->pid, pc, is_return);
 	if (here != &walk->here)
 		walk->here = *here;
 }

@@ -408,6 +408,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 		ret->end = STACK_NO_USER_REGS;
 		return;
 	}
+	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
@@ -445,6 +446,7 @@ void walk_chain(struct walker *walker, struct space *space, const struct event *
 	struct walk walk = { .walker = walker, .space = space, .pid = event->pid, .stack = ret };
 	struct callee callee = { 0 };
 
+	pc_table_limit(&walker->pcs);
 	ret->end = STACK_NO_USER_REGS;
 	for (uint32_t i = 0; i < sample->n_user_pc && i < STACK_MAX_FRAMES; i++) {
 		walk.here = *walk_look(walker, space, event->pid, sample->user_pc[i], i > 0);

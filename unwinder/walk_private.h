@@ -13,7 +13,7 @@ struct walk {
 	struct stack *stack;
 	struct step_result results[2]; /* by turns: the present frame's, and that of an attempt to leave it */
 	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
-	struct pc_entry here;          /* a copy: looking at the caller may evict it */
+	struct pc_entry here;          /* a copy: walk_look_again may know better */
 	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
 	bool has_jit;                  /* a frame's code is in no file */
 	bool can_recall;               /* something is remembered of this thread's last stack */
@@ -21,7 +21,7 @@ struct walk {
 	uint64_t elsewhere;            /* where the sp of an interrupted stack that was not copied stands; 0 = none */
 };
 
-/* What is known of a pc. Valid until the next call with another pc. */
+/* What is known of a pc. It stays where it is until the next walk. */
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
 			   bool is_return);
 /*

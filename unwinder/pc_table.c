@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/pc_table.h"
+
+#include <string.h>
+
+#define BLOCK 256 /* entries */
+#define FIRST_SLOTS 1024
+
+static struct pc_entry *entry_at(const struct pc_table *table, size_t number)
+{
+	return &table->blocks.at[number / BLOCK][number % BLOCK];
+}
+
+static uint64_t key_hash(pid_t pid, uint64_t pc, bool is_return)
+{
+	return hash_u64(pc * 2 + is_return + (uint64_t)pid * 0x9e3779b97f4a7c15u);
+}
+
+static void put(struct pc_table *table, uint64_t hash, size_t number)
+{
+	size_t mask = table->n_slots - 1, at = hash & mask;
+
+	while (table->slots[at].number)
+		at = (at + 1) & mask;
+	table->slots[at] = (struct pc_slot){ (uint32_t)(hash >> 32), (uint32_t)number + 1 };
+}
+
+static void grow(struct pc_table *table)
+{
+	table->n_slots = table->n_slots ? table->n_slots * 2 : FIRST_SLOTS;
+	free(table->slots);
+	table->slots = alloc_zero(table->n_slots, sizeof(*table->slots));
+	for (size_t i = 0; i < table->n; i++) {
+		const struct pc_entry *entry = entry_at(table, i);
+		put(table, key_hash(entry->pid, entry->pc, entry->is_return), i);
+	}
+}
+
+static struct pc_entry *add(struct pc_table *table, uint64_t hash)
+{
+	if (table->n == table->blocks.n * BLOCK)
+		vec_push(&table->blocks, alloc_lines(BLOCK, sizeof(struct pc_entry)));
+	put(table, hash, table->n);
+	return entry_at(table, table->n++);
+}
+
+struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, bool is_return)
+{
+	uint64_t hash = key_hash(pid, pc, is_return);
+
+	if (table->n * 2 >= table->n_slots)
+		grow(table);
+	size_t mask = table->n_slots - 1;
+	for (size_t at = hash & mask; table->slots[at].number; at = (at + 1) & mask) {
+		if (table->slots[at].tag != (uint32_t)(hash >> 32))
+			continue;
+		struct pc_entry *entry = entry_at(table, table->slots[at].number - 1);
+		if (entry->pc == pc && entry->is_return == is_return && entry->pid == pid)
+			return entry;
+	}
+	struct pc_entry *entry = add(table, hash);
+	*entry = (struct pc_entry){ .pid = pid, .pc = pc, .is_return = is_return };
+	return entry;
+}
+
+void pc_table_limit(struct pc_table *table)
+{
+	if (table->n <= PC_TABLE_MAX)
+		return;
+	table->n = 0;
+	memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
+}
+
+void pc_table_done(struct pc_table *table)
+{
+	for (size_t i = 0; i < table->blocks.n; i++)
+		free(table->blocks.at[i]);
+	vec_done(&table->blocks);
+	free(table->slots);
+}

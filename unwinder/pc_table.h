@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pc_table: what walks have found out about the addresses of processes; the table in front of the recipe cache.
+ *
+ * Entries lie one behind the other in the order in which they were first needed, so that those of a program's hot
+ * addresses share few pages: on a virtual machine a page that the processor does not remember costs more than a cache
+ * line. They stay where they are until the table is cleared.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "unwinder/recipe_cache.h"
+
+/* What every step looks at stands in the first 64 bytes. */
+struct pc_entry {
+	_Alignas(64) uint64_t pc;
+	uint64_t generation; /* of the address space that the rest was found in; 0 = nothing was */
+	uint64_t bias;
+	image_id image;
+	bool is_return;
+	bool is_mapped; /* executable, that is */
+	bool is_jit;    /* its code is in no file */
+	uint8_t leads;  /* enum leads: of the call before it, if that is direct */
+	struct place place;
+	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it stays what it is */
+	uint64_t version; /* of its page, then */
+	pid_t pid;
+};
+
+#define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */
+
+struct pc_slot {
+	uint32_t tag, number; /* number of the entry + 1; 0 = free */
+};
+
+struct pc_table {
+	VEC(struct pc_entry *) blocks;
+	size_t n;
+	struct pc_slot *slots;
+	size_t n_slots; /* a power of two */
+};
+
+/* The entry of an address, added if need be. */
+struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, bool is_return);
+/* To be called now and then: forgets all entries if there are more than PC_TABLE_MAX. */
+void pc_table_limit(struct pc_table *table);
+void pc_table_done(struct pc_table *table);

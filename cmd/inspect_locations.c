@@ -14,30 +14,47 @@
 #include "cmd/symbol_options.h"
 #include "symbolize/locator.h"
 
+/* An address, and the how manieth it was. */
+struct question {
+	uint64_t vaddr;
+	uint32_t position;
+};
+
+/* Where the chain of an address is. */
+struct answer {
+	uint64_t vaddr;
+	uint32_t first, n;
+};
+
 struct addresses {
-	VEC(uint64_t) asked;  /* as they came */
-	VEC(uint64_t) sorted; /* no two alike */
+	VEC(struct question) sorted;
+	VEC(uint64_t) distinct; /* the same without repetitions */
+	VEC(struct answer) answers; /* in the order they were asked */
+	VEC(struct location) chains;
 };
 
 static int compare(const void *left, const void *right)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	const struct question *a = left, *b = right;
 
-	return a < b ? -1 : a > b;
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
 static void sort(struct addresses *addresses)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < addresses->asked.n; i++)
-		vec_push(&addresses->sorted, addresses->asked.at[i]);
 	if (addresses->sorted.n)
-		qsort(addresses->sorted.at, addresses->sorted.n, sizeof(uint64_t), compare);
+		qsort(addresses->sorted.at, addresses->sorted.n, sizeof(struct question), compare);
 	for (size_t i = 0; i < addresses->sorted.n; i++)
-		if (n == 0 || addresses->sorted.at[n - 1] != addresses->sorted.at[i])
-			addresses->sorted.at[n++] = addresses->sorted.at[i];
-	addresses->sorted.n = n;
+		if (i == 0 || addresses->sorted.at[i].vaddr != addresses->sorted.at[i - 1].vaddr)
+			vec_push(&addresses->distinct, addresses->sorted.at[i].vaddr);
+}
+
+static void addresses_done(struct addresses *addresses)
+{
+	vec_done(&addresses->sorted);
+	vec_done(&addresses->distinct);
+	vec_done(&addresses->answers);
+	vec_done(&addresses->chains);
 }
 
 static int read_addresses(FILE *from, struct addresses *addresses, struct diag *diag)
@@ -57,28 +74,47 @@ static int read_addresses(FILE *from, struct addresses *addresses, struct diag *
 			diag_why(diag, "line %zu, '%.40s', is not a hexadecimal number", number, line);
 			return -EINVAL;
 		}
-		vec_push(&addresses->asked, vaddr);
+		vec_push(&addresses->sorted, (struct question){ vaddr, (uint32_t)addresses->answers.n });
+		vec_push(&addresses->answers, (struct answer){ .vaddr = vaddr });
 	}
 	sort(addresses);
 	return 0;
 }
 
-static void print_location(struct json *json, const struct locator *locator, uint64_t vaddr)
+/* In the order of addresses, so that what lies together is read together, however they were asked for. */
+static void answer_all(const struct locator *locator, struct addresses *addresses)
 {
 	struct location chain[LOCATION_MAX_DEPTH];
-	size_t n = locator_find(locator, vaddr, chain, LOCATION_MAX_DEPTH);
+	const struct answer *last = NULL;
 
+	for (size_t i = 0; i < addresses->sorted.n; i++) {
+		struct answer *answer = &addresses->answers.at[addresses->sorted.at[i].position];
+		if (!last || last->vaddr != answer->vaddr) {
+			answer->first = (uint32_t)addresses->chains.n;
+			answer->n = (uint32_t)locator_find(locator, answer->vaddr, chain, LOCATION_MAX_DEPTH);
+			for (uint32_t k = 0; k < answer->n; k++)
+				vec_push(&addresses->chains, chain[k]);
+		} else {
+			*answer = *last;
+		}
+		last = answer;
+	}
+}
+
+static void print_answer(struct json *json, const struct locator *locator, const struct answer *answer, const struct location *chains)
+{
 	json_object(json);
 	json_name(json, "vaddr");
-	json_hex(json, vaddr);
+	json_hex(json, answer->vaddr);
 	json_name(json, "frames");
 	json_array(json);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < answer->n; i++) {
+		const struct location *at = &chains[answer->first + i];
 		json_object(json);
-		json_text_of(json, "function", locator_text(locator, chain[i].function));
-		json_text_of(json, "file", chain[i].file ? locator_text(locator, chain[i].file) : NULL);
-		json_uint_of(json, "line", chain[i].line);
-		json_bool_of(json, "inlined", chain[i].is_inlined);
+		json_text_of(json, "function", locator_text(locator, at->function));
+		json_text_of(json, "file", at->file ? locator_text(locator, at->file) : NULL);
+		json_uint_of(json, "line", at->line);
+		json_bool_of(json, "inlined", at->is_inlined);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -91,8 +127,8 @@ static int print_all(const struct locator *locator, const struct addresses *addr
 	struct json json;
 
 	json_init(&json, stdout);
-	for (size_t i = 0; i < addresses->asked.n; i++)
-		print_location(&json, locator, addresses->asked.at[i]);
+	for (size_t i = 0; i < addresses->answers.n; i++)
+		print_answer(&json, locator, &addresses->answers.at[i], addresses->chains.at);
 	int error = json_done(&json);
 	if (error < 0)
 		diag_set(diag, error, "cannot write the locations");
@@ -109,12 +145,12 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
 	if (error == 0) {
-		struct locator *locator = locator_new(options, images_get(images, id), addresses.sorted.at, addresses.sorted.n);
+		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at, addresses.distinct.n);
+		answer_all(locator, &addresses);
 		error = print_all(locator, &addresses, diag);
 		locator_free(locator);
 	}
-	vec_done(&addresses.asked);
-	vec_done(&addresses.sorted);
+	addresses_done(&addresses);
 	images_free(images);
 	return error;
 }

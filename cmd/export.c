@@ -134,7 +134,7 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 		error = write_gzip(exporter, &input, &choice->options, target, diag);
 	else
 		error = write_stream(exporter, &input, &choice->options, target, diag);
-	if (error == 0 && !choice->is_quiet)
+	if (error == 0 && !choice->is_quiet && choice->options.detail != DETAIL_SUMMARY)
 		tell_folded(exporter, profile, &tree);
 	scope_tree_done(&tree);
 	return error;
@@ -212,7 +212,7 @@ int cmd_export(int argc, char **argv)
 {
 	const char *format = NULL, *path = NULL, *metric = NULL;
 	uint64_t max_nodes = 0, limit = 0;
-	int loops = 0, names = 0;
+	int loops = 0, names = 0, detail = 0;
 	bool inlines = true, no_loops = false, list = false;
 	CLEANUP(text_done) struct text format_help = { 0 };
 	struct export_choice choice = { .options = { .totals = true } };
@@ -227,6 +227,7 @@ int cmd_export(int argc, char **argv)
 		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off", "loops as frames of their own, or not at all" },
 		{ 0, "no-loops", OPTION_FLAG, &no_loops, NULL, NULL },
 		{ 0, "inlines", OPTION_FLAG, &inlines, NULL, "inlined calls as frames of their own" },
+		{ 0, "detail", OPTION_CHOICE, &detail, "time|threads|lines|cct|summary", "json, ndjson: all, or without the timeline, the values by thread,\nthe costs of lines, the tree" },
 		{ 0, "totals", OPTION_FLAG, &choice.options.totals, NULL, "json: inclusive values too" },
 		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL, "ndjson: one line a node, names resolved" },
 		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N", "keep the N heaviest contexts, fold the rest into `<other>`" },
@@ -256,12 +257,15 @@ int cmd_export(int argc, char **argv)
 	const struct exporter *exporter = choose(format, path);
 	if (!exporter)
 		return complain_of_format(format);
+	if (detail && exporter != &exporter_json && exporter != &exporter_ndjson)
+		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds", exporter->name);
 	if (exporter->is_binary && (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
 		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
 	choice.no_inlines = !inlines;
 	choice.no_loops = loops == 2 || (loops == 0 && !exporter->loops_by_default) || no_loops;
-	choice.options.max_nodes = (uint32_t)max_nodes;
-	choice.options.limit = (uint32_t)limit;
+	choice.options.detail = (enum export_detail)detail;
+	choice.options.max_nodes = max_nodes < UINT32_MAX ? (uint32_t)max_nodes : UINT32_MAX;
+	choice.options.limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 	choice.options.pyroscope_names = names == 1;
 	return run_export(line.n_operands ? line.operands[0] : OUTPUT_DEFAULT, exporter, &choice, metric, path);
 }

@@ -5,14 +5,15 @@
 #include "report/exporter.h"
 #include "report/json_sections.h"
 
-static void write_rows(struct json *json, const struct document *document, const struct json_rows *rows)
+static void write_rows(struct json *json, const struct document *document, enum export_detail detail,
+		       const struct json_rows *rows)
 {
 	json_name(json, rows->name);
 	if (rows->is_list)
 		json_array(json);
 	else
 		json_object(json);
-	rows->write(json, document, 0, rows->count(document));
+	rows->write(json, document, 0, json_rows_count(rows, document, detail));
 	if (rows->is_list)
 		json_end_array(json);
 	else
@@ -44,7 +45,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 	json_name(&json, "quality");
 	json_quality(&json, &document);
 	for (const struct json_rows *rows = json_rows; rows->name; rows++)
-		write_rows(&json, &document, rows);
+		write_rows(&json, &document, options->detail, rows);
 	json_name(&json, "node_values");
 	json_object(&json);
 	json_node_values(&json, &document, 0, document.n_nodes, options->totals);

@@ -30,7 +30,7 @@ static void end(struct json *json)
 static void write_batches(struct json *json, const struct document *document, const struct export_options *options,
 			  const struct json_rows *rows)
 {
-	size_t n = rows->count(document);
+	size_t n = json_rows_count(rows, document, options->detail);
 
 	for (size_t from = 0; from < n; from += BATCH) {
 		size_t to = from + BATCH < n ? from + BATCH : n;

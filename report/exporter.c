@@ -63,7 +63,7 @@ const struct exporter *exporter_for_file(const char *path)
 int export_profile(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
 		   FILE *to, struct diag *diag)
 {
-	uint32_t max_nodes = options->max_nodes ? options->max_nodes : exporter->max_nodes;
+	uint32_t max_nodes = options->detail == DETAIL_SUMMARY ? 1 : options->max_nodes ? options->max_nodes : exporter->max_nodes;
 
 	if (max_nodes && scope_tree_n_nodes(input->tree) > max_nodes)
 		scope_tree_limit(input->tree, options->metric, max_nodes);

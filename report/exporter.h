@@ -25,10 +25,14 @@ enum carries {
 	CARRIES_CONTEXT = 256, /* whole call paths, not only caller-callee pairs */
 };
 
+/* json, ndjson: how much of the profile. Each has less than the one before. */
+enum export_detail { DETAIL_TIME, DETAIL_THREADS, DETAIL_LINES, DETAIL_CCT, DETAIL_SUMMARY };
+
 struct export_options {
 	uint32_t metric;          /* for formats that hold one; default: the first event's weight */
 	uint32_t max_nodes;       /* 0 = the format's own default */
 	uint32_t limit;           /* top: how many rows; 0 = all */
+	enum export_detail detail;
 	bool totals;              /* json: inclusive values too */
 	bool wide;                /* ndjson: one line a node, names resolved */
 	bool pyroscope_names;     /* pprof: the type names Pyroscope knows */

@@ -162,18 +162,24 @@ void json_stacks(struct json *json, const struct profile_quality *quality)
 static void write_modules_without_debug(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
-	CLEANUP(freep) bool *is_missing = alloc_zero(profile->images.n + 1, sizeof(bool));
+	CLEANUP(freep) bool *is_sampled = alloc_zero(profile->images.n + 1, sizeof(bool));
+	CLEANUP(freep) bool *has_lines = alloc_zero(profile->images.n + 1, sizeof(bool));
 
+	/* Functions are those that were sampled; what has none may still be in the tree. */
 	for (size_t i = 0; i < document->frames.n; i++)
 		if (document->frames.at[i].image < profile->images.n)
-			is_missing[document->frames.at[i].image] = true;
-	for (size_t i = 0; i < profile->functions.n; i++)
-		if (profile->functions.at[i].lines.n && profile->functions.at[i].image < profile->images.n)
-			is_missing[profile->functions.at[i].image] = false;
+			is_sampled[document->frames.at[i].image] = true;
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		const struct function_map *map = &profile->functions.at[i];
+		if (map->image >= profile->images.n)
+			continue;
+		is_sampled[map->image] = true;
+		has_lines[map->image] |= map->lines.n > 0;
+	}
 	json_name(json, "modules_without_debug");
 	json_array(json);
 	for (image_id i = 0; i < profile->images.n; i++)
-		if (is_missing[i] && profile->images.at[i].kind == IMAGE_ELF)
+		if (is_sampled[i] && !has_lines[i] && profile->images.at[i].kind == IMAGE_ELF)
 			json_text(json, profile_image_name(profile, i));
 	json_end_array(json);
 }

@@ -235,15 +235,20 @@ static void write_timeline(struct json *json, const struct document *document, s
 }
 
 const struct json_rows json_rows[] = {
-	{ "strings", count_strings, write_strings, true },
-	{ "modules", count_modules, write_modules, true },
-	{ "files", count_files, write_files, false },
-	{ "frames", count_frames, write_frames, false },
-	{ "nodes", count_nodes, write_nodes, false },
-	{ "points", count_points, write_points, false },
-	{ "processes", count_processes, write_processes, false },
-	{ "threads", count_threads, write_threads, false },
-	{ "thread_values", count_thread_values, write_thread_values, false },
-	{ "timeline", count_timeline, write_timeline, false },
-	{ NULL, NULL, NULL, false },
+	{ "strings", count_strings, write_strings, true, DETAIL_SUMMARY },
+	{ "modules", count_modules, write_modules, true, DETAIL_SUMMARY },
+	{ "files", count_files, write_files, false, DETAIL_SUMMARY },
+	{ "frames", count_frames, write_frames, false, DETAIL_SUMMARY },
+	{ "nodes", count_nodes, write_nodes, false, DETAIL_SUMMARY },
+	{ "points", count_points, write_points, false, DETAIL_LINES },
+	{ "processes", count_processes, write_processes, false, DETAIL_SUMMARY },
+	{ "threads", count_threads, write_threads, false, DETAIL_SUMMARY },
+	{ "thread_values", count_thread_values, write_thread_values, false, DETAIL_THREADS },
+	{ "timeline", count_timeline, write_timeline, false, DETAIL_TIME },
+	{ NULL, NULL, NULL, false, DETAIL_TIME },
 };
+
+size_t json_rows_count(const struct json_rows *rows, const struct document *document, enum export_detail detail)
+{
+	return detail <= rows->detail ? rows->count(document) : 0;
+}

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "report/document.h"
+#include "report/exporter.h"
 
 #define SCHEMA_NAME "cpprof-profile"
 #define SCHEMA_VERSION "1.1"
@@ -26,8 +27,12 @@ struct json_rows {
 	size_t (*count)(const struct document *document);
 	void (*write)(struct json *json, const struct document *document, size_t from, size_t to);
 	bool is_list; /* rows are whole values of an array, not columns (strings, modules) */
+	enum export_detail detail; /* with less of it there are no rows */
 };
 extern const struct json_rows json_rows[]; /* in the order of the document; ended by a NULL name */
+
+/* How many rows there are to be told. */
+size_t json_rows_count(const struct json_rows *rows, const struct document *document, enum export_detail detail);
 
 /* node_values of [from, to), with or without inclusive values. */
 void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals);

@@ -277,6 +277,18 @@ def main():
     schema = json.loads(run("schema").stdout)
     check("json: has what the schema requires", set(schema["required"]) <= set(document))
 
+    sizes = []
+    for detail in ("time", "threads", "lines", "cct", "summary"):
+        for name in ("d.json", "d.ndjson"):
+            run("export", "p.data", "--detail", detail, "-o", name)
+            check(f"{name} of {detail} is whole", run("check", name).returncode == 0)
+        less = json.load(open("d.json"))
+        sizes.append(os.path.getsize("d.json"))
+        check(f"{detail}: has what the schema requires", set(schema["required"]) <= set(less))
+        check(f"{detail}: the same sums", [sum(less["node_values"]["exclusive"][str(i)]) for i in range(len(metrics))] == metrics)
+        check(f"{detail}: the same files without debug information", less["quality"]["modules_without_debug"] == document["quality"]["modules_without_debug"])
+    check("no detail is more than the one before", sizes == sorted(sizes, reverse=True), sizes)
+
     stream = [0] * len(metrics)
     for line in open("p.ndjson"):
         record = json.loads(line)

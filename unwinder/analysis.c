@@ -117,7 +117,7 @@ static void keep_rows(struct analysis *analysis, size_t part)
 		keep_piece(analysis, (uint32_t)analysis->intervals.n - 1);
 }
 
-/* Once per function. */
+/* Once per function, and again if one that it calls turns out not to come back. */
 static void analyse(struct analysis *analysis, uint32_t index)
 {
 	uint64_t start = analysis->functions->at[index].start;
@@ -126,6 +126,8 @@ static void analyse(struct analysis *analysis, uint32_t index)
 		return;
 	map_put(&analysis->tried, start, 1);
 	flow_analyse(&analysis->flow, index);
+	if (functions_learn_returns(analysis->functions, &analysis->flow))
+		flow_analyse(&analysis->flow, index);
 	analysis->n_analysed++;
 	for (size_t part = 0; part < analysis->flow.parts.n; part++)
 		keep_rows(analysis, part);
@@ -332,6 +334,36 @@ const char *analysis_name(struct analysis *analysis, uint64_t vaddr)
 	uint32_t index = functions_index(analysis->functions, vaddr);
 
 	return index != FUNCTION_NONE && analysis->functions->at[index].start == vaddr ? analysis->functions->at[index].name : NULL;
+}
+
+const char *analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+
+	return f && f->kind == FUNCTION_STUB && f->start == vaddr ? f->name : NULL;
+}
+
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *name)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	const struct symbols *symbols = analysis->symbols;
+	size_t low = 0, high = symbols->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (symbols->at[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < symbols->n && symbols->at[low].vaddr == vaddr; low++)
+		if (strcmp(symbols->at[low].name, name) == 0)
+			return true;
+	return false;
 }
 
 #define MAX_LEADING 4096 /* bytes of a helper that are looked at */

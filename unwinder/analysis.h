@@ -34,5 +34,9 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
 /* The name of the function or stub that starts at vaddr; NULL if it has none. */
 const char *analysis_name(struct analysis *analysis, uint64_t vaddr);
+/* The name of the symbol that the stub at vaddr goes to; NULL if no stub starts there, or nobody knows. */
+const char *analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
+/* Is there a symbol of this name at vaddr? Functions may have several. */
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *name);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);

@@ -49,6 +49,8 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 	bool is_jit = entry->is_mapped && images_get(walker->images, entry->image)->kind == IMAGE_JIT;
 	entry->is_jit = is_jit;
 	entry->leads = LEADS_UNKNOWN;
+	entry->asked_for = VADDR_NONE;
+	entry->has_name = false;
 	entry->epoch = is_jit ? code_pages_epoch(walker->code) : 0;
 	entry->version = is_jit ? code_pages_version(walker->code, pid, entry->pc) : 0;
 	if (is_jit)
@@ -87,6 +89,18 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	return true;
 }
 
+/* Through a stub, into the function that has the name the stub asks for? Who is called so may lead on to others. */
+static bool leads_by_name(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
+{
+	if (caller->asked_for == callee->function && caller->asked_for_image == callee->image)
+		return caller->has_name;
+	caller->asked_for = callee->function;
+	caller->asked_for_image = callee->image;
+	caller->has_name = recipe_cache_stub_leads_to(walker->cache, caller->image, caller->place.call_target, callee->image,
+						      callee->function);
+	return caller->has_name;
+}
+
 static enum verdict judge_direct(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	uint64_t target = caller->place.call_target;
@@ -96,7 +110,7 @@ static enum verdict judge_direct(struct walker *walker, const struct callee *cal
 	if (caller->leads == LEADS_UNKNOWN)
 		caller->leads = recipe_cache_may_leave(walker->cache, caller->image, target) ? LEADS_ON : LEADS_THERE;
 	if (caller->leads == LEADS_ON)
-		return VERDICT_LIKELY;
+		return leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
 	/* Unrolled code is entered wherever as much of it is left as is wanted. */
 	bool is_inside = callee->image == caller->image &&
 			 recipe_cache_holds(walker->cache, caller->image, callee->function, target);

@@ -26,6 +26,9 @@ struct pc_entry {
 	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it stays what it is */
 	uint64_t version; /* of its page, then */
 	pid_t pid;
+	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's name leads there */
+	uint64_t asked_for;
+	bool has_name; /* it does */
 };
 
 #define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */

@@ -250,6 +250,17 @@ bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t
 	return function->leaves == LEAVES;
 }
 
+bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee, uint64_t function)
+{
+	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
+	struct code *from = is_wanted ? code_of(cache, image) : NULL, *to = from ? code_of(cache, callee) : NULL;
+
+	if (!to || !from->analysis || !to->analysis || function == VADDR_NONE)
+		return false;
+	const char *name = analysis_stub_name(from->analysis, vaddr);
+	return name && analysis_has_name(to->analysis, function, name);
+}
+
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
@@ -397,10 +408,12 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 			struct place *ret)
 {
 	struct code *code = code_of(cache, image);
+	const struct image *known = images_get(cache->images, image);
 
 	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
 			       .function = VADDR_NONE,
-			       .call = CALL_UNKNOWN };
+			       .call = CALL_UNKNOWN,
+			       .is_trampoline = is_return && known && template_is_uprobes(known) };
 	if (!code)
 		return;
 	ret->has_code = true;

@@ -29,7 +29,7 @@ struct place {
 	bool has_code;        /* the image has code of this machine that we can read */
 	bool is_root;         /* the kernel starts here: there is no caller */
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
-	bool is_trampoline;   /* a signal handler, or a coroutine, returns here: no call stands before it */
+	bool is_trampoline;   /* a signal handler, a coroutine or a probed function returns here: no call stands before it */
 	bool has_wants;
 	uint64_t wants; /* registers its recipes read that a callee need not keep */
 };
@@ -53,6 +53,11 @@ uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
  * call, a jump to a cold part? True when that cannot be told.
  */
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
+/*
+ * Is there a stub at vaddr of `image` for a symbol by whose name the function that starts at `function` of `callee` goes?
+ * False if that cannot be told.
+ */
+bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee, uint64_t function);
 /* Registers that the function which starts at vaddr does not write itself; 0 if that is not known. */
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
 /* The same for a call of `called` that has led to the function at vaddr: what neither has changed; 0 if it need not

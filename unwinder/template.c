@@ -2,6 +2,7 @@
 #include "unwinder/template.h"
 
 #include <elf.h>
+#include <string.h>
 
 #include "binary/stub.h"
 
@@ -109,6 +110,11 @@ uint32_t template_signal(const struct image *image, const struct isa *isa, uint6
 								 .from = isa->sp,
 								 .offset = layout->reg[reg] };
 	return recipes_add(recipes, &recipe, rules);
+}
+
+bool template_is_uprobes(const struct image *image)
+{
+	return image->kind == IMAGE_UNKNOWN && strcmp(image->path, "[uprobes]") == 0;
 }
 
 /* ---- frame pointers ----------------------------------------------------------------------------- */

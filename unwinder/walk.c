@@ -119,7 +119,8 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 		walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
 	const struct place *callee = &walk->here.place, *caller = &attempt->caller.place;
-	bool is_called = attempt->verdict == VERDICT_VALID || caller->call == CALL_INDIRECT;
+	bool has_stub = caller->call == CALL_DIRECT && caller->call_target != callee->function; /* which writes registers */
+	bool is_called = (attempt->verdict == VERDICT_VALID && !has_stub) || caller->call == CALL_INDIRECT;
 	if (caller->wants)
 		memory_note(&walk->walker->memory, NOTE_USE, 0, UINT64_MAX);
 	if (!wanted || (!is_called && attempt->caller.image != walk->here.image))

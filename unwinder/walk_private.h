@@ -42,10 +42,12 @@ enum verdict walk_judge(struct walker *walker, const struct callee *callee, stru
 
 static inline struct frame walk_frame(const struct pc_entry *here)
 {
+	uint64_t vaddr = here->pc - here->bias;
+
 	return (struct frame){ .pc = here->pc,
-			       .vaddr = here->pc - here->bias,
+			       .vaddr = vaddr,
 			       .image = here->image,
-			       .is_return = here->is_return && !here->place.is_trampoline };
+			       .is_return = here->is_return && !here->place.is_trampoline && vaddr > 0 };
 }
 
 /* Makes plain steps for as long as there are any; the frames left are on the stack. */

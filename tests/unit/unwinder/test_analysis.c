@@ -4,6 +4,7 @@
  * unwind entries.
  */
 #include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
 #include "tests/test.h"
 #include "unwinder/analysis.h"
 
@@ -11,6 +12,7 @@
 
 struct scene {
 	struct images *images;
+	struct frames *frames; /* NULL = none */
 	struct recipes recipes;
 	struct analysis *analysis;
 };
@@ -18,7 +20,7 @@ struct scene {
 static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_t entry)
 {
 	struct elf_part text = { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 };
-	s->images = images_new();
+	*s = (struct scene){ .images = images_new() };
 	struct image *image = elf_image(s->images, "program", EM_AARCH64, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
 
 	recipes_init(&s->recipes);
@@ -26,9 +28,31 @@ static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_
 	CHECK(s->analysis != NULL);
 }
 
+/* The same with unwind entries that state where two functions are, and nothing else. */
+static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, uint64_t first, uint64_t second)
+{
+	uint64_t eh_vaddr = 0x8000, end = TEXT + n * 4;
+	struct writer eh = { 0 };
+	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+
+	frame_fde(&eh, eh_vaddr, cie, first, (uint32_t)(second - first), 0, PROGRAM(0));
+	frame_fde(&eh, eh_vaddr, cie, second, (uint32_t)(end - second), 0, PROGRAM(0));
+	write_u32(&eh, 0);
+	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 },
+				    { ".eh_frame", eh_vaddr, PF_R, writer_bytes(&eh), 0 } };
+	*s = (struct scene){ .images = images_new() };
+	struct image *image = elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	writer_done(&eh);
+	recipes_init(&s->recipes);
+	s->frames = frames_read(image);
+	s->analysis = analysis_new(image, s->frames, &s->recipes);
+	CHECK(s->analysis != NULL);
+}
+
 static void scene_done(struct scene *s)
 {
 	analysis_free(s->analysis);
+	frames_free(s->frames);
 	recipes_done(&s->recipes);
 	images_free(s->images);
 }
@@ -96,5 +120,47 @@ TEST(analysis_follows_an_instruction_that_the_linker_moved)
 	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
 	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+32 x29=c-32 ra=c-24");
 	CHECK_EQ(function, 0x1000);
+	scene_done(&s);
+}
+
+TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
+{
+	static const uint32_t words[] = {
+		0xb4000080, /* 1000 cbz x0, 1010 */
+		0xa9be7bfd, /* 1004 stp x29, x30, [sp, #-32]! */
+		0x94000003, /* 1008 bl 1014 */
+		0x910043ff, /* 100c add sp, sp, #16: nobody comes here */
+		0xd65f03c0, /* 1010 ret */
+		0x94000001, /* 1014 called: bl 1018 */
+		0x14000000, /* 1018 b 1018 */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make_stated(&s, words, ARRAY_LEN(words), 0x1000, 0x1014);
+	CHECK_STR(recipe_at(&s, 0x1010, &function), "cfa=sp+0 ra=same");
+	scene_done(&s);
+}
+
+TEST(analysis_believes_fp_where_only_one_path_made_room_for_an_array)
+{
+	static const uint32_t words[] = {
+		0xa9be7bfd, /* 1000 the entry: stp x29, x30, [sp, #-32]! */
+		0x910003fd, /* 1004 mov x29, sp */
+		0xd10043ff, /* 1008 sub sp, sp, #16 */
+		0xb4000060, /* 100c cbz x0, 1018 */
+		0xcb2063ff, /* 1010 sub sp, sp, x0 */
+		0x94000005, /* 1014 bl 1028 */
+		0x94000004, /* 1018 bl 1028 */
+		0x910003bf, /* 101c mov sp, x29 */
+		0xa8c27bfd, /* 1020 ldp x29, x30, [sp], #32 */
+		0xd65f03c0, /* 1024 ret */
+		0xd65f03c0, /* 1028 called: ret */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1018, &function), "cfa=x29+32 x29=c-32 ra=c-24");
 	scene_done(&s);
 }

@@ -3,6 +3,7 @@
  * The test program unwinds itself: its own registers, a copy of its own stack, its own mappings. The C
  * library's backtrace is the judge.
  */
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,10 +11,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "binary/function.h"
 #include "collector/mapping.h"
 #include "collector/target.h"
 #include "tests/support/own_registers.h"
 #include "tests/test.h"
+#include "unwinder/recipe_cache.h"
 #include "unwinder/unwinder.h"
 
 #define MAX_FRAMES 256
@@ -220,4 +223,38 @@ TEST(self_is_unwound_through_a_signal_handler)
 	check_same(&s, snapshot);
 	scene_done(&s);
 	free(snapshot);
+}
+
+/* Where the stub for a symbol starts; 0 if there is none. */
+static uint64_t find_stub(struct image *image, const char *name)
+{
+	struct functions *functions = functions_new(image, NULL, NULL, NULL);
+	uint64_t start = 0;
+
+	for (size_t i = 0; i < functions->n; i++)
+		if (functions->at[i].kind == FUNCTION_STUB && functions->at[i].name && strcmp(functions->at[i].name, name) == 0)
+			start = functions->at[i].start;
+	functions_free(functions);
+	return start;
+}
+
+TEST(a_stub_leads_to_the_function_of_its_name)
+{
+	struct images *images = images_new();
+	struct recipe_cache *cache = recipe_cache_new(images, own_isa(), UNWIND_AUTO);
+	image_id program, library;
+	Dl_info info;
+
+	CHECK_EQ(images_open(images, "/proc/self/exe", &program, NULL), 0);
+	uint64_t stub = find_stub(images_get(images, program), "sigaction");
+	void *address = dlsym(RTLD_DEFAULT, "sigaction");
+	if (!stub || !address || !dladdr(address, &info) || images_open(images, info.dli_fname, &library, NULL) < 0)
+		SKIP("this program has no stub for sigaction");
+	uint64_t vaddr = (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)info.dli_fbase;
+
+	CHECK(recipe_cache_stub_leads_to(cache, program, stub, library, vaddr));
+	CHECK(!recipe_cache_stub_leads_to(cache, program, stub, library, vaddr + 16));
+	CHECK(!recipe_cache_stub_leads_to(cache, program, stub + 4, library, vaddr));
+	recipe_cache_free(cache);
+	images_free(images);
 }

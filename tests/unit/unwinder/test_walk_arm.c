@@ -13,6 +13,7 @@
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
 #define PID 42
+#define PROBES 0xfffffffff000u /* where the kernel likes to put it */
 
 enum { X14 = 14, X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
@@ -355,5 +356,21 @@ TEST(walk_ends_where_the_kernel_left_the_arguments)
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	scene_done(&s);
+}
+
+TEST(walk_ends_where_the_kernel_watches_a_return)
+{
+	struct scene s = scene();
+	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
+	struct event map = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
+
+	map.mapping = (struct mapping){ .start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true };
+	unwinder_event(s.unwinder, &map);
+	WALK(&s, LEAF, PROBES, 0, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 2);
+	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, 0);
+	CHECK(!s.stack.frames.at[1].is_return); /* nothing stands before it, not even an address */
 	scene_done(&s);
 }

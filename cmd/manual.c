@@ -29,7 +29,17 @@ static void put(const char *text)
 	}
 }
 
-static void put_title(const char *name, const char *summary)
+/* The first sentence, on one line: what `man -k` shows. A full stop within a name, as in cpprof.data, ends nothing. */
+static void put_summary(const char *about)
+{
+	for (const char *c = about; *c; c++) {
+		if (strchr(".:;", *c) && (c[1] == '\0' || isspace((unsigned char)c[1])))
+			return;
+		put((char[]){ *c == '\n' ? ' ' : *c, '\0' });
+	}
+}
+
+static void put_title(const char *name, const char *about)
 {
 	fputs(".TH ", stdout);
 	for (const char *c = name; *c; c++)
@@ -38,7 +48,7 @@ static void put_title(const char *name, const char *summary)
 	for (const char *c = name; *c; c++)
 		fputs(*c == ' ' ? "\\-" : (char[]){ *c, 0 }, stdout);
 	fputs(" \\- ", stdout);
-	put(summary);
+	put_summary(about);
 	putchar('\n');
 }
 
@@ -92,12 +102,9 @@ static void put_body(const struct command_line *line)
 int manual_of_command(const struct command_line *line)
 {
 	char name[64];
-	const char *end = line->about ? strpbrk(line->about, ".:;") : NULL;
-	char summary[256];
 
 	snprintf(name, sizeof(name), "cpprof %s", line->command);
-	snprintf(summary, sizeof(summary), "%.*s", end ? (int)(end - line->about) : 0, end ? line->about : "");
-	put_title(name, summary);
+	put_title(name, line->about ? line->about : "");
 	put_body(line);
 	fputs(exit_codes, stdout);
 	puts(".SH SEE ALSO\n.BR cpprof (1)");
@@ -106,7 +113,7 @@ int manual_of_command(const struct command_line *line)
 
 int manual_of_group(const struct command_group *group)
 {
-	put_title(group->name, "a call-path profiler that works from outside the process");
+	put_title(group->name, group->about);
 	printf(".SH SYNOPSIS\n\\fB%s\\fR %s [options] ...\n.SH DESCRIPTION\n", group->name, group->word);
 	put(group->about);
 	fputs("\n.SH COMMANDS\n", stdout);

@@ -9,6 +9,9 @@ status=0
 
 for command in $("$CPPROF" --list-options); do
 	grep -q "cpprof $command" README.md || { echo "README.md does not name 'cpprof $command'"; status=1; }
+	name=$("$CPPROF" "$command" --man-page | sed -n 3p)
+	opened=${name//[!(]/} closed=${name//[!)]/}
+	if [[ "$name" != *' \- '?* || ${#opened} != "${#closed}" ]]; then echo "the manual page of $command begins with '$name'"; status=1; fi
 	grep -Eq "foreach\(command .*\b$command\b" cmd/CMakeLists.txt || { echo "cmd/CMakeLists.txt builds no manual page for $command"; status=1; }
 done
 for folder in base binary collector unwinder symbolize structure profile report cmd tests/bench tests/fuzz third_party; do

@@ -86,7 +86,7 @@ static void print_event(const struct source *source, const struct event *event, 
 		[EVENT_SAMPLE] = "sample", [EVENT_MAPPING] = "mapping",   [EVENT_FORK] = "fork",
 		[EVENT_EXEC] = "exec",     [EVENT_COMM] = "comm",         [EVENT_EXIT] = "exit",
 		[EVENT_LOST] = "lost",     [EVENT_THROTTLE] = "throttle", [EVENT_UNTHROTTLE] = "unthrottle",
-		[EVENT_SWITCH] = "switch",
+		[EVENT_SWITCH] = "switch", [EVENT_CODE] = "code",
 	};
 
 	printf("%6" PRIu64 ".%09" PRIu64 "  %-10s %d/%d  ", event->time_ns / 1000000000,
@@ -110,6 +110,9 @@ static void print_event(const struct source *source, const struct event *event, 
 		break;
 	case EVENT_SWITCH:
 		printf("%s%s", event->sw.is_out ? "out" : "in", event->sw.is_preempted ? ", preempted" : "");
+		break;
+	case EVENT_CODE:
+		printf("0x%" PRIx64 "  %zu bytes", event->code.addr, event->code.bytes.len);
 		break;
 	case EVENT_EXIT:
 	case EVENT_THROTTLE:

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "cmd/checkpoint.h"
 #include "cmd/cmd.h"
+#include "cmd/code_tape.h"
 #include "cmd/conclude.h"
 #include "cmd/export.h"
 #include "cmd/live.h"
@@ -41,6 +42,7 @@ struct recording {
 	struct images *images;
 	struct source *source;
 	struct crew *crew;
+	struct code_tape *tape;
 	struct output output;
 	struct checkpoint checkpoint;
 	struct live live;
@@ -152,6 +154,7 @@ static void say_result(const struct recording *r, const struct profile *profile)
 static void take_event(struct recording *r, const struct event *event)
 {
 	crew_event(r->crew, event);
+	code_tape_write(r->tape, event->time_ns);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
@@ -280,14 +283,6 @@ static const char *output_template(const struct recording_options *o)
 	return name;
 }
 
-/* Of JIT compilers. */
-static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
-{
-	struct source *source = context;
-
-	return source->ops->read_memory(source, pid, addr, to, len);
-}
-
 /* What the walk of a sample's stack says of the next ones. */
 static void tell_source(void *context, const struct event *event, const struct stack_use *use)
 {
@@ -317,10 +312,11 @@ static int begin(struct recording *r, struct diag *diag)
 	say_notes(r);
 	say_session(r);
 
+	r->tape = code_tape_new(r->source, o->raw != NULL);
 	struct crew_options crew = { .n_workers = (unsigned)o->n_workers,
 				     .unwinding = { .mode = (enum unwind_mode)o->unwind,
-						    .read_code = read_code,
-						    .read_context = r->source },
+						    .read_code = code_tape_read,
+						    .read_context = r->tape },
 				     .walked = tell_source,
 				     .walked_context = r->source };
 	r->crew = crew_new(r->images, &r->source->info, &crew);
@@ -420,6 +416,7 @@ static int finish(struct recording *r, struct diag *diag)
 static void done(struct recording *r)
 {
 	crew_free(r->crew);
+	code_tape_free(r->tape);
 	source_close(r->source);
 	images_free(r->images);
 	output_done(&r->output);

@@ -69,6 +69,7 @@ enum event_kind {
 	EVENT_THROTTLE,   /* the kernel held back samples from here */
 	EVENT_UNTHROTTLE,
 	EVENT_SWITCH,     /* context switch, where asked for */
+	EVENT_CODE,       /* in recordings: code in no file, as it was in the process from now on */
 };
 
 struct event {
@@ -82,5 +83,6 @@ struct event {
 		const char *comm;
 		uint64_t lost;
 		struct { bool is_out, is_preempted; } sw;
+		struct { uint64_t addr; struct bytes bytes; } code;
 	};
 };

@@ -225,6 +225,18 @@ static void read_ksymbol(struct reader *r, struct perf_record *ret)
 	ret->ksymbol.name = read_cstr(r);
 }
 
+/* The kernel tells so of its own code; recordings of ours of a process's. */
+static void read_text_poke(struct reader *r, struct perf_record *ret)
+{
+	bool is_user = (ret->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+
+	ret->kind = is_user ? PERF_KIND_CODE : PERF_KIND_OTHER;
+	ret->code.addr = read_u64(r);
+	uint16_t old_len = read_u16(r), new_len = read_u16(r);
+	reader_skip(r, old_len);
+	ret->code.bytes = read_bytes(r, new_len);
+}
+
 static void read_body(struct reader *r, struct perf_record *ret)
 {
 	switch (ret->type) {
@@ -256,6 +268,9 @@ static void read_body(struct reader *r, struct perf_record *ret)
 		break;
 	case PERF_RECORD_KSYMBOL:
 		read_ksymbol(r, ret);
+		break;
+	case PERF_RECORD_TEXT_POKE:
+		read_text_poke(r, ret);
 		break;
 	default:
 		ret->kind = PERF_KIND_OTHER;
@@ -379,6 +394,11 @@ bool perf_record_event(const struct perf_record *record, struct event *ret)
 		ret->kind = EVENT_SWITCH;
 		ret->sw.is_out = record->sw.is_out;
 		ret->sw.is_preempted = record->sw.is_preempted;
+		return true;
+	case PERF_KIND_CODE:
+		ret->kind = EVENT_CODE;
+		ret->code.addr = record->code.addr;
+		ret->code.bytes = record->code.bytes;
 		return true;
 	case PERF_KIND_KSYMBOL:
 	case PERF_KIND_OTHER:

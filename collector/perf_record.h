@@ -46,6 +46,7 @@ enum perf_kind {
 	PERF_KIND_UNTHROTTLE,
 	PERF_KIND_SWITCH,
 	PERF_KIND_KSYMBOL,
+	PERF_KIND_CODE,
 };
 
 struct perf_record {
@@ -90,6 +91,10 @@ struct perf_record {
 			bool is_unregister;
 			const char *name;
 		} ksymbol;
+		struct {
+			uint64_t addr;
+			struct bytes bytes; /* in the bytes of the record */
+		} code;
 	};
 };
 

@@ -225,6 +225,7 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
 	case EVENT_SWITCH:
+	case EVENT_CODE:
 		return true;
 	}
 	return false;
@@ -461,6 +462,12 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 	for (size_t i = 0; i < live->known.n; i++)
 		perf_writer_known(live->raw, source->images, &live->known.at[i]);
 	return 0;
+}
+
+void perf_source_raw_event(struct source *source, const struct event *event)
+{
+	if (live_of(source)->raw)
+		perf_writer_event(live_of(source)->raw, source->images, event);
 }
 
 int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag)

@@ -59,6 +59,8 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status);
 int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag);
 /* Completes the file, if there is one. A write that failed at any time is told here. */
 int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag);
+/* Adds an event that the kernel did not tell; nothing if there is no raw file. */
+void perf_source_raw_event(struct source *source, const struct event *event);
 
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);

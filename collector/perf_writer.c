@@ -233,6 +233,23 @@ static void write_mapping(struct perf_writer *writer, const struct images *image
 	end_record(writer, at, event);
 }
 
+#define CODE_MAX 32768 /* bytes: a record has less than 64 KiB */
+
+/* Code that has changed, in the record the kernel has for its own; perf passes over those of user mode. */
+static void write_code(struct perf_writer *writer, const struct event *event)
+{
+	struct writer *w = &writer->buffer;
+	struct bytes code = bytes_slice(event->code.bytes, 0, event->code.bytes.len < CODE_MAX ? event->code.bytes.len : CODE_MAX);
+	size_t at = start_record(w, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER);
+
+	write_u64(w, event->code.addr);
+	write_u16(w, 0);
+	write_u16(w, (uint16_t)code.len);
+	write_bytes(w, code);
+	write_space(w, -(12 + code.len) % 8); /* records end at a multiple of eight */
+	end_record(writer, at, event);
+}
+
 void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event)
 {
 	switch (event->kind) {
@@ -245,6 +262,9 @@ void perf_writer_event(struct perf_writer *writer, const struct images *images, 
 		break;
 	case EVENT_MAPPING:
 		write_mapping(writer, images, event);
+		break;
+	case EVENT_CODE:
+		write_code(writer, event);
 		break;
 	default:
 		return;

@@ -63,6 +63,9 @@ void parcel_add(struct parcel *parcel, const struct event *event, uint64_t numbe
 	case EVENT_SAMPLE:
 		put_sample(parcel, &event->sample);
 		break;
+	case EVENT_CODE:
+		put(parcel, event->code.bytes.at, event->code.bytes.len);
+		break;
 	case EVENT_MAPPING:
 		copy->mapping.path = NULL;
 		break;
@@ -83,6 +86,8 @@ struct parcel_item *parcel_next(struct parcel *parcel)
 	struct parcel_item *item = &parcel->items.at[parcel->next++];
 	if (item->event.kind == EVENT_SAMPLE)
 		take_sample(parcel, &item->event.sample);
+	if (item->event.kind == EVENT_CODE)
+		item->event.code.bytes.at = take(parcel, item->event.code.bytes.len);
 	return item;
 }
 

@@ -104,6 +104,17 @@ static struct code_page *page_at(struct code_pages *pages, pid_t pid, uint64_t p
 	return page;
 }
 
+void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct bytes code)
+{
+	if (addr % PAGE_BYTES || !code.len || code.len > PAGE_BYTES)
+		return;
+	struct code_page *page = page_at(pages, pid, addr);
+	memcpy(page->bytes, code.at, code.len);
+	page->len = code.len;
+	page->version = ++pages->version;
+	page->epoch = ++pages->epoch; /* whatever was looked up before is looked up again */
+}
+
 bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc)
 {
 	struct code_page *page = page_at(pages, pid, pc);

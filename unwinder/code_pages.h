@@ -14,7 +14,7 @@
 #include "unwinder/memory.h"
 
 struct code_pages;
-/* read may be NULL: then there is no code. */
+/* read may be NULL: then there is no code but what is put. */
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
 
@@ -25,6 +25,9 @@ uint64_t code_pages_epoch(const struct code_pages *pages);
 
 #define CODE_AT_LEAST \
 	16 /* bytes that code_pages_at gives unless memory ends before; the longest instruction */
+
+/* What is at addr from now on, where it cannot be read: a page, or the beginning of one. Anything else is ignored. */
+void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct bytes code);
 
 /* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next
  * call. */

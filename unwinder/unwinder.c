@@ -37,6 +37,8 @@ void unwinder_free(struct unwinder *unwinder)
 void unwinder_event(struct unwinder *unwinder, const struct event *event)
 {
 	spaces_event(unwinder->spaces, event);
+	if (event->kind == EVENT_CODE)
+		code_pages_put(unwinder->walker.code, event->pid, event->code.addr, event->code.bytes);
 	if (event->kind == EVENT_EXIT && unwinder->walker.recalls)
 		recalls_forget(unwinder->walker.recalls, event->tid);
 }

@@ -21,6 +21,14 @@ facts b.data
 [ "$(samples_in b.raw)" = "$(number samples)" ] || fail "$(samples_in b.raw) raw samples, $(number samples) in the profile"
 "$CPPROF" inspect events b.raw | grep -q 'mapping .*/spin$' || fail "the target's mapping is not in the raw file"
 
+# Code in no file is in the raw recording: what is imported from it is what was seen.
+cc -O2 -I"$SOURCE/tests/stacks" "$SOURCE/tests/stacks/jit.c" -o jit 2>cc.log || skip "no C compiler (the rest passed)"
+run 0 "$CPPROF" record -o j.data --no-resolve --raw j.raw -- ./jit
+run 0 "$CPPROF" import -o i.data j.raw
+ends_of() { "$CPPROF" report "$1" --view quality --format json | tr -d ' \n' | grep -o '"by_end":{[^}]*}'; }
+[ "$(ends_of j.data)" = "$(ends_of i.data)" ] || fail "stacks end otherwise when they are imported: $(ends_of j.data), $(ends_of i.data)"
+"$CPPROF" inspect events j.raw | grep -q ' code .* bytes$' || fail "no code is in the raw recording"
+
 run 1 "$CPPROF" record -o c.data --raw /no/such/folder/c.raw -- "$SPIN" 0.1
 says "cannot write '/no/such/folder/c.raw'"
 

@@ -231,6 +231,33 @@ TEST(parse_reads_kernel_symbols)
 	CHECK(!perf_record_event(&record, &event));
 }
 
+TEST(parse_reads_code_of_user_mode)
+{
+	struct event event;
+
+	record_start(&b, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER);
+	put64(&b, 0x7000), put16(&b, 0), put16(&b, 4), put32(&b, 0xd65f03c0);
+	put_trailer(10, 11, 51, 0, 42);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(perf_record_event(&record, &event));
+	CHECK_EQ(event.kind, EVENT_CODE);
+	CHECK_EQ(event.pid, 10);
+	CHECK_EQ(event.code.addr, 0x7000);
+	CHECK_EQ(event.code.bytes.len, 4);
+	CHECK_EQ(event.code.bytes.at[3], 0xd6);
+
+	record_start(&b, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL);
+	put64(&b, 0x7000), put16(&b, 0), put16(&b, 4), put32(&b, 0xd65f03c0);
+	put_trailer(0, 0, 51, 0, 42);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(!perf_record_event(&record, &event));
+
+	record_start(&b, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER); /* it has not as many bytes as it says */
+	put64(&b, 0x7000), put16(&b, 0), put16(&b, 400), put32(&b, 0xd65f03c0);
+	put_trailer(10, 11, 51, 0, 42);
+	CHECK(parse(&with_trailer) < 0);
+}
+
 TEST(parse_passes_over_unknown_records)
 {
 	struct event event;

@@ -94,6 +94,8 @@ TEST(what_is_written_reads_back)
 					  .image = image,
 					  .is_executable = true,
 					  .path = "/bin/x" } };
+	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6 };
+	struct event code = { .kind = EVENT_CODE, .time_ns = 1500, .pid = 10, .tid = 10, .code = { 0x7000, { bytes, sizeof(bytes) } } };
 	struct event ignored = { .kind = EVENT_EXIT, .pid = 10, .tid = 10 };
 	struct utsname system;
 
@@ -105,6 +107,7 @@ TEST(what_is_written_reads_back)
 	perf_writer_known(writer, images, &ignored);
 	write_sample(writer, 42, 0x400123, 1000);
 	write_sample(writer, 41, 0x400124, 2000);
+	perf_writer_event(writer, images, &code); /* it comes late */
 	CHECK_EQ(perf_writer_close(writer, images, "cpprof record -- x", &diag), 0);
 
 	struct source *source = reread(others);
@@ -134,6 +137,11 @@ TEST(what_is_written_reads_back)
 	event = next(source, EVENT_SAMPLE);
 	CHECK_EQ(event.sample.event, 1);
 	CHECK_EQ(event.sample.user_pc[0], 0x400123);
+	event = next(source, EVENT_CODE);
+	CHECK_EQ(event.pid, 10);
+	CHECK_EQ(event.code.addr, 0x7000);
+	CHECK_EQ(event.code.bytes.len, 6);
+	CHECK_EQ(event.code.bytes.at[5], 6);
 	event = next(source, EVENT_SAMPLE);
 	CHECK_EQ(event.sample.event, 0);
 	CHECK_EQ(event.time_ns, 2000);

@@ -67,6 +67,29 @@ TEST(code_pages_tells_when_code_has_changed)
 	code_pages_free(pages);
 }
 
+TEST(code_pages_takes_what_a_recording_holds)
+{
+	struct code_pages *pages = code_pages_new(NULL, NULL);
+	const uint8_t code[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	code_pages_tick(pages, SECOND_NS);
+	uint64_t epoch = code_pages_epoch(pages);
+	code_pages_put(pages, PID, CODE, (struct bytes){ code, sizeof(code) });
+	CHECK(code_pages_epoch(pages) != epoch);
+	uint64_t version = code_pages_version(pages, PID, CODE);
+	CHECK(version != 0);
+	CHECK_EQ(code_pages_at(pages, PID, CODE + 4).at[0], 5);
+	CHECK_EQ(code_pages_at(pages, PID, CODE + 4).len, 4);
+	code_pages_tick(pages, 9 * SECOND_NS);
+	CHECK_EQ(code_pages_version(pages, PID, CODE), version);
+	code_pages_put(pages, PID, CODE, (struct bytes){ code + 4, 4 });
+	CHECK(code_pages_version(pages, PID, CODE) != version);
+	CHECK_EQ(code_pages_at(pages, PID, CODE).at[0], 5);
+	code_pages_put(pages, PID, CODE + 4097, (struct bytes){ code, sizeof(code) }); /* no beginning of a page */
+	CHECK_EQ(code_pages_at(pages, PID, CODE + 4097).len, 0);
+	code_pages_free(pages);
+}
+
 TEST(code_pages_joins_instructions_that_cross_pages)
 {
 	struct target target = { .code = { [1023] = 0x11111111, [1024] = 0x22222222 } };

@@ -4,6 +4,7 @@
 // columns: { name, title, width, num, cell(row) -> text or element, by(row) -> what to sort by }
 
 const ROW = 24;
+const DEEPEST = 22; // levels that are indented; below that the depth is a number
 
 class Grid {
   constructor(source, columns, label = "costs") {
@@ -64,13 +65,13 @@ class Grid {
   rebuild() {
     const here = this.rows[this.at] && this.source.key(this.rows[this.at].row);
     this.rows = [];
-    const add = (rows, level) => this.sort(rows).forEach((row, i) => {
-      this.rows.push({ row, level, position: i + 1, size: rows.length });
-      if (!this.open.has(this.source.key(row))) return;
-      const below = this.source.children(row);
-      if (below.length) add(below, level + 1);
-    });
-    add(this.source.roots(), 1);
+    const lists = [{ rows: this.sort(this.source.roots()), at: 0 }]; // of each level what is left: stacks may be deep
+    while (lists.length) {
+      const list = lists[lists.length - 1], row = list.rows[list.at++];
+      if (list.at > list.rows.length) { lists.pop(); continue; }
+      this.rows.push({ row, level: lists.length, position: list.at, size: list.rows.length });
+      if (this.open.has(this.source.key(row))) lists.push({ rows: this.sort(this.source.children(row)), at: 0 });
+    }
     this.at = Math.max(0, this.rows.findIndex((r) => this.source.key(r.row) === here));
     this.body.style.height = this.rows.length * ROW + "px";
     this.drawn = null;
@@ -98,7 +99,7 @@ class Grid {
     return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position, "aria-setsize": size,
       "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
       style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
-      h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, 60) * 10 + "px" } },
+      h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, DEEPEST) * 10 + "px" } }, level > DEEPEST + 1 ? h("span", { class: "depth", title: "depth" }, String(level - 1)) : null,
         h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: toggle }, more ? (open ? "▾" : "▸") : ""),
         h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""),
         h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name)),
@@ -130,6 +131,13 @@ class Grid {
     this.rebuild();
     const index = this.rows.findIndex((r) => this.source.key(r.row) === keys[keys.length - 1]);
     if (index >= 0) this.select(index, true);
+  }
+
+  // Once the table is in the page: the selected row in the middle, where it was out of sight.
+  settle() {
+    const top = this.at * ROW, { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop || top + 2 * ROW > scrollTop + clientHeight) this.element.scrollTop = top - clientHeight / 2;
+    this.draw();
   }
 
   focus() {

@@ -1,6 +1,7 @@
 // flame: the tree as a picture. Width is cost, rows are depth; loops are hatched, inlined calls have a dashed edge.
 
 const FLAME_ROW = 18, MAP_HEIGHT = 16;
+const HIGHEST_PICTURE = 16000; // pixels of a file
 
 function hue(text) {
   let x = 2166136261;
@@ -36,7 +37,8 @@ class Flame {
   constructor(model) {
     this.model = model;
     this.canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "flame graph; the tree view holds the same data" });
-    this.holder = h("div", { class: "canvas" }, this.canvas);
+    this.tall = h("div", { class: "tall" }, this.canvas);
+    this.holder = h("div", { class: "canvas", onscroll: () => this.draw() }, this.tall);
     this.map = h("canvas", { role: "img", "aria-label": "where in the whole picture the matches are" });
     this.mapHolder = h("div", { class: "matchmap", title: "the whole picture: where the matches are, and what is in sight; click to go there" }, this.map);
     this.upward = state.c === "flame";
@@ -60,16 +62,50 @@ class Flame {
     return this.canvas.getContext("2d").createPattern(tile, "repeat");
   }
 
+  // Boxes with their places in the whole picture, which may be much higher than a canvas can be.
+  layout(width) {
+    if (this.width === width && this.least === this.holder.clientHeight) return;
+    const rows = flameRows(this.model, width);
+    this.width = width;
+    this.least = this.holder.clientHeight;
+    this.height = Math.max(rows.length * FLAME_ROW + 8, this.least - 4);
+    this.boxes = rows.flatMap((row, depth) => row.map((box) => ({ ...box, y: this.upward ? this.height - (depth + 1) * FLAME_ROW : depth * FLAME_ROW + 2 })));
+    this.tall.style.height = this.height + "px";
+  }
+
+  // What is in sight: the canvas is as high as that, and stays there.
   draw() {
-    const width = Math.max(this.holder.clientWidth, 200), rows = flameRows(this.model, width), height = Math.max(rows.length * FLAME_ROW + 8, this.holder.clientHeight - 4);
-    const g = this.g = sizeCanvas(this.canvas, width, height);
+    this.layout(Math.max(this.holder.clientWidth, 200));
+    if (!this.isPlaced) this.place();
+    this.paint(this.canvas, this.holder.scrollTop, Math.min(this.height, Math.max(this.least, 50)));
+    this.drawMap(this.width);
+  }
+
+  paint(canvas, from, height) {
+    const g = this.g = sizeCanvas(canvas, this.width, height);
     g.font = "12px ui-monospace, DejaVu Sans Mono, Menlo, monospace";
-    this.boxes = rows.flatMap((row, depth) => row.map((box) => ({ ...box, y: this.upward ? height - (depth + 1) * FLAME_ROW : depth * FLAME_ROW + 2 })));
-    for (const box of this.boxes) this.drawBox(box);
+    g.translate(0, -from);
+    for (const box of this.boxes) if (box.y + FLAME_ROW >= from && box.y <= from + height) this.drawBox(box);
     g.globalAlpha = 1;
-    this.drawMap(width);
-    if (this.upward && !this.isPlaced) this.holder.scrollTop = this.holder.scrollHeight; // the root is at the bottom
+  }
+
+  // At first: the root, or what is chosen.
+  place() {
     this.isPlaced = true;
+    if (this.upward) this.holder.scrollTop = this.holder.scrollHeight;
+    this.showChosen();
+  }
+
+  showChosen() {
+    const box = state.n ? this.boxes.find((b) => b.node === this.model.tail(state.n)) : null, { scrollTop } = this.holder;
+    if (box && (box.y < scrollTop || box.y + FLAME_ROW > scrollTop + this.least)) this.holder.scrollTop = box.y - this.least / 2;
+  }
+
+  // All of it, as far as a picture can be that high.
+  picture() {
+    const canvas = h("canvas", {});
+    this.paint(canvas, 0, Math.min(this.height, HIGHEST_PICTURE));
+    return canvas.toDataURL("image/png");
   }
 
   drawBox(box) {
@@ -122,7 +158,7 @@ class Flame {
   }
 
   under(event) {
-    const r = this.canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top;
+    const r = this.canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top + this.holder.scrollTop;
     return this.boxes.find((b) => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + FLAME_ROW);
   }
 
@@ -141,14 +177,14 @@ class Flame {
     const to = { ArrowUp: upward ? kids[0] : up, ArrowDown: upward ? up : kids[0], ArrowLeft: peers[at - 1], ArrowRight: peers[at + 1] }[event.key];
     if (event.key === "Enter") zoom(here);
     else if (to === undefined) return;
-    else { choose(model, to); this.draw(); }
+    else { choose(model, to); this.showChosen(); this.draw(); }
     event.preventDefault();
   }
 
   // The picture as it is, as text that draws it.
   svg() {
     const escape = (text) => text.replace(/[<>&"]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd]/g, "�");
-    const { model } = this, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const { model, width, height } = this;
     const boxes = this.boxes.filter((b) => b.node >= 0).map((b) => {
       const label = escape(model.shownLabel(b.node)), room = Math.floor((b.w - 8) / 7.25), short = escape(model.shownLabel(b.node).slice(0, Math.max(room, 0)));
       return `<g><title>${label} (${escape(model.amount(model.total[b.node]))}, ${pct(model.percent(model.total[b.node]))})</title><rect x="${b.x.toFixed(1)}" y="${b.y}" width="${Math.max(b.w - .7, .4).toFixed(1)}" height="${FLAME_ROW - 1}" fill="${flameColour(model, b.node)}"/>${room > 2 ? `<text x="${(b.x + 4).toFixed(1)}" y="${b.y + 12.5}">${short}</text>` : ""}</g>\n`;
@@ -163,11 +199,11 @@ function flameView(model) {
   const file = (label, title, go) => h("button", { title, onclick: go }, label);
   const hot = () => {
     const path = model.hotPath(state.z);
-    if (path.length) { choose(model, path[path.length - 1]); flame.draw(); }
+    if (path.length) { choose(model, path[path.length - 1]); flame.showChosen(); flame.draw(); }
   };
   const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }),
     toggle("c", "flame", "upward", "callees above their callers"), toggle("o", "name", "by name", "children in order of their names, not of their cost"), toggle("e", "heat", "heat", "colour by own cost, not by module"), ...switches(),
-    file("PNG", "this picture as a file", () => h("a", { href: flame.canvas.toDataURL("image/png"), download: "cpprof.png" }).click()),
+    file("PNG", "this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
     file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
     file("folded", "paths with their own costs, a line each, as a file", () => save("cpprof.folded", "text/plain", folded(model))));
   return { element: [bar, flame.mapHolder, flame.holder], focus: () => flame.canvas.focus(), hot };

@@ -1,5 +1,7 @@
 // summary: what dominates, on which path, how sure; what might be wrong.
 
+const LONGEST_PATH = 22; // steps of the hot path that are shown
+
 // A line has no frame: its name is looked at.
 function isMarked(model, frame, name) {
   return frame >= 0 ? model.isMatch(frame) : Boolean(model.matches) && model.test(name);
@@ -37,7 +39,10 @@ function utilisation(model) {
 function hotPathList(model) {
   const step = (node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } }, `${pct(model.percent(model.total[node]))} `,
     h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`));
-  return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...model.hotPath().map(step)));
+  const path = model.hotPath(), left = path.length - LONGEST_PATH; // of a long one its ends
+  const steps = path.map((node, i) => [node, i]).filter(([, i]) => left <= 0 || i < 6 || i >= 6 + left).map(([node, i]) => step(node, i < 6 || left <= 0 ? i : i - left));
+  if (left > 0) steps.splice(6, 0, h("li", { class: "hint", style: { paddingLeft: "60px" } }, `⋯ ${left.toLocaleString("en")} more`));
+  return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...steps));
 }
 
 function factList(title, facts, id) {
@@ -45,7 +50,7 @@ function factList(title, facts, id) {
 }
 
 function summaryView(model) {
-  const { run, quality } = model.data.meta, most = (rows, by) => [...rows].sort((a, b) => b[by] - a[by]).slice(0, 10);
+  const { run, quality } = model.data.meta, most = (rows, by) => rows.filter((row) => row[by] > 0).sort((a, b) => b[by] - a[by]).slice(0, 10);
   const functions = flatRows(model, "function"), loops = most(flatRows(model, "loop"), "total"), bySelf = most(functions, "self");
   const facts = [["command", run.command], ["target", run.target], ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")], ["kernel", run.kernel], ["started", run.start],
     ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"], ["metric", model.metrics[model.metric].name], ["total", model.amount(model.all)], ["busy", utilisation(model)], ["balance", imbalance(model)]];

@@ -31,7 +31,7 @@ function treeView(model) {
   const least = h("input", { type: "number", min: 1, max: 100, value: state.w, onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }) });
   const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }), h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
     h("label", {}, "of at least ", least, " % of its parent"), columnsButton(model), csvButton(grid), ...switches());
-  return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus() };
+  return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus(), shown: () => grid.settle() };
 }
 
 // Loops, inlined calls and recursion, on or off; chains as one or not.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|none|one|kernel|threads|N FILE;
- * N is a large one of that many contexts, empty one of nothing at all.
+ * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|none|one|kernel|threads|deep|N
+ * FILE; N is a large one of that many contexts, empty one of nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,8 @@ int main(int argc, char **argv)
 		profile = sample_profile();
 	else if (strcmp(argv[1], "random") == 0)
 		profile = random_profile(1, 500);
+	else if (strcmp(argv[1], "deep") == 0)
+		profile = deep_profile(20000);
 	else if (strcmp(argv[1], "hostile") == 0)
 		profile = hostile_profile();
 	else if (strcmp(argv[1], "none") == 0)

@@ -148,6 +148,19 @@ struct profile *sample_profile(void)
 	return p;
 }
 
+struct profile *deep_profile(uint32_t depth)
+{
+	struct profile *p = sample_profile();
+	uint32_t node = cct_child(&p->cct, CCT_ROOT, 0, 0x1020, CCT_IS_RETURN);
+
+	for (uint32_t i = 0; i < depth; i++)
+		node = cct_child(&p->cct, node, 0, 0x2090, CCT_IS_RETURN);
+	add_value(p, cct_child(&p->cct, node, 0, 0x2010, 0), 0, 100);
+	p->quality.samples += 100;
+	p->quality.by_end[STACK_COMPLETE] += 100;
+	return p;
+}
+
 static uint32_t next(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;

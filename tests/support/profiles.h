@@ -9,6 +9,8 @@
 
 /* Something in every section: three images, a recursion, inlined calls, kernel and incomplete stacks; 100 samples. */
 struct profile *sample_profile(void);
+/* The same and a recursion that many calls deep, with 100 samples at its end. */
+struct profile *deep_profile(uint32_t depth);
 /* n random nodes over 16 functions, three images, three threads; the same for the same seed. */
 struct profile *random_profile(uint32_t seed, size_t n_nodes);
 /* "none", or the name of the first part in which they differ. */

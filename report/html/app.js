@@ -148,28 +148,29 @@ function onKey(model, event) {
 
 const OPTIONS = ["m", "t", "l", "i", "r", "k", "j", "hide", "hidemod"];
 
-// The model's options as the state says; nodes of the old tree that are chosen are found in the new one.
-function applyOptions(model, options) {
+// The model's options as the state says. Nodes of the old tree that are chosen are found in the new one; those of an address are
+// of the tree that it describes.
+function applyOptions(model, options, isAddress) {
   const { from } = model.tree;
   if (options.filter) model.options.filter = null; // what matches may have changed
   model.setOptions(options);
   if (model.tree.from === from) return;
   const move = (node) => node < from.length ? model.tree.of[from[node]] || 0 : 0;
-  if (model.isOpen) Object.assign(state, { n: move(state.n), z: move(state.z) });
+  if (!isAddress) Object.assign(state, { n: move(state.n), z: move(state.z) });
   zoomed.length = 0;
   writeState();
 }
 
 // A change of state: recompute only what it touches, then draw the view again.
-function onChange(model, changes) {
+function onChange(model, changes, isAddress = false) {
   const names = Object.keys(changes), has = (...some) => some.some((name) => names.includes(name));
   const options = { metric: state.m, threads: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1, filter: state.k === 1, hide: state.hide, hideModules: state.hidemod, chains: state.j === 1 };
   if (!names.length) return;
   if (model.isSmaller(options)) model.data.get("block-sites");
-  if (model.data.wanted.size) { unpackAndThen(model, () => onChange(model, changes)); return; }
+  if (model.data.wanted.size) { unpackAndThen(model, () => onChange(model, changes, isAddress)); return; }
   applyTheme();
   if (has("q")) model.search(state.q);
-  if (has(...OPTIONS) || (has("q") && state.k)) applyOptions(model, options);
+  if (has(...OPTIONS) || (has("q") && state.k)) applyOptions(model, options, isAddress);
   for (const name of ["n", "z"]) if (!(state[name] >= 0 && state[name] < model.tree.n)) state[name] = 0;
   if (has("q", ...OPTIONS)) showMatches(model);
   if (has("hide", "hidemod")) showHidden(model);
@@ -187,9 +188,7 @@ function print(model) {
 function openAddress(model) {
   readState();
   if (!(state.m >= 0 && state.m < model.metrics.length)) state.m = model.data.meta.default_metric;
-  model.isOpen = false; // nodes of the address are those of the tree it describes
-  onChange(model, { ...state });
-  model.isOpen = true;
+  onChange(model, { ...state }, true);
 }
 
 // The other blocks when there is time, so that views open at once.

@@ -73,6 +73,7 @@ class Model {
     this.totals = [];
     this.groups = new Map();
     this.sorted = new Map();
+    this.chainLists = null;
   }
 
   hiddenFrames() {
@@ -175,32 +176,37 @@ class Model {
   }
 
   // A chain is what passes all of its cost on to a single child, up to the first that does not; it may be shown as one.
-  tail(node) {
-    if (!this.options.chains || !node) return node;
-    for (;;) {
-      const next = this.children(node)[0];
-      if (next === undefined || this.total[next] !== this.total[node]) return node;
-      node = next;
+  // { next, tail, head } by node: next is 0 where a chain ends.
+  chains() {
+    if (!this.chainLists) {
+      const { n, parent } = this.tree, { total } = this, next = new Uint32Array(n), tail = new Uint32Array(n), head = new Uint32Array(n);
+      for (let i = n - 1; i > 0; i--) {
+        tail[i] = next[i] ? tail[next[i]] : i;
+        if (parent[i] && total[i] > 0 && total[i] === total[parent[i]]) next[parent[i]] = i;
+      }
+      for (let i = 1; i < n; i++) head[i] = next[parent[i]] === i ? head[parent[i]] : i;
+      this.chainLists = { next, tail, head };
     }
+    return this.chainLists;
   }
 
+  tail(node) { return this.options.chains && node ? this.chains().tail[node] : node; }
+
+  // What is zoomed in on is a row of its own.
   head(node) {
-    const { parent } = this.tree;
-    while (this.options.chains && node !== state.z && parent[node] > 0 && parent[node] !== state.z && this.total[parent[node]] === this.total[node]) node = parent[node];
-    return node;
+    if (!this.options.chains || !node || node === state.z) return node;
+    const { head, next } = this.chains();
+    return state.z && head[state.z] === head[node] && state.z < node ? next[state.z] : head[node];
   }
 
   // As children, with each chain as its last member.
   shownChildren(node) { return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node); }
 
-  // Of a chain, its first and its last name, or all.
-  shownLabel(node, isWhole) {
-    const names = [];
-    for (let at = node, head = this.head(node); ; at = this.tree.parent[at]) {
-      names.push(this.nodeLabel(at));
-      if (at === head) break;
-    }
-    return (names.length > 3 && !isWhole ? [names[names.length - 1], "…", names[0]] : names.reverse()).join(" › ");
+  // Of a chain, its first and its last name, or if there are not too many all.
+  shownLabel(node, most = 3) {
+    const names = [], head = this.head(node);
+    for (let at = node; names.push(this.nodeLabel(at)) <= most && at !== head;) at = this.tree.parent[at];
+    return (names.length > most ? [...names.slice(0, most - 2), "…", this.nodeLabel(head)] : names).reverse().join(" › ");
   }
 
   path(node) {

@@ -166,7 +166,7 @@ class Flame {
     const { model } = this, box = this.under(event), now = box ? box.node : -1;
     if (now !== this.pointed) { this.pointed = now; this.draw(); }
     if (box && now < 0) tip(`${box.count} more, each too small to draw\n${pct(model.percent(box.cost))} together`, event);
-    else if (box) tip(`${model.shownLabel(now, true)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}`, event);
+    else if (box) tip(`${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}`, event);
     else tip("");
     if (now >= 0) status(model, now);
   }

@@ -7,7 +7,9 @@ function isMarked(model, frame, name) {
   return frame >= 0 ? model.isMatch(frame) : Boolean(model.matches) && model.test(name);
 }
 
+// Nothing at all where there are no rows and nothing to say about that.
 function summaryTable(model, title, rows, by, empty) {
+  if (!rows.length && !empty) return null;
   const go = (row) => { choose(model, row.node, row.frame); setState({ v: "tree" }); };
   const line = (row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name)),
     h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""));
@@ -39,7 +41,9 @@ function utilisation(model) {
 function hotPathList(model) {
   const step = (node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } }, `${pct(model.percent(model.total[node]))} `,
     h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`));
-  const path = model.hotPath(), left = path.length - LONGEST_PATH; // of a long one its ends
+  const path = model.hotPath();
+  if (!path.length) return null;
+  const left = path.length - LONGEST_PATH; // of a long one its ends
   const steps = path.map((node, i) => [node, i]).filter(([, i]) => left <= 0 || i < 6 || i >= 6 + left).map(([node, i]) => step(node, i < 6 || left <= 0 ? i : i - left));
   if (left > 0) steps.splice(6, 0, h("li", { class: "hint", style: { paddingLeft: "60px" } }, `⋯ ${left.toLocaleString("en")} more`));
   return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...steps));
@@ -54,12 +58,12 @@ function summaryView(model) {
   const functions = flatRows(model, "function"), loops = most(flatRows(model, "loop"), "total"), bySelf = most(functions, "self");
   const facts = [["command", run.command], ["target", run.target], ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")], ["kernel", run.kernel], ["started", run.start],
     ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"], ["metric", model.metrics[model.metric].name], ["total", model.amount(model.all)], ["busy", utilisation(model)], ["balance", imbalance(model)]];
-  const reading = model.data.parts.has("block-lines") ? "No lines are known: there is no debug information." : "reading…";
+  const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "No lines are known: there is no debug information." : "";
   return { element: [h("div", { class: "page" },
     h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
     summaryTable(model, "Functions by their own cost", bySelf, "self"),
     summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
-    loops.length ? summaryTable(model, "Loops", loops, "total") : null,
+    summaryTable(model, "Loops", loops, "total"),
     summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
     summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
     hotPathList(model),

@@ -41,7 +41,7 @@ function threadGrid(model, order, sums, chosen) {
     { name: "amount", width: "5.6rem", num: true, by: (t) => sums[t], cell: (t) => model.amount(sums[t]) },
     ...(isTime ? [{ name: "busy", title: "of the time that the run took", width: "4.6rem", num: true, by: (t) => sums[t], cell: (t) => pct(100 * sums[t] / duration_ns) }] : []),
     { name: "in selection", width: "6.4rem", num: true, by: (t) => chosen[t], cell: (t) => model.amount(chosen[t]) },
-    { name: state.y ? "samples in interval" : "samples", width: state.y ? "9.4rem" : "5rem", num: true, by: (t) => samples[t], cell: (t) => samples[t].toLocaleString("en") },
+    ...(timeBins(model) ? [{ name: state.y ? "samples in interval" : "samples", width: state.y ? "9.4rem" : "5rem", num: true, by: (t) => samples[t], cell: (t) => samples[t].toLocaleString("en") }] : []),
     { name: "", title: "filter", width: "6rem", cell: only }], "threads");
 }
 

@@ -7,9 +7,9 @@ function treeView(model) {
     children: (node) => model.shownChildren(node),
     key: (node) => node,
     name: (node) => model.shownLabel(node),
-    fullName: (node) => model.shownLabel(node, true),
+    fullName: (node) => model.shownLabel(node, 30),
     kind: (node) => model.kind(frame(node)),
-    matched: (node) => model.path(node).slice(model.path(model.head(node)).length - 1).some((at) => model.matched(at)),
+    matched: (node) => isChainMatched(model, node),
     chosen: (node) => choose(model, node),
   };
   const cost = { total: (node, metric) => model.totalOf(metric)[node], self: (node, metric) => model.selfOf(metric)[node], parent: (node) => node ? model.total[tree.parent[model.head(node)]] : 0 };
@@ -32,6 +32,13 @@ function treeView(model) {
   const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }), h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
     h("label", {}, "of at least ", least, " % of its parent"), columnsButton(model), csvButton(grid), ...switches());
   return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus(), shown: () => grid.settle() };
+}
+
+function isChainMatched(model, node) {
+  for (let at = node, head = model.head(node); ; at = model.tree.parent[at]) {
+    if (model.matched(at)) return true;
+    if (at === head) return false;
+  }
 }
 
 // Loops, inlined calls and recursion, on or off; chains as one or not.

@@ -20,6 +20,10 @@ node browse.mjs r.html r.json "$chromium" pictures || failed=1
 "$CPPROF" record -q -o x.data -e cpu-clock -e page-faults -- "$BUILD/examples/stencil" 1 >/dev/null && "$CPPROF" report x.data --html x.html --metric cpu-clock && "$CPPROF" export x.data -o x.json && "$CPPROF" annotate --metric cpu-clock --asm x.data main >x.asm || exit 1
 "$BUILD/tests/make_profile" deep d.data && "$CPPROF" report d.data --html d.html || exit 1
 node deep.mjs d.html "$chromium" || failed=1
+for kind in empty none one kernel threads; do
+	"$BUILD/tests/make_profile" $kind e.data && "$CPPROF" report e.data --html e-$kind.html || exit 1
+done
+node odd.mjs "$chromium" e-*.html d.html || failed=1
 node extras.mjs x.html x.json "$chromium" x.asm || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
 "$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1

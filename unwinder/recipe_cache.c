@@ -294,14 +294,16 @@ static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint6
 }
 
 /* Nobody need keep these for the frame; sp is what the step below found. */
-static uint64_t registers_wanted(const struct recipe_cache *cache, const struct recipe_pair *pair)
+static void find_wants(const struct recipe_cache *cache, struct place *ret)
 {
+	const struct recipe_pair *pair = &ret->recipes;
 	uint64_t mask = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(pair->recipe); i++)
 		if (pair->recipe[i] != RECIPE_NONE)
 			mask |= recipe_reads(&cache->recipes, &cache->recipes.recipes.at[pair->recipe[i]]);
-	return mask & ~(cache->isa->callee_saved | 1ull << cache->isa->sp);
+	ret->wants = mask & ~(cache->isa->callee_saved | 1ull << cache->isa->sp);
+	ret->has_wants = ret->wants != 0;
 }
 
 static struct bytes code_ahead(void *context, uint64_t vaddr)
@@ -359,8 +361,7 @@ static void find_recipes(struct recipe_cache *cache, struct code *code, uint64_t
 	}
 	uint32_t analysis = analysis_at(cache, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&cache->recipes, cache->isa, cache->mode, analysis, cfi);
-	ret->wants = registers_wanted(cache, &ret->recipes);
-	ret->has_wants = ret->wants != 0;
+	find_wants(cache, ret);
 }
 
 #define FIBER_END_INSNS 4
@@ -432,7 +433,7 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	find_recipes(cache, code, at, ret);
 	if (is_spent(cache, ret->recipes.recipe[0], is_return) && ret->recipes.recipe[1] == RECIPE_NONE) {
 		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return, ret);
-		ret->wants = registers_wanted(cache, &ret->recipes);
+		find_wants(cache, ret);
 	}
 	ret->is_root = template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);

@@ -50,6 +50,8 @@ enum {
 	JUMPS_ON = 0x1940, /* calls the helper twice, then jumps to it */
 	JUMPS_ON_CALLS = 0x194c,
 	JUMPS_ON_CALLED = 0x1964,
+	IN_GAP = 0x1980, /* no table covers it; somebody has put the return address into x15 and jumped there */
+	IN_GAP_CALLS = 0x1988,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -86,6 +88,7 @@ static void write_text(uint8_t *text)
 	PUT(JUMPS_ON, 0xaa1e03ef, 0x97ffff77, 0x97ffff76, 0xaa0f03fe,
 	    0x17ffff74); /* mov x15,x30; bl helper; bl helper; mov x30,x15; b helper */
 	PUT(JUMPS_ON_CALLED - 4, 0x97fffff8, 0xd4200000);
+	PUT(IN_GAP, 0xd503201f, 0x97ffff67, 0xd503201f, 0xd65f01e0); /* nop; bl helper; nop; ret x15 */
 	/* stp x16,x30,[sp,-16]!; adrp x16; ldr x17,[x16]; add x16,x16; br x17; nop; nop; nop */
 	PUT(HEAD, 0xa9bf7bf0, 0x90000010, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f, 0xd503201f,
 	    0xd503201f);
@@ -303,6 +306,21 @@ TEST(walk_finds_it_behind_the_second_call_of_code_that_puts_it_back_and_jumps)
 	WALK(&s, HELPER + 4, BIAS + JUMPS_ON_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[2].vaddr, JUMPS_ON_CALLED);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_code_that_no_table_covers_by_where_it_leads)
+{
+	struct scene s = scene_of(UNWIND_AUTO);
+
+	s.event.sample.regs.value[X15] = BIAS + JUMPS_ON_CALLED;
+	WALK(&s, HELPER + 4, BIAS + IN_GAP_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, IN_GAP_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, JUMPS_ON_CALLED);
+	/* not if the helper had changed the register */
+	WALK(&s, GREEDY + 4, BIAS + IN_GAP_CALLS, 0, 0);
+	CHECK(s.stack.end != STACK_COMPLETE);
 	scene_done(&s);
 }
 

@@ -13,13 +13,13 @@
 #include "binary/flow.h"
 #include "binary/function_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
 #define FIRST_EXTENT 512u    /* ... at first: most functions are shorter, and most suspicions wrong */
 #define NEXT_EXTENT 8u        /* times as many, when that was too little */
+#define MAX_INSN 16u          /* bytes: no instruction has as many */
 
 /* What one function reaches. */
 struct reach {
@@ -343,7 +343,8 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 		bool has_target = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH;
 		if (!(flow->flags.at[i] & INSN_REACHED))
 			continue;
-		if (insn->flow == FLOW_JUMP_INDIRECT || i + 1 == n ||
+		bool is_cut = (flow->flags.at[i] & INSN_BAD) && end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
+		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
 		    (has_target && insn->target >= end && insn->target < limit))
 			return true;
 	}
@@ -376,7 +377,6 @@ static bool runs_into_data(const struct discovery *d, uint64_t at, uint64_t end)
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
 	struct reach reach = { .first = (uint32_t)d->ranges.n };
-
 	struct insn first;
 	bool looks_like_entry = is_aligned(d, at) || (decode_at(d, at, end, &first) && entry_is_prologue(d->isa, &first));
 

@@ -21,13 +21,13 @@ struct scene {
 	struct functions *functions;
 };
 
-static void scene_make(struct scene *s, struct bytes code, struct bytes eh)
+static void scene_make(struct scene *s, uint16_t machine, struct bytes code, struct bytes eh)
 {
 	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, code, 0 },
 				    { ".eh_frame", TEXT + 0x10000000u, PF_R, eh, 0 } };
 
 	s->images = images_new();
-	struct image *image = elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, eh.len ? 2 : 1, NULL);
+	struct image *image = elf_image(s->images, "program", machine, 0, ELF_WITH_SECTIONS, parts, eh.len ? 2 : 1, NULL);
 	s->frames = frames_read(image);
 	s->functions = functions_new(image, NULL, s->frames, NULL);
 	CHECK(s->functions != NULL);
@@ -60,7 +60,7 @@ TEST(functions_in_one_gap_are_found_without_the_next)
 	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
 	frame_fde(&eh, TEXT + 0x10000000u, cie, TEXT + 0x20, 0x10, 0, PROGRAM(0));
 	write_u32(&eh, 0);
-	scene_make(&s, (struct bytes){ code, sizeof(code) }, writer_bytes(&eh));
+	scene_make(&s, EM_AARCH64, (struct bytes){ code, sizeof(code) }, writer_bytes(&eh));
 
 	CHECK_EQ(start_at(&s, TEXT + 0x14), TEXT + 0x10);
 	CHECK_EQ(start_at(&s, TEXT + 4), TEXT);
@@ -78,11 +78,29 @@ TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 
 	memcpy(code + 0x100, makes_room, sizeof(makes_room));
 	memcpy(code + far, makes_room, sizeof(makes_room));
-	scene_make(&s, (struct bytes){ code, LARGE }, (struct bytes){ 0 });
+	scene_make(&s, EM_AARCH64, (struct bytes){ code, LARGE }, (struct bytes){ 0 });
 
 	CHECK_EQ(start_at(&s, TEXT + 0x104), TEXT + 0x100);
 	CHECK_EQ(functions_index(s.functions, TEXT + far + 4), FUNCTION_NONE);
 	CHECK_EQ(start_at(&s, TEXT + far + 4), TEXT + far);
 	scene_done(&s);
 	free(code);
+}
+
+/* What is suspected is looked at a little way ahead first: that may end in the middle of an instruction. */
+TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
+{
+	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 }, free_room[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	static const uint8_t add[] = { 0x48, 0x81, 0xc7, 0x01, 0x00, 0x00, 0x00 }; /* rdi */
+	struct writer code = { 0 };
+	struct scene s;
+
+	write_bytes(&code, (struct bytes){ make_room, sizeof(make_room) });
+	for (int i = 0; i < 100; i++)
+		write_bytes(&code, (struct bytes){ add, sizeof(add) });
+	write_bytes(&code, (struct bytes){ free_room, sizeof(free_room) });
+	scene_make(&s, EM_X86_64, writer_bytes(&code), (struct bytes){ 0 });
+	CHECK_EQ(start_at(&s, TEXT + 600), TEXT);
+	scene_done(&s);
+	writer_done(&code);
 }

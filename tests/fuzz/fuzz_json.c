@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_json: a document or stream as `cpprof check` reads it.
+ * fuzz_json: a document or stream as `cpprof check` reads it, from memory and from a file: both say the same.
  */
+#include <stdlib.h>
+
 #include "report/check_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,7 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct json_findings found;
+	int error = json_check((struct bytes){ data, size }, "fuzz", &found, NULL);
+	FILE *file = size ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
+	bool is_packed = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
 
-	json_check((struct bytes){ data, size }, "fuzz", &found, NULL);
+	if (!file)
+		return 0;
+	int again = json_check_file(file, "fuzz", &found, NULL);
+	if (again != error && !is_packed)
+		abort();
+	fclose(file);
 	return 0;
 }

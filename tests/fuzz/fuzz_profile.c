@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A profile file, with its checksums and size put right so that the rest is reached. What can be read
- * is fused and shown in every view: a file that passes the reader must not harm anybody downstream.
+ * is fused, shown in every view and exported: a file that passes the reader must not harm anybody downstream, and the
+ * JSON of one that is consistent is so, too.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "profile/check.h"
 #include "profile/merge.h"
+#include "report/check_json.h"
+#include "report/exporter.h"
 #include "report/text.h"
 #include "structure/fuse.h"
 #include "tests/support/reseal.h"
@@ -46,6 +50,31 @@ static void merge_with_itself(const struct profile *profile)
 	profile_free(both);
 }
 
+/* One format, by what the input is; pruned or whole. */
+static void export(struct profile *profile, unsigned which, bool is_consistent)
+{
+	size_t n_exporters = 0, len = 0;
+	struct scope_tree tree = { 0 };
+	struct export_input input = { profile, &tree };
+	struct json_findings found;
+	struct diag diag = { 0 };
+	CLEANUP(freep) char *text = NULL;
+
+	while (exporters[n_exporters])
+		n_exporters++;
+	const struct exporter *exporter = exporters[which % n_exporters];
+	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = exporter->needs_lines, .no_loops = which & 16 };
+	FILE *to = open_memstream(&text, &len);
+	profile_take_tree(profile, &options, &tree);
+	struct export_options wanted = { .metric = profile->metrics.n > 1, .totals = true, .max_nodes = which & 32 ? 5 : 0 };
+	if (export_profile(exporter, &input, &wanted, to, &diag) < 0)
+		abort(); /* memory takes everything */
+	fclose(to);
+	if (is_consistent && exporter == &exporter_json && json_check((struct bytes){ (uint8_t *)text, len }, "exported", &found, &diag) < 0)
+		abort();
+	scope_tree_done(&tree);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(freep) uint8_t *file = malloc(size + !size);
@@ -62,9 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort(); /* refused without a reason */
 		return 0;
 	}
-	profile_check(profile, "fuzzed", &diag);
+	bool is_consistent = profile_check(profile, "fuzzed", &diag) == 0;
 	show(profile);
 	merge_with_itself(profile);
+	export(profile, (unsigned)hash_bytes((struct bytes){ data, size }), is_consistent);
 	profile_free(profile);
 	return 0;
 }

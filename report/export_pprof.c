@@ -66,6 +66,7 @@ struct pprof {
 	struct text out, message, inner, clean;
 	struct intern strings;
 	struct map functions; /* hash of (name, file) -> id */
+	uint32_t *function_of; /* of each frame: its id, 0 = not yet */
 	struct map locations; /* hash of the chain -> id */
 	VEC(uint64_t) stack;  /* location ids of one sample */
 	VEC(uint64_t) max_vaddr; /* per image */
@@ -122,7 +123,7 @@ static const char *type_name(const struct pprof *p, uint32_t metric)
 	return text_of(p, m->name);
 }
 
-static uint32_t function_id(struct pprof *p, const struct scope *scope, const char *name)
+static uint32_t add_function(struct pprof *p, const struct scope_frame *scope, const char *name)
 {
 	const char *linkage = scope->linkage ? text_of(p, scope->linkage) : name;
 	const char *file = text_of(p, scope->file);
@@ -143,7 +144,7 @@ static uint32_t function_id(struct pprof *p, const struct scope *scope, const ch
 	return id;
 }
 
-static const char *name_of(const struct pprof *p, const struct scope *scope, char *label, size_t size)
+static const char *name_of(const struct pprof *p, const struct scope_frame *scope, char *label, size_t size)
 {
 	if (scope->kind == SCOPE_LOOP) {
 		const char *file = text_of(p, scope->file), *slash = strrchr(file, '/');
@@ -157,48 +158,14 @@ static const char *name_of(const struct pprof *p, const struct scope *scope, cha
 	return text_of(p, scope->name);
 }
 
-/*
- * The location of the physical frame that `scope` lies in: from it outwards to the function. `line` is
- * where the innermost of them stands; each one further out stands where the one inside it is inlined.
- */
-static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint64_t vaddr, uint32_t *ret_outer)
+static uint32_t function_id(struct pprof *p, uint32_t frame)
 {
-	struct text lines = { 0 };
-	uint64_t key = hash_u64(vaddr);
-	image_id image = scope_frame(p->tree, scope)->image;
+	const struct scope_frame *what = &p->tree->frames.at[frame];
 	char label[512];
-	bool is_outermost;
 
-	do {
-		const struct scope s = scope_at(p->tree, scope);
-		uint32_t function = function_id(p, &s, name_of(p, &s, label, sizeof(label)));
-		put_uint(&p->inner, 1, function);
-		put_uint(&p->inner, 2, line);
-		put_message(&lines, 4, &p->inner);
-		key = hash_u64(key ^ ((uint64_t)function << 32 | line));
-		is_outermost = s.relation != RELATION_INLINE && s.relation != RELATION_LEXICAL;
-		line = s.relation == RELATION_INLINE ? s.call_line : line;
-		scope = s.parent;
-	} while (!is_outermost);
-	*ret_outer = scope;
-
-	key = hash_u64(key ^ image);
-	uint32_t id = map_find(&p->locations, key);
-	if (id == MAP_NONE) {
-		id = ++p->n_locations;
-		map_put(&p->locations, key, id);
-		put_uint(&p->message, 1, id);
-		if (image < p->input->profile->images.n) {
-			put_uint(&p->message, 2, (uint64_t)image + 1);
-			if (vaddr >= p->max_vaddr.at[image])
-				p->max_vaddr.at[image] = vaddr + 1;
-		}
-		put_uint(&p->message, 3, vaddr);
-		text_add(&p->message, lines.at, lines.len);
-		put_message(&p->out, 4, &p->message);
-	}
-	text_done(&lines);
-	return id;
+	if (!p->function_of[frame])
+		p->function_of[frame] = add_function(p, what, name_of(p, what, label, sizeof(label)));
+	return p->function_of[frame];
 }
 
 static bool is_call(const struct pprof *p, uint32_t scope)
@@ -206,6 +173,68 @@ static bool is_call(const struct pprof *p, uint32_t scope)
 	enum scope_relation relation = scope_relation(scope_kind(p->tree, scope));
 
 	return relation != RELATION_INLINE && relation != RELATION_LEXICAL;
+}
+
+/* A line of a location: a scope and where in it. */
+struct line {
+	uint32_t scope, line;
+};
+
+/* On to the scope around it, and to the line at which it stands there. False if it was the outermost. */
+static bool next_line(const struct pprof *p, struct line *at)
+{
+	const struct scope_row *row = &p->tree->scopes.at[at->scope];
+	unsigned kind = p->tree->frames.at[row->frame].kind;
+
+	if (kind == SCOPE_INLINE)
+		at->line = p->tree->calls.at[row->call].line;
+	bool is_outermost = is_call(p, at->scope);
+	at->scope = row->parent;
+	return !is_outermost;
+}
+
+static void put_location(struct pprof *p, uint32_t id, struct line at, uint64_t vaddr)
+{
+	image_id image = scope_frame(p->tree, at.scope)->image;
+
+	put_uint(&p->message, 1, id);
+	if (image < p->input->profile->images.n) {
+		put_uint(&p->message, 2, (uint64_t)image + 1);
+		if (vaddr >= p->max_vaddr.at[image])
+			p->max_vaddr.at[image] = vaddr + 1;
+	}
+	put_uint(&p->message, 3, vaddr);
+	do {
+		put_uint(&p->inner, 1, function_id(p, p->tree->scopes.at[at.scope].frame));
+		put_uint(&p->inner, 2, at.line);
+		put_message(&p->message, 4, &p->inner);
+	} while (next_line(p, &at));
+	put_message(&p->out, 4, &p->message);
+}
+
+/*
+ * The location of the physical frame that `scope` lies in: from it outwards to the function. `line` is
+ * where the innermost of them stands; each one further out stands where the one inside it is inlined.
+ */
+static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint64_t vaddr, uint32_t *ret_outer)
+{
+	struct line at = { scope, line };
+	uint64_t key = hash_u64(vaddr);
+
+	/* Functions are written before the location that names them. */
+	do
+		key = hash_u64(key ^ ((uint64_t)function_id(p, p->tree->scopes.at[at.scope].frame) << 32 | at.line));
+	while (next_line(p, &at));
+	*ret_outer = at.scope;
+
+	key = hash_u64(key ^ scope_frame(p->tree, scope)->image);
+	uint32_t id = map_find(&p->locations, key);
+	if (id != MAP_NONE)
+		return id;
+	id = ++p->n_locations;
+	map_put(&p->locations, key, id);
+	put_location(p, id, (struct line){ scope, line }, vaddr);
+	return id;
 }
 
 /* The stack of a scope, leaf first. */
@@ -344,6 +373,7 @@ static int write_pprof(const struct export_input *input, const struct export_opt
 	struct pprof p = { .input = input, .options = options, .tree = input->tree, .to = compress_stream(to, COMPRESS_GZIP) };
 
 	intern_init(&p.strings);
+	p.function_of = alloc_zero(input->tree->frames.n + 1, sizeof(uint32_t));
 	for (size_t i = 0; i < input->profile->images.n; i++)
 		vec_push(&p.max_vaddr, 0);
 	put_header(&p);
@@ -360,6 +390,7 @@ static int write_pprof(const struct export_input *input, const struct export_opt
 	text_done(&p.clean);
 	intern_done(&p.strings);
 	map_done(&p.functions);
+	free(p.function_of);
 	map_done(&p.locations);
 	vec_done(&p.stack);
 	vec_done(&p.max_vaddr);

@@ -13,6 +13,7 @@ const check = (what, ok, detail = "") => { if (ok) passed++; else { failed++; co
 const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
 const page = await browser.newPage();
+page.setDefaultTimeout(120000); // a loaded machine is no failure
 await page.setViewport({ width: 1400, height: 900 });
 const requests = [], errors = [];
 page.on("request", (request) => { if (!request.url().startsWith("data:")) requests.push(request.url()); });
@@ -20,7 +21,7 @@ page.on("pageerror", (error) => errors.push(error.message));
 page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
 page.on("dialog", (dialog) => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
 await page.goto("file://" + fs.realpathSync(report));
-await page.waitForSelector("html[data-whole]", { timeout: 30000 });
+await page.waitForSelector("html[data-whole]");
 
 const text = (selector) => page.$eval(selector, (e) => e.textContent);
 const settled = () => page.waitForSelector("#view:not([aria-busy])"); // nothing is being unpacked

@@ -22,6 +22,7 @@ export function launch(chromium) {
 // A page of a report, with what can be done in it. before(page) runs before it is opened.
 export async function openReport(browser, file, before = async () => {}) {
   const page = await browser.newPage(), requests = [], errors = [], url = "file://" + fs.realpathSync(file);
+  page.setDefaultTimeout(120000); // a loaded machine is no failure
   await page.setViewport({ width: 1400, height: 900 });
   page.on("request", (request) => { if (!/^(data|file|about|blob):/.test(request.url())) requests.push(request.url()); });
   page.on("pageerror", (error) => errors.push(error.message));
@@ -43,7 +44,7 @@ export async function openReport(browser, file, before = async () => {}) {
     go: async (hash) => {
       await page.goto("about:blank");
       await page.goto(url + hash);
-      await page.waitForSelector("html[data-whole]", { timeout: 30000 });
+      await page.waitForSelector("html[data-whole]");
       await settled();
       await frames();
     },

@@ -16,13 +16,14 @@ const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-
 
 async function open(file, hash = "") {
   const page = await browser.newPage(), seen = { requests: [], errors: [] };
+  page.setDefaultTimeout(120000); // a loaded machine is no failure
   await page.setViewport({ width: 1400, height: 900 });
   page.on("request", (request) => { if (!/^(data|file|about):/.test(request.url())) seen.requests.push(request.url()); });
   page.on("pageerror", (error) => seen.errors.push(error.message));
   page.on("console", (message) => { if (message.type() === "error") seen.errors.push(message.text()); });
   page.on("dialog", (dialog) => { seen.errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
   await page.goto("file://" + fs.realpathSync(file) + hash);
-  await page.waitForSelector("html[data-whole]", { timeout: 30000 });
+  await page.waitForSelector("html[data-whole]");
   return { page, seen };
 }
 const view = async (page, name) => {

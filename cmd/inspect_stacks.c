@@ -36,7 +36,7 @@ static void print_json(struct json *json, const struct event *event, const struc
 	json_name(json, "pcs");
 	json_array(json);
 	for (size_t i = 0; i < stack->frames.n; i++)
-		json_printf(json, "0x%" PRIx64, stack->frames.at[i].pc);
+		json_hex(json, stack->frames.at[i].pc);
 	json_end_array(json);
 	json_text_of(json, "end", stack_end_name(stack->end));
 	json_name(json, "witness");

@@ -119,7 +119,7 @@ static void json_places(struct json *json, const struct tally *tally, struct ste
 		json_object(json);
 		json_text_of(json, "module", module_name(names, place->image));
 		json_name(json, "vaddr");
-		json_printf(json, "\"0x%" PRIx64 "\"", place->vaddr);
+		json_hex(json, place->vaddr);
 		json_text_of(json, "outcome", step_outcome_name(place->outcome));
 		json_text_of(json, "end", stack_end_name(place->end));
 		json_uint_of(json, "count", place->count);

@@ -12,14 +12,11 @@
 #include "binary/entry.h"
 #include "binary/flow.h"
 #include "binary/function_private.h"
+#include "binary/suspect.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
-#define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
-#define FIRST_EXTENT 512u    /* ... at first: most functions are shorter, and most suspicions wrong */
-#define NEXT_EXTENT 8u        /* times as many, when that was too little */
-#define MAX_INSN 16u          /* bytes: no instruction has as many */
 
 /* What one function reaches. */
 struct reach {
@@ -292,76 +289,6 @@ static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
 	return at;
 }
 
-/* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
-static bool begins_well(const struct flow *flow)
-{
-	const struct functions *functions = flow->functions;
-
-	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
-		const struct insn *insn = &flow->insns.at[i];
-		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
-		if (entry_is_prologue(flow->isa, insn))
-			return true;
-		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
-			return false; /* a call overwrites the return address: a function saves it first */
-		if (insn->flow != FLOW_NEXT)
-			return callee != FUNCTION_NONE && functions->at[callee].start == insn->target;
-	}
-	return false;
-}
-
-/*
- * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
- * belongs to others, as long as not every call that does not return is known.
- */
-static bool is_function(const struct flow *flow)
-{
-	bool passes = false;
-
-	if (flow->verdict == FLOW_REFUSED)
-		return false;
-	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
-		if ((flow->flags.at[i] & INSN_BAD) && (flow->flags.at[i] & INSN_REACHED))
-			return false; /* data */
-	if (flow->verdict == FLOW_EXITLESS)
-		return begins_well(flow);
-	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
-		if (flow->flags.at[i] & INSN_EXIT_FAILS)
-			return false;
-		passes |= (flow->flags.at[i] & INSN_EXIT_PASSES) != 0;
-	}
-	return passes;
-}
-
-/* Did what was analysed up to `end` have a way on into what lies behind it? */
-static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
-{
-	uint32_t n = flow->parts.at[0].n;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct insn *insn = &flow->insns.at[i];
-		bool has_target = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH;
-		if (!(flow->flags.at[i] & INSN_REACHED))
-			continue;
-		bool is_cut = (flow->flags.at[i] & INSN_BAD) && end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
-		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
-		    (has_target && insn->target >= end && insn->target < limit))
-			return true;
-	}
-	return false;
-}
-
-/* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
-static void analyse_suspect(struct flow *flow, uint64_t at, uint64_t limit)
-{
-	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
-		uint64_t end = limit - at < extent ? limit : at + extent;
-		flow_analyse_range(flow, at, end);
-		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
-			return;
-	}
-}
-
 /* Does the straight run of code at `at` come upon what is no instruction? Most of what lies between functions is data. */
 static bool runs_into_data(const struct discovery *d, uint64_t at, uint64_t end)
 {
@@ -382,8 +309,7 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 
 	if (!looks_like_entry || !entry_is_plausible(d->functions, at) || runs_into_data(d, at, end))
 		return false;
-	analyse_suspect(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
-	if (!is_function(flow))
+	if (!suspect_is_function(flow, at, end))
 		return false;
 	note_ranges(d, flow, &reach);
 	for (uint32_t k = 0; k < reach.n; k++)
@@ -483,6 +409,10 @@ void functions_discover(struct functions *functions, struct vaddr_range window)
 	take_finds(&d);
 	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 	take_finds(&d);
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's entry is taken for a function */
+		sweep(&d);
+		take_finds(&d);
+	}
 	find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
 	take_finds(&d);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {

@@ -18,6 +18,7 @@
 
 EMBED(html_index, "report/html/index.html");
 EMBED(html_style, "report/html/style.css");
+EMBED(html_views, "report/html/views.css");
 EMBED(html_data, "report/html/data.js");
 EMBED(html_tree, "report/html/tree.js");
 EMBED(html_model, "report/html/model.js");
@@ -150,7 +151,7 @@ static void write_data(const struct page *page)
 static void write_part(const struct page *page, const char *name, size_t len)
 {
 	if (len == 5 && strncmp(name, "style", len) == 0)
-		fputs(html_style, page->to);
+		fprintf(page->to, "%s%s", html_style, html_views);
 	else if (len == 8 && strncmp(name, "noscript", len) == 0)
 		write_plain_table(page->to, page->document, page->options->metric);
 	else if (len == 4 && strncmp(name, "data", len) == 0)

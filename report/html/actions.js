@@ -11,7 +11,9 @@ function choose(model, node, frame = -1) {
 
 function status(model, node) {
   const names = model.path(node).map((n) => model.nodeLabel(n));
-  $("path").textContent = node ? `${pct(model.percent(model.total[node]))} total, ${pct(model.percent(model.self[node]))} self   ${names.slice(-12).join(" › ")}` : "";
+  $("path").textContent = node
+    ? `${pct(model.percent(model.total[node]))} total, ${pct(model.percent(model.self[node]))} self   ${names.slice(-12).join(" › ")}`
+    : "";
   $("actions").hidden = !node;
 }
 
@@ -27,10 +29,22 @@ function zoomOut() {
 }
 
 // The frame that is hidden or looked at: the chosen one, or that of the chosen node.
-function chosenFrame(model) { return state.f >= 0 ? state.f : model.tree.frame[state.n]; }
+function chosenFrame(model) {
+  return state.f >= 0 ? state.f : model.tree.frame[state.n];
+}
 
-function addTo(list, number) { return writeSet([...numbersOf(list), number]); }
-function numbersOf(list) { return list.split(",").filter(Boolean).flatMap((part) => { const [from, to = from] = part.split("-").map(Number); return Array.from({ length: Math.min(to - from + 1, 1e5) || 0 }, (_, i) => from + i); }); }
+function addTo(list, number) {
+  return writeSet([...numbersOf(list), number]);
+}
+function numbersOf(list) {
+  return list
+    .split(",")
+    .filter(Boolean)
+    .flatMap((part) => {
+      const [from, to = from] = part.split("-").map(Number);
+      return Array.from({ length: Math.min(to - from + 1, 1e5) || 0 }, (_, i) => from + i);
+    });
+}
 
 // A search for exactly this name that filters.
 function focusChosen(model) {
@@ -47,26 +61,60 @@ function hideModule(model) {
   if (state.n && module < model.data.meta.modules.length) setState({ hidemod: addTo(state.hidemod, module), f: -1 });
 }
 
-function showAll() { setState({ hide: "", hidemod: "" }); }
+function showAll() {
+  setState({ hide: "", hidemod: "" });
+}
 
 // What is hidden, each with a button that shows it again; gone where nothing is.
 function showHidden(model) {
-  const chip = (label, name, number) => h("button", { class: "chip", title: "show it again", onclick: () => setState({ [name]: writeSet(numbersOf(state[name]).filter((n) => n !== number)) }) }, label, " ✕");
-  const chips = [...numbersOf(state.hide).filter((f) => f > 0 && f < model.data.frame.kind.length).map((f) => chip(model.label(f), "hide", f)),
-    ...numbersOf(state.hidemod).filter((m) => m < model.data.meta.modules.length).map((m) => chip("all of " + model.data.meta.modules[m], "hidemod", m))];
+  const chip = (label, name, number) =>
+    h(
+      "button",
+      {
+        class: "chip",
+        title: "show it again",
+        onclick: () => setState({ [name]: writeSet(numbersOf(state[name]).filter((n) => n !== number)) }),
+      },
+      label,
+      " ✕",
+    );
+  const chips = [
+    ...numbersOf(state.hide)
+      .filter((f) => f > 0 && f < model.data.frame.kind.length)
+      .map((f) => chip(model.label(f), "hide", f)),
+    ...numbersOf(state.hidemod)
+      .filter((m) => m < model.data.meta.modules.length)
+      .map((m) => chip("all of " + model.data.meta.modules[m], "hidemod", m)),
+  ];
   $("hidden").hidden = !chips.length;
-  $("hidden").replaceChildren("hidden, their costs count for their callers: ", ...chips, h("button", { title: "hide nothing (Shift-x)", onclick: showAll }, "show all"));
+  $("hidden").replaceChildren(
+    "hidden, their costs count for their callers: ",
+    ...chips,
+    h("button", { title: "hide nothing (Shift-x)", onclick: showAll }, "show all"),
+  );
 }
 
 function copyPath(model) {
-  const text = model.path(state.n).map((n) => model.nodeLabel(n)).join(";") + " " + Math.round(model.total[state.n]);
+  const text =
+    model
+      .path(state.n)
+      .map((n) => model.nodeLabel(n))
+      .join(";") +
+    " " +
+    Math.round(model.total[state.n]);
   navigator.clipboard.writeText(text).catch(() => {});
   $("path").textContent = "copied: " + text;
 }
 
 function fillActions(model) {
   const action = (label, title, go) => h("button", { title, onclick: go }, label);
-  $("actions").append(action("source", "its lines and instructions (s)", () => setState({ v: "source" })), action("callers", "who calls it, whom it calls (6)", () => setState({ v: "sandwich" })),
-    action("zoom", "show only what is below it (z)", () => zoom(state.n)), action("only", "count only what passes through this function", () => focusChosen(model)), action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
-    action("hide module", "leave all of its module out", () => hideModule(model)), action("copy", "its path, as text (c)", () => copyPath(model)));
+  $("actions").append(
+    action("source", "its lines and instructions (s)", () => setState({ v: "source" })),
+    action("callers", "who calls it, whom it calls (6)", () => setState({ v: "sandwich" })),
+    action("zoom", "show only what is below it (z)", () => zoom(state.n)),
+    action("only", "count only what passes through this function", () => focusChosen(model)),
+    action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
+    action("hide module", "leave all of its module out", () => hideModule(model)),
+    action("copy", "its path, as text (c)", () => copyPath(model)),
+  );
 }

@@ -1,17 +1,61 @@
 // app: the frame around the views: choosers, tabs, keys, quality.
 
-const VIEWS = [["summary", summaryView], ["flame", flameView], ["tree", treeView], ["callers", callersView], ["flat", flatView], ["sandwich", sandwichView], ["source", sourceView], ["threads", threadsView]];
-const BASES = [["root", "all shown"], ["parent", "parent"], ["focus", "zoomed node"], ["thread", "chosen threads"], ["profile", "whole profile"]];
-const KEYS = [["1 … 8", "views"], ["/", "search; Enter next, Shift-Enter previous"], ["f", "only what passes through a match, or all; !name: only what does not"], ["h", "hot path"], ["l i r", "loops, inlined calls, recursion on or off"],
-  ["j", "join chains: what passes all its cost on to one child is shown with it"], ["x  Shift-x", "hide the chosen function; show all again"], ["m", "next metric"], ["p", "what percentages are of"],
-  ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"], ["z  Esc", "zoom in, zoom out"], ["s", "source of the chosen function"], ["c", "copy the path of the chosen node"], ["t", "light or dark"], ["?", "this list"]];
+const VIEWS = [
+  ["summary", summaryView],
+  ["flame", flameView],
+  ["tree", treeView],
+  ["callers", callersView],
+  ["flat", flatView],
+  ["sandwich", sandwichView],
+  ["source", sourceView],
+  ["threads", threadsView],
+];
+const BASES = [
+  ["root", "all shown"],
+  ["parent", "parent"],
+  ["focus", "zoomed node"],
+  ["thread", "chosen threads"],
+  ["profile", "whole profile"],
+];
+const KEYS = [
+  ["1 … 8", "views"],
+  ["/", "search; Enter next, Shift-Enter previous"],
+  ["f", "only what passes through a match, or all; !name: only what does not"],
+  ["h", "hot path"],
+  ["l i r", "loops, inlined calls, recursion on or off"],
+  ["j", "join chains: what passes all its cost on to one child is shown with it"],
+  ["x  Shift-x", "hide the chosen function; show all again"],
+  ["m", "next metric"],
+  ["p", "what percentages are of"],
+  ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"],
+  ["z  Esc", "zoom in, zoom out"],
+  ["s", "source of the chosen function"],
+  ["c", "copy the path of the chosen node"],
+  ["t", "light or dark"],
+  ["?", "this list"],
+];
 let current = null;
 
 function showQuality(model) {
-  const q = model.data.meta.quality, complete = q.samples ? 100 * q.complete / q.samples : 0, bad = complete < 95 || q.lost > q.samples / 50 || q.samples < 100;
+  const q = model.data.meta.quality,
+    complete = q.samples ? (100 * q.complete) / q.samples : 0,
+    bad = complete < 95 || q.lost > q.samples / 50 || q.samples < 100;
   $("quality").className = bad ? "bad" : "";
-  $("quality").replaceChildren(h("button", { class: "link", title: "how far to trust this profile", onclick: () => { setState({ v: "summary" }); $("trust").scrollIntoView(); $("trust").focus(); } },
-    (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : "")));
+  $("quality").replaceChildren(
+    h(
+      "button",
+      {
+        class: "link",
+        title: "how far to trust this profile",
+        onclick: () => {
+          setState({ v: "summary" });
+          $("trust").scrollIntoView();
+          $("trust").focus();
+        },
+      },
+      (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : ""),
+    ),
+  );
 }
 
 /* ---- views */
@@ -31,8 +75,15 @@ function focusAgain(thing) {
 }
 
 function show(model) {
-  const at = Math.max(0, VIEWS.findIndex(([name]) => name === state.v)), focused = focusedThing();
-  [...$("views").children].forEach((tab, i) => { tab.setAttribute("aria-selected", String(i === at)); tab.tabIndex = i === at ? 0 : -1; });
+  const at = Math.max(
+      0,
+      VIEWS.findIndex(([name]) => name === state.v),
+    ),
+    focused = focusedThing();
+  [...$("views").children].forEach((tab, i) => {
+    tab.setAttribute("aria-selected", String(i === at));
+    tab.tabIndex = i === at ? 0 : -1;
+  });
   $("views").children[at].scrollIntoView({ block: "nearest", inline: "nearest" });
   $("view").setAttribute("aria-label", VIEWS[at][0]);
   tip("");
@@ -47,7 +98,10 @@ function show(model) {
 // What was asked for while it was still packed; then once more.
 function unpackAndThen(model, again) {
   $("view").setAttribute("aria-busy", "true");
-  model.data.unpackWanted().then(() => { $("view").removeAttribute("aria-busy"); again(); }, fail);
+  model.data.unpackWanted().then(() => {
+    $("view").removeAttribute("aria-busy");
+    again();
+  }, fail);
 }
 
 function fail(error) {
@@ -84,12 +138,17 @@ function onQueryKey(model, event) {
 /* ---- choosers, tabs, keys */
 
 function fillChoosers(model) {
-  const { meta } = model.data, option = (value, text) => h("option", { value }, text);
+  const { meta } = model.data,
+    option = (value, text) => h("option", { value }, text);
   $("metric").append(...meta.metrics.map((m, i) => option(i, `${m.name} (${m.unit})`)));
-  $("thread").append(option("", `all ${meta.threads.length}`), ...meta.threads.slice(0, 500).map((t, i) => option(i, `${t.name} ${t.tid}`)), option("some", "some"));
+  $("thread").append(
+    option("", `all ${meta.threads.length}`),
+    ...meta.threads.slice(0, 500).map((t, i) => option(i, `${t.name} ${t.tid}`)),
+    option("some", "some"),
+  );
   $("base").append(...BASES.map(([value, text]) => option(value, text)));
   $("metric").onchange = (e) => setState({ m: Number(e.target.value) });
-  $("thread").onchange = (e) => e.target.value === "some" ? setState({ v: "threads" }) : setState({ t: e.target.value });
+  $("thread").onchange = (e) => (e.target.value === "some" ? setState({ v: "threads" }) : setState({ t: e.target.value }));
   $("base").onchange = (e) => setState({ b: e.target.value });
   $("query").oninput = (e) => setState({ q: e.target.value });
   $("query").onkeydown = (e) => onQueryKey(model, e);
@@ -97,8 +156,16 @@ function fillChoosers(model) {
   $("theme").onclick = toggleTheme;
   $("views").onkeydown = onTabKey;
   $("help").onclick = () => $("keys").showModal();
-  $("keys").append(h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])), h("p", {}, h("button", { onclick: () => $("keys").close() }, "close")));
-  $("views").append(...VIEWS.map(([name], i) => h("button", { role: "tab", "aria-controls": "view", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1)))));
+  $("keys").append(
+    h("h2", {}, "Keys"),
+    h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+    h("p", {}, h("button", { onclick: () => $("keys").close() }, "close")),
+  );
+  $("views").append(
+    ...VIEWS.map(([name], i) =>
+      h("button", { role: "tab", "aria-controls": "view", onclick: () => setState({ v: name }) }, name, h("kbd", {}, String(i + 1))),
+    ),
+  );
   fillActions(model);
 }
 
@@ -117,11 +184,14 @@ function applyTheme() {
   document.documentElement.dataset.theme = state.d || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-function toggleTheme() { setState({ d: isDark() ? "light" : "dark" }); }
+function toggleTheme() {
+  setState({ d: isDark() ? "light" : "dark" });
+}
 
 // Left and right in the row of tabs, as everywhere.
 function onTabKey(event) {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = VIEWS.findIndex(([name]) => name === state.v);
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key],
+    at = VIEWS.findIndex(([name]) => name === state.v);
   if (!step) return;
   setState({ v: VIEWS[(at + step + VIEWS.length) % VIEWS.length][0] });
   $("views").querySelector('[aria-selected="true"]').focus();
@@ -130,15 +200,32 @@ function onTabKey(event) {
 
 function keyActions(model) {
   const nextBase = () => BASES[(BASES.findIndex(([value]) => value === state.b) + 1) % BASES.length][0];
-  return { "/": () => $("query").focus(), "?": () => $("keys").showModal(), t: toggleTheme, f: () => setState({ k: 1 - state.k }), h: () => current.hot && current.hot(), s: () => setState({ v: "source" }),
-    c: () => copyPath(model), m: () => setState({ m: (model.metric + 1) % model.metrics.length }), p: () => setState({ b: nextBase() }), x: () => hideChosen(model), X: showAll, z: () => zoom(state.n), Escape: zoomOut };
+  return {
+    "/": () => $("query").focus(),
+    "?": () => $("keys").showModal(),
+    t: toggleTheme,
+    f: () => setState({ k: 1 - state.k }),
+    h: () => current.hot && current.hot(),
+    s: () => setState({ v: "source" }),
+    c: () => copyPath(model),
+    m: () => setState({ m: (model.metric + 1) % model.metrics.length }),
+    p: () => setState({ b: nextBase() }),
+    x: () => hideChosen(model),
+    X: showAll,
+    z: () => zoom(state.n),
+    Escape: zoomOut,
+  };
 }
 
 function onKey(model, event) {
-  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName), { key } = event, action = keyActions(model)[key];
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName),
+    { key } = event,
+    action = keyActions(model)[key];
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (key >= "1" && key <= String(VIEWS.length)) { setState({ v: VIEWS[Number(key) - 1][0] }); if (current.focus) current.focus(); }
-  else if (["l", "i", "r", "j"].includes(key)) setState({ [key]: 1 - state[key] });
+  if (key >= "1" && key <= String(VIEWS.length)) {
+    setState({ v: VIEWS[Number(key) - 1][0] });
+    if (current.focus) current.focus();
+  } else if (["l", "i", "r", "j"].includes(key)) setState({ [key]: 1 - state[key] });
   else if (action) action();
   else return;
   event.preventDefault();
@@ -155,7 +242,7 @@ function applyOptions(model, options, isAddress) {
   if (options.filter) model.options.filter = null; // what matches may have changed
   model.setOptions(options);
   if (model.tree.from === from) return;
-  const move = (node) => node < from.length ? model.tree.of[from[node]] || 0 : 0;
+  const move = (node) => (node < from.length ? model.tree.of[from[node]] || 0 : 0);
   if (!isAddress) Object.assign(state, { n: move(state.n), z: move(state.z) });
   zoomed.length = 0;
   writeState();
@@ -163,11 +250,25 @@ function applyOptions(model, options, isAddress) {
 
 // A change of state: recompute only what it touches, then draw the view again.
 function onChange(model, changes, isAddress = false) {
-  const names = Object.keys(changes), has = (...some) => some.some((name) => names.includes(name));
-  const options = { metric: state.m, threads: state.t, loops: state.l === 1, inlines: state.i === 1, recursion: state.r === 1, filter: state.k === 1, hide: state.hide, hideModules: state.hidemod, chains: state.j === 1 };
+  const names = Object.keys(changes),
+    has = (...some) => some.some((name) => names.includes(name));
+  const options = {
+    metric: state.m,
+    threads: state.t,
+    loops: state.l === 1,
+    inlines: state.i === 1,
+    recursion: state.r === 1,
+    filter: state.k === 1,
+    hide: state.hide,
+    hideModules: state.hidemod,
+    chains: state.j === 1,
+  };
   if (!names.length) return;
   if (model.isSmaller(options)) model.data.get("block-sites");
-  if (model.data.wanted.size) { unpackAndThen(model, () => onChange(model, changes, isAddress)); return; }
+  if (model.data.wanted.size) {
+    unpackAndThen(model, () => onChange(model, changes, isAddress));
+    return;
+  }
   applyTheme();
   if (has("q")) model.search(state.q);
   if (has(...OPTIONS) || (has("q") && state.k)) applyOptions(model, options, isAddress);
@@ -208,7 +309,10 @@ async function start() {
   document.addEventListener("keydown", (event) => onKey(model, event));
   addEventListener("hashchange", () => openAddress(model));
   addEventListener("beforeprint", () => print(model));
-  addEventListener("afterprint", () => { applyTheme(); show(model); });
+  addEventListener("afterprint", () => {
+    applyTheme();
+    show(model);
+  });
   openAddress(model);
   document.documentElement.dataset.ready = performance.now().toFixed(0); // ms since the page began to load
   await unpackRest(model);

@@ -5,21 +5,28 @@ const MOST_HOSTS = 20; // functions whose copies of an inlined one are shown
 
 // The function whose machine code a node is: of an inlined one, what it was inlined into.
 function hostNode(model, node) {
-  const { tree } = model, { kind } = model.data.frame;
+  const { tree } = model,
+    { kind } = model.data.frame;
   while (node && kind[tree.frame[node]] !== FUNCTION) node = tree.parent[node];
   return node;
 }
 
 // The nodes and all that is inlined in them: the same machine code.
 function insideOf(model, nodes) {
-  const { tree } = model, { kind } = model.data.frame, inside = new Set(nodes);
+  const { tree } = model,
+    { kind } = model.data.frame,
+    inside = new Set(nodes);
   for (let i = 1; i < tree.n; i++) if (kind[tree.frame[i]] === INLINE && inside.has(model.procedure(tree.parent[i]))) inside.add(i);
   return inside;
 }
 
 // Own costs by host function and offset in it.
 function offsetCosts(model, nodes) {
-  const { point } = model.data, { tree } = model, inside = insideOf(model, nodes), hosts = new Map(), n = model.metrics.length;
+  const { point } = model.data,
+    { tree } = model,
+    inside = insideOf(model, nodes),
+    hosts = new Map(),
+    n = model.metrics.length;
   for (const node of nodes) {
     const host = tree.frame[hostNode(model, node)];
     if (!hosts.has(host)) hosts.set(host, { frame: host, total: 0, offsets: new Map() });
@@ -46,7 +53,9 @@ function scopesAround(scopes, scope, wanted) {
 function loopMarks(scopes, insns) {
   const chains = insns.map((insn) => scopesAround(scopes, insn[4], LOOP));
   const has = (i, loop) => i >= 0 && i < chains.length && chains[i].includes(loop);
-  return chains.map((chain, i) => chain.map((loop) => has(i - 1, loop) ? (has(i + 1, loop) ? "│" : "└") : has(i + 1, loop) ? "┌" : "╶").join(""));
+  return chains.map((chain, i) =>
+    chain.map((loop) => (has(i - 1, loop) ? (has(i + 1, loop) ? "│" : "└") : has(i + 1, loop) ? "┌" : "╶")).join(""),
+  );
 }
 
 // Of a host, the instructions that are of the function; all of them if it is the function.
@@ -58,15 +67,31 @@ function ownInsns(model, code, host, frame) {
 
 // Instructions of one host, with the source line where it changes.
 function insnRows(model, { frame: host, offsets }, frame) {
-  const code = model.data.get("code-" + host), columns = sourceMetrics(model).length;
+  const code = model.data.get("code-" + host),
+    columns = sourceMetrics(model).length;
   if (!code) return [];
-  const insns = ownInsns(model, code, host, frame), marks = loopMarks(code.scopes, insns);
-  let place = "", end = insns.length ? insns[0][0] : 0;
+  const insns = ownInsns(model, code, host, frame),
+    marks = loopMarks(code.scopes, insns);
+  let place = "",
+    end = insns.length ? insns[0][0] : 0;
   return insns.flatMap(([offset, text, file, line], i) => {
-    const self = offsets.get(offset), heat = heatOf(model, self), now = line ? `${model.fileName(file)}:${line}` : place, rows = [];
-    if (i && code.insns.indexOf(insns[i]) !== code.insns.indexOf(insns[i - 1]) + 1) rows.push(h("tr", { class: "insn" }, h("td", { colspan: columns + 2 }), h("td", { class: "where" }, "⋯")));
+    const self = offsets.get(offset),
+      heat = heatOf(model, self),
+      now = line ? `${model.fileName(file)}:${line}` : place,
+      rows = [];
+    if (i && code.insns.indexOf(insns[i]) !== code.insns.indexOf(insns[i - 1]) + 1)
+      rows.push(h("tr", { class: "insn" }, h("td", { colspan: columns + 2 }), h("td", { class: "where" }, "⋯")));
     if (now !== place) rows.push(h("tr", { class: "insn" }, h("td", { colspan: columns + 2 }), h("td", { class: "where" }, now)));
-    rows.push(h("tr", { class: "insn" + (heat > .3 ? " hot" : ""), style: { "--heat": heat } }, ...shareCells(model, self), h("td", { class: "num" }, "+0x" + offset.toString(16)), h("td", { class: "gutter" }, marks[i]), h("td", {}, text)));
+    rows.push(
+      h(
+        "tr",
+        { class: "insn" + (heat > 0.3 ? " hot" : ""), style: { "--heat": heat } },
+        ...shareCells(model, self),
+        h("td", { class: "num" }, "+0x" + offset.toString(16)),
+        h("td", { class: "gutter" }, marks[i]),
+        h("td", {}, text),
+      ),
+    );
     place = now;
     return rows;
   });
@@ -74,12 +99,16 @@ function insnRows(model, { frame: host, offsets }, frame) {
 
 // All of them: a table, or null where the report holds no code.
 function codeTable(model, frame, nodes) {
-  const hosts = offsetCosts(model, nodes), columns = sourceMetrics(model).length;
+  const hosts = offsetCosts(model, nodes),
+    columns = sourceMetrics(model).length;
   const body = hosts.flatMap((host) => {
     const rows = insnRows(model, host, frame);
     if (!rows.length || (host.frame === frame && hosts.length === 1)) return rows;
     const title = host.frame === frame ? "its own code" : "inlined in " + model.label(host.frame);
-    return [h("tr", { class: "host" }, h("td", { class: "num" }, pct(model.percent(host.total))), h("td", { colspan: columns + 2 }, title)), ...rows];
+    return [
+      h("tr", { class: "host" }, h("td", { class: "num" }, pct(model.percent(host.total))), h("td", { colspan: columns + 2 }, title)),
+      ...rows,
+    ];
   });
   return body.length ? h("table", {}, sourceHead(model, "offset", "", "instructions"), h("tbody", {}, ...body)) : null;
 }

@@ -1,18 +1,46 @@
 // columns: what tables of costs share: their columns, more columns by formula, and a file of what they show.
 
 function meter(total, self, base) {
-  const width = (value) => Math.min(100, base ? 100 * value / base : 0) + "%";
-  return h("span", { class: "meter", role: "presentation" }, h("i", { style: { width: width(total) } }), h("i", { style: { width: width(self) } }));
+  const width = (value) => Math.min(100, base ? (100 * value) / base : 0) + "%";
+  return h(
+    "span",
+    { class: "meter", role: "presentation" },
+    h("i", { style: { width: width(total) } }),
+    h("i", { style: { width: width(self) } }),
+  );
 }
 
 // cost: { total(row, metric), self(row, metric), parent(row) }; parent is what the row's percentages may be of.
 function costColumns(model, cost) {
-  const total = (row) => cost.total(row, model.metric), self = (row) => cost.self(row, model.metric), base = (row) => model.base(cost.parent(row));
+  const total = (row) => cost.total(row, model.metric),
+    self = (row) => cost.self(row, model.metric),
+    base = (row) => model.base(cost.parent(row));
   return [
-    { name: "total", width: "4.6rem", num: true, title: "this and all below it", by: total, cell: (row) => pct(model.percent(total(row), base(row))) },
+    {
+      name: "total",
+      width: "4.6rem",
+      num: true,
+      title: "this and all below it",
+      by: total,
+      cell: (row) => pct(model.percent(total(row), base(row))),
+    },
     { name: "", width: "6rem", cell: (row) => meter(total(row), self(row), base(row)) },
-    { name: "self", width: "4.6rem", num: true, title: "this alone", by: self, cell: (row) => self(row) ? pct(model.percent(self(row), base(row))) : "" },
-    { name: "±", width: "4.2rem", num: true, title: "half of the 95 % interval of total, as a share of all", by: (row) => model.interval(total(row)), cell: (row) => pct(model.interval(total(row))) },
+    {
+      name: "self",
+      width: "4.6rem",
+      num: true,
+      title: "this alone",
+      by: self,
+      cell: (row) => (self(row) ? pct(model.percent(self(row), base(row))) : ""),
+    },
+    {
+      name: "±",
+      width: "4.2rem",
+      num: true,
+      title: "half of the 95 % interval of total, as a share of all",
+      by: (row) => model.interval(total(row)),
+      cell: (row) => pct(model.interval(total(row))),
+    },
     { name: "amount", width: "5.2rem", num: true, title: "of total", by: total, cell: (row) => model.amount(total(row)) },
     ...formulaColumns(model, cost),
   ];
@@ -21,11 +49,18 @@ function costColumns(model, cost) {
 function formulaColumns(model, cost) {
   return formulas(model).map((formula) => {
     const value = (row) => {
-      const result = formula.value((metric, kind) => kind === "all" ? model.totalOf(metric)[0] : cost[kind](row, metric));
+      const result = formula.value((metric, kind) => (kind === "all" ? model.totalOf(metric)[0] : cost[kind](row, metric)));
       return Number.isFinite(result) ? result : null;
     };
-    const shown = (result) => result === null ? "" : formula.metric >= 0 ? model.amount(result, formula.metric) : shortNumber(result);
-    return { name: formula.label, title: formula.text, width: `${Math.min(16, Math.max(5.2, formula.label.length * .55))}rem`, num: true, by: value, cell: (row) => shown(value(row)) };
+    const shown = (result) => (result === null ? "" : formula.metric >= 0 ? model.amount(result, formula.metric) : shortNumber(result));
+    return {
+      name: formula.label,
+      title: formula.text,
+      width: `${Math.min(16, Math.max(5.2, formula.label.length * 0.55))}rem`,
+      num: true,
+      by: value,
+      cell: (row) => shown(value(row)),
+    };
   });
 }
 
@@ -36,7 +71,25 @@ function textColumn(name, width, text, cell) {
 
 // A link to another place of the page, as a cell.
 function linkCell(text, title, go) {
-  return h("span", { class: "place", role: "gridcell", title: text }, text ? h("button", { class: "link", tabindex: -1, title, onclick: (e) => { e.stopPropagation(); go(); } }, text) : "");
+  return h(
+    "span",
+    { class: "place", role: "gridcell", title: text },
+    text
+      ? h(
+          "button",
+          {
+            class: "link",
+            tabindex: -1,
+            title,
+            onclick: (e) => {
+              e.stopPropagation();
+              go();
+            },
+          },
+          text,
+        )
+      : "",
+  );
 }
 
 function csvButton(grid) {
@@ -49,25 +102,66 @@ function columnsButton(model) {
 
 // The dialog in which columns are added and taken away.
 function showColumns(model) {
-  const dialog = $("columns"), has = formulas(model), names = model.metrics.map((m) => m.name);
-  const quoted = (name) => /^\w[\w.:/-]*$/.test(name) ? name : `"${name}"`;
-  const set = (texts) => { setState({ x: texts.join(";") }); showColumns(model); };
+  const dialog = $("columns"),
+    has = formulas(model),
+    names = model.metrics.map((m) => m.name);
+  const quoted = (name) => (/^\w[\w.:/-]*$/.test(name) ? name : `"${name}"`);
+  const set = (texts) => {
+    setState({ x: texts.join(";") });
+    showColumns(model);
+  };
   const message = h("output", { class: "wrong", "aria-live": "polite" });
-  const field = h("input", { type: "text", id: "formula", size: 34, placeholder: `for example: ${names.length > 2 ? `ratio = ${quoted(names[1])} / ${quoted(names[2])}` : `per sample = ${quoted(names[1] || names[0])} / ${quoted(names[0])}`}`, autocomplete: "off", spellcheck: "false" });
+  const field = h("input", {
+    type: "text",
+    id: "formula",
+    size: 34,
+    placeholder: `for example: ${names.length > 2 ? `ratio = ${quoted(names[1])} / ${quoted(names[2])}` : `per sample = ${quoted(names[1] || names[0])} / ${quoted(names[0])}`}`,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const add = (event) => {
     event.preventDefault();
     try {
       const text = field.value.replaceAll(";", " ").trim();
       parseFormula(text, names);
       set([...has.map((f) => f.text), text]);
-    } catch (error) { message.textContent = error.message; }
+    } catch (error) {
+      message.textContent = error.message;
+    }
   };
-  dialog.replaceChildren(h("h2", {}, "More columns"),
-    h("ul", { class: "plain" }, ...has.map((formula, i) => h("li", {}, h("code", {}, formula.text), " ", h("button", { onclick: () => set(has.filter((_, k) => k !== i).map((f) => f.text)) }, "remove")))),
-    h("p", {}, ...names.flatMap((name) => [h("button", { onclick: () => set([...has.map((f) => f.text), quoted(name)]) }, name), " ", h("button", { onclick: () => set([...has.map((f) => f.text), `self(${quoted(name)})`]) }, `self(${name})`), " "])),
+  dialog.replaceChildren(
+    h("h2", {}, "More columns"),
+    h(
+      "ul",
+      { class: "plain" },
+      ...has.map((formula, i) =>
+        h(
+          "li",
+          {},
+          h("code", {}, formula.text),
+          " ",
+          h("button", { onclick: () => set(has.filter((_, k) => k !== i).map((f) => f.text)) }, "remove"),
+        ),
+      ),
+    ),
+    h(
+      "p",
+      {},
+      ...names.flatMap((name) => [
+        h("button", { onclick: () => set([...has.map((f) => f.text), quoted(name)]) }, name),
+        " ",
+        h("button", { onclick: () => set([...has.map((f) => f.text), `self(${quoted(name)})`]) }, `self(${name})`),
+        " ",
+      ]),
+    ),
     h("form", { onsubmit: add }, h("label", {}, "formula ", field), " ", h("button", { type: "submit" }, "add"), " ", message),
-    h("p", { class: "hint" }, "+ − * / ( ), numbers and names of metrics; self(…) without what is called, all(…) of everything shown. Shown in the tree, callers and flat views."),
-    h("p", {}, h("button", { onclick: () => dialog.close() }, "close")));
+    h(
+      "p",
+      { class: "hint" },
+      "+ − * / ( ), numbers and names of metrics; self(…) without what is called, all(…) of everything shown. Shown in the tree, callers and flat views.",
+    ),
+    h("p", {}, h("button", { onclick: () => dialog.close() }, "close")),
+  );
   if (!dialog.open) dialog.showModal();
   field.focus();
 }

@@ -4,13 +4,17 @@
 
 function decodeBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const bytes = atob(text), decoded = new Uint8Array(bytes.length);
+  const bytes = atob(text),
+    decoded = new Uint8Array(bytes.length);
   for (let i = 0; i < decoded.length; i++) decoded[i] = bytes.charCodeAt(i);
   return decoded;
 }
 
 async function inflate(id) {
-  const stream = new DecompressionStream("deflate-raw"), writer = stream.writable.getWriter(), reader = stream.readable.getReader(), chunks = [];
+  const stream = new DecompressionStream("deflate-raw"),
+    writer = stream.writable.getWriter(),
+    reader = stream.readable.getReader(),
+    chunks = [];
   writer.write(decodeBase64(document.getElementById(id).textContent)).catch(() => {}); // the reader tells of damage
   writer.close().catch(() => {});
   let size = 0;
@@ -35,18 +39,23 @@ async function inflateJson(id) {
 function unshuffle(bytes, at, n, planes) {
   const column = new Uint32Array(n);
   if (planes === 1) column.set(bytes.subarray(at, at + n));
-  else if (planes === 2) for (let i = 0; i < n; i++) column[i] = bytes[at + i] | bytes[at + n + i] << 8;
-  else if (planes === 3) for (let i = 0; i < n; i++) column[i] = bytes[at + i] | bytes[at + n + i] << 8 | bytes[at + 2 * n + i] << 16;
-  else if (planes) for (let i = 0; i < n; i++) column[i] = bytes[at + i] | bytes[at + n + i] << 8 | bytes[at + 2 * n + i] << 16 | bytes[at + 3 * n + i] << 24;
+  else if (planes === 2) for (let i = 0; i < n; i++) column[i] = bytes[at + i] | (bytes[at + n + i] << 8);
+  else if (planes === 3) for (let i = 0; i < n; i++) column[i] = bytes[at + i] | (bytes[at + n + i] << 8) | (bytes[at + 2 * n + i] << 16);
+  else if (planes)
+    for (let i = 0; i < n; i++)
+      column[i] = bytes[at + i] | (bytes[at + n + i] << 8) | (bytes[at + 2 * n + i] << 16) | (bytes[at + 3 * n + i] << 24);
   return column;
 }
 
 // A block is its columns, each behind how many values and how many planes it has; "node.frame" becomes block.node.frame.
 function unpackBlock(bytes, names) {
-  const view = new DataView(bytes.buffer), block = {};
+  const view = new DataView(bytes.buffer),
+    block = {};
   let at = 0;
   for (const name of names) {
-    const [group, column] = name.split("."), n = view.getUint32(at, true), planes = view.getUint32(at + 4, true);
+    const [group, column] = name.split("."),
+      n = view.getUint32(at, true),
+      planes = view.getUint32(at + 4, true);
     block[group] ||= {};
     block[group][column] = unshuffle(bytes, at + 8, n, planes);
     at += 8 + planes * n;
@@ -63,7 +72,8 @@ function wide(low, high) {
 }
 
 const NONE = new Uint32Array(0);
-const NOTHING = { // of blocks that are still packed
+const NOTHING = {
+  // of blocks that are still packed
   node: { call_file: NONE, call_line: NONE },
   point: { node: NONE, file: NONE, line: NONE, metric: NONE, thread: NONE, offset: NONE, value: NONE },
   time: { thread: NONE, bin: NONE, value: NONE },
@@ -90,16 +100,24 @@ class Data {
   }
 
   // Is there such a part, packed or not?
-  carries(id) { return this.parts.has(id) || document.getElementById(id) !== null; }
+  carries(id) {
+    return this.parts.has(id) || document.getElementById(id) !== null;
+  }
 
   get(id) {
     if (!this.parts.has(id) && this.carries(id)) this.wanted.add(id);
     return this.parts.get(id);
   }
 
-  get sites() { return (this.get("block-sites") || NOTHING).node; }
-  get point() { return (this.get("block-lines") || NOTHING).point; }
-  get time() { return (this.get("block-time") || NOTHING).time; }
+  get sites() {
+    return (this.get("block-sites") || NOTHING).node;
+  }
+  get point() {
+    return (this.get("block-lines") || NOTHING).point;
+  }
+  get time() {
+    return (this.get("block-time") || NOTHING).time;
+  }
 
   async unpack(id) {
     if (this.parts.has(id) || !this.carries(id)) return;

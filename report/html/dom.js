@@ -5,7 +5,9 @@ function h(tag, props, ...children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.className = value;
-    else if (name === "style") for (const [key, text] of Object.entries(value)) key.startsWith("--") ? element.style.setProperty(key, text) : element.style[key] = text;
+    else if (name === "style")
+      for (const [key, text] of Object.entries(value))
+        key.startsWith("--") ? element.style.setProperty(key, text) : (element.style[key] = text);
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.filter((c) => c !== null && c !== undefined));

@@ -1,6 +1,6 @@
 // flame_layout: where the boxes of the flame graph are, and where in the whole picture the matches of a search are.
 
-const THINNEST = .5; // pixels; what is thinner is drawn together with its neighbours
+const THINNEST = 0.5; // pixels; what is thinner is drawn together with its neighbours
 
 // Heaviest first, or by name: then the picture of another run has everything in the same place.
 function flameOrder(model, nodes) {
@@ -11,9 +11,10 @@ function flameOrder(model, nodes) {
 // The children of a box; runs of thin ones are one box without a node.
 function flameBoxes(model, box) {
   const boxes = [];
-  let x = box.x, rest = null;
+  let x = box.x,
+    rest = null;
   for (const child of flameOrder(model, model.shownChildren(box.node))) {
-    const w = box.w * model.total[child] / model.total[box.node];
+    const w = (box.w * model.total[child]) / model.total[box.node];
     if (w >= THINNEST) {
       boxes.push({ node: child, x, w });
       rest = null;
@@ -21,7 +22,7 @@ function flameBoxes(model, box) {
       rest.w += w;
       rest.count++;
       rest.cost += model.total[child];
-    } else boxes.push(rest = { node: -1, parent: box.node, x, w, count: 1, cost: model.total[child] });
+    } else boxes.push((rest = { node: -1, parent: box.node, x, w, count: 1, cost: model.total[child] }));
     x += w;
   }
   return boxes.filter((b) => b.node >= 0 || b.w >= THINNEST);
@@ -29,8 +30,14 @@ function flameBoxes(model, box) {
 
 // Rows of boxes in sight: the way to the zoomed node, then level by level what is below it.
 function flameRows(model, width) {
-  const above = state.z ? [0, ...model.path(state.z).slice(0, -1)] : [], rows = above.map((node) => [{ node, x: 0, w: width, faded: true }]);
-  for (let level = [{ node: state.z, x: 0, w: width }]; level.length; level = level.filter((b) => b.node >= 0).flatMap((box) => flameBoxes(model, box))) rows.push(level);
+  const above = state.z ? [0, ...model.path(state.z).slice(0, -1)] : [],
+    rows = above.map((node) => [{ node, x: 0, w: width, faded: true }]);
+  for (
+    let level = [{ node: state.z, x: 0, w: width }];
+    level.length;
+    level = level.filter((b) => b.node >= 0).flatMap((box) => flameBoxes(model, box))
+  )
+    rows.push(level);
   return rows;
 }
 
@@ -49,9 +56,12 @@ function flameExtent(model, node) {
 // Matches as stretches of the whole picture, { x, w, share, node }, x and w of 1, outermost matches only: below half a pixel
 // only how much of it matches is known.
 function matchStretches(model, width) {
-  const stretches = [], { all } = model, costs = model.matches ? model.matchedCosts() : null;
+  const stretches = [],
+    { all } = model,
+    costs = model.matches ? model.matchedCosts() : null;
   for (const todo = all && model.matches ? [[0, 0]] : []; todo.length;) {
-    const [node, x] = todo.pop(), w = model.total[node] / all;
+    const [node, x] = todo.pop(),
+      w = model.total[node] / all;
     if (!costs[node]) continue;
     if (node && (model.matched(node) || w * width < THINNEST)) {
       stretches.push({ x, w, share: costs[node] / model.total[node], node });

@@ -15,8 +15,12 @@ class FormulaParser {
     this.names = names.map((name, i) => [name, i]).sort((a, b) => b[0].length - a[0].length);
   }
 
-  fail(what) { throw new Error(`${what} at "${this.text.slice(this.at, this.at + 12) || "the end"}"`); }
-  skip() { while (this.text[this.at] === " ") this.at++; }
+  fail(what) {
+    throw new Error(`${what} at "${this.text.slice(this.at, this.at + 12) || "the end"}"`);
+  }
+  skip() {
+    while (this.text[this.at] === " ") this.at++;
+  }
 
   take(token) {
     this.skip();
@@ -25,15 +29,20 @@ class FormulaParser {
     return true;
   }
 
-  expect(token) { if (!this.take(token)) this.fail(`"${token}" is missing`); }
+  expect(token) {
+    if (!this.take(token)) this.fail(`"${token}" is missing`);
+  }
 
   // The first of these operators that comes next.
-  operator(tokens) { return tokens.find((token) => this.take(token)); }
+  operator(tokens) {
+    return tokens.find((token) => this.take(token));
+  }
 
   metric() {
     this.skip();
-    const rest = this.text.slice(this.at), quoted = /^"([^"]*)"/.exec(rest);
-    const fits = ([name]) => quoted ? name === quoted[1] : rest.startsWith(name) && !/^[\w.]/.test(rest.slice(name.length));
+    const rest = this.text.slice(this.at),
+      quoted = /^"([^"]*)"/.exec(rest);
+    const fits = ([name]) => (quoted ? name === quoted[1] : rest.startsWith(name) && !/^[\w.]/.test(rest.slice(name.length)));
     const found = this.names.find(fits);
     if (!found) this.fail("no such metric");
     this.at += quoted ? quoted[0].length : found[0].length;
@@ -56,7 +65,8 @@ class FormulaParser {
       const inner = this.factor();
       return (cost) => -inner(cost);
     }
-    const of = this.operator(["self(", "all("]), metric = this.metric();
+    const of = this.operator(["self(", "all("]),
+      metric = this.metric();
     if (of) this.expect(")");
     const kind = { "self(": "self", "all(": "all" }[of] || "total";
     return Object.assign((cost) => cost(metric, kind), { metric });
@@ -65,7 +75,8 @@ class FormulaParser {
   product() {
     let left = this.factor();
     for (let op = this.operator(["*", "/"]); op; op = this.operator(["*", "/"])) {
-      const a = left, b = this.factor();
+      const a = left,
+        b = this.factor();
       left = op === "*" ? (cost) => a(cost) * b(cost) : (cost) => a(cost) / b(cost);
     }
     return left;
@@ -74,7 +85,8 @@ class FormulaParser {
   sum() {
     let left = this.product();
     for (let op = this.operator(["+", "-"]); op; op = this.operator(["+", "-"])) {
-      const a = left, b = this.product();
+      const a = left,
+        b = this.product();
       left = op === "+" ? (cost) => a(cost) + b(cost) : (cost) => a(cost) - b(cost);
     }
     return left;
@@ -85,7 +97,10 @@ class FormulaParser {
 // nothing else, so that its amounts have a unit, or -1. Throws an error that says what is wrong and where.
 function parseFormula(text, names) {
   if (text.length > LONGEST_FORMULA) throw new Error("too long");
-  const named = /^([^="()]*)=(.*)$/.exec(text), body = (named ? named[2] : text).trim(), parser = new FormulaParser(body, names), value = parser.sum();
+  const named = /^([^="()]*)=(.*)$/.exec(text),
+    body = (named ? named[2] : text).trim(),
+    parser = new FormulaParser(body, names),
+    value = parser.sum();
   parser.skip();
   if (parser.at < body.length) parser.fail("not understood");
   return { label: named && named[1].trim() ? named[1].trim() : body, value, metric: value.metric ?? -1 };
@@ -95,7 +110,17 @@ function parseFormula(text, names) {
 function formulas(model) {
   const found = [];
   for (const text of state.x.split(";").filter((part) => part.trim())) {
-    try { found.push({ text, ...parseFormula(text, model.metrics.map((m) => m.name)) }); } catch { /* it was told when it was entered */ }
+    try {
+      found.push({
+        text,
+        ...parseFormula(
+          text,
+          model.metrics.map((m) => m.name),
+        ),
+      });
+    } catch {
+      /* it was told when it was entered */
+    }
   }
   return found;
 }

@@ -18,8 +18,12 @@ class Grid {
     this.least = `calc(${["16rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
     this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } });
     this.body = h("div", { class: "body", role: "rowgroup" });
-    this.element = h("div", { class: "grid", role: "treegrid", "aria-label": label, onscroll: () => this.draw(), onkeydown: (e) => this.key(e) },
-      h("div", { role: "rowgroup", class: "top" }, this.head), this.body);
+    this.element = h(
+      "div",
+      { class: "grid", role: "treegrid", "aria-label": label, onscroll: () => this.draw(), onkeydown: (e) => this.key(e) },
+      h("div", { role: "rowgroup", class: "top" }, this.head),
+      this.body,
+    );
     this.nameColumn = { name: "name", by: (row) => source.name(row) };
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.rebuild();
@@ -29,7 +33,8 @@ class Grid {
 
   // The column that the address names, if this table has it, and which way.
   order() {
-    const name = state.s.replace(/^-/, ""), column = name && [this.nameColumn, ...this.columns].find((c) => c.name === name && c.by);
+    const name = state.s.replace(/^-/, ""),
+      column = name && [this.nameColumn, ...this.columns].find((c) => c.name === name && c.by);
     return column ? { column, back: state.s.startsWith("-") } : null;
   }
 
@@ -37,9 +42,10 @@ class Grid {
   sort(rows) {
     const order = this.order();
     if (!order) return rows;
-    const values = new Map(rows.map((row) => [row, order.column.by(row)])), sign = order.back ? -1 : 1;
-    const rank = (value) => value === null || value === "" ? 1 : 0;
-    const compare = (a, b) => typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : b - a;
+    const values = new Map(rows.map((row) => [row, order.column.by(row)])),
+      sign = order.back ? -1 : 1;
+    const rank = (value) => (value === null || value === "" ? 1 : 0);
+    const compare = (a, b) => (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : b - a);
     return [...rows].sort((a, b) => rank(values.get(a)) - rank(values.get(b)) || sign * compare(values.get(a), values.get(b)) || 0);
   }
 
@@ -53,11 +59,29 @@ class Grid {
 
   drawHead() {
     const order = this.order();
-    this.head.replaceChildren(...[this.nameColumn, ...this.columns].map((c) => {
-      const isBy = order && order.column === c && this.rows.length, arrow = isBy ? ((typeof c.by(this.rows[0].row) === "string") === order.back ? " ▾" : " ▴") : "";
-      const text = c.by ? h("button", { class: "sort", title: `sort by ${c.name}${c.title ? ": " + c.title : ""}`, onclick: () => this.sortBy(c) }, c.name + arrow) : c.name || h("span", { class: "unseen" }, c.title || "bar");
-      return h("span", { role: "columnheader", class: c.num ? "num" : "", title: c.title || "", "aria-sort": isBy ? (arrow === " ▴" ? "ascending" : "descending") : null }, text);
-    }));
+    this.head.replaceChildren(
+      ...[this.nameColumn, ...this.columns].map((c) => {
+        const isBy = order && order.column === c && this.rows.length,
+          arrow = isBy ? ((typeof c.by(this.rows[0].row) === "string") === order.back ? " ▾" : " ▴") : "";
+        const text = c.by
+          ? h(
+              "button",
+              { class: "sort", title: `sort by ${c.name}${c.title ? ": " + c.title : ""}`, onclick: () => this.sortBy(c) },
+              c.name + arrow,
+            )
+          : c.name || h("span", { class: "unseen" }, c.title || "bar");
+        return h(
+          "span",
+          {
+            role: "columnheader",
+            class: c.num ? "num" : "",
+            title: c.title || "",
+            "aria-sort": isBy ? (arrow === " ▴" ? "ascending" : "descending") : null,
+          },
+          text,
+        );
+      }),
+    );
   }
 
   /* ---- rows */
@@ -67,12 +91,19 @@ class Grid {
     this.rows = [];
     const lists = [{ rows: this.sort(this.source.roots()), at: 0 }]; // of each level what is left: stacks may be deep
     while (lists.length) {
-      const list = lists[lists.length - 1], row = list.rows[list.at++];
-      if (list.at > list.rows.length) { lists.pop(); continue; }
+      const list = lists[lists.length - 1],
+        row = list.rows[list.at++];
+      if (list.at > list.rows.length) {
+        lists.pop();
+        continue;
+      }
       this.rows.push({ row, level: lists.length, position: list.at, size: list.rows.length });
       if (this.open.has(this.source.key(row))) lists.push({ rows: this.sort(this.source.children(row)), at: 0 });
     }
-    this.at = Math.max(0, this.rows.findIndex((r) => this.source.key(r.row) === here));
+    this.at = Math.max(
+      0,
+      this.rows.findIndex((r) => this.source.key(r.row) === here),
+    );
     this.body.style.height = this.rows.length * ROW + "px";
     this.drawn = null;
     this.drawHead();
@@ -90,25 +121,50 @@ class Grid {
   }
 
   drawRow({ row, level, position, size }, index) {
-    const { source } = this, more = source.children(row).length > 0, open = more && this.open.has(source.key(row)), kind = source.kind(row), name = source.name(row);
-    const toggle = (event) => { event.stopPropagation(); this.toggle(index); };
+    const { source } = this,
+      more = source.children(row).length > 0,
+      open = more && this.open.has(source.key(row)),
+      kind = source.kind(row),
+      name = source.name(row);
+    const toggle = (event) => {
+      event.stopPropagation();
+      this.toggle(index);
+    };
     const cells = this.columns.map((c) => {
       const cell = c.cell(row);
       return cell instanceof Node ? cell : h("span", { class: c.num ? "num" : "place", role: "gridcell", title: cell }, cell);
     });
-    return h("div", { class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`, role: "row", "aria-level": level, "aria-posinset": position, "aria-setsize": size,
-      "aria-expanded": more ? String(open) : null, "aria-selected": String(index === this.at), tabindex: index === this.at ? 0 : -1,
-      style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least }, onclick: () => this.select(index), ondblclick: () => this.toggle(index) },
-      h("span", { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, DEEPEST) * 10 + "px" } }, level > DEEPEST + 1 ? h("span", { class: "depth", title: "depth" }, String(level - 1)) : null,
+    return h(
+      "div",
+      {
+        class: `row kind-${kind}${this.hot.has(source.key(row)) ? " hot" : ""}`,
+        role: "row",
+        "aria-level": level,
+        "aria-posinset": position,
+        "aria-setsize": size,
+        "aria-expanded": more ? String(open) : null,
+        "aria-selected": String(index === this.at),
+        tabindex: index === this.at ? 0 : -1,
+        style: { top: index * ROW + "px", gridTemplateColumns: this.template, minWidth: this.least },
+        onclick: () => this.select(index),
+        ondblclick: () => this.toggle(index),
+      },
+      h(
+        "span",
+        { class: "name", role: "gridcell", style: { paddingLeft: Math.min(level - 1, DEEPEST) * 10 + "px" } },
+        level > DEEPEST + 1 ? h("span", { class: "depth", title: "depth" }, String(level - 1)) : null,
         h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: toggle }, more ? (open ? "▾" : "▸") : ""),
         h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""),
-        h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name)),
-      ...cells);
+        h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name),
+      ),
+      ...cells,
+    );
   }
 
   select(index, quietly) {
     this.at = Math.max(0, Math.min(index, this.rows.length - 1));
-    const top = this.at * ROW, view = this.element;
+    const top = this.at * ROW,
+      view = this.element;
     if (top < view.scrollTop) view.scrollTop = top;
     else if (top + ROW + 30 > view.scrollTop + view.clientHeight) view.scrollTop = top + ROW + 30 - view.clientHeight;
     this.draw();
@@ -135,7 +191,8 @@ class Grid {
 
   // Once the table is in the page: the selected row in the middle, where it was out of sight.
   settle() {
-    const top = this.at * ROW, { scrollTop, clientHeight } = this.element;
+    const top = this.at * ROW,
+      { scrollTop, clientHeight } = this.element;
     if (top < scrollTop || top + 2 * ROW > scrollTop + clientHeight) this.element.scrollTop = top - clientHeight / 2;
     this.draw();
   }
@@ -148,14 +205,20 @@ class Grid {
   key(event) {
     const row = this.rows[this.at];
     if (!row || event.target.closest(".head") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const open = this.open.has(this.source.key(row.row)), more = this.source.children(row.row).length > 0;
+    const open = this.open.has(this.source.key(row.row)),
+      more = this.source.children(row.row).length > 0;
     const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.rows.length, End: this.rows.length };
     if (event.key in moves) this.select(this.at + moves[event.key]);
     else if (event.key === "ArrowRight" && more) open ? this.select(this.at + 1) : this.toggle(this.at, true);
     else if (event.key === "ArrowLeft") {
       if (open && more) this.toggle(this.at, false);
-      else for (let i = this.at; i-- > 0;) if (this.rows[i].level < row.level) { this.select(i); break; }
+      else
+        for (let i = this.at; i-- > 0;)
+          if (this.rows[i].level < row.level) {
+            this.select(i);
+            break;
+          }
     } else if (event.key === "Enter" && more) this.toggle(this.at);
     else return;
     event.preventDefault();
@@ -164,10 +227,12 @@ class Grid {
 
   // What the table shows, as it is sorted and opened: a download.
   csv() {
-    const quote = (text) => /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-    const text = (value) => value instanceof Node ? value.textContent : String(value);
-    const shown = this.columns.filter((c) => c.name), lines = [["level", "kind", "name", ...shown.map((c) => c.name)]];
-    for (const { row, level } of this.rows) lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((c) => text(c.cell(row)))]);
+    const quote = (text) => (/[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+    const text = (value) => (value instanceof Node ? value.textContent : String(value));
+    const shown = this.columns.filter((c) => c.name),
+      lines = [["level", "kind", "name", ...shown.map((c) => c.name)]];
+    for (const { row, level } of this.rows)
+      lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((c) => text(c.cell(row)))]);
     return lines.map((line) => line.map(quote).join(",") + "\r\n").join("");
   }
 }

@@ -9,20 +9,41 @@ class Model {
     this.metrics = data.meta.metrics;
     this.labels = new Map();
     this.whole = [];
-    this.setOptions({ metric: data.meta.default_metric, threads: "", loops: true, inlines: true, recursion: true, filter: false, hide: "", hideModules: "", chains: false });
+    this.setOptions({
+      metric: data.meta.default_metric,
+      threads: "",
+      loops: true,
+      inlines: true,
+      recursion: true,
+      filter: false,
+      hide: "",
+      hideModules: "",
+      chains: false,
+    });
   }
 
   /* ---- names */
 
-  text(id) { return this.strings[id]; }
-  kind(frame) { return KINDS[this.data.frame.kind[frame]]; }
-  module(frame) { const m = this.data.frame.module[frame]; return m === 0xffffffff ? "" : this.data.meta.modules[m]; }
-  fileName(id) { const path = this.strings[id] || ""; return path.slice(path.lastIndexOf("/") + 1); }
+  text(id) {
+    return this.strings[id];
+  }
+  kind(frame) {
+    return KINDS[this.data.frame.kind[frame]];
+  }
+  module(frame) {
+    const m = this.data.frame.module[frame];
+    return m === 0xffffffff ? "" : this.data.meta.modules[m];
+  }
+  fileName(id) {
+    const path = this.strings[id] || "";
+    return path.slice(path.lastIndexOf("/") + 1);
+  }
 
   label(frame) {
     let label = this.labels.get(frame);
     if (label === undefined) {
-      const f = this.data.frame, kind = f.kind[frame];
+      const f = this.data.frame,
+        kind = f.kind[frame];
       if (kind === 0) label = "all";
       else if (kind === 1) label = "incomplete stacks";
       else if (kind === LOOP) label = f.line[frame] ? `loop at ${this.lines(frame)}` : `loop in ${this.text(f.name[frame])}`;
@@ -32,7 +53,9 @@ class Model {
     return label;
   }
 
-  nodeLabel(node) { return this.label(this.tree.frame[node]); }
+  nodeLabel(node) {
+    return this.label(this.tree.frame[node]);
+  }
 
   // "file.c:12-30"
   lines(frame) {
@@ -42,24 +65,34 @@ class Model {
     return `${this.fileName(f.file[frame])}:${f.line[frame]}${end}`;
   }
 
-  callFile(node) { return this.data.sites.call_file[this.tree.from[node]]; }
-  callLine(node) { return this.data.sites.call_line[this.tree.from[node]]; }
-  callSite(node) { return this.callLine(node) ? `${this.fileName(this.callFile(node))}:${this.callLine(node)}` : ""; }
+  callFile(node) {
+    return this.data.sites.call_file[this.tree.from[node]];
+  }
+  callLine(node) {
+    return this.data.sites.call_line[this.tree.from[node]];
+  }
+  callSite(node) {
+    return this.callLine(node) ? `${this.fileName(this.callFile(node))}:${this.callLine(node)}` : "";
+  }
 
   // A line of source text; undefined where the report does not hold it. Long files come in pieces.
   sourceLine(file, line) {
-    for (const { first, lines } of this.data.get("source-" + file) || []) if (line >= first && line < first + lines.length) return lines[line - first];
+    for (const { first, lines } of this.data.get("source-" + file) || [])
+      if (line >= first && line < first + lines.length) return lines[line - first];
     return undefined;
   }
 
   /* ---- what is shown */
 
   // Is a tree with these options smaller than the whole one? Then places of calls must be unpacked first.
-  isSmaller(options) { return !(options.loops && options.inlines && options.recursion) || Boolean(options.hide || options.hideModules); }
+  isSmaller(options) {
+    return !(options.loops && options.inlines && options.recursion) || Boolean(options.hide || options.hideModules);
+  }
 
   // Options that are as they were cost nothing; a filter depends on what matches, which may have changed.
   setOptions(options) {
-    const was = this.options, next = this.options = { ...was, ...options };
+    const was = this.options,
+      next = (this.options = { ...was, ...options });
     const isSame = (...names) => was && names.every((name) => was[name] === next[name]);
     if (!isSame("loops", "inlines", "recursion", "hide", "hideModules")) {
       this.tree = this.isSmaller(next) ? smallerTree(this.data, this.hiddenFrames(), next.recursion) : wholeTree(this.data);
@@ -77,10 +110,20 @@ class Model {
   }
 
   hiddenFrames() {
-    const { kind, module } = this.data.frame, { loops, inlines, hide, hideModules } = this.options, n = kind.length;
-    const frames = readSet(hide, n), modules = readSet(hideModules, this.data.meta.modules.length), hidden = new Uint8Array(n);
+    const { kind, module } = this.data.frame,
+      { loops, inlines, hide, hideModules } = this.options,
+      n = kind.length;
+    const frames = readSet(hide, n),
+      modules = readSet(hideModules, this.data.meta.modules.length),
+      hidden = new Uint8Array(n);
     for (let f = 0; f < n; f++)
-      hidden[f] = (kind[f] === LOOP && !loops) || (kind[f] === INLINE && !inlines) || (frames && frames[f]) || (modules && kind[f] >= FUNCTION && modules[module[f]]) ? 1 : 0;
+      hidden[f] =
+        (kind[f] === LOOP && !loops) ||
+        (kind[f] === INLINE && !inlines) ||
+        (frames && frames[f]) ||
+        (modules && kind[f] >= FUNCTION && modules[module[f]])
+          ? 1
+          : 0;
     return hidden;
   }
 
@@ -92,24 +135,38 @@ class Model {
 
   /* ---- sums, of the metrics that are asked for */
 
-  get metric() { return this.options.metric; }
-  get self() { return this.selfOf(this.metric); }
-  get total() { return this.totalOf(this.metric); }
-  get all() { return this.total[0]; }
-  get samples() { return this.totalOf(0)[0]; }
+  get metric() {
+    return this.options.metric;
+  }
+  get self() {
+    return this.selfOf(this.metric);
+  }
+  get total() {
+    return this.totalOf(this.metric);
+  }
+  get all() {
+    return this.total[0];
+  }
+  get samples() {
+    return this.totalOf(0)[0];
+  }
 
   selfOf(metric) {
     if (!this.selfs[metric]) {
-      const { value } = this.data, { tree, threads, through } = this, self = this.selfs[metric] = new Float64Array(tree.n);
+      const { value } = this.data,
+        { tree, threads, through } = this,
+        self = (this.selfs[metric] = new Float64Array(tree.n));
       for (let i = 0; i < value.node.length; i++)
-        if (value.metric[i] === metric && (!threads || threads[value.thread[i]]) && (!through || through[tree.of[value.node[i]]])) self[tree.of[value.node[i]]] += value.value[i];
+        if (value.metric[i] === metric && (!threads || threads[value.thread[i]]) && (!through || through[tree.of[value.node[i]]]))
+          self[tree.of[value.node[i]]] += value.value[i];
     }
     return this.selfs[metric];
   }
 
   totalOf(metric) {
     if (!this.totals[metric]) {
-      const { parent, n } = this.tree, total = this.totals[metric] = this.selfOf(metric).slice();
+      const { parent, n } = this.tree,
+        total = (this.totals[metric] = this.selfOf(metric).slice());
       for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
     }
     return this.totals[metric];
@@ -118,7 +175,9 @@ class Model {
   // What a function spends outside its calls: its own lines and its loops'.
   ownOf(metric) {
     if (!this.owns[metric]) {
-      const { parent, frame, n } = this.tree, { kind } = this.data.frame, own = this.owns[metric] = this.selfOf(metric).slice();
+      const { parent, frame, n } = this.tree,
+        { kind } = this.data.frame,
+        own = (this.owns[metric] = this.selfOf(metric).slice());
       for (let i = n - 1; i > 0; i--) if (kind[frame[i]] === LOOP) own[parent[i]] += own[i];
     }
     return this.owns[metric];
@@ -126,7 +185,10 @@ class Model {
 
   // By thread, of a metric: of everything, or of what stands below a node.
   threadSums(metric, below = 0) {
-    const { value, meta } = this.data, { tree } = this, sums = new Float64Array(meta.threads.length), inside = new Uint8Array(tree.n);
+    const { value, meta } = this.data,
+      { tree } = this,
+      sums = new Float64Array(meta.threads.length),
+      inside = new Uint8Array(tree.n);
     inside[below] = 1;
     for (let i = below + 1; i < tree.n; i++) inside[i] = inside[tree.parent[i]];
     for (let i = 0; i < value.node.length; i++)
@@ -135,7 +197,9 @@ class Model {
   }
 
   // Of the whole profile, whatever is chosen or filtered.
-  wholeThreadSums(metric) { return this.whole[metric] ||= this.threadSums(metric); }
+  wholeThreadSums(metric) {
+    return (this.whole[metric] ||= this.threadSums(metric));
+  }
 
   // What percentages are of.
   base(parentTotal) {
@@ -146,7 +210,9 @@ class Model {
     return state.b === "parent" && parentTotal ? parentTotal : this.all;
   }
 
-  percent(value, of = this.all) { return of ? 100 * value / of : 0; }
+  percent(value, of = this.all) {
+    return of ? (100 * value) / of : 0;
+  }
 
   // Half the 95 % interval of a share, in percent, from the number of samples behind it.
   interval(value) {
@@ -156,7 +222,11 @@ class Model {
 
   amount(value, metric = this.metric) {
     if (this.metrics[metric].unit !== "ns") return Math.round(value).toLocaleString("en");
-    for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
+    for (const [unit, scale] of [
+      ["s", 1e9],
+      ["ms", 1e6],
+      ["µs", 1e3],
+    ])
       if (value >= scale) return (value / scale).toFixed(value >= 100 * scale ? 0 : value >= 10 * scale ? 1 : 2) + " " + unit;
     return Math.round(value) + " ns";
   }
@@ -167,7 +237,10 @@ class Model {
   children(node) {
     let rows = this.sorted.get(node);
     if (!rows) {
-      const { total, lists: { first, list } } = this;
+      const {
+        total,
+        lists: { first, list },
+      } = this;
       rows = Array.from(list.subarray(first[node], first[node + 1])).filter((c) => total[c] > 0);
       rows.sort((a, b) => total[b] - total[a] || a - b);
       this.sorted.set(node, rows);
@@ -179,7 +252,11 @@ class Model {
   // { next, tail, head } by node: next is 0 where a chain ends.
   chains() {
     if (!this.chainLists) {
-      const { n, parent } = this.tree, { total } = this, next = new Uint32Array(n), tail = new Uint32Array(n), head = new Uint32Array(n);
+      const { n, parent } = this.tree,
+        { total } = this,
+        next = new Uint32Array(n),
+        tail = new Uint32Array(n),
+        head = new Uint32Array(n);
       for (let i = n - 1; i > 0; i--) {
         tail[i] = next[i] ? tail[next[i]] : i;
         if (parent[i] && total[i] > 0 && total[i] === total[parent[i]]) next[parent[i]] = i;
@@ -190,7 +267,9 @@ class Model {
     return this.chainLists;
   }
 
-  tail(node) { return this.options.chains && node ? this.chains().tail[node] : node; }
+  tail(node) {
+    return this.options.chains && node ? this.chains().tail[node] : node;
+  }
 
   // What is zoomed in on is a row of its own.
   head(node) {
@@ -200,11 +279,14 @@ class Model {
   }
 
   // As children, with each chain as its last member.
-  shownChildren(node) { return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node); }
+  shownChildren(node) {
+    return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node);
+  }
 
   // Of a chain, its first and its last name, or if there are not too many all.
   shownLabel(node, most = 3) {
-    const names = [], head = this.head(node);
+    const names = [],
+      head = this.head(node);
     for (let at = node; names.push(this.nodeLabel(at)) <= most && at !== head;) at = this.tree.parent[at];
     return (names.length > most ? [...names.slice(0, most - 2), "…", this.nodeLabel(head)] : names).reverse().join(" › ");
   }
@@ -226,12 +308,15 @@ class Model {
     }
   }
 
-  isProcedure(frame) { return this.data.frame.kind[frame] === FUNCTION || this.data.frame.kind[frame] === INLINE; }
+  isProcedure(frame) {
+    return this.data.frame.kind[frame] === FUNCTION || this.data.frame.kind[frame] === INLINE;
+  }
 
   // The nearest function or inlined function at or above a node; 0 = none.
   procedure(node) {
     if (!this.procedures) {
-      const { parent, frame, n } = this.tree, near = this.procedures = new Uint32Array(n);
+      const { parent, frame, n } = this.tree,
+        near = (this.procedures = new Uint32Array(n));
       for (let i = 1; i < n; i++) near[i] = this.isProcedure(frame[i]) ? i : near[parent[i]];
     }
     return this.procedures[node];
@@ -261,7 +346,13 @@ class Model {
   // By frame: every function, inlined function and loop. What a loop spends is also its function's own.
   frameCosts(metric) {
     const { kind } = this.data.frame;
-    return this.group("frame", metric, () => Int32Array.from(kind, (k, f) => k >= FUNCTION && k <= LOOP ? f : -1), kind.length, this.ownOf(metric));
+    return this.group(
+      "frame",
+      metric,
+      () => Int32Array.from(kind, (k, f) => (k >= FUNCTION && k <= LOOP ? f : -1)),
+      kind.length,
+      this.ownOf(metric),
+    );
   }
 
   /* ---- search */
@@ -272,7 +363,8 @@ class Model {
     if (this.isInverse) query = query.slice(1);
     if (!query) this.matches = null;
     if (!query) return;
-    const slashed = /^\/(.*)\/(i?)$/.exec(query) || (query.startsWith("re:") && [0, query.slice(3), "i"]), plain = query.toLowerCase();
+    const slashed = /^\/(.*)\/(i?)$/.exec(query) || (query.startsWith("re:") && [0, query.slice(3), "i"]),
+      plain = query.toLowerCase();
     try {
       const regex = slashed ? new RegExp(slashed[1], slashed[2]) : null;
       this.test = regex ? (s) => regex.test(s) : (s) => s.toLowerCase().includes(plain);
@@ -280,15 +372,20 @@ class Model {
       this.badQuery = error.message; // what matched before it became wrong still does
       return;
     }
-    this.matches = Uint8Array.from(this.data.frame.kind, (_, f) => this.test(this.label(f)) ? 1 : 0);
+    this.matches = Uint8Array.from(this.data.frame.kind, (_, f) => (this.test(this.label(f)) ? 1 : 0));
   }
 
-  matched(node) { return this.isMatch(this.tree.frame[node]); }
-  isMatch(frame) { return Boolean(this.matches) && this.matches[frame] === 1; }
+  matched(node) {
+    return this.isMatch(this.tree.frame[node]);
+  }
+  isMatch(frame) {
+    return Boolean(this.matches) && this.matches[frame] === 1;
+  }
 
   // Nodes on whose path something matches.
   throughMatches() {
-    const { n, parent } = this.tree, through = new Uint8Array(n);
+    const { n, parent } = this.tree,
+      through = new Uint8Array(n);
     for (let i = 1; i < n; i++) through[i] = through[parent[i]] || this.matched(i) ? 1 : 0;
     return through;
   }
@@ -301,7 +398,9 @@ class Model {
 
   // Of each node, what of it has a match on its path, each sample once.
   matchedCosts() {
-    const { n, parent } = this.tree, costs = new Float64Array(n), { total } = this;
+    const { n, parent } = this.tree,
+      costs = new Float64Array(n),
+      { total } = this;
     for (let i = n - 1; i > 0; i--) {
       if (this.matched(i)) costs[i] = total[i];
       costs[parent[i]] += costs[i];
@@ -309,8 +408,14 @@ class Model {
     return costs;
   }
 
-  matchedTotal() { return this.matches ? this.matchedCosts()[0] : 0; }
+  matchedTotal() {
+    return this.matches ? this.matchedCosts()[0] : 0;
+  }
 }
 
-function sumOf(values) { return values.reduce((a, b) => a + b, 0); }
-function mostOf(values, least = 0) { return values.reduce((a, b) => Math.max(a, b), least); }
+function sumOf(values) {
+  return values.reduce((a, b) => a + b, 0);
+}
+function mostOf(values, least = 0) {
+  return values.reduce((a, b) => Math.max(a, b), least);
+}

@@ -5,14 +5,25 @@ const USUAL = {
   m: -1, // metric, -1 = the profile's own default
   t: "", // threads, as "0,3-5"; none = all
   b: "root", // what percentages are of
-  q: "", k: 0, // search; does it filter
-  n: 0, f: -1, z: 0, // chosen node, chosen frame, zoomed node
-  l: 1, i: 1, r: 1, j: 0, // loops, inlined calls, recursion; chains as one
-  hide: "", hidemod: "", // hidden frames and modules
+  q: "",
+  k: 0, // search; does it filter
+  n: 0,
+  f: -1,
+  z: 0, // chosen node, chosen frame, zoomed node
+  l: 1,
+  i: 1,
+  r: 1,
+  j: 0, // loops, inlined calls, recursion; chains as one
+  hide: "",
+  hidemod: "", // hidden frames and modules
   s: "", // column that tables are sorted by, "-" in front: the other way round
   x: "", // more columns: formulas, separated by ";"
-  c: "", o: "", e: "", // flame graph: upward, order, colour
-  g: "function", p: "plot", y: "", // flat level, plot of threads, interval of time
+  c: "",
+  o: "",
+  e: "", // flame graph: upward, order, colour
+  g: "function",
+  p: "plot",
+  y: "", // flat level, plot of threads, interval of time
   w: 50, // hot path: least share of the parent
   line: 0, // of the source, that was asked for
   d: "", // light or dark

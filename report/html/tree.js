@@ -3,7 +3,9 @@
 // A tree is { n, parent, frame, of, from }: `of` gives for each context of the profile its node here, `from` the other way
 // round the first context that became a node.
 
-const FUNCTION = 2, INLINE = 3, LOOP = 4;
+const FUNCTION = 2,
+  INLINE = 3,
+  LOOP = 4;
 
 function wholeTree(data) {
   const of = new Uint32Array(data.n);
@@ -14,12 +16,17 @@ function wholeTree(data) {
 // The tree without some frames, whose costs go to their callers, and if wanted without recursion, which goes back to the
 // first call. Nodes that then agree in parent, frame and place of call become one.
 function smallerTree(data, isHidden, recursion) {
-  const { n, frame: { kind } } = data, { call_line } = data.sites;
+  const {
+      n,
+      frame: { kind },
+    } = data,
+    { call_line } = data.sites;
   const tree = { n: 0, parent: new Int32Array(n), frame: new Uint32Array(n), of: new Uint32Array(n), from: new Uint32Array(n) };
-  const size = 2 ** Math.ceil(Math.log2(2 * n + 2)), slots = new Int32Array(size).fill(-1);
+  const size = 2 ** Math.ceil(Math.log2(2 * n + 2)),
+    slots = new Int32Array(size).fill(-1);
   const find = (up, frame, i) => {
-    let at = (Math.imul(up, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b) ^ Math.imul(call_line[i], 0xc2b2ae35)) >>> 7 & size - 1;
-    for (; slots[at] >= 0; at = at + 1 & size - 1) {
+    let at = ((Math.imul(up, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b) ^ Math.imul(call_line[i], 0xc2b2ae35)) >>> 7) & (size - 1);
+    for (; slots[at] >= 0; at = (at + 1) & (size - 1)) {
       const id = slots[at];
       if (tree.parent[id] === up && tree.frame[id] === frame && call_line[tree.from[id]] === call_line[i]) return id;
     }
@@ -31,10 +38,17 @@ function smallerTree(data, isHidden, recursion) {
     return node;
   };
   for (let i = 0; i < n; i++) {
-    const frame = data.node.frame[i], up = i ? tree.of[data.node.parent[i]] : 0;
-    if (i && isHidden[frame]) { tree.of[i] = up; continue; }
+    const frame = data.node.frame[i],
+      up = i ? tree.of[data.node.parent[i]] : 0;
+    if (i && isHidden[frame]) {
+      tree.of[i] = up;
+      continue;
+    }
     const first = !recursion && kind[frame] === FUNCTION ? sameAbove(up, frame) : 0;
-    if (first) { tree.of[i] = first; continue; }
+    if (first) {
+      tree.of[i] = first;
+      continue;
+    }
     let id = i ? find(up, frame, i) : -1;
     if (id < 0) {
       id = tree.n++;
@@ -50,7 +64,8 @@ function smallerTree(data, isHidden, recursion) {
 
 // Children of all nodes: those of node i are list[first[i]] to list[first[i + 1] - 1].
 function childLists({ n, parent }) {
-  const first = new Uint32Array(n + 2), list = new Uint32Array(Math.max(n - 1, 0));
+  const first = new Uint32Array(n + 2),
+    list = new Uint32Array(Math.max(n - 1, 0));
   for (let i = 1; i < n; i++) first[parent[i] + 2]++;
   for (let i = 1; i < n + 2; i++) first[i] += first[i - 1];
   for (let i = 1; i < n; i++) list[first[parent[i] + 1]++] = i;
@@ -60,8 +75,12 @@ function childLists({ n, parent }) {
 // Costs by group of frames; a group below itself adds nothing to its total. groupOf: frame -> group, -1 for none.
 // Gives { self, total, node } by group: node is the first of it in the tree, 0 where nothing has a cost.
 function groupCosts(tree, { first, list }, own, total, groupOf, n) {
-  const self = new Float64Array(n), sums = new Float64Array(n), node = new Uint32Array(n), active = new Uint32Array(n);
-  const next = first.slice(), path = [0];
+  const self = new Float64Array(n),
+    sums = new Float64Array(n),
+    node = new Uint32Array(n),
+    active = new Uint32Array(n);
+  const next = first.slice(),
+    path = [0];
   const enter = (at) => {
     const group = groupOf[tree.frame[at]];
     if (group < 0) return;
@@ -74,7 +93,10 @@ function groupCosts(tree, { first, list }, own, total, groupOf, n) {
     const at = path[path.length - 1];
     if (next[at] < first[at + 1]) {
       const child = list[next[at]++];
-      if (total[child] > 0) { enter(child); path.push(child); }
+      if (total[child] > 0) {
+        enter(child);
+        path.push(child);
+      }
       continue;
     }
     if (groupOf[tree.frame[at]] >= 0) active[groupOf[tree.frame[at]]]--;
@@ -96,7 +118,8 @@ function readSet(text, n) {
 
 // The other way round.
 function writeSet(numbers) {
-  const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b),
+    parts = [];
   for (let i = 0; i < sorted.length; i++) {
     const from = sorted[i];
     while (sorted[i + 1] === sorted[i] + 1) i++;

@@ -6,30 +6,64 @@ function callersView(model) {
   const { tree } = model;
   // A row is a frame with the nodes where it stands; each goes with the node below whose own cost it is.
   const grouped = (entries, key) => {
-    const groups = new Map(), { self } = model;
+    const groups = new Map(),
+      { self } = model;
     for (const [at, leaf] of entries) {
       const frame = tree.frame[at];
       let group = groups.get(frame);
-      if (!group) groups.set(frame, group = { frame, entries: [], total: 0, key: key + "/" + frame });
+      if (!group) groups.set(frame, (group = { frame, entries: [], total: 0, key: key + "/" + frame }));
       group.entries.push([at, leaf]);
       group.total += self[leaf];
     }
     return [...groups.values()].sort((a, b) => b.total - a.total);
   };
-  const callersOf = (row) => row.below ||= grouped(row.entries.map(([at, leaf]) => [model.procedure(tree.parent[at]), leaf]).filter(([at]) => at), row.key);
-  const leaves = [], { self } = model;
+  const callersOf = (row) =>
+    (row.below ||= grouped(
+      row.entries.map(([at, leaf]) => [model.procedure(tree.parent[at]), leaf]).filter(([at]) => at),
+      row.key,
+    ));
+  const leaves = [],
+    { self } = model;
   for (let i = 1; i < tree.n; i++) if (self[i]) leaves.push([model.procedure(i), i]);
   const all = grouped(leaves, "").slice(0, MOST_CALLED);
   const total = (row, metric) => {
     const costs = model.selfOf(metric);
     return metric === model.metric ? row.total : row.entries.reduce((sum, [, leaf]) => sum + costs[leaf], 0);
   };
-  const cost = { total, self: (row, metric) => row.key.lastIndexOf("/") ? 0 : total(row, metric), parent: () => 0 };
+  const cost = { total, self: (row, metric) => (row.key.lastIndexOf("/") ? 0 : total(row, metric)), parent: () => 0 };
   const [first, bar, , ...rest] = costColumns(model, cost);
-  const grid = new Grid({
-    roots: () => all, children: callersOf, key: (row) => row.key, name: (row) => model.label(row.frame), kind: (row) => model.kind(row.frame),
-    matched: (row) => model.isMatch(row.frame), chosen: (row) => choose(model, row.entries[0][0], row.frame),
-  }, [{ ...first, name: "cost", title: "own cost of the outermost function here, as far as it came by this way" }, bar, ...rest,
-    textColumn("written at", "12rem", (row) => model.lines(row.frame)), textColumn("module", "10rem", (row) => model.module(row.frame))], "callers, bottom-up");
-  return { element: [h("div", { class: "bar" }, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" }), columnsButton(model), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
+  const grid = new Grid(
+    {
+      roots: () => all,
+      children: callersOf,
+      key: (row) => row.key,
+      name: (row) => model.label(row.frame),
+      kind: (row) => model.kind(row.frame),
+      matched: (row) => model.isMatch(row.frame),
+      chosen: (row) => choose(model, row.entries[0][0], row.frame),
+    },
+    [
+      { ...first, name: "cost", title: "own cost of the outermost function here, as far as it came by this way" },
+      bar,
+      ...rest,
+      textColumn("written at", "12rem", (row) => model.lines(row.frame)),
+      textColumn("module", "10rem", (row) => model.module(row.frame)),
+    ],
+    "callers, bottom-up",
+  );
+  return {
+    element: [
+      h(
+        "div",
+        { class: "bar" },
+        "functions by their own cost; open one to see who calls it",
+        h("span", { class: "sep" }),
+        columnsButton(model),
+        csvButton(grid),
+        ...switches(),
+      ),
+      grid.element,
+    ],
+    focus: () => grid.focus(),
+  };
 }

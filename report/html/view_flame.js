@@ -1,6 +1,7 @@
 // flame: the tree as a picture. Width is cost, rows are depth; loops are hatched, inlined calls have a dashed edge.
 
-const FLAME_ROW = 18, MAP_HEIGHT = 16;
+const FLAME_ROW = 18,
+  MAP_HEIGHT = 16;
 const HIGHEST_PICTURE = 16000; // pixels of a file
 
 function hue(text) {
@@ -9,22 +10,28 @@ function hue(text) {
   return (x >>> 0) % 360;
 }
 
-function isDark() { return document.documentElement.dataset.theme === "dark"; }
+function isDark() {
+  return document.documentElement.dataset.theme === "dark";
+}
 
 function flameColour(model, node) {
-  const dark = isDark(), frame = model.tree.frame[node], kind = model.data.frame.kind[frame];
+  const dark = isDark(),
+    frame = model.tree.frame[node],
+    kind = model.data.frame.kind[frame];
   if (state.e === "heat") {
     const heat = Math.min(1, 3 * (model.all ? model.self[node] / model.all : 0));
     return dark ? `hsl(35 ${20 + 60 * heat}% ${24 + 26 * heat}%)` : `hsl(35 ${20 + 70 * heat}% ${90 - 34 * heat}%)`;
   }
   if (kind < FUNCTION || kind > LOOP) return dark ? "#3a414b" : "#d8dde3";
-  const key = model.data.frame.flags[frame] & 16 ? "[kernel]" : model.module(frame), own = hue(model.label(frame)); // the module's hue, a little apart from function to function
-  return `hsl(${hue(key) + own % 41 - 20} ${kind === LOOP ? 38 : 55}% ${(dark ? 34 : 76) + own % 13 - 6}%)`;
+  const key = model.data.frame.flags[frame] & 16 ? "[kernel]" : model.module(frame),
+    own = hue(model.label(frame)); // the module's hue, a little apart from function to function
+  return `hsl(${hue(key) + (own % 41) - 20} ${kind === LOOP ? 38 : 55}% ${(dark ? 34 : 76) + (own % 13) - 6}%)`;
 }
 
 // A canvas as wide as asked, sharp on every screen; gives its context with one unit a pixel.
 function sizeCanvas(canvas, width, height) {
-  const scale = devicePixelRatio || 1, g = canvas.getContext("2d");
+  const scale = devicePixelRatio || 1,
+    g = canvas.getContext("2d");
   canvas.width = width * scale;
   canvas.height = height * scale;
   canvas.style.width = width + "px";
@@ -40,20 +47,35 @@ class Flame {
     this.tall = h("div", { class: "tall" }, this.canvas);
     this.holder = h("div", { class: "canvas", onscroll: () => this.draw() }, this.tall);
     this.map = h("canvas", { role: "img", "aria-label": "where in the whole picture the matches are" });
-    this.mapHolder = h("div", { class: "matchmap", title: "the whole picture: where the matches are, and what is in sight; click to go there" }, this.map);
+    this.mapHolder = h(
+      "div",
+      { class: "matchmap", title: "the whole picture: where the matches are, and what is in sight; click to go there" },
+      this.map,
+    );
     this.upward = state.c === "flame";
     this.pointed = -1;
     this.hatch = this.makeHatch();
     this.canvas.addEventListener("mousemove", (event) => this.point(event));
-    this.canvas.addEventListener("mouseleave", () => { this.pointed = -1; tip(""); this.draw(); });
-    this.canvas.addEventListener("click", (event) => { const box = this.under(event); if (box && box.node >= 0) { choose(model, box.node); zoom(box.node); } });
+    this.canvas.addEventListener("mouseleave", () => {
+      this.pointed = -1;
+      tip("");
+      this.draw();
+    });
+    this.canvas.addEventListener("click", (event) => {
+      const box = this.under(event);
+      if (box && box.node >= 0) {
+        choose(model, box.node);
+        zoom(box.node);
+      }
+    });
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.map.addEventListener("click", (event) => this.goToMatch(event));
     new ResizeObserver(() => this.draw()).observe(this.holder);
   }
 
   makeHatch() {
-    const tile = h("canvas", { width: 8, height: 8 }), t = tile.getContext("2d");
+    const tile = h("canvas", { width: 8, height: 8 }),
+      t = tile.getContext("2d");
     t.strokeStyle = "#0003";
     t.beginPath();
     t.moveTo(0, 8);
@@ -69,7 +91,9 @@ class Flame {
     this.width = width;
     this.least = this.holder.clientHeight;
     this.height = Math.max(rows.length * FLAME_ROW + 8, this.least - 4);
-    this.boxes = rows.flatMap((row, depth) => row.map((box) => ({ ...box, y: this.upward ? this.height - (depth + 1) * FLAME_ROW : depth * FLAME_ROW + 2 })));
+    this.boxes = rows.flatMap((row, depth) =>
+      row.map((box) => ({ ...box, y: this.upward ? this.height - (depth + 1) * FLAME_ROW : depth * FLAME_ROW + 2 })),
+    );
     this.tall.style.height = this.height + "px";
   }
 
@@ -82,7 +106,7 @@ class Flame {
   }
 
   paint(canvas, from, height) {
-    const g = this.g = sizeCanvas(canvas, this.width, height);
+    const g = (this.g = sizeCanvas(canvas, this.width, height));
     g.font = "12px ui-monospace, DejaVu Sans Mono, Menlo, monospace";
     g.translate(0, -from);
     for (const box of this.boxes) if (box.y + FLAME_ROW >= from && box.y <= from + height) this.drawBox(box);
@@ -97,7 +121,8 @@ class Flame {
   }
 
   showChosen() {
-    const box = state.n ? this.boxes.find((b) => b.node === this.model.tail(state.n)) : null, { scrollTop } = this.holder;
+    const box = state.n ? this.boxes.find((b) => b.node === this.model.tail(state.n)) : null,
+      { scrollTop } = this.holder;
     if (box && (box.y < scrollTop || box.y + FLAME_ROW > scrollTop + this.least)) this.holder.scrollTop = box.y - this.least / 2;
   }
 
@@ -109,38 +134,45 @@ class Flame {
   }
 
   drawBox(box) {
-    const { g, model } = this, kind = box.node < 0 ? 0 : model.data.frame.kind[model.tree.frame[box.node]], height = FLAME_ROW - 1, isChosen = box.node === state.n && box.node >= 0;
-    g.globalAlpha = box.faded ? .55 : model.matches && (box.node < 0 || !model.matched(box.node)) ? .35 : 1;
+    const { g, model } = this,
+      kind = box.node < 0 ? 0 : model.data.frame.kind[model.tree.frame[box.node]],
+      height = FLAME_ROW - 1,
+      isChosen = box.node === state.n && box.node >= 0;
+    g.globalAlpha = box.faded ? 0.55 : model.matches && (box.node < 0 || !model.matched(box.node)) ? 0.35 : 1;
     g.fillStyle = box.node < 0 ? (isDark() ? "#4a515b" : "#c3c9d1") : flameColour(model, box.node);
-    g.fillRect(box.x, box.y, Math.max(box.w - .7, .4), height);
+    g.fillRect(box.x, box.y, Math.max(box.w - 0.7, 0.4), height);
     if (kind === LOOP && box.w > 4) {
       g.fillStyle = this.hatch;
-      g.fillRect(box.x, box.y, box.w - .7, height);
+      g.fillRect(box.x, box.y, box.w - 0.7, height);
     }
     if (box.w > 6 && (kind === INLINE || isChosen || (box.node >= 0 && box.node === this.pointed))) {
       g.setLineDash(kind === INLINE && !isChosen && box.node !== this.pointed ? [3, 2] : []);
       g.strokeStyle = isChosen ? "#0b62c4" : isDark() ? "#fff9" : "#0008";
       g.lineWidth = isChosen ? 2 : 1;
-      g.strokeRect(box.x + .5, box.y + .5, box.w - 1.7, height - 1);
+      g.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 1.7, height - 1);
     }
     if (box.w <= 34) return;
-    const room = Math.floor((box.w - 8) / 7.25), label = box.node < 0 ? "…" : box.faded ? model.nodeLabel(box.node) : model.shownLabel(box.node);
-    g.globalAlpha = box.faded ? .7 : 1;
+    const room = Math.floor((box.w - 8) / 7.25),
+      label = box.node < 0 ? "…" : box.faded ? model.nodeLabel(box.node) : model.shownLabel(box.node);
+    g.globalAlpha = box.faded ? 0.7 : 1;
     g.fillStyle = isDark() ? "#f2f4f7" : "#14181d";
     g.fillText(label.length > room ? label.slice(0, Math.max(room - 1, 1)) + "…" : label, box.x + 4, box.y + 12.5);
   }
 
   // A strip of the whole picture: matches, and a frame around what is in sight. Only where there is something to find.
   drawMap(width) {
-    const { model } = this, isNeeded = Boolean(model.matches) || state.z > 0;
+    const { model } = this,
+      isNeeded = Boolean(model.matches) || state.z > 0;
     this.mapHolder.hidden = !isNeeded;
     if (!isNeeded) return;
     if (this.mapWidth !== width) this.stretches = matchStretches(model, width);
     this.mapWidth = width;
-    const g = sizeCanvas(this.map, width, MAP_HEIGHT), style = getComputedStyle(document.documentElement), { x, w } = flameExtent(model, state.z);
+    const g = sizeCanvas(this.map, width, MAP_HEIGHT),
+      style = getComputedStyle(document.documentElement),
+      { x, w } = flameExtent(model, state.z);
     g.fillStyle = style.getPropertyValue("--found");
     for (const stretch of this.stretches) {
-      g.globalAlpha = .35 + .65 * stretch.share;
+      g.globalAlpha = 0.35 + 0.65 * stretch.share;
       g.fillRect(stretch.x * width, 3, Math.max(stretch.w * width, 1.5), MAP_HEIGHT - 6);
     }
     g.globalAlpha = 1;
@@ -151,33 +183,55 @@ class Flame {
 
   goToMatch(event) {
     const at = (event.clientX - this.map.getBoundingClientRect().left) / this.map.clientWidth;
-    const distance = (s) => Math.max(s.x - at, at - s.x - s.w, 0), near = this.stretches.reduce((a, b) => a && distance(a) <= distance(b) ? a : b, null);
+    const distance = (s) => Math.max(s.x - at, at - s.x - s.w, 0),
+      near = this.stretches.reduce((a, b) => (a && distance(a) <= distance(b) ? a : b), null);
     if (!near) return;
     choose(this.model, near.node);
     zoom(near.node);
   }
 
   under(event) {
-    const r = this.canvas.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top + this.holder.scrollTop;
+    const r = this.canvas.getBoundingClientRect(),
+      x = event.clientX - r.left,
+      y = event.clientY - r.top + this.holder.scrollTop;
     return this.boxes.find((b) => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + FLAME_ROW);
   }
 
   point(event) {
-    const { model } = this, box = this.under(event), now = box ? box.node : -1;
-    if (now !== this.pointed) { this.pointed = now; this.draw(); }
+    const { model } = this,
+      box = this.under(event),
+      now = box ? box.node : -1;
+    if (now !== this.pointed) {
+      this.pointed = now;
+      this.draw();
+    }
     if (box && now < 0) tip(`${box.count} more, each too small to draw\n${pct(model.percent(box.cost))} together`, event);
-    else if (box) tip(`${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}`, event);
+    else if (box)
+      tip(
+        `${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}`,
+        event,
+      );
     else tip("");
     if (now >= 0) status(model, now);
   }
 
   key(event) {
-    const { model, upward } = this, here = model.tail(state.n || state.z), kids = flameOrder(model, model.shownChildren(here));
-    const up = here === state.z ? here : model.tree.parent[model.head(here)], peers = here === state.z ? [here] : flameOrder(model, model.shownChildren(up)), at = peers.indexOf(here);
-    const to = { ArrowUp: upward ? kids[0] : up, ArrowDown: upward ? up : kids[0], ArrowLeft: peers[at - 1], ArrowRight: peers[at + 1] }[event.key];
+    const { model, upward } = this,
+      here = model.tail(state.n || state.z),
+      kids = flameOrder(model, model.shownChildren(here));
+    const up = here === state.z ? here : model.tree.parent[model.head(here)],
+      peers = here === state.z ? [here] : flameOrder(model, model.shownChildren(up)),
+      at = peers.indexOf(here);
+    const to = { ArrowUp: upward ? kids[0] : up, ArrowDown: upward ? up : kids[0], ArrowLeft: peers[at - 1], ArrowRight: peers[at + 1] }[
+      event.key
+    ];
     if (event.key === "Enter") zoom(here);
     else if (to === undefined) return;
-    else { choose(model, to); this.showChosen(); this.draw(); }
+    else {
+      choose(model, to);
+      this.showChosen();
+      this.draw();
+    }
     event.preventDefault();
   }
 
@@ -185,40 +239,67 @@ class Flame {
   svg() {
     const escape = (text) => text.replace(/[<>&"]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd]/g, "�");
     const { model, width, height } = this;
-    const boxes = this.boxes.filter((b) => b.node >= 0).map((b) => {
-      const label = escape(model.shownLabel(b.node)), room = Math.floor((b.w - 8) / 7.25), short = escape(model.shownLabel(b.node).slice(0, Math.max(room, 0)));
-      return `<g><title>${label} (${escape(model.amount(model.total[b.node]))}, ${pct(model.percent(model.total[b.node]))})</title><rect x="${b.x.toFixed(1)}" y="${b.y}" width="${Math.max(b.w - .7, .4).toFixed(1)}" height="${FLAME_ROW - 1}" fill="${flameColour(model, b.node)}"/>${room > 2 ? `<text x="${(b.x + 4).toFixed(1)}" y="${b.y + 12.5}">${short}</text>` : ""}</g>\n`;
-    });
+    const boxes = this.boxes
+      .filter((b) => b.node >= 0)
+      .map((b) => {
+        const label = escape(model.shownLabel(b.node)),
+          room = Math.floor((b.w - 8) / 7.25),
+          short = escape(model.shownLabel(b.node).slice(0, Math.max(room, 0)));
+        return `<g><title>${label} (${escape(model.amount(model.total[b.node]))}, ${pct(model.percent(model.total[b.node]))})</title><rect x="${b.x.toFixed(1)}" y="${b.y}" width="${Math.max(b.w - 0.7, 0.4).toFixed(1)}" height="${FLAME_ROW - 1}" fill="${flameColour(model, b.node)}"/>${room > 2 ? `<text x="${(b.x + 4).toFixed(1)}" y="${b.y + 12.5}">${short}</text>` : ""}</g>\n`;
+      });
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="12" fill="${isDark() ? "#f2f4f7" : "#14181d"}"><rect width="100%" height="100%" fill="${isDark() ? "#14181d" : "#fff"}"/>\n${boxes.join("")}</svg>\n`;
   }
 }
 
 function flameView(model) {
   const flame = new Flame(model);
-  const toggle = (name, value, label, title) => h("button", { "aria-pressed": String(state[name] === value), title, onclick: () => setState({ [name]: state[name] === value ? "" : value }) }, label);
+  const toggle = (name, value, label, title) =>
+    h(
+      "button",
+      { "aria-pressed": String(state[name] === value), title, onclick: () => setState({ [name]: state[name] === value ? "" : value }) },
+      label,
+    );
   const file = (label, title, go) => h("button", { title, onclick: go }, label);
   const hot = () => {
     const path = model.hotPath(state.z);
-    if (path.length) { choose(model, path[path.length - 1]); flame.showChosen(); flame.draw(); }
+    if (path.length) {
+      choose(model, path[path.length - 1]);
+      flame.showChosen();
+      flame.draw();
+    }
   };
-  const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }),
-    toggle("c", "flame", "upward", "callees above their callers"), toggle("o", "name", "by name", "children in order of their names, not of their cost"), toggle("e", "heat", "heat", "colour by own cost, not by module"), ...switches(),
+  const bar = h(
+    "div",
+    { class: "bar" },
+    crumbs(model),
+    h("span", { class: "sep" }),
+    toggle("c", "flame", "upward", "callees above their callers"),
+    toggle("o", "name", "by name", "children in order of their names, not of their cost"),
+    toggle("e", "heat", "heat", "colour by own cost, not by module"),
+    ...switches(),
     file("PNG", "this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
     file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
-    file("folded", "paths with their own costs, a line each, as a file", () => save("cpprof.folded", "text/plain", folded(model))));
+    file("folded", "paths with their own costs, a line each, as a file", () => save("cpprof.folded", "text/plain", folded(model))),
+  );
   return { element: [bar, flame.mapHolder, flame.holder], focus: () => flame.canvas.focus(), hot };
 }
 
 // One path a line with what is spent right there; names may hold what the format cannot.
 function folded(model) {
-  const name = (node) => model.nodeLabel(node).replaceAll(";", ":").replace(/[\r\n]/g, " "), lines = [];
-  for (let i = 1; i < model.tree.n; i++) if (model.self[i] > 0) lines.push(model.path(i).map(name).join(";") + " " + Math.round(model.self[i]) + "\n");
+  const name = (node) =>
+      model
+        .nodeLabel(node)
+        .replaceAll(";", ":")
+        .replace(/[\r\n]/g, " "),
+    lines = [];
+  for (let i = 1; i < model.tree.n; i++)
+    if (model.self[i] > 0) lines.push(model.path(i).map(name).join(";") + " " + Math.round(model.self[i]) + "\n");
   return lines.join("");
 }
 
 function tip(text, event) {
   let box = $("tip");
-  if (!box) document.body.append(box = h("div", { id: "tip" }));
+  if (!box) document.body.append((box = h("div", { id: "tip" })));
   box.style.display = text ? "block" : "none";
   if (!text) return;
   box.textContent = text;

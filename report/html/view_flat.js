@@ -5,25 +5,49 @@ const LEVELS = ["module", "file", "function", "loop", "line"];
 // What one line of source costs by itself; it calls nothing, so that its total is the same.
 class LineRow {
   constructor(model, file, line, node) {
-    Object.assign(this, { model, key: lineKey(file, line), file, line, node, frame: -1, kind: "line", costs: new Float64Array(model.metrics.length) });
+    Object.assign(this, {
+      model,
+      key: lineKey(file, line),
+      file,
+      line,
+      node,
+      frame: -1,
+      kind: "line",
+      costs: new Float64Array(model.metrics.length),
+    });
   }
 
-  get self() { return this.costs[this.model.metric]; }
-  get total() { return this.self; }
-  get name() { return `${this.model.fileName(this.file)}:${this.line}`; }
-  get place() { const at = this.model.procedure(this.node); return at ? this.model.nodeLabel(at) : ""; }
-  get path() { return this.model.text(this.file); }
+  get self() {
+    return this.costs[this.model.metric];
+  }
+  get total() {
+    return this.self;
+  }
+  get name() {
+    return `${this.model.fileName(this.file)}:${this.line}`;
+  }
+  get place() {
+    const at = this.model.procedure(this.node);
+    return at ? this.model.nodeLabel(at) : "";
+  }
+  get path() {
+    return this.model.text(this.file);
+  }
 }
 
-function lineKey(file, line) { return file * 4294967296 + line; }
+function lineKey(file, line) {
+  return file * 4294967296 + line;
+}
 
 function lineRows(model) {
-  const { node, file, line, metric, value } = model.data.point, { of } = model.tree, rows = new Map();
+  const { node, file, line, metric, value } = model.data.point,
+    { of } = model.tree,
+    rows = new Map();
   for (let i = 0; i < node.length; i++) {
     if (!line[i] || !model.counts(i)) continue;
     const key = lineKey(file[i], line[i]);
     let row = rows.get(key);
-    if (!row) rows.set(key, row = new LineRow(model, file[i], line[i], of[node[i]]));
+    if (!row) rows.set(key, (row = new LineRow(model, file[i], line[i], of[node[i]])));
     row.costs[metric[i]] += value[i];
   }
   return [...rows.values()];
@@ -31,20 +55,31 @@ function lineRows(model) {
 
 // Which group of a level a frame belongs to, and how many groups there may be.
 function levelGroups(model, level) {
-  const { kind, file, module } = model.data.frame, modules = model.data.meta.modules.length;
-  if (level === "module") return [() => Int32Array.from(module, (m, f) => kind[f] === 0 ? -1 : m < modules ? m : modules), modules + 1];
+  const { kind, file, module } = model.data.frame,
+    modules = model.data.meta.modules.length;
+  if (level === "module") return [() => Int32Array.from(module, (m, f) => (kind[f] === 0 ? -1 : m < modules ? m : modules)), modules + 1];
   return [() => Int32Array.from(file, (id) => id || -1), model.strings.length];
 }
 
 function flatRows(model, level) {
   if (level === "line") return lineRows(model);
-  const { kind, name } = model.data.frame, rows = [], isFrame = level === "function" || level === "loop";
+  const { kind, name } = model.data.frame,
+    rows = [],
+    isFrame = level === "function" || level === "loop";
   const costs = isFrame ? model.frameCosts(model.metric) : model.group(level, model.metric, ...levelGroups(model, level));
   for (let g = 0; g < costs.total.length; g++) {
     if (!costs.total[g] || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
     const named = level === "module" ? model.data.meta.modules[g] || "unknown" : level === "file" ? model.text(g) : null;
-    rows.push({ key: g, self: costs.self[g], total: costs.total[g], node: costs.node[g], frame: isFrame ? g : -1, name: named === null ? model.label(g) : named,
-      kind: isFrame ? model.kind(g) : "special", place: level === "loop" ? model.text(name[g]) : isFrame ? model.lines(g) : "" });
+    rows.push({
+      key: g,
+      self: costs.self[g],
+      total: costs.total[g],
+      node: costs.node[g],
+      frame: isFrame ? g : -1,
+      name: named === null ? model.label(g) : named,
+      kind: isFrame ? model.kind(g) : "special",
+      place: level === "loop" ? model.text(name[g]) : isFrame ? model.lines(g) : "",
+    });
   }
   return rows;
 }
@@ -61,15 +96,45 @@ function flatCost(model, level) {
 }
 
 function flatView(model) {
-  const level = LEVELS.includes(state.g) ? state.g : "function", by = level === "loop" ? "total" : "self", rows = flatRows(model, level).filter((r) => r.total > 0);
+  const level = LEVELS.includes(state.g) ? state.g : "function",
+    by = level === "loop" ? "total" : "self",
+    rows = flatRows(model, level).filter((r) => r.total > 0);
   rows.sort((a, b) => b[by] - a[by] || b.total - a.total);
-  const grid = new Grid({
-    roots: () => rows, children: () => [], key: (row) => row.key, name: (row) => row.name, kind: (row) => row.kind,
-    matched: (row) => isMarked(model, row.frame, row.name), chosen: (row) => choose(model, row.node, row.frame),
-  }, [...costColumns(model, flatCost(model, level)), textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
-    level === "line" ? textColumn("file", "9rem", (row) => row.path) : textColumn("module", "9rem", (row) => row.frame >= 0 ? model.module(row.frame) : "")], "costs by " + level);
+  const grid = new Grid(
+    {
+      roots: () => rows,
+      children: () => [],
+      key: (row) => row.key,
+      name: (row) => row.name,
+      kind: (row) => row.kind,
+      matched: (row) => isMarked(model, row.frame, row.name),
+      chosen: (row) => choose(model, row.node, row.frame),
+    },
+    [
+      ...costColumns(model, flatCost(model, level)),
+      textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
+      level === "line"
+        ? textColumn("file", "9rem", (row) => row.path)
+        : textColumn("module", "9rem", (row) => (row.frame >= 0 ? model.module(row.frame) : "")),
+    ],
+    "costs by " + level,
+  );
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
-  return { element: [h("div", { class: "bar" }, h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"), h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
-    ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)),
-    h("span", { class: "sep" }), columnsButton(model), csvButton(grid), ...switches()), grid.element], focus: () => grid.focus() };
+  return {
+    element: [
+      h(
+        "div",
+        { class: "bar" },
+        h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"),
+        h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
+        ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)),
+        h("span", { class: "sep" }),
+        columnsButton(model),
+        csvButton(grid),
+        ...switches(),
+      ),
+      grid.element,
+    ],
+    focus: () => grid.focus(),
+  };
 }

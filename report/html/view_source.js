@@ -10,24 +10,37 @@ function sourceMetrics(model) {
   return [model.metric, ...model.metrics.keys()].filter((m, i, all) => all.indexOf(m) === i && (i === 0 || m > 0));
 }
 
-function heatOf(model, costs) { return Math.min(100, 3 * model.percent(costs ? costs[model.metric] : 0)); }
+function heatOf(model, costs) {
+  return Math.min(100, 3 * model.percent(costs ? costs[model.metric] : 0));
+}
 
 // Own costs by line, what is called and what was inlined by line of the call; of some copies of a function.
 function siteCosts(model, nodes) {
-  const { point } = model.data, { tree } = model, { kind } = model.data.frame, own = new Map(), calls = new Map(), inlined = new Map(), n = model.metrics.length;
+  const { point } = model.data,
+    { tree } = model,
+    { kind } = model.data.frame,
+    own = new Map(),
+    calls = new Map(),
+    inlined = new Map(),
+    n = model.metrics.length;
   const add = (map, key, metric, value) => {
     let costs = map.get(key);
-    if (!costs) map.set(key, costs = new Float64Array(n));
+    if (!costs) map.set(key, (costs = new Float64Array(n)));
     costs[metric] += value;
   };
   for (let i = 0; i < point.node.length; i++)
-    if (nodes.has(model.procedure(tree.of[point.node[i]])) && model.counts(i)) add(own, point.file[i] + ":" + point.line[i], point.metric[i], point.value[i]);
+    if (nodes.has(model.procedure(tree.of[point.node[i]])) && model.counts(i))
+      add(own, point.file[i] + ":" + point.line[i], point.metric[i], point.value[i]);
   for (let i = 1; i < tree.n; i++) {
     if (model.procedure(i) !== i || !nodes.has(model.procedure(tree.parent[i]))) continue;
     const key = model.callFile(i) + ":" + model.callLine(i);
-    if (kind[tree.frame[i]] === FUNCTION) { for (let m = 0; m < n; m++) add(calls, key, m, model.totalOf(m)[i]); continue; }
+    if (kind[tree.frame[i]] === FUNCTION) {
+      for (let m = 0; m < n; m++) add(calls, key, m, model.totalOf(m)[i]);
+      continue;
+    }
     if (!inlined.has(key)) inlined.set(key, new Map());
-    const at = inlined.get(key), group = at.get(tree.frame[i]) || { nodes: new Set(), total: 0 };
+    const at = inlined.get(key),
+      group = at.get(tree.frame[i]) || { nodes: new Set(), total: 0 };
     group.nodes.add(i);
     group.total += model.total[i];
     at.set(tree.frame[i], group);
@@ -36,7 +49,8 @@ function siteCosts(model, nodes) {
 }
 
 function loopsOf(model, nodes) {
-  const loops = new Set(), { kind, line } = model.data.frame;
+  const loops = new Set(),
+    { kind, line } = model.data.frame;
   for (let i = 1; i < model.tree.n; i++) {
     const f = model.tree.frame[i];
     if (kind[f] === LOOP && line[f] && nodes.has(model.procedure(i))) loops.add(f);
@@ -46,30 +60,60 @@ function loopsOf(model, nodes) {
 
 function gutter(model, loops, at) {
   const { line, end_line } = model.data.frame;
-  return loops.filter((f) => at >= line[f] && at <= end_line[f]).map((f) => at === line[f] ? "┌" : at === end_line[f] ? "└" : "│").join("");
+  return loops
+    .filter((f) => at >= line[f] && at <= end_line[f])
+    .map((f) => (at === line[f] ? "┌" : at === end_line[f] ? "└" : "│"))
+    .join("");
 }
 
 function shareCells(model, costs) {
-  return sourceMetrics(model).map((m) => h("td", { class: "num" }, costs && costs[m] ? pct(100 * costs[m] / (model.totalOf(m)[0] || 1)) : ""));
+  return sourceMetrics(model).map((m) =>
+    h("td", { class: "num" }, costs && costs[m] ? pct((100 * costs[m]) / (model.totalOf(m)[0] || 1)) : ""),
+  );
 }
 
 // What was inlined at a line: a row that unfolds.
 function foldRows(model, frame, group, { key, marks, depth }) {
-  const id = depth + "/" + key + "/" + frame, open = unfolded.has(id), indent = { paddingLeft: 10 + depth * 24 + "px" };
-  const toggle = () => { open ? unfolded.delete(id) : unfolded.add(id); setState({ v: "source" }); };
-  const row = h("tr", { class: "fold" }, h("td", { colspan: sourceMetrics(model).length + 1 }), h("td", { class: "num" }, pct(model.percent(group.total))), h("td"), h("td", { class: "gutter" }, marks),
-    h("td", { style: indent }, h("button", { class: "link", "aria-expanded": String(open), onclick: toggle }, `${open ? "▾" : "▸"} ↪ inlined ${model.label(frame)}`)));
+  const id = depth + "/" + key + "/" + frame,
+    open = unfolded.has(id),
+    indent = { paddingLeft: 10 + depth * 24 + "px" };
+  const toggle = () => {
+    open ? unfolded.delete(id) : unfolded.add(id);
+    setState({ v: "source" });
+  };
+  const row = h(
+    "tr",
+    { class: "fold" },
+    h("td", { colspan: sourceMetrics(model).length + 1 }),
+    h("td", { class: "num" }, pct(model.percent(group.total))),
+    h("td"),
+    h("td", { class: "gutter" }, marks),
+    h(
+      "td",
+      { style: indent },
+      h("button", { class: "link", "aria-expanded": String(open), onclick: toggle }, `${open ? "▾" : "▸"} ↪ inlined ${model.label(frame)}`),
+    ),
+  );
   return open ? [row, ...functionRows(model, frame, group.nodes, depth + 1)] : [row];
 }
 
 // One line of source, and below it what was inlined there.
 function sourceRows(model, site, place) {
-  const { line, text, key, marks, depth } = place, own = site.own.get(key), calls = site.calls.get(key), heat = heatOf(model, own);
-  const row = h("tr", { class: (heat > .3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } }, ...shareCells(model, own),
+  const { line, text, key, marks, depth } = place,
+    own = site.own.get(key),
+    calls = site.calls.get(key),
+    heat = heatOf(model, own);
+  const row = h(
+    "tr",
+    { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
+    ...shareCells(model, own),
     h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric])) : ""),
     h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
-    h("td", { class: "num" }, String(line)), h("td", { class: "gutter" }, marks), h("td", { style: { paddingLeft: 10 + depth * 24 + "px" } }, text.replaceAll("\t", "        ")));
-  const inlined = [...site.inlined.get(key) || []].filter(([, group]) => group.total).sort((a, b) => b[1].total - a[1].total);
+    h("td", { class: "num" }, String(line)),
+    h("td", { class: "gutter" }, marks),
+    h("td", { style: { paddingLeft: 10 + depth * 24 + "px" } }, text.replaceAll("\t", "        ")),
+  );
+  const inlined = [...(site.inlined.get(key) || [])].filter(([, group]) => group.total).sort((a, b) => b[1].total - a[1].total);
   return [row, ...inlined.flatMap(([frame, group]) => foldRows(model, frame, group, place))];
 }
 
@@ -83,53 +127,113 @@ function shownLines(first, last, costly) {
 }
 
 function functionRows(model, frame, nodes, depth) {
-  const f = model.data.frame, file = f.file[frame], site = siteCosts(model, nodes), loops = loopsOf(model, nodes), rows = [], carries = model.data.carries("source-" + file);
-  const keys = [...new Set([...site.own.keys(), ...site.calls.keys(), ...site.inlined.keys()])].map((k) => k.split(":").map(Number)).filter(([, line]) => line);
+  const f = model.data.frame,
+    file = f.file[frame],
+    site = siteCosts(model, nodes),
+    loops = loopsOf(model, nodes),
+    rows = [],
+    carries = model.data.carries("source-" + file);
+  const keys = [...new Set([...site.own.keys(), ...site.calls.keys(), ...site.inlined.keys()])]
+    .map((k) => k.split(":").map(Number))
+    .filter(([, line]) => line);
   const here = new Set(keys.filter(([at]) => at === file).map(([, line]) => line));
   let before = 0;
   for (const line of carries ? shownLines(f.line[frame], Math.max(f.end_line[frame], f.line[frame]), here) : []) {
     const text = model.sourceLine(file, line);
     if (text === undefined && !here.has(line)) continue;
-    if (before && line > before + 1) rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceMetrics(model).length + 4 }), h("td", {}, "⋯")));
+    if (before && line > before + 1)
+      rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceMetrics(model).length + 4 }), h("td", {}, "⋯")));
     rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(model, loops, line), depth }));
     before = line;
   }
   for (const [at, line] of keys.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
-    if (!carries || at !== file) rows.push(...sourceRows(model, site, { line, text: at === file ? "" : model.fileName(at), key: at + ":" + line, marks: at === file ? gutter(model, loops, line) : "", depth }));
+    if (!carries || at !== file)
+      rows.push(
+        ...sourceRows(model, site, {
+          line,
+          text: at === file ? "" : model.fileName(at),
+          key: at + ":" + line,
+          marks: at === file ? gutter(model, loops, line) : "",
+          depth,
+        }),
+      );
   return rows;
 }
 
 function sourceHead(model, ...rest) {
-  const metrics = sourceMetrics(model), name = (m) => metrics.length > 1 ? model.metrics[m].name : "self";
-  return h("thead", {}, h("tr", {}, ...metrics.map((m) => h("th", { class: "num", title: "self cost" }, name(m))), ...rest.map((text) => text ? h("th", { class: text.length < 8 ? "num" : "" }, text) : h("td"))));
+  const metrics = sourceMetrics(model),
+    name = (m) => (metrics.length > 1 ? model.metrics[m].name : "self");
+  return h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      ...metrics.map((m) => h("th", { class: "num", title: "self cost" }, name(m))),
+      ...rest.map((text) => (text ? h("th", { class: text.length < 8 ? "num" : "" }, text) : h("td"))),
+    ),
+  );
 }
 
 // Long functions start where nothing happens; what was asked for comes first.
 function showHottest(element) {
   const heat = (row) => Number(row.style.getPropertyValue("--heat"));
-  const rows = element ? [...element.querySelectorAll("tr.hot")] : [], row = element && element.querySelector("tr.here") || (rows.length ? rows.reduce((a, b) => heat(b) > heat(a) ? b : a) : null);
+  const rows = element ? [...element.querySelectorAll("tr.hot")] : [],
+    row = (element && element.querySelector("tr.here")) || (rows.length ? rows.reduce((a, b) => (heat(b) > heat(a) ? b : a)) : null);
   if (row) element.scrollTop += row.getBoundingClientRect().top - element.getBoundingClientRect().top - element.clientHeight / 2;
 }
 
 // What to know before reading: no text, no debug information.
 function sourceNote(model, frame, path) {
   if (!path) return "There is no debug information for this function: no lines are known.";
-  if (!model.data.carries("source-" + model.data.frame.file[frame])) return "The text of this file was not found; make the report with --source-dir DIR or --source-map OLD=NEW to see it.";
+  if (!model.data.carries("source-" + model.data.frame.file[frame]))
+    return "The text of this file was not found; make the report with --source-dir DIR or --source-map OLD=NEW to see it.";
   return "";
 }
 
 function sourceView(model) {
-  const frame = model.chosenFunction(), nodes = new Set(), region = (label, content) => h("div", { class: "code", tabindex: 0, role: "region", "aria-label": label }, content);
-  if (frame < 0) return { element: [h("p", { class: "empty" }, "Choose a function in another view first: its lines and instructions are shown here.")] };
+  const frame = model.chosenFunction(),
+    nodes = new Set(),
+    region = (label, content) => h("div", { class: "code", tabindex: 0, role: "region", "aria-label": label }, content);
+  if (frame < 0)
+    return { element: [h("p", { class: "empty" }, "Choose a function in another view first: its lines and instructions are shown here.")] };
   for (let i = 1; i < model.tree.n; i++) if (model.tree.frame[i] === frame) nodes.add(i);
-  if (!nodes.size) return { element: [h("p", { class: "empty" }, `${model.label(frame)} is not shown: it is hidden, or inlined calls are switched off.`)] };
-  const path = model.text(model.data.frame.file[frame]), note = sourceNote(model, frame, path), { self, total } = model.frameCosts(model.metric);
-  const rows = functionRows(model, frame, nodes, 0), source = rows.length ? region("source", h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...rows))) : null;
-  const table = codeTable(model, frame, nodes), insns = table ? region("instructions", table) : null;
-  const bar = h("div", { class: "bar" }, h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)), h("span", {}, `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
-    h("span", { class: "place" }, `${path}${path ? ":" + model.data.frame.line[frame] : ""}`), h("span", { class: "sep" }), model.module(frame));
-  return { element: [bar, note ? h("div", { class: "bar wrap" }, note) : null, insns && source ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source || insns],
-    shown: () => { showHottest(source); showHottest(insns); }, focus: () => { if (source || insns) (source || insns).focus(); } };
+  if (!nodes.size)
+    return {
+      element: [h("p", { class: "empty" }, `${model.label(frame)} is not shown: it is hidden, or inlined calls are switched off.`)],
+    };
+  const path = model.text(model.data.frame.file[frame]),
+    note = sourceNote(model, frame, path),
+    { self, total } = model.frameCosts(model.metric);
+  const rows = functionRows(model, frame, nodes, 0),
+    source = rows.length
+      ? region("source", h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...rows)))
+      : null;
+  const table = codeTable(model, frame, nodes),
+    insns = table ? region("instructions", table) : null;
+  const bar = h(
+    "div",
+    { class: "bar" },
+    h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)),
+    h("span", {}, `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
+    h("span", { class: "place" }, `${path}${path ? ":" + model.data.frame.line[frame] : ""}`),
+    h("span", { class: "sep" }),
+    model.module(frame),
+  );
+  return {
+    element: [
+      bar,
+      note ? h("div", { class: "bar wrap" }, note) : null,
+      insns && source ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source || insns,
+    ],
+    shown: () => {
+      showHottest(source);
+      showHottest(insns);
+    },
+    focus: () => {
+      if (source || insns) (source || insns).focus();
+    },
+  };
 }
 
 function showSource(model, node, line) {

@@ -10,25 +10,50 @@ function isMarked(model, frame, name) {
 // Nothing at all where there are no rows and nothing to say about that.
 function summaryTable(model, title, rows, by, empty) {
   if (!rows.length && !empty) return null;
-  const go = (row) => { choose(model, row.node, row.frame); setState({ v: "tree" }); };
-  const line = (row) => h("tr", {}, h("td", { title: row.name }, h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name)),
-    h("td", { class: "num" }, pct(model.percent(row[by]))), h("td", { class: "num" }, pct(model.interval(row[by]))), h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""));
+  const go = (row) => {
+    choose(model, row.node, row.frame);
+    setState({ v: "tree" });
+  };
+  const line = (row) =>
+    h(
+      "tr",
+      {},
+      h(
+        "td",
+        { title: row.name },
+        h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name),
+      ),
+      h("td", { class: "num" }, pct(model.percent(row[by]))),
+      h("td", { class: "num" }, pct(model.interval(row[by]))),
+      h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
+    );
   const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
-  return h("section", {}, h("h2", {}, title), rows.length ? h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty));
+  return h(
+    "section",
+    {},
+    h("h2", {}, title),
+    rows.length ? h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty),
+  );
 }
 
 function sentence(model, functions, loops) {
-  const top = functions[0], loop = loops[0], path = model.hotPath();
+  const top = functions[0],
+    loop = loops[0],
+    path = model.hotPath();
   if (!top) return "There are no samples.";
   let text = `${top.name} takes ${pct(model.percent(top.self))} ± ${pct(model.interval(top.self))} by itself`;
-  if (loop && loop.total > model.all * .05) text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
+  if (loop && loop.total > model.all * 0.05)
+    text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
   if (path.length) text += `; the hot path ends in ${model.nodeLabel(path[path.length - 1])}`;
   return text + ".";
 }
 
 function imbalance(model) {
-  const sums = model.wholeThreadSums(model.metric), mean = sumOf(sums) / (sums.length || 1);
-  return sums.length > 1 && mean ? `${(mostOf(sums) / mean).toFixed(2)} (heaviest of ${sums.length} threads over their mean)` : "one thread";
+  const sums = model.wholeThreadSums(model.metric),
+    mean = sumOf(sums) / (sums.length || 1);
+  return sums.length > 1 && mean
+    ? `${(mostOf(sums) / mean).toFixed(2)} (heaviest of ${sums.length} threads over their mean)`
+    : "one thread";
 }
 
 // How many cores it kept busy on average, where the metric is time.
@@ -39,42 +64,102 @@ function utilisation(model) {
 }
 
 function hotPathList(model) {
-  const step = (node, i) => h("li", { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } }, `${pct(model.percent(model.total[node]))} `,
-    h("button", { class: "link" + (model.matched(node) ? " mark" : ""), onclick: () => { choose(model, node); setState({ v: "tree" }); } }, `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`));
+  const step = (node, i) =>
+    h(
+      "li",
+      { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } },
+      `${pct(model.percent(model.total[node]))} `,
+      h(
+        "button",
+        {
+          class: "link" + (model.matched(node) ? " mark" : ""),
+          onclick: () => {
+            choose(model, node);
+            setState({ v: "tree" });
+          },
+        },
+        `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`,
+      ),
+    );
   const path = model.hotPath();
   if (!path.length) return null;
   const left = path.length - LONGEST_PATH; // of a long one its ends
-  const steps = path.map((node, i) => [node, i]).filter(([, i]) => left <= 0 || i < 6 || i >= 6 + left).map(([node, i]) => step(node, i < 6 || left <= 0 ? i : i - left));
+  const steps = path
+    .map((node, i) => [node, i])
+    .filter(([, i]) => left <= 0 || i < 6 || i >= 6 + left)
+    .map(([node, i]) => step(node, i < 6 || left <= 0 ? i : i - left));
   if (left > 0) steps.splice(6, 0, h("li", { class: "hint", style: { paddingLeft: "60px" } }, `⋯ ${left.toLocaleString("en")} more`));
   return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...steps));
 }
 
 function factList(title, facts, id) {
-  return h("section", { id, tabindex: -1 }, h("h2", {}, title), h("dl", {}, ...facts.flatMap(([name, value]) => value ? [h("dt", {}, name), h("dd", {}, String(value))] : [])));
+  return h(
+    "section",
+    { id, tabindex: -1 },
+    h("h2", {}, title),
+    h("dl", {}, ...facts.flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", {}, String(value))] : []))),
+  );
 }
 
 function summaryView(model) {
-  const { run, quality } = model.data.meta, most = (rows, by) => rows.filter((row) => row[by] > 0).sort((a, b) => b[by] - a[by]).slice(0, 10);
-  const functions = flatRows(model, "function"), loops = most(flatRows(model, "loop"), "total"), bySelf = most(functions, "self");
-  const facts = [["command", run.command], ["target", run.target], ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")], ["kernel", run.kernel], ["started", run.start],
-    ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"], ["metric", model.metrics[model.metric].name], ["total", model.amount(model.all)], ["busy", utilisation(model)], ["balance", imbalance(model)]];
+  const { run, quality } = model.data.meta,
+    most = (rows, by) =>
+      rows
+        .filter((row) => row[by] > 0)
+        .sort((a, b) => b[by] - a[by])
+        .slice(0, 10);
+  const functions = flatRows(model, "function"),
+    loops = most(flatRows(model, "loop"), "total"),
+    bySelf = most(functions, "self");
+  const facts = [
+    ["command", run.command],
+    ["target", run.target],
+    ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")],
+    ["kernel", run.kernel],
+    ["started", run.start],
+    ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"],
+    ["metric", model.metrics[model.metric].name],
+    ["total", model.amount(model.all)],
+    ["busy", utilisation(model)],
+    ["balance", imbalance(model)],
+  ];
   const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "No lines are known: there is no debug information." : "";
-  return { element: [h("div", { class: "page" },
-    h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
-    summaryTable(model, "Functions by their own cost", bySelf, "self"),
-    summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
-    summaryTable(model, "Loops", loops, "total"),
-    summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
-    summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
-    hotPathList(model),
-    factList("This run", facts),
-    factList("How far to trust it", trust(quality), "trust"))] };
+  return {
+    element: [
+      h(
+        "div",
+        { class: "page" },
+        h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
+        summaryTable(model, "Functions by their own cost", bySelf, "self"),
+        summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
+        summaryTable(model, "Loops", loops, "total"),
+        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
+        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
+        hotPathList(model),
+        factList("This run", facts),
+        factList("How far to trust it", trust(quality), "trust"),
+      ),
+    ],
+  };
 }
 
 function trust(quality) {
-  const ends = Object.entries(quality.by_end).filter(([, n]) => n).map(([name, n]) => `${n} ${name.replaceAll("_", " ")}`).join(", ");
-  const witnesses = Object.entries(quality.by_witness).filter(([, n]) => n).map(([name, n]) => `${n.toLocaleString("en")} ${name}`).join(", ");
-  return [["samples", quality.samples.toLocaleString("en")], ["complete", pct(quality.samples ? 100 * quality.complete / quality.samples : 0) + (ends ? ` (${ends})` : "")], ["steps by witness", witnesses || "none"],
-    ["lost", String(quality.lost)], ["named", pct(quality.symbolized_pct)], ["with lines", pct(quality.line_info_pct)], ["cpprof's own CPU", (quality.own_cpu_ns / 1e6).toFixed(1) + " ms"],
-    ...quality.notes.map((note) => ["note", note])];
+  const ends = Object.entries(quality.by_end)
+    .filter(([, n]) => n)
+    .map(([name, n]) => `${n} ${name.replaceAll("_", " ")}`)
+    .join(", ");
+  const witnesses = Object.entries(quality.by_witness)
+    .filter(([, n]) => n)
+    .map(([name, n]) => `${n.toLocaleString("en")} ${name}`)
+    .join(", ");
+  return [
+    ["samples", quality.samples.toLocaleString("en")],
+    ["complete", pct(quality.samples ? (100 * quality.complete) / quality.samples : 0) + (ends ? ` (${ends})` : "")],
+    ["steps by witness", witnesses || "none"],
+    ["lost", String(quality.lost)],
+    ["named", pct(quality.symbolized_pct)],
+    ["with lines", pct(quality.line_info_pct)],
+    ["cpprof's own CPU", (quality.own_cpu_ns / 1e6).toFixed(1) + " ms"],
+    ...quality.notes.map((note) => ["note", note]),
+  ];
 }

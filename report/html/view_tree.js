@@ -1,7 +1,8 @@
 // tree: top-down. Every context with its loops and inlined calls; where it is called from and where it is written are two links.
 
 function treeView(model) {
-  const { tree } = model, frame = (node) => tree.frame[node];
+  const { tree } = model,
+    frame = (node) => tree.frame[node];
   const source = {
     roots: () => [state.z],
     children: (node) => model.shownChildren(node),
@@ -12,15 +13,34 @@ function treeView(model) {
     matched: (node) => isChainMatched(model, node),
     chosen: (node) => choose(model, node),
   };
-  const cost = { total: (node, metric) => model.totalOf(metric)[node], self: (node, metric) => model.selfOf(metric)[node], parent: (node) => node ? model.total[tree.parent[model.head(node)]] : 0 };
-  const calledAt = (node) => model.callSite(model.head(node)), writtenAt = (node) => model.lines(frame(node)), module = (node) => model.module(frame(node));
-  const grid = new Grid(source, [...costColumns(model, cost),
-    textColumn("called at", "9rem", calledAt, (node) => linkCell(calledAt(node), "where it is called", () => showSource(model, model.procedure(tree.parent[model.head(node)]), model.callLine(model.head(node))))),
-    textColumn("written at", "9rem", writtenAt, (node) => linkCell(writtenAt(node), "where it is written", () => showSource(model, model.procedure(node), 0))),
-    textColumn("module", "7.5rem", module)], "contexts, top-down");
+  const cost = {
+    total: (node, metric) => model.totalOf(metric)[node],
+    self: (node, metric) => model.selfOf(metric)[node],
+    parent: (node) => (node ? model.total[tree.parent[model.head(node)]] : 0),
+  };
+  const calledAt = (node) => model.callSite(model.head(node)),
+    writtenAt = (node) => model.lines(frame(node)),
+    module = (node) => model.module(frame(node));
+  const grid = new Grid(
+    source,
+    [
+      ...costColumns(model, cost),
+      textColumn("called at", "9rem", calledAt, (node) =>
+        linkCell(calledAt(node), "where it is called", () =>
+          showSource(model, model.procedure(tree.parent[model.head(node)]), model.callLine(model.head(node))),
+        ),
+      ),
+      textColumn("written at", "9rem", writtenAt, (node) =>
+        linkCell(writtenAt(node), "where it is written", () => showSource(model, model.procedure(node), 0)),
+      ),
+      textColumn("module", "7.5rem", module),
+    ],
+    "contexts, top-down",
+  );
   const open = (nodes) => [state.z, ...nodes.map((node) => model.tail(node))];
   const goHot = () => {
-    const from = state.n || state.z, path = model.hotPath(from);
+    const from = state.n || state.z,
+      path = model.hotPath(from);
     grid.hot = new Set(path.map((node) => model.tail(node)));
     grid.reveal(open([...model.path(from), ...path]));
     grid.focus();
@@ -28,9 +48,24 @@ function treeView(model) {
   grid.reveal(open(model.path(state.n)));
   if (!state.n) for (const node of model.hotPath(state.z)) grid.open.add(model.tail(node));
   grid.rebuild();
-  const least = h("input", { type: "number", min: 1, max: 100, value: state.w, onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }) });
-  const bar = h("div", { class: "bar" }, crumbs(model), h("span", { class: "sep" }), h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
-    h("label", {}, "of at least ", least, " % of its parent"), columnsButton(model), csvButton(grid), ...switches());
+  const least = h("input", {
+    type: "number",
+    min: 1,
+    max: 100,
+    value: state.w,
+    onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }),
+  });
+  const bar = h(
+    "div",
+    { class: "bar" },
+    crumbs(model),
+    h("span", { class: "sep" }),
+    h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
+    h("label", {}, "of at least ", least, " % of its parent"),
+    columnsButton(model),
+    csvButton(grid),
+    ...switches(),
+  );
   return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus(), shown: () => grid.settle() };
 }
 
@@ -43,14 +78,24 @@ function isChainMatched(model, node) {
 
 // Loops, inlined calls and recursion, on or off; chains as one or not.
 function switches() {
-  const button = (name, label, title) => h("button", { "aria-pressed": String(state[name] === 1), title: `${title} (${name})`, onclick: () => setState({ [name]: 1 - state[name] }) }, label);
-  return [button("l", "loops", "show loops"), button("i", "inlined calls", "show inlined calls"), button("r", "recursion", "show every recursive call"),
-    button("j", "join chains", "show what passes all its cost on to one child together with that child")];
+  const button = (name, label, title) =>
+    h(
+      "button",
+      { "aria-pressed": String(state[name] === 1), title: `${title} (${name})`, onclick: () => setState({ [name]: 1 - state[name] }) },
+      label,
+    );
+  return [
+    button("l", "loops", "show loops"),
+    button("i", "inlined calls", "show inlined calls"),
+    button("r", "recursion", "show every recursive call"),
+    button("j", "join chains", "show what passes all its cost on to one child together with that child"),
+  ];
 }
 
 // The way to what is zoomed in on; each step of it zooms out to there.
 function crumbs(model) {
-  const step = (node) => h("button", { class: "link", onclick: () => zoom(node) }, model.nodeLabel(node)), path = model.path(state.z);
+  const step = (node) => h("button", { class: "link", onclick: () => zoom(node) }, model.nodeLabel(node)),
+    path = model.path(state.z);
   const parts = [step(0), ...(path.length > 8 ? [" › …"] : []), ...path.slice(-8).flatMap((node) => [" › ", step(node)])];
   return h("div", { class: "crumbs", role: "navigation", "aria-label": "zoomed in on" }, ...parts);
 }

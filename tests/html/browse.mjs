@@ -7,19 +7,44 @@ import puppeteer from "puppeteer-core";
 
 const [report, json, chromium, pictures] = process.argv.slice(2);
 const data = JSON.parse(fs.readFileSync(json, "utf8"));
-let passed = 0, failed = 0;
-const check = (what, ok, detail = "") => { if (ok) passed++; else { failed++; console.log(`FAILED: ${what} ${detail}`); } };
+let passed = 0,
+  failed = 0;
+const check = (what, ok, detail = "") => {
+  if (ok) passed++;
+  else {
+    failed++;
+    console.log(`FAILED: ${what} ${detail}`);
+  }
+};
 
-const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+const browser = await puppeteer.launch({
+  executablePath: chromium,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
 const page = await browser.newPage();
 page.setDefaultTimeout(120000); // a loaded machine is no failure
 await page.setViewport({ width: 1400, height: 900 });
-const requests = [], errors = [];
-page.on("request", (request) => { if (!request.url().startsWith("data:")) requests.push(request.url()); });
+const requests = [],
+  errors = [];
+page.on("request", (request) => {
+  if (!request.url().startsWith("data:")) requests.push(request.url());
+});
 page.on("pageerror", (error) => errors.push(error.message));
-page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
-page.on("dialog", (dialog) => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+page.on("console", (message) => {
+  if (message.type() === "error") errors.push(message.text());
+});
+page.on("dialog", (dialog) => {
+  errors.push("a dialog: " + dialog.message());
+  dialog.dismiss();
+});
 await page.goto("file://" + fs.realpathSync(report));
 await page.waitForSelector("html[data-whole]");
 
@@ -42,21 +67,41 @@ for (const name of ["summary", "flame", "tree", "callers", "flat", "sandwich", "
 
 // Numbers: the heaviest top-level context in the tree is the one of the export.
 await view("tree");
-const children = data.nodes.parent.map((p, i) => [p, i]).filter(([p]) => p === 0).map(([, i]) => i);
-const heaviest = children.reduce((a, b) => data.node_values.inclusive["1"][a] >= data.node_values.inclusive["1"][b] ? a : b);
-const want = (100 * data.node_values.inclusive["1"][heaviest] / all).toFixed(1);
+const children = data.nodes.parent
+  .map((p, i) => [p, i])
+  .filter(([p]) => p === 0)
+  .map(([, i]) => i);
+const heaviest = children.reduce((a, b) => (data.node_values.inclusive["1"][a] >= data.node_values.inclusive["1"][b] ? a : b));
+const want = ((100 * data.node_values.inclusive["1"][heaviest]) / all).toFixed(1);
 const second = await page.$$eval(".grid .row", (rows) => rows.slice(0, 3).map((r) => r.textContent));
 check("the tree's first row is all", second[0].includes("100%"), second[0]);
-check("the tree agrees with the export", second[1].includes(labels[data.nodes.frame[heaviest]]) && second[1].includes(want), `${second[1]} / ${want}`);
+check(
+  "the tree agrees with the export",
+  second[1].includes(labels[data.nodes.frame[heaviest]]) && second[1].includes(want),
+  `${second[1]} / ${want}`,
+);
 
 // The same functions, in the same order of self cost, with the same shares as `export -f top`.
 await view("flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
-const top = JSON.parse(fs.readFileSync(json.replace(/json$/, "top.json"), "utf8")).filter((r) => r.kind === "function" || r.kind === "inline").sort((a, b) => b.self - a.self || b.total - a.total).slice(0, 12);
-const flat = await page.$$eval(".grid .row", (rows) => rows.slice(0, 12).map((r) => ({ name: r.querySelector(".label").textContent, cells: [...r.querySelectorAll(".num")].map((c) => c.textContent) })));
+const top = JSON.parse(fs.readFileSync(json.replace(/json$/, "top.json"), "utf8"))
+  .filter((r) => r.kind === "function" || r.kind === "inline")
+  .sort((a, b) => b.self - a.self || b.total - a.total)
+  .slice(0, 12);
+const flat = await page.$$eval(".grid .row", (rows) =>
+  rows
+    .slice(0, 12)
+    .map((r) => ({ name: r.querySelector(".label").textContent, cells: [...r.querySelectorAll(".num")].map((c) => c.textContent) })),
+);
 const digits = (value) => value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + "%";
 check("flat has the rows of top", flat.length === top.length, `${flat.length} ${top.length}`);
-flat.forEach((row, i) => check("flat row " + i, row.cells[0] === digits(top[i].total_pct) && (row.cells[1] || "0.00%") === digits(top[i].self_pct), JSON.stringify([row, top[i].function, top[i].total_pct, top[i].self_pct])));
+flat.forEach((row, i) =>
+  check(
+    "flat row " + i,
+    row.cells[0] === digits(top[i].total_pct) && (row.cells[1] || "0.00%") === digits(top[i].self_pct),
+    JSON.stringify([row, top[i].function, top[i].total_pct, top[i].self_pct]),
+  ),
+);
 await view("tree");
 
 // Keyboard only: move, open, close, search, views, help.
@@ -77,11 +122,18 @@ await page.keyboard.type("sort");
 check("search says how much matched", /matched/.test(await text("#matched")), await text("#matched"));
 await page.keyboard.press("Enter");
 check("a match is marked", (await page.$$(".mark")).length > 0);
-await page.keyboard.down("Control"); await page.keyboard.press("a"); await page.keyboard.up("Control");
+await page.keyboard.down("Control");
+await page.keyboard.press("a");
+await page.keyboard.up("Control");
 await page.keyboard.type("/[/");
 check("a bad regex is told, not thrown", (await text("#matched")).length > 0 && errors.length === 0, errors.join());
 await page.keyboard.press("Escape");
-for (const [key, name] of [["2", "flame"], ["5", "flat"], ["8", "threads"], ["1", "summary"]]) {
+for (const [key, name] of [
+  ["2", "flame"],
+  ["5", "flat"],
+  ["8", "threads"],
+  ["1", "summary"],
+]) {
   await page.keyboard.press(key);
   check("key " + key, (await text('#views [aria-selected="true"]')).startsWith(name));
 }
@@ -93,13 +145,18 @@ check("loops off", (await page.evaluate(() => location.hash)).includes("l=0"));
 await page.keyboard.press("l");
 await view("flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "loop").click());
-check("loops rank as peers", (await page.$$eval(".grid .row .label", (l) => l.map((e) => e.textContent))).some((t) => t.startsWith("loop")));
+check(
+  "loops rank as peers",
+  (await page.$$eval(".grid .row .label", (l) => l.map((e) => e.textContent))).some((t) => t.startsWith("loop")),
+);
 
 // Source: loops in the margin, what was inlined unfolds at its call, instructions beside.
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=tree");
 await page.waitForSelector("html[data-whole]");
-await page.evaluate(() => [...document.querySelectorAll(".grid .row")].find((r) => r.querySelector(".label").textContent === "main").click());
+await page.evaluate(() =>
+  [...document.querySelectorAll(".grid .row")].find((r) => r.querySelector(".label").textContent === "main").click(),
+);
 await page.keyboard.press("s");
 await settled();
 check("source of the chosen function", (await text(".bar b")).includes("main"), await text(".bar b"));
@@ -128,12 +185,17 @@ await page.keyboard.press("Enter");
 const share = await text("#matched");
 await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("f");
-check("the filter leaves the matches", /^100%/.test(await text("#matched")) && !/^100%/.test(share), `${share} / ${await text("#matched")}`);
+check(
+  "the filter leaves the matches",
+  /^100%/.test(await text("#matched")) && !/^100%/.test(share),
+  `${share} / ${await text("#matched")}`,
+);
 await page.keyboard.press("f");
 check("and comes off", (await text("#matched")) === share);
 for (const name of ["summary", "tree", "callers", "flat"]) {
   await view(name);
-  if (name === "flat") await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
+  if (name === "flat")
+    await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
   check("matches are marked in " + name, (await page.$$("#view .mark")).length > 0);
 }
 await page.keyboard.press("/");
@@ -144,14 +206,21 @@ const client = await page.createCDPSession();
 fs.rmSync("saved", { recursive: true, force: true });
 fs.mkdirSync("saved");
 await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: fs.realpathSync("saved") });
-const press = (name) => page.evaluate((label) => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === label).click(), name);
-const saved = async (name) => { for (let i = 0; i < 100 && !fs.existsSync("saved/" + name); i++) await new Promise((r) => setTimeout(r, 50)); return fs.existsSync("saved/" + name) ? fs.readFileSync("saved/" + name, "utf8") : ""; };
+const press = (name) =>
+  page.evaluate((label) => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === label).click(), name);
+const saved = async (name) => {
+  for (let i = 0; i < 100 && !fs.existsSync("saved/" + name); i++) await new Promise((r) => setTimeout(r, 50));
+  return fs.existsSync("saved/" + name) ? fs.readFileSync("saved/" + name, "utf8") : "";
+};
 await view("flat");
 await press("CSV");
 check("CSV", /^level,kind,name,total,self/.test(await saved("cpprof.csv")), (await saved("cpprof.csv")).slice(0, 200));
 await view("flame");
 await press("folded");
-const costs = (await saved("cpprof.folded")).trim().split("\n").map((line) => Number(line.slice(line.lastIndexOf(" "))));
+const costs = (await saved("cpprof.folded"))
+  .trim()
+  .split("\n")
+  .map((line) => Number(line.slice(line.lastIndexOf(" "))));
 check("folded adds up", costs.reduce((a, b) => a + b, 0) === all, `${costs.reduce((a, b) => a + b, 0)} / ${all}`);
 await press("PNG");
 check("PNG", (await saved("cpprof.png")).length > 1000);
@@ -160,13 +229,26 @@ check("PNG", (await saved("cpprof.png")).length > 1000);
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=flat&g=line&t=0");
 await page.waitForSelector("html[data-whole]");
-const sum = (metric, thread) => data.thread_values.value.reduce((s, v, i) => s + (data.thread_values.metric[i] === metric && data.thread_values.thread[i] === thread ? v : 0), 0);
+const sum = (metric, thread) =>
+  data.thread_values.value.reduce(
+    (s, v, i) => s + (data.thread_values.metric[i] === metric && data.thread_values.thread[i] === thread ? v : 0),
+    0,
+  );
 const shares = await page.$$eval(".grid .row", (rows) => rows.map((r) => parseFloat(r.querySelector(".num").textContent)));
 check("lines are of the chosen thread", shares.every((s) => s <= 100.01) && shares.reduce((a, b) => a + b, 0) <= 100.5, shares.join());
 await view("tree");
 const first = sum(1, 0) / 1e6;
-check("the tree is of the chosen thread", (await page.$eval(".grid .row", (r) => r.textContent)).includes(first >= 1000 ? (first / 1000).toFixed(2) : first.toFixed(first >= 100 ? 0 : 1)), `${first}`);
-await page.evaluate(() => { document.getElementById("thread").value = ""; document.getElementById("thread").onchange({ target: { value: "" } }); });
+check(
+  "the tree is of the chosen thread",
+  (await page.$eval(".grid .row", (r) => r.textContent)).includes(
+    first >= 1000 ? (first / 1000).toFixed(2) : first.toFixed(first >= 100 ? 0 : 1),
+  ),
+  `${first}`,
+);
+await page.evaluate(() => {
+  document.getElementById("thread").value = "";
+  document.getElementById("thread").onchange({ target: { value: "" } });
+});
 await view("flame");
 for (const name of ["by name", "heat", "upward"]) {
   const before = await page.$eval(".canvas canvas", (c) => c.toDataURL());
@@ -201,16 +283,26 @@ await page.reload();
 await page.waitForSelector("html[data-whole]");
 check("the address keeps the view", (await text('#views [aria-selected="true"]')).startsWith("flat"));
 await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-await page.evaluate(() => { location.hash = location.hash.replace(/d=[a-z]*/, "d="); });
+await page.evaluate(() => {
+  location.hash = location.hash.replace(/d=[a-z]*/, "d=");
+});
 await page.reload();
 await page.waitForSelector("html[data-whole]");
 check("dark", (await page.$eval("html", (e) => e.dataset.theme)) === "dark");
 await view("flame");
 if (pictures) await page.screenshot({ path: `${pictures}/flame-dark.png` });
-if (pictures) for (const name of ["summary", "tree", "source", "threads"]) { await view(name); await page.screenshot({ path: `${pictures}/${name}-dark.png` }); }
+if (pictures)
+  for (const name of ["summary", "tree", "source", "threads"]) {
+    await view(name);
+    await page.screenshot({ path: `${pictures}/${name}-dark.png` });
+  }
 
 check("roles", (await page.$$('[role="tab"]')).length === 8);
-check("no request left the page", requests.every((url) => url.startsWith("file:")), requests.join());
+check(
+  "no request left the page",
+  requests.every((url) => url.startsWith("file:")),
+  requests.join(),
+);
 check("no error", errors.length === 0, errors.join(" | "));
 await browser.close();
 console.log(`tally: ${passed} passed, ${failed} failed, 0 skipped`);

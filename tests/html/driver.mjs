@@ -3,11 +3,15 @@
 import fs from "node:fs";
 import puppeteer from "puppeteer-core";
 
-let passed = 0, failed = 0;
+let passed = 0,
+  failed = 0;
 
 export function check(what, ok, detail = "") {
   if (ok) passed++;
-  else { failed++; console.log(`FAILED: ${what} ${detail}`); }
+  else {
+    failed++;
+    console.log(`FAILED: ${what} ${detail}`);
+  }
 }
 
 export function tally() {
@@ -16,28 +20,62 @@ export function tally() {
 }
 
 export function launch(chromium) {
-  return puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  return puppeteer.launch({
+    executablePath: chromium,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
 }
 
 // A page of a report, with what can be done in it. before(page) runs before it is opened.
 export async function openReport(browser, file, before = async () => {}) {
-  const page = await browser.newPage(), requests = [], errors = [], url = "file://" + fs.realpathSync(file);
+  const page = await browser.newPage(),
+    requests = [],
+    errors = [],
+    url = "file://" + fs.realpathSync(file);
   page.setDefaultTimeout(120000); // a loaded machine is no failure
   await page.setViewport({ width: 1400, height: 900 });
-  page.on("request", (request) => { if (!/^(data|file|about|blob):/.test(request.url())) requests.push(request.url()); });
+  page.on("request", (request) => {
+    if (!/^(data|file|about|blob):/.test(request.url())) requests.push(request.url());
+  });
   page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
-  page.on("dialog", (dialog) => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    errors.push("a dialog: " + dialog.message());
+    dialog.dismiss();
+  });
   await before(page);
   const settled = () => page.waitForSelector("#view:not([aria-busy])");
   const frames = () => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
   const click = async (selector, text) => {
-    const found = await page.evaluate((s, t) => { const e = [...document.querySelectorAll(s)].find((b) => b.textContent === t); if (e) e.click(); return Boolean(e); }, selector, text);
+    const found = await page.evaluate(
+      (s, t) => {
+        const e = [...document.querySelectorAll(s)].find((b) => b.textContent === t);
+        if (e) e.click();
+        return Boolean(e);
+      },
+      selector,
+      text,
+    );
     check(`there is a "${text}"`, found);
     await settled();
   };
   return {
-    page, requests, errors, settled, frames, click,
+    page,
+    requests,
+    errors,
+    settled,
+    frames,
+    click,
     text: (selector) => page.$eval(selector, (e) => e.textContent),
     hash: () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).toString()),
     // As if the address had been typed into a new window.
@@ -49,11 +87,15 @@ export async function openReport(browser, file, before = async () => {}) {
       await frames();
     },
     // The rows of a table: level, name, and cells by the name of their column.
-    rows: (selector = ".grid") => page.$eval(selector, (grid) => {
-      const names = [...grid.querySelectorAll(".head > span")].map((s) => s.textContent.replace(/ [▾▴]$/, ""));
-      return [...grid.querySelectorAll(".row")].map((row) => ({ level: Number(row.getAttribute("aria-level")), name: row.querySelector(".label").textContent,
-        cells: Object.fromEntries([...row.children].map((c, i) => [names[i], c.textContent])) }));
-    }),
+    rows: (selector = ".grid") =>
+      page.$eval(selector, (grid) => {
+        const names = [...grid.querySelectorAll(".head > span")].map((s) => s.textContent.replace(/ [▾▴]$/, ""));
+        return [...grid.querySelectorAll(".row")].map((row) => ({
+          level: Number(row.getAttribute("aria-level")),
+          name: row.querySelector(".label").textContent,
+          cells: Object.fromEntries([...row.children].map((c, i) => [names[i], c.textContent])),
+        }));
+      }),
   };
 }
 

@@ -7,21 +7,46 @@ import puppeteer from "puppeteer-core";
 
 const [hostile, json, plain, chromium] = process.argv.slice(2);
 const data = JSON.parse(fs.readFileSync(json, "utf8"));
-let passed = 0, failed = 0;
-const check = (what, ok, detail = "") => { if (ok) passed++; else { failed++; console.log(`FAILED: ${what} ${detail}`); } };
+let passed = 0,
+  failed = 0;
+const check = (what, ok, detail = "") => {
+  if (ok) passed++;
+  else {
+    failed++;
+    console.log(`FAILED: ${what} ${detail}`);
+  }
+};
 const VIEWS = ["summary", "flame", "tree", "callers", "flat", "sandwich", "source", "threads"];
 
-const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+const browser = await puppeteer.launch({
+  executablePath: chromium,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
 
 async function open(file, hash = "") {
-  const page = await browser.newPage(), seen = { requests: [], errors: [] };
+  const page = await browser.newPage(),
+    seen = { requests: [], errors: [] };
   page.setDefaultTimeout(120000); // a loaded machine is no failure
   await page.setViewport({ width: 1400, height: 900 });
-  page.on("request", (request) => { if (!/^(data|file|about):/.test(request.url())) seen.requests.push(request.url()); });
+  page.on("request", (request) => {
+    if (!/^(data|file|about):/.test(request.url())) seen.requests.push(request.url());
+  });
   page.on("pageerror", (error) => seen.errors.push(error.message));
-  page.on("console", (message) => { if (message.type() === "error") seen.errors.push(message.text()); });
-  page.on("dialog", (dialog) => { seen.errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.errors.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    seen.errors.push("a dialog: " + dialog.message());
+    dialog.dismiss();
+  });
   await page.goto("file://" + fs.realpathSync(file) + hash);
   await page.waitForSelector("html[data-whole]");
   return { page, seen };
@@ -37,7 +62,8 @@ const scripts = (await elements()).filter((t) => t === "script").length;
 const names = data.frames.name.map((n) => data.strings[n]).filter((n) => n.trim() && n.length < 1000);
 for (const name of VIEWS) {
   await view(page, name);
-  const tags = await elements(), foreign = tags.filter((t) => ["img", "b2", "iframe", "object", "embed", "link"].includes(t));
+  const tags = await elements(),
+    foreign = tags.filter((t) => ["img", "b2", "iframe", "object", "embed", "link"].includes(t));
   check(name + ": no element out of a name", foreign.length === 0 && !tags.includes("img"), foreign.join());
   check(name + ": scripts are as many as there were", tags.filter((t) => t === "script").length === scripts);
   check(name + ": something is shown", await page.$eval("#view", (e) => e.children.length > 0));
@@ -46,21 +72,40 @@ check("the title is text", (await page.title()).includes("</script>"));
 await view(page, "flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
 const shown = new Set(await page.$$eval(".grid .row .label", (labels) => labels.map((l) => l.textContent)));
-for (const name of names.filter((n) => !/^(total|<incomplete>)$/.test(n))) check("is there as it is: " + JSON.stringify(name), shown.has(name));
+for (const name of names.filter((n) => !/^(total|<incomplete>)$/.test(n)))
+  check("is there as it is: " + JSON.stringify(name), shown.has(name));
 for (const query of ["__proto__", "constructor", "</script>", "/^hasOwnProperty$/", "re:(", "\\", "%s%n"]) {
-  await page.evaluate((q) => { const box = document.getElementById("query"); box.value = q; box.dispatchEvent(new Event("input")); }, query);
+  await page.evaluate((q) => {
+    const box = document.getElementById("query");
+    box.value = q;
+    box.dispatchEvent(new Event("input"));
+  }, query);
   const said = await page.$eval("#matched", (e) => e.textContent);
   check("search " + query, query === "re:(" ? !/matched/.test(said) : /matched/.test(said) && !/^0\.00%/.test(said), said);
 }
 for (const key of ["l", "i", "r", "l", "i", "r", "m", "p", "h"]) await page.keyboard.press(key);
 for (let node = 1; node < Math.min(data.nodes.parent.length, 60); node += 4) {
-  await page.evaluate((n) => { location.hash = "#v=source&n=" + n; }, node);
+  await page.evaluate((n) => {
+    location.hash = "#v=source&n=" + n;
+  }, node);
   await page.evaluate(() => new Promise((r) => setTimeout(r, 20)));
-  for (const fold of await page.$$("tr.fold button")) { await fold.evaluate((b) => b.click()); break; }
+  for (const fold of await page.$$("tr.fold button")) {
+    await fold.evaluate((b) => b.click());
+    break;
+  }
 }
-for (const hash of ["#v=__proto__&n=-5&f=999999", "#n=1e99&m=77&t=12345&z=4294967296", "#q=%3Cimg%20src=x%20onerror=alert(1)%3E&constructor=1", "#%"]) {
+for (const hash of [
+  "#v=__proto__&n=-5&f=999999",
+  "#n=1e99&m=77&t=12345&z=4294967296",
+  "#q=%3Cimg%20src=x%20onerror=alert(1)%3E&constructor=1",
+  "#%",
+]) {
   const other = await open(hostile, hash);
-  check("an address that means nothing: " + hash, other.seen.errors.length === 0 && (await other.page.$eval("#view", (e) => e.children.length)) > 0, other.seen.errors.join(" | "));
+  check(
+    "an address that means nothing: " + hash,
+    other.seen.errors.length === 0 && (await other.page.$eval("#view", (e) => e.children.length)) > 0,
+    other.seen.errors.join(" | "),
+  );
   await other.page.close();
 }
 check("no request", seen.requests.length === 0, seen.requests.join());
@@ -69,18 +114,37 @@ await page.close();
 
 // A bad profile says so in red; without scripts there is a table; on paper there is the summary and no tools.
 const { page: bad } = await open(process.argv[6]);
-check("a bad profile turns the strip red", await bad.$eval("#quality", (e) => e.className === "bad" && e.textContent.includes("⚠") && getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)"));
+check(
+  "a bad profile turns the strip red",
+  await bad.$eval(
+    "#quality",
+    (e) => e.className === "bad" && e.textContent.includes("⚠") && getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)",
+  ),
+);
 const { page: good } = await open(plain);
 check("a good one does not", await good.$eval("#quality", (e) => e.className === ""));
 await good.emulateMediaType("print");
-check("on paper: the summary without tools", await good.evaluate(() => getComputedStyle(document.getElementById("tools")).display === "none" && document.querySelector(".page h2") && getComputedStyle(document.querySelector(".page")).overflow === "visible"));
+check(
+  "on paper: the summary without tools",
+  await good.evaluate(
+    () =>
+      getComputedStyle(document.getElementById("tools")).display === "none" &&
+      document.querySelector(".page h2") &&
+      getComputedStyle(document.querySelector(".page")).overflow === "visible",
+  ),
+);
 check("on paper: it can be printed", (await good.pdf()).length > 5000);
 const silent = await browser.newPage();
 await silent.setJavaScriptEnabled(false);
 await silent.goto("file://" + fs.realpathSync(plain));
 check("without scripts: something to read", (await silent.$$eval("noscript table tr", (rows) => rows.length)) > 3);
-const source = fs.readFileSync(plain, "utf8"), table = /<noscript>([^]*?)<\/noscript>/.exec(source)[1];
-check("without scripts: the heaviest functions", (table.match(/<tr>/g) || []).length > 3 && table.includes("quality:"), table.slice(0, 200));
+const source = fs.readFileSync(plain, "utf8"),
+  table = /<noscript>([^]*?)<\/noscript>/.exec(source)[1];
+check(
+  "without scripts: the heaviest functions",
+  (table.match(/<tr>/g) || []).length > 3 && table.includes("quality:"),
+  table.slice(0, 200),
+);
 await Promise.all([bad.close(), good.close(), silent.close()]);
 
 // Nobody is kept out: what axe finds in each view, light and dark.
@@ -93,7 +157,17 @@ for (const scheme of ["light", "dark"]) {
   await other.page.evaluate(axe);
   for (const name of VIEWS) {
     await view(other.page, name);
-    const found = await other.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.map((v) => `${v.id} (${v.impact}) ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 120)).join(" ")}`)));
+    const found = await other.page.evaluate(() =>
+      globalThis.axe.run(document, { resultTypes: ["violations"] }).then((r) =>
+        r.violations.map(
+          (v) =>
+            `${v.id} (${v.impact}) ${v.nodes
+              .slice(0, 2)
+              .map((n) => n.html.slice(0, 120))
+              .join(" ")}`,
+        ),
+      ),
+    );
     check(`axe: ${name}, ${scheme}`, found.length === 0, found.join("\n    "));
   }
   await other.page.close();

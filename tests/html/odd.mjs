@@ -11,8 +11,12 @@ for (const report of reports) {
   for (const view of "12345678") {
     await page.keyboard.press(view);
     await settled();
-    check(`${report}: view ${view}`, (await page.$eval("#view", (e) => e.children.length)) > 0 && !/could not be opened/.test(await text("#view")));
-    for (const key of ["ArrowDown", "ArrowRight", "ArrowLeft", "Enter", "h", "z", "Escape", "j", "x", "X", "p", "m", "l", "i", "r", "c"]) await page.keyboard.press(key);
+    check(
+      `${report}: view ${view}`,
+      (await page.$eval("#view", (e) => e.children.length)) > 0 && !/could not be opened/.test(await text("#view")),
+    );
+    for (const key of ["ArrowDown", "ArrowRight", "ArrowLeft", "Enter", "h", "z", "Escape", "j", "x", "X", "p", "m", "l", "i", "r", "c"])
+      await page.keyboard.press(key);
     await settled();
   }
   check(report + ": no error", errors.length === 0, errors.slice(0, 3).join(" | "));

@@ -18,6 +18,8 @@ uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 		uint64_t offset = (vaddr - part->start) / flow->isa->min_insn;
 		if (offset + 1 < part->n)
 			high = low + (uint32_t)offset + 1;
+		if (flow->isa->min_insn == 4 && offset < part->n) /* all are as long */
+			low = part->first + (uint32_t)offset;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 			if (flow->vaddrs.at[middle] < vaddr)

@@ -200,9 +200,9 @@ static bool join_slots(struct state *into, const struct state *other)
 
 bool state_join(struct state *into, const struct state *other, const struct isa *isa)
 {
-	bool is_changed = false;
+	bool is_changed = false, is_same = memcmp(into->reg, other->reg, sizeof(into->reg)) == 0;
 
-	for (unsigned r = 0; r < isa->n_regs && r < REG_MAX; r++) {
+	for (unsigned r = 0; !is_same && r < isa->n_regs && r < REG_MAX; r++) {
 		if (into->reg[r] == other->reg[r] || into->reg[r] == VALUE_UNKNOWN)
 			continue;
 		into->reg[r] = VALUE_UNKNOWN;

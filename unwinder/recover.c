@@ -185,8 +185,15 @@ struct row_maker {
 	struct state last;   /* the state the last recipe was made of */
 	bool has_last, last_is_guess;
 	uint64_t last_uses;  /* registers that recipe reads */
+	uint32_t checked;    /* the last instruction whose recipe is known to be that one; meaningless without has_last */
 	uint32_t last_recipe;
 };
+
+/* Can a recipe be made of it? What else a register holds makes no difference. */
+static bool is_telling(value v)
+{
+	return value_kind(v) == VALUE_ENTRY || value_is_frame(v);
+}
 
 /* Would the recipe of this state be the last one again? */
 static bool is_same_recipe(const struct row_maker *m, const struct recover_point *point)
@@ -197,10 +204,32 @@ static bool is_same_recipe(const struct row_maker *m, const struct recover_point
 		return false;
 	for (uint64_t left = m->last_uses; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		if (a->reg[reg] != b->reg[reg])
+		if (a->reg[reg] != b->reg[reg] && (is_telling(a->reg[reg]) || is_telling(b->reg[reg])))
 			return false;
 	}
 	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
+}
+
+/* Can what the instruction leaves behind call for another recipe, if these registers matter? */
+static bool may_change(const struct insn *insn, uint64_t uses)
+{
+	uint64_t written = insn->clobbers;
+
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || e->kind == EFFECT_STORE || e->kind == EFFECT_EXCHANGE)
+			return true;
+		if (e->kind != EFFECT_COMPARE && e->reg < REG_MAX)
+			written |= 1ull << e->reg;
+	}
+	return insn->flow != FLOW_NEXT || (written & uses);
+}
+
+/* Straight on from the instruction above, which changed nothing that matters? The cheap answer for most. */
+static bool is_unchanged(const struct row_maker *m, const struct recover_point *point)
+{
+	return m->has_last && m->last_is_guess == point->is_guess && point->insn == m->checked + 1 &&
+	       !(m->flow->flags.at[point->insn] & INSN_LEADER) && !may_change(&m->flow->insns.at[m->checked], m->last_uses);
 }
 
 static uint64_t registers_read(const struct recipes *recipes, uint32_t index)
@@ -224,7 +253,9 @@ static void make_row(void *context, const struct recover_point *point)
 	bool is_call = m->flow->insns.at[point->insn].flow == FLOW_CALL ||
 		       m->flow->insns.at[point->insn].flow == FLOW_CALL_INDIRECT;
 	bool wants_copy = is_call && !isa->call_pushes_ra && point->state->reg[isa->ra] == value_entry(isa->ra);
-	if (!wants_copy && is_same_recipe(m, point))
+	bool is_same = !wants_copy && (is_unchanged(m, point) || is_same_recipe(m, point));
+	m->checked = point->insn;
+	if (is_same)
 		return;
 	state_copy(&m->last, point->state);
 	m->has_last = true;

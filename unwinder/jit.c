@@ -141,6 +141,31 @@ static uint32_t recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_retur
 	return jit->now.recipe;
 }
 
+static bool touches(const struct isa *isa, const struct insn *insn)
+{
+	uint64_t kept = 1ull << isa->sp | 1ull << isa->ra;
+
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
+		const struct effect *e = &insn->effect[i];
+		bool writes = e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE && e->reg < REG_MAX;
+		if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || (writes && (kept >> e->reg & 1)))
+			return true;
+	}
+	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT || insn->flow == FLOW_RETURN ||
+	       (insn->clobbers & kept);
+}
+
+bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to)
+{
+	struct insn insn;
+
+	for (; from < to; from += insn.len)
+		if (jit->isa->decode(code_pages_at(jit->pages, pid, from), from, &insn) < 0 || insn.len == 0 ||
+		    touches(jit->isa, &insn))
+			return false;
+	return from == to;
+}
+
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret)
 {
 	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },

@@ -15,5 +15,7 @@ struct jit;
 struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes);
 void jit_free(struct jit *jit);
 
+/* Does none of the instructions from `from` up to `to` change sp or the return address register, or call? */
+bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);
 /* The same as recipe_cache_place; has_code is false if the process's memory cannot be read. */
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret);

@@ -437,7 +437,8 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	}
 	ret->is_root = template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);
-	if (!is_return && (role == GO_BETWEEN || role == GO_BEGIN)) /* before the change, or behind it? */
+	ret->is_between = !is_return && (role == GO_BETWEEN || role == GO_BEGIN);
+	if (ret->is_between) /* before the change, or behind it? */
 		ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
 	if (!is_return)
 		return;

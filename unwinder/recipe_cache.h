@@ -28,6 +28,7 @@ struct place {
 	uint8_t call;         /* enum place_call; what ends right before the place */
 	bool has_code;        /* the image has code of this machine that we can read */
 	bool is_root;         /* the kernel starts here: there is no caller */
+	bool is_between;      /* goes from one stack to another: no frame pointer says on which it is */
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
 	bool is_trampoline;   /* a signal handler, a coroutine or a probed function returns here: no call stands before it */
 	bool has_wants;

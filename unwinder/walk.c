@@ -281,6 +281,28 @@ static bool try_managed(struct walk *walk, struct attempt *attempt)
 	return managed.is_good;
 }
 
+#define JUST_CALLED_MAX 256 /* bytes of code from an entry to where nothing has happened to the stack yet */
+
+/*
+ * A runtime's stub that ends in a jump to the method it has found: the call that the return address register
+ * points behind leads to a place just before here, and nothing has touched the stack or that register since.
+ */
+static bool is_just_called(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	const struct isa *isa = walker->isa;
+
+	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted || !walk->here.is_jit ||
+	    walk->here.place.recipes.recipe[0] != RECIPE_NONE || !regs_known(walk->regs, isa->ra))
+		return false;
+	memory_note(&walker->memory, NOTE_USE, 0, 1ull << isa->ra);
+	uint64_t ra = isa->strip_pc(walk->regs->value[isa->ra]);
+	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	uint64_t entry = caller->place.call_target;
+	return caller->is_jit && caller->place.call == CALL_DIRECT && walk->here.pc - entry < JUST_CALLED_MAX &&
+	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
+}
+
 /* Every way in turn; the first failure is the one worth telling. */
 static void try_all(struct walk *walk, struct attempt *attempt)
 {
@@ -295,9 +317,11 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 		return;
 	if (may_be_managed(walk) && try_managed(walk, attempt))
 		return;
-	if (pair->recipe[1] != RECIPE_NONE)
+	if (is_just_called(walk))
+		try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
+	else if (pair->recipe[1] != RECIPE_NONE)
 		try_recipe(walk, pair->recipe[1], &other);
-	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread)
+	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread && !walk->here.place.is_between)
 		try_recipe(walk, frame_pointer, &other);
 	else
 		return;

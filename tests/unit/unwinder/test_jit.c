@@ -303,3 +303,33 @@ TEST(jit_methods_that_are_being_entered_have_their_caller_s_frame)
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
 	scene_done(&s);
 }
+
+TEST(jit_stubs_that_were_just_called_have_their_return_address_in_the_register)
+{
+	enum { STUB = 96, CALLS_STUB = 112 };
+	static const uint32_t stub[] = { NOP, NOP, JUMP_X8 };
+	static const uint32_t calls_stub[] = { 0x97fffff0, NOP, POP_32, RET }; /* bl stub */
+	const uint64_t words[8] = { 0, pc_of(CALLER + 1) };
+	struct scene s;
+
+	scene_init(&s, UNWIND_AUTO);
+	memcpy(s.target.code + STUB, stub, sizeof(stub));
+	memcpy(s.target.code + CALLS_STUB, calls_stub, sizeof(calls_stub));
+	walk(&s, STUB + 1, pc_of(CALLS_STUB + 1), words, 8);
+	CHECK(s.stack.frames.n >= 3);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLS_STUB + 1));
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
+	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
+	/* something has happened to the stack since */
+	s.target.code[STUB] = 0xd10083ff; /* sub sp, sp, #32 */
+	s.event.time_ns += SECOND_NS;
+	walk(&s, STUB + 1, pc_of(CALLS_STUB + 1), words, 8);
+	CHECK(s.stack.frames.at[0].witness != WITNESS_TEMPLATE);
+	/* the call leads elsewhere */
+	s.target.code[STUB] = NOP;
+	s.target.code[CALLS_STUB] = 0x97fffff3;
+	s.event.time_ns += SECOND_NS;
+	walk(&s, STUB + 1, pc_of(CALLS_STUB + 1), words, 8);
+	CHECK(s.stack.frames.at[0].witness != WITNESS_TEMPLATE);
+	scene_done(&s);
+}

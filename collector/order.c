@@ -32,6 +32,7 @@ struct order {
 	struct block *current;          /* being filled */
 	struct entry handed;            /* the record handed out last */
 	uint64_t previous_ns, round_ns; /* begin of the last round and of this one */
+	uint64_t delay_ns;              /* of writers, at most; 0 = not known */
 	uint64_t limit_ns;              /* records up to here may go */
 	uint64_t last_ns, n_added, n_late;
 	size_t held;
@@ -79,10 +80,18 @@ void order_round_begin(struct order *order, uint64_t now_ns)
 	order->round_ns = now_ns;
 }
 
+void order_trust(struct order *order, uint64_t delay_ns)
+{
+	order->delay_ns = delay_ns;
+}
+
 void order_round_end(struct order *order)
 {
-	if (order->limit_ns < order->previous_ns)
-		order->limit_ns = order->previous_ns;
+	bool is_known = order->delay_ns && order->round_ns > order->delay_ns;
+	uint64_t limit = is_known ? order->round_ns - order->delay_ns : 0;
+
+	limit = limit > order->previous_ns ? limit : order->previous_ns;
+	order->limit_ns = limit > order->limit_ns ? limit : order->limit_ns;
 }
 
 void order_finish(struct order *order)
@@ -171,17 +180,6 @@ void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size
 	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
 }
 
-#define LINE 64
-#define AHEAD 1024 /* bytes: the fields of a sample and the innermost frames of its stack */
-
-/* Another CPU has written the record. Its lines come over while the one before it is being walked. */
-static void fetch(const struct entry *entry)
-{
-	for (size_t i = 0; i < AHEAD && i < entry->len; i += LINE)
-		__builtin_prefetch(entry->at + i);
-	__builtin_prefetch(entry->at + entry->len - 1);
-}
-
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
 	release(order, order->handed);
@@ -190,8 +188,6 @@ bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 		return false;
 
 	struct entry entry = heap_pop(order);
-	if (order->heap.n)
-		fetch(&order->heap.at[0]);
 	order->handed = entry;
 	order->held -= entry.len;
 	if (order->last_ns < entry.time_ns)

@@ -5,8 +5,9 @@
  * The rule. Rings are read in rounds. A record is handed out once a whole further round has been
  * read that began after the record's time: whatever was stamped before the begin of round k-1 has
  * been written, and therefore read, by the end of round k. Records of one time come in the order
- * they were read. A record that arrives behind one that was already handed out (its writer was held
- * up for longer than a round) goes out at once and is counted as late.
+ * they were read. Where the writers are known not to be held up for long (order_trust), a record that
+ * is older than that when a round begins goes out in that round. A record that arrives behind one that was already handed out (its writer was held
+ * up for longer) goes out at once and is counted as late.
  *
  * Pure: knows no ring and no clock. Holds copies, or records that are lent to it where they lie.
  */
@@ -21,6 +22,8 @@
 struct order;
 struct order *order_new(void);
 void order_free(struct order *order);
+/* From stamping a record to having written it takes nobody longer than this. */
+void order_trust(struct order *order, uint64_t delay_ns);
 
 /* A round begins now; add what the rings hold, then end it. */
 void order_round_begin(struct order *order, uint64_t now_ns);

@@ -18,6 +18,8 @@
 #include "collector/target.h"
 
 #define EVENTS_MAX 32 /* a list typed by hand */
+/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can come between. */
+#define RECORD_DELAY_NS 50000000ull
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -279,6 +281,7 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
 	live->order = order_new();
+	order_trust(live->order, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
 	live->tops = stack_tops_new(find_stack, live);
 	live->outer = outer_stacks_new();

@@ -272,7 +272,7 @@ static bool all_gone(struct perf_live *live)
 	return true;
 }
 
-/* Until a ring is a quarter full, a target ends, somebody calls, or the time is over. */
+/* Until a ring is half full, a target ends, somebody calls, or the time is over. */
 static void wait_for_news(struct perf_live *live, int timeout_ms)
 {
 	size_t n_rings = live->events.anchors.n;

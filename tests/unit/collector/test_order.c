@@ -45,6 +45,24 @@ TEST(order_holds_records_back_for_one_whole_round)
 	order_free(order);
 }
 
+TEST(order_hands_out_what_is_older_than_writers_take)
+{
+	struct order *order = order_new();
+
+	order_trust(order, 30);
+	order_round_begin(order, 100);
+	add(order, 80, 2);
+	add(order, 70, 1);
+	order_round_end(order);
+	CHECK_EQ(next(order), 1);
+	CHECK_EQ(next(order), 0); /* something older than 80 may be on its way */
+
+	order_round_begin(order, 105); /* a whole further round: 80 may go, though it is not 30 old */
+	order_round_end(order);
+	CHECK_EQ(next(order), 2);
+	order_free(order);
+}
+
 TEST(order_keeps_equal_times_in_the_order_read)
 {
 	struct order *order = order_new();

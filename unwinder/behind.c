@@ -22,26 +22,36 @@ static bool writes(const struct insn *insn, uint8_t reg)
 }
 
 /* Does control come here from the instruction above, and from nowhere else that we could not see? */
-static bool runs_on(const struct insn *insn)
+static bool runs_on(const struct insn *insn, bool is_return)
 {
-	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || insn->flow == FLOW_CALL ||
-	       insn->flow == FLOW_CALL_INDIRECT;
+	bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
+
+	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || (is_call && is_return);
+}
+
+/* A frame of another kind begins: the return address is saved, but no frame pointer was set behind that. */
+static bool saves_ra(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
+		if (insn->effect[i].kind == EFFECT_STORE && insn->effect[i].reg == isa->ra)
+			return true;
+	return false;
 }
 
 /* Where the frame pointer was set from sp; 0 if that is not seen. */
-static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc)
+static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return)
 {
 	struct insn insn;
 
 	for (unsigned n = 0; n < MAX_BEHIND; n++) {
 		pc -= isa->min_insn;
-		if (!get(isa, code, context, pc, &insn) || !runs_on(&insn))
+		if (!get(isa, code, context, pc, &insn) || !runs_on(&insn, is_return))
 			return 0;
 		const struct effect *e = &insn.effect[0];
 		if (insn.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
 		    e->index == REG_NONE)
 			return pc;
-		if (writes(&insn, isa->fp))
+		if (writes(&insn, isa->fp) || saves_ra(isa, &insn))
 			return 0;
 	}
 	return 0;
@@ -110,14 +120,15 @@ static uint32_t add_recipe(const struct isa *isa, int64_t cfa_offset, struct rec
 	return recipes_add(recipes, &recipe, rules);
 }
 
-uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct recipes *recipes)
+uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
+		       struct recipes *recipes)
 {
 	struct prologue p = { .fp_at = NOT_SAVED, .ra_at = NOT_SAVED, .is_plain = true };
 	struct insn insn;
 
 	if (isa->call_pushes_ra || isa->min_insn == 1)
 		return RECIPE_NONE;
-	uint64_t setting = find_setting(isa, code, context, pc);
+	uint64_t setting = find_setting(isa, code, context, pc, is_return);
 	uint64_t at = setting ? find_entry(isa, code, context, setting) : 0;
 	if (!at)
 		return RECIPE_NONE;

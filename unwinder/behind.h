@@ -13,5 +13,10 @@
 
 #include "unwinder/ahead.h"
 
-/* The recipe at pc, RECIPE_NONE if the making of the frame is not seen. */
-uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct recipes *recipes);
+/*
+ * The recipe at pc, RECIPE_NONE if the making of the frame is not seen. is_return: something was called from here, so
+ * that the function has a frame; one that was interrupted may have none, and stand behind a call of the function
+ * before it that does not come back.
+ */
+uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
+		       struct recipes *recipes);

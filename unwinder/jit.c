@@ -110,7 +110,7 @@ static uint32_t find_out(struct jit *jit, pid_t pid, uint64_t pc, bool is_return
 	jit->is_too_wide = false;
 	jit->now.recipe = ahead_recipe(jit->ahead, code_ahead, jit, pc, is_return, jit->recipes);
 	if (jit->now.recipe == RECIPE_NONE)
-		jit->now.recipe = behind_recipe(jit->isa, code_ahead, jit, pc, jit->recipes);
+		jit->now.recipe = behind_recipe(jit->isa, code_ahead, jit, pc, is_return, jit->recipes);
 	if (jit->is_too_wide)
 		jit->now.n_pages = 0; /* never holds */
 	return jit->now.recipe;

@@ -326,7 +326,7 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 	if (recipe == RECIPE_NONE && code->analysis)
 		recipe = analysis_marked_recipe(code->analysis, vaddr - is_return, &ret->function);
 	if (recipe == RECIPE_NONE)
-		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, &cache->recipes);
+		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, is_return, &cache->recipes);
 	return recipe;
 }
 

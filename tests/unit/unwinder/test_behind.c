@@ -15,14 +15,14 @@ static struct bytes code_at(void *context, uint64_t pc)
 }
 
 /* The recipe behind the last of the words, as text. */
-static const char *behind(const uint32_t *words, size_t n)
+static const char *behind(const uint32_t *words, size_t n, bool is_return)
 {
 	static char text[256];
 	struct bytes code = { (const uint8_t *)words, 4 * n };
 	struct recipes recipes;
 
 	recipes_init(&recipes);
-	uint32_t recipe = behind_recipe(&isa_aarch64, code_at, &code, CODE + 4 * n, &recipes);
+	uint32_t recipe = behind_recipe(&isa_aarch64, code_at, &code, CODE + 4 * n, is_return, &recipes);
 	if (recipe == RECIPE_NONE)
 		strcpy(text, "none");
 	else
@@ -30,7 +30,9 @@ static const char *behind(const uint32_t *words, size_t n)
 	recipes_done(&recipes);
 	return text;
 }
-#define BEHIND(...) behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+#define BEHIND(...) behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, true)
+#define BEHIND_INSIDE(...) \
+	behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, false)
 
 #define UNDEFINED(reg) " x" #reg "=undefined"
 #define FRAME                                                                                               \
@@ -78,4 +80,12 @@ TEST(behind_says_nothing_where_the_frame_pointer_is_another)
 	CHECK_STR(BEHIND(UDF, NOP, SET_FP, NOP), "none");                   /* nothing is saved */
 	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* something else is */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, 0x910043fd, NOP), "none");         /* add x29, sp, #16 */
+}
+
+TEST(behind_does_not_look_over_a_call_from_a_function_that_may_have_no_frame)
+{
+	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, NOP), FRAME);
+	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, CALL, NOP), "none");
+	/* nor into one that has made another kind of frame: str x30, [sp, #-16]! */
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, CALL, 0xf81f0ffe, NOP, CALL), "none");
 }

@@ -51,7 +51,7 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t va
 	}
 
 	uint32_t index = (uint32_t)cct->nodes.n;
-	vec_push(&cct->nodes, ((struct cct_node){ parent, image, vaddr, flags }));
+	vec_push(&cct->nodes, ((struct cct_node){ parent, image, vaddr, flags, 0 }));
 	cct->node_slots[slot] = index;
 	if (cct->nodes.n * 2 > cct->n_node_slots)
 		grow_nodes(cct);
@@ -156,11 +156,10 @@ static bool is_value_of(const struct cct_value *value, uint32_t node, uint32_t t
 
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
 {
-	size_t mask = cct->n_value_slots - 1, next = cct->last_value + 1;
+	size_t mask = cct->n_value_slots - 1, likely = cct->nodes.at[node].value + metric;
 
-	if (next < cct->values.n && is_value_of(&cct->values.at[next], node, thread, metric)) {
-		cct->values.at[next].value += value;
-		cct->last_value = next;
+	if (likely < cct->values.n && is_value_of(&cct->values.at[likely], node, thread, metric)) {
+		cct->values.at[likely].value += value;
 		return;
 	}
 	size_t slot = value_hash(node, thread, metric) & mask;
@@ -168,11 +167,13 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 		struct cct_value *known = &cct->values.at[cct->value_slots[slot]];
 		if (is_value_of(known, node, thread, metric)) {
 			known->value += value;
-			cct->last_value = cct->value_slots[slot];
+			if (metric == 0)
+				cct->nodes.at[node].value = cct->value_slots[slot];
 			return;
 		}
 	}
-	cct->last_value = cct->values.n;
+	if (metric == 0)
+		cct->nodes.at[node].value = (uint32_t)cct->values.n;
 	cct->value_slots[slot] = (uint32_t)cct->values.n;
 	vec_push(&cct->values, ((struct cct_value){ node, thread, metric, value }));
 	if (cct->values.n * 2 > cct->n_value_slots)
@@ -188,8 +189,8 @@ void cct_init(struct cct *cct)
 	reset_slots(&cct->value_slots, cct->n_value_slots);
 	/* The two roots are reached by their numbers, never through the hash: nobody is their child by
 	 * accident. */
-	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0 }));
-	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0 }));
+	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0, 0 }));
+	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0, 0 }));
 }
 
 void cct_forget_hash(struct cct *cct)

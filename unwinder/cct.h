@@ -22,6 +22,7 @@ struct cct_node {
 	image_id image; /* IMAGE_NONE for the two roots */
 	uint64_t vaddr; /* as sampled; callers hold return addresses and CCT_IS_RETURN */
 	uint32_t flags;
+	uint32_t value; /* where to look for its values first: one of metric 0, the others' behind it */
 };
 
 /* What a thread spent in a node: one row per (node, thread, metric) with a value. */
@@ -36,7 +37,6 @@ struct cct {
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
 	uint32_t *node_slots, *value_slots;
 	size_t n_node_slots, n_value_slots;
-	size_t last_value; /* that was added to: the next metric's stands behind it */
 };
 
 void cct_init(struct cct *cct);

@@ -5,6 +5,8 @@
 
 #define BLOCK 256 /* entries */
 #define FIRST_SLOTS 1024
+#define NUMBER_BITS 20 /* far more than PC_TABLE_MAX and what the deepest stack can add to it */
+#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
 static struct pc_entry *entry_at(const struct pc_table *table, size_t number)
 {
@@ -16,13 +18,18 @@ static uint64_t key_hash(pid_t pid, uint64_t pc, bool is_return)
 	return hash_u64(pc * 2 + is_return + (uint64_t)pid * 0x9e3779b97f4a7c15u);
 }
 
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) & ~NUMBER_MASK;
+}
+
 static void put(struct pc_table *table, uint64_t hash, size_t number)
 {
 	size_t mask = table->n_slots - 1, at = hash & mask;
 
-	while (table->slots[at].number)
+	while (table->slots[at])
 		at = (at + 1) & mask;
-	table->slots[at] = (struct pc_slot){ (uint32_t)(hash >> 32), (uint32_t)number + 1 };
+	table->slots[at] = tag_of(hash) | ((uint32_t)number + 1);
 }
 
 static void grow(struct pc_table *table)
@@ -51,10 +58,10 @@ struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, 
 	if (table->n * 2 >= table->n_slots)
 		grow(table);
 	size_t mask = table->n_slots - 1;
-	for (size_t at = hash & mask; table->slots[at].number; at = (at + 1) & mask) {
-		if (table->slots[at].tag != (uint32_t)(hash >> 32))
+	for (size_t at = hash & mask; table->slots[at]; at = (at + 1) & mask) {
+		if ((table->slots[at] & ~NUMBER_MASK) != tag_of(hash))
 			continue;
-		struct pc_entry *entry = entry_at(table, table->slots[at].number - 1);
+		struct pc_entry *entry = entry_at(table, (table->slots[at] & NUMBER_MASK) - 1);
 		if (entry->pc == pc && entry->is_return == is_return && entry->pid == pid)
 			return entry;
 	}

@@ -33,15 +33,11 @@ struct pc_entry {
 
 #define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */
 
-struct pc_slot {
-	uint32_t tag, number; /* number of the entry + 1; 0 = free */
-};
-
 struct pc_table {
 	VEC(struct pc_entry *) blocks;
 	size_t n;
-	struct pc_slot *slots;
-	size_t n_slots; /* a power of two */
+	uint32_t *slots; /* number of the entry + 1, and a few bits of its hash above that; 0 = free */
+	size_t n_slots;  /* a power of two */
 };
 
 /* The entry of an address, added if need be. */

@@ -29,15 +29,18 @@ def loops_of(binary):
 
 
 def covered(binary):
-    """Share of .text in the extents of some function; less than a cache line between two is padding."""
+    """Share of .text in the extents of some function; less than a cache line between two is padding, and so are zeros,
+    which a linker leaves where it moved code to the next page."""
     out = subprocess.run(["objdump", "-h", str(binary)], capture_output=True, text=True).stdout
     words = next(line.split() for line in out.splitlines() if len(line.split()) > 3 and line.split()[1] == ".text")
     size, start = int(words[2], 16), int(words[3], 16)
+    text = Path(binary).read_bytes()[int(words[5], 16):][:size]
     extents = sorted(tuple(extent) for structure in structures(binary) for extent in structure["extents"])
     end, missing = start, 0
     for at, length in extents + [(start + size, 0)]:
         if start <= at <= start + size:
-            missing += at - end if at - end >= 64 else 0
+            is_padding = at - end < 64 or not text[end - start + 64:at - start].strip(b"\0")
+            missing += 0 if is_padding else at - end
             end = max(end, at + length)
     return 1 - missing / size
 

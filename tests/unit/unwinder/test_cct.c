@@ -96,6 +96,8 @@ TEST(cct_sums_values_per_node_thread_and_metric)
 	struct cct cct;
 
 	cct_init(&cct);
+	for (uint64_t i = CCT_INCOMPLETE + 1; i < 10; i++)
+		cct_child(&cct, CCT_ROOT, 0, i, 0);
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < 3000; i++)
 			cct_add_value(&cct, i % 10, i / 1000, i % 2, 1);

@@ -160,7 +160,7 @@ static void add(struct order *order, struct entry entry)
 	heap_push(order, entry);
 }
 
-void order_add(struct order *order, uint64_t time_ns, struct bytes record)
+static const uint8_t *copy_in(struct order *order, struct bytes record, struct block **ret_block)
 {
 	size_t room = (record.len + 7) & ~(size_t)7;
 
@@ -171,13 +171,36 @@ void order_add(struct order *order, uint64_t time_ns, struct bytes record)
 	memcpy(to, record.at, record.len);
 	block->used += room;
 	block->n_records++;
-	add(order, (struct entry){ .time_ns = time_ns, .at = to, .len = record.len, .block = block });
+	*ret_block = block;
+	return to;
+}
+
+void order_add(struct order *order, uint64_t time_ns, struct bytes record)
+{
+	struct entry entry = { .time_ns = time_ns, .len = record.len };
+
+	entry.at = copy_in(order, record, &entry.block);
+	add(order, entry);
 }
 
 void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size_t *loan)
 {
 	++*loan;
 	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
+}
+
+void order_copy_lent(struct order *order)
+{
+	release(order, order->handed);
+	order->handed = (struct entry){ 0 };
+	for (size_t i = 0; i < order->heap.n; i++) {
+		struct entry *entry = &order->heap.at[i];
+		if (!entry->loan)
+			continue;
+		--*entry->loan;
+		entry->loan = NULL;
+		entry->at = copy_in(order, (struct bytes){ entry->at, entry->len }, &entry->block);
+	}
 }
 
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)

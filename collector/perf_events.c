@@ -21,7 +21,7 @@
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
-#define WAKEUP_FRACTION 2          /* a ring is drained at half full at the latest */
+#define WAKEUP_FRACTION 4          /* a ring is drained at a quarter full at the latest */
 
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {

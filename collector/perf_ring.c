@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 
 #define RECORD_MAX 65536 /* sizes are u16 */
+#define PIECES 16        /* of a ring, in which it is handed back */
 
 static void copy_out(const struct ring_view *view, uint64_t at, uint8_t *to, size_t len)
 {
@@ -90,15 +91,38 @@ void perf_ring_begin(struct perf_ring *ring)
 	}
 }
 
+static void begin_round(struct perf_ring *ring, uint64_t at)
+{
+	ring->rounds[++ring->last_round % RING_ROUNDS] = (struct ring_round){ .end = at };
+}
+
+static bool has_room_for_round(const struct perf_ring *ring)
+{
+	return ring->last_round - ring->first_round < RING_ROUNDS - 1;
+}
+
+/* So that what was needed longest does not keep all that came with it. */
+static void split_round(struct perf_ring *ring, uint64_t at)
+{
+	struct ring_round *now = &ring->rounds[ring->last_round % RING_ROUNDS];
+	uint64_t begin = ring->last_round == ring->first_round ? ring->tail
+							       : ring->rounds[(ring->last_round - 1) % RING_ROUNDS].end;
+
+	if (!now->loan || at - begin < ring->view.size / PIECES || ring->last_round - ring->first_round >= RING_ROUNDS / 2)
+		return;
+	now->end = at;
+	begin_round(ring, at);
+}
+
 /* A ring that is full of lent records but for a quarter would soon lose new ones. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
 {
 	const struct ring_view *view = &ring->view;
 	bool is_in_place = record.at >= view->data && record.at < view->data + view->size;
 
-	if (!is_in_place || ring->last_round - ring->first_round >= RING_ROUNDS - 1 ||
-	    view->at - ring->tail > view->size / 4 * 3)
+	if (!is_in_place || !has_room_for_round(ring) || view->at - ring->tail > view->size / 4 * 3)
 		return NULL;
+	split_round(ring, view->at - record.len);
 	return &ring->rounds[ring->last_round % RING_ROUNDS].loan;
 }
 
@@ -107,9 +131,16 @@ void perf_ring_end(struct perf_ring *ring)
 	struct ring_round *last = &ring->rounds[ring->last_round % RING_ROUNDS];
 
 	last->end = ring->view.at;
-	if (last->loan && ring->last_round - ring->first_round < RING_ROUNDS - 1)
-		ring->rounds[++ring->last_round % RING_ROUNDS] = (struct ring_round){ .end = ring->view.at };
+	if (last->loan && has_room_for_round(ring))
+		begin_round(ring, ring->view.at);
 	perf_ring_give_back(ring);
+}
+
+bool perf_ring_is_tight(const struct perf_ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->map;
+
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - ring->tail > ring->view.size / 2;
 }
 
 void perf_ring_give_back(struct perf_ring *ring)

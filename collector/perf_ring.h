@@ -26,6 +26,7 @@ bool ring_view_next(struct ring_view *view, struct bytes *ret);
 
 #define RING_ROUNDS 64 /* whose records may lie in the ring at once */
 
+/* What is handed back as a whole: a round, or where much came in one, a piece of it. */
 struct ring_round {
 	uint64_t end; /* position behind its last record */
 	size_t loan;  /* records still needed */
@@ -54,3 +55,5 @@ static inline bool perf_ring_next(struct perf_ring *ring, struct bytes *ret)
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record);
 void perf_ring_end(struct perf_ring *ring);
 void perf_ring_give_back(struct perf_ring *ring);
+/* Is there so much in the ring that what was lent should be given back soon? */
+bool perf_ring_is_tight(const struct perf_ring *ring);

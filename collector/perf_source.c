@@ -99,9 +99,31 @@ static void take_record(struct perf_live *live, struct perf_ring *ring, struct o
 	keep(live, ring, record->time_ns, bytes);
 }
 
+/* What has been walked need not wait in the rings. */
+static void give_back(struct perf_live *live)
+{
+	for (size_t i = 0; i < live->events.rings.n; i++)
+		perf_ring_give_back(&live->events.rings.at[i]);
+}
+
+/* Samples of code that is seen for the first time take long: the rings must not run over meanwhile. */
+static void make_room(struct perf_live *live)
+{
+	bool is_tight = false;
+
+	for (size_t i = 0; i < live->events.rings.n; i++)
+		is_tight |= perf_ring_is_tight(&live->events.rings.at[i]);
+	if (!is_tight)
+		return;
+	order_copy_lent(live->order);
+	give_back(live);
+}
+
 void perf_live_round(struct perf_live *live)
 {
 	struct bytes bytes;
+
+	make_room(live);
 
 	live->round_ns = perf_live_now();
 	while (live->waits.n < live->events.rings.n)
@@ -272,7 +294,7 @@ static bool all_gone(struct perf_live *live)
 	return true;
 }
 
-/* Until a ring is half full, a target ends, somebody calls, or the time is over. */
+/* Until a ring is a quarter full, a target ends, somebody calls, or the time is over. */
 static void wait_for_news(struct perf_live *live, int timeout_ms)
 {
 	size_t n_rings = live->events.anchors.n;
@@ -341,13 +363,6 @@ static int end_wait(struct perf_live *live)
 {
 	live->is_called = false;
 	return -EAGAIN;
-}
-
-/* What has been walked need not wait in the rings. */
-static void give_back(struct perf_live *live)
-{
-	for (size_t i = 0; i < live->events.rings.n; i++)
-		perf_ring_give_back(&live->events.rings.at[i]);
 }
 
 static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
@@ -436,47 +451,6 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status)
 		return false;
 	*ret_status = live->launch.status;
 	return true;
-}
-
-int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag)
-{
-	struct perf_live *live = live_of(source);
-	VEC(struct perf_writer_event) events = { 0 };
-
-	for (size_t i = 0; i < live->events.attrs.n; i++) {
-		bool is_sampling = i < live->events.n_sampling;
-		vec_push(&events, ((struct perf_writer_event){ &live->events.attrs.at[i],
-							       is_sampling ? source->info.events.at[i].name
-									   : "dummy" }));
-	}
-	if (live->events.outer.program >= 0)
-		vec_push(&events, ((struct perf_writer_event){ &live->events.outer.attr, "outer-stack" }));
-	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
-	vec_done(&events);
-	if (error)
-		return error;
-	for (size_t i = 0; i < live->events.outer.fds.n; i++)
-		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.outer.fds.at[i].id);
-	for (size_t i = 0; i < live->events.fds.n; i++)
-		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
-	for (size_t i = 0; i < live->known.n; i++)
-		perf_writer_known(live->raw, source->images, &live->known.at[i]);
-	return 0;
-}
-
-void perf_source_raw_event(struct source *source, const struct event *event)
-{
-	if (live_of(source)->raw)
-		perf_writer_event(live_of(source)->raw, source->images, event);
-}
-
-int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag)
-{
-	struct perf_live *live = live_of(source);
-	struct perf_writer *raw = live->raw;
-
-	live->raw = NULL;
-	return raw ? perf_writer_close(raw, source->images, command_line, diag) : 0;
 }
 
 void perf_source_stop(struct source *source)

@@ -9,9 +9,12 @@ enum plain_kind { PLAIN_UNKNOWN, PLAIN_NOT, PLAIN };
 
 /* ---- recipes ------------------------------------------------------------------------------------ */
 
+#define OFFSET_MAX (1 << 24) /* bytes; tables can say anything */
+
 static bool is_plain_rule(const struct rule *rule, const struct isa *isa)
 {
-	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp && (rule->reg != isa->pc || isa->pc == isa->ra);
+	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp && (rule->reg != isa->pc || isa->pc == isa->ra) &&
+	       rule->offset > -OFFSET_MAX && rule->offset < OFFSET_MAX;
 }
 
 static void add_slot(struct plain_step *step, const struct rule *rule)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The profilers: how each is started, what it leaves, how its result is read back."""
+import glob
 import json
 import os
 import re
@@ -69,7 +70,15 @@ def cpprof_read(path):
 
 
 def gprofng_read(path):
-    return {}
+    """Its experiments of the programs below the wrapper; a stack is whole if it hangs from where programs and threads begin."""
+    total = whole = 0.0
+    for child in glob.glob(os.path.join(path, "_*.er")):
+        text = subprocess.run(["gprofng", "display", "text", "-calltree", child], capture_output=True, text=True).stdout
+        rows = [(float(m[1]), len(m[2]), m[3]) for m in re.finditer(r"^(\d+\.\d*)\s+\d+\.\d*(\s+(?:\|\s*)*)\+-(\S+)", text, re.M)]
+        depth = rows[0][1] if rows else 0
+        total += rows[0][0] if rows else 0
+        whole += sum(time for time, at, name in rows if at == depth + 2 and ROOTS.match(name))
+    return {"complete_pct": 100 * whole / total, "samples": round(1000 * total)} if total else {}
 
 
 # record: command before the target; resolve: what adds the names, if that is not part of reporting; read: what it says

@@ -63,6 +63,25 @@ TEST(order_hands_out_what_is_older_than_writers_take)
 	order_free(order);
 }
 
+TEST(order_copies_what_was_lent_when_it_is_wanted_back)
+{
+	struct order *order = order_new();
+	uint64_t lent[2] = { 7, 9 };
+	size_t loan = 0;
+
+	order_lend(order, 20, (struct bytes){ (const uint8_t *)&lent[1], 8 }, &loan);
+	order_lend(order, 10, (struct bytes){ (const uint8_t *)&lent[0], 8 }, &loan);
+	order_finish(order);
+	CHECK_EQ(next(order), 7);
+	order_copy_lent(order);
+	CHECK_EQ(loan, 0);
+	lent[1] = 0;
+	CHECK_EQ(next(order), 9);
+	CHECK_EQ(next(order), 0);
+	CHECK_EQ(order_held(order), 0);
+	order_free(order);
+}
+
 TEST(order_keeps_equal_times_in_the_order_read)
 {
 	struct order *order = order_new();

@@ -166,6 +166,29 @@ TEST(ring_hands_back_one_round_while_another_is_needed)
 	CHECK_EQ(lender.page.data_tail, 16);
 }
 
+TEST(ring_hands_back_a_long_round_in_pieces)
+{
+	static struct lender lender;
+	struct bytes record;
+	size_t *loans[4];
+
+	lender_init(&lender);
+	for (int i = 0; i < 4; i++)
+		lender_put(&lender, 1);
+	perf_ring_begin(&lender.ring);
+	for (int i = 0; i < 4 && perf_ring_next(&lender.ring, &record); i++)
+		++*(loans[i] = perf_ring_loan(&lender.ring, record));
+	perf_ring_end(&lender.ring);
+	--*loans[0];
+	--*loans[1];
+	perf_ring_give_back(&lender.ring);
+	CHECK_EQ(lender.page.data_tail, 32);
+	CHECK(!perf_ring_is_tight(&lender.ring));
+	for (int i = 0; i < 8; i++)
+		lender_put(&lender, 2);
+	CHECK(perf_ring_is_tight(&lender.ring));
+}
+
 TEST(ring_lends_nothing_when_three_quarters_full_nor_what_wraps)
 {
 	static struct lender lender;

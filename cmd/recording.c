@@ -47,6 +47,7 @@ struct recording {
 	struct checkpoint checkpoint;
 	struct live live;
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
+	int wait_ms; /* for the next event, as of the last look at the clock; 0 before the first */
 	bool is_stopped;
 	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
 	int status;    /* of the command, as waitpid gives it */
@@ -172,6 +173,14 @@ static void describe(struct recording *r, struct profile *profile)
 	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
 }
 
+/* Until the next look at the clock, or the end of the recording. */
+static int wait_ms(const struct recording *r, uint64_t now)
+{
+	if (!r->end_ns || now + TICK_MS * 1000000ull < r->end_ns)
+		return TICK_MS;
+	return now < r->end_ns ? (int)((r->end_ns - now) / 1000000u) : 0;
+}
+
 static void tick(struct recording *r)
 {
 	uint64_t now = now_ns();
@@ -180,6 +189,7 @@ static void tick(struct recording *r)
 		perf_source_stop(r->source);
 		r->is_stopped = true;
 	}
+	r->wait_ms = wait_ms(r, now);
 	say_progress(r, now);
 	if (live_is_due(&r->live, now)) {
 		struct profile *profile = crew_profile(r->crew);
@@ -193,16 +203,6 @@ static void tick(struct recording *r)
 	}
 }
 
-/* Until the next look at the clock, or the end of the recording. */
-static int wait_ms(const struct recording *r)
-{
-	uint64_t now = r->end_ns && !r->is_stopped ? now_ns() : 0;
-
-	if (!now || now + TICK_MS * 1000000ull < r->end_ns)
-		return TICK_MS;
-	return now < r->end_ns ? (int)((r->end_ns - now) / 1000000u) : 0;
-}
-
 /* Workers get what is held back for them before we wait: code that is in no file may not be there for long. */
 static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 {
@@ -212,7 +212,7 @@ static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 			return got;
 		crew_flush(r->crew);
 	}
-	return source_next(r->source, ret, wait_ms(r), diag);
+	return source_next(r->source, ret, r->wait_ms, diag);
 }
 
 static int loop(struct recording *r, struct diag *diag)

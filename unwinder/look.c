@@ -147,7 +147,6 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
-	walker->walks_in_full = options->walks_in_full;
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
 	walker->memory.read = options->read_memory;
 	walker->memory.context = options->read_context;

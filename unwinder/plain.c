@@ -168,7 +168,7 @@ void walk_plainly(struct walk *walk)
 	struct walker *walker = walk->walker;
 	const struct pc_entry *here = &walk->here, *caller;
 
-	if (walker->walks_in_full || walker->observer || walker->memory.log)
+	if (!walker->recalls || walker->observer || walker->memory.log)
 		return;
 	struct regs *regs = &walk->results[walk->regs == &walk->results[1].regs].regs;
 	if (walk->regs != regs)

@@ -25,9 +25,8 @@ struct walker {
 	struct pc_table pcs;
 	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct memory memory;
-	struct recalls *recalls; /* NULL = every stack is walked in full */
+	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step alone */
 	struct plain_steps plain;
-	bool walks_in_full; /* and every step is made by walk and step alone */
 	struct unwinder_stats stats;
 	walk_observer observer;
 	void *observer_context;

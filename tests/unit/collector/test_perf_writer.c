@@ -77,12 +77,9 @@ static uint64_t boot_ns(void)
 	return (uint64_t)(wall.tv_sec - own.tv_sec) * 1000000000u;
 }
 
-TEST(what_is_written_reads_back)
+/* One of each kind; the code comes late. */
+static void write_events(struct perf_writer *writer, const struct images *images, image_id image)
 {
-	struct perf_writer *writer = start(2);
-	struct images *images = images_new(), *others = images_new();
-	struct build_id id = { 20, { 1, 2, 3 } };
-	image_id image = images_add_pseudo(images, IMAGE_UNKNOWN, "/bin/x", &id);
 	struct event comm = { .kind = EVENT_COMM, .pid = 10, .tid = 11, .comm = "thread" };
 	struct event fork = { .kind = EVENT_FORK, .pid = 10, .tid = 12, .fork = { 10, 11 } };
 	struct event map = { .kind = EVENT_MAPPING,
@@ -97,7 +94,6 @@ TEST(what_is_written_reads_back)
 	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6 };
 	struct event code = { .kind = EVENT_CODE, .time_ns = 1500, .pid = 10, .tid = 10, .code = { 0x7000, { bytes, sizeof(bytes) } } };
 	struct event ignored = { .kind = EVENT_EXIT, .pid = 10, .tid = 10 };
-	struct utsname system;
 
 	perf_writer_add_id(writer, 0, 41);
 	perf_writer_add_id(writer, 1, 42);
@@ -107,19 +103,35 @@ TEST(what_is_written_reads_back)
 	perf_writer_known(writer, images, &ignored);
 	write_sample(writer, 42, 0x400123, 1000);
 	write_sample(writer, 41, 0x400124, 2000);
-	perf_writer_event(writer, images, &code); /* it comes late */
-	CHECK_EQ(perf_writer_close(writer, images, "cpprof record -- x", &diag), 0);
+	perf_writer_event(writer, images, &code);
+}
 
-	struct source *source = reread(others);
+static void check_info(const struct source_info *info)
+{
+	struct utsname system;
+
 	uname(&system);
-	CHECK_STR(source->info.host, system.nodename);
-	CHECK_STR(source->info.kernel, system.release);
-	CHECK_STR(source->info.command, "cpprof record -- x");
-	CHECK_STR(source->info.events.at[0].name, "cpu-clock");
-	CHECK_STR(source->info.events.at[1].name, "faults");
-	CHECK_EQ(source->info.events.at[1].period, 1000);
-	CHECK_EQ(source->info.start_ns, 1000);
-	CHECK(source->info.start_unix_ns - boot_ns() + HOUR_NS < 2 * HOUR_NS);
+	CHECK_STR(info->host, system.nodename);
+	CHECK_STR(info->kernel, system.release);
+	CHECK_STR(info->command, "cpprof record -- x");
+	CHECK_STR(info->events.at[0].name, "cpu-clock");
+	CHECK_STR(info->events.at[1].name, "faults");
+	CHECK_EQ(info->events.at[1].period, 1000);
+	CHECK_EQ(info->start_ns, 1000);
+	CHECK(info->start_unix_ns - boot_ns() + HOUR_NS < 2 * HOUR_NS);
+}
+
+TEST(what_is_written_reads_back)
+{
+	struct perf_writer *writer = start(2);
+	struct images *images = images_new(), *others = images_new();
+	struct build_id id = { 20, { 1, 2, 3 } };
+	image_id image = images_add_pseudo(images, IMAGE_UNKNOWN, "/bin/x", &id);
+
+	write_events(writer, images, image);
+	CHECK_EQ(perf_writer_close(writer, images, "cpprof record -- x", &diag), 0);
+	struct source *source = reread(others);
+	check_info(&source->info);
 
 	struct event event = next(source, EVENT_COMM);
 	CHECK_STR(event.comm, "thread");

@@ -3,48 +3,14 @@
 // is written to the console as an error, hostile names stay text, and numbers equal the JSON export.
 // usage: node browse.mjs REPORT.html EXPORT.json CHROMIUM [SCREENSHOT_DIR]
 import fs from "node:fs";
-import puppeteer from "puppeteer-core";
+import { check, launch, tally, watch } from "./driver.mjs";
 
 const [report, json, chromium, pictures] = process.argv.slice(2);
 const data = JSON.parse(fs.readFileSync(json, "utf8"));
-let passed = 0,
-  failed = 0;
-const check = (what, ok, detail = "") => {
-  if (ok) passed++;
-  else {
-    failed++;
-    console.log(`FAILED: ${what} ${detail}`);
-  }
-};
 
-const browser = await puppeteer.launch({
-  executablePath: chromium,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await launch(chromium);
 const page = await browser.newPage();
-page.setDefaultTimeout(120000); // a loaded machine is no failure
-await page.setViewport({ width: 1400, height: 900 });
-const requests = [],
-  errors = [];
-page.on("request", (request) => {
-  if (!request.url().startsWith("data:")) requests.push(request.url());
-});
-page.on("pageerror", (error) => errors.push(error.message));
-page.on("console", (message) => {
-  if (message.type() === "error") errors.push(message.text());
-});
-page.on("dialog", (dialog) => {
-  errors.push("a dialog: " + dialog.message());
-  dialog.dismiss();
-});
+const { requests, errors } = await watch(page, /^(data|file):/);
 await page.goto("file://" + fs.realpathSync(report));
 await page.waitForSelector("html[data-whole]");
 
@@ -300,10 +266,9 @@ if (pictures)
 check("roles", (await page.$$('[role="tab"]')).length === 8);
 check(
   "no request left the page",
-  requests.every((url) => url.startsWith("file:")),
+  requests.length === 0,
   requests.join(),
 );
 check("no error", errors.length === 0, errors.join(" | "));
 await browser.close();
-console.log(`tally: ${passed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed ? 1 : 0);
+process.exit(tally());

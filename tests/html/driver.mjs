@@ -34,16 +34,14 @@ export function launch(chromium) {
   });
 }
 
-// A page of a report, with what can be done in it. before(page) runs before it is opened.
-export async function openReport(browser, file, before = async () => {}) {
-  const page = await browser.newPage(),
-    requests = [],
-    errors = [],
-    url = "file://" + fs.realpathSync(file);
+// What a page asks for other than `allowed`, and what goes wrong in it, from now on.
+export async function watch(page, allowed = /^(data|file|about|blob):/) {
+  const requests = [],
+    errors = [];
   page.setDefaultTimeout(120000); // a loaded machine is no failure
   await page.setViewport({ width: 1400, height: 900 });
   page.on("request", (request) => {
-    if (!/^(data|file|about|blob):/.test(request.url())) requests.push(request.url());
+    if (!allowed.test(request.url())) requests.push(request.url());
   });
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
@@ -53,6 +51,14 @@ export async function openReport(browser, file, before = async () => {}) {
     errors.push("a dialog: " + dialog.message());
     dialog.dismiss();
   });
+  return { requests, errors };
+}
+
+// A page of a report, with what can be done in it. before(page) runs before it is opened.
+export async function openReport(browser, file, before = async () => {}) {
+  const page = await browser.newPage(),
+    url = "file://" + fs.realpathSync(file),
+    { requests, errors } = await watch(page);
   await before(page);
   const settled = () => page.waitForSelector("#view:not([aria-busy])");
   const frames = () => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));

@@ -3,50 +3,17 @@
 // nothing else. And what axe finds wrong with any view for those who cannot see or point.
 // usage: node inert.mjs HOSTILE.html EXPORT.json PLAIN.html CHROMIUM BAD.html
 import fs from "node:fs";
-import puppeteer from "puppeteer-core";
+import { check, launch, tally, watch } from "./driver.mjs";
 
 const [hostile, json, plain, chromium] = process.argv.slice(2);
 const data = JSON.parse(fs.readFileSync(json, "utf8"));
-let passed = 0,
-  failed = 0;
-const check = (what, ok, detail = "") => {
-  if (ok) passed++;
-  else {
-    failed++;
-    console.log(`FAILED: ${what} ${detail}`);
-  }
-};
 const VIEWS = ["summary", "flame", "tree", "callers", "flat", "sandwich", "source", "threads"];
 
-const browser = await puppeteer.launch({
-  executablePath: chromium,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await launch(chromium);
 
 async function open(file, hash = "") {
   const page = await browser.newPage(),
-    seen = { requests: [], errors: [] };
-  page.setDefaultTimeout(120000); // a loaded machine is no failure
-  await page.setViewport({ width: 1400, height: 900 });
-  page.on("request", (request) => {
-    if (!/^(data|file|about):/.test(request.url())) seen.requests.push(request.url());
-  });
-  page.on("pageerror", (error) => seen.errors.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error") seen.errors.push(message.text());
-  });
-  page.on("dialog", (dialog) => {
-    seen.errors.push("a dialog: " + dialog.message());
-    dialog.dismiss();
-  });
+    seen = await watch(page, /^(data|file|about):/);
   await page.goto("file://" + fs.realpathSync(file) + hash);
   await page.waitForSelector("html[data-whole]");
   return { page, seen };
@@ -173,5 +140,4 @@ for (const scheme of ["light", "dark"]) {
   await other.page.close();
 }
 await browser.close();
-console.log(`tally: ${passed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed ? 1 : 0);
+process.exit(tally());

@@ -46,9 +46,11 @@ static void note_callees(struct analysis *a, uint32_t caller)
 	const struct flow *flow = &a->flow;
 
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
-		const struct insn *insn = &flow->insns.at[i];
 		bool is_tail = flow->flags.at[i] & INSN_TAIL;
 		bool comes_back = flow->flags.at[i] & INSN_COMES_BACK;
+		if (!is_tail && !comes_back)
+			continue;
+		const struct insn *insn = &flow->insns.at[i];
 		if ((insn->flow == FLOW_CALL && comes_back) || (is_tail && insn->target))
 			note_callee(a, caller, insn->target);
 	}

@@ -24,6 +24,7 @@ void flow_done(struct flow *flow)
 		return;
 	vec_done(&flow->parts);
 	vec_done(&flow->insns);
+	vec_done(&flow->uses);
 	vec_done(&flow->vaddrs);
 	vec_done(&flow->flags);
 	vec_done(&flow->state_of);
@@ -55,7 +56,12 @@ const struct state *flow_state(const struct flow *flow, uint32_t leader)
 
 void flow_step(struct flow *flow, uint32_t i, struct state *state)
 {
-	transfer(flow, i, state);
+	const struct flow_use *use = &flow->uses.at[i];
+
+	if (use->needs & (state->known | FLOW_ALWAYS | FLOW_CONTROL))
+		transfer(flow, i, state);
+	else
+		state_forget(state, use->writes);
 }
 
 bool flow_call_returns(const struct flow *flow, uint32_t i)
@@ -135,9 +141,11 @@ static void judge(struct flow *flow)
 	flow->returns = false;
 	for (uint32_t i = 0; i < flow->flags.n; i++) {
 		uint16_t flags = flow->flags.at[i];
-		const struct insn *insn = &flow->insns.at[i];
 		bool is_tail = flags & INSN_TAIL;
 
+		if (!(flags & (INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL)))
+			continue;
+		const struct insn *insn = &flow->insns.at[i];
 		has_exit |= (flags & (INSN_EXIT_PASSES | INSN_EXIT_FAILS)) != 0;
 		has_failed |= (flags & INSN_EXIT_FAILS) != 0;
 		if (!(flags & INSN_REACHED) || (flags & INSN_GUESS))
@@ -210,6 +218,7 @@ static void clear(struct flow *flow, uint32_t function)
 	flow->n_visits = 0;
 	vec_clear(&flow->parts);
 	vec_clear(&flow->insns);
+	vec_clear(&flow->uses);
 	vec_clear(&flow->vaddrs);
 	vec_clear(&flow->flags);
 	vec_clear(&flow->state_of);

@@ -33,8 +33,18 @@ enum insn_flag { /* bits, per instruction */
 	INSN_IMMUNE = 4096,     /* leader: only the call's fall-through reaches it after all */
 	INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state goes here ... */
 	INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
-	INSN_COMES_BACK = 32768,   /* a call: what follows was reached, or changed, through its coming back */
+	INSN_COMES_BACK = 32768,   /* a call: what follows is, or may be, reached through its coming back */
 };
+
+/*
+ * What an instruction can do to a state, as masks of registers. Where nothing is known of any that it needs, it
+ * only makes unknown what it writes: true of most instructions in most states, and told without a look at it.
+ */
+struct flow_use {
+	uint64_t needs, writes;
+};
+#define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes something known out of nothing */
+#define FLOW_CONTROL (1ull << 62) /* in needs: control may go elsewhere, or it is padding */
 
 struct flow_part {
 	uint64_t start, end;
@@ -80,6 +90,7 @@ struct flow {
 	uint32_t n_visits;         /* blocks run: what the analysis cost */
 	VEC(struct flow_part) parts; /* [0] is the function */
 	VEC(struct insn) insns;    /* all parts, one behind the other */
+	VEC(struct flow_use) uses; /* of the instructions */
 	VEC(uint64_t) vaddrs;      /* of the instructions */
 	VEC(uint16_t) flags;       /* enum insn_flag */
 	VEC(uint32_t) state_of;    /* leaders: index into states, UINT32_MAX = not reached */

@@ -47,6 +47,7 @@ static struct insn *next_insn(struct flow *flow)
 
 	if (n == flow->insns.cap) {
 		vec_reserve(&flow->insns, n + 1024);
+		vec_reserve(&flow->uses, flow->insns.cap);
 		vec_reserve(&flow->vaddrs, flow->insns.cap);
 		vec_reserve(&flow->flags, flow->insns.cap);
 		vec_reserve(&flow->state_of, flow->insns.cap);
@@ -70,6 +71,57 @@ static uint64_t kept_by(const struct insn *insn, const struct isa *isa)
 	return kept;
 }
 
+static uint64_t bit_of(uint8_t reg)
+{
+	return reg < REG_MAX ? 1ull << reg : 0;
+}
+
+/* What apply() in transfer.c makes of one effect. */
+static void add_use(struct flow_use *use, const struct effect *e, uint8_t sp)
+{
+	switch ((enum effect_kind)e->kind) {
+	case EFFECT_PUSH:
+		use->needs |= bit_of(sp);
+		use->writes |= bit_of(sp);
+		break;
+	case EFFECT_POP:
+		use->needs |= bit_of(sp);
+		use->writes |= bit_of(sp) | bit_of(e->reg);
+		break;
+	case EFFECT_SET:
+	case EFFECT_AND:
+		use->needs |= bit_of(e->base) | bit_of(e->index) | (e->base == REG_NONE && e->index == REG_NONE ? FLOW_ALWAYS : 0);
+		use->writes |= bit_of(e->reg);
+		break;
+	case EFFECT_LOAD: /* of a word or a table at a fixed place */
+		use->needs |= bit_of(e->base) | bit_of(e->index) | (e->base == REG_NONE ? FLOW_ALWAYS : 0);
+		use->writes |= bit_of(e->reg);
+		break;
+	case EFFECT_STORE:
+		use->needs |= bit_of(e->base) | (e->base == sp ? bit_of(e->reg) : 0);
+		break;
+	case EFFECT_EXCHANGE:
+		use->needs |= bit_of(e->reg) | bit_of(e->base);
+		use->writes |= bit_of(e->reg) | bit_of(e->base);
+		break;
+	case EFFECT_COMPARE:
+		break;
+	}
+}
+
+static struct flow_use use_of(const struct insn *insn, const struct isa *isa)
+{
+	struct flow_use use = { 0, insn->clobbers & ((1ull << REG_MAX) - 1) };
+
+	for (unsigned k = 0; k < insn->n_effects; k++)
+		add_use(&use, &insn->effect[k], isa->sp);
+	if (insn->flow != FLOW_NEXT || insn->is_padding)
+		use.needs |= FLOW_CONTROL;
+	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
+		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved;
+	return use;
+}
+
 static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 {
 	struct bytes code = image_code(flow->functions->image, start);
@@ -85,6 +137,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 		if (is_bad)
 			*insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
+		flow->uses.at[n] = use_of(insn, flow->isa);
 		flow->vaddrs.at[n] = at;
 		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
 		flow->state_of.at[n] = FLOW_NONE;
@@ -92,7 +145,9 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		flow->private->kept_regs |= kept_by(insn, flow->isa);
 		at += insn->len;
 	}
-	flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
+	if (at > start)
+		flow->uses.at[flow->insns.n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
+	flow->uses.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
 }
 
 static void mark_leaders(struct flow *flow, const struct flow_part *part)

@@ -148,15 +148,12 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 
 static void go(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
-	uint32_t to;
+	uint32_t to = flow_insn_at(flow, target);
 
-	if (!flow_holds(flow, target)) {
-		leave(flow, i, target, state);
-		return;
-	}
-	to = flow_insn_at(flow, target);
-	if (to != FLOW_NONE) /* else the jump goes between two instructions: it lies, or the code overlaps */
+	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
+	else if (!flow_holds(flow, target)) /* else it goes between two instructions: it lies, or the code overlaps */
+		leave(flow, i, target, state);
 }
 
 /* An address inside a block becomes a leader: the block above now ends there and must say so. */
@@ -179,6 +176,7 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 		flow->states.n++;
 	}
 	state_copy(&flow->states.at[flow->state_of.at[i]], state);
+	flow->states.at[flow->state_of.at[i]].slots_changed = true; /* who knows, before it has run */
 	flow->private->first_from.at[i] = from;
 	*flags &= (uint16_t)~(INSN_WEAK | INSN_RAN | INSN_GUESS);
 	if (is_weak)
@@ -225,7 +223,8 @@ bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 		flow_set_state(flow, to, state, from, false);
 		return true;
 	}
-	bool is_changed = state_join(known, state, flow->isa);
+	bool is_changed = state_join(known, state);
+	known->slots_changed |= is_changed; /* who knows, before it has run */
 	if (was_weak && !is_weak) {
 		flow->flags.at[to] &= (uint16_t)~INSN_WEAK;
 		set_pending(flow, to, false);
@@ -257,14 +256,12 @@ static const struct effect *compare_above(const struct flow *flow, uint32_t i)
  */
 static bool refine_equal(const struct effect *compare, struct state *state)
 {
-	if (!compare)
-		return true;
-	value *a = &state->reg[compare->base], *b = &state->reg[compare->reg];
-	if (*a == VALUE_UNKNOWN)
-		*a = *b;
-	else if (*b == VALUE_UNKNOWN)
-		*b = *a;
-	return *a == *b || !value_is_frame(*a) || !value_same_base(*a, *b);
+	value a = state->reg[compare->base], b = state->reg[compare->reg];
+	if (a == VALUE_UNKNOWN)
+		state_set(state, compare->base, b);
+	else if (b == VALUE_UNKNOWN)
+		state_set(state, compare->reg, a);
+	return a == b || a == VALUE_UNKNOWN || b == VALUE_UNKNOWN || !value_is_frame(a) || !value_same_base(a, b);
 }
 
 /* False if control cannot go on to the next instruction. */
@@ -272,17 +269,18 @@ static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
 	uint64_t target = flow->insns.at[i].target;
 	uint8_t condition = flow->insns.at[i].condition;
-	bool is_taken = true, goes_on = true;
+	bool asks_equal = condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL;
+	const struct effect *compare = asks_equal ? compare_above(flow, i) : NULL;
 	struct state *taken = &flow->private->taken;
 
+	if (!compare || condition == CONDITION_NOT_EQUAL) {
+		go(flow, i, target, state);
+		return !compare || refine_equal(compare, state);
+	}
 	state_copy(taken, state);
-	if (condition == CONDITION_EQUAL)
-		is_taken = refine_equal(compare_above(flow, i), taken);
-	if (condition == CONDITION_NOT_EQUAL)
-		goes_on = refine_equal(compare_above(flow, i), state);
-	if (is_taken)
+	if (refine_equal(compare, taken))
 		go(flow, i, target, taken);
-	return goes_on;
+	return true;
 }
 
 /* More was popped than the function pushed: it is leaving, with what its caller left on the stack. */
@@ -368,42 +366,73 @@ static void run_off_end(struct flow *flow, uint32_t i, const struct state *state
 		go(flow, i, next, state);
 }
 
-static void run_block(struct flow *flow, uint32_t i)
+/* A run through one block. */
+struct run {
+	struct state *state;
+	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through reached */
+	uint32_t call; /* the one whose coming back is still weak */
+};
+
+static void meet_insn(struct flow *flow, struct run *run, bool is_call, uint32_t i)
 {
-	struct state *state = &flow->private->scratch;
+	if (run->call != FLOW_NONE)
+		flow->flags.at[run->call] |= INSN_COMES_BACK;
+	run->is_weak = is_call;
+	run->call = is_call ? i : FLOW_NONE;
+}
+
+/* An instruction marked FLOW_CONTROL; false if the block ends with it. */
+static bool run_control(struct flow *flow, uint32_t i, struct run *run)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	uint64_t next = flow->vaddrs.at[i] + insn->len;
+
+	if (!insn->is_padding)
+		meet_insn(flow, run, insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT, i);
+	if (!run_insn(flow, i, run->state))
+		return false;
+	if (i + 1 < flow->insns.n && flow->vaddrs.at[i + 1] == next)
+		return true;
+	run_off_end(flow, i, run->state);
+	return false;
+}
+
+static void run_insns(struct flow *flow, uint32_t i, struct run *run)
+{
 	uint16_t guess = flow->private->is_guessing ? INSN_GUESS : 0;
-	bool is_weak = flow->flags.at[i] & INSN_WEAK;
-	uint32_t call = FLOW_NONE; /* the one whose coming back is still weak */
 
-	state_copy(state, &flow->states.at[flow->state_of.at[i]]);
-	flow->flags.at[i] |= INSN_RAN;
-	flow->n_visits++;
 	for (;; i++) {
-		const struct insn *insn = &flow->insns.at[i];
-		bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
-		uint64_t next = flow->vaddrs.at[i] + insn->len;
-
 		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
-		if (!insn->is_padding) {
-			if (call != FLOW_NONE)
-				flow->flags.at[call] |= INSN_COMES_BACK;
-			is_weak = is_call;
-			call = is_call ? i : FLOW_NONE;
-		}
-		if (!run_insn(flow, i, state))
-			return;
-		if (i + 1 >= flow->insns.n || flow->vaddrs.at[i + 1] != next) {
-			run_off_end(flow, i, state);
+		if (!(flow->uses.at[i].needs & FLOW_CONTROL)) {
+			meet_insn(flow, run, false, i);
+			flow_step(flow, i, run->state);
+		} else if (!run_control(flow, i, run)) {
 			return;
 		}
 		if (flow->flags.at[i + 1] & INSN_LEADER) {
-			if (flow_arrive(flow, i + 1, state, i, is_weak) && call != FLOW_NONE)
-				flow->flags.at[call] |= INSN_COMES_BACK;
+			if (run->call != FLOW_NONE)
+				flow->flags.at[run->call] |= INSN_COMES_BACK;
+			flow_arrive(flow, i + 1, run->state, i, run->is_weak);
 			return;
 		}
 		if (guess && (flow->flags.at[i + 1] & INSN_REACHED) && !(flow->flags.at[i + 1] & INSN_GUESS))
 			return;
 	}
+}
+
+static void run_block(struct flow *flow, uint32_t i)
+{
+	struct state *state = &flow->private->scratch;
+	struct run run = { state, flow->flags.at[i] & INSN_WEAK, FLOW_NONE };
+	uint32_t own = flow->state_of.at[i];
+
+	state_copy(state, &flow->states.at[own]);
+	state->slots_changed = false;
+	flow->states.at[own].slots_changed = false;
+	flow->flags.at[i] |= INSN_RAN;
+	flow->n_visits++;
+	run_insns(flow, i, &run);
+	flow->states.at[own].slots_changed |= state->slots_changed;
 }
 
 static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)

@@ -42,7 +42,7 @@ static void count_frame(struct usual *usual, const struct state *state, const st
 	for (unsigned i = 0; i < usual->n; i++)
 		if (usual->frames[i].sp == sp && usual->frames[i].n_saves == n_saves) {
 			usual->frames[i].n++;
-			state_join(&usual->frames[i].state, state, isa);
+			state_join(&usual->frames[i].state, state);
 			return;
 		}
 	if (usual->n == MAX_FRAMES)
@@ -179,7 +179,7 @@ void flow_guess(struct flow *flow)
 
 		struct state start;
 		state_copy(&start, state);
-		start.reg[flow->isa->sp] = value_add(start.reg[flow->isa->sp], solve(flow, i, &start));
+		state_set(&start, flow->isa->sp, value_add(start.reg[flow->isa->sp], solve(flow, i, &start)));
 		flow->private->budget += 1000;
 		flow_arrive(flow, i, &start, FLOW_NONE, false);
 		flow_settle(flow);

@@ -19,12 +19,16 @@ value value_add(value v, int64_t c)
 void state_enter(struct state *state, const struct isa *isa, int32_t bias)
 {
 	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
+	uint64_t kept = isa->callee_saved | 1ull << isa->ra;
 
 	state->n_slots = 0;
+	state->known = 0;
+	state->slots_changed = false;
 	memset(state->reg, 0, sizeof(state->reg));
 	for (unsigned r = 0; r < isa->n_regs && r < REG_MAX; r++)
-		state->reg[r] = value_entry(r);
-	state->reg[isa->sp] = value_cfa(-ra_size - bias);
+		if (kept >> r & 1)
+			state_set(state, r, value_entry(r));
+	state_set(state, isa->sp, value_cfa(-ra_size - bias));
 	if (isa->call_pushes_ra)
 		state_store(state, value_cfa(-ra_size), 8, value_entry(isa->ra));
 	else if (bias >= 16) /* a lazy PLT pushes the return address, too */
@@ -60,11 +64,12 @@ value state_load(const struct state *state, value at)
 	return VALUE_UNKNOWN;
 }
 
+/* A slot is eight bytes: it may begin up to seven before `at`. */
 static bool overlaps(value slot, value at, unsigned width)
 {
-	int64_t from = value_offset(at), to = from + width, slot_from = value_offset(slot);
+	int64_t distance = (int64_t)value_offset(slot) - value_offset(at);
 
-	return value_same_base(slot, at) && slot_from < to && from < slot_from + 8;
+	return value_same_base(slot, at) && (uint64_t)(distance + 7) < (uint64_t)width + 7;
 }
 
 static bool is_worth_keeping(value v)
@@ -85,6 +90,7 @@ static void insert(struct state *state, value at, value holds)
 		state->slot[i] = state->slot[i - 1];
 	state->slot[i] = (struct slot){ at, holds };
 	state->n_slots++;
+	state->slots_changed = true;
 }
 
 static void make_room(struct state *state)
@@ -97,14 +103,25 @@ static void make_room(struct state *state)
 	state->n_slots = kept;
 }
 
+/* The slots shrink to the first `kept`. */
+static void keep_slots(struct state *state, uint32_t kept)
+{
+	state->slots_changed |= kept != state->n_slots;
+	state->n_slots = kept;
+}
+
 void state_store(struct state *state, value at, unsigned width, value holds)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < state->n_slots; i++)
+	if (width == 8 && holds != VALUE_UNKNOWN && state_load(state, at) == holds)
+		return;
+	while (kept < state->n_slots && !overlaps(state->slot[kept].at, at, width))
+		kept++;
+	for (uint32_t i = kept; i < state->n_slots; i++)
 		if (!overlaps(state->slot[i].at, at, width))
 			state->slot[kept++] = state->slot[i];
-	state->n_slots = kept;
+	keep_slots(state, kept);
 
 	if (width != 8 || !is_worth_keeping(holds))
 		return;
@@ -126,8 +143,7 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 	value sp = state->reg[isa->sp];
 	uint32_t kept = 0;
 
-	for (uint64_t left = clobbered; left; left &= left - 1)
-		state->reg[__builtin_ctzll(left)] = VALUE_UNKNOWN;
+	state_forget(state, clobbered);
 	if (!value_is_frame(sp))
 		return;
 	for (uint32_t i = 0; i < state->n_slots; i++) {
@@ -135,7 +151,7 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 		if (!value_same_base(at, sp) || value_offset(at) >= value_offset(sp))
 			state->slot[kept++] = state->slot[i];
 	}
-	state->n_slots = kept;
+	keep_slots(state, kept);
 }
 
 /* Is there a place where both hold the register's entry value? True, too, if one holds it nowhere. */
@@ -186,6 +202,8 @@ static bool join_slots(struct state *into, const struct state *other)
 {
 	uint32_t kept = 0, j = 0;
 
+	if (into->n_slots == other->n_slots && memcmp(into->slot, other->slot, into->n_slots * sizeof(into->slot[0])) == 0)
+		return false;
 	for (uint32_t i = 0; i < into->n_slots; i++) {
 		while (j < other->n_slots && other->slot[j].at < into->slot[i].at)
 			j++;
@@ -198,15 +216,14 @@ static bool join_slots(struct state *into, const struct state *other)
 	return is_changed;
 }
 
-bool state_join(struct state *into, const struct state *other, const struct isa *isa)
+bool state_join(struct state *into, const struct state *other)
 {
-	bool is_changed = false, is_same = memcmp(into->reg, other->reg, sizeof(into->reg)) == 0;
+	uint64_t lost = 0;
 
-	for (unsigned r = 0; !is_same && r < isa->n_regs && r < REG_MAX; r++) {
-		if (into->reg[r] == other->reg[r] || into->reg[r] == VALUE_UNKNOWN)
-			continue;
-		into->reg[r] = VALUE_UNKNOWN;
-		is_changed = true;
+	for (uint64_t left = into->known; left; left &= left - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(left);
+		lost |= (uint64_t)(into->reg[r] != other->reg[r]) << r;
 	}
-	return join_slots(into, other) || is_changed;
+	state_forget(into, lost);
+	return join_slots(into, other) || lost;
 }

@@ -2,8 +2,8 @@
 /*
  * state: what is known about registers and stack slots at one point of a function.
  *
- * A value is unknown, the value a register had at the function's entry (the return address is one
- * such register), an offset from the CFA, an offset from a stack pointer that was aligned (each
+ * A value is unknown, the value a register that must be given back had at the function's entry (the
+ * return address is one such register), an offset from the CFA, an offset from a stack pointer that was aligned (each
  * aligning instruction is a base of its own), a constant, a load from a table, or a base plus such
  * a load. Spilled and reloaded values need no special case: slots hold values as registers do.
  *
@@ -74,6 +74,7 @@ static inline bool value_same_base(value a, value b)
 {
 	return a >> 32 == b >> 32;
 }
+/* Unknown but for constants and frame addresses, or if it does not fit. */
 value value_add(value v, int64_t c);
 
 struct slot {
@@ -83,8 +84,10 @@ struct slot {
 
 #define STATE_MAX_SLOTS 48 /* callee-saved registers, a few frame addresses, spilled table bases */
 struct state {
-	value reg[REG_MAX];
+	value reg[REG_MAX];   /* written through state_set and state_forget */
+	uint64_t known;       /* mask of the registers whose value is not unknown */
 	uint32_t n_slots;
+	bool slots_changed;   /* since the flag was cleared; in the state a block starts with: by that block */
 	struct slot slot[STATE_MAX_SLOTS];
 };
 
@@ -93,7 +96,22 @@ static inline void state_copy(struct state *to, const struct state *from)
 {
 	memcpy(to, from, offsetof(struct state, slot) + from->n_slots * sizeof(struct slot));
 }
-/* bias: bytes the caller left above the return address (see flow.h). */
+static inline void state_set(struct state *state, unsigned reg, value v)
+{
+	state->reg[reg] = v;
+	state->known = (state->known & ~(1ull << reg)) | (uint64_t)(v != VALUE_UNKNOWN) << reg;
+}
+/* Nothing is known of these registers any more. */
+static inline void state_forget(struct state *state, uint64_t regs)
+{
+	for (uint64_t left = regs & state->known; left; left &= left - 1)
+		state->reg[__builtin_ctzll(left)] = VALUE_UNKNOWN;
+	state->known &= ~regs;
+}
+/*
+ * bias: bytes the caller left above the return address (see flow.h). Of the registers that nobody has to get back nothing
+ * is known.
+ */
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
 /* sp and every register a callee must keep are as at entry, the return address is in its place. */
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
@@ -112,4 +130,4 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 /* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not on a real path. */
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
 /* into = what both agree on; true if that changed it. */
-bool state_join(struct state *into, const struct state *other, const struct isa *isa);
+bool state_join(struct state *into, const struct state *other);

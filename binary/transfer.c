@@ -12,7 +12,7 @@ static value read(const struct state *state, uint8_t reg)
 static void write(struct state *state, uint8_t reg, value v)
 {
 	if (reg < REG_MAX)
-		state->reg[reg] = v;
+		state_set(state, reg, v);
 }
 
 /* The low bytes of a constant, extended as the effect says, shifted. */
@@ -191,11 +191,11 @@ static bool is_direct(const struct flow *flow, const struct effect *e, const str
  */
 static void apply_store(const struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
 {
-	value *sp = &state->reg[flow->isa->sp];
+	uint8_t sp = flow->isa->sp;
 
 	/* The address of the frame is put where only sp, wherever it is, leads to. */
-	if (e->base == flow->isa->sp && *sp == VALUE_UNKNOWN && value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
-		*sp = value_make(VALUE_ALIGNED, i, 0);
+	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN && value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
+		state_set(state, sp, value_make(VALUE_ALIGNED, i, 0));
 	value at = value_add(read(state, e->base), e->imm);
 
 	if (e->base == REG_NONE || e->index != REG_NONE || !value_is_frame(at))
@@ -211,7 +211,7 @@ static void apply_push(const struct flow *flow, const struct effect *e, struct s
 	value pushed = read(state, e->reg);
 	value sp = value_add(state->reg[flow->isa->sp], -(int64_t)e->width);
 
-	state->reg[flow->isa->sp] = sp;
+	state_set(state, flow->isa->sp, sp);
 	if (value_is_frame(sp))
 		state_store(state, sp, e->width, pushed);
 }
@@ -221,7 +221,7 @@ static void apply_pop(const struct flow *flow, const struct effect *e, struct st
 	value sp = state->reg[flow->isa->sp];
 	value popped = value_is_frame(sp) && e->width == 8 ? state_load(state, sp) : VALUE_UNKNOWN;
 
-	state->reg[flow->isa->sp] = value_add(sp, e->width);
+	state_set(state, flow->isa->sp, value_add(sp, e->width));
 	write(state, e->reg, popped);
 }
 
@@ -295,8 +295,7 @@ void transfer(struct flow *flow, uint32_t i, struct state *state)
 	}
 	for (unsigned k = 0; k < insn->n_effects && k < INSN_MAX_EFFECTS; k++)
 		apply(flow, i, &insn->effect[k], state);
-	for (uint64_t left = insn->clobbers & ((1ull << REG_MAX) - 1); left; left &= left - 1)
-		state->reg[__builtin_ctzll(left)] = VALUE_UNKNOWN;
+	state_forget(state, insn->clobbers);
 }
 
 value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *state)

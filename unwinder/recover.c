@@ -184,9 +184,7 @@ struct row_maker {
 	enum trust trust;
 	struct state last;   /* the state the last recipe was made of */
 	bool has_last, last_is_guess;
-	uint64_t last_uses;  /* registers that recipe reads */
-	uint32_t checked;    /* the last instruction whose recipe is known to be that one; meaningless without has_last */
-	uint32_t last_recipe;
+	uint64_t last_uses;  /* registers that decided what it is */
 };
 
 /* Can a recipe be made of it? What else a register holds makes no difference. */
@@ -196,13 +194,13 @@ static bool is_telling(value v)
 }
 
 /* Would the recipe of this state be the last one again? */
-static bool is_same_recipe(const struct row_maker *m, const struct recover_point *point)
+static bool is_same_recipe(const struct row_maker *m, const struct state *a, bool is_guess)
 {
-	const struct state *a = point->state, *b = &m->last;
+	const struct state *b = &m->last;
 
-	if (!m->has_last || m->last_is_guess != point->is_guess || a->n_slots != b->n_slots)
+	if (!m->has_last || m->last_is_guess != is_guess || a->n_slots != b->n_slots)
 		return false;
-	for (uint64_t left = m->last_uses; left; left &= left - 1) {
+	for (uint64_t left = m->last_uses & (a->known | b->known); left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		if (a->reg[reg] != b->reg[reg] && (is_telling(a->reg[reg]) || is_telling(b->reg[reg])))
 			return false;
@@ -210,65 +208,126 @@ static bool is_same_recipe(const struct row_maker *m, const struct recover_point
 	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
 }
 
-/* Can what the instruction leaves behind call for another recipe, if these registers matter? */
-static bool may_change(const struct insn *insn, uint64_t uses)
+/* Is it found where find_register looks first? */
+static bool is_in_live_slot(const struct rule *rule, const struct state *state, const struct isa *isa)
 {
-	uint64_t written = insn->clobbers;
+	if (rule->kind == RULE_AT_CFA)
+		return is_live(state, isa, value_cfa(rule->offset));
+	return rule->kind == RULE_AT_REG && is_live(state, isa, value_add(state->reg[rule->from], rule->offset));
+}
 
-	for (unsigned k = 0; k < insn->n_effects; k++) {
-		const struct effect *e = &insn->effect[k];
-		if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || e->kind == EFFECT_STORE || e->kind == EFFECT_EXCHANGE)
-			return true;
-		if (e->kind != EFFECT_COMPARE && e->reg < REG_MAX)
-			written |= 1ull << e->reg;
+/*
+ * Registers on which it depends that the recipe of this state is this one, as long as the slots stay as they are. Those
+ * that it finds in a slot do not matter, unless it had to look for others, or for the CFA, in registers.
+ */
+static uint64_t deciding_registers(const struct recipes *recipes, uint32_t index, const struct state *state,
+				   const struct isa *isa)
+{
+	uint64_t all = isa->callee_saved | 1ull << isa->ra, in_slots = 0;
+	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp;
+
+	if (index == RECIPE_NONE)
+		return (1ull << REG_MAX) - 1;
+	const struct recipe *r = &recipes->recipes.at[index];
+	const struct rule *rules = recipes->rules.at + r->rules;
+	bool has_searched = r->cfa_kind != CFA_REG || !(frame >> r->cfa_reg & 1);
+	for (unsigned i = 0; i < r->n_rules; i++) {
+		if (is_in_live_slot(&rules[i], state, isa))
+			in_slots |= 1ull << rules[i].reg;
+		else if (rules[i].kind != RULE_SAME)
+			has_searched = true;
 	}
-	return insn->flow != FLOW_NEXT || (written & uses);
+	return (has_searched ? all : all & ~in_slots) | frame | recipe_reads(recipes, r);
 }
 
-/* Straight on from the instruction above, which changed nothing that matters? The cheap answer for most. */
-static bool is_unchanged(const struct row_maker *m, const struct recover_point *point)
+static void make_row(struct row_maker *m, uint32_t i, const struct state *state, bool is_guess)
 {
-	return m->has_last && m->last_is_guess == point->is_guess && point->insn == m->checked + 1 &&
-	       !(m->flow->flags.at[point->insn] & INSN_LEADER) && !may_change(&m->flow->insns.at[m->checked], m->last_uses);
-}
-
-static uint64_t registers_read(const struct recipes *recipes, uint32_t index)
-{
-	return index == RECIPE_NONE ? UINT64_MAX >> (64 - REG_MAX) : recipe_reads(recipes, &recipes->recipes.at[index]);
-}
-
-static void make_row(void *context, const struct recover_point *point)
-{
-	struct row_maker *m = context;
-	uint32_t offset = (uint32_t)(m->flow->vaddrs.at[point->insn] - m->start);
 	const struct isa *isa = m->flow->isa;
 
-	if (!point->state) {
-		m->has_last = false;
-		if (offset == 0 || !m->flow->insns.at[point->insn].is_padding)
-			recipe_rows_add(m->rows, offset, RECIPE_NONE);
-		return;
-	}
-	/* A copy of the return address may have been made that only a call makes worth looking for. */
-	bool is_call = m->flow->insns.at[point->insn].flow == FLOW_CALL ||
-		       m->flow->insns.at[point->insn].flow == FLOW_CALL_INDIRECT;
-	bool wants_copy = is_call && !isa->call_pushes_ra && point->state->reg[isa->ra] == value_entry(isa->ra);
-	bool is_same = !wants_copy && (is_unchanged(m, point) || is_same_recipe(m, point));
-	m->checked = point->insn;
-	if (is_same)
-		return;
-	state_copy(&m->last, point->state);
+	state_copy(&m->last, state);
 	m->has_last = true;
-	m->last_is_guess = point->is_guess;
-	m->last_recipe = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : m->trust, m->recipes);
-	m->last_uses = registers_read(m->recipes, m->last_recipe) | isa->callee_saved | 1ull << isa->sp | 1ull << isa->ra;
-	recipe_rows_add(m->rows, offset, m->last_recipe);
+	m->last_is_guess = is_guess;
+	uint32_t recipe = recover_recipe(state, isa, is_guess ? TRUST_GUESS : m->trust, m->recipes);
+	m->last_uses = deciding_registers(m->recipes, recipe, state, isa);
+	recipe_rows_add(m->rows, (uint32_t)(m->flow->vaddrs.at[i] - m->start), recipe);
+}
+
+static void make_no_row(struct row_maker *m, uint32_t i)
+{
+	uint32_t offset = (uint32_t)(m->flow->vaddrs.at[i] - m->start);
+
+	m->has_last = false;
+	if (offset == 0 || !m->flow->insns.at[i].is_padding)
+		recipe_rows_add(m->rows, offset, RECIPE_NONE);
+}
+
+/* The end of the straight run of reached code from a leader; all that it writes. */
+static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint64_t *ret_writes)
+{
+	*ret_writes = 0;
+	do {
+		uint8_t kind = flow->uses.at[i].needs & FLOW_CONTROL ? flow->insns.at[i].flow : FLOW_NEXT;
+		*ret_writes |= flow->uses.at[i].writes;
+		i++;
+		if (kind == FLOW_JUMP || kind == FLOW_RETURN)
+			return i;
+	} while (i < end && (flow->flags.at[i] & (INSN_LEADER | INSN_REACHED)) == INSN_REACHED);
+	return i;
+}
+
+/* A copy of the return address may have been made that only a call makes worth looking for. */
+static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *state)
+{
+	const struct isa *isa = flow->isa;
+	bool is_call = flow->insns.at[i].flow == FLOW_CALL || flow->insns.at[i].flow == FLOW_CALL_INDIRECT;
+
+	return is_call && !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);
+}
+
+/* Instruction by instruction, from the second of a run on. */
+static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, const struct state *first, bool is_guess)
+{
+	struct state state;
+
+	state_copy(&state, first);
+	state.slots_changed = false;
+	for (; i + 1 < end; i++) {
+		bool may_differ = m->flow->uses.at[i].writes & m->last_uses;
+
+		flow_step(m->flow, i, &state);
+		may_differ |= state.slots_changed;
+		if (wants_copy(m->flow, i + 1, &state) || (may_differ && !is_same_recipe(m, &state, is_guess)))
+			make_row(m, i + 1, &state, is_guess);
+		state.slots_changed = false;
+	}
+}
+
+/* Most runs leave everything that decides the recipe as it is: they have one row. */
+static uint32_t make_rows(struct row_maker *m, uint32_t i, uint32_t end)
+{
+	const struct flow *flow = m->flow;
+	const struct state *state = flow->flags.at[i] & INSN_LEADER ? flow_state(flow, i) : NULL;
+	bool is_guess = flow->flags.at[i] & INSN_GUESS;
+	uint64_t writes;
+
+	if (!state || !(flow->flags.at[i] & INSN_REACHED)) {
+		make_no_row(m, i);
+		return i + 1;
+	}
+	if (wants_copy(flow, i, state) || !is_same_recipe(m, state, is_guess))
+		make_row(m, i, state, is_guess);
+	end = run_end(flow, i, end, &writes);
+	if (state->slots_changed || (writes & m->last_uses))
+		make_rows_between(m, i, end, state, is_guess);
+	return end;
 }
 
 void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret)
 {
 	struct row_maker m = { .flow = flow, .recipes = recipes, .rows = ret, .start = flow->parts.at[part].start,
 			       .trust = recover_trust(flow) };
+	uint32_t end = flow->parts.at[part].first + flow->parts.at[part].n;
 
-	recover_walk(flow, part, make_row, &m);
+	for (uint32_t i = flow->parts.at[part].first; i < end;)
+		i = make_rows(&m, i, end);
 }

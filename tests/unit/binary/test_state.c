@@ -74,7 +74,7 @@ TEST(state_call_loses_what_lies_below_sp)
 
 	state_store(&state, value_cfa(-16), 8, value_entry(RBP));
 	state_store(&state, value_cfa(-24), 8, value_entry(RBX));
-	state.reg[RSP] = value_cfa(-16);
+	state_set(&state, RSP, value_cfa(-16));
 	state_call(&state, &isa_x86_64, 1);
 	CHECK_EQ(state.reg[0], VALUE_UNKNOWN);
 	CHECK_EQ(state_load(&state, value_cfa(-16)), value_entry(RBP));
@@ -85,15 +85,15 @@ TEST(state_join_keeps_what_both_agree_on)
 {
 	struct state a = entry(), b = entry();
 
-	a.reg[RBX] = value_const(1);
-	b.reg[RBX] = value_const(2);
+	state_set(&a, RBX, value_const(1));
+	state_set(&b, RBX, value_const(2));
 	state_store(&a, value_cfa(-16), 8, value_entry(RBP));
-	CHECK(state_join(&a, &b, &isa_x86_64));
+	CHECK(state_join(&a, &b));
 	CHECK_EQ(a.reg[RBX], VALUE_UNKNOWN);
 	CHECK_EQ(a.reg[RBP], value_entry(RBP));
 	CHECK_EQ(state_load(&a, value_cfa(-16)), VALUE_UNKNOWN);
 	CHECK_EQ(state_load(&a, value_cfa(-8)), value_entry(RA));
-	CHECK(!state_join(&a, &b, &isa_x86_64));
+	CHECK(!state_join(&a, &b));
 }
 
 TEST(state_contradicts_when_a_register_is_saved_in_two_places)
@@ -103,11 +103,11 @@ TEST(state_contradicts_when_a_register_is_saved_in_two_places)
 	CHECK(!state_contradicts(&a, &b, &isa_x86_64));
 	state_store(&a, value_cfa(-16), 8, value_entry(RBX));
 	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* it is live in both */
-	a.reg[RBX] = VALUE_UNKNOWN;
+	state_set(&a, RBX, VALUE_UNKNOWN);
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
-	b.reg[RBX] = VALUE_UNKNOWN;
+	state_set(&b, RBX, VALUE_UNKNOWN);
 	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* b has lost it: nothing to contradict */
-	b.reg[RSP] = value_cfa(-24);
+	state_set(&b, RSP, value_cfa(-24));
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
 }
 

@@ -106,6 +106,16 @@ static struct image *image_new(enum image_kind kind, const char *path)
 	return image;
 }
 
+static void unpacked_free(struct unpacked *unpacked)
+{
+	if (!unpacked)
+		return;
+	inflater_free(unpacked->inflater);
+	pthread_mutex_destroy(&unpacked->lock);
+	free(unpacked->at);
+	free(unpacked);
+}
+
 static void image_free(struct image *image)
 {
 	if (!image)
@@ -113,9 +123,9 @@ static void image_free(struct image *image)
 
 	struct image_private *private = image->private;
 	unguard(image);
-	for (size_t i = 0; private->decompressed && i < image->n_sections; i++)
-		free(private->decompressed[i].at);
-	free(private->decompressed);
+	for (size_t i = 0; private->unpacked && i < image->n_sections; i++)
+		unpacked_free(private->unpacked[i]);
+	free(private->unpacked);
 	free(private->segments);
 	free(private->sections);
 	if (private->is_mapped)
@@ -186,7 +196,7 @@ static void read_sections(struct image *image, Elf *elf)
 		return;
 	n = n < MAX_SECTIONS ? n : MAX_SECTIONS;
 	image->private->sections = alloc_zero(n, sizeof(struct section));
-	image->private->decompressed = alloc_zero(n, sizeof(struct buffer));
+	image->private->unpacked = alloc_zero(n, sizeof(struct unpacked *));
 	for (size_t i = 0; i < n; i++) {
 		Elf_Scn *scn = elf_getscn(elf, i);
 		GElf_Shdr s;

@@ -99,6 +99,13 @@ bool image_is_executable(const struct image *image, uint64_t vaddr);
 const struct section *image_section(const struct image *image, const char *name);
 /* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */
 struct bytes image_section_bytes(struct image *image, const struct section *section);
+/*
+ * The same of its beginning: `len` bytes or more, or all. What is compressed is unpacked no further than that, which may
+ * leave damage behind it unseen; asking for more leaves the bytes where they are. Threads may ask for sections side by side.
+ */
+struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len);
+/* Bytes of it once it is decompressed, as stated. */
+uint64_t image_section_size(const struct image *image, const struct section *section);
 /* Shorthand for the two above; empty if there is no such section. */
 struct bytes image_named_bytes(struct image *image, const char *name);
 /* vaddr of a file offset inside a loadable segment; UINT64_MAX if none. */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/compress.h"
 #include "binary/image_private.h"
 
 #define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
@@ -71,42 +73,96 @@ static bool is_old_compressed(const struct section *section, struct bytes raw)
 	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
 }
 
-static int decompress(const struct section *section, struct bytes raw, struct buffer *ret)
-{
-	if (is_old_compressed(section, raw))
-		return decompress_zlib(bytes_from(raw, 12), DECOMPRESS_LIMIT, ret);
+/* How a section is packed. */
+struct packing {
+	enum { PLAIN, ZLIB, ZSTD, STRANGE } kind;
+	struct bytes body;
+	uint64_t size; /* unpacked, as stated */
+};
 
+static struct packing packing_of(const struct section *section, struct bytes raw)
+{
+	struct packing packing = { PLAIN, raw, raw.len };
 	struct reader r = reader_of(raw);
+
+	if (is_old_compressed(section, raw)) {
+		uint64_t size = 0;
+		for (int i = 4; i < 12; i++)
+			size = size << 8 | raw.at[i];
+		return (struct packing){ ZLIB, bytes_from(raw, 12), size };
+	}
+	if (!(section->flags & SHF_COMPRESSED))
+		return packing;
 	uint32_t type = read_u32(&r);
 	reader_skip(&r, 4);
-	uint64_t size = read_u64(&r);
+	packing.size = read_u64(&r);
 	reader_skip(&r, 8);
-	struct bytes body = read_bytes(&r, reader_left(&r));
-	if (r.failed || size > DECOMPRESS_LIMIT)
-		return -EBADMSG;
-	if (type == ELFCOMPRESS_ZLIB)
-		return decompress_zlib(body, (size_t)size, ret);
-	if (type == 2) /* ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h */
-		return decompress_zstd(body, (size_t)size, ret);
-	return -EBADMSG;
+	packing.body = read_bytes(&r, reader_left(&r));
+	/* ELFCOMPRESS_ZSTD, 2, is younger than Debian 12's elf.h. */
+	packing.kind = r.failed ? STRANGE : type == ELFCOMPRESS_ZLIB ? ZLIB : type == 2 ? ZSTD : STRANGE;
+	return packing;
+}
+
+static struct unpacked *unpacked_new(const struct packing *packing)
+{
+	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
+	struct buffer whole = { 0 };
+
+	pthread_mutex_init(&unpacked->lock, NULL);
+	if (packing->size > DECOMPRESS_LIMIT || packing->kind == STRANGE)
+		return unpacked;
+	if (packing->kind == ZLIB && inflate_is_possible(packing->body.len, (size_t)packing->size)) {
+		unpacked->at = malloc((size_t)packing->size + 1); /* more than there is, perhaps: then it cannot be read */
+		unpacked->size = unpacked->at ? (size_t)packing->size : 0;
+		unpacked->inflater = unpacked->at ? inflater_new(packing->body, unpacked->at, unpacked->size) : NULL;
+	} else if (packing->kind == ZSTD && decompress_zstd(packing->body, (size_t)packing->size, &whole) == 0) {
+		unpacked->at = whole.at;
+		unpacked->len = unpacked->size = whole.len;
+	}
+	return unpacked;
+}
+
+static struct unpacked *unpacked_of(struct image *image, size_t index, const struct packing *packing)
+{
+	struct image_private *private = image->private;
+
+	pthread_mutex_lock(&private->lock);
+	if (!private->unpacked[index])
+		private->unpacked[index] = unpacked_new(packing);
+	pthread_mutex_unlock(&private->lock);
+	return private->unpacked[index];
+}
+
+static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
+{
+	pthread_mutex_lock(&unpacked->lock);
+	if (unpacked->inflater && unpacked->len < len) {
+		unpacked->len = inflater_run(unpacked->inflater, len < unpacked->size ? (size_t)len : unpacked->size);
+		if (unpacked->len == 0 || unpacked->len == unpacked->size)
+			inflater_free(TAKE(unpacked->inflater));
+	}
+	struct bytes bytes = { unpacked->at, unpacked->len };
+	pthread_mutex_unlock(&unpacked->lock);
+	return bytes;
+}
+
+struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len)
+{
+	struct packing packing = packing_of(section, bytes_slice(image->file, section->offset, section->size));
+
+	if (section->type == SHT_NOBITS)
+		return (struct bytes){ 0 };
+	return packing.kind == PLAIN ? packing.body : unpack(unpacked_of(image, (size_t)(section - image->sections), &packing), len);
 }
 
 struct bytes image_section_bytes(struct image *image, const struct section *section)
 {
-	struct bytes raw = bytes_slice(image->file, section->offset, section->size);
-	size_t index = (size_t)(section - image->sections);
+	return image_section_start(image, section, UINT64_MAX);
+}
 
-	if (section->type == SHT_NOBITS)
-		return (struct bytes){ 0 };
-	if (!(section->flags & SHF_COMPRESSED) && !is_old_compressed(section, raw))
-		return raw;
-
-	struct buffer *kept = &image->private->decompressed[index];
-	pthread_mutex_lock(&image->private->lock);
-	if (!kept->at && decompress(section, raw, kept) < 0)
-		*kept = (struct buffer){ alloc_zero(1, 1), 0 }; /* damaged: remember it as empty */
-	pthread_mutex_unlock(&image->private->lock);
-	return (struct bytes){ kept->at, kept->len };
+uint64_t image_section_size(const struct image *image, const struct section *section)
+{
+	return section->type == SHT_NOBITS ? 0 : packing_of(section, bytes_slice(image->file, section->offset, section->size)).size;
 }
 
 struct bytes image_named_bytes(struct image *image, const char *name)

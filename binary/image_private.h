@@ -6,15 +6,24 @@
 
 #include <pthread.h>
 
-#include "base/compress.h"
+#include "base/inflate.h"
 #include "binary/image.h"
+
+/* A compressed section, as far as it was asked for. Its bytes stay where they are when more are added. */
+struct unpacked {
+	pthread_mutex_t lock;
+	uint8_t *at;
+	size_t len;  /* that are there */
+	size_t size; /* of all; 0 = damaged */
+	struct inflater *inflater; /* NULL: all are there */
+};
 
 struct image_private {
 	void *map; /* mapped or malloc'ed bytes of the file */
 	size_t map_len;
 	bool is_mapped;
-	struct buffer *decompressed; /* per section */
+	struct unpacked **unpacked; /* per section; NULL = not asked for yet */
 	struct segment *segments;
 	struct section *sections;
-	pthread_mutex_t lock; /* of decompressed */
+	pthread_mutex_t lock; /* of the list `unpacked` */
 };

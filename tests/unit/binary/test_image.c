@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compress.h"
 #include "binary/symbols.h"
+#include "tests/elf_maker.h"
 #include "tests/test.h"
 
 /* The test program itself is the ELF file most at hand. */
@@ -157,6 +159,56 @@ TEST(damaged_headers_never_crash)
 		images_free(images);
 	}
 	free(at);
+}
+
+/* "ZLIB", the size with its highest byte first, and the stream. */
+static void pack_old(struct writer *w, struct bytes plain, uint64_t stated)
+{
+	struct buffer gzip;
+
+	CHECK_EQ(compress_gzip(plain, &gzip), 0);
+	write_bytes(w, (struct bytes){ (const uint8_t *)"ZLIB", 4 });
+	for (int shift = 56; shift >= 0; shift -= 8)
+		write_u8(w, (uint8_t)(stated >> shift));
+	write_bytes(w, (struct bytes){ (const uint8_t *)"\x78\x9c", 2 });
+	write_bytes(w, (struct bytes){ gzip.at + 10, gzip.len - 18 }); /* without what gzip puts around it */
+	uint32_t low = 1, high = 0;
+	for (size_t i = 0; i < plain.len; i++) {
+		low = (low + plain.at[i]) % 65521;
+		high = (high + low) % 65521;
+	}
+	for (int shift = 24; shift >= 0; shift -= 8)
+		write_u8(w, (uint8_t)((high << 16 | low) >> shift));
+	free(gzip.at);
+}
+
+TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
+{
+	static uint8_t plain[300000];
+	struct images *images = images_new();
+	struct writer good = { 0 }, vast = { 0 };
+
+	for (size_t i = 0; i < sizeof(plain); i++)
+		plain[i] = (uint8_t)(i * i >> 7);
+	pack_old(&good, (struct bytes){ plain, sizeof(plain) }, sizeof(plain));
+	pack_old(&vast, (struct bytes){ plain, 100 }, 1ull << 31);
+	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&good), 0 }, { ".zdebug_str", 0, 0, writer_bytes(&vast), 0 } };
+	struct image *image = elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+	const struct section *section = image_section(image, ".zdebug_info");
+	struct bytes start = image_section_start(image, section, 1000);
+
+	CHECK_EQ(image_section_size(image, section), sizeof(plain));
+	CHECK(start.len >= 1000 && start.len < sizeof(plain));
+	CHECK(memcmp(start.at, plain, start.len) == 0);
+	struct bytes all = image_section_bytes(image, section);
+	CHECK(all.at == start.at);
+	CHECK_EQ(all.len, sizeof(plain));
+	CHECK(memcmp(all.at, plain, all.len) == 0);
+	CHECK_EQ(image_section_start(image, section, 5).len, sizeof(plain));
+	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len, 0); /* no stream of that length unpacks to so much */
+	writer_done(&good);
+	writer_done(&vast);
+	images_free(images);
 }
 
 TEST(a_file_truncated_under_us_reads_as_zeroes)

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/compress.h"
 #include "base/text.h"
+#include "symbolize/aranges.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/split.h"
 
@@ -322,24 +323,45 @@ void debugfile_open(struct debugfile *file, struct image *image, const struct de
 		file->identity = hash_u64(file->identity ^ identity_of(file->alt_image));
 }
 
-void debugfile_load(struct debugfile *file)
+uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n)
+{
+	const struct section *info = file->debug ? dwarf_section(file->debug, DWARF_INFO, false) : NULL;
+
+	if (!info || image_section_size(file->debug, info) == info->size)
+		return UINT64_MAX; /* it is not compressed */
+	return aranges_reach(file->debug, file->image, vaddrs, n);
+}
+
+void debugfile_load(struct debugfile *file, uint64_t info_end)
 {
 	if (file->alt_image) {
 		dwarf_sections(file->alt_image, false, file->alt.section);
 		file->dwarf.alt = &file->alt;
 		dwarf_index(&file->alt, NULL);
 	}
-	if (file->debug)
+	if (file->debug && info_end != UINT64_MAX)
+		dwarf_sections_up_to(file->debug, info_end, &file->dwarf, &file->rest);
+	else if (file->debug)
 		dwarf_sections(file->debug, false, file->dwarf.section);
 	dwarf_index(&file->dwarf, NULL);
+}
+
+void debugfile_unload(struct debugfile *file)
+{
+	dwarf_rest_done(&file->rest);
+	dwarf_done(&file->dwarf);
+	dwarf_done(&file->alt);
+	file->dwarf = (struct dwarf){ .id = file->dwarf.id };
+	file->alt = (struct dwarf){ .id = file->alt.id };
 }
 
 void debugfile_done(struct debugfile *file)
 {
 	splits_free(file);
-	images_free(file->images);
+	dwarf_rest_done(&file->rest);
 	dwarf_done(&file->dwarf);
 	dwarf_done(&file->alt);
+	images_free(file->images);
 	free(file->how);
 	pthread_mutex_destroy(&file->lock);
 }

@@ -34,6 +34,7 @@ struct debugfile {
 	struct image *alt_image; /* the dwz file that one leans on, or NULL */
 	struct dwarf dwarf;    /* no units before debugfile_load, nor if there are none */
 	struct dwarf alt;
+	struct dwarf_rest rest; /* of dwarf */
 	char *how;             /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
 	uint64_t identity;     /* of all files it came from: another one, other contents */
 	/* Split DWARF, opened when a unit asks for it. */
@@ -48,8 +49,15 @@ struct debugfile {
 
 /* Finds the files. Never faults. image, search and ids must outlive it. */
 void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids);
-/* Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. */
-void debugfile_load(struct debugfile *file);
+/*
+ * Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. Of
+ * .debug_info no more than the first info_end bytes, of which debugfile_reach has said that they are enough.
+ */
+void debugfile_load(struct debugfile *file, uint64_t info_end);
+/* Takes back what was loaded, in order to load more. */
+void debugfile_unload(struct debugfile *file);
+/* How much of .debug_info these addresses, sorted, need; UINT64_MAX: all, or it is all there anyway. */
+uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n);
 void debugfile_done(struct debugfile *file);
 /* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
 const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton);

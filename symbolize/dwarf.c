@@ -19,18 +19,58 @@ static const char *const section_names[DWARF_SECTION_N] = {
 	[DWARF_ARANGES] = "aranges",
 };
 
+const struct section *dwarf_section(const struct image *image, enum dwarf_section section, bool is_split)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), ".debug_%s%s", section_names[section], is_split ? ".dwo" : "");
+	const struct section *found = image_section(image, name);
+	if (found || is_split)
+		return found;
+	snprintf(name, sizeof(name), ".zdebug_%s", section_names[section]);
+	return image_section(image, name);
+}
+
 void dwarf_sections(struct image *image, bool is_split, struct bytes section[DWARF_SECTION_N])
 {
 	for (size_t i = 0; i < DWARF_SECTION_N; i++) {
-		char name[64];
-		snprintf(name, sizeof(name), ".debug_%s%s", section_names[i], is_split ? ".dwo" : "");
-		const struct section *found = image_section(image, name);
-		if (!found && !is_split) {
-			snprintf(name, sizeof(name), ".zdebug_%s", section_names[i]);
-			found = image_section(image, name);
-		}
+		const struct section *found = dwarf_section(image, (enum dwarf_section)i, is_split);
 		section[i] = found ? image_section_bytes(image, found) : (struct bytes){ 0 };
 	}
+}
+
+void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf, struct dwarf_rest *rest)
+{
+	for (size_t i = 0; i < DWARF_SECTION_N; i++) {
+		const struct section *found = dwarf_section(image, (enum dwarf_section)i, false);
+		bool is_info = i == DWARF_INFO;
+		dwarf->section[i] = found ? image_section_start(image, found, is_info ? info_end : UINT64_MAX) : (struct bytes){ 0 };
+	}
+	dwarf->section[DWARF_INFO] = bytes_slice(dwarf->section[DWARF_INFO], 0, info_end);
+	*rest = (struct dwarf_rest){ .image = image, .dwarf = { .id = dwarf->id, .alt = dwarf->alt } };
+	pthread_mutex_init(&rest->lock, NULL);
+	dwarf->rest = rest;
+}
+
+static const struct dwarf *open_rest(struct dwarf_rest *rest)
+{
+	pthread_mutex_lock(&rest->lock);
+	if (!rest->is_open) {
+		dwarf_sections(rest->image, false, rest->dwarf.section);
+		dwarf_index(&rest->dwarf, NULL);
+		rest->is_open = true;
+	}
+	pthread_mutex_unlock(&rest->lock);
+	return &rest->dwarf;
+}
+
+void dwarf_rest_done(struct dwarf_rest *rest)
+{
+	if (!rest->image)
+		return;
+	dwarf_done(&rest->dwarf);
+	pthread_mutex_destroy(&rest->lock);
+	rest->image = NULL;
 }
 
 /* ---- one unit ------------------------------------------------------------------------------ */
@@ -216,6 +256,9 @@ void dwarf_done(struct dwarf *dwarf)
 
 const struct unit *dwarf_unit_at(const struct dwarf *dwarf, uint64_t offset)
 {
+	if (dwarf->rest && offset >= dwarf->section[DWARF_INFO].len)
+		dwarf = open_rest(dwarf->rest);
+
 	size_t low = 0, high = dwarf->units.n;
 
 	while (low < high) {

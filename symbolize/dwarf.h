@@ -6,9 +6,12 @@
  * stand at these addresses? Entries that cannot answer it are stepped over by their abbreviation.
  * Everything is bounds-checked; damage ends the reading of the unit it is in and is counted.
  *
- * Immutable once opened, so that threads may read units side by side.
+ * Immutable once opened, so that threads may read units side by side. Of a compressed .debug_info only the
+ * beginning may have been read; what a reference finds behind it is read then.
  */
 #pragma once
+
+#include <pthread.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -59,11 +62,25 @@ struct dwarf {
 	struct bytes section[DWARF_SECTION_N];
 	VEC(struct unit) units;   /* by offset */
 	const struct dwarf *alt;  /* dwz: what DW_FORM_GNU_*_alt and *_sup refer to; NULL = none */
+	struct dwarf_rest *rest;  /* .debug_info goes on behind the section; NULL = it does not */
 	uint64_t n_damaged;       /* units that could not be read */
 };
 
+/* What lies behind the part of .debug_info that was read: opened when a reference leads there. */
+struct dwarf_rest {
+	struct image *image;
+	pthread_mutex_t lock;
+	bool is_open;
+	struct dwarf dwarf; /* all of it */
+};
+
+/* One section of a file, compressed or not; NULL if it has none. */
+const struct section *dwarf_section(const struct image *image, enum dwarf_section section, bool is_split);
 /* Borrows the sections of a file; the image must outlive it. is_split: take the .dwo sections. */
 void dwarf_sections(struct image *image, bool is_split, struct bytes section[DWARF_SECTION_N]);
+/* The same, but only the beginning of .debug_info, which ends with a unit. rest belongs to the caller. */
+void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf, struct dwarf_rest *rest);
+void dwarf_rest_done(struct dwarf_rest *rest);
 /* Finds the units of the sections already set. skeleton: of split units, else NULL. */
 void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton);
 void dwarf_done(struct dwarf *dwarf);

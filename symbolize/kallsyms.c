@@ -26,37 +26,75 @@ static int compare(const void *left, const void *right)
 	return a_bars != b_bars ? (a_bars < b_bars ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. */
-static void parse_line(struct kallsyms *ret, char *line)
+/* Hexadecimal digits up to a space, as many as fit; NULL if there are none. Each line starts with some. */
+static const char *read_address(const char *at, uint64_t *ret)
 {
-	char *rest, *name;
-	uint64_t start = strtoull(line, &rest, 16);
+	const char *start = at;
+	uint64_t value = 0;
 
-	if (rest == line || rest[0] != ' ' || !rest[1] || !strchr("tTwW", rest[1]) || rest[2] != ' ')
-		return;
-	name = rest + 3;
-	name[strcspn(name, "\r")] = '\0';
-	char *module = strpbrk(name, "\t ");
-	if (module)
-		*module = module[1] == '[' ? ' ' : '\0';
-	if (!start || start > UINT64_MAX - MAX_FUNCTION || !name[0] || name[0] == ' ' || name[0] == '$')
-		return;
-	vec_push(&ret->symbols, (struct kernel_symbol){ start, name });
+	for (; at - start < 16; at++) {
+		unsigned c = (unsigned char)*at, digit = c - '0';
+		if (digit > 9)
+			digit = (c | 32) - 'a' < 6 ? (c | 32) - 'a' + 10 : 16;
+		if (digit == 16)
+			break;
+		value = value << 4 | digit;
+	}
+	*ret = value;
+	return at > start && *at == ' ' ? at : NULL;
 }
 
-static void sort(struct kallsyms *ret)
+/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. */
+static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
 {
-	bool is_sorted = true;
-	size_t n = 0;
+	uint64_t start;
+	const char *rest = read_address(line, &start);
 
-	for (size_t i = 1; i < ret->symbols.n && is_sorted; i++)
-		is_sorted = compare(&ret->symbols.at[i - 1], &ret->symbols.at[i]) <= 0;
-	if (!is_sorted)
-		qsort(ret->symbols.at, ret->symbols.n, sizeof(*ret->symbols.at), compare);
-	for (size_t i = 0; i < ret->symbols.n; i++)
-		if (n == 0 || ret->symbols.at[n - 1].start != ret->symbols.at[i].start)
-			ret->symbols.at[n++] = ret->symbols.at[i];
-	ret->symbols.n = n;
+	if (!rest || end - rest < 4 || !strchr("tTwW", rest[1]) || rest[2] != ' ')
+		return false;
+	char *name = line + (rest + 3 - line);
+	if (end[-1] == '\r')
+		*--end = '\0';
+	char *module = memchr(name, '\t', (size_t)(end - name));
+	module = module ? module : memchr(name, ' ', (size_t)(end - name));
+	if (module)
+		*module = module[1] == '[' ? ' ' : '\0';
+	*ret = (struct kernel_symbol){ start, name };
+	return start && start <= UINT64_MAX - MAX_FUNCTION && name[0] && name[0] != ' ' && name[0] != '$';
+}
+
+/* Of several at one address the best is kept. */
+static void add(struct kallsyms *ret, struct kernel_symbol symbol)
+{
+	struct kernel_symbol *last = ret->symbols.n ? &ret->symbols.at[ret->symbols.n - 1] : NULL;
+
+	if (last && last->start == symbol.start)
+		*last = compare(last, &symbol) <= 0 ? *last : symbol;
+	else
+		vec_push(&ret->symbols, symbol);
+}
+
+/* The kernel's own come in order, and what was loaded later, wherever that is, behind them. */
+static void sort(struct kallsyms *kallsyms)
+{
+	struct kernel_symbol *at = kallsyms->symbols.at;
+	size_t n = kallsyms->symbols.n, n_first = n ? 1 : 0;
+	struct kallsyms sorted = { 0 };
+
+	while (n_first < n && at[n_first - 1].start < at[n_first].start)
+		n_first++;
+	if (n_first == n)
+		return;
+	qsort(at + n_first, n - n_first, sizeof(*at), compare);
+	vec_reserve(&sorted.symbols, n);
+	for (size_t first = 0, second = n_first; first < n_first || second < n;) {
+		bool is_first = second == n || (first < n_first && compare(&at[first], &at[second]) <= 0);
+		add(&sorted, at[is_first ? first++ : second++]);
+	}
+	vec_done(&kallsyms->symbols);
+	kallsyms->symbols.at = sorted.symbols.at;
+	kallsyms->symbols.n = sorted.symbols.n;
+	kallsyms->symbols.cap = sorted.symbols.cap;
 }
 
 /* Text that ends with a zero becomes the table's. */
@@ -64,11 +102,12 @@ static void parse(char *text, size_t len, struct kallsyms *ret)
 {
 	*ret = (struct kallsyms){ .text = text };
 	for (char *at = text, *end = text + len, *next; at < end; at = next) {
-		char *newline = memchr(at, '\n', (size_t)(end - at));
-		next = newline ? newline + 1 : end;
-		if (newline)
-			*newline = '\0';
-		parse_line(ret, at);
+		char *newline = memchr(at, '\n', (size_t)(end - at)), *line_end = newline ? newline : end;
+		struct kernel_symbol symbol;
+		next = line_end + 1;
+		*line_end = '\0';
+		if (parse_line(at, line_end, &symbol))
+			add(ret, symbol);
 	}
 	sort(ret);
 }

@@ -373,6 +373,25 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 		naming_complete(naming, map, strings);
 }
 
+void naming_prepare(struct naming *naming, const uint64_t *vaddrs, size_t n)
+{
+	uint64_t behind = 0; /* what was found last */
+
+	if (naming->options.functions && naming->symbols) {
+		pthread_mutex_lock(&naming->lock);
+		functions_of(naming); /* whoever offers them needs them later */
+		pthread_mutex_unlock(&naming->lock);
+	}
+	for (size_t i = 0; i < n && naming->symbols; i++) {
+		const struct symbol *symbol = symbols_find(naming->symbols, vaddrs[i]);
+		uint64_t end = symbol ? symbol_end(naming, symbol) : 0;
+		struct function function = { 0 };
+		bool is_named = symbol && vaddrs[i] < end && !is_far_label(symbol, end);
+		if (!is_named && vaddrs[i] >= behind && find_recovered(naming, vaddrs[i], &function))
+			behind = function.end;
+	}
+}
+
 static void find_kernel(const struct naming *naming, struct function_map *map, struct intern *strings)
 {
 	uint64_t end;

@@ -40,6 +40,8 @@ image_id naming_id(const struct naming *naming);
 
 /* The function that covers vaddr, all but lines and inlined calls (JIT code has lines). Where nothing is known, one byte. */
 struct function_map naming_find(struct naming *naming, uint64_t vaddr, struct intern *strings);
+/* Does beforehand what may take long: takes the functions, and looks for those without symbols at these addresses, in order. */
+void naming_prepare(struct naming *naming, const uint64_t *vaddrs, size_t n);
 
 /*
  * Completes the names of a map that has its bounds: linkage (0 = take the symbol's) is what DWARF

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/symbolizer.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -10,21 +9,15 @@
 #include "symbolize/gather.h"
 #include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
-#include "symbolize/naming.h"
-#include "symbolize/unit_index.h"
+#include "symbolize/subject.h"
 #include "symbolize/unit_maps.h"
 
-/* One image on its way. */
-struct subject {
-	struct symbolizer_request *request;
-	struct debugfile file;
-	struct naming *naming;
-	struct unit_index index;
-	struct perfmap jit;
-	char *jit_path;
-	function_maps known;    /* from the store */
-	VEC(uint64_t) wanted;   /* addresses that the store did not know */
-	atomic_uint_fast64_t n_damaged;
+/* Something that takes its time and can be done beside the others. */
+struct errand {
+	enum { READ_KERNEL, READ_NAMES, UNPACK } what;
+	struct subject *subject;
+	enum dwarf_section section;
+	uint64_t cost; /* to tell the dearest, which go first */
 };
 
 /* One unit and the addresses that fell into it. */
@@ -47,14 +40,14 @@ struct batch {
 	size_t n_subjects;
 	VEC(struct hit) hits;
 	uint64_t *vaddrs; /* of the hits */
+	VEC(struct errand) errands;
 	VEC(struct task) tasks;
 	struct worker *workers;
 	unsigned n_workers;
 	atomic_size_t n_done;
 	atomic_uint ids;
-	pthread_mutex_t lock;
-	struct kallsyms kernel; /* read when an image asks for it */
-	bool looked_for_kernel, has_kernel;
+	struct kallsyms kernel;
+	bool asks_kernel, has_kernel;
 };
 
 struct worker {
@@ -62,73 +55,89 @@ struct worker {
 	struct harvest harvest;
 };
 
-/* ---- what was hit -------------------------------------------------------------------------- */
+/* ---- before units are looked at ------------------------------------------------------------ */
 
-/* NULL if there are no names. Slow: the kernel makes the text while it is read. */
-static const struct kallsyms *open_kernel(struct batch *batch, struct subject *subject)
+#define KERNEL_COST (2u << 20) /* the kernel makes the text while it is read: as long as so many bytes take to unpack */
+
+static const char *kallsyms_path(const struct batch *batch)
 {
-	const char *path = batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
+	return batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
+}
 
-	pthread_mutex_lock(&batch->lock);
-	if (!batch->looked_for_kernel) {
-		batch->looked_for_kernel = true;
-		batch->has_kernel = path[0] && kallsyms_open(path, &batch->kernel) == 0;
+static void add_errand(struct batch *batch, struct errand errand)
+{
+	vec_push(&batch->errands, errand);
+}
+
+static void add_errands(struct batch *batch, struct subject *subject)
+{
+	struct image *file = subject->file.debug;
+
+	if (subject->wanted.n == 0)
+		return;
+	add_errand(batch, (struct errand){ READ_NAMES, subject, 0, subject->request->image->file.len / 8 });
+	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
+		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
+		if (section && image_section_size(file, section) != section->size)
+			add_errand(batch, (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
 	}
-	pthread_mutex_unlock(&batch->lock);
-	if (!batch->has_kernel)
-		path = path[0] ? "kernel addresses are hidden" : "another kernel";
-	subject->file.how = alloc_text(path);
-	return batch->has_kernel ? &batch->kernel : NULL;
+	if (subject_is_kernel(subject) && !batch->asks_kernel)
+		add_errand(batch, (struct errand){ READ_KERNEL, subject, 0, KERNEL_COST });
+	batch->asks_kernel |= subject_is_kernel(subject);
 }
 
-static void open_jit(const struct batch *batch, struct subject *subject)
+/* So that no thread starts a long one when the others are done. */
+static int compare_errands(const void *left, const void *right)
 {
-	const struct symbolizer_request *request = subject->request;
+	const struct errand *a = left, *b = right;
 
-	if (batch->options->is_elsewhere)
-		; /* a process of that number here is another */
-	else if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
-		subject->jit_path = alloc_text(request->jitdump);
-	else if (request->pid)
-		perfmap_open(request->pid, &subject->jit, &subject->jit_path);
-	subject->file.how = alloc_text(subject->jit_path ? subject->jit_path : "no perf map");
+	return a->cost > b->cost ? -1 : a->cost < b->cost;
 }
 
-/* Finds the files; what is in them is read by prepare. */
-static void open_subject(struct batch *batch, struct subject *subject)
+static void run_errand(void *context, unsigned worker, size_t index)
 {
-	struct image *image = subject->request->image;
+	struct batch *batch = context;
+	const struct errand *errand = &batch->errands.at[index];
 
-	if (image->file.len)
-		debugfile_open(&subject->file, image, &batch->options->search, &batch->ids);
-	else if (image->kind == IMAGE_JIT)
-		open_jit(batch, subject);
-	else if (image->kind != IMAGE_KERNEL)
-		subject->file.how = alloc_text("the file could not be read");
+	(void)worker;
+	switch (errand->what) {
+	case READ_KERNEL:
+		batch->has_kernel = kallsyms_path(batch)[0] && kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
+		break;
+	case READ_NAMES:
+		subject_name(errand->subject, &batch->kernel, !batch->options->keeps_mangled);
+		break;
+	case UNPACK:
+		subject_unpack(errand->subject, errand->section);
+		break;
+	}
+}
+
+static void run_errands(struct batch *batch)
+{
+	const char *path = kallsyms_path(batch);
+
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		add_errands(batch, &batch->subjects[i]);
+	if (batch->errands.n)
+		qsort(batch->errands.at, batch->errands.n, sizeof(*batch->errands.at), compare_errands);
+	pool_run(batch->n_workers, batch->errands.n, run_errand, batch);
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		if (subject_is_kernel(&batch->subjects[i]))
+			batch->subjects[i].file.how =
+				alloc_text(batch->has_kernel ? path : path[0] ? "kernel addresses are hidden" : "another kernel");
 }
 
 static void prepare(void *context, unsigned worker, size_t index)
 {
 	struct batch *batch = context;
-	struct subject *subject = &batch->subjects[index];
-	struct image *image = subject->request->image;
-	struct naming_options options = { .id = subject->request->id,
-					  .image = image,
-					  .debug = subject->file.debug,
-					  .functions = subject->request->functions,
-					  .context = subject->request->context,
-					  .jit = subject->jit_path ? &subject->jit : NULL,
-					  .demangles = !batch->options->keeps_mangled };
 
 	(void)worker;
-	if (image->kind == IMAGE_KERNEL && !image->file.len)
-		options.kernel = open_kernel(batch, subject);
-	if (subject->wanted.n == 0)
-		return;
-	subject->naming = naming_new(&options);
-	debugfile_load(&subject->file);
-	unit_index_build(&subject->index, &subject->file.dwarf, image);
+	if (batch->subjects[index].wanted.n)
+		subject_load(&batch->subjects[index]);
 }
+
+/* ---- what was hit -------------------------------------------------------------------------- */
 
 static void collect_hits(struct batch *batch, uint32_t number)
 {
@@ -386,12 +395,7 @@ static void batch_done(struct batch *batch)
 		subject->request->how = alloc_text(subject->file.how);
 		subject->request->identity = subject->file.identity;
 		subject->request->n_damaged = subject->n_damaged + subject->file.dwarf.n_damaged;
-		unit_index_done(&subject->index);
-		naming_free(subject->naming);
-		debugfile_done(&subject->file);
-		perfmap_done(&subject->jit);
-		free(subject->jit_path);
-		vec_done(&subject->wanted);
+		subject_done(subject);
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_done(&batch->workers[i].cache);
@@ -399,17 +403,16 @@ static void batch_done(struct batch *batch)
 		vec_done(&batch->workers[i].harvest.units);
 	}
 	kallsyms_done(&batch->kernel);
-	pthread_mutex_destroy(&batch->lock);
 	free(batch->subjects);
 	free(batch->workers);
 	free(batch->vaddrs);
+	vec_done(&batch->errands);
 	vec_done(&batch->hits);
 	vec_done(&batch->tasks);
 }
 
 static void open_all(struct batch *batch, struct symbolizer_request *requests, struct intern *names)
 {
-	pthread_mutex_init(&batch->lock, NULL);
 	batch->subjects = alloc_zero(batch->n_subjects, sizeof(*batch->subjects));
 	batch->workers = alloc_zero(batch->n_workers, sizeof(*batch->workers));
 	for (unsigned i = 0; i < batch->n_workers; i++) {
@@ -418,7 +421,7 @@ static void open_all(struct batch *batch, struct symbolizer_request *requests, s
 	}
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		batch->subjects[i].request = &requests[i];
-		open_subject(batch, &batch->subjects[i]);
+		subject_open(&batch->subjects[i], batch->options, &batch->ids);
 		recall(batch, &batch->subjects[i], names);
 	}
 }
@@ -434,6 +437,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	intern_init(&names);
 	tell(&batch, 0);
 	open_all(&batch, requests, &names);
+	run_errands(&batch);
 	pool_run(batch.n_workers, n, prepare, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);

@@ -35,8 +35,8 @@ struct symbolizer_request {
 	pid_t pid;           /* whose JIT code it is; 0 = no matter */
 	const char *jitdump; /* file that its JIT compiler wrote, or NULL */
 	/*
-	 * The functions of the image, if the caller needs them as well: asked for when code without a symbol is met,
-	 * by one thread at a time. Starts may be inferred in them. NULL = made for the occasion.
+	 * The functions of the image, if the caller needs them as well: asked for by one thread at a time, unless the
+	 * store knows every address. Starts may be inferred in them. NULL = made when code without a symbol is met.
 	 */
 	struct functions *(*functions)(void *context);
 	void *context;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "symbolize/aranges.h"
 #include "symbolize/dwarf_names.h"
 
 #define MAX_RANGES_READ (64u << 20) /* by all units: many may name one long list */
@@ -22,47 +23,20 @@ static void add(struct unit_index *index, const struct image *image, uint64_t st
 		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
 }
 
-/* One set of .debug_aranges: a header that names the unit, then pairs of address and length. */
-static void add_arange_set(struct unit_index *index, const struct dwarf *dwarf, const struct image *image,
-			   const bool *is_known, struct reader *r, unsigned offset_size)
-{
-	size_t start = reader_offset(r);
-	uint16_t version = read_u16(r);
-	uint64_t info_offset = read_uint(r, offset_size);
-	uint8_t address_size = read_u8(r), segment_size = read_u8(r);
-	const struct unit *unit = dwarf_unit_at(dwarf, info_offset);
-
-	if (r->failed || version != 2 || segment_size || (address_size != 4 && address_size != 8) || !unit)
-		return;
-	uint32_t number = (uint32_t)(unit - dwarf->units.at);
-	if (is_known[number])
-		return;
-	/* Pairs are aligned to their size, counted from the start of the set. */
-	size_t header = reader_offset(r) - start + (offset_size == 8 ? 12 : 4);
-	size_t pair = 2u * address_size;
-	reader_skip(r, (pair - header % pair) % pair);
-	while (reader_left(r) >= pair) {
-		uint64_t vaddr = read_uint(r, address_size), len = read_uint(r, address_size);
-		if (vaddr == 0 && len == 0)
-			return;
-		add(index, image, vaddr, vaddr + len, number);
-	}
-}
-
+/* Of units that do not say themselves what they cover. */
 static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, const struct image *image, const bool *is_known)
 {
-	struct reader r = reader_of(dwarf->section[DWARF_ARANGES]);
+	struct aranges aranges = aranges_open(dwarf->section[DWARF_ARANGES]);
+	const struct unit *unit = NULL;
 
-	while (reader_left(&r) > 0) {
-		unsigned offset_size = 4;
-		uint64_t length = read_u32(&r);
-		if (length == 0xffffffff) {
-			offset_size = 8;
-			length = read_u64(&r);
-		}
-		struct reader set = reader_of(read_bytes(&r, length));
-		if (!r.failed)
-			add_arange_set(index, dwarf, image, is_known, &set, offset_size);
+	for (struct arange arange; aranges_next(&aranges, &arange);) {
+		if (arange.unit >= dwarf->section[DWARF_INFO].len)
+			continue; /* of that part nothing is asked */
+		if (!unit || unit->offset != arange.unit)
+			unit = dwarf_unit_at(dwarf, arange.unit);
+		uint32_t number = unit ? (uint32_t)(unit - dwarf->units.at) : 0;
+		if (unit && !is_known[number])
+			add(index, image, arange.start, arange.end, number);
 	}
 }
 

@@ -85,6 +85,30 @@ for way in zlib zlib-gnu zlib-gabi zstd; do
 	shows "$at_line"
 done
 
+# Of a compressed file only what the address needs is unpacked: each function alone gets the answer that the plain file gives,
+# also from units that lean on others behind them, and from one that the table of units leaves out.
+mkdir plain packed_twin
+for i in 1 2 3 4 5; do
+	printf 'static inline __attribute__((always_inline)) int in_%s(int x)\n{\n\treturn x * %s + 7;\n}\nint f_%s(int x)\n{\n\treturn in_%s(x) ^ in_%s(x + 1);\n}\n' \
+		$i $i $i $i $i >u$i.c
+done
+printf 'int f_1(int), f_2(int), f_3(int), f_4(int), f_5(int);\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn f_1(argc) + f_2(argc) + f_3(argc) + f_4(argc) + f_5(argc);\n}\n' >m.c
+for how in "-O1" "-O1 -flto -fno-inline-functions -fno-inline-small-functions -fno-inline-functions-called-once"; do
+	for i in u1 u2 u3 u4 u5 m; do gcc $how -g -c $i.c -o $i.o || fail "cannot compile"; done
+	objcopy --remove-section .debug_aranges --remove-section .rela.debug_aranges u3.o || fail "cannot take the table out"
+	gcc $how -g -o plain/many u1.o u2.o u3.o u4.o u5.o m.o || fail "cannot link"
+	objcopy --compress-debug-sections=zlib plain/many packed_twin/many
+	symbols=$HERE/plain/many
+	for f in f_1 f_2 f_3 f_4 f_5 main; do
+		locate plain/many $f
+		grep -q '"line":' out.log || fail "no line for $f, $how"
+		mv out.log expected
+		locate packed_twin/many $f
+		cmp -s expected out.log || fail "$f of a compressed file is another, $how"
+	done
+done
+symbols=$HERE/whole
+
 # Rewritten paths.
 locate whole work --source-map "$HERE=/new"
 shows '"file":"/new/a.c"'

@@ -39,6 +39,24 @@ TEST(kallsyms_prefers_names_with_fewer_underscores)
 	kallsyms_done(&k);
 }
 
+/* Modules lie below the kernel on one machine and above it on another; programs of BPF come in any order. */
+TEST(kallsyms_sorts_what_was_loaded_later)
+{
+	struct kallsyms k;
+
+	parse("5000 T first\n6000 T second\n6000 T __alias\n7000 t third\n3000 t late\t[mod]\n1000 t bpf_prog\t[bpf]\n"
+	      "6000 t a\t[mod]\n6800 t between\t[mod]\n", &k);
+	CHECK_EQ(k.symbols.n, 6);
+	for (size_t i = 1; i < k.symbols.n; i++)
+		CHECK(k.symbols.at[i - 1].start < k.symbols.at[i].start);
+	CHECK_STR(name_at(&k, 0x1001), "bpf_prog [bpf]");
+	CHECK_STR(name_at(&k, 0x3fff), "late [mod]");
+	CHECK_STR(name_at(&k, 0x6001), "a [mod]"); /* fewest underscores, then the alphabet */
+	CHECK_STR(name_at(&k, 0x6801), "between [mod]");
+	CHECK_STR(name_at(&k, 0x7000), "third");
+	kallsyms_done(&k);
+}
+
 TEST(kallsyms_with_hidden_addresses_has_no_names)
 {
 	struct kallsyms k;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subject: one image on its way through the symbolizer: its files, what of them is read, its units.
+ *
+ * In this order: open; name and unpack, side by side if need be; load.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "symbolize/debugfile.h"
+#include "symbolize/naming.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/unit_index.h"
+
+struct subject {
+	struct symbolizer_request *request;
+	struct debugfile file;
+	struct naming *naming;
+	struct unit_index index;
+	struct perfmap jit;
+	char *jit_path;
+	function_maps known;    /* from the store */
+	VEC(uint64_t) wanted;   /* addresses that the store did not know */
+	uint64_t info_end;      /* how much of .debug_info they need */
+	atomic_uint_fast64_t n_damaged;
+};
+
+/* Finds the files; nothing of them is read yet. options and ids must outlive it. */
+void subject_open(struct subject *subject, const struct symbolizer_options *options, atomic_uint *ids);
+void subject_done(struct subject *subject);
+/* Is it the kernel, whose names are in kallsyms? */
+bool subject_is_kernel(const struct subject *subject);
+
+/* Reads symbols; and where there is nothing else to go by, looks for functions that have none. The kernel's may still come. */
+void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
+/* Decompresses a section that the file has, of .debug_info what is needed. */
+void subject_unpack(struct subject *subject, enum dwarf_section section);
+/* Finds the units. */
+void subject_load(struct subject *subject);

@@ -4,7 +4,10 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "binary/cfg.h"
 #include "structure/structure_store.h"
+
+#define ROUND_BYTES (64u << 10) /* of code, whose control flow is recovered while use is made of what was before */
 
 /* A structure, and whose strings it uses. */
 struct found {
@@ -12,7 +15,17 @@ struct found {
 	bool is_stored; /* the entry's; else the profile's */
 };
 
-/* One image on its way: threads share nothing but the profile, which they only read. */
+/* Control flow out of which a structure is to be made. */
+struct pending {
+	size_t index; /* in found */
+	struct cfg cfg;
+};
+typedef VEC(struct pending) pending_list;
+
+/*
+ * One image on its way. Control flow is recovered by one thread at a time, because one function tells of another; what
+ * is made of it meanwhile by any. Otherwise threads share nothing but the profile, which they only read.
+ */
 struct job {
 	image_id id;
 	struct structured_image *image; /* NULL: its code is not at hand */
@@ -21,11 +34,22 @@ struct job {
 	struct structure_entry *entry; /* NULL: nothing is stored */
 	struct map by_function;        /* start of a function to its number in the entry */
 	VEC(struct found) found;       /* by address; one with a single scope says that there is nothing to keep */
-	bool has_new;
+	size_t next;                   /* map whose flow is to be recovered */
+	VEC(size_t) parts;             /* in found: known only when all functions are */
+	pending_list fresh, ready;     /* recovered in this round and in the last */
+	bool has_new, is_done;
 };
+
+/* In a round, each image gets on with its control flow, and what it had before is made use of. */
+struct errand {
+	struct job *job;
+	size_t ready; /* which; GET_ON: recover more */
+};
+#define GET_ON SIZE_MAX
 
 struct jobs {
 	VEC(struct job) list;
+	VEC(struct errand) errands; /* of this round */
 };
 
 /* Only whole functions: a part's code belongs to its function's structure. */
@@ -59,13 +83,11 @@ static bool recall(const struct job *job, uint64_t vaddr, struct structure *ret)
 	return false;
 }
 
-static void build(struct job *job, uint64_t vaddr, struct structure *ret)
+/* Of what there is nothing to tell. */
+static void leave_bare(uint64_t vaddr, struct structure *ret)
 {
-	if (!structurer_build(job->image->structurer, vaddr, &job->source, NULL, ret)) {
-		structure_done(ret);
-		*ret = (struct structure){ .function = vaddr };
-		vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
-	}
+	*ret = (struct structure){ .function = vaddr };
+	vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
 }
 
 static bool owns(const struct structure *structure, uint64_t part)
@@ -83,11 +105,8 @@ static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
 
 	for (size_t i = 0; i < job->found.n && !is_owned; i++)
 		is_owned = owns(&job->found.at[i].structure, vaddr);
-	*ret = (struct structure){ .function = vaddr };
-	if (is_owned)
-		vec_push(&ret->scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = vaddr });
-	else
-		build(job, vaddr, ret);
+	if (is_owned || !structurer_build(job->image->structurer, vaddr, &job->source, NULL, ret))
+		leave_bare(vaddr, ret);
 	if (ret->extents.n > 1) /* what a part leads back to is not the part's */
 		ret->extents.n = 1;
 }
@@ -97,49 +116,91 @@ static bool is_part(const struct job *job, const struct function_map *map)
 	return map->source == MAP_FROM_NOTHING && structurer_is_part(job->image->structurer, map->vaddr);
 }
 
-/* Functions first, and then the parts that are known only if they are nobody's. */
-static void find_all(struct job *job)
+static void recover(struct job *job, const struct function_map *map)
 {
-	VEC(size_t) parts = { 0 };
+	struct found found = { 0 };
+	struct pending pending = { .index = job->found.n };
 
-	for (size_t i = 0; i < job->source.n; i++) {
-		const struct function_map *map = &job->source.maps[i];
-		struct found found = { 0 };
-		if (!has_structure(map))
-			continue;
-		found.is_stored = recall(job, map->vaddr, &found.structure);
-		if (!found.is_stored && is_part(job, map))
-			vec_push(&parts, job->found.n);
-		else if (!found.is_stored)
-			build(job, map->vaddr, &found.structure);
-		found.structure.function = map->vaddr;
-		job->has_new |= !found.is_stored;
-		vec_push(&job->found, found);
-	}
-	for (size_t i = 0; i < parts.n; i++) {
-		struct structure *structure = &job->found.at[parts.at[i]].structure;
-		build_part(job, structure->function, structure);
-	}
-	vec_done(&parts);
+	found.is_stored = recall(job, map->vaddr, &found.structure);
+	if (!found.is_stored && is_part(job, map))
+		vec_push(&job->parts, job->found.n);
+	else if (!found.is_stored && structurer_recover(job->image->structurer, map->vaddr, &job->source, &pending.cfg))
+		vec_push(&job->fresh, pending);
+	else if (!found.is_stored)
+		leave_bare(map->vaddr, &found.structure);
+	found.structure.function = map->vaddr;
+	job->has_new |= !found.is_stored;
+	vec_push(&job->found, found);
 }
 
-static void work(void *context, unsigned worker, size_t index)
+/* Parts at last, when it is known whose they are not. */
+static void finish(struct job *job)
 {
-	struct jobs *jobs = context;
-	struct job *job = &jobs->list.at[index];
-	struct structurer *structurer;
+	struct structurer *structurer = job->image->structurer;
 
-	(void)worker;
-	if (!job->image)
-		return;
-	structurer = job->image->structurer;
-	open_entry(job);
-	find_all(job);
+	for (size_t i = 0; i < job->parts.n; i++) {
+		struct structure *structure = &job->found.at[job->parts.at[i]].structure;
+		build_part(job, structure->function, structure);
+	}
 	for (size_t i = 0; i < job->found.n; i++)
 		if (!job->found.at[i].is_stored)
 			job->found.at[i].structure.basis = structurer_basis(structurer, &job->found.at[i].structure, &job->source);
 	structurer_free(structurer);
 	job->image->structurer = NULL;
+	job->is_done = true;
+}
+
+static void get_on(struct job *job)
+{
+	uint64_t n_bytes = 0;
+
+	if (job->next == 0) {
+		open_entry(job);
+		vec_reserve(&job->found, job->source.n); /* others write to what is in it already */
+	}
+	if (job->next == job->source.n && job->ready.n == 0)
+		finish(job);
+	for (; job->next < job->source.n && n_bytes < ROUND_BYTES; job->next++) {
+		const struct function_map *map = &job->source.maps[job->next];
+		if (has_structure(map))
+			recover(job, map);
+		n_bytes += map->size;
+	}
+}
+
+static void run_errand(void *context, unsigned worker, size_t index)
+{
+	const struct jobs *jobs = context;
+	struct job *job = jobs->errands.at[index].job;
+
+	(void)worker;
+	if (jobs->errands.at[index].ready == GET_ON) {
+		get_on(job);
+		return;
+	}
+	struct pending *pending = &job->ready.at[jobs->errands.at[index].ready];
+	struct structure *structure = &job->found.at[pending->index].structure;
+	structurer_finish(job->image->structurer, &pending->cfg, structure->function, &job->source, NULL, structure);
+	cfg_done(&pending->cfg);
+}
+
+/* False if all are done. */
+static bool begin_round(struct jobs *jobs)
+{
+	vec_clear(&jobs->errands);
+	for (size_t i = 0; i < jobs->list.n; i++)
+		if (jobs->list.at[i].image && !jobs->list.at[i].is_done)
+			vec_push(&jobs->errands, (struct errand){ &jobs->list.at[i], GET_ON });
+	for (size_t i = 0; i < jobs->list.n; i++) {
+		struct job *job = &jobs->list.at[i];
+		pending_list old = job->ready;
+		job->ready = job->fresh;
+		job->fresh = old;
+		vec_clear(&job->fresh);
+		for (size_t k = 0; k < job->ready.n; k++)
+			vec_push(&jobs->errands, (struct errand){ job, k });
+	}
+	return jobs->errands.n > 0;
 }
 
 /* ---- what the next run finds ---------------------------------------------------------------- */
@@ -266,6 +327,9 @@ static void take(struct profile *profile, struct job *job)
 			structure_done(structure);
 	}
 	vec_done(&job->found);
+	vec_done(&job->parts);
+	vec_done(&job->fresh);
+	vec_done(&job->ready);
 	map_done(&job->by_function);
 	structure_entry_close(job->entry);
 	store_release(job->stored);
@@ -308,7 +372,8 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 	profile->structures.at = NULL;
 	profile->structures.n = profile->structures.cap = 0;
 	make_jobs(profile, images, n, &jobs);
-	pool_run(pool_threads(n_threads), jobs.list.n, work, &jobs);
+	while (begin_round(&jobs))
+		pool_run(pool_threads(n_threads), jobs.errands.n, run_errand, &jobs);
 	for (size_t i = 0; i < jobs.list.n; i++) {
 		if (jobs.list.at[i].image)
 			take(profile, &jobs.list.at[i]);
@@ -319,4 +384,5 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 		structure_done(&old[at]);
 	free(old);
 	vec_done(&jobs.list);
+	vec_done(&jobs.errands);
 }

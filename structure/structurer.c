@@ -12,12 +12,6 @@
 
 #define SLICE 2048u /* functions whose structures are held at once */
 
-/* What one thread works with. */
-struct bench {
-	struct flow flow;
-	VEC(const struct function_map *) maps; /* of the function at hand */
-};
-
 /* Tells the procedures of one file. */
 struct seal {
 	uint32_t file;
@@ -29,23 +23,11 @@ struct structurer {
 	struct symbols *symbols;
 	struct frames *frames;
 	struct functions *functions;
-	struct bench bench;
+	struct flow flow;
 	struct procedures procedures;
 	const struct function_map *known; /* the maps that procedures were made from */
 	VEC(struct seal) seals;           /* of the files that procedures are written in, by file */
 };
-
-static void bench_init(struct bench *bench, struct functions *functions)
-{
-	*bench = (struct bench){ 0 };
-	flow_init(&bench->flow, functions);
-}
-
-static void bench_done(struct bench *bench)
-{
-	flow_done(&bench->flow);
-	vec_done(&bench->maps);
-}
 
 struct structurer *structurer_new(struct image *image)
 {
@@ -63,7 +45,7 @@ struct functions *structurer_functions(struct structurer *s)
 	s->symbols = symbols_read(s->image);
 	s->frames = frames_read(s->image);
 	s->functions = functions_new(s->image, s->symbols, s->frames, NULL);
-	bench_init(&s->bench, s->functions);
+	flow_init(&s->flow, s->functions);
 	return s->functions;
 }
 
@@ -72,7 +54,7 @@ void structurer_free(struct structurer *s)
 	if (!s)
 		return;
 	if (s->functions)
-		bench_done(&s->bench);
+		flow_done(&s->flow);
 	functions_free(s->functions);
 	frames_free(s->frames);
 	symbols_free(s->symbols);
@@ -107,24 +89,22 @@ static void find_procedures(struct structurer *s, const struct function_map *map
 	s->known = maps;
 }
 
-/* Of the function that the bench's flow has analysed. */
-static void build(const struct structurer *s, struct bench *bench, uint64_t vaddr, const struct structure_source *source,
-		  const struct structure_options *options, struct structure *ret)
+void structurer_finish(const struct structurer *s, const struct cfg *cfg, uint64_t vaddr, const struct structure_source *source,
+		       const struct structure_options *options, struct structure *ret)
 {
 	struct structure_options all = options ? *options : (struct structure_options){ 0 };
-	struct cfg cfg;
+	VEC(const struct function_map *) maps = { 0 }; /* of the function */
 
-	cfg_build(&cfg, &bench->flow);
-	vec_clear(&bench->maps);
-	for (size_t i = 0; i < cfg.n_parts; i++) {
-		const struct function_map *map = map_at(source->maps, source->n, i ? cfg.parts[i].start : vaddr);
+	for (size_t i = 0; i < cfg->n_parts; i++) {
+		const struct function_map *map = map_at(source->maps, source->n, i ? cfg->parts[i].start : vaddr);
 		if (map)
-			vec_push(&bench->maps, map);
+			vec_push(&maps, map);
 	}
+	*ret = (struct structure){ .image = IMAGE_NONE };
 	all.procedures = &s->procedures;
-	structure_build(&cfg, bench->maps.at, bench->maps.n, &all, ret);
+	structure_build(cfg, maps.at, maps.n, &all, ret);
 	ret->function = vaddr;
-	cfg_done(&cfg);
+	vec_done(&maps);
 }
 
 /* Its index; FUNCTION_NONE if there is nothing to analyse. */
@@ -147,14 +127,12 @@ static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struc
 	return find(s, vaddr);
 }
 
-bool structurer_build(struct structurer *s, uint64_t vaddr, const struct structure_source *source,
-		      const struct structure_options *options, struct structure *ret)
+bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct structure_source *source, struct cfg *ret)
 {
-	struct flow *flow = &s->bench.flow;
+	struct flow *flow = &s->flow;
 
 	structurer_functions(s);
 	uint32_t index = find_recovered(s, vaddr, map_at(source->maps, source->n, vaddr));
-	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
 	find_procedures(s, source->maps, source->n);
 	if (index == FUNCTION_NONE)
 		return false;
@@ -163,7 +141,20 @@ bool structurer_build(struct structurer *s, uint64_t vaddr, const struct structu
 		flow_analyse(flow, index);
 	if (flow->verdict == FLOW_REFUSED)
 		return false;
-	build(s, &s->bench, vaddr, source, options, ret);
+	cfg_build(ret, flow);
+	return true;
+}
+
+bool structurer_build(struct structurer *s, uint64_t vaddr, const struct structure_source *source,
+		      const struct structure_options *options, struct structure *ret)
+{
+	struct cfg cfg;
+
+	*ret = (struct structure){ .function = vaddr, .image = IMAGE_NONE };
+	if (!structurer_recover(s, vaddr, source, &cfg))
+		return false;
+	structurer_finish(s, &cfg, vaddr, source, options, ret);
+	cfg_done(&cfg);
 	return true;
 }
 
@@ -257,7 +248,7 @@ uint64_t structurer_basis(struct structurer *s, const struct structure *structur
 struct slice {
 	const struct structurer *structurer;
 	const struct structure_batch *batch;
-	struct bench *benches; /* per thread */
+	struct flow *flows; /* per thread */
 	size_t first;
 	struct structure *found; /* no scopes: not recovered */
 };
@@ -266,17 +257,21 @@ static void build_one(void *context, unsigned worker, size_t index)
 {
 	const struct slice *slice = context;
 	const struct structure_batch *batch = slice->batch;
-	struct bench *bench = &slice->benches[worker];
+	struct flow *flow = &slice->flows[worker];
 	uint64_t vaddr = batch->vaddrs[slice->first + index];
 	uint32_t function = find(slice->structurer, vaddr);
 
 	slice->found[index] = (struct structure){ 0 };
 	if (function == FUNCTION_NONE)
 		return;
-	flow_analyse(&bench->flow, function);
+	flow_analyse(flow, function);
 	struct structure_source source = { batch->maps, batch->n_maps, batch->strings };
-	if (bench->flow.verdict != FLOW_REFUSED)
-		build(slice->structurer, bench, vaddr, &source, batch->options, &slice->found[index]);
+	struct cfg cfg;
+	if (flow->verdict == FLOW_REFUSED)
+		return;
+	cfg_build(&cfg, flow);
+	structurer_finish(slice->structurer, &cfg, vaddr, &source, batch->options, &slice->found[index]);
+	cfg_done(&cfg);
 }
 
 static void hand_over(const struct slice *slice, size_t n)
@@ -301,17 +296,17 @@ void structurer_build_all(struct structurer *s, const struct structure_batch *ba
 	structurer_functions(s);
 	find_procedures(s, batch->maps, batch->n_maps);
 	functions_settle(s->functions, n_threads);
-	slice.benches = alloc_zero(n_threads, sizeof(*slice.benches));
+	slice.flows = alloc_zero(n_threads, sizeof(*slice.flows));
 	slice.found = alloc_zero(SLICE, sizeof(*slice.found));
 	for (unsigned i = 0; i < n_threads; i++)
-		bench_init(&slice.benches[i], s->functions);
+		flow_init(&slice.flows[i], s->functions);
 	for (; slice.first < batch->n; slice.first += SLICE) {
 		size_t left = batch->n - slice.first, n = left < SLICE ? left : SLICE;
 		pool_run(n_threads, n, build_one, &slice);
 		hand_over(&slice, n);
 	}
 	for (unsigned i = 0; i < n_threads; i++)
-		bench_done(&slice.benches[i]);
-	free(slice.benches);
+		flow_done(&slice.flows[i]);
+	free(slice.flows);
 	free(slice.found);
 }

@@ -30,6 +30,14 @@ struct structure_source {
  */
 bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source,
 		      const struct structure_options *options, struct structure *ret);
+/*
+ * The same in two steps: the control flow, which is to be freed; and what is made of that, which another thread may do,
+ * also while the flow of the next functions is recovered.
+ */
+struct cfg;
+bool structurer_recover(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source, struct cfg *ret);
+void structurer_finish(const struct structurer *structurer, const struct cfg *cfg, uint64_t vaddr,
+		       const struct structure_source *source, const struct structure_options *options, struct structure *ret);
 /* Does nothing enter the code at vaddr as a function, as far as is known? It is then part of one. */
 bool structurer_is_part(struct structurer *structurer, uint64_t vaddr);
 /*

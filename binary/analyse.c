@@ -24,6 +24,7 @@ struct analysis {
 	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
 	VEC(uint32_t) queue;
 	uint8_t *ranks; /* per function: lower goes first; RANK_NONE: not to be analysed */
+	uint32_t first, end; /* functions of the window */
 	struct analyse_options options;
 };
 
@@ -107,17 +108,18 @@ static void rank_all(struct analysis *a)
 {
 	struct vaddr_range window = a->options.window;
 
-	for (size_t i = 0; i < a->functions->n; i++) {
-		const struct function *f = &a->functions->at[i];
-		bool is_wanted = !is_stub(f) && !f->is_analysed && f->start >= window.start && f->start < window.end &&
-				 (!a->options.only_inferred || function_is_inferred(f));
-		a->ranks[i] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
+	while (a->first < a->functions->n && a->functions->at[a->first].start < window.start)
+		a->first++;
+	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end; a->end++) {
+		const struct function *f = &a->functions->at[a->end];
+		bool is_wanted = !is_stub(f) && !f->is_analysed && (!a->options.only_inferred || function_is_inferred(f));
+		a->ranks[a->end] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
 	}
 }
 
 static void analyse_rank(struct analysis *a, unsigned wanted)
 {
-	for (uint32_t i = 0; i < a->functions->n; i++) {
+	for (uint32_t i = a->first; i < a->end; i++) {
 		const struct function *f = &a->functions->at[i];
 		bool is_owned = f->parent != FUNCTION_NONE;
 		if (a->ranks[i] == wanted && !is_owned && !f->is_analysed)

@@ -103,6 +103,11 @@ struct isa {
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
 	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
 	bool (*is_packed)(struct bytes code);
+	/*
+	 * Is this sure to go on to the next instruction, to form no address by itself, and to leave these registers (mask)
+	 * alone? Many that are say false; NULL: none is known without decoding it. It is min_insn bytes long.
+	 */
+	bool (*is_idle)(struct bytes code, uint64_t registers);
 	/* A return address as it stands in memory, authentication bits removed. */
 	uint64_t (*strip_pc)(uint64_t pc);
 	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */

@@ -226,6 +226,7 @@ const struct isa isa_aarch64 = {
 	.reg_names = reg_names,
 	.decode = decode,
 	.is_packed = a64_is_packed,
+	.is_idle = a64_is_idle,
 	.ends_in_call = ends_in_call,
 	.format = format,
 	.strip_pc = strip_pc,

@@ -185,7 +185,8 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 
 		struct insn insn;
 		struct bytes rest = bytes_slice(code, at - range.start, stop - at);
-		if (pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
+		bool is_idle = pass->isa->is_idle && pass->isa->is_idle(rest, pass->known);
+		if (is_idle || pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
 			at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
 			continue;
 		}

@@ -407,6 +407,36 @@ TEST(a64_any_word_decodes_or_is_refused)
 	CHECK(n_good > 1000000);
 }
 
+/* What is passed over must be nothing that the survey of a text would have noted. */
+TEST(a64_idle_words_do_nothing_that_is_looked_for)
+{
+	uint64_t seed = 7;
+	unsigned n_idle = 0;
+
+	for (unsigned round = 0; round < 3000000; round++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		uint32_t word = (uint32_t)(seed >> 32);
+		uint64_t known = round % 4 ? 1ull << (seed >> 20 & 31) | 1ull << (seed >> 10 & 31) : round % 8 ? 0xffffffff : 0;
+		struct bytes code = { (const uint8_t *)&word, 4 };
+		struct insn insn;
+		if (!isa_aarch64.is_idle(code, known) || isa_aarch64.decode(code, 0x10000, &insn) < 0)
+			continue;
+		n_idle++;
+		CHECK_EQ(insn.flow, FLOW_NEXT);
+		CHECK(!insn.is_address);
+		CHECK_EQ(insn.clobbers & known, 0);
+		for (unsigned i = 0; i < insn.n_effects; i++) {
+			const struct effect *e = &insn.effect[i];
+			bool is_memory = e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
+			CHECK(e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE ||
+			      !(known >> e->reg & 1));
+			CHECK(e->base >= REG_MAX || !(known >> e->base & 1));
+			CHECK(!is_memory || e->base != REG_NONE);
+		}
+	}
+	CHECK(n_idle > 300000);
+}
+
 TEST(a64_a_call_is_seen_before_a_return_address)
 {
 	const uint8_t code[] = { 0xfd, 0x7b, 0xbf, 0xa9, 0x02, 0x00, 0x00, 0x94 }; /* stp..; bl .+8 */

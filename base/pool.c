@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -44,14 +45,14 @@ unsigned pool_threads(unsigned wanted)
 }
 
 /* Signals are for the thread that waits for them, never for a worker. */
-static int start(struct worker *worker)
+static int start(pthread_t *ret, void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS); /* of truncated files; it comes to the thread that read */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int error = pthread_create(&worker->thread, NULL, work, worker);
+	int error = pthread_create(ret, NULL, run, argument);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }
@@ -66,10 +67,44 @@ void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned
 	for (unsigned i = 0; i < n_threads || i == 0; i++)
 		vec_push(&workers, (struct worker){ .run = &run, .number = i });
 	for (; started < workers.n; started++)
-		if (start(&workers.at[started]) != 0)
+		if (start(&workers.at[started].thread, work, &workers.at[started]) != 0)
 			break;
 	work(&workers.at[0]);
 	for (size_t i = 1; i < started; i++)
 		pthread_join(workers.at[i].thread, NULL);
 	vec_done(&workers);
+}
+
+struct pool_task {
+	void (*run)(void *context);
+	void *context;
+	pthread_t thread;
+};
+
+static void *work_alone(void *argument)
+{
+	const struct pool_task *task = argument;
+
+	task->run(task->context);
+	return NULL;
+}
+
+struct pool_task *pool_start(unsigned n_threads, void (*run)(void *context), void *context)
+{
+	struct pool_task *task = alloc_zero(1, sizeof(*task));
+
+	task->run = run;
+	task->context = context;
+	if (n_threads > 1 && start(&task->thread, work_alone, task) == 0)
+		return task;
+	free(task);
+	run(context);
+	return NULL;
+}
+
+void pool_wait(struct pool_task *task)
+{
+	if (task)
+		pthread_join(task->thread, NULL);
+	free(task);
 }

@@ -14,7 +14,7 @@
 
 /* Something that takes its time and can be done beside the others. */
 struct errand {
-	enum { READ_KERNEL, READ_NAMES, UNPACK } what;
+	enum { READ_NAMES, UNPACK } what;
 	struct subject *subject;
 	enum dwarf_section section;
 	uint64_t cost; /* to tell the dearest, which go first */
@@ -47,7 +47,8 @@ struct batch {
 	atomic_size_t n_done;
 	atomic_uint ids;
 	struct kallsyms kernel;
-	bool asks_kernel, has_kernel;
+	bool has_kernel;
+	struct pool_task *reading; /* the kernel's names; NULL: nobody is */
 };
 
 struct worker {
@@ -57,11 +58,38 @@ struct worker {
 
 /* ---- before units are looked at ------------------------------------------------------------ */
 
-#define KERNEL_COST (2u << 20) /* the kernel makes the text while it is read: as long as so many bytes take to unpack */
-
 static const char *kallsyms_path(const struct batch *batch)
 {
 	return batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
+}
+
+static void read_kernel(void *context)
+{
+	struct batch *batch = context;
+
+	batch->has_kernel = kallsyms_path(batch)[0] && kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
+}
+
+/* The kernel makes the text while it is read, line by line, and nothing but its own names waits for it. */
+static void begin_kernel(struct batch *batch)
+{
+	bool is_asked = false;
+
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		is_asked |= subject_is_kernel(&batch->subjects[i]);
+	if (is_asked)
+		batch->reading = pool_start(batch->n_workers, read_kernel, batch);
+}
+
+static void await_kernel(struct batch *batch)
+{
+	const char *path = kallsyms_path(batch);
+
+	pool_wait(batch->reading);
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		if (subject_is_kernel(&batch->subjects[i]))
+			batch->subjects[i].file.how =
+				alloc_text(batch->has_kernel ? path : path[0] ? "kernel addresses are hidden" : "another kernel");
 }
 
 static void add_errand(struct batch *batch, struct errand errand)
@@ -81,9 +109,6 @@ static void add_errands(struct batch *batch, struct subject *subject)
 		if (section && image_section_size(file, section) != section->size)
 			add_errand(batch, (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
 	}
-	if (subject_is_kernel(subject) && !batch->asks_kernel)
-		add_errand(batch, (struct errand){ READ_KERNEL, subject, 0, KERNEL_COST });
-	batch->asks_kernel |= subject_is_kernel(subject);
 }
 
 /* So that no thread starts a long one when the others are done. */
@@ -101,9 +126,6 @@ static void run_errand(void *context, unsigned worker, size_t index)
 
 	(void)worker;
 	switch (errand->what) {
-	case READ_KERNEL:
-		batch->has_kernel = kallsyms_path(batch)[0] && kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
-		break;
 	case READ_NAMES:
 		subject_name(errand->subject, &batch->kernel, !batch->options->keeps_mangled);
 		break;
@@ -115,17 +137,11 @@ static void run_errand(void *context, unsigned worker, size_t index)
 
 static void run_errands(struct batch *batch)
 {
-	const char *path = kallsyms_path(batch);
-
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		add_errands(batch, &batch->subjects[i]);
 	if (batch->errands.n)
 		qsort(batch->errands.at, batch->errands.n, sizeof(*batch->errands.at), compare_errands);
 	pool_run(batch->n_workers, batch->errands.n, run_errand, batch);
-	for (size_t i = 0; i < batch->n_subjects; i++)
-		if (subject_is_kernel(&batch->subjects[i]))
-			batch->subjects[i].file.how =
-				alloc_text(batch->has_kernel ? path : path[0] ? "kernel addresses are hidden" : "another kernel");
 }
 
 static void prepare(void *context, unsigned worker, size_t index)
@@ -419,8 +435,10 @@ static void open_all(struct batch *batch, struct symbolizer_request *requests, s
 		dwarf_cache_init(&batch->workers[i].cache, !batch->options->keeps_mangled);
 		batch->workers[i].harvest.strings = &batch->workers[i].cache.strings;
 	}
-	for (size_t i = 0; i < batch->n_subjects; i++) {
+	for (size_t i = 0; i < batch->n_subjects; i++)
 		batch->subjects[i].request = &requests[i];
+	begin_kernel(batch);
+	for (size_t i = 0; i < batch->n_subjects; i++) {
 		subject_open(&batch->subjects[i], batch->options, &batch->ids);
 		recall(batch, &batch->subjects[i], names);
 	}
@@ -444,6 +462,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
 	tell(&batch, batch.tasks.n);
+	await_kernel(&batch);
 	collect_new(&batch, &names, &found);
 	remember_all(&batch, &found, &names);
 	move_maps(&found, ret);

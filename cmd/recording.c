@@ -28,7 +28,7 @@
 #include "profile/resolve.h"
 #include "report/quality.h"
 
-#define TICK_MS 250     /* how often the clock is looked at when nothing happens; signals are noticed at once */
+#define TICK_MS 500     /* how often the clock is looked at when nothing happens; signals are noticed at once */
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
 #define PROGRESS_NS 1000000000ull
 
@@ -173,12 +173,16 @@ static void describe(struct recording *r, struct profile *profile)
 	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
 }
 
-/* Until the next look at the clock, or the end of the recording. */
+/* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody else. */
 static int wait_ms(const struct recording *r, uint64_t now)
 {
-	if (!r->end_ns || now + TICK_MS * 1000000ull < r->end_ns)
-		return TICK_MS;
-	return now < r->end_ns ? (int)((r->end_ns - now) / 1000000u) : 0;
+	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns };
+	uint64_t next = now + TICK_MS * 1000000ull;
+
+	for (size_t i = 0; i < sizeof(due) / sizeof(due[0]); i++)
+		if (due[i] > now && due[i] < next)
+			next = due[i];
+	return (int)((next - now + 999999u) / 1000000u);
 }
 
 static void tick(struct recording *r)
@@ -189,7 +193,6 @@ static void tick(struct recording *r)
 		perf_source_stop(r->source);
 		r->is_stopped = true;
 	}
-	r->wait_ms = wait_ms(r, now);
 	say_progress(r, now);
 	if (live_is_due(&r->live, now)) {
 		struct profile *profile = crew_profile(r->crew);
@@ -201,6 +204,7 @@ static void tick(struct recording *r)
 		describe(r, profile);
 		checkpoint_write(&r->checkpoint, &r->output, profile, now);
 	}
+	r->wait_ms = wait_ms(r, now);
 }
 
 /* Workers get what is held back for them before we wait: code that is in no file may not be there for long. */

@@ -165,7 +165,7 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT",
 		  "exit 6 if fewer stacks are complete" },
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
-		  "write the profile so far this often (10; 0 = never)" },
+		  "write the profile so far this often (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
 		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
@@ -188,7 +188,7 @@ int recording_options_parse(struct recording_options *options, const char *comma
 
 	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
 					       .outer_bytes = SOURCE_OUTER_BYTES,
-					       .checkpoint = 10, .interval = 10,
+					       .checkpoint = 30, .interval = 10,
 					       .inherits = true,
 					       .resolves = true,
 					       .unwind = UNWIND_AUTO,

@@ -17,11 +17,11 @@
 #include "collector/perf_regs.h"
 #include "collector/target.h"
 
-#define RING_BYTES (8u << 20)      /* half a second of 16 KiB snapshots at 997 Hz */
+#define RING_BYTES (16u << 20)     /* a second of 16 KiB snapshots at 997 Hz */
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
-#define WAKEUP_FRACTION 4          /* a ring is drained at a quarter full at the latest */
+#define WAKEUP_FRACTION 2          /* a ring is drained when it is half full at the latest */
 
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {

@@ -140,7 +140,7 @@ bool perf_ring_is_tight(const struct perf_ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->map;
 
-	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - ring->tail > ring->view.size / 2;
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - ring->tail > ring->view.size / 4 * 3;
 }
 
 void perf_ring_give_back(struct perf_ring *ring)

@@ -16,10 +16,10 @@
 
 /*
  * How often rings are read, if they do not fill faster. Mappings and new processes are looked into soon, before they
- * are gone; samples can wait, and waking up costs as much as a dozen of them.
+ * are gone; samples can wait, and after a sleep the first hundred take twice as long as the others.
  */
 #define BUSY_NS 50000000ull
-#define CALM_NS 250000000ull
+#define CALM_NS 500000000ull
 #define HELD_MAX \
 	(512ull << 20) /* a consumer this far behind: leave the rings to fill, and the kernel counts */
 
@@ -294,7 +294,7 @@ static bool all_gone(struct perf_live *live)
 	return true;
 }
 
-/* Until a ring is a quarter full, a target ends, somebody calls, or the time is over. */
+/* Until a ring is half full, a target ends, somebody calls, or the time is over. */
 static void wait_for_news(struct perf_live *live, int timeout_ms)
 {
 	size_t n_rings = live->events.anchors.n;

@@ -37,11 +37,15 @@ def peak_kb(pid, tree):
 
 
 def own_cpu(pid):
-    """CPU seconds of all threads of one process, without its children; None when it is gone."""
+    """CPU seconds of a process and of the children that it has waited for; None when it is gone."""
+    own = 0
     try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/schedstat") as schedstat:
+                own += int(schedstat.read().split()[0])
         with open(f"/proc/{pid}/stat") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return own / 1e9 + (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
     except OSError:
         return None
 
@@ -73,8 +77,8 @@ def look_until(end, process, timeout, tree, trace):
 
 def steady(trace, target):
     """CPU of the profiler from two seconds after the target's start to its end, per second; None for short runs."""
-    first = target["end"] - target["wall"] + 2
-    inside = [(at, cpu) for at, cpu in trace if first <= at <= target["end"] and cpu is not None]
+    first, last = target["end"] - target["wall"] + 2, target["end"] - 0.1  # after that the target is one of its children
+    inside = [(at, cpu) for at, cpu in trace if first <= at <= last and cpu is not None]
     if len(inside) < 2 or inside[-1][0] - inside[0][0] < 10:
         return None
     return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])

@@ -184,8 +184,10 @@ TEST(ring_hands_back_a_long_round_in_pieces)
 	perf_ring_give_back(&lender.ring);
 	CHECK_EQ(lender.page.data_tail, 32);
 	CHECK(!perf_ring_is_tight(&lender.ring));
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 10; i++)
 		lender_put(&lender, 2);
+	CHECK(!perf_ring_is_tight(&lender.ring)); /* three quarters */
+	lender_put(&lender, 2);
 	CHECK(perf_ring_is_tight(&lender.ring));
 }
 

@@ -203,11 +203,24 @@ void order_copy_lent(struct order *order)
 	}
 }
 
+static bool may_go(const struct order *order)
+{
+	return order->heap.n && order->heap.at[0].time_ns <= order->limit_ns;
+}
+
+bool order_peek(const struct order *order, struct bytes *ret)
+{
+	if (!may_go(order))
+		return false;
+	*ret = (struct bytes){ order->heap.at[0].at, order->heap.at[0].len };
+	return true;
+}
+
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
 	release(order, order->handed);
 	order->handed = (struct entry){ 0 };
-	if (!order->heap.n || order->heap.at[0].time_ns > order->limit_ns)
+	if (!may_go(order))
 		return false;
 
 	struct entry entry = heap_pop(order);

@@ -41,5 +41,8 @@ void order_finish(struct order *order);
  * next call. */
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret);
 
+/* What order_next would give now, which may be looked at until then. */
+bool order_peek(const struct order *order, struct bytes *ret);
+
 size_t order_held(const struct order *order);   /* bytes */
 uint64_t order_late(const struct order *order); /* records so far */

@@ -47,6 +47,7 @@ struct perf_live {
 	struct perf_scratch scratch;
 	struct perf_record record;
 	uint64_t round_ns, samples_from_ns;
+	uint32_t n_asked; /* for events */
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	bool is_busy;                 /* the last round brought more than samples */
 	int wake_fd;                  /* -1 = none */

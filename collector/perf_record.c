@@ -322,6 +322,19 @@ bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uin
 	return !r.failed;
 }
 
+bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc)
+{
+	const uint64_t both = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	struct reader r = reader_of(bytes_slice(bytes, 0, perf_record_size(bytes)));
+
+	if (read_u32(&r) != PERF_RECORD_SAMPLE || (layout->sample_type & both) != both)
+		return false;
+	reader_seek(&r, sizeof(struct perf_event_header) + width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
+	*ret_pc = read_u64(&r);
+	*ret_pid = (pid_t)read_u32(&r);
+	return !r.failed;
+}
+
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
 {
 	const uint64_t before_time = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;

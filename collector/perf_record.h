@@ -114,6 +114,9 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 /* Of a sample: when and whose, without parsing the rest; false: it is none, or does not say. */
 bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time, pid_t *ret_tid);
 
+/* Of a sample: where it was taken, likewise. */
+bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc);
+
 /* When the record was written, without parsing a sample; false if it does not say. */
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
 

@@ -20,6 +20,7 @@
  */
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
+#define CLOCK_EVERY 4 /* events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth of a second */
 #define HELD_MAX \
 	(512ull << 20) /* a consumer this far behind: leave the rings to fill, and the kernel counts */
 
@@ -184,6 +185,23 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	}
 }
 
+#define CACHE_LINE 64
+#define NEAR_BYTES 1024 /* registers and innermost frames */
+
+/* What the next sample begins with, and where it was taken: by the time it is walked, that shall have come from memory. */
+static void expect_next(const struct perf_live *live, struct sample *sample)
+{
+	struct bytes next;
+
+	sample->next_pc = 0;
+	if (!order_peek(live->order, &next) ||
+	    !perf_record_place(next, &live->events.layout, &sample->next_pid, &sample->next_pc))
+		return;
+	for (size_t at = CACHE_LINE; at < next.len && at < NEAR_BYTES; at += CACHE_LINE)
+		__builtin_prefetch(next.at + at);
+	__builtin_prefetch(next.at + next.len - 8); /* how much of the stack was copied */
+}
+
 /*
  * A ring tells of all records it had no room for. How many of them were samples only the events know; before
  * Linux 6.0, nobody does.
@@ -226,6 +244,7 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		finish_sample(live, ret);
+		expect_next(live, &ret->sample);
 		return true;
 	case EVENT_MAPPING:
 		if (is_known(live, ret))
@@ -365,16 +384,21 @@ static int end_wait(struct perf_live *live)
 	return -EAGAIN;
 }
 
-static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
+/* Rings are read in time also when the consumer is busy with what it has. */
+static void keep_up(struct perf_live *live)
 {
-	struct perf_live *live = live_of(source);
+	if (live->is_finished || ++live->n_asked % CLOCK_EVERY || order_held(live->order) >= HELD_MAX)
+		return;
+	if (perf_live_now() - live->round_ns >= BUSY_NS)
+		perf_live_round(live);
+}
+
+static int wait_next(struct perf_live *live, struct event *ret, int timeout_ms)
+{
 	uint64_t now = perf_live_now();
 	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
 
-	(void)diag;
-	if (!live->is_finished && now - live->round_ns >= BUSY_NS && order_held(live->order) < HELD_MAX)
-		perf_live_round(live); /* also when the consumer is busy with what it has */
-	while (!next_due(live, ret)) {
+	do {
 		if (live->is_finished)
 			return last_words(live, ret);
 		start_samples_in_time(live, now);
@@ -388,8 +412,17 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 		wait_for_news(live, pause_ms(live, now, deadline));
 		perf_live_round(live);
 		now = perf_live_now();
-	}
+	} while (!next_due(live, ret));
 	return 1;
+}
+
+static int live_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
+{
+	struct perf_live *live = live_of(source);
+
+	(void)diag;
+	keep_up(live);
+	return next_due(live, ret) ? 1 : wait_next(live, ret, timeout_ms);
 }
 
 static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)

@@ -70,6 +70,24 @@ struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, 
 	return entry;
 }
 
+void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc)
+{
+	if (table->n_slots)
+		__builtin_prefetch(&table->slots[key_hash(pid, pc, false) & (table->n_slots - 1)]);
+}
+
+/* The first slot will do: nearly always it is the one. */
+void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc)
+{
+	uint32_t slot = table->n_slots ? table->slots[key_hash(pid, pc, false) & (table->n_slots - 1)] : 0;
+
+	if (!slot)
+		return;
+	const struct pc_entry *entry = entry_at(table, (slot & NUMBER_MASK) - 1);
+	__builtin_prefetch(entry);
+	__builtin_prefetch(&entry->pid);
+}
+
 void pc_table_limit(struct pc_table *table)
 {
 	if (table->n <= PC_TABLE_MAX)

@@ -42,6 +42,12 @@ struct pc_table {
 
 /* The entry of an address, added if need be. */
 struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, bool is_return);
+/*
+ * An entry that will be asked for soon: first its slot is fetched from memory, and when that has had time to come, the
+ * entry. Neither waits.
+ */
+void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc);
+void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc);
 /* To be called now and then: forgets all entries if there are more than PC_TABLE_MAX. */
 void pc_table_limit(struct pc_table *table);
 void pc_table_done(struct pc_table *table);

@@ -63,6 +63,28 @@ TEST(order_hands_out_what_is_older_than_writers_take)
 	order_free(order);
 }
 
+TEST(order_shows_the_next_record_once_it_may_go)
+{
+	struct order *order = order_new();
+	struct bytes record = { 0 };
+
+	CHECK(!order_peek(order, &record));
+	order_trust(order, 30);
+	order_round_begin(order, 100);
+	add(order, 80, 2);
+	add(order, 70, 1);
+	order_round_end(order);
+	CHECK(order_peek(order, &record));
+	CHECK_EQ(record.len, 8);
+	CHECK_EQ(*record.at, 1);
+	CHECK_EQ(next(order), 1); /* a look takes nothing away */
+	CHECK(!order_peek(order, &record));
+	order_finish(order);
+	CHECK(order_peek(order, &record));
+	CHECK_EQ(*record.at, 2);
+	order_free(order);
+}
+
 TEST(order_copies_what_was_lent_when_it_is_wanted_back)
 {
 	struct order *order = order_new();

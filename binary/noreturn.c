@@ -32,11 +32,11 @@ static int compare(const void *key, const void *entry)
 
 bool noreturn_by_name(const char *name)
 {
-	if (!name)
+	if (!name || strncmp(name, "_ZN", 3) == 0) /* most of a C++ program: none of ours is in a namespace of its own */
 		return false;
 	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), compare))
 		return true;
-	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+	for (size_t i = 0; i < ARRAY_LEN(prefixes) && strncmp(name, "_ZSt", 4) == 0; i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return false;

@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "base/cleanup.h"
 #include "base/compress.h"
+#include "base/pool.h"
 #include "profile/container.h"
 #include "profile/section.h"
 
@@ -24,23 +25,43 @@ static void write_entry(struct writer *w, const struct container_entry *entry)
 	write_u32(w, 0);
 }
 
-/* Appends the contents, packed where that is smaller, and says how in the entry. */
-static void append_section(struct writer *body, struct bytes contents, struct container_entry *entry)
-{
-	struct buffer packed = { 0 };
-	struct bytes stored = contents;
+/* A section on its way into the file. */
+struct packed_section {
+	struct container_entry entry;
+	struct buffer bytes; /* as they will stand there; none if there is nothing in it */
+};
 
-	if (contents.len >= PACK_WORTH && compress_zstd(contents, ZSTD_LEVEL, &packed) == 0 &&
-	    packed.len < contents.len && contents.len <= container_unpacked_max(packed.len)) {
-		stored = (struct bytes){ packed.at, packed.len };
-		entry->flags |= SECTION_ZSTD;
-	}
-	entry->offset = body->len;
-	entry->size = stored.len;
+struct packing {
+	const struct profile *profile;
+	const struct section_type *types;
+	struct packed_section *sections;
+};
+
+/* Sections know nothing of each other. Packed where that is smaller, which the entry says. */
+static void pack_section(void *context, unsigned worker, size_t index)
+{
+	const struct packing *packing = context;
+	const struct section_type *type = &packing->types[index];
+	struct packed_section *section = &packing->sections[index];
+	struct container_entry *entry = &section->entry;
+	struct writer contents = { 0 };
+	struct buffer packed = { 0 };
+
+	(void)worker;
+	*entry = (struct container_entry){ .number = type->number, .flags = type->is_required ? SECTION_NEEDED : 0 };
+	section_encode(type, packing->profile, &contents);
 	entry->unpacked_size = contents.len;
-	entry->checksum = crc32c(0, stored);
-	write_bytes(body, stored);
-	free(packed.at);
+	if (contents.len >= PACK_WORTH && compress_zstd(writer_bytes(&contents), ZSTD_LEVEL, &packed) == 0 &&
+	    packed.len < contents.len && contents.len <= container_unpacked_max(packed.len)) {
+		entry->flags |= SECTION_ZSTD;
+		section->bytes = packed;
+		writer_done(&contents);
+	} else {
+		free(packed.at);
+		section->bytes = (struct buffer){ contents.at, contents.len };
+	}
+	entry->size = section->bytes.len;
+	entry->checksum = crc32c(0, (struct bytes){ section->bytes.at, section->bytes.len });
 }
 
 uint32_t container_checksum(struct bytes header)
@@ -71,24 +92,25 @@ static void write_header(struct writer *w, struct container_entry *entries, size
 void profile_pack(const struct profile *profile, struct writer *ret)
 {
 	size_t n_types;
-	const struct section_type *types = section_types(&n_types);
+	struct packing packing = { .profile = profile, .types = section_types(&n_types) };
 	VEC(struct container_entry) entries = { 0 };
-	struct writer body = { 0 }, contents = { 0 };
+	uint64_t body_size = 0;
 
+	packing.sections = alloc_zero(n_types, sizeof(*packing.sections));
+	pool_run(pool_threads(0), n_types, pack_section, &packing);
 	for (size_t i = 0; i < n_types; i++) {
-		struct container_entry entry = { .number = types[i].number,
-						 .flags = types[i].is_required ? SECTION_NEEDED : 0 };
-		writer_clear(&contents);
-		section_encode(&types[i], profile, &contents);
-		if (contents.len == 0)
-			continue;
-		append_section(&body, writer_bytes(&contents), &entry);
-		vec_push(&entries, entry);
+		struct packed_section *section = &packing.sections[i];
+		section->entry.offset = body_size;
+		body_size += section->bytes.len;
+		if (section->bytes.len)
+			vec_push(&entries, section->entry);
 	}
-	write_header(ret, entries.at, entries.n, body.len);
-	write_bytes(ret, writer_bytes(&body));
-	writer_done(&contents);
-	writer_done(&body);
+	write_header(ret, entries.at, entries.n, body_size);
+	for (size_t i = 0; i < n_types; i++) {
+		write_bytes(ret, (struct bytes){ packing.sections[i].bytes.at, packing.sections[i].bytes.len });
+		free(packing.sections[i].bytes.at);
+	}
+	free(packing.sections);
 	vec_done(&entries);
 }
 

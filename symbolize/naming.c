@@ -22,7 +22,8 @@ struct name_index {
 
 struct naming {
 	struct naming_options options;
-	struct symbols *symbols; /* of an ELF image; else NULL */
+	const struct symbols *symbols; /* of an ELF image; else NULL */
+	struct symbols *own_symbols;   /* the same, or NULL if they are the functions' */
 	struct name_index *names;
 	/* Made when code without a symbol is met. */
 	pthread_mutex_t lock;
@@ -30,6 +31,20 @@ struct naming {
 	struct frames *frames;
 	struct functions *functions;
 };
+
+static struct functions *functions_of(struct naming *naming)
+{
+	if (naming->looked_for_functions)
+		return naming->functions;
+	naming->looked_for_functions = true;
+	if (naming->options.functions) {
+		naming->functions = naming->options.functions(naming->options.context);
+	} else {
+		naming->frames = frames_read(naming->options.image);
+		naming->functions = functions_new(naming->options.image, naming->symbols, naming->frames, NULL);
+	}
+	return naming->functions;
+}
 
 struct naming *naming_new(const struct naming_options *options)
 {
@@ -39,8 +54,10 @@ struct naming *naming_new(const struct naming_options *options)
 	naming->names = alloc_zero(1, sizeof(*naming->names));
 	pthread_mutex_init(&naming->lock, NULL);
 	pthread_mutex_init(&naming->names->lock, NULL);
-	if (options->image->file.len)
-		naming->symbols = symbols_read_with(options->image, options->debug);
+	if (options->image->file.len && options->functions && !options->debug)
+		naming->symbols = functions_of(naming)->symbols; /* the same would be read once more */
+	else if (options->image->file.len)
+		naming->symbols = naming->own_symbols = symbols_read_with(options->image, options->debug);
 	return naming;
 }
 
@@ -51,7 +68,7 @@ void naming_free(struct naming *naming)
 	if (!naming->options.functions)
 		functions_free(naming->functions);
 	frames_free(naming->frames);
-	symbols_free(naming->symbols);
+	symbols_free(naming->own_symbols);
 	map_done(&naming->names->by_name);
 	pthread_mutex_destroy(&naming->names->lock);
 	pthread_mutex_destroy(&naming->lock);
@@ -281,20 +298,6 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	if (map->linkage == map->name)
 		map->linkage = 0;
 	map->source = MAP_FROM_SYMBOL;
-}
-
-static struct functions *functions_of(struct naming *naming)
-{
-	if (naming->looked_for_functions)
-		return naming->functions;
-	naming->looked_for_functions = true;
-	if (naming->options.functions) {
-		naming->functions = naming->options.functions(naming->options.context);
-	} else {
-		naming->frames = frames_read(naming->options.image);
-		naming->functions = functions_new(naming->options.image, naming->symbols, naming->frames, NULL);
-	}
-	return naming->functions;
 }
 
 /* Whose functions they are may not know the symbols of the debug file: what has a name is not part of what has none. */

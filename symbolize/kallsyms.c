@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/store.h"
 #include "base/writer.h"
 
 #define MAX_TEXT (256u << 20)
@@ -144,6 +145,7 @@ void kallsyms_done(struct kallsyms *kallsyms)
 {
 	vec_done(&kallsyms->symbols);
 	free(kallsyms->text);
+	store_release(kallsyms->entry);
 }
 
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *kallsyms, uint64_t vaddr, uint64_t *ret_end)

@@ -16,6 +16,7 @@ struct kernel_symbol {
 struct kallsyms {
 	VEC(struct kernel_symbol) symbols; /* sorted, one per address */
 	char *text; /* what the names are in */
+	struct bytes entry; /* of the store, if they are in that */
 };
 
 /* Lines that make no sense are left out. */

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/pool.h"
 #include "symbolize/gather.h"
+#include "symbolize/kernel_store.h"
 #include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
 #include "symbolize/subject.h"
@@ -63,21 +65,34 @@ static const char *kallsyms_path(const struct batch *batch)
 	return batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
 }
 
+/* All kernel addresses are asked of one image. */
+static const struct symbolizer_request *kernel_request(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		if (subject_is_kernel(&batch->subjects[i]))
+			return batch->subjects[i].request;
+	return NULL;
+}
+
 static void read_kernel(void *context)
 {
 	struct batch *batch = context;
+	const struct symbolizer_request *request = kernel_request(batch);
+	struct store *store = batch->options->kallsyms ? NULL : batch->options->store; /* what this kernel says, not a file */
+	CLEANUP(freep) char *boot = kernel_boot();
 
-	batch->has_kernel = kallsyms_path(batch)[0] && kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
+	batch->has_kernel = store && kernel_store_get(store, boot, request->vaddrs, request->n, &batch->kernel);
+	if (batch->has_kernel || !kallsyms_path(batch)[0])
+		return;
+	batch->has_kernel = kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
+	if (batch->has_kernel)
+		kernel_store_put(store, boot, &batch->kernel);
 }
 
 /* The kernel makes the text while it is read, line by line, and nothing but its own names waits for it. */
 static void begin_kernel(struct batch *batch)
 {
-	bool is_asked = false;
-
-	for (size_t i = 0; i < batch->n_subjects; i++)
-		is_asked |= subject_is_kernel(&batch->subjects[i]);
-	if (is_asked)
+	if (kernel_request(batch))
 		batch->reading = pool_start(batch->n_workers, read_kernel, batch);
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/kernel_store.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+static const char text[] = "5000 T first\n6000 T second\n7000 t third\n8000 t last\n3000 t late\t[mod]\n9000 t bpf_prog\t[bpf]\n";
+
+static void parse(const char *lines, struct kallsyms *ret)
+{
+	kallsyms_parse((struct bytes){ (const uint8_t *)lines, strlen(lines) }, ret);
+}
+
+static struct store *fresh_store(char *path)
+{
+	CHECK(mkdtemp(path) != NULL);
+	return store_open(path, 0);
+}
+
+static void remove_store(struct store *store, const char *path)
+{
+	DIR *directory = opendir(path);
+
+	store_close(store);
+	for (struct dirent *entry; (entry = readdir(directory));)
+		unlinkat(dirfd(directory), entry->d_name, 0);
+	closedir(directory);
+	rmdir(path);
+}
+
+TEST(kernel_store_knows_what_this_boot_was_built_with)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	struct store *store = fresh_store(path);
+	struct kallsyms all, kept;
+	const uint64_t inside[] = { 0x5000, 0x6123, 0x7fff }, last[] = { 0x6000, 0x8000 }, below[] = { 0x3000, 0x6000 };
+	uint64_t end;
+
+	parse(text, &all);
+	CHECK(!kernel_store_get(store, "boot", inside, 3, &kept));
+	kernel_store_put(store, "boot", &all);
+	CHECK(kernel_store_get(store, "boot", inside, 3, &kept));
+	for (size_t i = 0; i < 3; i++)
+		CHECK_STR(kallsyms_find(&kept, inside[i], &end)->name, kallsyms_find(&all, inside[i], &end)->name);
+	kallsyms_done(&kept);
+	CHECK(!kernel_store_get(store, "boot", last, 2, &kept));  /* how far that reaches depends on what is loaded */
+	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* a module */
+	CHECK(!kernel_store_get(store, "another boot", inside, 3, &kept));
+	CHECK(!kernel_store_get(store, "", inside, 3, &kept));
+	kallsyms_done(&all);
+	remove_store(store, path);
+}
+
+TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	struct store *store = fresh_store(path);
+	struct kallsyms all, kept;
+	const uint64_t inside[] = { 0x5000 };
+
+	parse("5000 T first\n7000 t third\n6000 t between\t[mod]\n", &all);
+	kernel_store_put(store, "boot", &all);
+	CHECK(!kernel_store_get(store, "boot", inside, 1, &kept));
+	kallsyms_done(&all);
+	remove_store(store, path);
+}
+
+/* Entries of our own directory; a wrong one must be refused all the same. */
+TEST(kernel_store_refuses_entries_that_make_no_sense)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	struct store *store = fresh_store(path);
+	struct kallsyms all, kept;
+	const uint64_t inside[] = { 0x5000 };
+
+	parse(text, &all);
+	kernel_store_put(store, "boot", &all);
+	CHECK(kernel_store_get(store, "boot", inside, 1, &kept));
+	static uint8_t copy[4096];
+	size_t len = kept.entry.len;
+	CHECK(len < sizeof(copy));
+	memcpy(copy, kept.entry.at, len);
+	kallsyms_done(&kept);
+
+	for (size_t i = 0; i < len; i++) { /* at most it gives other names */
+		struct store_key key = kernel_store_key("boot");
+		copy[i] ^= 0xff;
+		store_put(store, &key, (struct bytes){ copy, len });
+		copy[i] ^= 0xff;
+		if (!kernel_store_get(store, "boot", inside, 1, &kept))
+			continue;
+		for (size_t k = 0; k < kept.symbols.n; k++)
+			CHECK(strlen(kept.symbols.at[k].name) < len);
+		kallsyms_done(&kept);
+	}
+	kallsyms_done(&all);
+	remove_store(store, path);
+}

@@ -6,7 +6,7 @@
  * cannot be entered in the middle, but it can be left there and gone on with later: what was unpacked stays
  * where it is, and may be read while more is added behind it.
  *
- * Written for this, because zlib takes more than twice as long and faster libraries unpack all or nothing.
+ * Written for this, because zlib takes nearly twice as long and faster libraries unpack all or nothing.
  */
 #pragma once
 

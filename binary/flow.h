@@ -18,7 +18,7 @@
 #include "binary/state.h"
 
 enum insn_flag { /* bits, per instruction */
-	INSN_LEADER = 1,     /* a block starts here */
+	INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
 	INSN_REACHED = 2,    /* executed by the interpreter */
 	INSN_GUESS = 4,      /* ... but only from a guessed state */
 	INSN_BAD = 8,        /* no instruction: bytes that do not decode */

@@ -150,13 +150,38 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 	flow->uses.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
 }
 
+/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
+static const struct effect *compare_above(const struct flow *flow, uint32_t i)
+{
+	for (uint32_t back = 0; back < 4 && i > 0; back++) {
+		const struct insn *insn = &flow->insns.at[--i];
+		for (unsigned k = insn->n_effects; k-- > 0;) {
+			const struct effect *e = &insn->effect[k];
+			if (e->kind == EFFECT_COMPARE)
+				return e->width == 8 && e->base < REG_MAX && e->reg < REG_MAX ? e : NULL;
+		}
+		if (insn->n_effects || insn->flow != FLOW_NEXT)
+			return NULL;
+	}
+	return NULL;
+}
+
+const struct effect *flow_equality(const struct flow *flow, uint32_t i)
+{
+	uint8_t condition = flow->insns.at[i].condition;
+
+	return condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL ? compare_above(flow, i) : NULL;
+}
+
+/* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
 static void mark_leaders(struct flow *flow, const struct flow_part *part)
 {
 	for (uint32_t i = part->first; i < part->first + part->n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)
 			continue;
-		if (insn->flow == FLOW_BRANCH && i + 1 < part->first + part->n)
+		if (insn->flow == FLOW_BRANCH && insn->condition == CONDITION_NOT_EQUAL && i + 1 < part->first + part->n &&
+		    flow_equality(flow, i))
 			flow->flags.at[i + 1] |= INSN_LEADER;
 		if (insn->target < part->start || insn->target >= part->end)
 			continue;

@@ -46,6 +46,8 @@ bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
 /* Decodes [start, end) as one more part; false if that is too much. */
 bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
 bool flow_holds(const struct flow *flow, uint64_t vaddr);
+/* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else. */
+const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 
 /* flow_absorb.c: false if that is not what stands at `target`. */
 /* Code in no interval, up to where control cannot run on. */

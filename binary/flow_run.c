@@ -234,22 +234,6 @@ bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 	return is_changed || was_weak;
 }
 
-/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
-static const struct effect *compare_above(const struct flow *flow, uint32_t i)
-{
-	for (uint32_t back = 0; back < 4 && i > 0; back++) {
-		const struct insn *insn = &flow->insns.at[--i];
-		for (unsigned k = insn->n_effects; k-- > 0;) {
-			const struct effect *e = &insn->effect[k];
-			if (e->kind == EFFECT_COMPARE)
-				return e->width == 8 && e->base < REG_MAX && e->reg < REG_MAX ? e : NULL;
-		}
-		if (insn->n_effects || insn->flow != FLOW_NEXT)
-			return NULL;
-	}
-	return NULL;
-}
-
 /*
  * Where a and b are equal, what is known of one is known of the other: the end of a stack-probing
  * loop. False if they cannot be: then control does not go this way (yet).
@@ -269,8 +253,7 @@ static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
 	uint64_t target = flow->insns.at[i].target;
 	uint8_t condition = flow->insns.at[i].condition;
-	bool asks_equal = condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL;
-	const struct effect *compare = asks_equal ? compare_above(flow, i) : NULL;
+	const struct effect *compare = flow_equality(flow, i);
 	struct state *taken = &flow->private->taken;
 
 	if (!compare || condition == CONDITION_NOT_EQUAL) {

@@ -80,7 +80,7 @@ static void survey_block(struct flow *flow, uint32_t i, struct usual *usual)
 		flow_step(flow, i, &state);
 		if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 			count_frame(usual, &state, flow->isa);
-		else if (insn->flow != FLOW_NEXT)
+		else if (insn->flow != FLOW_NEXT && insn->flow != FLOW_BRANCH)
 			return;
 		i++;
 		if (i >= flow->insns.n || !(flow->flags.at[i] & INSN_REACHED) || (flow->flags.at[i] & INSN_LEADER))

@@ -35,6 +35,7 @@ void flow_done(struct flow *flow)
 	vec_done(&flow->table_targets);
 	vec_done(&flow->absorbed);
 	vec_done(&flow->pads);
+	vec_done(&p->lost);
 	vec_done(&p->strong);
 	vec_done(&p->weak);
 	vec_done(&p->first_from);
@@ -95,6 +96,7 @@ static void forget_states(struct flow *flow)
 	memset(flow->private->strong.at, 0, flow->private->strong.n * 8);
 	memset(flow->private->weak.at, 0, flow->private->weak.n * 8);
 	vec_clear(&flow->states);
+	vec_clear(&flow->private->lost);
 	vec_clear(&flow->private->failed_exits);
 	vec_clear(&flow->private->denied);
 }
@@ -229,6 +231,7 @@ static void clear(struct flow *flow, uint32_t function)
 	vec_clear(&flow->table_targets);
 	vec_clear(&flow->absorbed);
 	vec_clear(&flow->pads);
+	vec_clear(&p->lost);
 	vec_clear(&p->strong);
 	vec_clear(&p->weak);
 	vec_clear(&p->first_from);

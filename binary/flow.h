@@ -85,6 +85,7 @@ struct flow {
 	bool is_inferred;          /* nobody states where the function ends */
 	bool skips_guesses;        /* set by the caller: unreached code is left alone */
 	enum flow_verdict verdict;
+	bool is_settled;           /* the states no longer change; else that would have taken too long */
 	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
 	int32_t bias;              /* the caller left this many bytes above the return address */
 	uint32_t n_visits;         /* blocks run: what the analysis cost */

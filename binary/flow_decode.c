@@ -71,54 +71,50 @@ static uint64_t kept_by(const struct insn *insn, const struct isa *isa)
 	return kept;
 }
 
+#define ALL_REGS ((1ull << REG_MAX) - 1)
+
+/* Nothing for REG_NONE: its low bits are no register's. */
 static uint64_t bit_of(uint8_t reg)
 {
-	return reg < REG_MAX ? 1ull << reg : 0;
+	return 1ull << (reg & 63) & ALL_REGS;
 }
 
-/* What apply() in transfer.c makes of one effect. */
+/* What of an effect apply() in transfer.c looks at and changes, as masks that let a register pass or not. */
+static const struct {
+	uint64_t needs_reg, needs_base, needs_index, needs_sp, writes_reg, writes_base, writes_sp;
+} passes[] = {
+	[EFFECT_PUSH] = { .needs_reg = ALL_REGS, .needs_sp = ALL_REGS, .writes_sp = ALL_REGS },
+	[EFFECT_POP] = { .needs_sp = ALL_REGS, .writes_reg = ALL_REGS, .writes_sp = ALL_REGS },
+	[EFFECT_SET] = { .needs_base = ALL_REGS, .needs_index = ALL_REGS, .writes_reg = ALL_REGS },
+	[EFFECT_AND] = { .needs_base = ALL_REGS, .writes_reg = ALL_REGS },
+	[EFFECT_LOAD] = { .needs_base = ALL_REGS, .needs_index = ALL_REGS, .writes_reg = ALL_REGS },
+	[EFFECT_STORE] = { .needs_reg = ALL_REGS, .needs_base = ALL_REGS },
+	[EFFECT_EXCHANGE] = { .needs_reg = ALL_REGS, .needs_base = ALL_REGS, .writes_reg = ALL_REGS, .writes_base = ALL_REGS },
+	[EFFECT_COMPARE] = { 0 },
+};
+
 static void add_use(struct flow_use *use, const struct effect *e, uint8_t sp)
 {
-	switch ((enum effect_kind)e->kind) {
-	case EFFECT_PUSH:
-		use->needs |= bit_of(sp);
-		use->writes |= bit_of(sp);
-		break;
-	case EFFECT_POP:
-		use->needs |= bit_of(sp);
-		use->writes |= bit_of(sp) | bit_of(e->reg);
-		break;
-	case EFFECT_SET:
-	case EFFECT_AND:
-		use->needs |= bit_of(e->base) | bit_of(e->index) | (e->base == REG_NONE && e->index == REG_NONE ? FLOW_ALWAYS : 0);
-		use->writes |= bit_of(e->reg);
-		break;
-	case EFFECT_LOAD: /* of a word or a table at a fixed place */
-		use->needs |= bit_of(e->base) | bit_of(e->index) | (e->base == REG_NONE ? FLOW_ALWAYS : 0);
-		use->writes |= bit_of(e->reg);
-		break;
-	case EFFECT_STORE:
-		use->needs |= bit_of(e->base) | (e->base == sp ? bit_of(e->reg) : 0);
-		break;
-	case EFFECT_EXCHANGE:
-		use->needs |= bit_of(e->reg) | bit_of(e->base);
-		use->writes |= bit_of(e->reg) | bit_of(e->base);
-		break;
-	case EFFECT_COMPARE:
-		break;
-	}
+	uint64_t reg = bit_of(e->reg), base = bit_of(e->base), index = bit_of(e->index), stack = bit_of(sp);
+	bool is_constant = e->base == REG_NONE && (e->kind == EFFECT_LOAD || (e->kind == EFFECT_SET && e->index == REG_NONE));
+
+	use->needs |= (reg & passes[e->kind].needs_reg) | (base & passes[e->kind].needs_base) |
+		      (index & passes[e->kind].needs_index) | (stack & passes[e->kind].needs_sp) | (is_constant ? FLOW_ALWAYS : 0);
+	use->writes |= (reg & passes[e->kind].writes_reg) | (base & passes[e->kind].writes_base) | (stack & passes[e->kind].writes_sp);
 }
 
-static struct flow_use use_of(const struct insn *insn, const struct isa *isa)
+static struct flow_use use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
 {
-	struct flow_use use = { 0, insn->clobbers & ((1ull << REG_MAX) - 1) };
+	struct flow_use use = { 0, insn->clobbers & ALL_REGS };
 
 	for (unsigned k = 0; k < insn->n_effects; k++)
 		add_use(&use, &insn->effect[k], isa->sp);
 	if (insn->flow != FLOW_NEXT || insn->is_padding)
 		use.needs |= FLOW_CONTROL;
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
-		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved;
+		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~bit_of(isa->sp);
+	if (insn->flow == FLOW_CALL && insn->target == next) /* pushes its own address, as transfer() knows */
+		use.writes |= bit_of(isa->sp);
 	return use;
 }
 
@@ -137,7 +133,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 		if (is_bad)
 			*insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
-		flow->uses.at[n] = use_of(insn, flow->isa);
+		flow->uses.at[n] = use_of(insn, at + insn->len, flow->isa);
 		flow->vaddrs.at[n] = at;
 		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
 		flow->state_of.at[n] = FLOW_NONE;

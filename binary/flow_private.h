@@ -11,6 +11,7 @@
 #define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
 #define FLOW_MAX_VISITS 8u      /* block runs per instruction; real code needs less than one */
 #define FLOW_NONE UINT32_MAX
+#define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
 
 /* A failed exit, for the entry bias. */
 struct flow_exit {
@@ -20,6 +21,7 @@ struct flow_exit {
 
 struct flow_private {
 	VEC(uint64_t) strong, weak;  /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint64_t) lost;          /* leaders, as states: registers of which nothing is known since they ran; FLOW_RUN_ALL */
 	VEC(uint32_t) denied;        /* weak leaders put off: the call above them seems not to return */
 	size_t strong_at, weak_at;   /* where to look next in the bitmaps */
 	VEC(uint32_t) first_from;    /* leaders: the instruction they were first reached from */
@@ -55,11 +57,16 @@ bool flow_absorb_gap(struct flow *flow, uint64_t target);
 /* One instruction moved away, between the jump i and a jump back. */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
 
+/* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to run again. */
+bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);
+
 /* flow_run.c */
+/* Leader i waits to be run, in a state of which this has changed (see flow_private.lost). */
+void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak);
 /* Gives a leader its state, whatever it had. */
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);
-/* A state arrives at instruction `to`; false if that changes nothing. */
-bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
+/* A state arrives at instruction `to`. */
+void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
 /* Runs what is pending until nothing changes. */
 void flow_settle(struct flow *flow);
 

@@ -11,10 +11,11 @@
 #include "binary/entry.h"
 #include "binary/flow_private.h"
 
-static void set_pending(struct flow *flow, uint32_t i, bool is_weak)
+void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak)
 {
 	uint64_t bit = 1ull << (i % 64);
 
+	flow->private->lost.at[flow->state_of.at[i]] |= lost;
 	if (is_weak) {
 		flow->private->weak.at[i / 64] |= bit;
 		return;
@@ -30,7 +31,7 @@ static void requeue_block_of(struct flow *flow, uint32_t i)
 		if (!(flow->flags.at[above] & INSN_LEADER))
 			continue;
 		if (flow->state_of.at[above] != FLOW_NONE)
-			set_pending(flow, above, false);
+			flow_set_pending(flow, above, FLOW_RUN_ALL, false);
 		return;
 	}
 }
@@ -174,16 +175,16 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 		flow->state_of.at[i] = (uint32_t)flow->states.n;
 		vec_reserve(&flow->states, flow->states.n + 1);
 		flow->states.n++;
+		vec_push(&flow->private->lost, 0);
 	}
 	state_copy(&flow->states.at[flow->state_of.at[i]], state);
-	flow->states.at[flow->state_of.at[i]].slots_changed = true; /* who knows, before it has run */
 	flow->private->first_from.at[i] = from;
 	*flags &= (uint16_t)~(INSN_WEAK | INSN_RAN | INSN_GUESS);
 	if (is_weak)
 		*flags |= INSN_WEAK;
 	if (flow->private->is_guessing)
 		*flags |= INSN_GUESS;
-	set_pending(flow, i, is_weak);
+	flow_set_pending(flow, i, FLOW_RUN_ALL, is_weak);
 }
 
 /* A jump that looks like a tail call, in a function whose end nobody states, may be one. */
@@ -194,44 +195,42 @@ static void note_arrival(struct flow *flow, uint32_t to, const struct state *sta
 	flow->flags.at[to] |= is_tail ? INSN_TAIL_TARGET : INSN_OTHER_TARGET;
 }
 
-bool flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
+void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak)
 {
 	bool is_guessing = flow->private->is_guessing;
 
 	if (to == 0 && !is_guessing) /* the entry state is given */
-		return false;
+		return;
 	if (flow->is_inferred && !is_guessing)
 		note_arrival(flow, to, state, from);
 	if (is_guessing && (flow->flags.at[to] & INSN_REACHED) && !(flow->flags.at[to] & INSN_GUESS))
-		return false;
+		return;
 	if (!(flow->flags.at[to] & INSN_LEADER))
 		make_leader(flow, to);
 	if (flow->state_of.at[to] == FLOW_NONE) {
 		flow_set_state(flow, to, state, from, is_weak);
-		return true;
+		return;
 	}
 
 	struct state *known = &flow->states.at[flow->state_of.at[to]];
 	bool was_weak = flow->flags.at[to] & INSN_WEAK;
 	if (is_weak != was_weak && !is_guessing && state_contradicts(known, state, flow->isa)) {
 		if (is_weak)
-			return false;
+			return;
 		if ((flow->flags.at[to] & INSN_RAN) && !(flow->flags.at[to] & INSN_IMMUNE)) {
 			flow->flags.at[to] |= INSN_DENIED;
 			flow->private->must_restart = true;
 		}
 		flow_set_state(flow, to, state, from, false);
-		return true;
+		return;
 	}
-	bool is_changed = state_join(known, state);
-	known->slots_changed |= is_changed; /* who knows, before it has run */
+	uint64_t lost = state_join(known, state);
 	if (was_weak && !is_weak) {
 		flow->flags.at[to] &= (uint16_t)~INSN_WEAK;
-		set_pending(flow, to, false);
-	} else if (is_changed) {
-		set_pending(flow, to, was_weak && !(flow->flags.at[to] & INSN_RAN));
+		flow_set_pending(flow, to, FLOW_RUN_ALL, false);
+	} else if (lost) {
+		flow_set_pending(flow, to, lost, was_weak && !(flow->flags.at[to] & INSN_RAN));
 	}
-	return is_changed || was_weak;
 }
 
 /*
@@ -408,14 +407,17 @@ static void run_block(struct flow *flow, uint32_t i)
 	struct state *state = &flow->private->scratch;
 	struct run run = { state, flow->flags.at[i] & INSN_WEAK, FLOW_NONE };
 	uint32_t own = flow->state_of.at[i];
+	uint64_t lost = flow->private->lost.at[own];
 
+	flow->n_visits++;
+	flow->private->lost.at[own] = 0;
+	if (flow_run_again(flow, i, lost))
+		return;
 	state_copy(state, &flow->states.at[own]);
 	state->slots_changed = false;
-	flow->states.at[own].slots_changed = false;
 	flow->flags.at[i] |= INSN_RAN;
-	flow->n_visits++;
 	run_insns(flow, i, &run);
-	flow->states.at[own].slots_changed |= state->slots_changed;
+	flow->states.at[own].slots_changed = state->slots_changed;
 }
 
 static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)
@@ -456,12 +458,15 @@ void flow_settle(struct flow *flow)
 
 	p->strong_at = 0;
 	p->weak_at = 0;
+	flow->is_settled = false;
 	for (; p->budget; p->budget--) {
 		uint32_t i = take_first(p->strong.at, p->strong.n, &p->strong_at);
 		if (i == FLOW_NONE)
 			i = take_weak(flow);
-		if (i == FLOW_NONE)
+		if (i == FLOW_NONE) {
+			flow->is_settled = true;
 			return;
+		}
 		run_block(flow, i);
 	}
 }

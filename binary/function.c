@@ -202,6 +202,26 @@ static void carry_over(struct functions *functions, const struct function *old, 
 	}
 }
 
+static void make_pages(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+	const struct function *at = functions->at;
+	uint64_t span = functions->n ? at[functions->n - 1].start - at[0].start : 0;
+	size_t k = 0;
+
+	p->page_shift = 6;
+	while (span >> p->page_shift > functions->n * 2)
+		p->page_shift++;
+	p->n_pages = (span >> p->page_shift) + 1;
+	free(p->pages);
+	p->pages = alloc_zero(p->n_pages + 1, sizeof(*p->pages));
+	for (size_t page = 0; page <= p->n_pages; page++) {
+		while (k < functions->n && (at[k].start - at[0].start) >> p->page_shift < page)
+			k++;
+		p->pages[page] = (uint32_t)k;
+	}
+}
+
 void functions_merge(struct functions *functions, struct function_starts *starts)
 {
 	struct functions_private *p = functions->private;
@@ -233,6 +253,7 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 	free(old);
 	functions->at = p->list.at;
 	functions->n = p->list.n;
+	make_pages(functions);
 }
 
 static struct function_start start_of(const struct function *f)
@@ -318,6 +339,7 @@ void functions_free(struct functions *functions)
 		free(p->text.at[i].called); /* one block for all of them */
 	vec_done(&p->text);
 	vec_done(&p->list);
+	free(p->pages);
 	vec_done(&p->references);
 	vec_done(&p->jumps);
 	vec_done(&p->seen);
@@ -330,16 +352,22 @@ void functions_free(struct functions *functions)
 
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
 {
-	size_t low = 0, high = functions->n;
+	const struct functions_private *p = functions->private;
+	const struct function *at = functions->at;
 
-	while (low < high) {
+	if (functions->n == 0 || vaddr < at[0].start)
+		return FUNCTION_NONE;
+	uint64_t page = (vaddr - at[0].start) >> p->page_shift;
+	size_t low = p->pages[page < p->n_pages ? page : p->n_pages];
+	size_t high = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
+	while (low < high) { /* to the first that starts behind vaddr */
 		size_t middle = low + (high - low) / 2;
-		if (functions->at[middle].end <= vaddr)
+		if (at[middle].start <= vaddr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < functions->n && functions->at[low].start <= vaddr ? (uint32_t)low : FUNCTION_NONE;
+	return vaddr < at[low - 1].end ? (uint32_t)(low - 1) : FUNCTION_NONE;
 }
 
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end)

@@ -27,6 +27,9 @@ struct cross_jump {
 
 struct functions_private {
 	VEC(struct function) list; /* functions.at points here */
+	uint32_t *pages;           /* of each stretch of code, from the first start on: the first function that starts in it or behind */
+	size_t n_pages;            /* one more entry follows: the number of functions */
+	unsigned page_shift;       /* so that there are about two for each function */
 	VEC(struct text_range) text;
 	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
 	VEC(struct cross_jump) jumps; /* sorted by target */

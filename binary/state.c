@@ -216,7 +216,7 @@ static bool join_slots(struct state *into, const struct state *other)
 	return is_changed;
 }
 
-bool state_join(struct state *into, const struct state *other)
+uint64_t state_join(struct state *into, const struct state *other)
 {
 	uint64_t lost = 0;
 
@@ -225,5 +225,5 @@ bool state_join(struct state *into, const struct state *other)
 		lost |= (uint64_t)(into->reg[r] != other->reg[r]) << r;
 	}
 	state_forget(into, lost);
-	return join_slots(into, other) || lost;
+	return lost | (join_slots(into, other) ? STATE_SLOTS : 0);
 }

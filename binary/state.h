@@ -87,7 +87,7 @@ struct state {
 	value reg[REG_MAX];   /* written through state_set and state_forget */
 	uint64_t known;       /* mask of the registers whose value is not unknown */
 	uint32_t n_slots;
-	bool slots_changed;   /* since the flag was cleared; in the state a block starts with: by that block */
+	bool slots_changed;   /* since the flag was cleared; in the state a leader has: by what runs from there to the next */
 	struct slot slot[STATE_MAX_SLOTS];
 };
 
@@ -129,5 +129,6 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 
 /* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not on a real path. */
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
-/* into = what both agree on; true if that changed it. */
-bool state_join(struct state *into, const struct state *other);
+/* into = what both agree on. The registers of which nothing is known any more; STATE_SLOTS if slots went, too. */
+#define STATE_SLOTS (1ull << 63)
+uint64_t state_join(struct state *into, const struct state *other);

@@ -36,7 +36,8 @@ static uint64_t recipe_hash(const struct recipe *r, const struct rule *rules)
 	for (unsigned i = 0; i < r->n_rules; i++) {
 		const struct rule *rule = &rules[i];
 		uint64_t kind = rule->reg | (uint64_t)rule->kind << 8 | (uint64_t)rule->from << 16;
-		h = hash_u64(h ^ (kind << 32 | rule->expr));
+		h = (h ^ (kind << 32 | rule->expr)) * 0xd6e8feb86659fd93u; /* odd, and its bits far apart */
+		h ^= h >> 32;
 	}
 	return h;
 }

@@ -95,13 +95,29 @@ static bool rule_for_slot(const struct state *state, const struct isa *isa, valu
 	return false;
 }
 
-static bool rule_from_slots(const struct state *state, const struct isa *isa, unsigned reg, bool want_live, struct rule *ret)
+/* Rules for the registers whose entry value lies in a live slot, the one furthest up: a mask of them, and each rule in its place. */
+static uint64_t rules_from_slots(const struct state *state, const struct isa *isa, struct rule *ret)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = state->n_slots; i-- > 0;) {
+		const struct slot *slot = &state->slot[i];
+		unsigned reg = (unsigned)value_offset(slot->holds);
+		if (value_kind(slot->holds) != VALUE_ENTRY || (found >> reg & 1) || !is_live(state, isa, slot->at))
+			continue;
+		ret[reg] = (struct rule){ .reg = (uint8_t)reg };
+		found |= (uint64_t)rule_for_slot(state, isa, slot->at, &ret[reg]) << reg;
+	}
+	return found;
+}
+
+/* What was popped is still there, for a while. */
+static bool rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
 {
 	for (uint32_t i = state->n_slots; i-- > 0;) {
 		const struct slot *slot = &state->slot[i];
-		if (slot->holds == value_entry(reg) && is_live(state, isa, slot->at) == want_live &&
-		    (want_live || value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE) &&
-		    rule_for_slot(state, isa, slot->at, ret))
+		if (slot->holds == value_entry(reg) && !is_live(state, isa, slot->at) &&
+		    value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE && rule_for_slot(state, isa, slot->at, ret))
 			return true;
 	}
 	return false;
@@ -118,34 +134,38 @@ static bool rule_from_registers(const struct state *state, const struct isa *isa
 	return false;
 }
 
-/* False if the register's entry value is nowhere to be found. */
+/* A register whose entry value lies in no live slot; false if it is nowhere to be found. */
 static bool find_register(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
-	if (rule_from_slots(state, isa, reg, true, ret))
-		return true;
 	/* A call is about to overwrite the return address register: better where it will still be found. */
 	if (reg == isa->ra && !isa->call_pushes_ra && rule_from_registers(state, isa, reg, ret))
 		return true;
 	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
 		return true;
-	return rule_from_registers(state, isa, reg, ret) ||
-	       (isa->call_pushes_ra && rule_from_slots(state, isa, reg, false, ret));
+	return rule_from_registers(state, isa, reg, ret) || (isa->call_pushes_ra && rule_from_red_zone(state, isa, reg, ret));
 }
 
 uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust, struct recipes *recipes)
 {
 	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
-	struct rule rules[RECIPE_MAX_RULES], ra;
-	uint64_t wanted = isa->callee_saved | 1ull << isa->ra;
+	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
 
-	if (!find_cfa(state, isa, &r) || !find_register(state, isa, isa->ra, &ra))
+	if (!find_cfa(state, isa, &r))
 		return RECIPE_NONE;
-	for (uint64_t left = wanted; left && r.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
+	uint64_t in_slots = rules_from_slots(state, isa, saved);
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		struct rule rule;
+		bool is_found = true;
 
-		if (!find_register(state, isa, reg, &rule))
+		if (in_slots >> reg & 1)
+			rule = saved[reg];
+		else
+			is_found = find_register(state, isa, reg, &rule);
+		if (!is_found && reg == isa->ra)
+			return RECIPE_NONE;
+		if (!is_found)
 			rule.kind = RULE_UNDEFINED;
 		if (rule.kind != RULE_SAME || reg == isa->ra)
 			rules[r.n_rules++] = rule;
@@ -317,7 +337,7 @@ static uint32_t make_rows(struct row_maker *m, uint32_t i, uint32_t end)
 	if (wants_copy(flow, i, state) || !is_same_recipe(m, state, is_guess))
 		make_row(m, i, state, is_guess);
 	end = run_end(flow, i, end, &writes);
-	if (state->slots_changed || (writes & m->last_uses))
+	if (!flow->is_settled || state->slots_changed || (writes & m->last_uses))
 		make_rows_between(m, i, end, state, is_guess);
 	return end;
 }

@@ -59,7 +59,7 @@ void flow_step(struct flow *flow, uint32_t i, struct state *state)
 {
 	const struct flow_use *use = &flow->uses.at[i];
 
-	if (use->needs & (state->known | FLOW_ALWAYS | FLOW_CONTROL))
+	if (use->needs & (state->known | flow->heeds | FLOW_CONTROL))
 		transfer(flow, i, state);
 	else
 		state_forget(state, use->writes);
@@ -243,6 +243,8 @@ static void clear(struct flow *flow, uint32_t function)
 	if (p->table_of.n)
 		map_done(&p->table_of);
 	p->kept_regs = 0;
+	p->wants_constants = false;
+	flow->heeds = 0;
 	p->budget = 0;
 	p->is_guessing = false;
 	p->protects_saves = false;

@@ -43,7 +43,7 @@ enum insn_flag { /* bits, per instruction */
 struct flow_use {
 	uint64_t needs, writes;
 };
-#define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes something known out of nothing */
+#define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
 #define FLOW_CONTROL (1ull << 62) /* in needs: control may go elsewhere, or it is padding */
 
 struct flow_part {
@@ -89,6 +89,7 @@ struct flow {
 	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
 	int32_t bias;              /* the caller left this many bytes above the return address */
 	uint32_t n_visits;         /* blocks run: what the analysis cost */
+	uint64_t heeds;            /* FLOW_ALWAYS if constants are worth following here; else 0 */
 	VEC(struct flow_part) parts; /* [0] is the function */
 	VEC(struct insn) insns;    /* all parts, one behind the other */
 	VEC(struct flow_use) uses; /* of the instructions */

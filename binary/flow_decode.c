@@ -56,19 +56,36 @@ static struct insn *next_insn(struct flow *flow)
 	return &flow->insns.at[n];
 }
 
-/* Registers that sp or the return address is set from, or that control returns through, are worth keeping over calls. */
-static uint64_t kept_by(const struct insn *insn, const struct isa *isa)
+/* Can a constant in a register decide where the frame is, or where control goes? */
+static bool asks_constants(const struct effect *e, const struct isa *isa)
 {
-	uint64_t kept = 0;
+	bool is_frame_base = e->base == isa->sp || e->base == isa->fp;
+	bool is_frame_index = e->index == isa->sp || e->index == isa->fp;
 
+	if (e->index != REG_NONE && (is_frame_base || is_frame_index))
+		return true;
+	return e->reg == isa->sp && !is_frame_base;
+}
+
+/*
+ * What is worth following in this function: registers that sp or the return address is set from, or that control returns
+ * through, even over calls; constants, if something can be made of them.
+ */
+static void note_insn(struct flow_private *p, const struct insn *insn, const struct isa *isa)
+{
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (e->kind == EFFECT_SET && (e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
-			kept |= 1ull << e->base;
+		if (e->kind != EFFECT_SET)
+			continue;
+		if ((e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
+			p->kept_regs |= 1ull << e->base;
+		if (asks_constants(e, isa))
+			p->wants_constants = true;
 	}
 	if (insn->flow == FLOW_RETURN && insn->through < REG_MAX)
-		kept |= 1ull << insn->through;
-	return kept;
+		p->kept_regs |= 1ull << insn->through;
+	if (insn->flow == FLOW_JUMP_INDIRECT)
+		p->wants_constants = true;
 }
 
 #define ALL_REGS ((1ull << REG_MAX) - 1)
@@ -138,7 +155,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
 		flow->state_of.at[n] = FLOW_NONE;
 		flow->private->first_from.at[n] = FLOW_NONE;
-		flow->private->kept_regs |= kept_by(insn, flow->isa);
+		note_insn(flow->private, insn, flow->isa);
 		at += insn->len;
 	}
 	if (at > start)
@@ -245,6 +262,10 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	decode_part(flow, start, end);
 	if (flow->insns.n == first)
 		return false;
+	if (flow->private->wants_constants && !flow->heeds) {
+		flow->heeds = FLOW_ALWAYS;
+		flow->private->must_restart = true;
+	}
 
 	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
 	vec_push(&flow->parts, part);

@@ -29,6 +29,7 @@ struct flow_private {
 	struct map load_of, target_of, table_of; /* instruction -> index */
 	struct state scratch, taken;
 	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
+	bool wants_constants;       /* some instruction can make something of them */
 	uint64_t budget;             /* blocks that may still be run */
 	bool protects_saves;         /* only pushes may overwrite a saved register */
 	bool trusts_calls;           /* callees leave kept_regs as they are */

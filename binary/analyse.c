@@ -2,7 +2,8 @@
 /*
  * analyse: every function of an image, in the order that settles who owns which part: first what
  * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
- * function that turns out not to return sends its callers round again.
+ * function that turns out not to return sends its callers round again; those that hold no return go
+ * before all others, so that few have to.
  */
 #include "binary/entry.h"
 #include "binary/flow.h"
@@ -11,6 +12,10 @@
 #include <stdlib.h>
 
 #define MAX_ROUNDS 8 /* chains of functions that do not return; three were enough everywhere */
+
+#define RANK_FIRST 0
+#define N_RANKS 11
+#define RANK_NONE 255
 
 struct call_pair {
 	uint32_t callee, caller;
@@ -86,10 +91,18 @@ static void analyse_one(struct analysis *a, uint32_t index)
 		a->visit(a->context, index, &a->flow);
 }
 
+/* A function whose bounds are stated and that holds no return: its callers had better know how it ends. */
+static bool lacks_return(const struct function *f)
+{
+	return function_is_sure(f) && !function_is_inferred(f) && !f->holds_return;
+}
+
 static unsigned rank(const struct functions *functions, const struct function *f)
 {
 	unsigned class = 3;
 
+	if (lacks_return(f))
+		return RANK_FIRST;
 	if (function_is_sure(f))
 		class = 0;
 	else if (!entry_is_plausible(functions, f->start))
@@ -98,11 +111,8 @@ static unsigned rank(const struct functions *functions, const struct function *f
 		class = 1;
 	else if (!evidence_has(functions, EVIDENCE_JUMPED, f->start))
 		class = 2;
-	return class * 2 + (f->start % 16 != 0);
+	return RANK_FIRST + 1 + class * 2 + (f->start % 16 != 0);
 }
-
-#define N_RANKS 10
-#define RANK_NONE 255
 
 static void rank_all(struct analysis *a)
 {
@@ -169,6 +179,21 @@ static void analyse_again(struct analysis *a)
 			analyse_one(a, a->queue.at[i]);
 }
 
+/* All ranks below `end`, until nobody calls what has turned out not to return in the belief that it does. */
+static void analyse_ranks(struct analysis *a, unsigned end)
+{
+	for (unsigned r = 0; r < end; r++)
+		analyse_rank(a, r);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+		queue_callers(a);
+		if (a->queue.n == 0)
+			break;
+		analyse_again(a);
+		for (unsigned r = 0; r < end; r++) /* parts that lost their owner */
+			analyse_rank(a, r);
+	}
+}
+
 void functions_analyse(struct functions *functions, flow_visitor visit, void *context)
 {
 	functions_survey(functions);
@@ -185,16 +210,8 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 	a.flow.skips_guesses = options.skips_guesses;
 	a.ranks = alloc_zero(functions->n + 1, 1);
 	rank_all(&a);
-	for (unsigned r = 0; r < N_RANKS; r++)
-		analyse_rank(&a, r);
-	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
-		queue_callers(&a);
-		if (a.queue.n == 0)
-			break;
-		analyse_again(&a);
-		for (unsigned r = 0; r < N_RANKS; r++) /* parts that lost their owner */
-			analyse_rank(&a, r);
-	}
+	analyse_ranks(&a, RANK_FIRST + 1);
+	analyse_ranks(&a, N_RANKS);
 	flow_done(&a.flow);
 	vec_done(&a.calls);
 	vec_done(&a.queue);

@@ -196,6 +196,7 @@ static void carry_over(struct functions *functions, const struct function *old, 
 			continue;
 		}
 		at[i].is_analysed = old[k].is_analysed;
+		at[i].holds_return = old[k].holds_return;
 		at[i].clobbers = old[k].clobbers;
 		at[i].writes = old[k].writes;
 		at[i].returns = old[k].returns;

@@ -52,6 +52,7 @@ struct function {
 	uint32_t parent;    /* of a part */
 	uint8_t kind, sources, returns;
 	bool is_analysed;
+	bool holds_return; /* the survey saw a return, or a jump to who knows where, in it */
 };
 
 struct function_options {

@@ -156,6 +156,8 @@ static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr
 	}
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		pass->known &= pass->isa->callee_saved;
+	if ((insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP_INDIRECT) && vaddr < pass->end)
+		pass->functions->at[pass->next - 1].holds_return = true;
 	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_STOP)
 		pass->known = 0; /* what follows is reached from elsewhere */
 }

@@ -45,6 +45,7 @@ struct flow_use {
 };
 #define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
 #define FLOW_CONTROL (1ull << 62) /* in needs: control may go elsewhere, or it is padding */
+#define FLOW_ENDS (1ull << 61)    /* in needs: control never goes on behind it, a call apart */
 
 struct flow_part {
 	uint64_t start, end;

@@ -14,8 +14,8 @@ uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 		if (vaddr < part->start || vaddr >= part->end)
 			continue;
 		uint32_t low = part->first, high = part->first + part->n;
-		/* An instruction takes at least min_insn bytes. */
-		uint64_t offset = (vaddr - part->start) / flow->isa->min_insn;
+		/* An instruction takes at least min_insn bytes, which is 1 or 4. */
+		uint64_t offset = (vaddr - part->start) >> (flow->isa->min_insn == 4 ? 2 : 0);
 		if (offset + 1 < part->n)
 			high = low + (uint32_t)offset + 1;
 		if (flow->isa->min_insn == 4 && offset < part->n) /* all are as long */
@@ -120,14 +120,23 @@ static void add_use(struct flow_use *use, const struct effect *e, uint8_t sp)
 	use->writes |= (reg & passes[e->kind].writes_reg) | (base & passes[e->kind].writes_base) | (stack & passes[e->kind].writes_sp);
 }
 
+/* Does a run of code end here, whatever stands behind? */
+static bool ends_run(const struct insn *insn)
+{
+	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN;
+}
+
 static struct flow_use use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
 {
 	struct flow_use use = { 0, insn->clobbers & ALL_REGS };
 
 	for (unsigned k = 0; k < insn->n_effects; k++)
 		add_use(&use, &insn->effect[k], isa->sp);
-	if (insn->flow != FLOW_NEXT || insn->is_padding)
-		use.needs |= FLOW_CONTROL;
+	if (insn->flow == FLOW_NEXT) {
+		use.needs |= insn->is_padding ? FLOW_CONTROL : 0;
+		return use;
+	}
+	use.needs |= FLOW_CONTROL | (ends_run(insn) ? FLOW_ENDS : 0);
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~bit_of(isa->sp);
 	if (insn->flow == FLOW_CALL && insn->target == next) /* pushes its own address, as transfer() knows */
@@ -138,7 +147,7 @@ static struct flow_use use_of(const struct insn *insn, uint64_t next, const stru
 static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 {
 	struct bytes code = image_code(flow->functions->image, start);
-	uint64_t at = start;
+	uint64_t at = start, frame = 1ull << flow->isa->sp | 1ull << flow->isa->fp | 1ull << flow->isa->ra;
 
 	if (code.len < end - start)
 		end = start + code.len;
@@ -150,12 +159,14 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 		if (is_bad)
 			*insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
-		flow->uses.at[n] = use_of(insn, at + insn->len, flow->isa);
+		struct flow_use use = use_of(insn, at + insn->len, flow->isa);
+		if ((use.needs & (FLOW_CONTROL | frame)) || (use.writes & frame))
+			note_insn(flow->private, insn, flow->isa);
+		flow->uses.at[n] = use;
 		flow->vaddrs.at[n] = at;
 		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
 		flow->state_of.at[n] = FLOW_NONE;
 		flow->private->first_from.at[n] = FLOW_NONE;
-		note_insn(flow->private, insn, flow->isa);
 		at += insn->len;
 	}
 	if (at > start)

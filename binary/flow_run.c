@@ -321,7 +321,8 @@ static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 		go(flow, i, flow->insns.at[i].target, state);
 		return false;
 	case FLOW_BRANCH:
-		transfer(flow, i, state);
+		if (flow->uses.at[i].writes)
+			transfer(flow, i, state);
 		return run_branch(flow, i, state);
 	case FLOW_JUMP_INDIRECT:
 		run_indirect_jump(flow, i, state);

@@ -119,35 +119,47 @@ static bool is_address_constant(const struct pass *pass, const struct insn *insn
 	return insn->is_address || (pass->functions->image->elf_type == ET_EXEC && pass->isa->min_insn == 1);
 }
 
-static void note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
+static bool writes_register(const struct effect *e)
+{
+	return e->reg < REG_MAX && e->kind != EFFECT_STORE && e->kind != EFFECT_PUSH && e->kind != EFFECT_COMPARE;
+}
+
+/* An effect with a base that is known: refers to an address, or makes one. */
+static void note_reference(struct pass *pass, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
-	bool is_constant = e->base == REG_NONE && (e->kind != EFFECT_SET || is_address_constant(pass, insn));
-	bool has_base = is_constant || (e->base < REG_MAX && (pass->known >> e->base & 1));
 	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
 	/* A page address is half of one where instructions are too short for a whole one; more than whole is the inside of something. */
 	bool is_short = pass->isa->min_insn == 4;
 	bool is_half = is_short && e->base == REG_NONE && address % 4096 == 0;
 	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
 
-	if (is_address && has_base && !is_half && !is_inside && (e->index == REG_NONE || e->kind != EFFECT_SET))
+	if (is_address && !is_half && !is_inside && (e->index == REG_NONE || e->kind != EFFECT_SET))
 		note_address(pass, address, e->kind == EFFECT_SET); /* what is read there is no code */
-	if (e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE)
+	if (!writes_register(e))
 		return;
 	pass->known &= ~(1ull << e->reg);
-	if (e->kind == EFFECT_SET && has_base && e->index == REG_NONE && e->width == 8) {
+	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8) {
 		pass->constant[e->reg] = address;
 		pass->known |= 1ull << e->reg;
 	}
 }
 
-static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
+static void note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
+{
+	bool is_known = e->base < REG_MAX && (pass->known >> e->base & 1);
+	bool is_constant = e->base == REG_NONE && (e->kind != EFFECT_SET || is_address_constant(pass, insn));
+
+	if (is_known || is_constant)
+		note_reference(pass, e);
+	else if (writes_register(e))
+		pass->known &= ~(1ull << e->reg);
+}
+
+static void note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr)
 {
 	bool is_outside = insn->target < pass->start || insn->target >= pass->end;
 
-	for (unsigned k = 0; k < insn->n_effects; k++)
-		note_effect(pass, insn, &insn->effect[k]);
-	pass->known &= ~insn->clobbers;
 	if (insn->flow == FLOW_CALL && insn->target != vaddr + insn->len)
 		evidence_add(pass->functions, EVIDENCE_CALLED, insn->target);
 	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside) {
@@ -160,6 +172,15 @@ static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr
 		pass->functions->at[pass->next - 1].holds_return = true;
 	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_STOP)
 		pass->known = 0; /* what follows is reached from elsewhere */
+}
+
+static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
+{
+	for (unsigned k = 0; k < insn->n_effects; k++)
+		note_effect(pass, insn, &insn->effect[k]);
+	pass->known &= ~insn->clobbers;
+	if (insn->flow != FLOW_NEXT)
+		note_flow(pass, insn, vaddr);
 }
 
 /* Decoding starts afresh at every known start: what lies before it may be data. */
@@ -180,20 +201,22 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 	struct bytes code = bytes_slice(image_code(pass->functions->image, range.start), 0, range.end - range.start);
 
 	for (uint64_t at = range.start; at < range.start + code.len;) {
-		enter_interval(pass, at);
 		uint64_t stop = range.start + code.len;
+
+		enter_interval(pass, at);
 		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
 			stop = pass->functions->at[pass->next].start;
-
-		struct insn insn;
-		struct bytes rest = bytes_slice(code, at - range.start, stop - at);
-		bool is_idle = pass->isa->is_idle && pass->isa->is_idle(rest, pass->known);
-		if (is_idle || pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
-			at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
-			continue;
+		while (at < stop) {
+			struct insn insn;
+			struct bytes rest = { code.at + (at - range.start), stop - at };
+			bool is_idle = pass->isa->is_idle && pass->isa->is_idle(rest, pass->known);
+			if (is_idle || pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
+				at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
+				continue;
+			}
+			note_insn(pass, &insn, at);
+			at += insn.len;
 		}
-		note_insn(pass, &insn, at);
-		at += insn.len;
 	}
 }
 

@@ -286,10 +286,8 @@ static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint6
 {
 	*ret_writes = 0;
 	do {
-		uint8_t kind = flow->uses.at[i].needs & FLOW_CONTROL ? flow->insns.at[i].flow : FLOW_NEXT;
 		*ret_writes |= flow->uses.at[i].writes;
-		i++;
-		if (kind == FLOW_JUMP || kind == FLOW_RETURN)
+		if (flow->uses.at[i++].needs & FLOW_ENDS)
 			return i;
 	} while (i < end && (flow->flags.at[i] & (INSN_LEADER | INSN_REACHED)) == INSN_REACHED);
 	return i;
@@ -299,6 +297,9 @@ static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint6
 static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
+
+	if (!(flow->uses.at[i].needs & FLOW_CONTROL))
+		return false;
 	bool is_call = flow->insns.at[i].flow == FLOW_CALL || flow->insns.at[i].flow == FLOW_CALL_INDIRECT;
 
 	return is_call && !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);

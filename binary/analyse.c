@@ -38,10 +38,8 @@ static bool is_stub(const struct function *f)
 	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
 }
 
-static void note_callee(struct analysis *a, uint32_t caller, uint64_t target)
+static void note_callee(struct analysis *a, uint32_t caller, uint32_t callee, uint64_t target)
 {
-	uint32_t callee = functions_index(a->functions, target);
-
 	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target && !is_stub(&a->functions->at[callee]) &&
 	    a->functions->at[callee].returns != RETURNS_NEVER)
 		vec_push(&a->calls, ((struct call_pair){ callee, caller }));
@@ -57,8 +55,10 @@ static void note_callees(struct analysis *a, uint32_t caller)
 		if (!is_tail && !comes_back)
 			continue;
 		const struct insn *insn = &flow->insns.at[i];
-		if ((insn->flow == FLOW_CALL && comes_back) || (is_tail && insn->target))
-			note_callee(a, caller, insn->target);
+		if (insn->flow == FLOW_CALL && comes_back)
+			note_callee(a, caller, flow->goes_to.at[i], insn->target);
+		else if (is_tail && insn->target)
+			note_callee(a, caller, functions_index(a->functions, insn->target), insn->target);
 	}
 }
 

@@ -31,6 +31,7 @@ struct discovery {
 	struct function_starts found;
 	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
+	bool has_coverage; /* of the functions of the present index */
 	VEC(struct vaddr_range) ranges;
 	VEC(struct reach) reaches;
 	struct map by_start; /* start of a function -> reach, the last one counts */
@@ -204,6 +205,8 @@ static bool take_finds(struct discovery *d)
 		if (!is_covered(d, d->tails.at[i]))
 			found(d, d->tails.at[i], FROM_GAP);
 	vec_clear(&d->tails);
+	if (d->found.list.n == 0 && d->has_coverage)
+		return false;
 	function_starts_sort(&d->found);
 	functions_starts(d->functions, &d->found, &starts);
 	vec_clear(&d->found.list);
@@ -214,6 +217,7 @@ static bool take_finds(struct discovery *d)
 	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true, .window = d->window };
 	functions_analyse_some(d->functions, options, note_flow, d);
 	apply_coverage(d);
+	d->has_coverage = true;
 	return d->functions->n != before;
 }
 

@@ -26,6 +26,7 @@ void flow_done(struct flow *flow)
 	vec_done(&flow->insns);
 	vec_done(&flow->uses);
 	vec_done(&flow->vaddrs);
+	vec_done(&flow->goes_to);
 	vec_done(&flow->flags);
 	vec_done(&flow->state_of);
 	vec_done(&flow->states);
@@ -73,7 +74,7 @@ bool flow_call_returns(const struct flow *flow, uint32_t i)
 	if (flow->flags.at[i] & INSN_NO_RETURN)
 		return false;
 	if (insn->flow == FLOW_CALL && insn->target != next)
-		return functions_returns(flow->functions, insn->target);
+		return function_returns(flow->functions, flow->goes_to.at[i], insn->target);
 	if (insn->flow == FLOW_CALL_INDIRECT && insn->slot)
 		return functions_slot_returns(flow->functions, insn->slot);
 	return true;
@@ -222,6 +223,7 @@ static void clear(struct flow *flow, uint32_t function)
 	vec_clear(&flow->insns);
 	vec_clear(&flow->uses);
 	vec_clear(&flow->vaddrs);
+	vec_clear(&flow->goes_to);
 	vec_clear(&flow->flags);
 	vec_clear(&flow->state_of);
 	vec_clear(&flow->states);

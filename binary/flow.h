@@ -17,6 +17,8 @@
 #include "binary/isa.h"
 #include "binary/state.h"
 
+#define FLOW_NONE UINT32_MAX /* no instruction, or no function */
+
 enum insn_flag { /* bits, per instruction */
 	INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
 	INSN_REACHED = 2,    /* executed by the interpreter */
@@ -95,6 +97,8 @@ struct flow {
 	VEC(struct insn) insns;    /* all parts, one behind the other */
 	VEC(struct flow_use) uses; /* of the instructions */
 	VEC(uint64_t) vaddrs;      /* of the instructions */
+	VEC(uint32_t) goes_to;     /* of a direct call: the index of the function there; of a direct jump: the instruction, if that was
+				    * known when the jump was decoded; FLOW_NONE; of others nothing */
 	VEC(uint16_t) flags;       /* enum insn_flag */
 	VEC(uint32_t) state_of;    /* leaders: index into states, UINT32_MAX = not reached */
 	VEC(struct state) states;

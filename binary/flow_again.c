@@ -47,9 +47,9 @@ static enum again pass_control(struct flow *flow, uint32_t i, uint64_t lost)
 	case FLOW_NEXT:
 		return insn->is_padding ? AGAIN_GOES_ON : AGAIN_IN_FULL;
 	case FLOW_JUMP:
-		return !may_be_tail && lose(flow, flow_insn_at(flow, insn->target), lost) ? AGAIN_ENDS : AGAIN_IN_FULL;
+		return !may_be_tail && lose(flow, flow_target(flow, i), lost) ? AGAIN_ENDS : AGAIN_IN_FULL;
 	case FLOW_BRANCH:
-		if (flow_equality(flow, i) || !lose(flow, flow_insn_at(flow, insn->target), lost))
+		if (flow_equality(flow, i) || !lose(flow, flow_target(flow, i), lost))
 			return AGAIN_IN_FULL;
 		return AGAIN_GOES_ON;
 	case FLOW_CALL:

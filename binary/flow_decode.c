@@ -49,6 +49,7 @@ static struct insn *next_insn(struct flow *flow)
 		vec_reserve(&flow->insns, n + 1024);
 		vec_reserve(&flow->uses, flow->insns.cap);
 		vec_reserve(&flow->vaddrs, flow->insns.cap);
+		vec_reserve(&flow->goes_to, flow->insns.cap);
 		vec_reserve(&flow->flags, flow->insns.cap);
 		vec_reserve(&flow->state_of, flow->insns.cap);
 		vec_reserve(&flow->private->first_from, flow->insns.cap);
@@ -171,7 +172,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 	}
 	if (at > start)
 		flow->uses.at[flow->insns.n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
-	flow->uses.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
+	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
 }
 
 /* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
@@ -200,16 +201,23 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i)
 /* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
 static void mark_leaders(struct flow *flow, const struct flow_part *part)
 {
-	for (uint32_t i = part->first; i < part->first + part->n; i++) {
+	uint32_t end = part->first + part->n;
+
+	for (uint32_t i = part->first; i < end; i++) {
 		const struct insn *insn = &flow->insns.at[i];
+		if (!(flow->uses.at[i].needs & FLOW_CONTROL))
+			continue;
+		flow->goes_to.at[i] = FLOW_NONE;
+		if (insn->flow == FLOW_CALL)
+			flow->goes_to.at[i] = functions_index(flow->functions, insn->target);
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)
 			continue;
-		if (insn->flow == FLOW_BRANCH && insn->condition == CONDITION_NOT_EQUAL && i + 1 < part->first + part->n &&
-		    flow_equality(flow, i))
+		if (insn->flow == FLOW_BRANCH && insn->condition == CONDITION_NOT_EQUAL && i + 1 < end && flow_equality(flow, i))
 			flow->flags.at[i + 1] |= INSN_LEADER;
 		if (insn->target < part->start || insn->target >= part->end)
 			continue;
 		uint32_t to = flow_insn_at(flow, insn->target);
+		flow->goes_to.at[i] = to;
 		if (to != FLOW_NONE)
 			flow->flags.at[to] |= INSN_LEADER;
 	}

@@ -10,7 +10,6 @@
 
 #define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
 #define FLOW_MAX_VISITS 8u      /* block runs per instruction; real code needs less than one */
-#define FLOW_NONE UINT32_MAX
 #define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
 
 /* A failed exit, for the entry bias. */
@@ -49,6 +48,13 @@ bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
 /* Decodes [start, end) as one more part; false if that is too much. */
 bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
 bool flow_holds(const struct flow *flow, uint64_t vaddr);
+/* The instruction that the direct jump at i goes to; FLOW_NONE if that is none of ours. */
+static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
+{
+	uint32_t known = flow->goes_to.at[i];
+
+	return known != FLOW_NONE ? known : flow_insn_at(flow, flow->insns.at[i].target);
+}
 /* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else. */
 const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 

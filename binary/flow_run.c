@@ -147,14 +147,23 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 		note_exit(flow, i, state);
 }
 
-static void go(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+/* Control goes from instruction i to `target`, which is instruction `to` if it is one of ours. */
+static void go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t target, const struct state *state)
 {
-	uint32_t to = flow_insn_at(flow, target);
-
 	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
 	else if (!flow_holds(flow, target)) /* else it goes between two instructions: it lies, or the code overlaps */
 		leave(flow, i, target, state);
+}
+
+static void go(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+{
+	go_on_at(flow, i, flow_insn_at(flow, target), target, state);
+}
+
+static void go_directly(struct flow *flow, uint32_t i, const struct state *state)
+{
+	go_on_at(flow, i, flow_target(flow, i), flow->insns.at[i].target, state);
 }
 
 /* An address inside a block becomes a leader: the block above now ends there and must say so. */
@@ -250,18 +259,17 @@ static bool refine_equal(const struct effect *compare, struct state *state)
 /* False if control cannot go on to the next instruction. */
 static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
-	uint64_t target = flow->insns.at[i].target;
 	uint8_t condition = flow->insns.at[i].condition;
 	const struct effect *compare = flow_equality(flow, i);
 	struct state *taken = &flow->private->taken;
 
 	if (!compare || condition == CONDITION_NOT_EQUAL) {
-		go(flow, i, target, state);
+		go_directly(flow, i, state);
 		return !compare || refine_equal(compare, state);
 	}
 	state_copy(taken, state);
 	if (refine_equal(compare, taken))
-		go(flow, i, target, taken);
+		go_directly(flow, i, taken);
 	return true;
 }
 
@@ -318,7 +326,7 @@ static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 		run_landing_pad(flow, i, state);
 		return flow_call_returns(flow, i);
 	case FLOW_JUMP:
-		go(flow, i, flow->insns.at[i].target, state);
+		go_directly(flow, i, state);
 		return false;
 	case FLOW_BRANCH:
 		if (flow->uses.at[i].writes)

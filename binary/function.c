@@ -430,11 +430,14 @@ bool functions_slot_returns(const struct functions *functions, uint64_t slot)
 	return !noreturn_by_name(functions_slot_name(functions, slot));
 }
 
+bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr)
+{
+	return index == FUNCTION_NONE || functions->at[index].start != vaddr || functions->at[index].returns != RETURNS_NEVER;
+}
+
 bool functions_returns(const struct functions *functions, uint64_t vaddr)
 {
-	uint32_t index = functions_index(functions, vaddr);
-
-	return index == FUNCTION_NONE || functions->at[index].start != vaddr || functions->at[index].returns != RETURNS_NEVER;
+	return function_returns(functions, functions_index(functions, vaddr), vaddr);
 }
 
 bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret)

@@ -120,6 +120,8 @@ uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */
 bool functions_returns(const struct functions *functions, uint64_t vaddr);
+/* The same where the index of the function that holds the address is known, or FUNCTION_NONE. */
+bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr);
 /* The same for what the GOT word `slot` will hold. */
 bool functions_slot_returns(const struct functions *functions, uint64_t slot);
 /* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */

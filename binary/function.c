@@ -351,24 +351,32 @@ void functions_free(struct functions *functions)
 	free(functions);
 }
 
-uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
+/* How many functions start at or before vaddr: where the first behind it stands. */
+static size_t count_up_to(const struct functions *functions, uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 	const struct function *at = functions->at;
 
 	if (functions->n == 0 || vaddr < at[0].start)
-		return FUNCTION_NONE;
+		return 0;
 	uint64_t page = (vaddr - at[0].start) >> p->page_shift;
 	size_t low = p->pages[page < p->n_pages ? page : p->n_pages];
 	size_t high = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
-	while (low < high) { /* to the first that starts behind vaddr */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (at[middle].start <= vaddr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return vaddr < at[low - 1].end ? (uint32_t)(low - 1) : FUNCTION_NONE;
+	return low;
+}
+
+uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
+{
+	size_t n = count_up_to(functions, vaddr);
+
+	return n && vaddr < functions->at[n - 1].end ? (uint32_t)(n - 1) : FUNCTION_NONE;
 }
 
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end)
@@ -382,16 +390,9 @@ bool functions_text_range(const struct functions *functions, size_t i, uint64_t 
 
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
 {
-	size_t low = 0, high = functions->n;
+	size_t n = count_up_to(functions, vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (functions->at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < functions->n ? functions->at[low].start : UINT64_MAX;
+	return n < functions->n ? functions->at[n].start : UINT64_MAX;
 }
 
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)

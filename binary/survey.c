@@ -95,6 +95,8 @@ static void make_bitmaps(struct text_range *range)
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
+#define N_RECENT 1024u /* most addresses are formed again and again */
+
 struct pass {
 	struct functions *functions;
 	const struct isa *isa;
@@ -102,6 +104,7 @@ struct pass {
 	uint64_t known;             /* mask */
 	uint64_t start, end;        /* of the interval we are in; end 0 = in no interval */
 	uint32_t next;              /* index of the interval behind */
+	uint64_t recent[N_RECENT];  /* addresses that are in the list already */
 };
 
 static void note_address(struct pass *pass, uint64_t address, bool is_taken)
@@ -110,7 +113,10 @@ static void note_address(struct pass *pass, uint64_t address, bool is_taken)
 		return;
 	if (is_taken && functions_text(pass->functions, address))
 		evidence_add(pass->functions, EVIDENCE_TAKEN, address);
-	vec_push(&pass->functions->private->references, address);
+	uint64_t *recent = &pass->recent[address / 8 % N_RECENT];
+	if (*recent != address)
+		vec_push(&pass->functions->private->references, address);
+	*recent = address;
 }
 
 /* Can a constant be an address? One that is not counted from pc only in a program that is never moved. */

@@ -40,21 +40,16 @@ bool flow_holds(const struct flow *flow, uint64_t vaddr)
 	return false;
 }
 
-/* Room for one more instruction in all arrays. */
-static struct insn *next_insn(struct flow *flow)
+/* Room for some more instructions in all arrays. */
+static void reserve(struct flow *flow)
 {
-	size_t n = flow->insns.n;
-
-	if (n == flow->insns.cap) {
-		vec_reserve(&flow->insns, n + 1024);
-		vec_reserve(&flow->uses, flow->insns.cap);
-		vec_reserve(&flow->vaddrs, flow->insns.cap);
-		vec_reserve(&flow->goes_to, flow->insns.cap);
-		vec_reserve(&flow->flags, flow->insns.cap);
-		vec_reserve(&flow->state_of, flow->insns.cap);
-		vec_reserve(&flow->private->first_from, flow->insns.cap);
-	}
-	return &flow->insns.at[n];
+	vec_reserve(&flow->insns, flow->insns.n + 1024);
+	vec_reserve(&flow->uses, flow->insns.cap);
+	vec_reserve(&flow->vaddrs, flow->insns.cap);
+	vec_reserve(&flow->goes_to, flow->insns.cap);
+	vec_reserve(&flow->flags, flow->insns.cap);
+	vec_reserve(&flow->state_of, flow->insns.cap);
+	vec_reserve(&flow->private->first_from, flow->insns.cap);
 }
 
 /* Can a constant in a register decide where the frame is, or where control goes? */
@@ -145,34 +140,51 @@ static struct flow_use use_of(const struct insn *insn, uint64_t next, const stru
 	return use;
 }
 
-static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
+/* As many instructions of `code` as there is room for; returns how many bytes they have. */
+static size_t decode_some(struct flow *flow, struct bytes code, uint64_t vaddr)
 {
-	struct bytes code = image_code(flow->functions->image, start);
-	uint64_t at = start, frame = 1ull << flow->isa->sp | 1ull << flow->isa->fp | 1ull << flow->isa->ra;
+	const struct isa *isa = flow->isa;
+	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp | 1ull << isa->ra;
+	struct insn *insn = flow->insns.at + flow->insns.n, *end = flow->insns.at + flow->insns.cap;
+	struct flow_use *use = flow->uses.at + flow->insns.n;
+	uint64_t *vaddrs = flow->vaddrs.at + flow->insns.n;
+	uint16_t *flags = flow->flags.at + flow->insns.n;
+	size_t at = 0;
 
-	if (code.len < end - start)
-		end = start + code.len;
-	while (at < end) {
-		struct insn *insn = next_insn(flow);
-		struct bytes rest = { code.at + (at - start), end - at };
-		size_t n = flow->insns.n++;
-		bool is_bad = flow->isa->decode(rest, at, insn) < 0 || insn->len == 0 || insn->len > rest.len;
+	for (; at < code.len && insn < end; insn++, use++) {
+		struct bytes rest = { code.at + at, code.len - at };
+		bool is_bad = isa->decode(rest, vaddr + at, insn) < 0 || insn->len == 0 || insn->len > rest.len;
 
 		if (is_bad)
-			*insn = (struct insn){ .flow = FLOW_STOP, .len = flow->isa->min_insn };
-		struct flow_use use = use_of(insn, at + insn->len, flow->isa);
-		if ((use.needs & (FLOW_CONTROL | frame)) || (use.writes & frame))
-			note_insn(flow->private, insn, flow->isa);
-		flow->uses.at[n] = use;
-		flow->vaddrs.at[n] = at;
-		flow->flags.at[n] = is_bad ? INSN_BAD : 0;
-		flow->state_of.at[n] = FLOW_NONE;
-		flow->private->first_from.at[n] = FLOW_NONE;
+			*insn = (struct insn){ .flow = FLOW_STOP, .len = isa->min_insn };
+		*vaddrs++ = vaddr + at;
+		*flags++ = is_bad ? INSN_BAD : 0;
 		at += insn->len;
+		*use = use_of(insn, vaddr + at, isa);
+		if ((use->needs & (FLOW_CONTROL | frame)) || (use->writes & frame))
+			note_insn(flow->private, insn, isa);
 	}
-	if (at > start)
-		flow->uses.at[flow->insns.n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
-	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = flow->insns.n;
+	flow->insns.n = (size_t)(insn - flow->insns.at);
+	return at;
+}
+
+static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
+{
+	struct bytes code = bytes_slice(image_code(flow->functions->image, start), 0, end - start);
+	size_t first = flow->insns.n;
+
+	for (size_t at = 0; at < code.len;) {
+		if (flow->insns.n == flow->insns.cap)
+			reserve(flow);
+		at += decode_some(flow, bytes_from(code, at), start + at);
+	}
+	size_t n = flow->insns.n;
+	if (n > first) {
+		memset(flow->state_of.at + first, 0xff, (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
+		memset(flow->private->first_from.at + first, 0xff, (n - first) * sizeof(*flow->private->first_from.at));
+		flow->uses.at[n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
+	}
+	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = n;
 }
 
 /* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */

@@ -388,25 +388,50 @@ static bool run_control(struct flow *flow, uint32_t i, struct run *run)
 	return false;
 }
 
+/* Real code is no business of a guess. */
+static bool stops_guess(uint16_t guess, uint16_t flags)
+{
+	return guess && (flags & (INSN_REACHED | INSN_GUESS)) == INSN_REACHED;
+}
+
+/* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of them. */
+static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, uint16_t guess)
+{
+	const struct flow_use *uses = flow->uses.at;
+	uint16_t *flags = flow->flags.at;
+	uint64_t heeds = flow->heeds;
+
+	do {
+		flags[i] = (uint16_t)((flags[i] & ~INSN_GUESS) | INSN_REACHED | guess);
+		if (uses[i].needs & (state->known | heeds))
+			transfer(flow, i, state);
+		else
+			state_forget(state, uses[i].writes);
+		i++;
+	} while (!(uses[i].needs & FLOW_CONTROL) && !(flags[i] & INSN_LEADER) && !stops_guess(guess, flags[i]));
+	return i;
+}
+
 static void run_insns(struct flow *flow, uint32_t i, struct run *run)
 {
 	uint16_t guess = flow->private->is_guessing ? INSN_GUESS : 0;
 
-	for (;; i++) {
-		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
-		if (!(flow->uses.at[i].needs & FLOW_CONTROL)) {
+	for (;;) {
+		if (flow->uses.at[i].needs & FLOW_CONTROL) {
+			flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
+			if (!run_control(flow, i++, run))
+				return;
+		} else {
 			meet_insn(flow, run, false, i);
-			flow_step(flow, i, run->state);
-		} else if (!run_control(flow, i, run)) {
-			return;
+			i = run_plain(flow, i, run->state, guess);
 		}
-		if (flow->flags.at[i + 1] & INSN_LEADER) {
+		if (flow->flags.at[i] & INSN_LEADER) {
 			if (run->call != FLOW_NONE)
 				flow->flags.at[run->call] |= INSN_COMES_BACK;
-			flow_arrive(flow, i + 1, run->state, i, run->is_weak);
+			flow_arrive(flow, i, run->state, i - 1, run->is_weak);
 			return;
 		}
-		if (guess && (flow->flags.at[i + 1] & INSN_REACHED) && !(flow->flags.at[i + 1] & INSN_GUESS))
+		if (stops_guess(guess, flow->flags.at[i]))
 			return;
 	}
 }

@@ -49,11 +49,9 @@ static void note_callees(struct analysis *a, uint32_t caller)
 {
 	const struct flow *flow = &a->flow;
 
-	for (uint32_t i = 0; i < flow->insns.n; i++) {
+	for (uint32_t i = 0; (i = flow_next(flow, i, INSN_TAIL | INSN_COMES_BACK)) != FLOW_NONE; i++) {
 		bool is_tail = flow->flags.at[i] & INSN_TAIL;
 		bool comes_back = flow->flags.at[i] & INSN_COMES_BACK;
-		if (!is_tail && !comes_back)
-			continue;
 		const struct insn *insn = &flow->insns.at[i];
 		if (insn->flow == FLOW_CALL && comes_back)
 			note_callee(a, caller, flow->goes_to.at[i], insn->target);
@@ -131,8 +129,7 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 {
 	for (uint32_t i = a->first; i < a->end; i++) {
 		const struct function *f = &a->functions->at[i];
-		bool is_owned = f->parent != FUNCTION_NONE;
-		if (a->ranks[i] == wanted && !is_owned && !f->is_analysed)
+		if (a->ranks[i] == wanted && f->parent == FUNCTION_NONE && !f->is_analysed)
 			analyse_one(a, i);
 	}
 }

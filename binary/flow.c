@@ -56,6 +56,22 @@ const struct state *flow_state(const struct flow *flow, uint32_t leader)
 	return &flow->states.at[flow->state_of.at[leader]];
 }
 
+uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted)
+{
+	const uint16_t *flags = flow->flags.at;
+	uint64_t four = wanted * 0x0001000100010001ull, word;
+
+	for (; i + 4 <= flow->flags.n; i += 4) {
+		memcpy(&word, flags + i, sizeof(word));
+		if (word & four)
+			break;
+	}
+	for (; i < flow->flags.n; i++)
+		if (flags[i] & wanted)
+			return i;
+	return FLOW_NONE;
+}
+
 void flow_step(struct flow *flow, uint32_t i, struct state *state)
 {
 	const struct flow_use *use = &flow->uses.at[i];
@@ -90,6 +106,8 @@ uint64_t flow_landing_pad(const struct flow *flow, uint64_t call)
 
 static void forget_states(struct flow *flow)
 {
+	if (flow->states.n == 0) /* nothing has run yet */
+		return;
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->state_of.at[i] = FLOW_NONE;
 		flow->flags.at[i] &= INSN_LEADER | INSN_BAD | INSN_NO_RETURN | INSN_DENIED | INSN_IMMUNE;
@@ -139,15 +157,13 @@ static int32_t find_bias(const struct flow *flow)
 
 static void judge(struct flow *flow)
 {
+	const uint16_t exits = INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL;
 	bool has_exit = false, has_failed = false;
 
 	flow->returns = false;
-	for (uint32_t i = 0; i < flow->flags.n; i++) {
+	for (uint32_t i = 0; (i = flow_next(flow, i, exits)) != FLOW_NONE; i++) {
 		uint16_t flags = flow->flags.at[i];
 		bool is_tail = flags & INSN_TAIL;
-
-		if (!(flags & (INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL)))
-			continue;
 		const struct insn *insn = &flow->insns.at[i];
 		has_exit |= (flags & (INSN_EXIT_PASSES | INSN_EXIT_FAILS)) != 0;
 		has_failed |= (flags & INSN_EXIT_FAILS) != 0;

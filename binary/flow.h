@@ -47,6 +47,7 @@ struct flow_use {
 };
 #define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
 #define FLOW_CONTROL (1ull << 62) /* in needs: control may go elsewhere, or it is padding */
+#define FLOW_EQUATES (1ull << 60) /* in needs: a branch that asks whether two registers are equal */
 #define FLOW_ENDS (1ull << 61)    /* in needs: control never goes on behind it, a call apart */
 
 struct flow_part {
@@ -118,6 +119,8 @@ void flow_analyse(struct flow *flow, uint32_t function);
 /* The same for a function that is only suspected: nobody stated its end. */
 void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);
 
+/* The first instruction from i on that has one of these flags; FLOW_NONE if none has. */
+uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted);
 /* Index of the instruction that starts at vaddr; UINT32_MAX if none does. */
 uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr);
 /*

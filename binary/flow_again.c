@@ -49,7 +49,7 @@ static enum again pass_control(struct flow *flow, uint32_t i, uint64_t lost)
 	case FLOW_JUMP:
 		return !may_be_tail && lose(flow, flow_target(flow, i), lost) ? AGAIN_ENDS : AGAIN_IN_FULL;
 	case FLOW_BRANCH:
-		if (flow_equality(flow, i) || !lose(flow, flow_target(flow, i), lost))
+		if ((flow->uses.at[i].needs & FLOW_EQUATES) || !lose(flow, flow_target(flow, i), lost))
 			return AGAIN_IN_FULL;
 		return AGAIN_GOES_ON;
 	case FLOW_CALL:

@@ -224,8 +224,11 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 			flow->goes_to.at[i] = functions_index(flow->functions, insn->target);
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)
 			continue;
-		if (insn->flow == FLOW_BRANCH && insn->condition == CONDITION_NOT_EQUAL && i + 1 < end && flow_equality(flow, i))
-			flow->flags.at[i + 1] |= INSN_LEADER;
+		if (insn->flow == FLOW_BRANCH && flow_equality(flow, i)) {
+			flow->uses.at[i].needs |= FLOW_EQUATES;
+			if (insn->condition == CONDITION_NOT_EQUAL && i + 1 < end)
+				flow->flags.at[i + 1] |= INSN_LEADER;
+		}
 		if (insn->target < part->start || insn->target >= part->end)
 			continue;
 		uint32_t to = flow_insn_at(flow, insn->target);

@@ -260,7 +260,7 @@ static bool refine_equal(const struct effect *compare, struct state *state)
 static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
 	uint8_t condition = flow->insns.at[i].condition;
-	const struct effect *compare = flow_equality(flow, i);
+	const struct effect *compare = flow->uses.at[i].needs & FLOW_EQUATES ? flow_equality(flow, i) : NULL;
 	struct state *taken = &flow->private->taken;
 
 	if (!compare || condition == CONDITION_NOT_EQUAL) {

@@ -297,9 +297,6 @@ static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint6
 static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
-
-	if (!(flow->uses.at[i].needs & FLOW_CONTROL))
-		return false;
 	bool is_call = flow->insns.at[i].flow == FLOW_CALL || flow->insns.at[i].flow == FLOW_CALL_INDIRECT;
 
 	return is_call && !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);
@@ -317,7 +314,8 @@ static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, con
 
 		flow_step(m->flow, i, &state);
 		may_differ |= state.slots_changed;
-		if (wants_copy(m->flow, i + 1, &state) || (may_differ && !is_same_recipe(m, &state, is_guess)))
+		bool is_control = m->flow->uses.at[i + 1].needs & FLOW_CONTROL;
+		if ((is_control && wants_copy(m->flow, i + 1, &state)) || (may_differ && !is_same_recipe(m, &state, is_guess)))
 			make_row(m, i + 1, &state, is_guess);
 		state.slots_changed = false;
 	}

@@ -96,6 +96,34 @@ TEST(state_join_keeps_what_both_agree_on)
 	CHECK(!state_join(&a, &b));
 }
 
+TEST(state_join_tells_which_registers_were_lost)
+{
+	struct state a = entry(), b = entry();
+
+	CHECK_EQ(state_join(&a, &b), 0);
+	state_set(&b, RBX, value_const(1));
+	CHECK_EQ(state_join(&a, &b), 1ull << RBX);
+	CHECK_EQ(a.known >> RBX & 1, 0);
+	state_store(&a, value_cfa(-16), 8, value_entry(RBP));
+	CHECK_EQ(state_join(&a, &b), STATE_SLOTS);
+	CHECK_EQ(state_join(&a, &b), 0);
+}
+
+TEST(state_notes_that_slots_changed_only_if_they_did)
+{
+	struct state state = entry();
+
+	state_store(&state, value_cfa(-16), 8, value_entry(RBP));
+	CHECK(state.slots_changed);
+	state.slots_changed = false;
+	state_store(&state, value_cfa(-16), 8, value_entry(RBP)); /* is there already */
+	state_store(&state, value_cfa(-32), 8, VALUE_UNKNOWN);    /* nothing is there */
+	CHECK(!state.slots_changed);
+	state_store(&state, value_cfa(-12), 4, VALUE_UNKNOWN); /* half of it */
+	CHECK(state.slots_changed);
+	CHECK_EQ(state_load(&state, value_cfa(-16)), VALUE_UNKNOWN);
+}
+
 TEST(state_contradicts_when_a_register_is_saved_in_two_places)
 {
 	struct state a = entry(), b = entry();

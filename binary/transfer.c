@@ -281,16 +281,23 @@ static uint64_t call_clobbers(const struct flow *flow, const struct insn *insn, 
 	return all & ~(asked & ~functions_clobbers(flow->functions, insn->target));
 }
 
+static void transfer_call(struct flow *flow, uint32_t i, struct state *state)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	bool is_push = insn->flow == FLOW_CALL && insn->target == flow->vaddrs.at[i] + insn->len;
+
+	if (is_push && flow->isa->call_pushes_ra)
+		apply_push(flow, &(struct effect){ .reg = REG_NONE, .width = 8 }, state);
+	else
+		state_call(state, flow->isa, call_clobbers(flow, insn, state));
+}
+
 void transfer(struct flow *flow, uint32_t i, struct state *state)
 {
 	const struct insn *insn = &flow->insns.at[i];
 
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT) {
-		bool is_push = insn->flow == FLOW_CALL && insn->target == flow->vaddrs.at[i] + insn->len;
-		if (is_push && flow->isa->call_pushes_ra)
-			apply_push(flow, &(struct effect){ .reg = REG_NONE, .width = 8 }, state);
-		else
-			state_call(state, flow->isa, call_clobbers(flow, insn, state));
+		transfer_call(flow, i, state);
 		return;
 	}
 	for (unsigned k = 0; k < insn->n_effects && k < INSN_MAX_EFFECTS; k++)

@@ -37,19 +37,19 @@ static uint64_t decode_all(const struct functions *functions)
 
 struct rows {
 	struct recipes recipes;
+	struct recipe_rows list; /* of one function */
 	uint64_t n;
 };
 
 static void make_rows(void *context, uint32_t function, struct flow *flow)
 {
 	struct rows *rows = context;
-	struct recipe_rows list = { 0 };
 
 	(void)function;
+	vec_clear(&rows->list.rows);
 	for (size_t part = 0; part < flow->parts.n; part++)
-		recover_rows(flow, part, &rows->recipes, &list);
-	rows->n += list.rows.n;
-	vec_done(&list.rows);
+		recover_rows(flow, part, &rows->recipes, &rows->list);
+	rows->n += rows->list.rows.n;
 }
 
 int main(int argc, char **argv)
@@ -80,6 +80,7 @@ int main(int argc, char **argv)
 	       (done - decoded) / (decoded - indexed));
 	printf("%zu functions, %llu rows, %zu recipes, %zu bytes a row\n", functions->n, (unsigned long long)rows.n,
 	       rows.recipes.recipes.n, sizeof(struct recipe_row));
+	vec_done(&rows.list.rows);
 	recipes_done(&rows.recipes);
 	functions_free(functions);
 	frames_free(frames);

@@ -128,6 +128,8 @@ static void run_from_entry(struct flow *flow)
 		forget_states(flow);
 		flow->private->must_restart = false;
 		state_enter(&entry, flow->isa, flow->bias);
+		if (flow->private->wants_arguments)
+			state_enter_arguments(&entry, flow->isa);
 		flow->flags.at[0] |= INSN_LEADER;
 		flow_set_state(flow, 0, &entry, FLOW_NONE, false);
 		flow_settle(flow);
@@ -262,6 +264,7 @@ static void clear(struct flow *flow, uint32_t function)
 		map_done(&p->table_of);
 	p->kept_regs = 0;
 	p->wants_constants = false;
+	p->wants_arguments = false;
 	flow->heeds = 0;
 	p->budget = 0;
 	p->is_guessing = false;

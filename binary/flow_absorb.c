@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_absorb: code that a function jumps to and the index knows nothing of, taken in as a part.
+ * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a function of its own.
  */
+#include "binary/entry.h"
 #include "binary/flow_private.h"
 
 #define MAX_GAP_INSNS 512
@@ -54,4 +55,28 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	if (index != FUNCTION_NONE && flow->functions->at[index].start == target)
 		vec_push(&flow->absorbed, index);
 	return true;
+}
+
+/* May a function start here, seen from the instruction before? */
+static bool is_start_alone(const struct flow *flow, uint64_t target)
+{
+	struct insn before;
+
+	if (flow->isa->call_pushes_ra)
+		return target % 16 == 0;
+	if (flow->isa->decode(image_code(flow->functions->image, target - 4), target - 4, &before) < 0)
+		return true;
+	return before.is_padding || (before.flow != FLOW_NEXT && before.flow != FLOW_BRANCH);
+}
+
+bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target)
+{
+	struct bytes code = image_code(flow->functions->image, target);
+	uint8_t kind = flow->insns.at[i].flow;
+	struct insn first;
+
+	if (flow->isa->decode(code, target, &first) < 0 || !is_start_alone(flow, target) ||
+	    !entry_is_plausible(flow->functions, target))
+		return false;
+	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));
 }

@@ -63,6 +63,12 @@ static bool asks_constants(const struct effect *e, const struct isa *isa)
 	return e->reg == isa->sp && !is_frame_base;
 }
 
+/* Does the stack pointer come from elsewhere than the frame? Then the frame left for another may be told from an argument. */
+static bool asks_arguments(const struct effect *e, const struct isa *isa)
+{
+	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp && e->base != isa->fp;
+}
+
 /*
  * What is worth following in this function: registers that sp or the return address is set from, or that control returns
  * through, even over calls; constants, if something can be made of them.
@@ -71,6 +77,8 @@ static void note_insn(struct flow_private *p, const struct insn *insn, const str
 {
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
+		if (asks_arguments(e, isa))
+			p->wants_arguments = true;
 		if (e->kind != EFFECT_SET)
 			continue;
 		if ((e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
@@ -289,6 +297,7 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 {
 	uint32_t first = (uint32_t)flow->insns.n;
 	uint64_t most = (uint64_t)FLOW_MAX_INSNS * flow->isa->min_insn;
+	bool had_arguments = flow->private->wants_arguments;
 
 	if (end <= start || end - start > most || flow->insns.n + (end - start) / flow->isa->min_insn > FLOW_MAX_INSNS * 2 ||
 	    flow->parts.n >= MAX_PARTS)
@@ -300,6 +309,7 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 		flow->heeds = FLOW_ALWAYS;
 		flow->private->must_restart = true;
 	}
+	flow->private->must_restart |= flow->private->wants_arguments != had_arguments;
 
 	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
 	vec_push(&flow->parts, part);

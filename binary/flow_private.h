@@ -29,6 +29,7 @@ struct flow_private {
 	struct state scratch, taken;
 	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
 	bool wants_constants;       /* some instruction can make something of them */
+	bool wants_arguments;       /* the same of what registers held at the entry that nobody has to get back */
 	uint64_t budget;             /* blocks that may still be run */
 	bool protects_saves;         /* only pushes may overwrite a saved register */
 	bool trusts_calls;           /* callees leave kept_regs as they are */
@@ -63,6 +64,8 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 bool flow_absorb_gap(struct flow *flow, uint64_t target);
 /* One instruction moved away, between the jump i and a jump back. */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
+/* Does the jump i go there as a tail call jumps, and does it begin as a function can: one that nobody has found yet? */
+bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target);
 
 /* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to run again. */
 bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);

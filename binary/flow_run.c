@@ -8,7 +8,6 @@
  * the first are done. If a jump later contradicts a weak state that was already propagated, the
  * call is known not to return and the function is run again with that knowledge.
  */
-#include "binary/entry.h"
 #include "binary/flow_private.h"
 
 void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak)
@@ -90,31 +89,6 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 	return true;
 }
 
-/* May a function start here, seen from the instruction before? */
-static bool is_start_alone(const struct flow *flow, uint64_t target)
-{
-	struct insn before;
-
-	if (flow->isa->call_pushes_ra)
-		return target % 16 == 0;
-	if (flow->isa->decode(image_code(flow->functions->image, target - 4), target - 4, &before) < 0)
-		return true;
-	return before.is_padding || (before.flow != FLOW_NEXT && before.flow != FLOW_BRANCH);
-}
-
-/* Jumped to as a tail call jumps, and begins as a function can: one that nobody has found yet. */
-static bool is_unknown_function(const struct flow *flow, uint32_t i, uint64_t target)
-{
-	struct bytes code = image_code(flow->functions->image, target);
-	uint8_t kind = flow->insns.at[i].flow;
-	struct insn first;
-
-	if (flow->isa->decode(code, target, &first) < 0 || !is_start_alone(flow, target) ||
-	    !entry_is_plausible(flow->functions, target))
-		return false;
-	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));
-}
-
 /*
  * Control goes to an address outside the parts. In entry-like state to a start: a tail call. In any
  * other state into code that nobody enters as a function: a part of ours.
@@ -128,7 +102,7 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f) && !is_stated;
 
 	bool is_open = !f || (function_is_inferred(f) && target != f->start);
-	bool is_tail_call = is_entry_like && (is_open ? is_unknown_function(flow, i, target) : target == f->start);
+	bool is_tail_call = is_entry_like && (is_open ? flow_finds_function(flow, i, target) : target == f->start);
 
 	bool may_absorb = !is_tail_call && !flow->private->is_guessing;
 

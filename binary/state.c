@@ -35,6 +35,13 @@ void state_enter(struct state *state, const struct isa *isa, int32_t bias)
 		state_store(state, value_cfa(-8), 8, value_entry(isa->ra));
 }
 
+void state_enter_arguments(struct state *state, const struct isa *isa)
+{
+	for (unsigned r = 0; r < isa->n_regs && r < REG_MAX; r++)
+		if (!(state->known >> r & 1))
+			state_set(state, r, value_entry(r));
+}
+
 bool state_is_entry_like(const struct state *state, const struct isa *isa)
 {
 	return state_returns_through(state, isa, isa->ra);

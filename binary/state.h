@@ -113,6 +113,8 @@ static inline void state_forget(struct state *state, uint64_t regs)
  * is known.
  */
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
+/* ... unless it is worth following what they held. */
+void state_enter_arguments(struct state *state, const struct isa *isa);
 /* sp and every register a callee must keep are as at entry, the return address is in its place. */
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
 /* The same at a return through a register of its own choice. */

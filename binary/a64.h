@@ -99,7 +99,7 @@ static inline int64_t a64_signed_bits(uint32_t word, unsigned high, unsigned low
 /* NULL if the word is no instruction. */
 const struct a64_row *a64_find(uint32_t word);
 /* As isa.h has it. */
-bool a64_is_idle(struct bytes code, uint64_t registers);
+size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);
 /* The value of a logical immediate (bits 22:10); false if it is reserved. */
 bool a64_bitmask(uint32_t word, uint64_t *ret);
 /* Bytes moved by a single load or store of the register forms. */

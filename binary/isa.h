@@ -85,6 +85,11 @@ struct insn {
 	bool writes_flags;  /* the last EFFECT_COMPARE before this instruction no longer says what a branch asks */
 };
 
+/* Distances from where code begins, in bytes: the lowest, and one behind the highest. */
+struct isa_room {
+	int64_t low, high;
+};
+
 struct isa {
 	const char *name;
 	uint16_t elf_machine;
@@ -104,10 +109,11 @@ struct isa {
 	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
 	bool (*is_packed)(struct bytes code);
 	/*
-	 * Is this sure to go on to the next instruction, to form no address by itself, and to leave these registers (mask)
-	 * alone? Many that are say false; NULL: none is known without decoding it. It is min_insn bytes long.
+	 * How many bytes of code are instructions that are sure to go on to the next one, or perhaps to one in the room, to
+	 * form no address by themselves, and to leave these registers (mask) alone? They may be fewer than there are; NULL:
+	 * none is known without decoding it.
 	 */
-	bool (*is_idle)(struct bytes code, uint64_t registers);
+	size_t (*idle_len)(struct bytes code, uint64_t registers, struct isa_room room);
 	/* A return address as it stands in memory, authentication bits removed. */
 	uint64_t (*strip_pc)(uint64_t pc);
 	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */

@@ -202,6 +202,22 @@ static void enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
+/* A few instructions at `at`, or one; how many bytes they are. */
+static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
+{
+	const struct isa *isa = pass->isa;
+	struct isa_room room = { (int64_t)(pass->start - at), (int64_t)(pass->end - at) };
+	size_t idle = isa->idle_len ? isa->idle_len(code, pass->known, room) : 0;
+	struct insn insn;
+
+	if (idle)
+		return idle;
+	if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+		return isa->min_insn < code.len ? isa->min_insn : code.len;
+	note_insn(pass, &insn, at);
+	return insn.len;
+}
+
 static void survey_range(struct pass *pass, struct vaddr_range range)
 {
 	struct bytes code = bytes_slice(image_code(pass->functions->image, range.start), 0, range.end - range.start);
@@ -212,17 +228,8 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 		enter_interval(pass, at);
 		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
 			stop = pass->functions->at[pass->next].start;
-		while (at < stop) {
-			struct insn insn;
-			struct bytes rest = { code.at + (at - range.start), stop - at };
-			bool is_idle = pass->isa->is_idle && pass->isa->is_idle(rest, pass->known);
-			if (is_idle || pass->isa->decode(rest, at, &insn) < 0 || insn.len == 0 || insn.len > rest.len) {
-				at += pass->isa->min_insn < rest.len ? pass->isa->min_insn : rest.len;
-				continue;
-			}
-			note_insn(pass, &insn, at);
-			at += insn.len;
-		}
+		while (at < stop)
+			at += survey_some(pass, (struct bytes){ code.at + (at - range.start), stop - at }, at);
 	}
 }
 

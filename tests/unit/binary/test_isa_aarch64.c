@@ -411,7 +411,7 @@ TEST(a64_any_word_decodes_or_is_refused)
 TEST(a64_idle_words_do_nothing_that_is_looked_for)
 {
 	uint64_t seed = 7;
-	unsigned n_idle = 0;
+	unsigned n_idle = 0, n_branches = 0;
 
 	for (unsigned round = 0; round < 3000000; round++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -419,10 +419,11 @@ TEST(a64_idle_words_do_nothing_that_is_looked_for)
 		uint64_t known = round % 4 ? 1ull << (seed >> 20 & 31) | 1ull << (seed >> 10 & 31) : round % 8 ? 0xffffffff : 0;
 		struct bytes code = { (const uint8_t *)&word, 4 };
 		struct insn insn;
-		if (!isa_aarch64.is_idle(code, known) || isa_aarch64.decode(code, 0x10000, &insn) < 0)
+		if (!isa_aarch64.idle_len(code, known, (struct isa_room){ -0x1000, 0x800 }) || isa_aarch64.decode(code, 0x10000, &insn) < 0)
 			continue;
 		n_idle++;
-		CHECK_EQ(insn.flow, FLOW_NEXT);
+		n_branches += insn.flow == FLOW_BRANCH;
+		CHECK(insn.flow == FLOW_NEXT || (insn.flow == FLOW_BRANCH && insn.target >= 0xf000 && insn.target < 0x10800));
 		CHECK(!insn.is_address);
 		CHECK_EQ(insn.clobbers & known, 0);
 		for (unsigned i = 0; i < insn.n_effects; i++) {
@@ -430,11 +431,24 @@ TEST(a64_idle_words_do_nothing_that_is_looked_for)
 			bool is_memory = e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
 			CHECK(e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE ||
 			      !(known >> e->reg & 1));
-			CHECK(e->base >= REG_MAX || !(known >> e->base & 1));
+			CHECK(e->base >= REG_MAX || e->kind == EFFECT_COMPARE || !(known >> e->base & 1));
 			CHECK(!is_memory || e->base != REG_NONE);
 		}
 	}
 	CHECK(n_idle > 300000);
+	CHECK(n_branches > 1000);
+}
+
+TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
+{
+	/* nop-like work, a branch 8 back, a call */
+	const uint32_t words[] = { 0x8b010000, 0x8b020000, 0x54ffffc1, 0x94000001, 0x8b010000 };
+	struct bytes code = { (const uint8_t *)words, sizeof(words) };
+
+	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 0, 20 }), 12);
+	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8); /* the branch leaves */
+	CHECK_EQ(isa_aarch64.idle_len(code, 1u << 2, (struct isa_room){ 0, 20 }), 4); /* x2 is read */
+	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
 
 TEST(a64_a_call_is_seen_before_a_return_address)

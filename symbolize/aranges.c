@@ -53,6 +53,8 @@ bool aranges_next(struct aranges *a, struct arange *ret)
 
 /* ---- how much of .debug_info is needed ------------------------------------------------------- */
 
+#define OVERLAPS_MAX 16 /* ranges an address lies in; a table with more is not worth the time */
+
 static size_t first_from(const uint64_t *vaddrs, size_t n, uint64_t vaddr)
 {
 	size_t low = 0, high = n;
@@ -96,16 +98,19 @@ uint64_t aranges_reach(struct image *file, const struct image *image, const uint
 	const struct section *info = dwarf_section(file, DWARF_INFO, false);
 	const struct section *section = dwarf_section(file, DWARF_ARANGES, false);
 	CLEANUP(freep) bool *is_met = alloc_zero(n, sizeof(*is_met));
-	uint64_t last = 0;
+	uint64_t last = 0, n_met = 0;
 
 	if (!info || !section || n == 0)
 		return UINT64_MAX;
 	struct aranges aranges = aranges_open(image_section_bytes(file, section));
-	for (struct arange arange; aranges_next(&aranges, &arange);)
+	for (struct arange arange; aranges_next(&aranges, &arange) && n_met <= n * OVERLAPS_MAX;)
 		for (size_t i = first_from(vaddrs, n, arange.start); i < n && vaddrs[i] < arange.end; i++) {
 			is_met[i] = true;
 			last = arange.unit > last ? arange.unit : last;
+			n_met++;
 		}
+	if (n_met > n * OVERLAPS_MAX)
+		return UINT64_MAX;
 	for (size_t i = 0; i < n; i++)
 		if (!is_met[i] && !aranges_is_stub(image, vaddrs[i]))
 			return UINT64_MAX;

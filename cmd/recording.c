@@ -294,7 +294,8 @@ static void tell_source(void *context, const struct event *event, const struct s
 
 	struct perf_stack_use memory = { .reach = use->reach,
 					 .elsewhere = use->elsewhere,
-					 .is_cut_off = use->end == STACK_SNAPSHOT_ENDED };
+					 .is_cut_off = use->end == STACK_SNAPSHOT_ENDED,
+					 .has_jit = use->has_jit };
 	perf_source_stack_used(source, event, &memory);
 	if (use->end == STACK_NO_IMAGE || use->end == STACK_INVALID_STEP)
 		perf_source_look_again(source, event->pid);

@@ -50,6 +50,7 @@ struct perf_live {
 	uint32_t n_asked; /* for events */
 	bool is_stopped, is_finished; /* no more samples; no more records */
 	bool is_busy;                 /* the last round brought more than samples */
+	uint64_t hurry_until_ns;      /* until then code is walked that may be gone soon */
 	int wake_fd;                  /* -1 = none */
 	bool is_called;               /* it was readable */
 	VEC(struct pollfd) polls;

@@ -15,8 +15,8 @@
 #include "collector/target.h"
 
 /*
- * How often rings are read, if they do not fill faster. Mappings and new processes are looked into soon, before they
- * are gone; samples can wait, and after a sleep the first hundred take twice as long as the others.
+ * How often rings are read, if they do not fill faster. Mappings, new processes and code in no file are looked into soon,
+ * before they are gone; other samples can wait, and after a sleep the first hundred take twice as long as the others.
  */
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
@@ -347,7 +347,7 @@ static void start_samples_in_time(struct perf_live *live, uint64_t now)
 /* How long to wait before the rings are read again. */
 static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadline)
 {
-	uint64_t ms = (live->is_busy ? BUSY_NS : CALM_NS) / 1000000u;
+	uint64_t ms = (live->is_busy || now < live->hurry_until_ns ? BUSY_NS : CALM_NS) / 1000000u;
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
 	if (live->samples_from_ns > now && (live->samples_from_ns - now) / 1000000u < left)

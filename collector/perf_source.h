@@ -76,10 +76,11 @@ struct perf_stack_use {
 	uint64_t reach;     /* it was read up to here */
 	uint64_t elsewhere; /* the sp of another stack that was wanted stands there; 0 = none was */
 	bool is_cut_off;    /* it ended because there was no more */
+	bool has_jit;       /* it went through code in no file */
 };
 /*
  * A sample's stack has been walked, now or a little later. How much is copied beyond the snapshot, and from
- * where on, follows what is needed.
+ * where on, follows what is needed; so does how soon samples are handed out.
  */
 void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *use);
 

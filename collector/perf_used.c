@@ -5,6 +5,8 @@
 #include "collector/outer_need.h"
 #include "collector/perf_live.h"
 
+#define HURRY_NS 2000000000ull /* after the last walk through code that is in no file */
+
 void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *used)
 {
 	struct perf_live *live = (struct perf_live *)source;
@@ -15,6 +17,8 @@ void perf_source_stack_used(struct source *source, const struct event *event, co
 				 .hint = used->elsewhere };
 	struct outer_limit limit;
 
+	if (used->has_jit)
+		live->hurry_until_ns = event->time_ns + HURRY_NS;
 	/* A snapshot that was not filled reached to the stack's end. */
 	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full && !use.hint))
 		return;

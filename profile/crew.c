@@ -96,7 +96,7 @@ static void take_sample(struct crew *crew, const struct event *event)
 {
 	const struct stack *stack = worker_walk(crew->workers.at[0], event);
 
-	struct stack_use use = { stack->end, stack->reach, stack->elsewhere };
+	struct stack_use use = { stack->end, stack->reach, stack->elsewhere, stack->has_jit };
 	builder_sample(crew->builder, event, stack);
 	if (crew->options.walked)
 		crew->options.walked(crew->options.walked_context, event, &use);

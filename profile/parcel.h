@@ -12,6 +12,7 @@
 struct stack_use {
 	enum stack_end end;
 	uint64_t reach, elsewhere; /* as in struct stack */
+	bool has_jit;
 };
 
 struct parcel_item {

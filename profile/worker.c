@@ -83,7 +83,7 @@ static void do_item(struct worker *worker, struct parcel_item *item)
 	}
 
 	const struct stack *stack = worker_walk(worker, &item->event);
-	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere };
+	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere, stack->has_jit };
 	growth_add(&worker->growth, &item->event, item->thread, worker->n_events, stack);
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, item->number);

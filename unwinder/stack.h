@@ -48,6 +48,7 @@ struct stack {
 	uint32_t n_shared;
 	uint64_t serial, shared_serial;
 	uint64_t reach; /* end of the outermost word of memory that was needed */
+	bool has_jit;   /* code in no file was asked how to leave it; not set where the last stack told */
 	uint64_t elsewhere; /* of a stack that ended for want of memory: where the sp stands of the part that is missing,
 			     * a stack that a signal with one of its own has interrupted; 0 = it is no other stack */
 };

@@ -446,6 +446,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	ret->end = run(&walk);
 	pc_table_fetch_entry(&walker->pcs, sample->next_pid, sample->next_pc);
 	ret->reach = walker->memory.reach;
+	ret->has_jit = walk.has_jit;
 	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;
 	if (has_memory)
 		recalls_end(walker->recalls, sample, walk.has_jit, ret);

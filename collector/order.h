@@ -6,8 +6,8 @@
  * read that began after the record's time: whatever was stamped before the begin of round k-1 has
  * been written, and therefore read, by the end of round k. Records of one time come in the order
  * they were read. Where the writers are known not to be held up for long (order_trust), a record that
- * is older than that when a round begins goes out in that round. A record that arrives behind one that was already handed out (its writer was held
- * up for longer) goes out at once and is counted as late.
+ * is older than that when a round begins goes out in that round. A record that arrives behind one that
+ * was already handed out (its writer was held up for longer) goes out at once and is counted as late.
  *
  * Pure: knows no ring and no clock. Holds copies, or records that are lent to it where they lie.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_live: what perf_source.c (the stream), perf_attach.c and perf_setup.c (its beginning) share. Private.
+ * perf_live: what perf_source.c (the stream), perf_round.c, perf_attach.c and perf_setup.c (its beginning) share. Private.
  */
 #pragma once
 
@@ -63,8 +63,10 @@ struct perf_live {
 extern const struct source_ops perf_live_ops;
 
 uint64_t perf_live_now(void);
-/* Reads every ring once. */
+/* perf_round.c: reads every ring once. */
 void perf_live_round(struct perf_live *live);
+/* What has been walked need not wait in the rings. */
+void perf_live_give_back(struct perf_live *live);
 __attribute__((format(printf, 2, 3))) void perf_live_note(struct perf_live *live, const char *format, ...);
 
 /* perf_attach.c: opens events on every thread of the targets and learns their names and mappings. */

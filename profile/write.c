@@ -97,7 +97,8 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 	uint64_t body_size = 0;
 
 	packing.sections = alloc_zero(n_types, sizeof(*packing.sections));
-	pool_run(pool_threads(0), n_types, pack_section, &packing);
+	/* A checkpoint is written beside the target, which needs the CPUs. */
+	pool_run(pool_threads(profile->run.is_checkpoint ? 1 : 0), n_types, pack_section, &packing);
 	for (size_t i = 0; i < n_types; i++) {
 		struct packed_section *section = &packing.sections[i];
 		section->entry.offset = body_size;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "binary/flow.h"
 
@@ -44,16 +45,9 @@ void cfg_done(struct cfg *cfg)
 
 uint32_t cfg_find(const struct cfg *cfg, uint64_t vaddr)
 {
-	size_t low = 0, high = cfg->n_blocks;
+	size_t at = search_first(i, cfg->n_blocks, cfg->blocks[i].end > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (cfg->blocks[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < cfg->n_blocks && cfg->blocks[low].start <= vaddr ? (uint32_t)low : UINT32_MAX;
+	return at < cfg->n_blocks && cfg->blocks[at].start <= vaddr ? (uint32_t)at : UINT32_MAX;
 }
 
 static bool is_call(const struct insn *insn)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "binary/encoded.h"
 #include "binary/frames_private.h"
@@ -221,16 +222,7 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 /* How many entries start at or below vaddr. */
 static size_t count_up_to(const struct frames *frames, uint64_t vaddr)
 {
-	size_t low = 0, high = frames->refs.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (frames->refs.at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, frames->refs.n, frames->refs.at[i].start > vaddr);
 }
 
 int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index)

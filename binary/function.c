@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "binary/noreturn.h"
 
 enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
@@ -360,16 +361,9 @@ static size_t count_up_to(const struct functions *functions, uint64_t vaddr)
 	if (functions->n == 0 || vaddr < at[0].start)
 		return 0;
 	uint64_t page = (vaddr - at[0].start) >> p->page_shift;
-	size_t low = p->pages[page < p->n_pages ? page : p->n_pages];
-	size_t high = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t from = p->pages[page < p->n_pages ? page : p->n_pages];
+	size_t to = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
+	return search_first_in(i, from, to, at[i].start > vaddr);
 }
 
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
@@ -399,16 +393,9 @@ uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
 	uint64_t start = range ? range->start : vaddr;
-	size_t low = 0, high = functions->n;
+	size_t behind = search_first(i, functions->n, functions->at[i].end > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (functions->at[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && functions->at[low - 1].end > start ? functions->at[low - 1].end : start;
+	return behind > 0 && functions->at[behind - 1].end > start ? functions->at[behind - 1].end : start;
 }
 
 bool function_is_sure(const struct function *function)
@@ -454,14 +441,8 @@ bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, u
 uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr)
 {
 	const uint64_t *at = functions->private->references.at;
-	size_t low = 0, high = functions->private->references.n;
+	size_t n = functions->private->references.n;
+	size_t next = search_first(i, n, at[i] > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (at[middle] <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < functions->private->references.n ? at[low] : UINT64_MAX;
+	return next < n ? at[next] : UINT64_MAX;
 }

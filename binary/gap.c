@@ -7,6 +7,7 @@
  * without symbols and unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is
  * larger still all is searched or nothing: who cannot wait for that asks first.
  */
+#include "base/search.h"
 #include "binary/function_private.h"
 
 #define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
@@ -62,19 +63,12 @@ static bool is_stated(const struct function *f)
 static struct vaddr_range gap_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
 {
 	struct vaddr_range gap = { text->start, text->end };
-	size_t low = 0, high = functions->n;
+	size_t behind = search_first(i, functions->n, functions->at[i].start > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (functions->at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i < functions->n && functions->at[i].start < gap.end; i++)
+	for (size_t i = behind; i < functions->n && functions->at[i].start < gap.end; i++)
 		if (is_stated(&functions->at[i]))
 			gap.end = functions->at[i].start;
-	for (size_t i = low; i-- > 0 && functions->at[i].end > gap.start;)
+	for (size_t i = behind; i-- > 0 && functions->at[i].end > gap.start;)
 		if (is_stated(&functions->at[i]))
 			gap.start = functions->at[i].end;
 	return gap;

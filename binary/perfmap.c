@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 #define MAX_FILE (1ull << 30)     /* a map of a gigabyte names more code than any process holds */
 #define MAX_ENTRIES (8u << 20)
@@ -244,16 +245,9 @@ void perfmap_done(struct perfmap *map)
 
 const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr)
 {
-	size_t low = 0, high = map->code.n;
+	size_t at = search_first(i, map->code.n, map->code.at[i].end > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->code.at[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < map->code.n && map->code.at[low].start <= vaddr ? &map->code.at[low] : NULL;
+	return at < map->code.n && map->code.at[at].start <= vaddr ? &map->code.at[at] : NULL;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #define MAX_POINTERS (32u << 20) /* words; bounds what a packed table may unfold to */
 
 #ifndef DT_RELR
@@ -147,31 +149,17 @@ void relocs_done(struct relocs *relocs)
 
 bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *ret)
 {
-	size_t low = 0, high = relocs->pointers.n;
+	size_t i = search_first(k, relocs->pointers.n, relocs->pointers.at[k].at >= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (relocs->pointers.at[middle].at < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == relocs->pointers.n || relocs->pointers.at[low].at != vaddr)
+	if (i == relocs->pointers.n || relocs->pointers.at[i].at != vaddr)
 		return false;
-	*ret = relocs->pointers.at[low].to;
+	*ret = relocs->pointers.at[i].to;
 	return true;
 }
 
 const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr)
 {
-	size_t low = 0, high = relocs->slots.n;
+	size_t i = search_first(k, relocs->slots.n, relocs->slots.at[k].at >= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (relocs->slots.at[middle].at < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < relocs->slots.n && relocs->slots.at[low].at == vaddr ? relocs->slots.at[low].name : NULL;
+	return i < relocs->slots.n && relocs->slots.at[i].at == vaddr ? relocs->slots.at[i].name : NULL;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/compress.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "binary/gopclntab.h"
 
@@ -263,16 +264,7 @@ void symbols_free(struct symbols *symbols)
 /* Index of the first symbol behind vaddr. */
 static size_t upper_bound(const struct symbols *symbols, uint64_t vaddr)
 {
-	size_t low = 0, high = symbols->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symbols->at[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, symbols->n, symbols->at[i].vaddr > vaddr);
 }
 
 /* The first, and so the best, of the symbols that stand at the same address as index. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/search.h"
 
 #define MAX_SPANS 4 /* address ranges shown of one scope; the rest is a number */
 #define NONE UINT32_MAX
@@ -244,19 +245,12 @@ static void print_pieces(const struct outline *o, uint32_t scope, unsigned depth
 
 static void print_lines(const struct outline *o, uint32_t scope, unsigned depth)
 {
-	size_t low = 0, high = o->lines.n;
+	size_t at = search_first(i, o->lines.n, o->lines.at[i].scope >= scope);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (o->lines.at[middle].scope < scope)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < o->lines.n && o->lines.at[low].scope == scope; low++) {
+	for (; at < o->lines.n && o->lines.at[at].scope == scope; at++) {
 		fprintf(o->to, "%*sline", (int)depth * 2, "");
-		print_place(o, o->lines.at[low].file, o->lines.at[low].line, 0);
-		print_spans(o, &o->lines.at[low].spans);
+		print_place(o, o->lines.at[at].file, o->lines.at[at].line, 0);
+		print_spans(o, &o->lines.at[at].spans);
 		putc('\n', o->to);
 	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/profile.h"
 
+#include "base/search.h"
+
 struct profile *profile_new(void)
 {
 	struct profile *profile = alloc_zero(1, sizeof(*profile));
@@ -37,21 +39,7 @@ void profile_free(struct profile *profile)
 
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr)
 {
-	size_t low = 0, high = profile->functions.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct function_map *map = &profile->functions.at[middle];
-		if (map->image < image || (map->image == image && map->vaddr <= vaddr))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return NULL;
-
-	const struct function_map *map = &profile->functions.at[low - 1];
-	return map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
+	return function_maps_find(profile->functions.at, profile->functions.n, image, vaddr);
 }
 
 struct fuse_input profile_fuse_input(const struct profile *profile)
@@ -91,34 +79,16 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr)
 {
-	size_t low = 0, high = profile->codes.n;
+	const struct profile_code *codes = profile->codes.at;
+	size_t n = profile->codes.n;
+	size_t at = search_first(i, n, codes[i].image > image || (codes[i].image == image && codes[i].vaddr >= vaddr));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_code *code = &profile->codes.at[middle];
-		if (code->image < image || (code->image == image && code->vaddr < vaddr))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == profile->codes.n || profile->codes.at[low].image != image || profile->codes.at[low].vaddr != vaddr)
+	if (at == n || codes[at].image != image || codes[at].vaddr != vaddr)
 		return (struct bytes){ 0 };
-	return (struct bytes){ profile->code_bytes.at + profile->codes.at[low].offset, profile->codes.at[low].len };
+	return (struct bytes){ profile->code_bytes.at + codes[at].offset, codes[at].len };
 }
 
 const struct structure *profile_structure(const struct profile *profile, image_id image, uint64_t function)
 {
-	size_t low = 0, high = profile->structures.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct structure *structure = &profile->structures.at[middle];
-		if (structure->image < image || (structure->image == image && structure->function < function))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == profile->structures.n || profile->structures.at[low].image != image || profile->structures.at[low].function != function)
-		return NULL;
-	return &profile->structures.at[low];
+	return structures_find(profile->structures.at, profile->structures.n, image, function);
 }

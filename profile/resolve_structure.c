@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "base/search.h"
 #include "binary/cfg.h"
 #include "structure/structure_store.h"
 
@@ -247,16 +248,9 @@ static void remember(const struct job *job, const struct intern *strings)
 static struct function_map *map_at(struct profile *profile, const struct job *job, uint64_t vaddr)
 {
 	struct function_map *maps = profile->functions.at + (job->source.maps - profile->functions.at);
-	size_t low = 0, high = job->source.n;
+	size_t at = search_first(i, job->source.n, maps[i].vaddr >= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < job->source.n && maps[low].vaddr == vaddr ? &maps[low] : NULL;
+	return at < job->source.n && maps[at].vaddr == vaddr ? &maps[at] : NULL;
 }
 
 /* Nameless code that turned out to be a function's is called after it, as a symbol would. */
@@ -272,16 +266,9 @@ static void adopt(struct profile *profile, const struct function_map *whole, str
 /* Was nothing found of it alone? */
 static bool is_bare(const struct job *job, uint64_t vaddr)
 {
-	size_t low = 0, high = job->found.n;
+	size_t at = search_first(i, job->found.n, job->found.at[i].structure.function >= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (job->found.at[middle].structure.function < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct structure *structure = low < job->found.n ? &job->found.at[low].structure : NULL;
+	const struct structure *structure = at < job->found.n ? &job->found.at[at].structure : NULL;
 	return structure && structure->function == vaddr && structure->extents.n == 0;
 }
 

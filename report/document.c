@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 const char *scope_kind_name(unsigned kind)
 {
@@ -87,14 +88,7 @@ static uint32_t node_of(const struct document *document, size_t value)
 /* The first of the values [low, high) whose node is at least this one. */
 static size_t find_node(const struct document *document, size_t low, size_t high, uint32_t node)
 {
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (node_of(document, middle) < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first_in(i, low, high, node_of(document, i) >= node);
 }
 
 void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to)
@@ -248,16 +242,7 @@ static size_t count_frames(const struct scope_tree *tree)
 
 static size_t find_first_point(const struct scope_tree *tree, size_t n_nodes)
 {
-	size_t low = 0, high = tree->values.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (tree->values.at[middle].scope < n_nodes)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, tree->values.n, tree->values.at[i].scope >= n_nodes);
 }
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "report/number.h"
 
 #define FOLDED UINT32_MAX
@@ -21,16 +22,7 @@ static size_t count_above(const uint64_t *inclusive, size_t n, uint64_t value)
 /* The inclusive value a scope must exceed so that at most max scopes do: the least such. */
 static uint64_t threshold(const uint64_t *inclusive, size_t n, uint32_t max)
 {
-	uint64_t low = 0, high = n ? inclusive[0] : 0;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (count_above(inclusive, n, middle) <= max)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return search_first(value, n ? inclusive[0] : 0, count_above(inclusive, n, value) <= max);
 }
 
 static uint64_t *sum_inclusive(const struct scope_tree *tree, uint32_t metric)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/atoms.h"
 
+#include "base/search.h"
+
 static const struct function_map *map_at(const struct function_map *const *maps, size_t n, uint64_t vaddr)
 {
 	for (size_t i = 0; i < n; i++)
@@ -13,21 +15,14 @@ static const struct function_map *map_at(const struct function_map *const *maps,
 static uint32_t next_change(const struct function_map *map, uint32_t offset, const struct line_row *row)
 {
 	uint32_t next = UINT32_MAX;
-	size_t low = 0, high = map->ranges.n;
 
 	if (row && row + 1 < map->lines.at + map->lines.n)
 		next = row[1].offset;
 	else if (!row && map->lines.n && map->lines.at[0].offset > offset)
 		next = map->lines.at[0].offset;
-	while (low < high) { /* the first range that ends behind offset */
-		size_t middle = low + (high - low) / 2;
-		if (map->ranges.at[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < map->ranges.n) {
-		const struct inline_range *range = &map->ranges.at[low];
+	size_t first = search_first(i, map->ranges.n, map->ranges.at[i].end > offset);
+	if (first < map->ranges.n) {
+		const struct inline_range *range = &map->ranges.at[first];
 		uint32_t edge = range->start > offset ? range->start : range->end;
 		next = edge < next ? edge : next;
 	}

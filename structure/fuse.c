@@ -117,21 +117,7 @@ static uint32_t add_scope(struct fuse *fuse, uint32_t parent, const struct scope
 
 static const struct function_map *find_map(const struct fuse_input *input, image_id image, uint64_t vaddr)
 {
-	size_t low = 0, high = input->n_functions;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct function_map *map = &input->functions[middle];
-		if (map->image < image || (map->image == image && map->vaddr <= vaddr))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return NULL;
-
-	const struct function_map *map = &input->functions[low - 1];
-	return map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
+	return function_maps_find(input->functions, input->n_functions, image, vaddr);
 }
 
 /* A piece that was split off counts as the function it was split from, where that is known. */
@@ -214,24 +200,6 @@ static uint32_t add_line(struct fuse *fuse, const struct landing *landing, uint6
 
 /* ---- loops and inlined calls, where the function's structure is known ---------------------------- */
 
-static const struct structure *find_structure(const struct fuse_input *input, image_id image, uint64_t function)
-{
-	size_t low = 0, high = input->n_structures;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct structure *s = &input->structures[middle];
-		if (s->image < image || (s->image == image && s->function < function))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == input->n_structures)
-		return NULL;
-	const struct structure *found = &input->structures[low];
-	return found->image == image && found->function == function ? found : NULL;
-}
-
 static bool is_shown(const struct fuse *fuse, const struct static_scope *scope)
 {
 	return scope->kind == SCOPE_LOOP ? !fuse->options->no_loops : !fuse->options->no_inlines;
@@ -282,7 +250,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	size_t n = function_map_locate(map, offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset, chain,
 				       LOCATION_MAX_DEPTH);
 	const struct function_map *whole = whole_of(fuse->input, map);
-	const struct structure *structure = find_structure(fuse->input, node->image, whole->vaddr);
+	const struct structure *structure =
+		structures_find(fuse->input->structures, fuse->input->n_structures, node->image, whole->vaddr);
 	uint32_t scope = add_function(fuse, node, whole);
 	const struct location *place = &chain[fuse->options->no_inlines ? n - 1 : 0];
 	if (fuse->options->no_inlines)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 static void add(struct procedures *procedures, struct procedure procedure)
 {
@@ -130,18 +131,11 @@ void procedures_done(struct procedures *procedures)
 const struct procedure *procedures_at(const struct procedures *procedures, uint32_t file, uint32_t line)
 {
 	const struct procedure *at = procedures->list.at;
-	size_t low = 0, high = procedures->list.n;
+	size_t behind = search_first(i, procedures->list.n, at[i].file > file || (at[i].file == file && at[i].line > line));
 
-	while (low < high) { /* the first behind (file, line) */
-		size_t middle = low + (high - low) / 2;
-		if (at[middle].file < file || (at[middle].file == file && at[middle].line <= line))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || at[low - 1].file != file)
+	if (behind == 0 || at[behind - 1].file != file)
 		return NULL;
-	const struct procedure *found = &at[low - 1];
+	const struct procedure *found = &at[behind - 1];
 	while (found && line > found->end_line)
 		found = found->host == PROCEDURE_NONE ? NULL : &at[found->host];
 	return found;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/search.h"
 
 #define FREE_SLOT UINT32_MAX
 
@@ -46,16 +47,7 @@ struct scope scope_at(const struct scope_tree *tree, size_t scope)
 
 size_t scope_tree_n_nodes(const struct scope_tree *tree)
 {
-	size_t low = 0, high = tree->scopes.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (scope_kind(tree, middle) == SCOPE_LINE)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return search_first(i, tree->scopes.n, scope_kind(tree, i) == SCOPE_LINE);
 }
 
 void scope_tree_done(struct scope_tree *tree)

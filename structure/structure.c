@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "structure/nest.h"
 
 void structure_done(struct structure *structure)
@@ -18,20 +19,20 @@ void structure_done(struct structure *structure)
 	vec_done(&structure->statements);
 }
 
+const struct structure *structures_find(const struct structure *structures, size_t n, image_id image, uint64_t function)
+{
+	size_t at = search_first(i, n, structures[i].image > image || (structures[i].image == image && structures[i].function >= function));
+
+	return at < n && structures[at].image == image && structures[at].function == function ? &structures[at] : NULL;
+}
+
 uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
 {
-	size_t low = 0, high = structure->ranges.n;
+	size_t behind = search_first(i, structure->ranges.n, structure->ranges.at[i].start > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (structure->ranges.at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (behind == 0)
 		return 0;
-	const struct static_range *range = &structure->ranges.at[low - 1];
+	const struct static_range *range = &structure->ranges.at[behind - 1];
 	return vaddr - range->start < range->len ? range->scope : 0;
 }
 

@@ -80,5 +80,8 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 void structure_name_aliens(struct structure *structure, struct intern *strings);
 void structure_done(struct structure *structure);
 
+/* Of structures sorted by (image, function): a function's; NULL if there is none. */
+const struct structure *structures_find(const struct structure *structures, size_t n, image_id image, uint64_t function);
+
 /* The innermost scope at vaddr; 0 = the function's own code. */
 uint32_t structure_find(const struct structure *structure, uint64_t vaddr);

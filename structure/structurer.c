@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "base/search.h"
 #include "binary/entry.h"
 #include "binary/flow.h"
 
@@ -70,16 +71,9 @@ void structurer_survey(struct structurer *s)
 
 static const struct function_map *map_at(const struct function_map *maps, size_t n, uint64_t vaddr)
 {
-	size_t low = 0, high = n;
+	size_t behind = search_first(i, n, maps[i].vaddr > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && vaddr - maps[low - 1].vaddr < maps[low - 1].size ? &maps[low - 1] : NULL;
+	return behind && vaddr - maps[behind - 1].vaddr < maps[behind - 1].size ? &maps[behind - 1] : NULL;
 }
 
 static void find_procedures(struct structurer *s, const struct function_map *maps, size_t n_maps)
@@ -200,16 +194,9 @@ static void seal_files(struct structurer *s, const struct intern *strings)
 
 static uint64_t seal_of(const struct structurer *s, uint32_t file)
 {
-	size_t low = 0, high = s->seals.n;
+	size_t at = search_first(i, s->seals.n, s->seals.at[i].file >= file);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->seals.at[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->seals.n && s->seals.at[low].file == file ? s->seals.at[low].hash : 0;
+	return at < s->seals.n && s->seals.at[at].file == file ? s->seals.at[at].hash : 0;
 }
 
 /* Where inlined calls are not described, what is written elsewhere is told by its lines: by the procedures of its files. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 struct aranges aranges_open(struct bytes section)
 {
@@ -57,16 +58,7 @@ bool aranges_next(struct aranges *a, struct arange *ret)
 
 static size_t first_from(const uint64_t *vaddrs, size_t n, uint64_t vaddr)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (vaddrs[middle] < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, n, vaddrs[i] >= vaddr);
 }
 
 bool aranges_is_stub(const struct image *image, uint64_t vaddr)

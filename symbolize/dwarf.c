@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/search.h"
 #include "symbolize/dwarf_names.h"
 
 #define MAX_UNITS (4u << 20)
@@ -259,16 +260,9 @@ const struct unit *dwarf_unit_at(const struct dwarf *dwarf, uint64_t offset)
 	if (dwarf->rest && offset >= dwarf->section[DWARF_INFO].len)
 		dwarf = open_rest(dwarf->rest);
 
-	size_t low = 0, high = dwarf->units.n;
+	size_t behind = search_first(i, dwarf->units.n, dwarf->units.at[i].offset > offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (dwarf->units.at[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && offset < dwarf->units.at[low - 1].end ? &dwarf->units.at[low - 1] : NULL;
+	return behind && offset < dwarf->units.at[behind - 1].end ? &dwarf->units.at[behind - 1] : NULL;
 }
 
 struct reader unit_reader(const struct unit *unit, uint64_t offset)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/function_map.h"
 
+#include "base/search.h"
+
 void function_map_done(struct function_map *map)
 {
 	vec_done(&map->lines);
@@ -15,18 +17,19 @@ void function_maps_done(function_maps *maps)
 	vec_done(maps);
 }
 
+const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image, uint64_t vaddr)
+{
+	size_t behind = search_first(i, n, maps[i].image > image || (maps[i].image == image && maps[i].vaddr > vaddr));
+	const struct function_map *map = behind ? &maps[behind - 1] : NULL;
+
+	return map && map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
+}
+
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset)
 {
-	size_t low = 0, high = map->lines.n;
+	size_t behind = search_first(i, map->lines.n, map->lines.at[i].offset > offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->lines.at[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &map->lines.at[low - 1] : NULL;
+	return behind ? &map->lines.at[behind - 1] : NULL;
 }
 
 uint32_t function_map_inline(const struct function_map *map, uint32_t offset)

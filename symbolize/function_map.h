@@ -63,6 +63,9 @@ void function_map_done(struct function_map *map);
 /* All of them and the list. */
 void function_maps_done(function_maps *maps);
 
+/* Of maps sorted by (image, vaddr): the one that covers an address; NULL if there is none. */
+const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image, uint64_t vaddr);
+
 /* The row in force at an offset; NULL if there is none. */
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);
 /* Index of the innermost call inlined at an offset; INLINE_NONE if it is the function's own code. */

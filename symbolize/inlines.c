@@ -7,6 +7,7 @@
  */
 #include "symbolize/inlines.h"
 
+#include "base/search.h"
 #include "symbolize/dwarf_names.h"
 
 #define MAX_DEPTH 4096         /* of entries; compilers stay below 200 */
@@ -40,16 +41,9 @@ struct pc_attributes {
 static bool covers_any(const struct walk *walk, const vaddr_ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->n; i++) {
-		size_t low = 0, high = walk->n_vaddrs;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (walk->vaddrs[middle] < ranges->at[i].start)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		size_t first = search_first(k, walk->n_vaddrs, walk->vaddrs[k] >= ranges->at[i].start);
 		/* Functions that the linker threw away often start at 0, where no code is. */
-		if (low < walk->n_vaddrs && walk->vaddrs[low] < ranges->at[i].end &&
+		if (first < walk->n_vaddrs && walk->vaddrs[first] < ranges->at[i].end &&
 		    image_is_executable(walk->image, ranges->at[i].start))
 			return true;
 	}

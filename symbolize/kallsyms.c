@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/store.h"
 #include "base/writer.h"
 
@@ -150,19 +151,12 @@ void kallsyms_done(struct kallsyms *kallsyms)
 
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *kallsyms, uint64_t vaddr, uint64_t *ret_end)
 {
-	size_t low = 0, high = kallsyms->symbols.n;
+	size_t behind = search_first(i, kallsyms->symbols.n, kallsyms->symbols.at[i].start > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kallsyms->symbols.at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (behind == 0)
 		return NULL;
-	const struct kernel_symbol *symbol = &kallsyms->symbols.at[low - 1];
-	uint64_t next = low < kallsyms->symbols.n ? symbol[1].start : UINT64_MAX;
+	const struct kernel_symbol *symbol = &kallsyms->symbols.at[behind - 1];
+	uint64_t next = behind < kallsyms->symbols.n ? symbol[1].start : UINT64_MAX;
 	*ret_end = next - symbol->start < MAX_FUNCTION ? next : symbol->start + MAX_FUNCTION;
 	return vaddr < *ret_end ? symbol : NULL;
 }

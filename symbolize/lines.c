@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/lines.h"
 
+#include "base/search.h"
 #include "base/text.h"
 #include "symbolize/dwarf_names.h"
 
@@ -220,16 +221,7 @@ static void start_sequence(struct machine *m)
 
 static size_t first_part_behind(const struct machine *m, uint64_t vaddr)
 {
-	size_t low = 0, high = m->n_parts;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->parts[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, m->n_parts, m->parts[i].end > vaddr);
 }
 
 static bool is_same_row(const struct line_row *a, const struct line_row *b)

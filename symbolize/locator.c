@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "symbolize/map_entry.h"
 
 /* Either the entry or the maps. */
@@ -50,20 +51,13 @@ static size_t find_stored(const struct map_entry *entry, uint64_t vaddr, struct 
 size_t locator_find(const struct locator *locator, uint64_t vaddr, struct location *ret, size_t max)
 {
 	const function_maps *maps = &locator->maps;
-	size_t low = 0, high = maps->n;
 
 	if (locator->stored.len)
 		return find_stored(&locator->entry, vaddr, ret, max);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->at[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || vaddr - maps->at[low - 1].vaddr >= maps->at[low - 1].size)
+	size_t behind = search_first(i, maps->n, maps->at[i].vaddr > vaddr);
+	if (behind == 0 || vaddr - maps->at[behind - 1].vaddr >= maps->at[behind - 1].size)
 		return 0;
-	return function_map_locate(&maps->at[low - 1], (uint32_t)(vaddr - maps->at[low - 1].vaddr), ret, max);
+	return function_map_locate(&maps->at[behind - 1], (uint32_t)(vaddr - maps->at[behind - 1].vaddr), ret, max);
 }
 
 const char *locator_text(const struct locator *locator, uint32_t id)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/map_entry.h"
 
+#include "base/search.h"
+
 _Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_map) == 80 && sizeof(struct line_row) == 16 &&
 		       sizeof(struct inline_call) == 32 && sizeof(struct inline_range) == 12,
 	       "the layout is stored: raise MAP_ENTRY_VERSION");
@@ -30,16 +32,9 @@ bool map_entry_open(struct bytes bytes, struct map_entry *ret)
 
 const struct stored_map *map_entry_find(const struct map_entry *entry, uint64_t vaddr)
 {
-	size_t low = 0, high = entry->header.n_maps;
+	size_t behind = search_first(i, entry->header.n_maps, entry->maps[i].vaddr > vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (entry->maps[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && vaddr - entry->maps[low - 1].vaddr < entry->maps[low - 1].size ? &entry->maps[low - 1] : NULL;
+	return behind && vaddr - entry->maps[behind - 1].vaddr < entry->maps[behind - 1].size ? &entry->maps[behind - 1] : NULL;
 }
 
 static bool is_inside(uint32_t first, uint32_t n, uint32_t all)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "binary/frames.h"
 #include "binary/function.h"
@@ -304,21 +305,14 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 static void keep_clear_of_symbols(const struct naming *naming, uint64_t vaddr, struct function *function)
 {
 	const struct symbols *symbols = naming->symbols;
-	size_t low = 0, high = symbols->n;
+	size_t behind = search_first(i, symbols->n, symbols->at[i].vaddr > vaddr);
 
-	while (low < high) { /* the first that starts behind vaddr */
-		size_t middle = low + (high - low) / 2;
-		if (symbols->at[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < symbols->n && symbols->at[low].vaddr < function->end)
-		function->end = symbols->at[low].vaddr;
-	if (low == 0 || symbols->at[low - 1].vaddr < function->start)
+	if (behind < symbols->n && symbols->at[behind].vaddr < function->end)
+		function->end = symbols->at[behind].vaddr;
+	if (behind == 0 || symbols->at[behind - 1].vaddr < function->start)
 		return;
-	uint64_t end = symbols->at[low - 1].vaddr + symbols->at[low - 1].size;
-	if (end > function->start && end <= vaddr && symbols->at[low - 1].size)
+	uint64_t end = symbols->at[behind - 1].vaddr + symbols->at[behind - 1].size;
+	if (end > function->start && end <= vaddr && symbols->at[behind - 1].size)
 		function->start = end;
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/pool.h"
+#include "base/search.h"
 #include "symbolize/gather.h"
 #include "symbolize/kernel_store.h"
 #include "symbolize/map_entry.h"
@@ -271,17 +272,10 @@ static void run_task(void *context, unsigned number, size_t index)
 /* Where a list of maps, sorted, may be entered: the first map of an image that ends behind vaddr. */
 static const struct function_map *first_behind(const function_maps *maps, image_id id, uint64_t vaddr)
 {
-	size_t low = 0, high = maps->n;
+	const struct function_map *at = maps->at;
+	size_t first = search_first(i, maps->n, at[i].image > id || (at[i].image == id && at[i].vaddr + at[i].size > vaddr));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct function_map *map = &maps->at[middle];
-		if (map->image < id || (map->image == id && map->vaddr + map->size <= vaddr))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < maps->n && maps->at[low].image == id ? &maps->at[low] : NULL;
+	return first < maps->n && at[first].image == id ? &at[first] : NULL;
 }
 
 /* An address that no unit described: its symbol, between the maps on either side. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "symbolize/aranges.h"
 #include "symbolize/dwarf_names.h"
 
@@ -97,16 +98,9 @@ static bool has(const uint32_t *list, size_t n, uint32_t unit)
 
 size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t ret[UNIT_INDEX_MAX])
 {
-	size_t low = 0, high = index->extents.n, n = 0;
+	size_t behind = search_first(i, index->extents.n, index->extents.at[i].start > vaddr), n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (index->extents.at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--) {
+	for (size_t i = behind; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--) {
 		const struct unit_extent *extent = &index->extents.at[i - 1];
 		if (extent->end > vaddr && !has(ret, n, extent->unit))
 			ret[n++] = extent->unit;

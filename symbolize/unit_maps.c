@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/unit_maps.h"
 
+#include "base/search.h"
 #include "symbolize/inlines.h"
 
 #define MAX_FUNCTION_SIZE (1ull << 31) /* offsets are 32 bits wide */
@@ -63,16 +64,7 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 /* Index of the first part that ends behind vaddr. */
 static size_t first_behind(const parts *list, uint64_t vaddr)
 {
-	size_t low = 0, high = list->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->at[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, list->n, list->at[i].end > vaddr);
 }
 
 /* Code that no function of the unit claims belongs to its symbol, but not beyond the neighbours. */

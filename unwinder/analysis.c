@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "binary/entry.h"
 #include "unwinder/recover.h"
 
@@ -77,16 +78,7 @@ static void open_index(struct analysis *analysis)
 /* How many pieces start at vaddr or before it. */
 static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
 {
-	size_t low = 0, high = analysis->pieces.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (analysis->intervals.at[analysis->pieces.at[middle]].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, analysis->pieces.n, analysis->intervals.at[analysis->pieces.at[i]].start > vaddr);
 }
 
 static void keep_piece(struct analysis *analysis, uint32_t interval)
@@ -351,17 +343,10 @@ bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *na
 	if (!analysis->functions)
 		open_index(analysis);
 	const struct symbols *symbols = analysis->symbols;
-	size_t low = 0, high = symbols->n;
+	size_t at = search_first(i, symbols->n, symbols->at[i].vaddr >= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symbols->at[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < symbols->n && symbols->at[low].vaddr == vaddr; low++)
-		if (strcmp(symbols->at[low].name, name) == 0)
+	for (; at < symbols->n && symbols->at[at].vaddr == vaddr; at++)
+		if (strcmp(symbols->at[at].name, name) == 0)
 			return true;
 	return false;
 }

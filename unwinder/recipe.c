@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/text.h"
 
 /* ---- the pool: each recipe once --------------------------------------------------------------- */
@@ -143,16 +144,9 @@ uint64_t recipe_reads(const struct recipes *recipes, const struct recipe *recipe
 
 uint32_t recipe_rows_find(const struct recipe_row *rows, size_t n, uint64_t offset)
 {
-	size_t low = 0, high = n;
+	size_t behind = search_first(i, n, rows[i].start > offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (rows[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? rows[low - 1].recipe : RECIPE_NONE;
+	return behind ? rows[behind - 1].recipe : RECIPE_NONE;
 }
 
 void recipe_rows_add(struct recipe_rows *rows, uint32_t start, uint32_t recipe)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #define MAX_DEAD 64 /* ended processes whose mappings are kept for samples that come late */
 
 struct process {
@@ -28,16 +30,7 @@ struct spaces {
 /* Index of the first mapping that ends behind pc. */
 static size_t first_behind(const struct space *space, uint64_t pc)
 {
-	size_t low = 0, high = space->maps.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (space->maps.at[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, space->maps.n, space->maps.at[i].end > pc);
 }
 
 const struct space_map *space_find(struct space *space, uint64_t pc)

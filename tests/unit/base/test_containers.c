@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "tests/test.h"
@@ -74,4 +75,20 @@ TEST(text_grows)
 	CHECK_EQ(text.len, strlen(text.at));
 	CHECK(strncmp(text.at, "0,1,2,", 6) == 0);
 	text_done(&text);
+}
+
+TEST(search_finds_the_first_for_which_it_holds)
+{
+	const int odd[] = { 1, 3, 5, 7, 9 };
+
+	for (size_t n = 0; n <= 5; n++)
+		for (int key = 0; key <= 11; key++) {
+			size_t behind = 0;
+			while (behind < n && odd[behind] <= key)
+				behind++;
+			CHECK_EQ(search_first(i, n, odd[i] > key), behind);
+		}
+	CHECK_EQ(search_first_in(i, 2, 4, odd[i] > 0), 2);
+	CHECK_EQ(search_first_in(i, 2, 4, odd[i] > 5), 3);
+	CHECK_EQ(search_first_in(i, 2, 4, odd[i] > 9), 4);
 }

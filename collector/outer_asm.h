@@ -40,6 +40,13 @@ static inline void alu_imm(struct outer_program *p, int op, int dst, int32_t val
 	emit(p, BPF_ALU64 | BPF_K | op, dst, 0, 0, value);
 }
 
+/* dst = base + offset. */
+static inline void point(struct outer_program *p, int dst, int base, int offset)
+{
+	move(p, dst, base);
+	alu_imm(p, BPF_ADD, dst, offset);
+}
+
 /* A 64-bit constant; or, by kind, a map or a function of the program. */
 static inline void set_wide(struct outer_program *p, int dst, int kind, uint64_t value)
 {
@@ -102,14 +109,29 @@ static inline void land(struct outer_program *p, size_t from)
 	p->code.at[from].off = (int16_t)(p->code.n - from - 1);
 }
 
+/* r0 = the value in the map of the key at FP + key; 0 if it has none. */
+static inline void lookup(struct outer_program *p, int map, int key)
+{
+	set_map(p, R1, map);
+	point(p, R2, FP, key);
+	call(p, BPF_FUNC_map_lookup_elem);
+}
+
+/* Into the map: the value at FP + value for the key at FP + key. */
+static inline void update(struct outer_program *p, int map, int key, int value)
+{
+	set_map(p, R1, map);
+	point(p, R2, FP, key);
+	point(p, R3, FP, value);
+	set(p, R4, BPF_ANY);
+	call(p, BPF_FUNC_map_update_elem);
+}
+
 /* r0 = the CPU's value of the map, its key zero at FP + key; leaves the function if there is none. */
 static inline void lookup_own(struct outer_program *p, int map, int key, int32_t result)
 {
 	store_zero(p, FP, key);
-	set_map(p, R1, map);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, key);
-	call(p, BPF_FUNC_map_lookup_elem);
+	lookup(p, map, key);
 	size_t found = jump_if_imm(p, BPF_JNE, R0, 0);
 	leave(p, result);
 	land(p, found);

@@ -63,10 +63,7 @@ static void note_page(struct outer_program *p, const struct outer_maps *maps)
 /* Leaves the function if the page is as it was when it was last written. */
 static void skip_known(struct outer_program *p, const struct outer_maps *maps)
 {
-	set_map(p, R1, maps->known);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, PAGE_KEY);
-	call(p, BPF_FUNC_map_lookup_elem);
+	lookup(p, maps->known, PAGE_KEY);
 	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
 	load(p, R1, R0, 0);
 	load(p, R2, FP, PAGE_HASH);
@@ -103,13 +100,7 @@ static void write_page(struct outer_program *p, const struct outer_maps *maps)
 	set(p, R5, OUTER_PAGE_RECORD);
 	output(p, maps);
 	size_t failed = jump_if_imm(p, BPF_JNE, R0, 0);
-	set_map(p, R1, maps->known);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, PAGE_KEY);
-	move(p, R3, FP);
-	alu_imm(p, BPF_ADD, R3, PAGE_HASH);
-	set(p, R4, BPF_ANY);
-	call(p, BPF_FUNC_map_update_elem);
+	update(p, maps->known, PAGE_KEY, PAGE_HASH);
 	land(p, failed);
 }
 
@@ -127,8 +118,7 @@ void outer_page_make(struct outer_program *p, const struct outer_maps *maps, uin
 	store(p, FP, PAGE_THREAD, R3);
 	lookup_own(p, maps->page, PAGE_ZERO, 1);
 	move(p, R6, R0);
-	move(p, R1, R6);
-	alu_imm(p, BPF_ADD, R1, OUTER_PAGE_HEADER);
+	point(p, R1, R6, OUTER_PAGE_HEADER);
 	set(p, R2, OUTER_PAGE);
 	load(p, R3, FP, PAGE_ADDR);
 	call(p, BPF_FUNC_probe_read_user);

@@ -58,10 +58,8 @@ static void find_sp(struct outer_program *p, const struct isa *isa)
 	call(p, BPF_FUNC_get_current_task_btf);
 	move(p, R1, R0);
 	call(p, BPF_FUNC_task_pt_regs);
-	move(p, R3, R0);
-	alu_imm(p, BPF_ADD, R3, machine.sp);
-	move(p, R1, FP);
-	alu_imm(p, BPF_ADD, R1, ENTRY_SP);
+	point(p, R3, R0, machine.sp);
+	point(p, R1, FP, ENTRY_SP);
 	set(p, R2, 8);
 	call(p, BPF_FUNC_probe_read_kernel);
 	land(p, is_user);
@@ -91,8 +89,7 @@ static size_t find_range(struct outer_program *p, int slot)
 	move(p, R1, R0);
 	load(p, R2, FP, slot);
 	size_t function = set_function(p, R3);
-	move(p, R4, FP);
-	alu_imm(p, BPF_ADD, R4, ENTRY_START);
+	point(p, R4, FP, ENTRY_START);
 	set(p, R5, 0);
 	call(p, BPF_FUNC_find_vma);
 	return function;
@@ -111,13 +108,7 @@ static size_t find_mapping(struct outer_program *p, const struct outer_maps *map
 	land(p, is_below);
 	leave(p, 1);
 	land(p, is_inside);
-	set_map(p, R1, maps->threads);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, ENTRY_LOOP + LOOP_THREAD);
-	move(p, R3, FP);
-	alu_imm(p, BPF_ADD, R3, ENTRY_START);
-	set(p, R4, BPF_ANY);
-	call(p, BPF_FUNC_map_update_elem);
+	update(p, maps->threads, ENTRY_LOOP + LOOP_THREAD, ENTRY_START);
 	load(p, R3, FP, ENTRY_END);
 	return function;
 }
@@ -127,10 +118,7 @@ static size_t find_end(struct outer_program *p, const struct outer_maps *maps)
 {
 	call(p, BPF_FUNC_get_current_pid_tgid);
 	store(p, FP, ENTRY_LOOP + LOOP_THREAD, R0);
-	set_map(p, R1, maps->threads);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, ENTRY_LOOP + LOOP_THREAD);
-	call(p, BPF_FUNC_map_lookup_elem);
+	lookup(p, maps->threads, ENTRY_LOOP + LOOP_THREAD);
 	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
 	load(p, R1, FP, ENTRY_SP);
 	load(p, R2, R0, THREAD_START);
@@ -142,15 +130,6 @@ static size_t find_end(struct outer_program *p, const struct outer_maps *maps)
 	size_t function = find_mapping(p, maps);
 	land(p, is_known);
 	return function;
-}
-
-/* r0 = the limit with the key at FP + key, or none. */
-static void lookup_limit(struct outer_program *p, const struct outer_maps *maps, int key)
-{
-	set_map(p, R1, maps->limits);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, key);
-	call(p, BPF_FUNC_map_lookup_elem);
 }
 
 /* FP[slot] = outer_place_key(), in instructions, of the place that sp is in. */
@@ -174,7 +153,7 @@ static void find_place_limit(struct outer_program *p, const struct outer_maps *m
 {
 	make_place_key(p, ENTRY_START);
 	set(p, R7, 0);
-	lookup_limit(p, maps, ENTRY_START);
+	lookup(p, maps->limits, ENTRY_START);
 	size_t has_none = jump_if_imm(p, BPF_JEQ, R0, 0);
 	load(p, R7, R0, 0);
 	land(p, has_none);
@@ -184,7 +163,7 @@ static void find_place_limit(struct outer_program *p, const struct outer_maps *m
 static void find_limit(struct outer_program *p, const struct outer_maps *maps,
 		       const struct outer_limits *limits)
 {
-	lookup_limit(p, maps, ENTRY_LOOP + LOOP_THREAD);
+	lookup(p, maps->limits, ENTRY_LOOP + LOOP_THREAD);
 	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
 	load(p, R7, R0, 0);
 	size_t is_thread = jump_if_imm(p, BPF_JNE, R7, 0);
@@ -204,6 +183,16 @@ static void find_limit(struct outer_program *p, const struct outer_maps *maps,
 	land(p, is_less);
 }
 
+/* FP[ENTRY_ZERO] = the word that r7 names; the jump is taken if it cannot be read. */
+static size_t read_word(struct outer_program *p)
+{
+	point(p, R1, FP, ENTRY_ZERO);
+	set(p, R2, 8);
+	move(p, R3, R7);
+	call(p, BPF_FUNC_probe_read_user);
+	return jump_if_imm(p, BPF_JNE, R0, 0);
+}
+
 /*
  * The word that r7 names, if it lies above sp (the signal's frame is still there), holds the sp of another stack:
  * FP[ENTRY_FROM] and FP[ENTRY_END] become that stack's. Else they stay; the end is in r9.
@@ -212,12 +201,7 @@ static size_t follow_word(struct outer_program *p)
 {
 	load(p, R1, FP, ENTRY_SP);
 	size_t is_below = jump_if(p, BPF_JLT, R7, R1);
-	move(p, R1, FP);
-	alu_imm(p, BPF_ADD, R1, ENTRY_ZERO);
-	set(p, R2, 8);
-	move(p, R3, R7);
-	call(p, BPF_FUNC_probe_read_user);
-	size_t is_unread = jump_if_imm(p, BPF_JNE, R0, 0);
+	size_t is_unread = read_word(p);
 	size_t function = find_range(p, ENTRY_ZERO);
 	load(p, R1, FP, ENTRY_ZERO);
 	load(p, R2, FP, ENTRY_START);
@@ -251,12 +235,7 @@ static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 	for (; n < snapshot / OUTER_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
 		alu_imm(p, BPF_ADD, R7, OUTER_PAGE);
 		is_over[n] = jump_if(p, BPF_JGE, R7, R9);
-		move(p, R1, FP);
-		alu_imm(p, BPF_ADD, R1, ENTRY_ZERO);
-		set(p, R2, 8);
-		move(p, R3, R7);
-		call(p, BPF_FUNC_probe_read_user);
-		is_missing[n] = jump_if_imm(p, BPF_JNE, R0, 0);
+		is_missing[n] = read_word(p);
 	}
 	size_t is_whole = jump(p);
 	for (size_t i = 0; i < n; i++)
@@ -277,10 +256,7 @@ static size_t find_from(struct outer_program *p, const struct outer_maps *maps, 
 	load(p, R1, R0, 0);
 	size_t has_none = jump_if_imm(p, BPF_JEQ, R1, 0);
 	make_place_key(p, ENTRY_START);
-	set_map(p, R1, maps->hints);
-	move(p, R2, FP);
-	alu_imm(p, BPF_ADD, R2, ENTRY_START);
-	call(p, BPF_FUNC_map_lookup_elem);
+	lookup(p, maps->hints, ENTRY_START);
 	size_t is_unknown = jump_if_imm(p, BPF_JEQ, R0, 0);
 	load(p, R7, R0, 0);
 	size_t function = follow_word(p);
@@ -373,8 +349,7 @@ void outer_program_make(struct outer_program *program, const struct isa *isa, co
 	set_up_loop(p, maps, limits);
 	start_window(p, maps);
 	size_t page = set_function(p, R2);
-	move(p, R3, FP);
-	alu_imm(p, BPF_ADD, R3, ENTRY_LOOP);
+	point(p, R3, FP, ENTRY_LOOP);
 	set(p, R4, 0);
 	call(p, BPF_FUNC_loop);
 	write_outline(p, maps);

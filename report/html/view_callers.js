@@ -53,15 +53,7 @@ function callersView(model) {
   );
   return {
     element: [
-      h(
-        "div",
-        { class: "bar" },
-        "functions by their own cost; open one to see who calls it",
-        h("span", { class: "sep" }),
-        columnsButton(model),
-        csvButton(grid),
-        ...switches(),
-      ),
+      gridBar(model, grid, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" })),
       grid.element,
     ],
     focus: () => grid.focus(),

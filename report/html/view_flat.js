@@ -122,16 +122,13 @@ function flatView(model) {
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return {
     element: [
-      h(
-        "div",
-        { class: "bar" },
+      gridBar(
+        model,
+        grid,
         h("button", { onclick: () => step(-1), title: "coarser" }, "unflatten"),
         h("button", { onclick: () => step(1), title: "finer" }, "flatten"),
         ...LEVELS.map((name) => h("button", { "aria-pressed": String(name === level), onclick: () => setState({ g: name }) }, name)),
         h("span", { class: "sep" }),
-        columnsButton(model),
-        csvButton(grid),
-        ...switches(),
       ),
       grid.element,
     ],

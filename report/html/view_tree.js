@@ -55,16 +55,13 @@ function treeView(model) {
     value: state.w,
     onchange: (e) => setState({ w: Math.max(1, Math.min(100, Number(e.target.value) || 50)) }),
   });
-  const bar = h(
-    "div",
-    { class: "bar" },
+  const bar = gridBar(
+    model,
+    grid,
     crumbs(model),
     h("span", { class: "sep" }),
     h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
     h("label", {}, "of at least ", least, " % of its parent"),
-    columnsButton(model),
-    csvButton(grid),
-    ...switches(),
   );
   return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus(), shown: () => grid.settle() };
 }
@@ -74,6 +71,11 @@ function isChainMatched(model, node) {
     if (model.matched(at)) return true;
     if (at === head) return false;
   }
+}
+
+// Above a grid: what belongs to the view, then which columns it has, the grid as a file, and what is shown.
+function gridBar(model, grid, ...own) {
+  return h("div", { class: "bar" }, ...own, columnsButton(model), csvButton(grid), ...switches());
 }
 
 // Loops, inlined calls and recursion, on or off; chains as one or not.

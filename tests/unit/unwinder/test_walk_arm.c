@@ -3,16 +3,11 @@
  * A small AArch64 program, laid out by hand. Here the call leaves the return address in x30: a leaf
  * has it there, everybody else in memory.
  */
-#include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
-#include "tests/test.h"
-#include "unwinder/unwinder.h"
+#include "tests/unit/unwinder/scene.h"
 
-#define TEXT 0x1000u
-#define EH 0x8000u
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
-#define PID 42
 #define PROBES 0xfffffffff000u /* where the kernel likes to put it */
 
 enum { X14 = 14, X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
@@ -63,7 +58,7 @@ static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
 
 static void write_text(uint8_t *text)
 {
-	memset(text, 0, 0x1000);
+	memset(text, 0, TEXT_SIZE);
 	PUT(START, 0x94000040, 0xd4200000); /* bl outer; brk */
 	PUT(OUTER, 0xa9be7bfd, 0x9400003f, 0xa8c27bfd,
 	    0xd65f03c0);                         /* stp x29,x30,[sp,-32]!; bl leaf; ldp; ret */
@@ -119,37 +114,11 @@ static void write_frames(struct writer *eh)
 	}
 }
 
-struct scene {
-	struct images *images;
-	struct unwinder *unwinder;
-	struct stack stack;
-	struct event event;
-};
-
 static struct scene scene_of(enum unwind_mode mode)
 {
-	struct scene s = { .images = images_new() };
-	uint8_t text[0x1000];
-	struct writer eh = { 0 };
-	image_id id;
+	static const struct scene_program program = { &isa_aarch64, 0, BIAS, write_text, write_frames };
+	struct scene s = scene_new(&program, &(struct unwinder_options){ .mode = mode });
 
-	write_text(text);
-	write_frames(&eh);
-	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { text, sizeof(text) }, 0 },
-				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
-	elf_image(s.images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
-	writer_done(&eh);
-	s.unwinder = unwinder_new(s.images, &isa_aarch64, &(struct unwinder_options){ .mode = mode });
-	struct event map = { .kind = EVENT_MAPPING,
-			     .pid = PID,
-			     .tid = PID,
-			     .mapping = { .start = BIAS + TEXT,
-					  .len = 0x1000,
-					  .image = id,
-					  .bias = BIAS,
-					  .is_executable = true } };
-	unwinder_event(s.unwinder, &map);
-	s.event = (struct event){ .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
 	s.event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
 	s.event.sample.regs.value[SP] = STACK;
 	return s;
@@ -160,28 +129,14 @@ static struct scene scene(void)
 	return scene_of(UNWIND_CFI);
 }
 
-static void scene_done(struct scene *s)
-{
-	stack_done(&s->stack);
-	unwinder_free(s->unwinder);
-	images_free(s->images);
-}
-
 static void walk(struct scene *s, uint64_t vaddr, uint64_t x30, const uint64_t *words, size_t n)
 {
 	s->event.sample.regs.value[PC] = BIAS + vaddr;
 	s->event.sample.regs.value[X30] = x30;
-	s->event.sample.stack = (struct bytes){ (const uint8_t *)words, n * sizeof(*words) };
-	unwinder_walk(s->unwinder, &s->event, &s->stack);
+	scene_walk(s, words, n);
 }
 #define WALK(s, vaddr, x30, ...) \
 	walk(s, vaddr, x30, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
-
-#define CHECK_END(s, end_, n_)                                                   \
-	do {                                                                     \
-		CHECK_STR(stack_end_name((s)->stack.end), stack_end_name(end_)); \
-		CHECK_EQ((s)->stack.frames.n, n_);                               \
-	} while (0)
 
 TEST(walk_leaves_a_leaf_by_its_register_without_moving_sp)
 {
@@ -381,10 +336,8 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 {
 	struct scene s = scene();
 	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
-	struct event map = { .kind = EVENT_MAPPING, .pid = PID, .tid = PID };
 
-	map.mapping = (struct mapping){ .start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true };
-	unwinder_event(s.unwinder, &map);
+	scene_map(&s, &(struct mapping){ .start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
 	WALK(&s, LEAF, PROBES, 0, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);

@@ -220,11 +220,7 @@ TEST(walk_forgets_what_another_mapping_replaced)
 
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_COMPLETE, 3);
-	struct event map = { .kind = EVENT_MAPPING,
-			     .pid = PID,
-			     .tid = PID,
-			     .mapping = { .start = BIAS + TEXT, .len = 0x1000, .image = IMAGE_NONE } };
-	unwinder_event(s.unwinder, &map);
+	scene_map(&s, &(struct mapping){ .start = BIAS + TEXT, .len = 0x1000, .image = IMAGE_NONE });
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
 	scene_done(&s);

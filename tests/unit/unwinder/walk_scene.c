@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unwinder/walk_scene.h"
 
-#include <stdlib.h>
-
-#include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 
 static void put(uint8_t *text, uint64_t vaddr, struct bytes code)
@@ -13,7 +10,7 @@ static void put(uint8_t *text, uint64_t vaddr, struct bytes code)
 
 static void write_text(uint8_t *text)
 {
-	memset(text, 0x90, 0x1000);
+	memset(text, 0x90, TEXT_SIZE);
 	put(text, START, PROGRAM(0xe8, 0xbb, 0, 0, 0, 0xf4)); /* call outer; hlt */
 	put(text, START - 2, PROGRAM(0xff, 0xd0));            /* call *rax */
 	put(text, OUTER,
@@ -50,32 +47,10 @@ static void write_frames(struct writer *eh)
 
 struct scene scene_of(const struct unwinder_options *options)
 {
-	struct scene s = { .images = images_new() };
-	uint8_t text[0x1000];
-	struct writer eh = { 0 };
-	image_id id;
+	static const struct scene_program program = { &isa_x86_64, START, BIAS, write_text, write_frames };
+	struct scene s = scene_new(&program, options);
 
-	write_text(text);
-	write_frames(&eh);
-	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { text, sizeof(text) }, 0 },
-				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
-	elf_image(s.images, "program", EM_X86_64, START, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
-	writer_done(&eh);
-	s.unwinder = unwinder_new(s.images, &isa_x86_64, options);
-	struct event map = { .kind = EVENT_MAPPING,
-			     .pid = PID,
-			     .tid = PID,
-			     .mapping = { .start = BIAS + TEXT,
-					  .len = 0x1000,
-					  .image = id,
-					  .bias = BIAS,
-					  .is_executable = true } };
-	unwinder_event(s.unwinder, &map);
-	map.mapping = (struct mapping){
-		.start = 0x10000, .len = 0x1000, .image = IMAGE_NONE, .is_executable = true
-	};
-	unwinder_event(s.unwinder, &map);
-	s.event = (struct event){ .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
+	scene_map(&s, &(struct mapping){ .start = 0x10000, .len = 0x1000, .image = IMAGE_NONE, .is_executable = true });
 	s.event.sample.regs.known = 1u << RIP | 1u << RSP | 1u << RBX | 1u << RBP;
 	s.event.sample.regs.value[RSP] = SP;
 	s.event.sample.regs.value[RBX] = 0xb;
@@ -87,18 +62,10 @@ struct scene scene(void)
 	return scene_of(&(struct unwinder_options){ .mode = UNWIND_AUTO });
 }
 
-void scene_done(struct scene *s)
-{
-	stack_done(&s->stack);
-	unwinder_free(s->unwinder);
-	images_free(s->images);
-}
-
 void walk(struct scene *s, uint64_t vaddr, const uint64_t *words, size_t n)
 {
 	s->event.sample.regs.value[RIP] = BIAS + vaddr;
-	s->event.sample.stack = (struct bytes){ (const uint8_t *)words, n * sizeof(*words) };
-	unwinder_walk(s->unwinder, &s->event, &s->stack);
+	scene_walk(s, words, n);
 }
 
 void remember_rbx(void *context, const struct walk_step *step)

@@ -5,14 +5,10 @@
  */
 #pragma once
 
-#include "tests/test.h"
-#include "unwinder/unwinder.h"
+#include "tests/unit/unwinder/scene.h"
 
-#define TEXT 0x1000u
-#define EH 0x8000u
 #define BIAS 0x555000000000u
 #define SP 0x7ffc00001000u
-#define PID 42
 
 enum { RBX = 3, RBP = 6, RSP = 7, RIP = 16 };
 
@@ -37,16 +33,8 @@ enum {
 	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
 };
 
-struct scene {
-	struct images *images;
-	struct unwinder *unwinder;
-	struct stack stack;
-	struct event event;
-};
-
 struct scene scene_of(const struct unwinder_options *options);
 struct scene scene(void);
-void scene_done(struct scene *s);
 /* Walks from a vaddr of the program over these stack words. */
 void walk(struct scene *s, uint64_t vaddr, const uint64_t *words, size_t n);
 
@@ -60,9 +48,3 @@ void remember_rbx(void *context, const struct walk_step *step);
 
 #define WALK(s, vaddr, ...) \
 	walk(s, vaddr, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
-
-#define CHECK_END(s, end_, n_)                                                   \
-	do {                                                                     \
-		CHECK_STR(stack_end_name((s)->stack.end), stack_end_name(end_)); \
-		CHECK_EQ((s)->stack.frames.n, n_);                               \
-	} while (0)

@@ -73,62 +73,62 @@ static bool is_old_compressed(const struct section *section, struct bytes raw)
 	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
 }
 
-/* How a section is packed. */
-struct packing {
+/* A section's contents as they lie in the file. */
+struct package {
 	enum { PLAIN, ZLIB, ZSTD, STRANGE } kind;
 	struct bytes body;
 	uint64_t size; /* unpacked, as stated */
 };
 
-static struct packing packing_of(const struct section *section, struct bytes raw)
+static struct package package_of(const struct section *section, struct bytes raw)
 {
-	struct packing packing = { PLAIN, raw, raw.len };
+	struct package package = { PLAIN, raw, raw.len };
 	struct reader r = reader_of(raw);
 
 	if (is_old_compressed(section, raw)) {
 		uint64_t size = 0;
 		for (int i = 4; i < 12; i++)
 			size = size << 8 | raw.at[i];
-		return (struct packing){ ZLIB, bytes_from(raw, 12), size };
+		return (struct package){ ZLIB, bytes_from(raw, 12), size };
 	}
 	if (!(section->flags & SHF_COMPRESSED))
-		return packing;
+		return package;
 	uint32_t type = read_u32(&r);
 	reader_skip(&r, 4);
-	packing.size = read_u64(&r);
+	package.size = read_u64(&r);
 	reader_skip(&r, 8);
-	packing.body = read_bytes(&r, reader_left(&r));
+	package.body = read_bytes(&r, reader_left(&r));
 	/* ELFCOMPRESS_ZSTD, 2, is younger than Debian 12's elf.h. */
-	packing.kind = r.failed ? STRANGE : type == ELFCOMPRESS_ZLIB ? ZLIB : type == 2 ? ZSTD : STRANGE;
-	return packing;
+	package.kind = r.failed ? STRANGE : type == ELFCOMPRESS_ZLIB ? ZLIB : type == 2 ? ZSTD : STRANGE;
+	return package;
 }
 
-static struct unpacked *unpacked_new(const struct packing *packing)
+static struct unpacked *unpacked_new(const struct package *package)
 {
 	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
 	struct buffer whole = { 0 };
 
 	pthread_mutex_init(&unpacked->lock, NULL);
-	if (packing->size > DECOMPRESS_LIMIT || packing->kind == STRANGE)
+	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE)
 		return unpacked;
-	if (packing->kind == ZLIB && inflate_is_possible(packing->body.len, (size_t)packing->size)) {
-		unpacked->at = malloc((size_t)packing->size + 1); /* more than there is, perhaps: then it cannot be read */
-		unpacked->size = unpacked->at ? (size_t)packing->size : 0;
-		unpacked->inflater = unpacked->at ? inflater_new(packing->body, unpacked->at, unpacked->size) : NULL;
-	} else if (packing->kind == ZSTD && decompress_zstd(packing->body, (size_t)packing->size, &whole) == 0) {
+	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
+		unpacked->at = malloc((size_t)package->size + 1); /* more than there is, perhaps: then it cannot be read */
+		unpacked->size = unpacked->at ? (size_t)package->size : 0;
+		unpacked->inflater = unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;
+	} else if (package->kind == ZSTD && decompress_zstd(package->body, (size_t)package->size, &whole) == 0) {
 		unpacked->at = whole.at;
 		unpacked->len = unpacked->size = whole.len;
 	}
 	return unpacked;
 }
 
-static struct unpacked *unpacked_of(struct image *image, size_t index, const struct packing *packing)
+static struct unpacked *unpacked_of(struct image *image, size_t index, const struct package *package)
 {
 	struct image_private *private = image->private;
 
 	pthread_mutex_lock(&private->lock);
 	if (!private->unpacked[index])
-		private->unpacked[index] = unpacked_new(packing);
+		private->unpacked[index] = unpacked_new(package);
 	pthread_mutex_unlock(&private->lock);
 	return private->unpacked[index];
 }
@@ -148,11 +148,11 @@ static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
 
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len)
 {
-	struct packing packing = packing_of(section, bytes_slice(image->file, section->offset, section->size));
+	struct package package = package_of(section, bytes_slice(image->file, section->offset, section->size));
 
 	if (section->type == SHT_NOBITS)
 		return (struct bytes){ 0 };
-	return packing.kind == PLAIN ? packing.body : unpack(unpacked_of(image, (size_t)(section - image->sections), &packing), len);
+	return package.kind == PLAIN ? package.body : unpack(unpacked_of(image, (size_t)(section - image->sections), &package), len);
 }
 
 struct bytes image_section_bytes(struct image *image, const struct section *section)
@@ -162,7 +162,7 @@ struct bytes image_section_bytes(struct image *image, const struct section *sect
 
 uint64_t image_section_size(const struct image *image, const struct section *section)
 {
-	return section->type == SHT_NOBITS ? 0 : packing_of(section, bytes_slice(image->file, section->offset, section->size)).size;
+	return section->type == SHT_NOBITS ? 0 : package_of(section, bytes_slice(image->file, section->offset, section->size)).size;
 }
 
 struct bytes image_named_bytes(struct image *image, const char *name)

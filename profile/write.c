@@ -31,7 +31,8 @@ struct packed_section {
 	struct buffer bytes; /* as they will stand there; none if there is nothing in it */
 };
 
-struct packing {
+/* What all of them have in common. */
+struct pack_job {
 	const struct profile *profile;
 	const struct section_type *types;
 	struct packed_section *sections;
@@ -40,16 +41,16 @@ struct packing {
 /* Sections know nothing of each other. Packed where that is smaller, which the entry says. */
 static void pack_section(void *context, unsigned worker, size_t index)
 {
-	const struct packing *packing = context;
-	const struct section_type *type = &packing->types[index];
-	struct packed_section *section = &packing->sections[index];
+	const struct pack_job *job = context;
+	const struct section_type *type = &job->types[index];
+	struct packed_section *section = &job->sections[index];
 	struct container_entry *entry = &section->entry;
 	struct writer contents = { 0 };
 	struct buffer packed = { 0 };
 
 	(void)worker;
 	*entry = (struct container_entry){ .number = type->number, .flags = type->is_required ? SECTION_NEEDED : 0 };
-	section_encode(type, packing->profile, &contents);
+	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
 	if (contents.len >= PACK_WORTH && compress_zstd(writer_bytes(&contents), ZSTD_LEVEL, &packed) == 0 &&
 	    packed.len < contents.len && contents.len <= container_unpacked_max(packed.len)) {
@@ -92,15 +93,15 @@ static void write_header(struct writer *w, struct container_entry *entries, size
 void profile_pack(const struct profile *profile, struct writer *ret)
 {
 	size_t n_types;
-	struct packing packing = { .profile = profile, .types = section_types(&n_types) };
+	struct pack_job job = { .profile = profile, .types = section_types(&n_types) };
 	VEC(struct container_entry) entries = { 0 };
 	uint64_t body_size = 0;
 
-	packing.sections = alloc_zero(n_types, sizeof(*packing.sections));
+	job.sections = alloc_zero(n_types, sizeof(*job.sections));
 	/* A checkpoint is written beside the target, which needs the CPUs. */
-	pool_run(pool_threads(profile->run.is_checkpoint ? 1 : 0), n_types, pack_section, &packing);
+	pool_run(pool_threads(profile->run.is_checkpoint ? 1 : 0), n_types, pack_section, &job);
 	for (size_t i = 0; i < n_types; i++) {
-		struct packed_section *section = &packing.sections[i];
+		struct packed_section *section = &job.sections[i];
 		section->entry.offset = body_size;
 		body_size += section->bytes.len;
 		if (section->bytes.len)
@@ -108,10 +109,10 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 	}
 	write_header(ret, entries.at, entries.n, body_size);
 	for (size_t i = 0; i < n_types; i++) {
-		write_bytes(ret, (struct bytes){ packing.sections[i].bytes.at, packing.sections[i].bytes.len });
-		free(packing.sections[i].bytes.at);
+		write_bytes(ret, (struct bytes){ job.sections[i].bytes.at, job.sections[i].bytes.len });
+		free(job.sections[i].bytes.at);
 	}
-	free(packing.sections);
+	free(job.sections);
 	vec_done(&entries);
 }
 

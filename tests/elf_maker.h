@@ -3,7 +3,7 @@
  * elf_maker: small ELF files for tests, in memory. Each part becomes a segment and a section.
  *
  *     struct elf_part parts[] = { { ".text", 0x1000, PF_X | PF_R, code }, ... };
- *     struct image *image = elf_image(images, EM_X86_64, parts, ARRAY_LEN(parts));
+ *     struct image *image = elf_image(images, "program", EM_X86_64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
  */
 #pragma once
 

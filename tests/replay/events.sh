@@ -3,18 +3,11 @@
 #
 # inspect events prints the recordings of tests/data as their .events files say. With REFRESH=1 it
 # writes those files anew.
-set -u
-# Looking for leaks takes seconds a run; import.sh does it once for all.
-export ASAN_OPTIONS=detect_leaks=0
-data=$SOURCE/tests/data/tower
+. "$(dirname "$0")/lib.sh"
 failed=0
 
 # The vdso of a recording can only be had where the kernel is the same: not part of the claim.
-events() {
-	local name=$1 root=root-aarch64
-	[ "$name" = x86_64 ] && root=root-x86_64
-	HOME=/nonexistent "$CPPROF" inspect events --symfs "$data/$root" "$data/$name.data" | grep -v '\[vdso\]$'
-}
+events() { "$CPPROF" inspect events --symfs "$(root_of "$1")" "$data/$1.data" | grep -v '\[vdso\]$'; }
 
 for file in "$data"/*.data; do
 	name=$(basename "$file" .data)
@@ -27,7 +20,7 @@ for file in "$data"/*.data; do
 done
 
 # The same through a pipe, as `perf record -o - | cpprof ...` would be.
-if ! cmp <(events stream) <(HOME=/nonexistent "$CPPROF" inspect events --symfs "$data/root-aarch64" - \
+if ! cmp <(events stream) <("$CPPROF" inspect events --symfs "$data/root-aarch64" - \
 	< <(cat "$data/stream.data") | grep -v '\[vdso\]$'); then
 	echo "stream.data reads otherwise through a pipe"
 	failed=1

@@ -3,12 +3,9 @@
 #
 # perf reads what perf_writer writes: a recording copied through it gives the same samples and stacks.
 # usage: perf_reads_ours.sh REWRITE_RECORDING
-set -u
-command -v perf >/dev/null || { echo "skipped: perf is not installed"; exit 77; }
-data=$SOURCE/tests/data/tower
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-export ASAN_OPTIONS=detect_leaks=0 # looking takes seconds a run
+. "$(dirname "$0")/lib.sh"
+need perf
+copy=$HERE
 failed=0
 
 # Without event names, which the copy replaces by its own.

@@ -4,15 +4,10 @@
 # inspect stacks unwinds the recordings of tests/data as their .stacks files say; both witnesses, each alone,
 # find the same frames; and those of the stepped recording are what really happened. With REFRESH=1 it writes
 # the .stacks files anew.
-set -u
-data=$SOURCE/tests/data/tower
+. "$(dirname "$0")/lib.sh"
 failed=0
 
-stacks() { # NAME MODE
-	local root=root-aarch64
-	[ "$1" = x86_64 ] && root=root-x86_64
-	HOME=/nonexistent "$CPPROF" inspect stacks --unwind "$2" --symfs "$data/$root" "$data/$1.data"
-}
+stacks() { "$CPPROF" inspect stacks --unwind "$2" --symfs "$(root_of "$1")" "$data/$1.data"; } # NAME MODE
 # One line per sample, addresses only.
 frames() { sed 's/.*"pcs":\[\([^]]*\)\],"end":"\([a-z_]*\)".*/\2 \1/; s/[",]\+/ /g; s/0x//g; s/ \+/ /g; s/ $//'; }
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the tests on the recordings in tests/data. CPPROF and SOURCE come from ctest.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/claims.sh"
+export HOME=/nonexistent
+data=$SOURCE/tests/data/tower
+
+# The binaries that a recording was made of.
+root_of() { [ "$1" = x86_64 ] && echo "$data/root-x86_64" || echo "$data/root-aarch64"; }

@@ -23,6 +23,7 @@ struct symbols_private {
 
 /* One ELF symbol table: `count` entries and the strings they name. */
 struct table {
+	const struct image *file; /* by whose sections it goes */
 	struct bytes entries, strings;
 	enum symbol_source source;
 };
@@ -75,6 +76,7 @@ static struct table dynamic_table(const struct image *image)
 
 	image_dynamic(image, DT_STRSZ, &strings_size);
 	return (struct table){
+		image,
 		bytes_slice(dynamic_bytes(image, DT_SYMTAB), 0, count * sizeof(Elf64_Sym)),
 		bytes_slice(dynamic_bytes(image, DT_STRTAB), 0, strings_size),
 		SYMBOL_DYNSYM,
@@ -86,7 +88,7 @@ static struct table section_table(struct image *image, uint32_t type, enum symbo
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct section *s = &image->sections[i];
 		if (s->type == type && s->link < image->n_sections)
-			return (struct table){ image_section_bytes(image, s),
+			return (struct table){ image, image_section_bytes(image, s),
 					       image_section_bytes(image, &image->sections[s->link]), source };
 	}
 	return (struct table){ 0 };
@@ -100,14 +102,14 @@ static const char *plain_name(struct symbols_private *private, const char *name)
 	return arena_text(&private->names, name, at && at != name ? (size_t)(at - name) : strlen(name));
 }
 
-/* Sections tell code from read-only data that happens to share its segment. */
-static bool is_code_symbol(const struct image *image, enum symbol_source source, uint16_t section, uint64_t value)
+/*
+ * Sections tell code from read-only data that happens to share its segment, and from what is not loaded at all: gcc -flto
+ * leaves symbols in .debug_info, whose values are no addresses.
+ */
+static bool is_code_symbol(const struct image *image, const struct image *file, uint16_t section, uint64_t value)
 {
-	if (!image_is_executable(image, value))
-		return false;
-	if (source != SYMBOL_SYMTAB && source != SYMBOL_DYNSYM) /* numbered by another file */
-		return true;
-	return section >= image->n_sections || image->sections[section].flags & SHF_EXECINSTR;
+	return image_is_executable(image, value) &&
+	       (section >= file->n_sections || file->sections[section].flags & SHF_EXECINSTR);
 }
 
 /* $x, $d (AArch64) and .L labels mark places, they name nothing. */
@@ -130,7 +132,7 @@ static void add_table(struct symbols_private *private, const struct image *image
 
 		if (section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 			continue;
-		if (!is_code_symbol(image, table.source, section, value))
+		if (!is_code_symbol(image, table.file, section, value))
 			continue;
 		struct reader s = reader_of(bytes_from(table.strings, name));
 		const char *text = read_cstr(&s);

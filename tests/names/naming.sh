@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How functions are called: stubs, pieces and clones, mangled names, functions without any.
 . "$(dirname "$0")/lib.sh"
-need gcc g++ objdump nm strip
+need gcc g++ objcopy objdump nm strip
 
 # at FILE VADDR OPTIONS...: the location of an address, to out.log
 at() {
@@ -146,6 +146,33 @@ shows '"function":"label"'
 vaddr=$(objdump -d --no-show-raw-insn label | awk '/<main>:/ { in_main = 1 } in_main && $2 ~ /^(bl|call)$/ { print $3; exit }')
 at label "$vaddr"
 shows "\"function\":\"label+0x${vaddr#0x}\""
+
+# What a symbol in a section that is not loaded says is no address, in the program as in its debug file.
+cat >linked.s <<'S'
+	.text
+	.globl main
+	.type main, %function
+main:	.rept 4000
+	nop
+	.endr
+	ret
+	.section .debug_info,"",%progbits
+	.balign 4
+	.globl work.c.2904843b
+	.hidden work.c.2904843b
+	.skip 0x1200
+work.c.2904843b:
+	.long 0
+	.section .note.GNU-stack,"",%progbits
+S
+gcc -o linked linked.s || fail "cannot assemble"
+objcopy --only-keep-debug linked linked.debug && strip -g --strip-unneeded linked -o linked.bare &&
+	objcopy --add-gnu-debuglink=linked.debug linked.bare || fail "cannot split"
+vaddr=$(nm linked | awk '$3 == "work.c.2904843b" { print $1 }')
+for file in linked linked.bare; do
+	at $file "$(printf %x $((0x$vaddr + 4)))"
+	shows '"function":"main"'
+done
 
 # However many threads look, the answer is one.
 objdump -d --no-show-raw-insn program | awk -F: '/^ +[0-9a-f]+:/ { gsub(/ /, "", $1); print $1 }' >addresses

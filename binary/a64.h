@@ -100,6 +100,7 @@ static inline int64_t a64_signed_bits(uint32_t word, unsigned high, unsigned low
 const struct a64_row *a64_find(uint32_t word);
 /* As isa.h has it. */
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);
+bool a64_glance(struct bytes code, struct isa_use *ret);
 /* The value of a logical immediate (bits 22:10); false if it is reserved. */
 bool a64_bitmask(uint32_t word, uint64_t *ret);
 /* Bytes moved by a single load or store of the register forms. */

@@ -95,10 +95,11 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 	const struct flow_part *part = &flow->parts.at[0];
 
 	for (uint32_t i = part->first + 1; flow->is_inferred && i < part->first + part->n; i++) {
-		uint16_t kind = flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET);
+		if ((flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET)) != INSN_TAIL_TARGET)
+			continue;
 		bool is_behind_stop = flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
-		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, &flow->insns.at[i]);
-		if (kind == INSN_TAIL_TARGET && is_aligned(d, flow->vaddrs.at[i]) && begins &&
+		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, flow_insn(flow, i));
+		if (is_aligned(d, flow->vaddrs.at[i]) && begins &&
 		    entry_is_plausible(d->functions, flow->vaddrs.at[i]))
 			found(d, flow->vaddrs.at[i], FROM_GAP);
 	}

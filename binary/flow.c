@@ -74,7 +74,7 @@ uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted)
 
 void flow_step(struct flow *flow, uint32_t i, struct state *state)
 {
-	const struct flow_use *use = &flow->uses.at[i];
+	const struct isa_use *use = &flow->uses.at[i];
 
 	if (use->needs & (state->known | flow->heeds | FLOW_CONTROL))
 		transfer(flow, i, state);

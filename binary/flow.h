@@ -38,17 +38,10 @@ enum insn_flag { /* bits, per instruction */
 	INSN_COMES_BACK = 32768,   /* a call: what follows is, or may be, reached through its coming back */
 };
 
-/*
- * What an instruction can do to a state, as masks of registers. Where nothing is known of any that it needs, it
- * only makes unknown what it writes: true of most instructions in most states, and told without a look at it.
- */
-struct flow_use {
-	uint64_t needs, writes;
-};
-#define FLOW_ALWAYS (1ull << 63)  /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
-#define FLOW_CONTROL (1ull << 62) /* in needs: control may go elsewhere, or it is padding */
-#define FLOW_EQUATES (1ull << 60) /* in needs: a branch that asks whether two registers are equal */
-#define FLOW_ENDS (1ull << 61)    /* in needs: control never goes on behind it, a call apart */
+/* In the needs of an instruction, beside registers and USE_CONSTANT: */
+#define FLOW_CONTROL (1ull << 62) /* control may go elsewhere, or it is padding */
+#define FLOW_ENDS (1ull << 61)    /* control never goes on behind it, a call apart */
+#define FLOW_EQUATES (1ull << 60) /* a branch that asks whether two registers are equal */
 
 struct flow_part {
 	uint64_t start, end;
@@ -93,10 +86,10 @@ struct flow {
 	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
 	int32_t bias;              /* the caller left this many bytes above the return address */
 	uint32_t n_visits;         /* blocks run: what the analysis cost */
-	uint64_t heeds;            /* FLOW_ALWAYS if constants are worth following here; else 0 */
+	uint64_t heeds;            /* USE_CONSTANT if constants are worth following here; else 0 */
 	VEC(struct flow_part) parts; /* [0] is the function */
-	VEC(struct insn) insns;    /* all parts, one behind the other */
-	VEC(struct flow_use) uses; /* of the instructions */
+	VEC(struct insn) insns;    /* all parts, one behind the other; their effects and registers only by flow_insn() */
+	VEC(struct isa_use) uses;  /* of the instructions */
 	VEC(uint64_t) vaddrs;      /* of the instructions */
 	VEC(uint32_t) goes_to;     /* of a direct call: the index of the function there; of a direct jump: the instruction, if that was
 				    * known when the jump was decoded; FLOW_NONE; of others nothing */
@@ -119,6 +112,8 @@ void flow_analyse(struct flow *flow, uint32_t function);
 /* The same for a function that is only suspected: nobody stated its end. */
 void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);
 
+/* An instruction with its effects: those that a glance was enough for are decoded when somebody asks. */
+const struct insn *flow_insn(const struct flow *flow, uint32_t i);
 /* The first instruction from i on that has one of these flags; FLOW_NONE if none has. */
 uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted);
 /* Index of the instruction that starts at vaddr; UINT32_MAX if none does. */

@@ -82,7 +82,7 @@ bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 	if ((lost & asked) || flow->private->is_guessing || (flow->flags.at[i] & INSN_WEAK))
 		return false;
 	for (; lost; i++) {
-		const struct flow_use *use = &flow->uses.at[i];
+		const struct isa_use *use = &flow->uses.at[i];
 		enum again next = AGAIN_GOES_ON;
 		if (use->needs & lost)
 			return false;

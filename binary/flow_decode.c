@@ -114,13 +114,13 @@ static const struct {
 	[EFFECT_COMPARE] = { 0 },
 };
 
-static void add_use(struct flow_use *use, const struct effect *e, uint8_t sp)
+static void add_use(struct isa_use *use, const struct effect *e, uint8_t sp)
 {
 	uint64_t reg = bit_of(e->reg), base = bit_of(e->base), index = bit_of(e->index), stack = bit_of(sp);
 	bool is_constant = e->base == REG_NONE && (e->kind == EFFECT_LOAD || (e->kind == EFFECT_SET && e->index == REG_NONE));
 
 	use->needs |= (reg & passes[e->kind].needs_reg) | (base & passes[e->kind].needs_base) |
-		      (index & passes[e->kind].needs_index) | (stack & passes[e->kind].needs_sp) | (is_constant ? FLOW_ALWAYS : 0);
+		      (index & passes[e->kind].needs_index) | (stack & passes[e->kind].needs_sp) | (is_constant ? USE_CONSTANT : 0);
 	use->writes |= (reg & passes[e->kind].writes_reg) | (base & passes[e->kind].writes_base) | (stack & passes[e->kind].writes_sp);
 }
 
@@ -130,9 +130,9 @@ static bool ends_run(const struct insn *insn)
 	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN;
 }
 
-static struct flow_use use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
+static struct isa_use use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
 {
-	struct flow_use use = { 0, insn->clobbers & ALL_REGS };
+	struct isa_use use = { 0, insn->clobbers & ALL_REGS };
 
 	for (unsigned k = 0; k < insn->n_effects; k++)
 		add_use(&use, &insn->effect[k], isa->sp);
@@ -148,29 +148,62 @@ static struct flow_use use_of(const struct insn *insn, uint64_t next, const stru
 	return use;
 }
 
+#define NOT_DECODED UINT8_MAX /* as the number of effects */
+
+const struct insn *flow_insn(const struct flow *flow, uint32_t i)
+{
+	struct insn *insn = &flow->insns.at[i];
+	uint64_t vaddr = flow->vaddrs.at[i];
+
+	if (insn->n_effects == NOT_DECODED)
+		flow->isa->decode(image_code(flow->functions->image, vaddr), vaddr, insn);
+	return insn;
+}
+
+/* Decodes the first instruction of `code`; false if it is none. */
+static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vaddr, struct insn *insn, struct isa_use *use)
+{
+	const struct isa *isa = flow->isa;
+	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp | 1ull << isa->ra;
+	bool is_good = isa->decode(code, vaddr, insn) == 0 && insn->len > 0 && insn->len <= code.len;
+
+	if (!is_good)
+		*insn = (struct insn){ .flow = FLOW_STOP, .len = isa->min_insn };
+	*use = use_of(insn, vaddr + insn->len, isa);
+	if ((use->needs & (FLOW_CONTROL | frame)) || (use->writes & frame))
+		note_insn(flow->private, insn, isa);
+	return is_good;
+}
+
+/* A glance is enough for now: only what can be told from it is filled in. */
+static bool glance_one(const struct isa *isa, struct bytes code, struct insn *insn, struct isa_use *use)
+{
+	if (!isa->glance || !isa->glance(code, use))
+		return false;
+	insn->n_effects = NOT_DECODED;
+	insn->flow = FLOW_NEXT;
+	insn->len = isa->min_insn;
+	insn->is_padding = false;
+	return true;
+}
+
 /* As many instructions of `code` as there is room for; returns how many bytes they have. */
 static size_t decode_some(struct flow *flow, struct bytes code, uint64_t vaddr)
 {
 	const struct isa *isa = flow->isa;
-	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp | 1ull << isa->ra;
 	struct insn *insn = flow->insns.at + flow->insns.n, *end = flow->insns.at + flow->insns.cap;
-	struct flow_use *use = flow->uses.at + flow->insns.n;
+	struct isa_use *use = flow->uses.at + flow->insns.n;
 	uint64_t *vaddrs = flow->vaddrs.at + flow->insns.n;
 	uint16_t *flags = flow->flags.at + flow->insns.n;
 	size_t at = 0;
 
 	for (; at < code.len && insn < end; insn++, use++) {
 		struct bytes rest = { code.at + at, code.len - at };
-		bool is_bad = isa->decode(rest, vaddr + at, insn) < 0 || insn->len == 0 || insn->len > rest.len;
+		bool is_good = glance_one(isa, rest, insn, use) || decode_one(flow, rest, vaddr + at, insn, use);
 
-		if (is_bad)
-			*insn = (struct insn){ .flow = FLOW_STOP, .len = isa->min_insn };
 		*vaddrs++ = vaddr + at;
-		*flags++ = is_bad ? INSN_BAD : 0;
+		*flags++ = is_good ? 0 : INSN_BAD;
 		at += insn->len;
-		*use = use_of(insn, vaddr + at, isa);
-		if ((use->needs & (FLOW_CONTROL | frame)) || (use->writes & frame))
-			note_insn(flow->private, insn, isa);
 	}
 	flow->insns.n = (size_t)(insn - flow->insns.at);
 	return at;
@@ -191,6 +224,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		memset(flow->state_of.at + first, 0xff, (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
 		memset(flow->private->first_from.at + first, 0xff, (n - first) * sizeof(*flow->private->first_from.at));
 		flow->uses.at[n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
+		flow_insn(flow, (uint32_t)n - 1);           /* it may leave as a jump does */
 	}
 	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = n;
 }
@@ -199,7 +233,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 static const struct effect *compare_above(const struct flow *flow, uint32_t i)
 {
 	for (uint32_t back = 0; back < 4 && i > 0; back++) {
-		const struct insn *insn = &flow->insns.at[--i];
+		const struct insn *insn = flow_insn(flow, --i);
 		for (unsigned k = insn->n_effects; k-- > 0;) {
 			const struct effect *e = &insn->effect[k];
 			if (e->kind == EFFECT_COMPARE)
@@ -253,7 +287,7 @@ static bool is_behind_function(const struct flow *flow, uint32_t call, uint32_t 
 
 	if (next > call + 1) /* padding is there to align something */
 		return is_aligned;
-	return (is_aligned || !flow->isa->call_pushes_ra) && entry_is_prologue(flow->isa, &flow->insns.at[next]);
+	return (is_aligned || !flow->isa->call_pushes_ra) && entry_is_prologue(flow->isa, flow_insn(flow, next));
 }
 
 /*
@@ -306,7 +340,7 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	if (flow->insns.n == first)
 		return false;
 	if (flow->private->wants_constants && !flow->heeds) {
-		flow->heeds = FLOW_ALWAYS;
+		flow->heeds = USE_CONSTANT;
 		flow->private->must_restart = true;
 	}
 	flow->private->must_restart |= flow->private->wants_arguments != had_arguments;

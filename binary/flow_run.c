@@ -371,7 +371,7 @@ static bool stops_guess(uint16_t guess, uint16_t flags)
 /* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of them. */
 static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, uint16_t guess)
 {
-	const struct flow_use *uses = flow->uses.at;
+	const struct isa_use *uses = flow->uses.at;
 	uint16_t *flags = flow->flags.at;
 	uint64_t heeds = flow->heeds;
 

@@ -85,6 +85,15 @@ struct insn {
 	bool writes_flags;  /* the last EFFECT_COMPARE before this instruction no longer says what a branch asks */
 };
 
+/*
+ * What an instruction can do to what is known of registers, as masks of them. Where nothing is known of any that it
+ * needs, it only makes unknown what it writes: true of most instructions in most places.
+ */
+struct isa_use {
+	uint64_t needs, writes;
+};
+#define USE_CONSTANT (1ull << 63) /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
+
 /* Distances from where code begins, in bytes: the lowest, and one behind the highest. */
 struct isa_room {
 	int64_t low, high;
@@ -102,6 +111,12 @@ struct isa {
 
 	/* 0, or -EBADMSG for what is no instruction. */
 	int (*decode)(struct bytes code, uint64_t vaddr, struct insn *ret);
+	/*
+	 * A glance instead of a decode: true of an instruction of min_insn bytes that is sure to go on to the next one, is no
+	 * padding, compares nothing and leaves sp, fp and ra alone. It writes just these registers and needs no others. NULL:
+	 * none is known without decoding it.
+	 */
+	bool (*glance)(struct bytes code, struct isa_use *ret);
 	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if ret. */
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
 	/* One line of disassembly; returns its length. */

@@ -225,6 +225,7 @@ const struct isa isa_aarch64 = {
 	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
 	.reg_names = reg_names,
 	.decode = decode,
+	.glance = a64_glance,
 	.is_packed = a64_is_packed,
 	.idle_len = a64_idle_len,
 	.ends_in_call = ends_in_call,

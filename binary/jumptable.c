@@ -58,7 +58,7 @@ static uint64_t count_from(uint8_t condition, uint64_t limit)
 static bool constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uint64_t *ret)
 {
 	for (uint32_t back = 0; back < 20 && i > 0; back++) {
-		const struct insn *insn = &flow->insns.at[--i];
+		const struct insn *insn = flow_insn(flow, --i);
 		for (unsigned k = insn->n_effects; k-- > 0;) {
 			const struct effect *e = &insn->effect[k];
 			if (e->kind == EFFECT_SET && e->reg == reg && e->base == REG_NONE && e->index == REG_NONE) {
@@ -82,7 +82,7 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 /* The compare at instruction i, effect k: does it bound the index, or a register that may turn out to be it? */
 static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
 {
-	const struct insn *insn = &t->flow->insns.at[i];
+	const struct insn *insn = flow_insn(t->flow, i);
 	const struct effect *e = &insn->effect[k];
 	uint64_t limit = (uint64_t)e->imm;
 	uint8_t condition = t->condition;
@@ -161,7 +161,7 @@ enum trail_step { TRAIL_GOES_ON, TRAIL_ENDS };
 
 static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_count)
 {
-	const struct insn *insn = &t->flow->insns.at[i];
+	const struct insn *insn = flow_insn(t->flow, i);
 	uint64_t caller_saved = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT ? ~t->flow->isa->callee_saved : 0;
 	uint64_t lost = insn->clobbers | caller_saved;
 

@@ -16,7 +16,7 @@ static bool begins_well(const struct flow *flow)
 	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
 		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
-		if (entry_is_prologue(flow->isa, insn))
+		if (entry_is_prologue(flow->isa, flow_insn(flow, i)))
 			return true;
 		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
 			return false; /* a call overwrites the return address: a function saves it first */

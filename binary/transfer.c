@@ -294,7 +294,7 @@ static void transfer_call(struct flow *flow, uint32_t i, struct state *state)
 
 void transfer(struct flow *flow, uint32_t i, struct state *state)
 {
-	const struct insn *insn = &flow->insns.at[i];
+	const struct insn *insn = flow_insn(flow, i);
 
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT) {
 		transfer_call(flow, i, state);
@@ -307,7 +307,7 @@ void transfer(struct flow *flow, uint32_t i, struct state *state)
 
 value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *state)
 {
-	const struct insn *insn = &flow->insns.at[i];
+	const struct insn *insn = flow_insn(flow, i);
 
 	if (insn->through != REG_NONE)
 		return read(state, insn->through);

@@ -123,10 +123,11 @@ static bool is_late(const struct verifier *v, const struct recover_point *point,
 /* The row counts from a register that this very instruction makes the stack pointer: __builtin_eh_return. */
 static bool is_switch(const struct verifier *v, const struct recover_point *point, uint32_t stated)
 {
-	const struct effect *e = &v->flow->insns.at[point->insn].effect[0];
+	const struct insn *insn = flow_insn(v->flow, point->insn);
+	const struct effect *e = &insn->effect[0];
 	const struct recipe *r = &v->result->store.recipes.at[stated];
 
-	return v->flow->insns.at[point->insn].n_effects && e->kind == EFFECT_SET && e->reg == v->functions->isa->sp &&
+	return insn->n_effects && e->kind == EFFECT_SET && e->reg == v->functions->isa->sp &&
 	       r->cfa_kind == CFA_REG && e->base == r->cfa_reg && r->cfa_reg != e->reg && r->cfa_reg != v->functions->isa->fp;
 }
 

@@ -23,9 +23,7 @@ static int compare(const void *left, const void *right)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* Of several names the one with fewer underscores in front, then the first. */
-	size_t a_bars = strspn(a->name, "_"), b_bars = strspn(b->name, "_");
-	return a_bars != b_bars ? (a_bars < b_bars ? -1 : 1) : strcmp(a->name, b->name);
+	return (a->name > b->name) - (a->name < b->name); /* as they are listed: their text is one */
 }
 
 /* Hexadecimal digits up to a space, as many as fit; NULL if there are none. Each line starts with some. */
@@ -46,14 +44,15 @@ static const char *read_address(const char *at, uint64_t *ret)
 	return at > start && *at == ' ' ? at : NULL;
 }
 
-/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. */
+/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. Data ends functions. */
 static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
 {
 	uint64_t start;
 	const char *rest = read_address(line, &start);
 
-	if (!rest || end - rest < 4 || !strchr("tTwW", rest[1]) || rest[2] != ' ')
+	if (!rest || end - rest < 4 || rest[2] != ' ')
 		return false;
+	bool is_function = strchr("tTwW", rest[1]);
 	char *name = line + (rest + 3 - line);
 	if (end[-1] == '\r')
 		*--end = '\0';
@@ -61,18 +60,19 @@ static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
 	module = module ? module : memchr(name, ' ', (size_t)(end - name));
 	if (module)
 		*module = module[1] == '[' ? ' ' : '\0';
-	*ret = (struct kernel_symbol){ start, name };
+	*ret = (struct kernel_symbol){ start, is_function ? name : end };
 	return start && start <= UINT64_MAX - MAX_FUNCTION && name[0] && name[0] != ' ' && name[0] != '$';
 }
 
-/* Of several at one address the best is kept. */
+/* Of several at one address the first is kept; of data only where it begins. */
 static void add(struct kallsyms *ret, struct kernel_symbol symbol)
 {
 	struct kernel_symbol *last = ret->symbols.n ? &ret->symbols.at[ret->symbols.n - 1] : NULL;
+	bool was_data = !last || !last->name[0];
 
 	if (last && last->start == symbol.start)
-		*last = compare(last, &symbol) <= 0 ? *last : symbol;
-	else
+		*last = was_data ? symbol : *last;
+	else if (symbol.name[0] || !was_data)
 		vec_push(&ret->symbols, symbol);
 }
 
@@ -158,5 +158,5 @@ const struct kernel_symbol *kallsyms_find(const struct kallsyms *kallsyms, uint6
 	const struct kernel_symbol *symbol = &kallsyms->symbols.at[behind - 1];
 	uint64_t next = behind < kallsyms->symbols.n ? symbol[1].start : UINT64_MAX;
 	*ret_end = next - symbol->start < MAX_FUNCTION ? next : symbol->start + MAX_FUNCTION;
-	return vaddr < *ret_end ? symbol : NULL;
+	return symbol->name[0] && vaddr < *ret_end ? symbol : NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kallsyms: names of kernel functions, modules included, from /proc/kallsyms. The kernel shows its
- * addresses to privileged readers only; to others every address is zero, and there are no names.
+ * addresses to privileged readers only; to others every address is zero, and there are no names. Of several names at one
+ * address it lists first what it would call it itself, and so do we.
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 
 struct kernel_symbol {
 	uint64_t start;   /* it reaches up to the next one */
-	const char *name; /* "nf_hook_slow [nf_tables]" for that of a module */
+	const char *name; /* "nf_hook_slow [nf_tables]" for that of a module; "" where there is no function */
 };
 
 struct kallsyms {

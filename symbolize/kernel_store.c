@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/writer.h"
 
-#define ENTRY_VERSION 1
+#define ENTRY_VERSION 2
 
 /* An entry: how many, their starts, where their names begin, the names. */
 #define STARTS 8
@@ -81,9 +81,15 @@ bool kernel_store_get(struct store *store, const char *boot, const uint64_t *vad
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+static bool is_stranger(const struct kernel_symbol *symbol)
+{
+	return strchr(symbol->name, '['); /* "name [module]" */
+}
+
+/* A function; whose data it is is not told. */
 static bool is_own(const struct kernel_symbol *symbol)
 {
-	return !strchr(symbol->name, '['); /* "name [module]" */
+	return symbol->name[0] && !is_stranger(symbol);
 }
 
 /* Those without strangers among them; none if there are some. */
@@ -97,7 +103,7 @@ static size_t own_symbols(const struct kallsyms *kallsyms, size_t *ret_first)
 		end--;
 	*ret_first = first;
 	for (size_t i = first; i < end; i++)
-		if (!is_own(&kallsyms->symbols.at[i]))
+		if (is_stranger(&kallsyms->symbols.at[i]))
 			return 0;
 	return end - first;
 }

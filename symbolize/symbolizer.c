@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/search.h"
 #include "symbolize/gather.h"
+#include "symbolize/kernel_ask.h"
 #include "symbolize/kernel_store.h"
 #include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
@@ -82,6 +83,9 @@ static void read_kernel(void *context)
 	struct store *store = batch->options->kallsyms ? NULL : batch->options->store; /* what this kernel says, not a file */
 	CLEANUP(freep) char *boot = kernel_boot();
 
+	batch->has_kernel = !batch->options->kallsyms && kernel_ask(request->vaddrs, request->n, &batch->kernel);
+	if (batch->has_kernel)
+		return;
 	batch->has_kernel = store && kernel_store_get(store, boot, request->vaddrs, request->n, &batch->kernel);
 	if (batch->has_kernel || !kallsyms_path(batch)[0])
 		return;
@@ -90,7 +94,7 @@ static void read_kernel(void *context)
 		kernel_store_put(store, boot, &batch->kernel);
 }
 
-/* The kernel makes the text while it is read, line by line, and nothing but its own names waits for it. */
+/* If all of its names are needed, the kernel makes the text while it is read; nothing but those names waits for it. */
 static void begin_kernel(struct batch *batch)
 {
 	if (kernel_request(batch))

@@ -20,7 +20,7 @@ TEST(kallsyms_names_functions_up_to_the_next)
 {
 	struct kallsyms k;
 
-	parse("ffff0000 T start\nffff0100 t helper\nffff0080 D data\nffff0200 W weak\t[mod]\n", &k);
+	parse("ffff0000 T start\nffff0100 t helper\nffff0200 W weak\t[mod]\n", &k);
 	CHECK_STR(name_at(&k, 0xffff0000), "start");
 	CHECK_STR(name_at(&k, 0xffff00ff), "start");
 	CHECK_STR(name_at(&k, 0xffff0100), "helper");
@@ -29,12 +29,27 @@ TEST(kallsyms_names_functions_up_to_the_next)
 	kallsyms_done(&k);
 }
 
-TEST(kallsyms_prefers_names_with_fewer_underscores)
+TEST(kallsyms_ends_functions_where_data_begins)
 {
 	struct kallsyms k;
 
-	parse("1000 T __pi_memcpy\n1000 T memcpy\n1000 T __memcpy\n", &k);
-	CHECK_STR(name_at(&k, 0x1000), "memcpy");
+	parse("0100 D before\n1000 T start\n1080 D data\n10a0 b more\n1100 t helper\n1100 R alias\n1200 D _etext\n1200 T last\n", &k);
+	CHECK_STR(name_at(&k, 0x100), "");
+	CHECK_STR(name_at(&k, 0x107f), "start");
+	CHECK_STR(name_at(&k, 0x1080), "");
+	CHECK_STR(name_at(&k, 0x10ff), "");
+	CHECK_STR(name_at(&k, 0x1100), "helper");
+	CHECK_STR(name_at(&k, 0x1200), "last");
+	CHECK_EQ(k.symbols.n, 4);
+	kallsyms_done(&k);
+}
+
+TEST(kallsyms_takes_the_first_of_several_names)
+{
+	struct kallsyms k;
+
+	parse("1000 T __memcpy\n1000 t __pi_memcpy\n1000 W memcpy\n", &k);
+	CHECK_STR(name_at(&k, 0x1000), "__memcpy");
 	CHECK_EQ(k.symbols.n, 1);
 	kallsyms_done(&k);
 }
@@ -51,7 +66,7 @@ TEST(kallsyms_sorts_what_was_loaded_later)
 		CHECK(k.symbols.at[i - 1].start < k.symbols.at[i].start);
 	CHECK_STR(name_at(&k, 0x1001), "bpf_prog [bpf]");
 	CHECK_STR(name_at(&k, 0x3fff), "late [mod]");
-	CHECK_STR(name_at(&k, 0x6001), "a [mod]"); /* fewest underscores, then the alphabet */
+	CHECK_STR(name_at(&k, 0x6001), "second");
 	CHECK_STR(name_at(&k, 0x6801), "between [mod]");
 	CHECK_STR(name_at(&k, 0x7000), "third");
 	kallsyms_done(&k);

@@ -54,6 +54,26 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 	remove_store(store, path);
 }
 
+TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	struct store *store = fresh_store(path);
+	struct kallsyms all, kept;
+	const uint64_t inside[] = { 0x5000, 0x5100 };
+	uint64_t end;
+
+	parse("5000 T first\n5080 D data\n6000 T second\n7000 D _etext\n8000 t late\t[mod]\n9000 d lately\t[mod]\n", &all);
+	kernel_store_put(store, "boot", &all);
+	CHECK(kernel_store_get(store, "boot", inside, 2, &kept));
+	CHECK(kallsyms_find(&kept, 0x5000, &end) != NULL);
+	CHECK_EQ(end, 0x5080);
+	CHECK(kallsyms_find(&kept, 0x5100, &end) == NULL);
+	CHECK_EQ(kept.symbols.at[kept.symbols.n - 1].start, 0x6000);
+	kallsyms_done(&kept);
+	kallsyms_done(&all);
+	remove_store(store, path);
+}
+
 TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
 {
 	char path[] = "/tmp/cpprof_test_XXXXXX";

@@ -11,16 +11,15 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file_map.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "binary/image_private.h"
@@ -39,59 +38,6 @@ struct images {
 	pthread_mutex_t lock; /* of adding, and of the maps */
 	struct map by_file, by_build_id;
 };
-
-/* ---- files that shrink while we have them mapped -------------------------------------------- */
-
-static struct guarded {
-	struct image *volatile image;
-} guarded[4096];
-static struct sigaction old_sigbus;
-
-/*
- * A read behind the new end of a truncated file raises SIGBUS. Put an empty page there, so that the
- * read gives zeroes, and remember that the image is not what it was.
- */
-static void on_sigbus(int signal, siginfo_t *info, void *context)
-{
-	uintptr_t addr = (uintptr_t)info->si_addr;
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-
-	(void)context;
-	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
-		struct image *image = guarded[i].image;
-		uintptr_t start = image ? (uintptr_t)image->private->map : 0;
-		if (!image || addr < start || addr >= start + image->private->map_len)
-			continue;
-		image->is_changed = true;
-		if (mmap((void *)(addr & ~(page - 1)), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-		    MAP_FAILED)
-			return;
-	}
-	sigaction(signal, &old_sigbus, NULL); /* not ours: let it happen again */
-}
-
-static void guard(struct image *image)
-{
-	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO }, present;
-
-	sigaction(SIGBUS, NULL, &present);
-	if (present.sa_sigaction != on_sigbus) { /* for the first image, or somebody else has taken it */
-		old_sigbus = present;
-		sigaction(SIGBUS, &action, NULL);
-	}
-	for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
-		if (!guarded[i].image) {
-			guarded[i].image = image;
-			return;
-		}
-}
-
-static void unguard(const struct image *image)
-{
-	for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
-		if (guarded[i].image == image)
-			guarded[i].image = NULL;
-}
 
 /* ---- one image ------------------------------------------------------------------------------ */
 
@@ -122,14 +68,13 @@ static void image_free(struct image *image)
 		return;
 
 	struct image_private *private = image->private;
-	unguard(image);
 	for (size_t i = 0; private->unpacked && i < image->n_sections; i++)
 		unpacked_free(private->unpacked[i]);
 	free(private->unpacked);
 	free(private->segments);
 	free(private->sections);
 	if (private->is_mapped)
-		munmap(private->map, private->map_len);
+		file_unmap(private->map, private->map_len);
 	else
 		free(private->map);
 	pthread_mutex_destroy(&private->lock);
@@ -143,31 +88,32 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
+static int read_file(int fd, void *to, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = pread(fd, (char *)to + at, size - at, (off_t)at);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -ENODATA; /* shrank while we read */
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
 static int load_file(struct image *image, int fd, size_t size, size_t read_limit)
 {
 	struct image_private *private = image->private;
+	int error = 0;
 
 	private->map_len = size;
-	if (size > read_limit) {
-		void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map == MAP_FAILED)
-			return -errno;
-		private->map = map;
-		private->is_mapped = true;
-		guard(image);
-	} else {
+	private->is_mapped = size > read_limit && file_map(fd, size, &image->is_changed, &private->map) == 0;
+	if (!private->is_mapped) {
 		private->map = alloc_resize(NULL, size, 1);
-		for (size_t at = 0; at < size;) {
-			ssize_t n = pread(fd, (char *)private->map + at, size - at, (off_t)at);
-			if (n < 0 && errno != EINTR)
-				return -errno;
-			if (n == 0)
-				return -ENODATA; /* shrank while we read */
-			at += n > 0 ? (size_t)n : 0;
-		}
+		error = read_file(fd, private->map, size);
 	}
 	image->file = (struct bytes){ private->map, size };
-	return 0;
+	return error;
 }
 
 static void read_segments(struct image *image, Elf *elf)

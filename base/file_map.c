@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file_map.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+
+/* Looked through by a signal handler, which can be handed nothing: hence static. A slot is taken while start is not 0. */
+static struct guarded {
+	atomic_uintptr_t start;
+	_Atomic size_t len;
+	volatile bool *_Atomic is_changed;
+} guarded[4096];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of taking slots and of the signal's action */
+static struct sigaction old_action;
+
+/* The flag of the mapping that the address is in; NULL if it is in none. Whoever reads there keeps that mapping alive. */
+static volatile bool *find(uintptr_t addr)
+{
+	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
+		struct guarded *slot = &guarded[i];
+		uintptr_t start = atomic_load(&slot->start);
+		if (!start || addr < start || addr - start >= atomic_load(&slot->len))
+			continue;
+		volatile bool *is_changed = atomic_load(&slot->is_changed);
+		if (atomic_load(&slot->start) == start) /* else it was another mapping's by now */
+			return is_changed;
+	}
+	return NULL;
+}
+
+/* Puts an empty page where there is none, so that the read gives zeroes. */
+static void on_sigbus(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	volatile bool *is_changed = find(addr);
+
+	(void)context;
+	if (is_changed) {
+		*is_changed = true;
+		if (mmap((void *)(addr & ~(page - 1)), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+		    MAP_FAILED)
+			return;
+	}
+	sigaction(signal, &old_action, NULL); /* not ours: let it happen again */
+}
+
+static void handle_sigbus(void)
+{
+	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO }, present;
+
+	sigaction(SIGBUS, NULL, &present);
+	if (present.sa_sigaction == on_sigbus)
+		return;
+	old_action = present; /* for the first file, or somebody else has taken it */
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static bool guard(void *at, size_t len, volatile bool *is_changed)
+{
+	struct guarded *slot = NULL;
+
+	pthread_mutex_lock(&lock);
+	handle_sigbus();
+	for (size_t i = 0; i < ARRAY_LEN(guarded) && !slot; i++)
+		slot = atomic_load(&guarded[i].start) ? NULL : &guarded[i];
+	if (slot) {
+		atomic_store(&slot->len, len);
+		atomic_store(&slot->is_changed, is_changed);
+		atomic_store(&slot->start, (uintptr_t)at);
+	}
+	pthread_mutex_unlock(&lock);
+	return slot != NULL;
+}
+
+static void unguard(void *at)
+{
+	struct guarded *slot = guarded;
+
+	pthread_mutex_lock(&lock);
+	while (atomic_load(&slot->start) != (uintptr_t)at)
+		slot++; /* it is there: it was taken by file_map */
+	atomic_store(&slot->start, 0);
+	pthread_mutex_unlock(&lock);
+}
+
+int file_map(int fd, size_t len, volatile bool *is_changed, void **ret)
+{
+	void *at = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	if (!guard(at, len, is_changed)) {
+		munmap(at, len);
+		return -ENFILE;
+	}
+	*ret = at;
+	return 0;
+}
+
+void file_unmap(void *at, size_t len)
+{
+	if (!at)
+		return;
+	unguard(at);
+	munmap(at, len);
+}

@@ -185,6 +185,7 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 {
 	const struct perf_layout *layout = perf_header_layout(&file->header, bytes);
 	struct perf_record record;
+	struct bytes next;
 
 	if (perf_record_parse(bytes, layout, &file->scratch, &record) < 0) {
 		file->n_damaged++;
@@ -196,11 +197,14 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
-		if (ret->sample.event != PERF_NO_EVENT)
-			outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
-		else
+		if (ret->sample.event == PERF_NO_EVENT) {
 			outer_stacks_take(file->outer, ret->tid, record.sample.raw);
-		return ret->sample.event != PERF_NO_EVENT;
+			return false;
+		}
+		outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
+		if (order_peek(file->order, &next))
+			perf_record_expect(next, perf_header_layout(&file->header, next), &ret->sample);
+		return true;
 	case EVENT_MAPPING:
 		perf_images_resolve(file->images, &record, &ret->mapping);
 		return true;
@@ -241,10 +245,27 @@ static bool take_record(struct perf_file *file, struct bytes record, struct even
 	}
 	if (!perf_record_time(record, perf_header_layout(&file->header, record), &time) || time == 0 ||
 	    time == UINT64_MAX)
-		return make_event(file, record, ret);
+		return !perf_input_is_gone(file->input, record) && make_event(file, record, ret);
 	if (file->latest_ns < time)
 		file->latest_ns = time;
-	order_add(file->order, time, record);
+	size_t *loan = perf_input_loan(file->input, record);
+	if (loan)
+		order_lend(file->order, time, record, loan);
+	else
+		order_add(file->order, time, record);
+	return false;
+}
+
+/* The next record that may go and that its file still has. */
+static bool next_due(struct perf_file *file, struct bytes *ret)
+{
+	uint64_t time;
+
+	while (order_next(file->order, &time, ret)) {
+		if (!perf_input_is_changed(file->input) || !perf_input_is_gone(file->input, *ret))
+			return true;
+		file->n_damaged++;
+	}
 	return false;
 }
 
@@ -267,11 +288,10 @@ static int next(struct source *source, struct event *ret, int timeout_ms, struct
 {
 	struct perf_file *file = (struct perf_file *)source;
 	struct bytes record;
-	uint64_t time;
 
 	(void)timeout_ms;
 	for (;;) {
-		while (order_next(file->order, &time, &record))
+		while (next_due(file, &record))
 			if (make_event(file, record, ret))
 				return 1;
 		if (file->is_at_end) {
@@ -295,10 +315,10 @@ static void close_file(struct source *source)
 {
 	struct perf_file *file = (struct perf_file *)source;
 
+	order_free(file->order); /* before what lent it records */
 	perf_input_close(file->input);
 	perf_images_free(file->images);
 	perf_header_done(&file->header);
-	order_free(file->order);
 	outer_stacks_free(file->outer);
 	source_info_done(&source->info);
 	free(file->name);

@@ -12,22 +12,17 @@
 #include "base/cleanup.h"
 #include "collector/perf_format.h"
 #include "collector/perf_record.h"
+#include "collector/perf_window.h"
 
-#define WINDOW_SIZE (256u << 10)  /* a few of the largest records */
 #define UNPACK_LIMIT (256u << 20) /* one compressed record holds a part of one ring */
 #define MIN_ATTR_ENTRY (64 + 16)  /* the first attr there was, and where its ids are */
 #define MAX_ATTR_ENTRY 4096
 
 struct perf_input {
-	int fd;
 	char *name;
 	struct perf_file_header header;
-	bool is_seekable, is_cut, is_at_eof;
-
-	uint8_t *window;
-	size_t start, end; /* of what was read and not yet used */
-	uint64_t read_at;  /* file offset of what is read next */
-	uint64_t data_end; /* no record lies behind; UINT64_MAX: until the file ends */
+	struct perf_window window;
+	bool is_cut;
 
 	struct zstd_stream *zstd;
 	struct buffer unpacked;
@@ -43,10 +38,9 @@ void perf_input_close(struct perf_input *input)
 {
 	if (!input)
 		return;
-	close_fd(&input->fd);
+	perf_window_close(&input->window);
 	zstd_stream_free(input->zstd);
 	free(input->unpacked.at);
-	free(input->window);
 	free(input->name);
 	free(input);
 }
@@ -58,71 +52,22 @@ const struct perf_file_header *perf_input_header(const struct perf_input *input)
 
 bool perf_input_is_cut(const struct perf_input *input)
 {
-	return input->is_cut;
+	return input->is_cut || input->window.is_changed;
 }
 
-/* ---- the window ----------------------------------------------------------------------------- */
-
-static ssize_t read_some(struct perf_input *input, void *to, size_t len)
+size_t *perf_input_loan(struct perf_input *input, struct bytes record)
 {
-	for (;;) {
-		ssize_t n = input->is_seekable ? pread(input->fd, to, len, (off_t)input->read_at)
-					       : read(input->fd, to, len);
-		if (n >= 0 || errno != EINTR)
-			return n < 0 ? -errno : n;
-	}
+	return perf_window_loan(&input->window, record);
 }
 
-/* Makes at least `want` bytes available, if the data goes on for as long; want <= WINDOW_SIZE. */
-static int fill(struct perf_input *input, size_t want)
+bool perf_input_is_changed(const struct perf_input *input)
 {
-	while (input->end - input->start < want && !input->is_at_eof) {
-		if (input->start + want > WINDOW_SIZE || input->start == input->end) {
-			memmove(input->window, input->window + input->start, input->end - input->start);
-			input->end -= input->start;
-			input->start = 0;
-		}
-		uint64_t left = input->data_end - input->read_at;
-		size_t room = WINDOW_SIZE - input->end;
-		ssize_t n = read_some(input, input->window + input->end, room < left ? room : (size_t)left);
-		if (n < 0)
-			return (int)n;
-		input->is_at_eof = n == 0;
-		input->end += (size_t)n;
-		input->read_at += (uint64_t)n;
-	}
-	return 0;
+	return input->window.is_changed;
 }
 
-static struct bytes window_bytes(const struct perf_input *input)
+bool perf_input_is_gone(const struct perf_input *input, struct bytes record)
 {
-	return (struct bytes){ input->window + input->start, input->end - input->start };
-}
-
-static int skip(struct perf_input *input, uint64_t len)
-{
-	while (len > 0) {
-		size_t have = input->end - input->start;
-		size_t step = len < have ? (size_t)len : have;
-		input->start += step;
-		len -= step;
-		if (len == 0)
-			break;
-		if (input->is_seekable) {
-			uint64_t left = input->data_end - input->read_at;
-			input->is_cut |= len > left;
-			input->read_at += len < left ? len : left;
-			break;
-		}
-		int error = fill(input, 1);
-		if (error < 0)
-			return error;
-		if (input->start == input->end) {
-			input->is_cut = true;
-			break;
-		}
-	}
-	return 0;
+	return perf_window_is_gone(&input->window, record);
 }
 
 /* ---- the header ----------------------------------------------------------------------------- */
@@ -157,7 +102,7 @@ static int check_magic(const struct perf_input *input, struct bytes start, struc
 static int read_file_header(struct perf_input *input, struct diag *diag)
 {
 	struct perf_file_header *header = &input->header;
-	struct reader r = reader_of(window_bytes(input));
+	struct reader r = reader_of(perf_window_bytes(&input->window));
 
 	reader_skip(&r, 16);
 	header->attr_entry_size = read_u64(&r);
@@ -170,7 +115,7 @@ static int read_file_header(struct perf_input *input, struct diag *diag)
 		return refuse(input, -EBADMSG, "its header is cut off", diag);
 	if (header->attr_entry_size < MIN_ATTR_ENTRY || header->attr_entry_size > MAX_ATTR_ENTRY)
 		return refuse(input, -EBADMSG, "its header is damaged", diag);
-	if (!input->is_seekable) {
+	if (!input->window.is_seekable) {
 		refuse(input, -ENOTSUP, "the file's header needs a file, not a pipe", diag);
 		diag_hint(diag, "record with `perf record -o -` into the pipe, or save it to a file first");
 		return -ENOTSUP;
@@ -185,21 +130,18 @@ static int go_to_data(struct perf_input *input, struct diag *diag)
 
 	if (data->offset > INT64_MAX || data->size > INT64_MAX - data->offset)
 		return refuse(input, -EBADMSG, "its header is damaged", diag);
-	input->start = input->end = 0;
-	input->is_at_eof = false;
-	input->read_at = data->offset;
 	input->is_cut = data->size == 0;
-	input->data_end = data->size ? data->offset + data->size : UINT64_MAX;
+	perf_window_go(&input->window, data->offset, data->size ? data->offset + data->size : UINT64_MAX);
 	return 0;
 }
 
 static int read_header(struct perf_input *input, struct diag *diag)
 {
-	int error = fill(input, PERF_STREAM_HEADER_SIZE);
+	int error = perf_window_fill(&input->window, PERF_STREAM_HEADER_SIZE);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
 
-	struct bytes start = window_bytes(input);
+	struct bytes start = perf_window_bytes(&input->window);
 	error = check_magic(input, start, diag);
 	if (error < 0)
 		return error;
@@ -210,39 +152,34 @@ static int read_header(struct perf_input *input, struct diag *diag)
 		return refuse(input, -EBADMSG, "its header is cut off", diag);
 	if (size == PERF_STREAM_HEADER_SIZE) {
 		input->header.is_stream = true;
-		return skip(input, size);
+		perf_window_use(&input->window, size);
+		return 0;
 	}
-	error = fill(input, PERF_FILE_HEADER_SIZE);
+	error = perf_window_fill(&input->window, PERF_FILE_HEADER_SIZE);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
 	error = read_file_header(input, diag);
 	return error < 0 ? error : go_to_data(input, diag);
 }
 
-static int check_kind(struct perf_input *input, struct diag *diag)
+static int open_window(struct perf_input *input, int fd, struct diag *diag)
 {
-	struct stat st;
+	int error = perf_window_open(&input->window, fd);
 
-	if (fstat(input->fd, &st) < 0)
-		return diag_set(diag, -errno, "cannot read '%s'", input->name);
-	if (S_ISDIR(st.st_mode)) {
+	if (error == -EISDIR) {
 		refuse(input, -ENOTSUP, "it is a directory of recordings, one per thread of perf", diag);
 		diag_hint(diag, "record again without `--threads`");
 		return -ENOTSUP;
 	}
-	input->is_seekable = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
-	return 0;
+	return error < 0 ? diag_set(diag, error, "cannot read '%s'", input->name) : 0;
 }
 
 int perf_input_open(int fd, const char *name, struct perf_input **ret, struct diag *diag)
 {
 	CLEANUP(input_closep) struct perf_input *input = alloc_zero(1, sizeof(*input));
 
-	input->fd = fd;
 	input->name = alloc_text(name);
-	input->window = alloc_resize(NULL, WINDOW_SIZE, 1);
-	input->data_end = UINT64_MAX;
-	int error = check_kind(input, diag);
+	int error = open_window(input, fd, diag);
 	if (error == 0)
 		error = read_header(input, diag);
 	if (error < 0)
@@ -259,7 +196,7 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 	*ret = (struct buffer){ 0 };
 	if (section.size > limit)
 		return -EFBIG;
-	if (fstat(input->fd, &st) < 0)
+	if (fstat(input->window.fd, &st) < 0)
 		return -errno;
 	if (section.offset >= (uint64_t)st.st_size)
 		return 0;
@@ -269,7 +206,7 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 	struct buffer out = { alloc_resize(NULL, len ? len : 1, 1), 0 };
 	while (out.len < len) {
 		ssize_t n =
-			pread(input->fd, out.at + out.len, len - out.len, (off_t)(section.offset + out.len));
+			pread(input->window.fd, out.at + out.len, len - out.len, (off_t)(section.offset + out.len));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -284,36 +221,43 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 
 static int damaged(const struct perf_input *input, const char *why, struct diag *diag)
 {
-	uint64_t offset = input->read_at - (input->end - input->start);
-
 	diag_set(diag, -EBADMSG, "cannot read '%s'", input->name);
-	diag_why(diag, "%s at offset %llu", why, (unsigned long long)offset);
+	diag_why(diag, "%s at offset %llu", why, (unsigned long long)perf_window_offset(&input->window));
 	return -EBADMSG;
+}
+
+/* The end, where it belongs or not. */
+static int end(struct perf_input *input)
+{
+	struct perf_window *window = &input->window;
+
+	input->is_cut |= window->start < window->end || (window->limit != UINT64_MAX && window->read_at < window->limit);
+	perf_window_use(window, window->end - window->start);
+	return 0;
 }
 
 static int next_raw(struct perf_input *input, struct bytes *ret, struct diag *diag)
 {
-	int error = fill(input, 8);
+	struct perf_window *window = &input->window;
+	int error = perf_window_fill(window, 8);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
-	if (input->start == input->end)
-		return 0;
 
-	struct reader r = reader_of(window_bytes(input));
+	struct reader r = reader_of(perf_window_bytes(window));
 	reader_skip(&r, 6);
 	size_t size = read_u16(&r);
-	if (!r.failed && size < 8)
-		return damaged(input, "a record of no length", diag);
-	error = fill(input, size);
+	if (r.failed)
+		return end(input);
+	if (size < 8) /* or the file has been cut off there, just now */
+		return perf_window_distrust(window) ? next_raw(input, ret, diag) : damaged(input, "a record of no length", diag);
+	error = perf_window_fill(window, size);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
-	if (r.failed || input->end - input->start < size) {
-		input->is_cut = true;
-		input->start = input->end;
-		return 0;
-	}
-	*ret = bytes_slice(window_bytes(input), 0, size);
-	input->start += size;
+	if (window->end - window->start < size)
+		return end(input);
+	*ret = bytes_slice(perf_window_bytes(window), 0, size);
+	__builtin_prefetch(ret->at + 2 * size); /* samples are mostly of one size: the next but one begins there */
+	perf_window_use(window, size);
 	return 1;
 }
 
@@ -352,8 +296,12 @@ static int unpack(struct perf_input *input, struct bytes packed, struct diag *di
 		memmove(buffer->at, buffer->at + input->unpacked_at, left);
 	buffer->len = left;
 	input->unpacked_at = 0;
-	if (zstd_stream_unpack(input->zstd, packed, UNPACK_LIMIT, buffer) < 0)
+	if (zstd_stream_unpack(input->zstd, packed, UNPACK_LIMIT, buffer) == 0)
+		return 0;
+	if (!perf_window_is_gone(&input->window, packed))
 		return damaged(input, "a compressed record that does not unpack", diag);
+	input->is_cut = true; /* just now; the end is next */
+	buffer->len = 0;
 	return 0;
 }
 
@@ -392,9 +340,10 @@ int perf_input_next(struct perf_input *input, struct bytes *ret, struct diag *di
 		if (packed.len) {
 			status = unpack(input, packed, diag);
 		} else if (payload) {
-			status = skip(input, payload);
+			status = perf_window_skip(&input->window, payload);
 			if (status < 0)
 				diag_set(diag, status, "cannot read '%s'", input->name);
+			input->is_cut |= status > 0;
 		} else {
 			return 1;
 		}

@@ -3,8 +3,8 @@
  * perf_input: a perf.data file, or the stream that `perf record -o -` writes, as a sequence of records.
  *
  * It knows the container and nothing of what records mean: where the sections lie, what to skip, how
- * compressed records unpack. Reads sequentially in a window, so a stream may be endless and a file that
- * is cut off or changes under us is only ever short. Private to perf_file.
+ * compressed records unpack. Goes from the beginning to the end, so a stream may be endless; records of a
+ * file are handed out where they lie in it. Private to perf_file.
  */
 #pragma once
 
@@ -39,5 +39,13 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 
 /* 1 and the next record, whole and unpacked, valid until the next call; 0 at the end; -errno is a fault. */
 int perf_input_next(struct perf_input *input, struct bytes *ret, struct diag *diag);
+/* The counter on which this record, the last one given, may be left where it is; NULL: it must be copied. */
+size_t *perf_input_loan(struct perf_input *input, struct bytes record);
+/*
+ * The file has lost a record that was not copied: what was read of it means nothing. Known of records that were left behind once
+ * is_changed says so, at the end at the latest; one that was only just given may be lost before.
+ */
+bool perf_input_is_changed(const struct perf_input *input);
+bool perf_input_is_gone(const struct perf_input *input, struct bytes record);
 /* The end came in the middle of a record, or the recording was never finished. */
 bool perf_input_is_cut(const struct perf_input *input);

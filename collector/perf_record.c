@@ -335,6 +335,18 @@ bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid
 	return !r.failed;
 }
 
+#define CACHE_LINE 64
+#define NEAR_BYTES 1024 /* registers and innermost frames */
+
+void perf_record_expect(struct bytes next, const struct perf_layout *layout, struct sample *sample)
+{
+	if (!perf_record_place(next, layout, &sample->next_pid, &sample->next_pc))
+		return;
+	for (size_t at = CACHE_LINE; at < next.len && at < NEAR_BYTES; at += CACHE_LINE)
+		__builtin_prefetch(next.at + at);
+	__builtin_prefetch(next.at + next.len - 8); /* how much of the stack was copied */
+}
+
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
 {
 	const uint64_t before_time = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;

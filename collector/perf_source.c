@@ -90,23 +90,6 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	}
 }
 
-#define CACHE_LINE 64
-#define NEAR_BYTES 1024 /* registers and innermost frames */
-
-/* What the next sample begins with, and where it was taken: by the time it is walked, that shall have come from memory. */
-static void expect_next(const struct perf_live *live, struct sample *sample)
-{
-	struct bytes next;
-
-	sample->next_pc = 0;
-	if (!order_peek(live->order, &next) ||
-	    !perf_record_place(next, &live->events.layout, &sample->next_pid, &sample->next_pc))
-		return;
-	for (size_t at = CACHE_LINE; at < next.len && at < NEAR_BYTES; at += CACHE_LINE)
-		__builtin_prefetch(next.at + at);
-	__builtin_prefetch(next.at + next.len - 8); /* how much of the stack was copied */
-}
-
 /*
  * A ring tells of all records it had no room for. How many of them were samples only the events know; before
  * Linux 6.0, nobody does.
@@ -135,6 +118,7 @@ static void forget_needs(struct perf_live *live, pid_t tid)
 static bool convert(struct perf_live *live, struct bytes bytes, struct event *ret)
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
+	struct bytes next;
 
 	if (perf_record_parse(bytes, layout, &live->scratch, &live->record) < 0) {
 		live->stats.damaged++;
@@ -149,7 +133,8 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		finish_sample(live, ret);
-		expect_next(live, &ret->sample);
+		if (order_peek(live->order, &next))
+			perf_record_expect(next, &live->events.layout, &ret->sample);
 		return true;
 	case EVENT_MAPPING:
 		if (is_known(live, ret))

@@ -131,10 +131,10 @@ int cmd_annotate(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands < 1 || line.n_operands > 2)
-		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s", OUTPUT_DEFAULT);
-	if (line.n_operands == 1 && access(OUTPUT_DEFAULT, F_OK) != 0 && access(line.operands[0], F_OK) == 0)
+		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s", PROFILE_DEFAULT);
+	if (line.n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 && access(line.operands[0], F_OK) == 0)
 		return cmd_usage("annotate", "which function of '%s'? name it behind the profile", line.operands[0]);
-	const char *path = line.n_operands == 2 ? line.operands[0] : OUTPUT_DEFAULT;
+	const char *path = line.n_operands == 2 ? line.operands[0] : PROFILE_DEFAULT;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };
 	options.sources = &sources;

@@ -190,11 +190,8 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(file, &profile, &diag) < 0) {
-		if (diag.error == -ENOENT && strcmp(file, OUTPUT_DEFAULT) == 0)
-			diag_hint(&diag, "try: cpprof record -- COMMAND");
+	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
-	}
 	int index = export_find_metric(profile, metric);
 	int error = 0;
 	if (index < 0) {
@@ -267,5 +264,5 @@ int cmd_export(int argc, char **argv)
 	choice.options.max_nodes = max_nodes < UINT32_MAX ? (uint32_t)max_nodes : UINT32_MAX;
 	choice.options.limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 	choice.options.pyroscope_names = names == 1;
-	return run_export(line.n_operands ? line.operands[0] : OUTPUT_DEFAULT, exporter, &choice, metric, path);
+	return run_export(line.n_operands ? line.operands[0] : PROFILE_DEFAULT, exporter, &choice, metric, path);
 }

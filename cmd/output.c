@@ -22,7 +22,7 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when)
 
 	strftime(time, sizeof(time), "%Y%m%d-%H%M%S", when);
 	text_printf(&text, "%s", "");
-	for (const char *at = template ? template : OUTPUT_DEFAULT; *at; at++) {
+	for (const char *at = template ? template : PROFILE_DEFAULT; *at; at++) {
 		if (at[0] == '%' && at[1] == 'p')
 			text_printf(&text, "%d", pid);
 		else if (at[0] == '%' && at[1] == 't')

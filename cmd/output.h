@@ -12,8 +12,6 @@
 #include "base/diag.h"
 #include "profile/profile.h"
 
-#define OUTPUT_DEFAULT "cpprof.data"
-
 struct output {
 	char *path;      /* "-" = standard output */
 	bool keeps_last; /* the default name: a file of that name becomes cpprof.data.old */

@@ -22,7 +22,6 @@
 #include "report/text.h"
 #include "structure/fuse.h"
 
-#define DEFAULT_FILE "cpprof.data"
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
 #define NO_DEPTH UINT64_MAX
 #define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
@@ -267,11 +266,8 @@ static int read_and_show(const char *path, const struct report_request *request)
 	struct diag diag = { 0 };
 	const char *missing;
 
-	if (profile_read(path, &profile, &diag) < 0) {
-		if (diag.error == -ENOENT && strcmp(path, DEFAULT_FILE) == 0)
-			diag_hint(&diag, "try: cpprof record -- COMMAND");
+	if (profile_read(path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
-	}
 
 	CLEANUP(freep) bool *is_kept = choose_threads(profile, &request->threads, &missing);
 	if (missing)
@@ -337,7 +333,7 @@ int cmd_report(int argc, char **argv)
 		code = cmd_usage("report", "--group-by chooses the rows of --view flat; other views have none to choose");
 	if (code < 0 && request.columns.values.n && (request.view == TEXT_QUALITY || request.group > GROUP_LINE))
 		code = cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
-	const char *file = line.n_operands ? line.operands[0] : DEFAULT_FILE;
+	const char *file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };
 	if (code < 0)

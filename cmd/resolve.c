@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -128,6 +129,14 @@ static int run(const char *path, const char *output, struct symbol_options *symb
 	return profile_write(profile, target, diag);
 }
 
+/* What was read from a pipe cannot be put back into it. */
+static bool can_be_replaced(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") == 0 || stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+}
+
 int cmd_resolve(int argc, char **argv)
 {
 	struct symbol_options symbols = SYMBOL_DEFAULTS;
@@ -156,8 +165,11 @@ int cmd_resolve(int argc, char **argv)
 		code = symbol_options_check(&symbols, line.command);
 	if (code < 0 && line.n_operands > 1)
 		code = cmd_usage(line.command, "one profile at a time");
+	const char *path = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
+	if (code < 0 && !output && !can_be_replaced(path))
+		code = cmd_usage(line.command, "'%s' is no file that can be replaced; give -o FILE", path);
 	if (code < 0) {
-		int error = run(line.n_operands ? line.operands[0] : "cpprof.data", output, &symbols, is_quiet ? -1 : verbosity, &diag);
+		int error = run(path, output, &symbols, is_quiet ? -1 : verbosity, &diag);
 		code = error < 0 ? cmd_fail(&diag) : EXIT_OK;
 	}
 	symbol_options_done(&symbols);

@@ -114,6 +114,8 @@ struct profile {
 	VEC(uint8_t) code_bytes;
 };
 
+#define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
+
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
 
@@ -124,7 +126,10 @@ void profile_free(struct profile *profile);
 int profile_write(const struct profile *profile, const char *path, struct diag *diag);
 /* A file that is there already is kept as "path.old". */
 int profile_rotate(const char *path, struct diag *diag);
-/* "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. */
+/*
+ * "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. What does not start as a profile is
+ * not read any further.
+ */
 int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);

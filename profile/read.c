@@ -16,6 +16,28 @@ static int refuse(struct diag *diag, const char *name, uint64_t offset, const ch
 	return -EBADMSG;
 }
 
+static const char standard_input[] = "standard input";
+
+static bool starts_as_profile(struct bytes file)
+{
+	return file.len >= sizeof(CONTAINER_MAGIC) && memcmp(file.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) == 0;
+}
+
+/* What people take for a profile, and what to do with it. */
+static int refuse_stranger(struct bytes file, const char *name, struct diag *diag)
+{
+	diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
+	diag_why(diag, file.len ? "it does not start as one" : "it is empty");
+	if (file.len >= 7 && memcmp(file.at, "PERFILE", 7) == 0) {
+		diag_why(diag, "it is a recording of perf");
+		diag_hint(diag, "try: cpprof import %s", name == standard_input ? "-" : name);
+	} else if (file.len >= 4 && memcmp(file.at, "\177ELF", 4) == 0) {
+		diag_why(diag, "it is a program or a library");
+		diag_hint(diag, "try: cpprof record -- COMMAND");
+	}
+	return -EBADMSG;
+}
+
 static struct container_entry read_entry(struct reader *r)
 {
 	struct container_entry entry;
@@ -34,17 +56,10 @@ static struct container_entry read_entry(struct reader *r)
 static int check_header(struct bytes file, const char *name, struct diag *diag)
 {
 	struct reader r = reader_of(file);
-	struct bytes start = read_bytes(&r, sizeof(CONTAINER_MAGIC));
 
-	if (r.failed || memcmp(start.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) != 0) {
-		diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
-		diag_why(diag, file.len ? "it does not start as one" : "it is empty");
-		if (file.len >= 7 && memcmp(file.at, "PERFILE", 7) == 0) {
-			diag_why(diag, "it is a recording of perf");
-			diag_hint(diag, "try: cpprof import %s", name);
-		}
-		return -EBADMSG;
-	}
+	if (!starts_as_profile(file))
+		return refuse_stranger(file, name, diag);
+	reader_skip(&r, sizeof(CONTAINER_MAGIC));
 
 	uint16_t major = read_u16(&r), minor = read_u16(&r);
 	if (!r.failed && major != CONTAINER_MAJOR) {
@@ -183,9 +198,15 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 	return 0;
 }
 
+/* A stream of something else may have no end. */
+static bool may_be_profile(struct bytes start)
+{
+	return start.len < sizeof(CONTAINER_MAGIC) || starts_as_profile(start);
+}
+
 static int read_all(int fd, struct writer *ret)
 {
-	for (;;) {
+	while (may_be_profile(writer_bytes(ret))) {
 		size_t room = ret->cap - ret->len > 65536 ? ret->cap - ret->len : 65536;
 		size_t before = ret->len;
 		ssize_t got = read(fd, write_space(ret, room), room);
@@ -195,22 +216,28 @@ static int read_all(int fd, struct writer *ret)
 		if (got < 0 && errno != EINTR)
 			return -errno;
 	}
+	return 0;
 }
 
 int profile_read(const char *path, struct profile **ret, struct diag *diag)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
+	const char *name = is_stdin ? standard_input : path;
 	CLEANUP(close_fd) int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	struct writer file = { 0 };
 
-	if (fd < 0)
-		return diag_set(diag, -errno, "cannot open profile '%s'", path);
-
-	int error = read_all(fd, &file);
+	int error = fd < 0 ? -errno : 0;
+	if (error < 0) {
+		diag_set(diag, error, "cannot open profile '%s'", name);
+		if (error == -ENOENT && strcmp(path, PROFILE_DEFAULT) == 0)
+			diag_hint(diag, "try: cpprof record -- COMMAND");
+		return error;
+	}
+	error = read_all(fd, &file);
 	if (error < 0)
-		diag_set(diag, error, "cannot read profile '%s'", path);
+		diag_set(diag, error, "cannot read profile '%s'", name);
 	else
-		error = profile_parse(writer_bytes(&file), path, ret, diag);
+		error = profile_parse(writer_bytes(&file), name, ret, diag);
 	writer_done(&file);
 	return error;
 }

@@ -178,7 +178,7 @@ int profile_write(const struct profile *profile, const char *path, struct diag *
 	else
 		error = replace_file(path, writer_bytes(&file));
 	writer_done(&file);
-	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'", path) : 0;
+	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'", strcmp(path, "-") == 0 ? "standard output" : path) : 0;
 }
 
 int profile_rotate(const char *path, struct diag *diag)

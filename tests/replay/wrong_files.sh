@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is no profile is told from one, and what it is; pipes are read like files; streams without end are not read to it.
+. "$(dirname "$0")/lib.sh"
+
+"$CPPROF" import -q --symfs "$data/root-aarch64" "$data/dwarf.data" -o good || fail "cannot make a profile"
+
+# says CODE TEXT COMMAND...: at once, with that exit code, and TEXT among what it says. What hangs is ended.
+says() {
+	local want=$1 text=$2 code=0
+	shift 2
+	timeout 60 "$@" >said.log 2>&1 || code=$?
+	[ "$code" = "$want" ] || fail "exit code $code, not $want, of: $*"
+	[ -z "$text" ] || grep -qF -- "$text" said.log || fail "nothing says '$text': $*"
+}
+
+mkdir folder
+: >empty
+echo words >words
+# tells FILE TEXT: every command that reads a profile does.
+tells() {
+	says 1 "$2" "$CPPROF" report "$1"
+	says 1 "$2" "$CPPROF" check "$1"
+	says 1 "$2" "$CPPROF" resolve "$1"
+	says 1 "$2" "$CPPROF" annotate "$1" main
+	says 1 "$2" "$CPPROF" export -o out.json "$1"
+	says 1 "$2" "$CPPROF" merge -o merged "$1"
+}
+tells folder "cannot read profile 'folder': Is a directory"
+tells empty "'empty' is not a cpprof profile: it is empty"
+tells words "'words' is not a cpprof profile: it does not start as one"
+tells missing "cannot open profile 'missing': No such file"
+tells cpprof.data "try: cpprof record -- COMMAND"
+tells "$CPPROF" "it is a program or a library"
+tells "$data/dwarf.data" "try: cpprof import $data/dwarf.data"
+head -c 1000 good >cut
+tells cut "profile 'cut' is damaged"
+
+# Standard input goes by its name, and by its sign in what to type.
+says 1 "'standard input' is not a cpprof profile: it is empty" bash -c '"$CPPROF" report - </dev/null'
+says 1 "try: cpprof import -" bash -c "\"\$CPPROF\" report - <'$data/dwarf.data'"
+says 1 "cannot write profile 'standard output': No space" bash -c '"$CPPROF" resolve - <good >/dev/full'
+
+# Without end.
+says 1 "'/dev/zero' is not a cpprof profile" "$CPPROF" report /dev/zero
+says 1 "'standard input' is not a cpprof profile" bash -c 'yes | "$CPPROF" check -'
+
+# Through a pipe with a name.
+mkfifo pipe
+for command in report check export; do
+	case $command in
+	export) arguments="-f folded -o -" ;;
+	*) arguments= ;;
+	esac
+	cat good >pipe &
+	says 0 "" "$CPPROF" $command $arguments pipe
+	wait $! || fail "$command did not read all of a pipe"
+done
+says 2 "'pipe' is no file that can be replaced; give -o FILE" "$CPPROF" resolve pipe
+cat good >pipe &
+says 0 "" "$CPPROF" resolve -q pipe -o resolved
+says 0 "whole" "$CPPROF" check resolved
+exit 0

@@ -51,7 +51,7 @@ void checkpoint_write(struct checkpoint *checkpoint, struct output *output, stru
 	if (pid < 0)
 		return; /* no memory for it now; perhaps next time */
 	checkpoint->writer = pid;
-	output->has_written = true; /* it keeps the last file, we must not do so again */
+	output->has_rotated = true; /* it keeps the last file, we must not do so again */
 }
 
 void checkpoint_wait(struct checkpoint *checkpoint)

@@ -2,6 +2,7 @@
 #include "cmd/conclude.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "profile/resolve.h"
@@ -33,9 +34,11 @@ void conclude_say_quality(const struct profile *profile)
 
 void conclude_say_output(const struct output *output, const struct profile *profile)
 {
+	struct stat st;
+
 	if (output_is_stdout(output))
 		return;
-	if (!profile->quality.samples) {
+	if (!profile->quality.samples || stat(output->path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		fprintf(stderr, "cpprof: wrote %s\n", output->path);
 		return;
 	}

@@ -8,22 +8,25 @@
 
 #include "cmd/cmd.h"
 #include "cmd/export.h"
+#include "cmd/output.h"
 
-int live_init(struct live *live, double stream_s, const char *watch, double watch_s, uint64_t now_ns, struct diag *diag)
+int live_check(const char *watch, struct diag *diag)
+{
+	if (exporter_for_file(watch))
+		return output_check(watch, "--watch", diag);
+	diag_set(diag, -EINVAL, "cannot watch with '%s'", watch);
+	diag_why(diag, "its name says no format");
+	diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
+	return -EINVAL;
+}
+
+void live_init(struct live *live, double stream_s, const char *watch, double watch_s, uint64_t now_ns)
 {
 	double interval = watch ? watch_s : stream_s;
 
 	*live = (struct live){ .path = watch, .interval_ns = (uint64_t)(interval * 1e9), .start_ns = now_ns, .last_ns = now_ns };
 	live->next_ns = now_ns + live->interval_ns;
-	if (watch && !(live->exporter = exporter_for_file(watch))) {
-		diag_set(diag, -EINVAL, "cannot watch with '%s'", watch);
-		diag_why(diag, "its name says no format");
-		diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
-		return -EINVAL;
-	}
-	if (!watch && stream_s > 0)
-		live->exporter = &exporter_ndjson;
-	return 0;
+	live->exporter = watch ? exporter_for_file(watch) : stream_s > 0 ? &exporter_ndjson : NULL;
 }
 
 /* In the child: what the profile holds less what was told before. */

@@ -25,8 +25,10 @@ struct live {
 	struct profile_quality quality;  /* as of then */
 };
 
-/* stream_s, watch: 0 and NULL if not asked for; -EINVAL with a diag if the file's name says no format. */
-int live_init(struct live *live, double stream_s, const char *watch, double watch_s, uint64_t now_ns, struct diag *diag);
+/* Before anything is started: can this file be watched with? -EINVAL if its name says no format. */
+int live_check(const char *watch, struct diag *diag);
+/* stream_s, watch: 0 and NULL if not asked for. */
+void live_init(struct live *live, double stream_s, const char *watch, double watch_s, uint64_t now_ns);
 /* Is it time to write, and the last writer through? */
 bool live_is_due(struct live *live, uint64_t now_ns);
 /* The profile is the builder's own and is left as it is. */

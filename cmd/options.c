@@ -165,7 +165,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 	case OPTION_SIZE:
 		return parse_size(text, spec->to);
 	case OPTION_SECONDS:
-		return parse_seconds(text, spec->to);
+	case OPTION_DURATION:
+		return parse_seconds(text, spec->to) && (*(double *)spec->to > 0 || spec->kind == OPTION_SECONDS);
 	case OPTION_PERCENT:
 		return parse_percent(text, spec->to);
 	case OPTION_CHOICE:
@@ -185,6 +186,7 @@ static int bad_value(const struct command_line *line, const struct option_spec *
 		[OPTION_POSITIVE] = "a number above 0",
 		[OPTION_SIZE] = "a size such as 16384 or 16k",
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
+		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",
 	};
 

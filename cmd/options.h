@@ -32,6 +32,7 @@ enum option_kind {
 	OPTION_POSITIVE, /* the same, and not 0 */
 	OPTION_SIZE,     /* uint64_t bytes, with k, m, g for powers of 1024 */
 	OPTION_SECONDS,  /* double, with ms, s, m, h; plain = seconds */
+	OPTION_DURATION, /* the same, and not 0 */
 	OPTION_PERCENT,  /* double from 0 to 100 */
 	OPTION_CHOICE,   /* int: position in `value`, which lists the words: "text|json|md" */
 };

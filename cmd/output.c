@@ -99,7 +99,9 @@ int output_check(const char *template, const char *option, struct diag *diag)
 	output_init(&output, template, 0);
 	const char *slash = strrchr(output.path, '/');
 	CLEANUP(freep) char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
-	if (stat(output.path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (!output.path[0])
+		error = -ENOENT;
+	else if (stat(output.path, &st) == 0 && S_ISDIR(st.st_mode))
 		error = -EISDIR;
 	else if (stat(output.path, &st) == 0 && !S_ISREG(st.st_mode))
 		error = faccessat(AT_FDCWD, output.path, W_OK, AT_EACCESS) < 0 ? -errno : 0;
@@ -138,8 +140,9 @@ int output_write(struct output *output, const struct profile *profile, struct di
 {
 	int error = 0;
 
-	if (output->keeps_last && !output->has_written)
+	if (output->keeps_last && !output->has_rotated)
 		error = profile_rotate(output->path, diag);
+	output->has_rotated |= !error;
 	if (!error)
 		error = profile_write(profile, output->path, diag);
 	if (error)
@@ -148,4 +151,18 @@ int output_write(struct output *output, const struct profile *profile, struct di
 	if (!output_is_stdout(output))
 		give_to_user(output->path);
 	return 0;
+}
+
+void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
+{
+	const char *folder = getenv("TMPDIR");
+	CLEANUP(freep) char *path = alloc_printf("%s/cpprof-%d.data", folder && folder[0] ? folder : "/tmp", (int)getpid());
+	struct diag other = { 0 };
+
+	if (output->has_written && !output_is_stdout(output)) {
+		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
+	} else if (diag->error != -EPIPE && profile_write(profile, path, &other) == 0) {
+		give_to_user(path);
+		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
+	}
 }

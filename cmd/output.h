@@ -15,7 +15,8 @@
 struct output {
 	char *path;      /* "-" = standard output */
 	bool keeps_last; /* the default name: a file of that name becomes cpprof.data.old */
-	bool has_written;
+	bool has_rotated; /* that was done */
+	bool has_written; /* by us, not by a checkpoint */
 };
 
 /* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
@@ -36,3 +37,8 @@ int output_check(const char *template, const char *option, struct diag *diag);
 int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
+/*
+ * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files unless
+ * something of it was written. The hint says where it is.
+ */
+void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag);

@@ -51,6 +51,7 @@ struct recording {
 	bool is_stopped;
 	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
 	int status;    /* of the command, as waitpid gives it */
+	int fault;     /* the exit code of one that did not end the recording; 0 = none */
 };
 
 static uint64_t now_ns(void)
@@ -98,7 +99,7 @@ static void say_progress(struct recording *r, uint64_t now)
 {
 	bool is_wanted = !r->options->is_quiet && !r->options->argv && isatty(STDERR_FILENO);
 
-	if (!is_wanted || now < r->progress_ns + PROGRESS_NS)
+	if (!is_wanted || now < (r->progress_ns ? r->progress_ns : r->start_ns) + PROGRESS_NS)
 		return;
 	struct profile_quality quality = crew_quality(r->crew);
 	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
@@ -308,10 +309,10 @@ static int begin(struct recording *r, struct diag *diag)
 	block_signals(r);
 	r->images = images_new();
 	int error = open_source(r, diag);
-	if (!error)
-		error = open_raw(r, diag);
 	if (error)
 		return error;
+	if (open_raw(r, diag) < 0) /* the command runs: its profile can still be had */
+		r->fault = cmd_fail(diag);
 	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command
 				     keeps its own */
 	say_notes(r);
@@ -335,7 +336,8 @@ static int begin(struct recording *r, struct diag *diag)
 		r->end_ns = r->start_ns + seconds_ns(o->delay) + seconds_ns(o->duration);
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? seconds_ns(o->checkpoint) : 0, r->start_ns);
-	return live_init(&r->live, o->stream, o->watch, o->interval, r->start_ns, diag);
+	live_init(&r->live, o->stream, o->watch, o->interval, r->start_ns);
+	return 0;
 }
 
 /* The command goes on after the recording has ended; a signal meant for it is passed on, a second one ends
@@ -348,8 +350,10 @@ static void await_command(struct recording *r)
 		return;
 	if (r->forwarded && !perf_source_wait(r->source, 0, &r->status))
 		kill(child, r->forwarded);
-	while (!perf_source_wait(r->source, TICK_MS, &r->status)) {
+	for (bool is_told = r->options->is_quiet; !perf_source_wait(r->source, TICK_MS, &r->status); is_told = true) {
 		int number = pending_signal(r);
+		if (!is_told)
+			fprintf(stderr, "cpprof: the command (process %d) goes on and is waited for; Ctrl-C ends the wait\n", (int)child);
 		if (number && r->is_stopped) {
 			r->status = 0;
 			return;
@@ -406,7 +410,9 @@ static int finish(struct recording *r, struct diag *diag)
 	end_progress(r);
 	live_finish(&r->live, profile, r->images, &r->names, now_ns());
 	error = write_profile(r, profile, diag);
-	if (!error)
+	if (error)
+		output_rescue(&r->output, profile, diag);
+	else
 		say_result(r, profile);
 	code = error ? cmd_fail(diag) : 0;
 	if (perf_source_raw_close(r->source, r->command_line, diag) < 0)
@@ -442,7 +448,8 @@ int recording_run(struct recording_options *options, const char *mode, const cha
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
 
 	if (output_check(output_template(options), "-o", &diag) < 0 ||
-	    (options->raw && output_check(options->raw, "--raw", &diag) < 0))
+	    (options->raw && output_check(options->raw, "--raw", &diag) < 0) ||
+	    (options->watch && live_check(options->watch, &diag) < 0))
 		return cmd_fail(&diag);
 
 	/* A process in another mount namespace has its debug files there too. */
@@ -453,9 +460,9 @@ int recording_run(struct recording_options *options, const char *mode, const cha
 	if (begin(&r, &diag) < 0) {
 		code = cmd_fail(&diag);
 	} else {
-		int fault = loop(&r, &diag) < 0 ? cmd_fail(&diag) : 0;
+		r.fault = loop(&r, &diag) < 0 ? cmd_fail(&diag) : r.fault;
 		code = finish(&r, &diag); /* also after a fault: what was recorded is written, always */
-		code = fault ? fault : code;
+		code = r.fault ? r.fault : code;
 	}
 	done(&r);
 	return code;

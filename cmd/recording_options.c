@@ -59,7 +59,7 @@ static int find_names(struct recording_options *options, const char *command)
 		struct pid_list found = { 0 };
 		target_find(name, &found);
 		if (!found.pids.n) {
-			fprintf(stderr, "cpprof %s: no process is named '%s'\n", command, name);
+			fprintf(stderr, "cpprof %s: no process is named '%s'\n        `ps -e` lists the names there are\n", command, name);
 			return EXIT_NO_PROCESS;
 		}
 		if (found.pids.n > 1 && !options->is_quiet)

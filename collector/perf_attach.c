@@ -41,24 +41,56 @@ static bool is_anothers(pid_t pid)
 	return stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-static int refused(pid_t pid, int error, struct diag *diag)
+/* with: what of cpprof would have to be typed behind sudo. */
+static void explain_permission(bool is_anothers, const char *with, struct diag *diag)
 {
-	diag_set(diag, error, "cannot attach to process %d", pid);
-	if (error == -ESRCH) {
-		diag_why(diag, "there is no such process");
-	} else if (error == -EACCES || error == -EPERM) {
-		diag_why(diag, "permission denied");
-		if (geteuid() != 0 && is_anothers(pid))
-			diag_hint(diag, "it belongs to another user; try: sudo cpprof attach -p %d", pid);
-		else if (geteuid() != 0)
-			diag_hint(diag,
-				  "kernel.perf_event_paranoid is %ld; try: sudo cpprof attach -p %d\n"
-				  "        or: sudo sysctl kernel.perf_event_paranoid=2",
-				  paranoid_level(), pid);
-		else
-			diag_hint(diag, "the system (a container, a security module) forbids perf_event even "
-					"to root");
+	diag_why(diag, "permission denied");
+	if (geteuid() == 0)
+		diag_hint(diag, "the system (a container, a security module) forbids perf_event even to root");
+	else if (is_anothers)
+		diag_hint(diag, "it belongs to another user; try: sudo cpprof %s", with);
+	else
+		diag_hint(diag,
+			  "kernel.perf_event_paranoid is %ld; try: sudo cpprof %s\n"
+			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
+			  paranoid_level(), with);
+}
+
+static void explain_absence(pid_t pid, struct diag *diag)
+{
+	if (target_state(pid) == 'Z') {
+		diag_why(diag, "it has ended, and process %d has not asked for its exit status yet", target_parent(pid));
+		return;
 	}
+	diag_why(diag, "there is no such process");
+	diag_hint(diag, "`ps -e` lists them; by name: cpprof attach -n NAME");
+}
+
+static bool is_denied(int error)
+{
+	return error == -EACCES || error == -EPERM;
+}
+
+/* tid 0: the whole process. */
+static int refused(pid_t pid, pid_t tid, int error, struct diag *diag)
+{
+	CLEANUP(freep) char *with = alloc_printf("attach %s %d", tid ? "-t" : "-p", tid ? tid : pid);
+
+	diag_set(diag, error, "cannot attach to %s %d", tid ? "thread" : "process", tid ? tid : pid);
+	if (error == -ESRCH)
+		explain_absence(pid, diag);
+	else if (is_denied(error))
+		explain_permission(is_anothers(pid), with, diag);
+	return error;
+}
+
+static int refused_command(const char *name, int error, struct diag *diag)
+{
+	CLEANUP(freep) char *with = alloc_printf("record -- %s ...", name);
+
+	diag_set(diag, error, "cannot profile '%s'", name);
+	if (is_denied(error))
+		explain_permission(false, with, diag);
 	return error;
 }
 
@@ -268,9 +300,11 @@ static int attach_target(struct perf_live *live, pid_t pid, pid_t tid, struct di
 		add_target(live, pid, tid);
 		learn(&attach);
 		note_missed(&attach);
+		if (target_state(tid ? tid : pid) == 'T')
+			perf_live_note(live, "process %d is stopped; it goes on with: kill -CONT %d", pid, pid);
 	}
 	map_done(&attach.seen);
-	return error ? refused(pid, error, diag) : 0;
+	return error ? refused(pid, tid, error, diag) : 0;
 }
 
 static bool may_skip(const struct perf_source_options *options, int error)
@@ -313,7 +347,10 @@ int perf_attach_command(struct perf_live *live, const struct perf_source_options
 
 	int error = perf_events_add(&live->events, live->launch.pid);
 	if (error)
-		return refused(live->launch.pid, error, diag);
+		return refused_command(options->argv[0], error, diag);
+	if (target_changes_rights(options->argv[0]))
+		perf_live_note(live, "'%s' runs with other rights than ours, which the kernel lets nobody watch; try: sudo cpprof record -- ...",
+			       options->argv[0]);
 	add_target(live, live->launch.pid, 0);
 	return launch_start(&live->launch, options->argv[0], diag);
 }

@@ -9,12 +9,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -76,15 +80,25 @@ int target_threads(pid_t pid, struct pid_list *ret)
 	return error ? error : ret->pids.n ? 0 : -ESRCH;
 }
 
-/* The number behind a key of /proc/PID/status; 0 if it is not there. */
-static pid_t status_number(pid_t pid, const char *key)
+/* What stands behind a key of /proc/PID/status; "" if it is not there. */
+static void read_status(pid_t pid, const char *key, char ret[32])
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 	const char *at = status ? strstr(status, key) : NULL;
-	return at ? (pid_t)strtol(at + strlen(key), NULL, 10) : 0;
+	at = at ? at + strlen(key) : "";
+	at += strspn(at, "\t ");
+	snprintf(ret, 32, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static pid_t status_number(pid_t pid, const char *key)
+{
+	char text[32];
+
+	read_status(pid, key, text);
+	return (pid_t)strtol(text, NULL, 10);
 }
 
 int target_process_of(pid_t tid, pid_t *ret)
@@ -100,6 +114,14 @@ int target_process_of(pid_t tid, pid_t *ret)
 pid_t target_parent(pid_t pid)
 {
 	return status_number(pid, "\nPPid:");
+}
+
+char target_state(pid_t pid)
+{
+	char text[32];
+
+	read_status(pid, "\nState:", text);
+	return text[0];
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -211,30 +233,51 @@ int target_check_machine(pid_t pid, struct diag *diag)
 	return -ENOTSUP;
 }
 
-static int check_command_file(const char *command, const char *path, struct diag *diag)
+/* As execvp does; false if there is none. */
+static bool find_command(const char *command, char ret[PATH_MAX])
 {
-	if (check_path(path) != -ENOTSUP)
-		return 0;
+	const char *dirs = getenv("PATH");
+
+	snprintf(ret, PATH_MAX, "%s", command);
+	if (strchr(command, '/'))
+		return true;
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+		snprintf(ret, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", command);
+		if (access(ret, X_OK) == 0)
+			return true;
+		dirs += len + (dirs[len] == ':');
+	}
+	return false;
+}
+
+int target_check_file(const char *command, struct diag *diag)
+{
+	char path[PATH_MAX];
+
+	if (!find_command(command, path) || check_path(path) != -ENOTSUP)
+		return 0; /* that there is none will be said by execvp */
 	diag_set(diag, -ENOTSUP, "cannot profile '%s'", command);
 	diag_why(diag, "'%s' is not a 64-bit x86-64 or AArch64 program", path);
 	return -ENOTSUP;
 }
 
-int target_check_file(const char *command, struct diag *diag)
+static bool gives_rights(const char *path)
 {
-	const char *dirs = getenv("PATH");
-	char path[4096];
+	struct stat st;
+	struct statvfs mount;
 
-	if (strchr(command, '/'))
-		return check_command_file(command, command, diag);
-	while (dirs && *dirs) {
-		size_t len = strcspn(dirs, ":");
-		snprintf(path, sizeof(path), "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", command);
-		if (access(path, X_OK) == 0)
-			return check_command_file(command, path, diag);
-		dirs += len + (dirs[len] == ':');
-	}
-	return 0; /* execvp will say that there is none */
+	if (stat(path, &st) < 0 || statvfs(path, &mount) < 0 || mount.f_flag & ST_NOSUID || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
+		return false;
+	return (st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
+	       (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+bool target_changes_rights(const char *command)
+{
+	char path[PATH_MAX];
+
+	return find_command(command, path) && access(path, X_OK) == 0 && (access(path, R_OK) < 0 || gives_rights(path));
 }
 
 /* ---- mappings ------------------------------------------------------------------------------- */

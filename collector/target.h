@@ -27,6 +27,7 @@ int target_find(const char *name, struct pid_list *ret);
 /* The process a thread belongs to; -ESRCH if it is gone. */
 int target_process_of(pid_t tid, pid_t *ret);
 pid_t target_parent(pid_t pid); /* 0 if it is gone */
+char target_state(pid_t pid);   /* as in /proc/PID/status: 'Z' has ended, 'T' is stopped; 0 if it is gone */
 
 /* Both allocated; "" where it cannot be read. */
 char *target_comm(pid_t pid, pid_t tid);
@@ -37,6 +38,11 @@ char *target_command_line(pid_t pid);
 int target_check_machine(pid_t pid, struct diag *diag);
 /* The same for the file a command name would run, as found by PATH; a file that is no ELF passes. */
 int target_check_file(const char *command, struct diag *diag);
+/*
+ * Does the file a command name would run give it other rights (setuid, setgid, capabilities), or may we not read it? The
+ * kernel lets nobody watch on into such a program, unless it has those rights already.
+ */
+bool target_changes_rights(const char *command);
 /* The first bytes of a program: 0, -ENOTSUP, or -ENOEXEC if it is no ELF file. */
 int target_check_elf(struct bytes head);
 

@@ -58,8 +58,24 @@ says "examples:"
 
 run 4 "$CPPROF" attach -p 2147480000
 says "there is no such process"
+says "cpprof attach -n NAME"
 run 4 "$CPPROF" attach -t 2147480000
+says "cannot attach to thread 2147480000"
 run 4 "$CPPROF" attach -n no-process-has-this-name
+says "no process is named"
+
+# One that has ended and that nobody has asked for; one that is stopped, which is no fault.
+start sh -c 'sh -c "until grep -q sleep /proc/\$PPID/comm; do sleep 0.05; done" & echo $! >ended; exec sleep 300'
+parent=$pid
+await test -s ended
+await grep -q '^State:.Z' "/proc/$(cat ended)/status"
+run 4 "$CPPROF" attach -p "$(cat ended)"
+says "it has ended, and process $parent has not asked"
+start "$SPIN" 300
+kill -STOP "$pid"
+await grep -q '^State:.T' "/proc/$pid/status"
+run 5 "$CPPROF" attach -p "$pid" -d 0.1 -o a.data
+says "process $pid is stopped; it goes on with: kill -CONT $pid"
 
 # A 32-bit program is refused before it runs.
 printf '\177ELF\001\001\001\000\000\000\000\000\000\000\000\000\002\000\003\000\001\000\000\000' >old

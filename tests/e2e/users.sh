@@ -45,6 +45,20 @@ says "permission denied"
 says "it belongs to another user; try: sudo cpprof attach -p $pid"
 kill -0 "$pid" || fail "the target did not survive"
 
+# A program that takes other rights cannot be watched further, and that is said.
+cp "$SPIN" nobody/other
+cp "$(command -v id)" nobody/id
+chmod 4755 nobody/other nobody/id
+if [ "$(as_nobody ./id -u)" = 0 ]; then # not where file systems or the process forbid that
+	run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
+	says "'./other' runs with other rights than ours"
+fi
+chmod 711 nobody/other
+run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
+says "'./other' runs with other rights than ours"
+run 0 "$CPPROF" record -o o.data -- nobody/other 0.2
+! grep -q "other rights" run.log || fail "root is told that it may not watch"
+
 # Under sudo the file belongs to who typed it.
 run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" record -o s.data -- "$SPIN" 0.1
 [ "$(stat -c %u:%g s.data)" = 65534:65534 ] || fail "the profile belongs to $(stat -c %u:%g s.data)"

@@ -78,6 +78,7 @@ TEST(target_sees_its_own_process)
 	CHECK_EQ(target_process_of(gettid(), &pid), 0);
 	CHECK_EQ(pid, getpid());
 	CHECK_EQ(target_parent(getpid()), getppid());
+	CHECK_EQ(target_state(getpid()), 'R');
 	CHECK_EQ(target_maps(getpid(), count_code, &n_code), 0);
 	CHECK(n_code > 2);
 	CHECK_EQ(target_read_memory(getpid(), (uint64_t)(uintptr_t)secret, copy, sizeof(copy)), sizeof(copy));
@@ -97,6 +98,8 @@ TEST(target_says_when_nobody_is_there)
 	CHECK_EQ(target_threads(-2, &list), -ESRCH);
 	CHECK_EQ(target_maps(-2, count_code, &n), -ESRCH);
 	CHECK_EQ(target_process_of(-2, &pid), -ESRCH);
+	CHECK_EQ(target_parent(-2), 0);
+	CHECK_EQ(target_state(-2), 0);
 	CHECK_EQ(target_find("no process has this name", &list), 0);
 	CHECK_EQ(list.pids.n, 0);
 	vec_done(&list.pids);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 #define MAX_POINTERS (32u << 20) /* words; bounds what a packed table may unfold to */
 
@@ -113,13 +114,6 @@ static void read_relr(struct relocs *relocs, const struct image *image, struct b
 	}
 }
 
-static int by_address(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right; /* `at` comes first in both structs */
-
-	return a < b ? -1 : a > b;
-}
-
 void relocs_read(struct relocs *relocs, struct image *image)
 {
 	const struct kinds *kinds = kinds_of(image);
@@ -133,10 +127,8 @@ void relocs_read(struct relocs *relocs, struct image *image)
 	read_relr(relocs, image, tagged(image, DT_RELR, DT_RELRSZ));
 	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only the loader inside it reads these */
 		read_rela(relocs, image, kinds, image_named_bytes(image, ".rela.plt"));
-	if (relocs->pointers.n)
-		qsort(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at), by_address);
-	if (relocs->slots.n)
-		qsort(relocs->slots.at, relocs->slots.n, sizeof(*relocs->slots.at), by_address);
+	sort_by_u64(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at));
+	sort_by_u64(relocs->slots.at, relocs->slots.n, sizeof(*relocs->slots.at));
 }
 
 void relocs_done(struct relocs *relocs)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/compress.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "binary/gopclntab.h"
 
@@ -95,11 +96,11 @@ static struct table section_table(struct image *image, uint32_t type, enum symbo
 }
 
 /* A name without its version: "memcpy@@GLIBC_2.14" is memcpy. */
-static const char *plain_name(struct symbols_private *private, const char *name)
+static const char *plain_name(struct symbols_private *private, const char *name, size_t len)
 {
-	const char *at = strchr(name, '@');
+	const char *at = memchr(name, '@', len);
 
-	return arena_text(&private->names, name, at && at != name ? (size_t)(at - name) : strlen(name));
+	return arena_text(&private->names, name, at && at != name ? (size_t)(at - name) : len);
 }
 
 /*
@@ -138,7 +139,7 @@ static void add_table(struct symbols_private *private, const struct image *image
 		const char *text = read_cstr(&s);
 		if (is_marker(text))
 			continue;
-		vec_push(&private->list, (struct symbol){ value, size, plain_name(private, text), type,
+		vec_push(&private->list, (struct symbol){ value, size, plain_name(private, text, reader_offset(&s) - 1), type,
 							   ELF64_ST_BIND(info), (uint8_t)table.source });
 	}
 }
@@ -180,20 +181,28 @@ static int bind_rank(uint8_t bind)
 	return bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
 }
 
+/* Inline: strspn would make a table for the one character. */
+static size_t count_bars(const char *name)
+{
+	size_t n = 0;
+
+	while (name[n] == '_')
+		n++;
+	return n;
+}
+
 /* Best first among symbols at one address; see symbols_find. */
 static int compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
-	if (a->vaddr != b->vaddr)
-		return a->vaddr < b->vaddr ? -1 : 1;
 	if (!a->size != !b->size)
 		return a->size ? -1 : 1;
 	if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
 		return a->type == STT_NOTYPE ? 1 : -1;
 	if (bind_rank(a->bind) != bind_rank(b->bind))
 		return bind_rank(a->bind) - bind_rank(b->bind);
-	size_t a_bars = strspn(a->name, "_"), b_bars = strspn(b->name, "_");
+	size_t a_bars = count_bars(a->name), b_bars = count_bars(b->name);
 	if (a_bars != b_bars)
 		return a_bars < b_bars ? -1 : 1;
 	return strcmp(a->name, b->name);
@@ -237,8 +246,7 @@ struct symbols *symbols_read_with(struct image *image, struct image *debug)
 	add_gopclntab(private, image);
 	if (debug)
 		add_table(private, image, section_table(debug, SHT_SYMTAB, SYMBOL_DEBUG_FILE));
-	if (private->list.n)
-		qsort(private->list.at, private->list.n, sizeof(struct symbol), compare);
+	sort_by_u64_then(private->list.at, private->list.n, sizeof(struct symbol), compare);
 	drop_duplicates(private);
 	index_reach(private);
 	symbols->at = private->list.at;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort: a radix sort of (number, place) pairs, from the lowest byte in which numbers differ to the highest, and one
+ * move of each record to its place.
+ */
+#include "base/sort.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct item {
+	uint64_t key;
+	size_t place;
+};
+
+static uint64_t key_at(const uint8_t *records, size_t i, size_t size)
+{
+	uint64_t key;
+
+	memcpy(&key, records + i * size, sizeof(key));
+	return key;
+}
+
+/* One pass: stable, by the byte at shift. */
+static void distribute(const struct item *from, struct item *to, size_t n, unsigned shift)
+{
+	size_t start[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		start[from[i].key >> shift & 0xff]++;
+	for (size_t byte = 0; byte < 256; byte++) {
+		size_t count = start[byte];
+		start[byte] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[start[from[i].key >> shift & 0xff]++] = from[i];
+}
+
+/* True if it had to be done. */
+static bool collect(const uint8_t *records, size_t n, size_t size, struct item *items, uint64_t *ret_differ)
+{
+	bool is_sorted = true;
+
+	*ret_differ = 0;
+	for (size_t i = 0; i < n; i++) {
+		items[i] = (struct item){ key_at(records, i, size), i };
+		is_sorted &= i == 0 || items[i - 1].key <= items[i].key;
+		*ret_differ |= items[i].key ^ items[0].key;
+	}
+	return !is_sorted;
+}
+
+static void move(uint8_t *records, size_t n, size_t size, const struct item *items)
+{
+	uint8_t *sorted = alloc_resize(NULL, n, size);
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(sorted + i * size, records + items[i].place * size, size);
+	memcpy(records, sorted, n * size);
+	free(sorted);
+}
+
+void sort_by_u64(void *records, size_t n, size_t size)
+{
+	if (n < 2)
+		return;
+	struct item *items = alloc_resize(NULL, 2 * n, sizeof(*items)), *from = items, *to = items + n;
+	uint64_t differ;
+	bool is_needed = collect(records, n, size, items, &differ);
+
+	for (unsigned shift = 0; is_needed && shift < 64; shift += 8) {
+		if (!(differ >> shift & 0xff))
+			continue;
+		distribute(from, to, n, shift);
+		struct item *done = to;
+		to = from;
+		from = done;
+	}
+	if (is_needed)
+		move(records, n, size, from);
+	free(items);
+}
+
+/* Most that have company have one. */
+static void sort_run(uint8_t *at, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	if (n == 2 && compare(at, at + size) <= 0)
+		return;
+	if (n > 1)
+		qsort(at, n, size, compare);
+}
+
+void sort_by_u64_then(void *records, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	uint8_t *at = records;
+	size_t first = 0;
+
+	sort_by_u64(records, n, size);
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n && key_at(at, i, size) == key_at(at, first, size))
+			continue;
+		sort_run(at + first * size, i - first, size, compare);
+		first = i;
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "tests/test.h"
+
+struct record {
+	uint64_t key;
+	uint32_t number; /* the place it had */
+	uint8_t rank;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 16;
+}
+
+static struct record *records_of(size_t n, uint64_t mask, uint64_t seed)
+{
+	struct record *records = alloc_zero(n, sizeof(*records));
+
+	for (size_t i = 0; i < n; i++)
+		records[i] = (struct record){ next_random(&seed) * 0x10001 & mask, (uint32_t)i, (uint8_t)next_random(&seed) };
+	return records;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+	return ((const struct record *)left)->rank - ((const struct record *)right)->rank;
+}
+
+TEST(sort_by_u64_orders_by_the_number_and_leaves_equals_in_their_order)
+{
+	static const uint64_t masks[] = { 0, 1, 0xff, 0xffffff, 0xff00000000ff0000, UINT64_MAX };
+	static const size_t counts[] = { 0, 1, 2, 3, 257, 5000 };
+
+	for (size_t m = 0; m < ARRAY_LEN(masks); m++) {
+		for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
+			size_t n = counts[c];
+			struct record *records = records_of(n, masks[m], m + 1);
+			uint64_t sum = 0;
+			sort_by_u64(records, n, sizeof(*records));
+			for (size_t i = 0; i < n; i++)
+				sum += records[i].number;
+			CHECK_EQ(sum, n ? n * (n - 1) / 2 : 0);
+			for (size_t i = 1; i < n; i++)
+				CHECK(records[i - 1].key < records[i].key ||
+				      (records[i - 1].key == records[i].key && records[i - 1].number < records[i].number));
+			free(records);
+		}
+	}
+}
+
+TEST(sort_by_u64_moves_whole_records)
+{
+	struct record *records = records_of(1000, UINT64_MAX, 7), *same = records_of(1000, UINT64_MAX, 7);
+
+	sort_by_u64(records, 1000, sizeof(*records));
+	for (size_t i = 0; i < 1000; i++)
+		CHECK(memcmp(&records[i], &same[records[i].number], sizeof(*records)) == 0);
+	free(records);
+	free(same);
+}
+
+TEST(sort_by_u64_then_orders_those_of_one_number)
+{
+	struct record *records = records_of(5000, 0x3ff, 3); /* some alone, most with a few */
+
+	sort_by_u64_then(records, 5000, sizeof(*records), by_rank);
+	for (size_t i = 1; i < 5000; i++)
+		CHECK(records[i - 1].key < records[i].key ||
+		      (records[i - 1].key == records[i].key && records[i - 1].rank <= records[i].rank));
+	free(records);
+}

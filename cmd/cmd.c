@@ -8,8 +8,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "report/style.h"
 
 static int exit_code_of(int error)
 {
@@ -24,11 +28,30 @@ static int exit_code_of(int error)
 	}
 }
 
+/* Faults name files and what stands in them: nothing that a terminal would obey. Lines stay lines. */
+static void print_safe(const char *text)
+{
+	const struct style style = { .utf8 = true };
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		CLEANUP(freep) char *line = alloc_text_n(text, len);
+		CLEANUP(text_done) struct text safe = { 0 };
+		style_safe(&safe, &style, line);
+		fprintf(stderr, "%s%s", safe.at ? safe.at : "", text[len] ? "\n" : "");
+		text += len + (text[len] == '\n');
+	}
+}
+
 int cmd_fail(const struct diag *diag)
 {
-	fprintf(stderr, "cpprof: %s%s%s\n", diag->what, diag->why[0] ? ": " : "", diag->why);
-	if (diag->hint[0])
-		fprintf(stderr, "        %s\n", diag->hint);
+	fprintf(stderr, "cpprof: ");
+	print_safe(diag->what);
+	fprintf(stderr, "%s", diag->why[0] ? ": " : "");
+	print_safe(diag->why);
+	fprintf(stderr, "%s", diag->hint[0] ? "\n        " : "");
+	print_safe(diag->hint);
+	fprintf(stderr, "\n");
 	return exit_code_of(diag->error);
 }
 

@@ -24,6 +24,12 @@ struct writer_state {
 	VEC(struct loop_lines) loops;
 };
 
+/* Foreign text, made safe. */
+static void put_name(struct writer_state *w, const char *name)
+{
+	style_safe(w->to, &w->o->style, name);
+}
+
 static void add_loop(struct writer_state *w, uint32_t first, uint32_t last)
 {
 	for (size_t i = 0; i < w->loops.n; i++)
@@ -207,14 +213,19 @@ static void put_source(struct writer_state *w)
 		text_printf(w->to, "no source is known for it: there is no debug information\n");
 		return;
 	}
-	if (source_text_read(path, w->o->sources, &source) < 0)
-		text_printf(w->to, "the text of '%s' was not found; --source-dir or --source-map may help\n", path);
+	if (source_text_read(path, w->o->sources, &source) < 0) {
+		text_printf(w->to, "the text of '");
+		put_name(w, path);
+		text_printf(w->to, "' was not found; --source-dir or --source-map may help\n");
+	}
 	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
 		last = w->a->lines.at[w->a->lines.n - 1].line;
 	if (w->a->lines.n && w->a->lines.at[0].line < first)
 		first = w->a->lines.at[0].line;
 	int columns = put_heading(w);
-	text_printf(w->to, " line     %s\n", base_name(path));
+	text_printf(w->to, " line     ");
+	put_name(w, base_name(path));
+	text_printf(w->to, "\n");
 	for (uint32_t line = first; line <= last; line++) {
 		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
 			if (!gap)
@@ -330,7 +341,9 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 		if (insn->line && (insn->line != line || insn->file != file)) {
 			line = insn->line;
 			file = insn->file;
-			text_printf(w->to, "%*s ; %s:%u\n", columns, "", base_name(intern_text(&w->profile->strings, file)), line);
+			text_printf(w->to, "%*s ; ", columns, "");
+			put_name(w, base_name(intern_text(&w->profile->strings, file)));
+			text_printf(w->to, ":%u\n", line);
 		}
 		put_insn(w, &c, i);
 	}
@@ -372,10 +385,11 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	line_name(&head, TINT_PLAIN, base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
 	line_printf(&head, TINT_PLAIN, map == &annotation->inlined ? "]  all that was inlined of it" : "]");
 	line_end(&head);
-	text_printf(ret, "%s (%s-%s) of %s itself, %s with what it calls\n\n",
+	text_printf(ret, "%s (%s-%s) of ",
 		    number_percent(number_share(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]]), self),
-		    number_percent(interval.low, low), number_percent(interval.high, high),
-		    intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name),
+		    number_percent(interval.low, low), number_percent(interval.high, high));
+	put_name(&w, intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name));
+	text_printf(ret, " itself, %s with what it calls\n\n",
 		    number_percent(number_share(annotation->total[options->metrics[0]], annotation->all[options->metrics[0]]), total));
 	find_loops(&w);
 	put_source(&w);

@@ -135,7 +135,7 @@ static void add_tallies(const struct profile *profile, struct text *ret)
 			add_row(ret, witness_name((enum witness)witness), quality->steps_by_witness[witness], steps);
 }
 
-void quality_table(const struct profile *profile, struct text *ret)
+void quality_table(const struct profile *profile, const struct style *style, struct text *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
 	char number[NUMBER_MAX];
@@ -158,8 +158,11 @@ void quality_table(const struct profile *profile, struct text *ret)
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	if (quality->damaged_units)
 		add_row(ret, "damaged debug units", quality->damaged_units, 0);
-	for (size_t i = 0; i < profile->notes.n; i++)
-		text_printf(ret, "%snote: %s\n", i ? "" : "\n", intern_text(&profile->strings, profile->notes.at[i]));
+	for (size_t i = 0; i < profile->notes.n; i++) {
+		text_printf(ret, "%snote: ", i ? "" : "\n");
+		style_safe(ret, style, intern_text(&profile->strings, profile->notes.at[i]));
+		text_printf(ret, "\n");
+	}
 }
 
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context)

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "profile/profile.h"
+#include "report/style.h"
 
 /*
  * Complete stacks among all samples there should have been, in percent: lost samples count against
@@ -24,7 +25,7 @@ double quality_rate(const struct profile *profile);
 void quality_line(const struct profile *profile, struct text *ret);
 
 /* The same in full, a line each: every end, every witness, cost, notes. */
-void quality_table(const struct profile *profile, struct text *ret);
+void quality_table(const struct profile *profile, const struct style *style, struct text *ret);
 
 /* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context);

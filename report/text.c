@@ -99,7 +99,7 @@ static void put_view(const struct text_report *report)
 	if (report->options->view == TEXT_SUMMARY)
 		put_summary(report);
 	else if (report->options->view == TEXT_QUALITY)
-		quality_table(report->profile, report->to);
+		quality_table(report->profile, &report->options->style, report->to);
 	else if (report->options->view == TEXT_FLAT && report->options->tasks)
 		text_tasks(report, report->options->tasks, report->options->limit);
 	else

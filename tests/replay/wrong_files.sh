@@ -37,6 +37,9 @@ tells "$data/dwarf.data" "try: cpprof import $data/dwarf.data"
 head -c 1000 good >cut
 tells cut "profile 'cut' is damaged"
 
+# Nothing that a terminal would obey.
+says 1 "cannot open profile 'a?[31mb': No such file" "$CPPROF" report $'a\e[31mb'
+
 # Standard input goes by its name, and by its sign in what to type.
 says 1 "'standard input' is not a cpprof profile: it is empty" bash -c '"$CPPROF" report - </dev/null'
 says 1 "try: cpprof import -" bash -c "\"\$CPPROF\" report - <'$data/dwarf.data'"

@@ -4,6 +4,7 @@
 
 #include "report/annotate.h"
 #include "report/annotate_find.h"
+#include "report/annotate_text.h"
 #include "tests/test.h"
 
 #define IMAGE 0u
@@ -204,6 +205,31 @@ TEST(annotate_inlined_has_only_its_own_instructions)
 	CHECK_EQ(a.codes.at[0].self[0], 7);
 	CHECK_EQ(a.insns.at[0].offset, 0x20);
 	CHECK_EQ(a.insns.at[1].self[0], 7);
+	annotation_done(&a);
+	profile_free(p);
+}
+
+TEST(annotate_text_shows_nothing_that_a_terminal_obeys)
+{
+	struct profile *p = make();
+	struct annotation a;
+	struct text text = { 0 };
+	uint32_t metric = 0, file = intern_add(&p->strings, "/src/\033[31m/\033[2J.c");
+	struct source_search nowhere = { 0 };
+	struct annotate_text_options options = { .metrics = &metric, .n_metrics = 1, .insns = true, .all = true, .sources = &nowhere };
+	struct function_map *map = &p->functions.at[0];
+
+	map->decl_file = file;
+	for (size_t i = 0; i < map->lines.n; i++)
+		map->lines.at[i].file = file;
+	p->metrics.at[0].name = intern_add(&p->strings, "sam\033ples");
+	annotate(p, map, &a);
+	annotate_text(p, &a, &options, &text);
+	CHECK(strstr(text.at, "the text of '/src/?[31m/?[2J.c' was not found"));
+	CHECK(strstr(text.at, "line     ?[2J.c\n"));
+	CHECK(strstr(text.at, "of sam?ples itself"));
+	CHECK(!strchr(text.at, '\033'));
+	text_done(&text);
 	annotation_done(&a);
 	profile_free(p);
 }

@@ -47,11 +47,13 @@ TEST(quality_table_shows_every_end_and_witness)
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text table = { 0 };
 
-	quality_table(p, &table);
+	vec_push(&p->notes, intern_add(&p->strings, "no \033[31mterminal obeys this"));
+	quality_table(p, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "\n  complete                              85    85.0%\n"));
 	CHECK(strstr(table.at, "\n  no image                              10    10.0%\n"));
 	CHECK(strstr(table.at, "\n  cfi                                  400    99.3%\n"));
 	CHECK(strstr(table.at, "\nnote: kernel stacks were not permitted\n"));
+	CHECK(strstr(table.at, "\nnote: no ?[31mterminal obeys this\n"));
 }
 
 TEST(quality_hint_says_what_would_get_deep_stacks)

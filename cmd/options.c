@@ -17,6 +17,7 @@
 
 #define GO_ON (-1)
 #define HELP_COLUMN 28
+#define HELP_WIDTH 96
 #define MAX_NAME 64 /* longest name of an option that is told in a message */
 
 static bool is_end(const struct option_spec *spec)
@@ -246,6 +247,25 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
 
 /* ---- help ----------------------------------------------------------------------------------- */
 
+/* Broken where a line is full; `indent` columns of the first are taken, and of the others left free. */
+static void print_words(const char *text, size_t indent)
+{
+	size_t used = indent;
+
+	for (;;) {
+		size_t len = strcspn(text, " \n");
+		if (used > indent && used + 1 + len > HELP_WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			used = indent;
+		}
+		used += (size_t)printf("%s%.*s", used > indent ? " " : "", (int)len, text);
+		text += len + strspn(text + len, " \n");
+		if (!*text)
+			break;
+	}
+	putchar('\n');
+}
+
 static void print_option(const struct option_spec *spec)
 {
 	char left[128];
@@ -259,23 +279,18 @@ static void print_option(const struct option_spec *spec)
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) >= HELP_COLUMN)
 		printf("\n%*s", HELP_COLUMN, "");
-	for (const char *text = spec->help;; text++) {
-		size_t len = strcspn(text, "\n");
-		printf("%.*s\n", (int)len, text);
-		text += len;
-		if (!*text)
-			return;
-		printf("%*s", HELP_COLUMN, "");
-	}
+	print_words(spec->help, HELP_COLUMN);
 }
 
 static void print_help(const struct command_line *line)
 {
 	static const struct option_spec help = { 'h', "help", OPTION_COUNT, NULL, NULL, "show this text" };
 
-	printf("usage: cpprof %s %s\n", line->command, line->usage);
-	if (line->about)
-		printf("\n%s\n", line->about);
+	printf("usage: cpprof %s%s%s\n", line->command, line->usage[0] ? " " : "", line->usage);
+	if (line->about) {
+		putchar('\n');
+		print_words(line->about, 0);
+	}
 	printf("\noptions:\n");
 	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
 		if (spec->help)

@@ -9,6 +9,7 @@ status=0
 
 for command in $("$CPPROF" --list-options); do
 	grep -q "cpprof $command" README.md || { echo "README.md does not name 'cpprof $command'"; status=1; }
+	"$CPPROF" "$command" --help | grep -nE '.{101}| $' && { echo "cpprof $command --help has lines that are too long, or end in a space"; status=1; }
 	name=$("$CPPROF" "$command" --man-page | sed -n 3p)
 	opened=${name//[!(]/} closed=${name//[!)]/}
 	if [[ "$name" != *' \- '?* || ${#opened} != "${#closed}" ]]; then echo "the manual page of $command begins with '$name'"; status=1; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The documents name what there is: every command is in the README and has a manual page in the build, every
-# folder explains itself in at most 40 lines. usage: docs.sh; needs CPPROF and SOURCE in the environment.
+# The documents name what there is: every command is in the README and has a manual page in the build, every folder
+# explains itself and each of its files in at most 40 lines. usage: docs.sh; needs CPPROF and SOURCE in the environment.
 set -u
 cd "$SOURCE" || exit 2
 status=0
@@ -23,5 +23,27 @@ for folder in base binary collector unwinder symbolize structure profile report 
 		echo "$folder/README.md is longer than 40 lines"
 		status=1
 	fi
+done
+
+# is_named STEM PATTERN...: is one of the patterns, without its suffix, the file's?
+is_named() {
+	local stem=$1 pattern
+	shift
+	for pattern in "$@"; do
+		[[ $stem == ${pattern%.[ch]} ]] && return
+	done
+	return 1
+}
+
+set -f # patterns are not names of files
+for folder in base binary collector unwinder symbolize structure profile report cmd; do
+	read -ra patterns < <(grep -o '`[^` ]*`' "$folder/README.md" | tr -d '`' | tr '\n' ' ')
+	for stem in $(find "$folder" -maxdepth 1 -name '*.[ch]' | sed 's|.*/||; s|\.[ch]$||' | sort -u); do
+		[[ $stem == *_private ]] || is_named "$stem" "${patterns[@]}" || { echo "$folder/README.md does not say what $stem is for"; status=1; }
+	done
+	for pattern in "${patterns[@]}"; do
+		[[ $pattern == *.[ch] && $pattern != */* ]] || continue
+		find "$folder" -maxdepth 1 -name "$pattern" | grep -q . || { echo "$folder/README.md names $pattern, which is not there"; status=1; }
+	done
 done
 exit $status

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,23 @@ static int end(int code)
 
 #define LARGE (1 << 20)
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/*
+ * A write beyond ulimit -f is an error to be told and tidied up after, not the end of us. Handled, not ignored: that would
+ * be passed on to the commands we run.
+ */
+static void outlive_file_limit(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = do_nothing, .sa_flags = SA_RESTART }, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct command_group cpprof = {
@@ -62,6 +80,7 @@ int main(int argc, char **argv)
 
 	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones for later. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
+	outlive_file_limit();
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		print_version();
 		return EXIT_OK;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* NULL = none is wanted. */
@@ -35,19 +36,29 @@ static bool fits_screen(const struct text *text)
 	return n_lines < size.ws_row;
 }
 
-int pager_print(const struct text *text)
+#define NOT_RUN 126 /* or above: what a shell exits with if it could not run its command */
+
+/* False if the command could not be run. */
+static bool print_through(const char *command, const struct text *text)
 {
-	const char *command = fits_screen(text) ? NULL : pager_command();
-	FILE *pager = command ? popen(command, "we") : NULL;
+	FILE *pager = popen(command, "we");
 
-	errno = 0;
 	if (!pager)
-		return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
-
+		return false;
 	/* Whoever quits early has seen enough. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	fwrite(text->at, 1, text->len, pager);
-	pclose(pager);
+	int status = pclose(pager);
 	signal(SIGPIPE, before);
-	return 0;
+	return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_RUN;
+}
+
+int pager_print(const struct text *text)
+{
+	const char *command = fits_screen(text) ? NULL : pager_command();
+
+	if (command && print_through(command, text))
+		return 0;
+	errno = 0;
+	return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
 }

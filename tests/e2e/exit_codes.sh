@@ -10,6 +10,8 @@ run 5 "$CPPROF" record -o a.data -- true
 says "no samples:"
 run 1 "$CPPROF" record -o a.data -- "$HERE/no-such-command"
 says "cannot run"
+run 1 "$CPPROF" record -o a.data "no-such-command with arguments"
+says "sh -c 'no-such-command with arguments'"
 run 1 "$CPPROF" record -o a.data -- "$HERE"
 says "it is a directory"
 touch plain

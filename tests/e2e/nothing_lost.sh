@@ -35,6 +35,18 @@ fact "checkpoint 0"
 says "Broken pipe"
 [ "$(ls temporary | wc -l)" = 1 ] || fail "something was kept that nobody wanted"
 
+# A limit of the shell is no worse than a full disk, and the command's own.
+(
+	mkdir -p limited
+	cd limited || exit 1
+	ulimit -f 1
+	run 1 env TMPDIR="$HERE/limited" "$CPPROF" record -o a.data -- "$SPIN" 0.2
+	says "cannot write profile 'a.data': File too large"
+	run 153 "$CPPROF" record -o /dev/null -- sh -c 'head -c 4096 /dev/zero >c.data'
+	[ ! -e a.data ] || fail "half a profile"
+	[ "$(find . -name 'a.data*' | wc -l)" = 0 ] || fail "something was left beside"
+) || exit 1
+
 # Raw samples that cannot be written do not cost the profile.
 run 1 "$CPPROF" record --raw /dev/full -o raw.data -- "$SPIN" 0.2
 says "cannot write raw samples to '/dev/full'"

@@ -123,6 +123,13 @@ ends 0 "whole" "$CPPROF" check there/export.json there/both.data
 [ -s through.txt ] && [ -e /dev/stdout ] || fail "/dev/stdout is not written through"
 ends 2 "--symfs '/nonexistent' is no folder" "$CPPROF" import --symfs /nonexistent cpprof.data
 
+# On a terminal that is too small a pager is asked; where that cannot be run, the report is shown all the same.
+if command -v script >/dev/null && command -v stty >/dev/null; then
+	screen() { PAGER=$1 script -qec "stty rows 5 cols 80; '$CPPROF' report cpprof.data" /dev/null </dev/null 2>&1; }
+	screen 'sed s/^/paged:/' | grep -q 'paged:quality' || fail "no pager was asked"
+	screen /nonexistent/pager | grep -q '^quality' || fail "nothing is shown where there is no pager"
+fi
+
 head -c 600 cpprof.data >cut.data
 ends 1 "'cut.data' is damaged" "$CPPROF" report cut.data
 ends 1 "at offset" "$CPPROF" check cut.data

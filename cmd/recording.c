@@ -407,6 +407,8 @@ static int finish(struct recording *r, struct diag *diag)
 	int error, code;
 
 	describe(r, profile);
+	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
+		profile->quality.counted = perf_source_counted(r->source);
 	end_progress(r);
 	live_finish(&r->live, profile, r->images, &r->names, now_ns());
 	error = write_profile(r, profile, diag);

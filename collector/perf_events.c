@@ -303,19 +303,36 @@ const struct perf_layout *perf_events_layout(const struct perf_events *events, s
 	return &events->outer_layout;
 }
 
+/* As read_format has it. */
+struct event_value {
+	uint64_t count, lost;
+};
+
+static struct event_value read_value(const struct perf_events *events, int fd)
+{
+	struct event_value value = { 0 };
+	size_t size = events->attrs.at[0].read_format ? sizeof(value) : sizeof(value.count);
+
+	return read(fd, &value, size) == (ssize_t)size ? value : (struct event_value){ 0 };
+}
+
 uint64_t perf_events_lost(const struct perf_events *events)
 {
-	struct {
-		uint64_t count, lost;
-	} value;
 	uint64_t lost = 0;
 
-	if (!events->attrs.at[0].read_format)
-		return 0;
-	for (size_t i = 0; i < events->fds.n; i++)
-		if (read(events->fds.at[i].fd, &value, sizeof(value)) == sizeof(value))
-			lost += value.lost;
+	for (size_t i = 0; events->attrs.at[0].read_format && i < events->fds.n; i++)
+		lost += read_value(events, events->fds.at[i].fd).lost;
 	return lost;
+}
+
+uint64_t perf_events_counted(const struct perf_events *events)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < events->fds.n; i++)
+		if (events->fds.at[i].attr == 0)
+			count += read_value(events, events->fds.at[i].fd).count;
+	return count;
 }
 
 size_t perf_events_per_thread(const struct perf_events *events)

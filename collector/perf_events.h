@@ -83,6 +83,8 @@ void perf_events_disable(struct perf_events *events);
 
 /* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);
+/* What the first event has counted, in all who inherited it, too: samples stand for all of it, or should. */
+uint64_t perf_events_counted(const struct perf_events *events);
 
 /* Descriptors a thread costs. */
 size_t perf_events_per_thread(const struct perf_events *events);

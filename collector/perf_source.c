@@ -384,6 +384,11 @@ void perf_source_stop(struct source *source)
 	live->is_stopped = true;
 }
 
+uint64_t perf_source_counted(const struct source *source)
+{
+	return perf_events_counted(&((const struct perf_live *)source)->events);
+}
+
 struct perf_source_stats perf_source_stats(const struct source *source)
 {
 	const struct perf_live *live = (const struct perf_live *)source;

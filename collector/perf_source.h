@@ -84,6 +84,9 @@ struct perf_stack_use {
  */
 void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *use);
 
+/* What the first event has counted so far, whether there was a sample of it or not. A system call a thread and CPU. */
+uint64_t perf_source_counted(const struct source *source);
+
 struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */
 	size_t n_threads;           /* with events of their own; those that inherit come on top */

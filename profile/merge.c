@@ -175,6 +175,7 @@ static void move_quality(struct merge *m)
 	into->damaged_units += from->damaged_units;
 	into->wakeups += from->wakeups;
 	into->outer += from->outer;
+	into->counted = into->counted && from->counted ? into->counted + from->counted : 0;
 }
 
 static void move_notes(struct merge *m)

@@ -188,7 +188,7 @@ static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter
 		&quality->samples,      &quality->lost,          &quality->throttled,
 		&quality->clipped,      &quality->own_cpu_ns,    &quality->own_peak_kb,
 		&quality->unsymbolized, &quality->without_lines, &quality->damaged_units,
-		&quality->wakeups,      &quality->outer,
+		&quality->wakeups,      &quality->outer,         &quality->counted,
 	};
 
 	if (counter < ARRAY_LEN(fields))

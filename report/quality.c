@@ -6,18 +6,34 @@
 #include "report/number.h"
 
 #define DEEP_SHARE 50 /* more than one stack in so many is worth a hint */
+#define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
+#define BETWEEN_MIN_PERCENT 10
 
 double quality_percent(const struct profile_quality *quality)
 {
 	return number_share(quality->by_end[STACK_COMPLETE], quality->samples + quality->lost);
 }
 
+static bool is_clock(const struct profile *profile)
+{
+	return profile->metrics.n >= 2 && strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
+}
+
+double quality_between(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+	double lost = number_share(quality->lost, quality->samples + quality->lost);
+
+	if (!is_clock(profile) || quality->counted < BETWEEN_MIN_NS)
+		return 0;
+	double between = 100 - lost - number_share(profile_sum(profile, 1), quality->counted);
+	return between >= BETWEEN_MIN_PERCENT ? between : 0;
+}
+
 /* The weight of all samples of event 0, if that is time. */
 static uint64_t sampled_ns(const struct profile *profile)
 {
-	if (profile->metrics.n < 2 || strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") != 0)
-		return 0;
-	return profile_sum(profile, 1);
+	return is_clock(profile) ? profile_sum(profile, 1) : 0;
 }
 
 double quality_rate(const struct profile *profile)
@@ -91,6 +107,8 @@ void quality_line(const struct profile *profile, struct text *ret)
 		add_ends(quality, ret);
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
+	if (quality_between(profile) > 0)
+		text_printf(ret, ", %s of the CPU time between samples", number_percent(quality_between(profile), number));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
@@ -144,6 +162,8 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	add_row(ret, "received", quality->samples, 0);
 	add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	add_row(ret, "times throttled", quality->throttled, 0);
+	if (quality_between(profile) > 0)
+		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time between samples", "", number_percent(quality_between(profile), number));
 	add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
 	if (quality->outer)
 		add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
@@ -174,6 +194,7 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	put(context, "complete_percent", quality_percent(quality));
 	put(context, "lost", (double)quality->lost);
 	put(context, "throttled", (double)quality->throttled);
+	put(context, "between_samples_percent", quality_between(profile));
 	put(context, "clipped", (double)quality->clipped);
 	put(context, "unsymbolized", (double)quality->unsymbolized);
 	put(context, "without_lines", (double)quality->without_lines);
@@ -194,10 +215,14 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	text_done(&name);
 }
 
+#define SHORT_LIVED "processes or threads ended before a sample of them was due"
+
 const char *quality_hint(const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 
+	if (quality_between(profile) > 0 && quality->samples)
+		return SHORT_LIVED "; try a higher -F";
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return NULL;
 	if (!is_live(profile))
@@ -214,6 +239,8 @@ const char *quality_no_samples(const struct profile *profile)
 {
 	if (profile->quality.lost > 0)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
+	if (quality_between(profile) > 0)
+		return SHORT_LIVED "; try -F 20000";
 	if (profile->run.duration_ns < 20000000)
 		return "the run was too short; a sample is taken about every millisecond of CPU time, more often with -F 20000";
 	return "the target used no CPU time while it was watched";

@@ -19,6 +19,13 @@ double quality_percent(const struct profile_quality *quality);
 double quality_rate(const struct profile *profile);
 
 /*
+ * How much of the CPU time of the run no sample stands for, lost ones apart, in percent; 0 if that is little or not
+ * known. A clock starts anew with each process and thread: the last part of an interval, and all of those that end
+ * before their first, fall between samples.
+ */
+double quality_between(const struct profile *profile);
+
+/*
  * Appends, without a line end: "quality: 12,345 samples, 98.7% complete (1.1% snapshot ended, 0.2% no
  * recipe), 0 lost, ..." Ends that did not happen and parts that are not known are left out.
  */
@@ -30,7 +37,7 @@ void quality_table(const struct profile *profile, const struct style *style, str
 /* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context);
 
-/* What would get more stacks to their root, if many were cut off: one sentence, static; NULL = nothing to say. */
+/* What would get more samples, or more stacks to their root, if many are missing: one sentence, static; NULL = nothing to say. */
 const char *quality_hint(const struct profile *profile);
 
 /* Why a recording has no samples, as far as can be told: one sentence, static. */

@@ -217,6 +217,7 @@ static void on_exec(struct spaces *spaces, pid_t pid)
 
 	space_release(process->space);
 	process->space = space_new(spaces);
+	process->space->is_in_exec = true;
 	process->n_threads = 1; /* exec ends all other threads; their exits came before it */
 	process->is_dead = false;
 }

@@ -24,6 +24,7 @@ struct space {
 	uint64_t generation;
 	uint32_t n_users; /* processes that share it */
 	size_t last;      /* index of the last hit: the next one is often the same */
+	bool is_in_exec;  /* nobody has been seen to run in it since an exec made it */
 };
 
 /* NULL if nothing is mapped there. Valid until the next event. */

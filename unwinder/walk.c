@@ -418,6 +418,18 @@ static enum stack_end run(struct walk *walk)
 	return STACK_TOO_DEEP;
 }
 
+/*
+ * Is the kernel still at work on an exec? What called it, and the stack of it, are gone: the registers are those of the old
+ * program, in the memory of the new one. Nothing is missing then from what the kernel's part of the stack tells.
+ */
+static bool is_in_exec(struct space *space, const struct walk *walk)
+{
+	if (!space || !space->is_in_exec)
+		return false;
+	space->is_in_exec = !walk->here.is_mapped && walk->stack->n_kernel;
+	return space->is_in_exec;
+}
+
 void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
 {
 	const struct sample *sample = &event->sample;
@@ -439,6 +451,10 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
+	if (is_in_exec(space, &walk)) {
+		ret->end = STACK_COMPLETE;
+		return;
+	}
 	bool has_memory = walker->recalls && !walker->observer;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };

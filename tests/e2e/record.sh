@@ -31,6 +31,15 @@ run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$H
 facts n.data
 [ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit followed somebody"
 
+# Processes that are gone before a sample of them is due: what no sample stands for is told. And an exec is no broken stack.
+run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
+says "of the CPU time between samples"
+says "before a sample of them was due"
+run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'
+facts exec.data
+strays=$(awk '$1 == "end" && $2 == "no_image" { print $3 }' facts.log)
+[ "${strays:-0}" -le $(($(number samples) / 20)) ] || fail "$strays of $(number samples) samples in no image"
+
 # Names of files.
 run 0 "$CPPROF" record -o 'x-%p-%t.data' -- "$SPIN" 0.1
 ls x-[0-9]*-20[0-9]*-[0-9]*.data >/dev/null || fail "%p and %t were not replaced"

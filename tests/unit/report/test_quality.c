@@ -56,6 +56,31 @@ TEST(quality_table_shows_every_end_and_witness)
 	CHECK(strstr(table.at, "\nnote: no ?[31mterminal obeys this\n"));
 }
 
+TEST(quality_tells_of_time_that_no_sample_stands_for)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text line = { 0 };
+	uint64_t sampled = profile_sum(p, 1);
+
+	CHECK_EQ(quality_between(p), 0); /* not known */
+	p->quality.counted = sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
+	CHECK_EQ(quality_between(p), 0);
+	p->quality.counted = sampled * 2;
+	CHECK(quality_between(p) > 47 && quality_between(p) < 49);
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "48.0% of the CPU time between samples"));
+	CHECK(strstr(quality_hint(p), "a higher -F"));
+
+	OWNED struct profile *none = profile_new();
+	struct profile_metric metrics[] = { { .event = UINT32_MAX }, { .unit = intern_add(&none->strings, "ns") } };
+	vec_push(&none->metrics, metrics[0]);
+	vec_push(&none->metrics, metrics[1]);
+	none->run.duration_ns = 1000000000;
+	CHECK(strstr(quality_no_samples(none), "used no CPU time"));
+	none->quality.counted = 200000000;
+	CHECK(strstr(quality_no_samples(none), "before a sample of them was due"));
+}
+
 TEST(quality_hint_says_what_would_get_deep_stacks)
 {
 	OWNED struct profile *p = sample_profile();

@@ -196,6 +196,26 @@ TEST(walk_puts_kernel_frames_first)
 	scene_done(&s);
 }
 
+TEST(walk_of_an_exec_is_the_kernels_part)
+{
+	struct scene s = scene();
+	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
+	struct event exec = { .kind = EVENT_EXEC, .pid = s.event.pid, .tid = s.event.tid, .comm = "next" };
+
+	s.event.sample.kernel_pc = kernel;
+	s.event.sample.n_kernel_pc = 2;
+	unwinder_event(s.unwinder, &exec);
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3); /* of the program before */
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	s.event.sample.n_kernel_pc = 0; /* the new one runs, where nothing is known to be mapped */
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	s.event.sample.n_kernel_pc = 2;
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
+	CHECK_END(&s, STACK_NO_IMAGE, 3);
+	scene_done(&s);
+}
+
 TEST(walk_checks_chains_that_the_kernel_walked)
 {
 	struct scene s = scene();

@@ -219,15 +219,14 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 	return 0;
 }
 
-/* How many entries start at or below vaddr. */
-static size_t count_up_to(const struct frames *frames, uint64_t vaddr)
+size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr)
 {
 	return search_first(i, frames->refs.n, frames->refs.at[i].start > vaddr);
 }
 
 int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index)
 {
-	size_t n = count_up_to(frames, vaddr);
+	size_t n = frames_count_up_to(frames, vaddr);
 
 	for (size_t back = 1; back <= n && back <= MAX_OVERLAPS; back++) {
 		int error = frames_get(frames, n - back, ret);

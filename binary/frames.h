@@ -37,6 +37,8 @@ size_t frames_count(const struct frames *frames);
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
 /* Start vaddr of an entry, without parsing it. */
 uint64_t frames_start(const struct frames *frames, size_t index);
+/* How many entries start at vaddr or before it, likewise. */
+size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr);
 /*
  * The entry that covers vaddr: 0, -ENOENT if none does, -EBADMSG if it is damaged. ret_index may be
  * NULL. Where entries overlap, the one that starts last wins.

@@ -34,6 +34,7 @@ struct code {
 	struct analysis *analysis;
 	struct go_stacks *go; /* NULL but in Go programs */
 	uint32_t *by_frame;   /* index into functions + 1, per unwind entry; 0 = not compiled yet */
+	uint64_t entry_end;   /* of what may be the entry point */
 	VEC(struct compiled) functions;
 	struct recipe_rows rows; /* of all functions, one behind the other */
 };
@@ -135,6 +136,7 @@ static struct code *code_of(struct recipe_cache *cache, image_id id)
 		code->analysis = analysis_new(image, code->frames, &cache->recipes);
 		code->go = go_stacks_read(image);
 		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
+		code->entry_end = template_entry_end(image, code->frames);
 		cache->codes.at[id] = code;
 	}
 	return cache->codes.at[id];
@@ -163,9 +165,12 @@ static struct compiled *compile(struct recipe_cache *cache, struct code *code, c
 /* The function whose unwind entry covers vaddr; NULL if none does. Valid until the next call. */
 static struct compiled *compiled_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr)
 {
+	size_t index, n = frames_count_up_to(code->frames, vaddr);
+	uint32_t known = n ? code->by_frame[n - 1] : 0;
 	struct fde fde;
-	size_t index;
 
+	if (known && vaddr - code->functions.at[known - 1].start < code->functions.at[known - 1].size)
+		return &code->functions.at[known - 1]; /* the entry need not be read again */
 	if (frames_find_index(code->frames, vaddr, &fde, &index) < 0)
 		return NULL;
 	if (code->by_frame[index])
@@ -435,7 +440,7 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 		ret->recipes.recipe[0] = find_ahead(cache, code, vaddr, is_return, ret);
 		find_wants(cache, ret);
 	}
-	ret->is_root = template_is_entry(code->image, code->frames, at);
+	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);
 	ret->is_between = !is_return && (role == GO_BETWEEN || role == GO_BEGIN);
 	if (ret->is_between) /* before the change, or behind it? */

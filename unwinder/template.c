@@ -150,6 +150,16 @@ bool template_is_entry(const struct image *image, const struct frames *frames, u
 	return vaddr - image->entry < ENTRY_MAX && frames_find(frames, vaddr, &here) < 0;
 }
 
+uint64_t template_entry_end(const struct image *image, const struct frames *frames)
+{
+	uint64_t end = image->entry + ENTRY_MAX;
+	struct fde entry;
+
+	if (image->entry && frames_find(frames, image->entry, &entry) == 0)
+		end = entry.start + entry.size;
+	return end < image->entry ? UINT64_MAX : end;
+}
+
 #define EXIT_MAX_INSNS 6
 #define X86_EXIT 60
 #define ARM_EXIT 93

@@ -24,6 +24,8 @@ uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes);
 
 /* Is vaddr in the code the kernel starts the image at? */
 bool template_is_entry(const struct image *image, const struct frames *frames, uint64_t vaddr);
+/* Behind the last vaddr for which it may say so. */
+uint64_t template_entry_end(const struct image *image, const struct frames *frames);
 /* Does what stands at this return address end the thread? Then nobody called the code before it. */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /* Is this where makecontext makes a coroutine's function return to? Nobody called that either. */

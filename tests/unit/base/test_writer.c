@@ -53,3 +53,17 @@ TEST(crc32c_gives_the_value_every_implementation_agrees_on)
 	CHECK_EQ(crc32c(crc32c(0, bytes_slice(all, 0, 4)), bytes_from(all, 4)), 0xe3069283);
 	CHECK_EQ(crc32c(0, (struct bytes){ 0 }), 0);
 }
+
+TEST(crc32c_of_many_bytes_is_that_of_one_after_the_other)
+{
+	static uint8_t many[10007];
+	struct bytes all = { many, sizeof(many) };
+	uint32_t crc = 0;
+
+	for (size_t i = 0; i < sizeof(many); i++) {
+		many[i] = (uint8_t)(i * i >> 3);
+		crc = crc32c(crc, bytes_slice(all, i, 1));
+	}
+	CHECK_EQ(crc32c(0, all), crc);
+	CHECK_EQ(crc32c(crc32c(0, bytes_slice(all, 0, 5001)), bytes_from(all, 5001)), crc);
+}

@@ -4,13 +4,16 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/compress.h"
 #include "binary/image_private.h"
 
+#define LARGE_PAGE (2u << 20)
 #define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
 
 static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uint32_t flags)
@@ -103,6 +106,23 @@ static struct package package_of(const struct section *section, struct bytes raw
 	return package;
 }
 
+/*
+ * Room for many bytes, in large pages where those can be had: to be given small ones takes a sixth of the time of
+ * unpacking into them. NULL if there is less memory than a file claims to need.
+ */
+static uint8_t *make_room(size_t size)
+{
+	size_t rounded = (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+	void *room;
+
+	if (size < LARGE_PAGE / 2)
+		return malloc(size);
+	if (posix_memalign(&room, LARGE_PAGE, rounded) != 0)
+		return NULL;
+	madvise(room, rounded, MADV_HUGEPAGE);
+	return room;
+}
+
 static struct unpacked *unpacked_new(const struct package *package)
 {
 	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
@@ -112,7 +132,7 @@ static struct unpacked *unpacked_new(const struct package *package)
 	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE)
 		return unpacked;
 	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
-		unpacked->at = malloc((size_t)package->size + 1); /* more than there is, perhaps: then it cannot be read */
+		unpacked->at = make_room((size_t)package->size + 1); /* more than there is, perhaps: then it cannot be read */
 		unpacked->size = unpacked->at ? (size_t)package->size : 0;
 		unpacked->inflater = unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;
 	} else if (package->kind == ZSTD && decompress_zstd(package->body, (size_t)package->size, &whole) == 0) {

@@ -117,13 +117,21 @@ static void add_errand(struct batch *batch, struct errand errand)
 	vec_push(&batch->errands, errand);
 }
 
+/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be searched for. */
+static uint64_t naming_cost(const struct subject *subject)
+{
+	uint64_t size = subject->request->image->file.len;
+
+	return subject->file.debug ? size / 8 : size;
+}
+
 static void add_errands(struct batch *batch, struct subject *subject)
 {
 	struct image *file = subject->file.debug;
 
 	if (subject->wanted.n == 0)
 		return;
-	add_errand(batch, (struct errand){ READ_NAMES, subject, 0, subject->request->image->file.len / 8 });
+	add_errand(batch, (struct errand){ READ_NAMES, subject, 0, naming_cost(subject) });
 	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
 		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
 		if (section && image_section_size(file, section) != section->size)

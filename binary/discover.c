@@ -12,11 +12,13 @@
 #include "binary/entry.h"
 #include "binary/flow.h"
 #include "binary/function_private.h"
+#include "binary/sketch.h"
 #include "binary/suspect.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
+#define MAX_JUMPERS 8     /* to one place that are looked at */
 
 /* What one function reaches. */
 struct reach {
@@ -27,7 +29,7 @@ struct reach {
 struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
-	struct vaddr_range window; /* where functions are looked for */
+	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the gap, or all of it */
 	struct function_starts found;
 	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
@@ -35,6 +37,7 @@ struct discovery {
 	VEC(struct vaddr_range) ranges;
 	VEC(struct reach) reaches;
 	struct map by_start; /* start of a function -> reach, the last one counts */
+	struct sketches sketches;
 };
 
 static bool is_aligned(const struct discovery *d, uint64_t vaddr)
@@ -100,7 +103,7 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 		bool is_behind_stop = flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
 		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, flow_insn(flow, i));
 		if (is_aligned(d, flow->vaddrs.at[i]) && begins &&
-		    entry_is_plausible(d->functions, flow->vaddrs.at[i]))
+		    sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
 			found(d, flow->vaddrs.at[i], FROM_GAP);
 	}
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
@@ -196,10 +199,37 @@ static void end_at_window(struct discovery *d)
 	}
 }
 
+static void merge_finds(struct discovery *d)
+{
+	struct function_starts starts;
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	function_starts_sort(&d->found);
+	functions_starts(d->functions, first, end, &d->found, &starts);
+	vec_clear(&d->found.list);
+	functions_merge(d->functions, first, end, &starts);
+	vec_done(&starts.list);
+	window_functions(d, &first, &end);
+	functions_apply_evidence(d->functions, first, end);
+}
+
+/* What is analysed is decoded up to its end: not to the next start that is known, which may be far. */
+static void end_where_closed(struct discovery *d)
+{
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		if (function_is_inferred(f) && !f->is_analysed && is_in_window(d, f->start))
+			f->end = sketch_closed_end(&d->sketches, f->start, f->end);
+	}
+}
+
 /* The finds join the index; what is new is analysed. False if there was nothing new. */
 static bool take_finds(struct discovery *d)
 {
-	struct function_starts starts;
 	size_t before = d->functions->n;
 
 	for (size_t i = 0; i < d->tails.n; i++)
@@ -208,13 +238,10 @@ static bool take_finds(struct discovery *d)
 	vec_clear(&d->tails);
 	if (d->found.list.n == 0 && d->has_coverage)
 		return false;
-	function_starts_sort(&d->found);
-	functions_starts(d->functions, &d->found, &starts);
-	vec_clear(&d->found.list);
-	functions_merge(d->functions, &starts);
-	vec_done(&starts.list);
+	if (d->found.list.n)
+		merge_finds(d);
 	end_at_window(d);
-	functions_apply_evidence(d->functions);
+	end_where_closed(d);
 	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true, .window = d->window };
 	functions_analyse_some(d->functions, options, note_flow, d);
 	apply_coverage(d);
@@ -224,19 +251,12 @@ static bool take_finds(struct discovery *d)
 
 /* --- where starts come from ------------------------------------------------------------------- */
 
-static bool decode_at(const struct discovery *d, uint64_t at, uint64_t end, struct insn *ret)
-{
-	struct bytes code = bytes_slice(image_code(d->functions->image, at), 0, end - at);
-
-	return d->isa->decode(code, at, ret) == 0 && ret->len && ret->len <= code.len;
-}
-
 /* AArch64: the label behind a switch, from which the entries of its table count. */
-static bool is_table_base(const struct discovery *d, uint64_t at)
+static bool is_table_base(struct discovery *d, uint64_t at)
 {
-	struct insn insn;
+	struct sketch insn;
 
-	return d->isa->min_insn == 4 && at >= 4 && decode_at(d, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
+	return d->isa->min_insn == 4 && at >= 4 && sketch_at(&d->sketches, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
 }
 
 static void judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
@@ -246,7 +266,7 @@ static void judge_evidence(struct discovery *d, enum evidence what, uint8_t sour
 
 	if (!is_in_window(d, at) || (what == EVIDENCE_TAKEN && is_table_base(d, at)))
 		return;
-	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || entry_is_plausible(d->functions, at)))
+	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)))
 		found(d, at, source);
 }
 
@@ -267,24 +287,24 @@ static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t so
 }
 
 /* Does what stands behind this call look like the next function? */
-static bool is_last_call(const struct discovery *d, const struct insn *call, uint64_t next, uint64_t end)
+static bool is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
 {
-	struct insn first;
+	struct sketch first;
 
 	if (call->flow != FLOW_CALL && call->flow != FLOW_CALL_INDIRECT)
 		return false;
 	if (call->flow == FLOW_CALL && !functions_returns(d->functions, call->target))
 		return true;
-	return is_aligned(d, next) && decode_at(d, next, end, &first) && entry_is_prologue(d->isa, &first);
+	return is_aligned(d, next) && sketch_at(&d->sketches, next, end, &first) && first.is_prologue;
 }
 
 /* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
-static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
+static uint64_t skip_run(struct discovery *d, uint64_t at, uint64_t end)
 {
-	struct insn insn;
+	struct sketch insn;
 
 	while (at < end && !is_covered(d, at)) {
-		if (!decode_at(d, at, end, &insn))
+		if (!sketch_at(&d->sketches, at, end, &insn))
 			return at + d->isa->min_insn;
 		at += insn.len;
 		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT ||
@@ -294,25 +314,14 @@ static uint64_t skip_run(const struct discovery *d, uint64_t at, uint64_t end)
 	return at;
 }
 
-/* Does the straight run of code at `at` come upon what is no instruction? Most of what lies between functions is data. */
-static bool runs_into_data(const struct discovery *d, uint64_t at, uint64_t end)
-{
-	struct insn insn = { .flow = FLOW_NEXT };
-
-	for (; at < end && (insn.flow == FLOW_NEXT || insn.flow == FLOW_BRANCH); at += insn.len)
-		if (!decode_at(d, at, end, &insn))
-			return true;
-	return false;
-}
-
 /* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
 	struct reach reach = { .first = (uint32_t)d->ranges.n };
-	struct insn first;
-	bool looks_like_entry = is_aligned(d, at) || (decode_at(d, at, end, &first) && entry_is_prologue(d->isa, &first));
+	struct sketch first;
+	bool looks_like_entry = is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
 
-	if (!looks_like_entry || !entry_is_plausible(d->functions, at) || runs_into_data(d, at, end))
+	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) || sketch_runs_into_data(&d->sketches, at, end))
 		return false;
 	if (!suspect_is_function(flow, at, end))
 		return false;
@@ -328,8 +337,8 @@ static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uin
 	uint64_t aligned = 0; /* the last aligned address in the padding above; 0 = none */
 
 	for (uint64_t at = from; at < to;) {
-		struct insn insn;
-		bool is_code = !is_covered(d, at) && decode_at(d, at, to, &insn);
+		struct sketch insn;
+		bool is_code = !is_covered(d, at) && sketch_at(&d->sketches, at, to, &insn);
 		if (!is_code || (insn.is_padding && !insn.is_entry_mark)) {
 			aligned = !is_code ? 0 : at % 16 == 0 ? at : aligned;
 			at += is_code ? insn.len : d->isa->min_insn;
@@ -369,14 +378,28 @@ static void sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
+/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their ends. */
+static bool is_others(struct discovery *d, uint64_t at)
+{
+	uint64_t from[MAX_JUMPERS];
+	size_t n = 0;
+
+	if (d->gap.start < d->window.start || d->gap.end > d->window.end)
+		n = functions_jumpers(d->functions, at, at + 1, from, MAX_JUMPERS);
+	for (size_t i = 0; i < n && i < MAX_JUMPERS; i++)
+		if (!is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end && sketch_is_code(&d->sketches, from[i]))
+			return true;
+	return false;
+}
+
 /* Behind the last instruction that is no padding, of the code from `at` that nobody reaches. */
-static uint64_t unreached_end(const struct discovery *d, uint64_t at, uint64_t limit)
+static uint64_t unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
 {
 	uint64_t end = at;
 
-	while (at < limit && !is_covered(d, at)) {
-		struct insn insn;
-		bool is_code = decode_at(d, at, limit, &insn);
+	while (at < limit && !is_covered(d, at) && !is_others(d, at)) {
+		struct sketch insn;
+		bool is_code = sketch_at(&d->sketches, at, limit, &insn);
 		at += is_code ? insn.len : d->isa->min_insn;
 		if (is_code && !insn.is_padding)
 			end = at;
@@ -405,11 +428,27 @@ static void extend_functions(struct discovery *d)
 	}
 }
 
-void functions_discover(struct functions *functions, struct vaddr_range window)
+/* A window may be wider than the text. */
+static void begin_sketches(struct discovery *d)
+{
+	const struct functions_private *p = d->functions->private;
+	struct vaddr_range text = { UINT64_MAX, 0 };
+
+	for (size_t i = 0; i < p->text.n; i++) {
+		text.start = p->text.at[i].start < text.start ? p->text.at[i].start : text.start;
+		text.end = p->text.at[i].end > text.end ? p->text.at[i].end : text.end;
+	}
+	text.start = d->window.start > text.start ? d->window.start : text.start;
+	text.end = d->window.end < text.end ? d->window.end : text.end;
+	sketches_init(&d->sketches, d->functions, text.start, text.end);
+}
+
+void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
 {
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct discovery d = { .functions = functions, .isa = functions->isa, .window = window, .only_inferred = has_frames };
+	struct discovery d = { .functions = functions, .isa = functions->isa, .gap = gap, .window = window, .only_inferred = has_frames };
 
+	begin_sketches(&d);
 	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	take_finds(&d);
 	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
@@ -431,4 +470,5 @@ void functions_discover(struct functions *functions, struct vaddr_range window)
 	vec_done(&d.ranges);
 	vec_done(&d.reaches);
 	map_done(&d.by_start);
+	sketches_done(&d.sketches);
 }

@@ -161,6 +161,10 @@ static bool splits(const struct function *before, const struct function_start *s
 	return start->preference == PREFER_FRAME && !(before->sources & FROM_FRAME);
 }
 
+struct function_list {
+	VEC(struct function) list;
+};
+
 static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
 {
 	for (size_t i = 0; i < functions->private->text.n; i++)
@@ -169,27 +173,28 @@ static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
 	return vaddr + image_code(functions->image, vaddr).len;
 }
 
-static void close_open_ends(struct functions *functions)
+/* next: where the first function behind them starts. */
+static void close_open_ends(const struct functions *functions, struct function_list *list, uint64_t next)
 {
-	struct function *at = functions->private->list.at;
-	size_t n = functions->private->list.n;
+	struct function *at = list->list.at;
+	size_t n = list->list.n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t end = text_end(functions, at[i].start);
-		if (i + 1 < n && at[i + 1].start < end)
-			end = at[i + 1].start;
+		uint64_t end = text_end(functions, at[i].start), behind = i + 1 < n ? at[i + 1].start : next;
+		if (behind < end)
+			end = behind;
 		if (!at[i].end || at[i].end > end)
 			at[i].end = end;
 	}
 }
 
 /* What was learnt about a function stays if its bounds stay. */
-static void carry_over(struct functions *functions, const struct function *old, size_t n_old)
+static void carry_over(struct function_list *list, const struct function *old, size_t n_old)
 {
-	struct function *at = functions->private->list.at;
+	struct function *at = list->list.at;
 	size_t k = 0;
 
-	for (size_t i = 0; i < functions->private->list.n; i++) {
+	for (size_t i = 0; i < list->list.n; i++) {
 		while (k < n_old && old[k].start < at[i].start)
 			k++;
 		if (k == n_old || old[k].start != at[i].start || old[k].end != at[i].end) {
@@ -224,17 +229,13 @@ static void make_pages(struct functions *functions)
 	}
 }
 
-void functions_merge(struct functions *functions, struct function_starts *starts)
+/* One function for each place that starts one. */
+static void list_starts(const struct function_starts *starts, struct function_list *ret)
 {
-	struct functions_private *p = functions->private;
-	struct function *old = p->list.at;
-	size_t n_old = p->list.n;
-
-	memset(&p->list, 0, sizeof(p->list));
-	vec_reserve(&p->list, starts->list.n);
+	vec_reserve(&ret->list, starts->list.n);
 	for (size_t i = 0; i < starts->list.n; i++) {
 		const struct function_start *start = &starts->list.at[i];
-		struct function *last = p->list.n ? &p->list.at[p->list.n - 1] : NULL;
+		struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
 
 		if (last && last->start == start->vaddr) {
 			merge_into(last, start);
@@ -247,15 +248,40 @@ void functions_merge(struct functions *functions, struct function_starts *starts
 		}
 		if (start->preference == PREFER_LABEL && last && !last->end)
 			continue; /* a label inside code whose end nobody states */
-		vec_push(&p->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
-						       .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
+		vec_push(&ret->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
+							 .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
 	}
-	close_open_ends(functions);
-	carry_over(functions, old, n_old);
-	free(old);
+}
+
+/* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
+static void put_in_place(struct functions *functions, size_t first, size_t n_old, const struct function_list *list)
+{
+	struct functions_private *p = functions->private;
+	size_t n_behind = functions->n - first - n_old, n = list->list.n;
+
+	vec_reserve(&p->list, first + n + n_behind);
+	struct function *at = p->list.at + first;
+	if (n_behind)
+		memmove(at + n, at + n_old, n_behind * sizeof(*at));
+	if (n)
+		memcpy(at, list->list.at, n * sizeof(*at));
+	p->list.n = first + n + n_behind;
+	for (size_t i = 0; i < p->list.n; i++)
+		p->list.at[i].parent = FUNCTION_NONE;
 	functions->at = p->list.at;
 	functions->n = p->list.n;
 	make_pages(functions);
+}
+
+void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts)
+{
+	struct function_list list = { 0 };
+
+	list_starts(starts, &list);
+	close_open_ends(functions, &list, end < functions->n ? functions->at[end].start : UINT64_MAX);
+	carry_over(&list, functions->at + first, end - first);
+	put_in_place(functions, first, end - first, &list);
+	vec_done(&list.list);
 }
 
 static struct function_start start_of(const struct function *f)
@@ -267,13 +293,14 @@ static struct function_start start_of(const struct function *f)
 					is_stated ? preference : PREFER_OTHER };
 }
 
-void functions_starts(const struct functions *functions, const struct function_starts *more, struct function_starts *ret)
+void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
+		      struct function_starts *ret)
 {
 	size_t k = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	vec_reserve(&ret->list, functions->n + more->list.n);
-	for (size_t i = 0; i < functions->n; i++) {
+	vec_reserve(&ret->list, end - first + more->list.n);
+	for (size_t i = first; i < end; i++) {
 		struct function_start start = start_of(&functions->at[i]);
 		while (k < more->list.n && by_place(&more->list.at[k], &start) < 0)
 			add_start(ret, more->list.at[k++]);
@@ -327,7 +354,7 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	starts_from_stubs(&starts, functions);
 	starts_from_entries(&starts, functions);
 	function_starts_sort(&starts);
-	functions_merge(functions, &starts);
+	functions_merge(functions, 0, 0, &starts);
 	vec_done(&starts.list);
 	return functions;
 }

@@ -60,10 +60,14 @@ struct function_starts {
 };
 /* Sorts starts as functions_merge wants them. */
 void function_starts_sort(struct function_starts *starts);
-/* Makes the index anew from the starts, sorted; facts learnt about functions that stay are kept. */
-void functions_merge(struct functions *functions, struct function_starts *starts);
-/* The present index and `more`, sorted: to make a new index of. */
-void functions_starts(const struct functions *functions, const struct function_starts *more, struct function_starts *ret);
+/*
+ * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours; facts
+ * learnt about functions that stay are kept.
+ */
+void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts);
+/* Functions [first, end) of the present index and `more`, sorted: to make them anew. */
+void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
+		      struct function_starts *ret);
 
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {
@@ -74,7 +78,7 @@ struct analyse_options {
 void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context);
 /* survey.c: evidence from this text, of which what was seen before is left out. */
 void functions_gather(struct functions *functions, struct vaddr_range range);
-/* survey.c: what the evidence says about each function, after the index changed. */
-void functions_apply_evidence(struct functions *functions);
-/* discover.c: starts in text of the window that no symbol and no unwind entry covers. */
-void functions_discover(struct functions *functions, struct vaddr_range window);
+/* survey.c: what the evidence says about functions [first, end), after the index changed. */
+void functions_apply_evidence(struct functions *functions, size_t first, size_t end);
+/* discover.c: starts in text of the window, a part of the gap, that no symbol and no unwind entry covers. */
+void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window);

@@ -3,14 +3,16 @@
  * gap: functions in the one gap that a pc falls into.
  *
  * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
- * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. A file
- * without symbols and unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is
- * larger still all is searched or nothing: who cannot wait for that asks first.
+ * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a long gap,
+ * which may be the code of a library written by hand, or its tables, only a piece is searched: where pieces meet, a function
+ * is called, and that depends on the image alone. A file without symbols and unwind entries is one gap; of a large one, what
+ * lies around the pc is searched. Of one that is larger still all is searched or nothing: who cannot wait for that asks first.
  */
 #include "base/search.h"
 #include "binary/function_private.h"
 
 #define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
+#define PIECE (32u << 10)        /* of a gap, rounded up to whole functions */
 #define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
 #define WINDOW_REACH (256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
 #define MAX_WINDOWS (64u << 20)   /* bytes of text beyond which windows would be too many: their evidence overlaps */
@@ -74,6 +76,37 @@ static struct vaddr_range gap_around(const struct functions *functions, const st
 	return gap;
 }
 
+/* The first function from vaddr on that is called; `end` if none is. */
+static uint64_t next_called(const struct functions *functions, uint64_t vaddr, uint64_t end)
+{
+	uint64_t step = functions->isa->min_insn;
+
+	for (vaddr = (vaddr + step - 1) / step * step; vaddr < end; vaddr += step)
+		if (functions_is_called(functions, vaddr))
+			return vaddr;
+	return end;
+}
+
+/* The n-th piece of a gap begins with the first function that is called behind n times so many bytes. */
+static uint64_t piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from, uint64_t end)
+{
+	return from == gap.start ? from : next_called(functions, from, end);
+}
+
+static struct vaddr_range piece_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
+{
+	uint64_t from = gap.start + (vaddr - gap.start) / PIECE * PIECE, behind = vaddr + 1;
+	uint64_t start = piece_start(functions, gap, from, behind);
+	uint64_t end = next_called(functions, start < behind ? from + PIECE : behind, gap.end);
+
+	while (start == behind) { /* none begins there */
+		behind = from;
+		from -= PIECE;
+		start = piece_start(functions, gap, from, behind);
+	}
+	return (struct vaddr_range){ start, end };
+}
+
 /* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two. */
 static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
 {
@@ -87,15 +120,17 @@ static struct vaddr_range snap(const struct functions *functions, struct vaddr_r
 }
 
 /* What was searched before is left out. */
-static struct vaddr_range window_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
+static struct vaddr_range window_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct vaddr_range gap = gap_around(functions, text, vaddr), window = gap;
+	struct vaddr_range window = gap;
 
 	if (text_size(functions) > MAX_WHOLE)
 		window = snap(functions, clip(gap, vaddr, EVIDENCE_REACH), clip(gap, vaddr, WINDOW_REACH));
-	else if (!has_frames) /* a few symbols split it, and which calls come back is found out for all at once */
+	else if (has_frames)
+		window = piece_around(functions, gap, vaddr);
+	else /* a few symbols split it, and which calls come back is found out for all at once */
 		window = (struct vaddr_range){ 0, UINT64_MAX };
 	for (size_t i = 0; i < p->inferred.n; i++) {
 		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
@@ -120,8 +155,8 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 		functions_survey(functions);
 	} else {
 		functions_look_around(functions, vaddr);
-		struct vaddr_range window = window_around(functions, text, vaddr);
-		functions_discover(functions, window);
+		struct vaddr_range gap = gap_around(functions, text, vaddr), window = window_around(functions, gap, vaddr);
+		functions_discover(functions, gap, window);
 		vec_push(&p->inferred, window);
 	}
 	return functions_index(functions, vaddr);

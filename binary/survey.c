@@ -305,9 +305,9 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 	return n;
 }
 
-void functions_apply_evidence(struct functions *functions)
+void functions_apply_evidence(struct functions *functions, size_t first, size_t end)
 {
-	for (size_t i = 0; i < functions->n; i++) {
+	for (size_t i = first; i < end; i++) {
 		struct function *f = &functions->at[i];
 		if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD)
 			continue;
@@ -381,7 +381,7 @@ void functions_gather(struct functions *functions, struct vaddr_range range)
 		return;
 	sort_references(p);
 	sort_jumps(p);
-	functions_apply_evidence(functions);
+	functions_apply_evidence(functions, 0, functions->n);
 }
 
 void functions_survey(struct functions *functions)
@@ -392,5 +392,5 @@ void functions_survey(struct functions *functions)
 		return;
 	functions->is_surveyed = true;
 	functions_gather(functions, all);
-	functions_discover(functions, all);
+	functions_discover(functions, all, all);
 }

@@ -4,8 +4,8 @@
 #include "binary/entry.h"
 
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
-#define FIRST_EXTENT 512u     /* ... at first: most functions are shorter, and most suspicions wrong */
-#define NEXT_EXTENT 8u        /* times as many, when that was too little */
+#define FIRST_EXTENT 128u     /* ... at first: most suspicions are wrong, which shows soon */
+#define NEXT_EXTENT 4u        /* times as many, when that was too little */
 #define MAX_INSN 16u          /* bytes: no instruction has as many */
 
 /* Without an exit to judge by, a function must begin as functions do, or call one that is known. */

@@ -70,6 +70,64 @@ TEST(functions_in_one_gap_are_found_without_the_next)
 	writer_done(&eh);
 }
 
+/*
+ * One function with an unwind entry, which calls two others; behind it a gap that is longer than what is searched at once. Where
+ * those two stand the gap is cut: [0x40, 0x9000), [0x9000, 0x12000), [0x12000, 0x18000).
+ */
+static void scene_make_long(struct scene *s)
+{
+	static const uint32_t places[] = { 0x100, 0x8f00, 0x9000, 0x9100, 0x11f00, 0x12000, 0x17000 };
+	static const uint32_t caller[] = { 0x94002400, 0x940047ff, 0xd65f03c0 }; /* bl 0x9000; bl 0x12000; ret */
+	uint8_t *code = alloc_zero(0x18000, 1);
+	struct writer eh = { 0 };
+
+	memcpy(code, caller, sizeof(caller));
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		memcpy(code + places[i], makes_room, sizeof(makes_room));
+	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+	frame_fde(&eh, TEXT + 0x10000000u, cie, TEXT, 0x40, 0, PROGRAM(0));
+	write_u32(&eh, 0);
+	scene_make(s, EM_AARCH64, (struct bytes){ code, 0x18000 }, writer_bytes(&eh));
+	writer_done(&eh);
+	free(code);
+}
+
+TEST(of_a_long_gap_only_the_piece_that_is_asked_about_is_searched)
+{
+	struct scene s;
+
+	scene_make_long(&s);
+	CHECK_EQ(start_at(&s, TEXT + 0x9104), TEXT + 0x9100);
+	CHECK_EQ(start_at(&s, TEXT + 0x11f04), TEXT + 0x11f00);
+	CHECK_EQ(functions_index(s.functions, TEXT + 0x8f04), FUNCTION_NONE);
+	CHECK_EQ(functions_index(s.functions, TEXT + 0x17004), FUNCTION_NONE);
+	CHECK_EQ(start_at(&s, TEXT + 0x17004), TEXT + 0x17000);
+	CHECK_EQ(start_at(&s, TEXT + 0x104), TEXT + 0x100);
+	CHECK_EQ(start_at(&s, TEXT + 0x8f04), TEXT + 0x8f00);
+	scene_done(&s);
+}
+
+TEST(the_pieces_of_a_gap_are_the_same_in_whatever_order_they_are_asked_for)
+{
+	static const uint64_t places[] = { 0x104, 0x9004, 0x8f04, 0x17004, 0x9104, 0x12004 };
+	struct scene s, other;
+
+	scene_make_long(&s);
+	scene_make_long(&other);
+	for (size_t i = 0, n = ARRAY_LEN(places); i < n; i++) {
+		functions_find(s.functions, TEXT + places[i]);
+		functions_find(other.functions, TEXT + places[n - 1 - i]);
+	}
+	CHECK_EQ(s.functions->n, 8);
+	CHECK_EQ(other.functions->n, s.functions->n);
+	for (size_t i = 0; i < s.functions->n; i++) {
+		CHECK_EQ(other.functions->at[i].start, s.functions->at[i].start);
+		CHECK_EQ(other.functions->at[i].end, s.functions->at[i].end);
+	}
+	scene_done(&s);
+	scene_done(&other);
+}
+
 TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 {
 	uint8_t *code = alloc_zero(LARGE, 1);

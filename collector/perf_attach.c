@@ -26,12 +26,6 @@
 
 /* ---- saying why not ------------------------------------------------------------------------- */
 
-static long paranoid_level(void)
-{
-	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);
-	return text ? strtol(text, NULL, 10) : 2;
-}
-
 static bool is_anothers(pid_t pid)
 {
 	char path[64];
@@ -41,19 +35,15 @@ static bool is_anothers(pid_t pid)
 	return stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* with: what of cpprof would have to be typed behind sudo. */
-static void explain_permission(bool is_anothers, const char *with, struct diag *diag)
+/* perf_event as such is allowed, or we would not have come here. */
+static void explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 {
 	diag_why(diag, "permission denied");
 	if (geteuid() == 0)
-		diag_hint(diag, "the system (a container, a security module) forbids perf_event even to root");
-	else if (is_anothers)
-		diag_hint(diag, "it belongs to another user; try: sudo cpprof %s", with);
+		diag_hint(diag, "a container or a security module forbids it even to root");
 	else
-		diag_hint(diag,
-			  "kernel.perf_event_paranoid is %ld; try: sudo cpprof %s\n"
-			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
-			  paranoid_level(), with);
+		diag_hint(diag, "it %s; try: sudo cpprof attach %s %d", is_anothers(pid) ? "belongs to another user" : "has other rights than we have",
+			  tid ? "-t" : "-p", tid ? tid : pid);
 }
 
 static void explain_absence(pid_t pid, struct diag *diag)
@@ -66,31 +56,14 @@ static void explain_absence(pid_t pid, struct diag *diag)
 	diag_hint(diag, "`ps -e` lists them; by name: cpprof attach -n NAME");
 }
 
-static bool is_denied(int error)
-{
-	return error == -EACCES || error == -EPERM;
-}
-
 /* tid 0: the whole process. */
 static int refused(pid_t pid, pid_t tid, int error, struct diag *diag)
 {
-	CLEANUP(freep) char *with = alloc_printf("attach %s %d", tid ? "-t" : "-p", tid ? tid : pid);
-
 	diag_set(diag, error, "cannot attach to %s %d", tid ? "thread" : "process", tid ? tid : pid);
 	if (error == -ESRCH)
 		explain_absence(pid, diag);
-	else if (is_denied(error))
-		explain_permission(is_anothers(pid), with, diag);
-	return error;
-}
-
-static int refused_command(const char *name, int error, struct diag *diag)
-{
-	CLEANUP(freep) char *with = alloc_printf("record -- %s ...", name);
-
-	diag_set(diag, error, "cannot profile '%s'", name);
-	if (is_denied(error))
-		explain_permission(false, with, diag);
+	else if (error == -EACCES || error == -EPERM)
+		explain_denial(pid, tid, diag);
 	return error;
 }
 
@@ -347,7 +320,7 @@ int perf_attach_command(struct perf_live *live, const struct perf_source_options
 
 	int error = perf_events_add(&live->events, live->launch.pid);
 	if (error)
-		return refused_command(options->argv[0], error, diag);
+		return perf_events_refused(diag, error, "cannot profile '%s'", options->argv[0]);
 	if (target_changes_rights(options->argv[0]))
 		perf_live_note(live, "'%s' runs with other rights than ours, which the kernel lets nobody watch; try: sudo cpprof record -- ...",
 			       options->argv[0]);

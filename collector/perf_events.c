@@ -5,6 +5,7 @@
 #include "collector/perf_events.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "collector/perf_regs.h"
 #include "collector/target.h"
 
@@ -181,6 +183,41 @@ static void list_cpus(struct perf_events *events)
 			vec_push(&events->cpus, (int)cpu);
 }
 
+/* Debian's kernels know a level 3, at which nobody but root may do anything. */
+static void explain_denial(struct diag *diag)
+{
+	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);
+	long level = text ? strtol(text, NULL, 10) : 2;
+
+	diag_why(diag, "permission denied");
+	if (geteuid() != 0 && level > 2)
+		diag_hint(diag,
+			  "kernel.perf_event_paranoid is %ld; try: sudo cpprof ...\n"
+			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
+			  level);
+	else
+		diag_hint(diag, "a container or a security module forbids perf_event%s; with docker, podman: --cap-add PERFMON",
+			  geteuid() == 0 ? " even to root" : "");
+}
+
+int perf_events_refused(struct diag *diag, int error, const char *what, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	if (error == -EPERM)
+		error = -EACCES;
+	diag_set(diag, error, "%s", text);
+	if (error == -EACCES)
+		explain_denial(diag);
+	else if (error == -ENOSYS)
+		diag_why(diag, "there is no perf_event in this kernel, or a container hides it");
+	return error;
+}
+
 static int open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
 {
 	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -195,7 +232,7 @@ static int open_anchors(struct perf_events *events, size_t ring_bytes, struct di
 			continue;
 		}
 		if (fd < 0)
-			return diag_set(diag, fd, "cannot open a perf event on CPU %d", events->cpus.at[i]);
+			return perf_events_refused(diag, fd, "cannot open a perf event on CPU %d", events->cpus.at[i]);
 		vec_push(&events->anchors, fd);
 	}
 	return 0;

@@ -60,6 +60,8 @@ int perf_events_probe(const struct event_spec *spec, bool with_kernel);
 /* The highest frequency the kernel takes; 0 = not known. */
 uint64_t perf_events_max_frequency(void);
 
+/* perf_event itself was refused: why, and what would help. Returns the error, -EPERM as -EACCES. */
+__attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag, int error, const char *what, ...);
 /* Makes the rings. specs are copied into attrs. */
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct diag *diag);

@@ -153,16 +153,29 @@ int output_write(struct output *output, const struct profile *profile, struct di
 	return 0;
 }
 
+/* In a folder that anybody may write to: a name that nobody has taken before us. */
+static bool keep_elsewhere(const struct profile *profile, char *path)
+{
+	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
+	struct diag diag = { 0 };
+
+	if (fd < 0)
+		return false;
+	if (profile_write(profile, path, &diag) < 0) {
+		unlink(path);
+		return false;
+	}
+	give_to_user(path);
+	return true;
+}
+
 void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
 {
 	const char *folder = getenv("TMPDIR");
-	CLEANUP(freep) char *path = alloc_printf("%s/cpprof-%d.data", folder && folder[0] ? folder : "/tmp", (int)getpid());
-	struct diag other = { 0 };
+	CLEANUP(freep) char *path = alloc_printf("%s/cpprof-XXXXXX.data", folder && folder[0] ? folder : "/tmp");
 
-	if (output->has_written && !output_is_stdout(output)) {
+	if (output->has_written && !output_is_stdout(output))
 		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
-	} else if (diag->error != -EPIPE && profile_write(profile, path, &other) == 0) {
-		give_to_user(path);
+	else if (diag->error != -EPIPE && keep_elsewhere(profile, path))
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
-	}
 }

@@ -6,6 +6,7 @@
 #include "report/number.h"
 
 #define DEEP_SHARE 50 /* more than one stack in so many is worth a hint */
+#define LOST_SHARE 20 /* one sample in so many lost is worth a hint */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
 #define BETWEEN_MIN_PERCENT 10
 
@@ -221,6 +222,10 @@ const char *quality_hint(const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 
+	if (quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost)
+		return is_live(profile) ? "many samples were lost, for the kernel's buffers were full; try a lower -F, a smaller --stack-size, "
+					  "or more memory for them: --ring-size, and ulimit -l or root"
+					: "many samples were lost when this was recorded";
 	if (quality_between(profile) > 0 && quality->samples)
 		return SHORT_LIVED "; try a higher -F";
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)

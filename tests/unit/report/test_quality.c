@@ -81,6 +81,19 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CHECK(strstr(quality_no_samples(none), "before a sample of them was due"));
 }
 
+TEST(quality_hint_says_what_would_lose_fewer_samples)
+{
+	OWNED struct profile *p = sample_profile();
+
+	p->quality.samples = 100;
+	p->quality.lost = 5;
+	CHECK(!quality_hint(p));
+	p->quality.lost = 6;
+	CHECK(strstr(quality_hint(p), "--ring-size"));
+	p->run.mode = intern_add(&p->strings, "import");
+	CHECK_STR(quality_hint(p), "many samples were lost when this was recorded");
+}
+
 TEST(quality_hint_says_what_would_get_deep_stacks)
 {
 	OWNED struct profile *p = sample_profile();

@@ -139,12 +139,15 @@ int perf_window_fill(struct perf_window *window, size_t want)
 	return read_until(window, want);
 }
 
-/* Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in its first. */
-static void drop_behind(struct perf_window *window)
+/*
+ * Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in its first; the one
+ * that is being given has not been lent yet.
+ */
+static void drop_behind(struct perf_window *window, size_t piece)
 {
 	size_t first = window->n_dropped;
 
-	while (window->n_dropped < window->start / PIECE_SIZE && !window->loans[window->n_dropped])
+	while (window->n_dropped < piece && !window->loans[window->n_dropped])
 		window->n_dropped++;
 	if (window->n_dropped > first)
 		madvise((uint8_t *)window->map + first * PIECE_SIZE, (window->n_dropped - first) * PIECE_SIZE,
@@ -153,11 +156,9 @@ static void drop_behind(struct perf_window *window)
 
 void perf_window_use(struct perf_window *window, size_t len)
 {
-	size_t piece = window->start / PIECE_SIZE;
-
+	if (is_mapped(window) && window->start / PIECE_SIZE > window->n_dropped)
+		drop_behind(window, window->start / PIECE_SIZE);
 	window->start += len;
-	if (is_mapped(window) && window->start / PIECE_SIZE != piece)
-		drop_behind(window);
 }
 
 /* Skips what is not available in a file; 1 if it has not as much. */

@@ -225,3 +225,38 @@ TEST(what_was_read_does_not_stay_in_memory_unless_it_is_lent)
 	CHECK(read_all(&window, &is_lent) > FEW);
 	perf_window_close(&window);
 }
+
+/* Is the page in our page table? */
+static bool is_present(const void *at)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	CHECK_EQ(pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / page * sizeof(entry))), sizeof(entry));
+	close(fd);
+	return entry >> 63;
+}
+
+TEST(the_record_that_is_being_given_stays_in_memory_where_pieces_meet)
+{
+	const size_t piece = 2u << 20, before = 8192;
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct perf_window window;
+
+	CHECK_EQ(ftruncate(fd, (off_t)(2 * piece)), 0);
+	CHECK_EQ(perf_window_open(&window, fd), 0);
+	for (size_t at = 0; at < piece - before; at += 4096) {
+		CHECK_EQ(perf_window_fill(&window, 4096), 0);
+		CHECK_EQ(perf_window_bytes(&window).at[0], 0);
+		perf_window_use(&window, 4096);
+	}
+	CHECK_EQ(perf_window_fill(&window, 2 * before), 0);
+	const uint8_t *record = perf_window_bytes(&window).at;
+	CHECK_EQ(record[0], 0);
+	perf_window_use(&window, 2 * before);
+	CHECK(is_present(record));
+	CHECK_EQ(perf_window_fill(&window, 4096), 0);
+	perf_window_use(&window, 4096);
+	CHECK(!is_present(record));
+	perf_window_close(&window);
+}

@@ -24,7 +24,7 @@
 #include "base/vec.h"
 #include "binary/image_private.h"
 
-#define READ_LIMIT (128u << 10)      /* larger files are mapped instead of read: programs link to a hundred libraries and more, and
+#define READ_LIMIT (16u << 10)       /* larger files are mapped instead of read: programs link to a hundred libraries and more, and
 				      * samples touch little of most */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096

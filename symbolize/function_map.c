@@ -34,19 +34,10 @@ const struct line_row *function_map_line(const struct function_map *map, uint32_
 
 uint32_t function_map_inline(const struct function_map *map, uint32_t offset)
 {
-	size_t low = 0, high = map->ranges.n;
+	size_t at = search_first(i, map->ranges.n, map->ranges.at[i].end > offset);
+	const struct inline_range *range = at < map->ranges.n ? &map->ranges.at[at] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct inline_range *range = &map->ranges.at[middle];
-		if (offset < range->start)
-			high = middle;
-		else if (offset >= range->end)
-			low = middle + 1;
-		else
-			return range->call < map->inlines.n ? range->call : INLINE_NONE;
-	}
-	return INLINE_NONE;
+	return range && range->start <= offset && range->call < map->inlines.n ? range->call : INLINE_NONE;
 }
 
 size_t function_map_locate(const struct function_map *map, uint32_t offset, struct location *ret, size_t max)

@@ -34,6 +34,8 @@ static int refuse_stranger(struct bytes file, const char *name, struct diag *dia
 	} else if (file.len >= 4 && memcmp(file.at, "\177ELF", 4) == 0) {
 		diag_why(diag, "it is a program or a library");
 		diag_hint(diag, "try: cpprof record -- COMMAND");
+	} else if (file.len && file.at[0] == '{') {
+		diag_why(diag, "it is JSON, as an export would be; reports are made of what was exported");
 	}
 	return -EBADMSG;
 }

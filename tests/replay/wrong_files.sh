@@ -34,6 +34,8 @@ tells missing "cannot open profile 'missing': No such file"
 tells cpprof.data "try: cpprof record -- COMMAND"
 tells "$CPPROF" "it is a program or a library"
 tells "$data/dwarf.data" "try: cpprof import $data/dwarf.data"
+"$CPPROF" export good -o export.json || fail "cannot export"
+says 1 "it is JSON, as an export would be" "$CPPROF" report export.json
 head -c 1000 good >cut
 tells cut "profile 'cut' is damaged"
 

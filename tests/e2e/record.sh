@@ -25,6 +25,9 @@ facts t.data
 ! grep '^thread .* samples 0 ' facts.log || fail "a thread without samples"
 fact "^process .* spin_child"
 fact "^thread .* spin_child"
+counted=$(number counted_ms)
+sampled=$(number sampled_ms)
+[ "$sampled" -le $((counted + 1)) ] && [ $((sampled * 10)) -ge $((counted * 8)) ] || fail "samples stand for $sampled of $counted ms"
 
 # --no-inherit: only the first thread.
 run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$HERE/spin_child"

@@ -232,10 +232,10 @@ static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 	alu_imm(p, BPF_ADD, R1, (int32_t)snapshot);
 	store(p, FP, ENTRY_FROM, R1);
 	alu_imm(p, BPF_AND, R7, -OUTER_PAGE);
-	for (; n < snapshot / OUTER_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
-		alu_imm(p, BPF_ADD, R7, OUTER_PAGE);
+	for (; n <= snapshot / OUTER_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
 		is_over[n] = jump_if(p, BPF_JGE, R7, R9);
 		is_missing[n] = read_word(p);
+		alu_imm(p, BPF_ADD, R7, OUTER_PAGE);
 	}
 	size_t is_whole = jump(p);
 	for (size_t i = 0; i < n; i++)

@@ -160,7 +160,36 @@ uint64_t template_entry_end(const struct image *image, const struct frames *fram
 	return end < image->entry ? UINT64_MAX : end;
 }
 
-#define EXIT_MAX_INSNS 6
+#define SYSCALL_MAX_INSNS 6
+#define NO_SYSCALL (-1)
+
+/* The number of the system call that the code at vaddr goes straight on to; ret_end: behind it. */
+static int64_t syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr, uint64_t *ret_end)
+{
+	uint8_t number_reg = isa->elf_machine == EM_AARCH64 ? 8 : 0;
+	int64_t number = NO_SYSCALL;
+
+	for (unsigned n = 0; n < SYSCALL_MAX_INSNS && isa->decode; n++) {
+		struct insn insn;
+		if (isa->decode(image_code(image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
+			return NO_SYSCALL;
+		vaddr += insn.len;
+		*ret_end = vaddr;
+		if (insn.is_syscall)
+			return number;
+		if (insn.flow != FLOW_NEXT)
+			return NO_SYSCALL;
+		for (unsigned i = 0; i < insn.n_effects; i++) {
+			const struct effect *e = &insn.effect[i];
+			if (e->kind == EFFECT_SET && e->reg == number_reg)
+				number = e->base == REG_NONE && e->index == REG_NONE ? e->imm : NO_SYSCALL;
+		}
+		if (insn.clobbers >> number_reg & 1)
+			number = NO_SYSCALL;
+	}
+	return NO_SYSCALL;
+}
+
 #define X86_EXIT 60
 #define ARM_EXIT 93
 
@@ -170,28 +199,20 @@ uint64_t template_entry_end(const struct image *image, const struct frames *fram
  */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr)
 {
-	bool is_arm = isa->elf_machine == EM_AARCH64;
-	uint8_t number_reg = is_arm ? 8 : 0;
-	int64_t exit_number = is_arm ? ARM_EXIT : X86_EXIT, number = -1;
+	uint64_t end;
 
-	for (unsigned n = 0; n < EXIT_MAX_INSNS && isa->decode; n++) {
-		struct insn insn;
-		if (isa->decode(image_code(image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
-			return false;
-		if (insn.is_syscall)
-			return number == exit_number;
-		if (insn.flow != FLOW_NEXT)
-			return false;
-		for (unsigned i = 0; i < insn.n_effects; i++) {
-			const struct effect *e = &insn.effect[i];
-			if (e->kind == EFFECT_SET && e->reg == number_reg)
-				number = e->base == REG_NONE && e->index == REG_NONE ? e->imm : -1;
-		}
-		if (insn.clobbers >> number_reg & 1)
-			number = -1;
-		vaddr += insn.len;
-	}
-	return false;
+	return syscall_ahead(image, isa, vaddr, &end) == (isa->elf_machine == EM_AARCH64 ? ARM_EXIT : X86_EXIT);
+}
+
+/* A move of the number, 5 or 4 bytes long, and the system call. */
+bool template_is_exec(const struct image *image, const struct isa *isa, uint64_t vaddr)
+{
+	enum { X86_EXECVE = 59, X86_EXECVEAT = 322, ARM_EXECVE = 221, ARM_EXECVEAT = 281 };
+	bool is_arm = isa->elf_machine == EM_AARCH64;
+	uint64_t end = 0;
+	int64_t number = syscall_ahead(image, isa, vaddr - (is_arm ? 8 : 7), &end);
+
+	return end == vaddr && (is_arm ? number == ARM_EXECVE || number == ARM_EXECVEAT : number == X86_EXECVE || number == X86_EXECVEAT);
 }
 
 /* Does the instruction do this and nothing else: reg = base, or reg = [base]? */

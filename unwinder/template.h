@@ -28,6 +28,8 @@ bool template_is_entry(const struct image *image, const struct frames *frames, u
 uint64_t template_entry_end(const struct image *image, const struct frames *frames);
 /* Does what stands at this return address end the thread? Then nobody called the code before it. */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
+/* Is vaddr right behind the system call by which a process goes on to another program? */
+bool template_is_exec(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /* Is this where makecontext makes a coroutine's function return to? Nobody called that either. */
 bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwinder/walk.h"
 
+#include "unwinder/template.h"
 #include "unwinder/walk_private.h"
 
 /* One way to leave the present frame. */
@@ -419,15 +420,21 @@ static enum stack_end run(struct walk *walk)
 }
 
 /*
- * Is the kernel still at work on an exec? What called it, and the stack of it, are gone: the registers are those of the old
- * program, in the memory of the new one. Nothing is missing then from what the kernel's part of the stack tells.
+ * Is the kernel at work on an exec? What called it, and the stack of it, are gone: the registers are those of the old
+ * program, in the memory of the new one. Nothing is missing then from what the kernel's part of the stack tells. That
+ * begins some time before the kernel tells of the exec: the old memory is taken down first.
  */
-static bool is_in_exec(struct space *space, const struct walk *walk)
+static bool is_in_exec(const struct walk *walk, const struct sample *sample)
 {
-	if (!space || !space->is_in_exec)
-		return false;
-	space->is_in_exec = !walk->here.is_mapped && walk->stack->n_kernel;
-	return space->is_in_exec;
+	const struct walker *walker = walk->walker;
+	const struct pc_entry *here = &walk->here;
+	bool has_begun = walk->space && walk->space->is_in_exec;
+
+	if (has_begun && (here->is_mapped || !walk->stack->n_kernel))
+		walk->space->is_in_exec = has_begun = false;
+	if (has_begun || !walk->stack->n_kernel || sample->stack.len || !here->is_mapped || here->is_jit)
+		return has_begun;
+	return template_is_exec(images_get(walker->images, here->image), walker->isa, here->pc - here->bias);
 }
 
 void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
@@ -451,7 +458,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
-	if (is_in_exec(space, &walk)) {
+	if (is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A frame with pages that nobody has touched: the kernel's copy of the stack ends there. */
+/* Frames with pages that nobody has touched: the kernel's copy of the stack ends there. */
 #include <pthread.h>
 
 #include "spin.h"
@@ -13,8 +13,22 @@ OWN static void above_hole(void)
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
+static volatile int is_over;
+
+/* Its stack pointer is in a page that nobody has touched: the kernel's copy has nothing, not even of the page above. */
+OWN static void below_hole(void)
+{
+	char room[6 << 10];
+
+	__asm__ volatile("" ::"r"(room) : "memory");
+	while (!is_over)
+		;
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
 static void *start(void *unused)
 {
+	below_hole();
 	above_hole();
 	sink++;
 	return unused;
@@ -26,6 +40,8 @@ int main(void)
 
 	if (pthread_create(&thread, NULL, start, NULL))
 		return 77;
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	is_over = 1;
 	pthread_join(thread, NULL);
 	return 0;
 }

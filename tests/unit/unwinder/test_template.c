@@ -43,6 +43,36 @@ TEST(template_knows_where_coroutines_of_x86_return_to)
 	CHECK(!is_context_start(&isa_x86_64, code, TEXT + 3));
 }
 
+static bool is_exec(const struct isa *isa, struct bytes code, uint64_t vaddr)
+{
+	struct images *images = images_new();
+	struct elf_part part = { ".text", TEXT, PF_R | PF_X, code, 0 };
+	struct image *image =
+		elf_image(images, "made", isa->elf_machine, 0, ELF_WITHOUT_SECTIONS, &part, 1, NULL);
+	bool is_it = template_is_exec(image, isa, vaddr);
+
+	images_free(images);
+	return is_it;
+}
+
+TEST(template_knows_where_programs_go_on_to_others)
+{
+	/* nop; mov x8, #221; svc #0; mov x8, #222; svc #0 */
+	struct bytes arm = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xa8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4,
+				   0xc8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4);
+	/* nop; mov $59, %eax; syscall; mov $322, %eax; syscall; mov $60, %eax; syscall */
+	struct bytes x86 = PROGRAM(0x90, 0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xb8, 0x42, 1, 0, 0, 0x0f, 0x05, 0xb8, 60, 0, 0, 0, 0x0f, 0x05);
+
+	CHECK(is_exec(&isa_aarch64, arm, TEXT + 12));
+	CHECK(!is_exec(&isa_aarch64, arm, TEXT + 20));
+	CHECK(!is_exec(&isa_aarch64, arm, TEXT + 8));
+	CHECK(!is_exec(&isa_aarch64, arm, TEXT + 4)); /* before the code there is nothing */
+	CHECK(is_exec(&isa_x86_64, x86, TEXT + 8));
+	CHECK(is_exec(&isa_x86_64, x86, TEXT + 15));
+	CHECK(!is_exec(&isa_x86_64, x86, TEXT + 22));
+	CHECK(!is_exec(&isa_x86_64, x86, TEXT + 6));
+}
+
 TEST(template_knows_calls_made_by_hand)
 {
 	/* adr x30, .+12; ldr x2, [x1]; br x17 */

@@ -216,6 +216,25 @@ TEST(walk_of_an_exec_is_the_kernels_part)
 	scene_done(&s);
 }
 
+TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
+{
+	struct scene s = scene();
+	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
+
+	s.event.sample.kernel_pc = kernel;
+	s.event.sample.n_kernel_pc = 2;
+	WALK(&s, EXEC, BIAS + THREAD_CALLS, 3); /* not yet */
+	CHECK_END(&s, STACK_COMPLETE, 4);
+	walk(&s, EXEC, NULL, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	walk(&s, LEAF + 2, NULL, 0); /* elsewhere a stack that is not there is missing */
+	CHECK_END(&s, STACK_BAD_READ, 3);
+	s.event.sample.n_kernel_pc = 0;
+	walk(&s, EXEC, NULL, 0);
+	CHECK_END(&s, STACK_BAD_READ, 1);
+	scene_done(&s);
+}
+
 TEST(walk_checks_chains_that_the_kernel_walked)
 {
 	struct scene s = scene();

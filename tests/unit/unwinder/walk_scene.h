@@ -31,6 +31,7 @@ enum {
 	TAIL_CALLER_CALLS = 0x1905,
 	STUB = 0x1a00,
 	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
+	EXEC = 0x1c07,    /* behind the system call */
 };
 
 struct scene scene_of(const struct unwinder_options *options);

@@ -8,7 +8,7 @@
 #include "binary/cfg.h"
 #include "structure/structure_store.h"
 
-#define ROUND_BYTES (64u << 10) /* of code, whose control flow is recovered while use is made of what was before */
+#define ROUND_BYTES (32u << 10) /* of code, whose control flow is recovered while use is made of what was before */
 
 /* A structure, and whose strings it uses. */
 struct found {

@@ -12,6 +12,7 @@
 #include "profile/section.h"
 
 #define ZSTD_LEVEL 3
+#define ZSTD_LEVEL_CODE (-1) /* machine code packs badly: a seventh more bytes, in a third of the time */
 #define PACK_WORTH 256 /* smaller sections are not worth a frame of their own */
 
 static void write_entry(struct writer *w, const struct container_entry *entry)
@@ -36,14 +37,16 @@ struct pack_job {
 	const struct profile *profile;
 	const struct section_type *types;
 	struct packed_section *sections;
+	size_t n;
 };
 
-/* Sections know nothing of each other. Packed where that is smaller, which the entry says. */
+/* Sections know nothing of each other; the largest, which come last, go first. Packed where that is smaller, which the entry says. */
 static void pack_section(void *context, unsigned worker, size_t index)
 {
 	const struct pack_job *job = context;
-	const struct section_type *type = &job->types[index];
-	struct packed_section *section = &job->sections[index];
+	size_t number = job->n - 1 - index;
+	const struct section_type *type = &job->types[number];
+	struct packed_section *section = &job->sections[number];
 	struct container_entry *entry = &section->entry;
 	struct writer contents = { 0 };
 	struct buffer packed = { 0 };
@@ -52,7 +55,8 @@ static void pack_section(void *context, unsigned worker, size_t index)
 	*entry = (struct container_entry){ .number = type->number, .flags = type->is_required ? SECTION_NEEDED : 0 };
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
-	if (contents.len >= PACK_WORTH && compress_zstd(writer_bytes(&contents), ZSTD_LEVEL, &packed) == 0 &&
+	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : ZSTD_LEVEL;
+	if (contents.len >= PACK_WORTH && compress_zstd(writer_bytes(&contents), level, &packed) == 0 &&
 	    packed.len < contents.len && contents.len <= container_unpacked_max(packed.len)) {
 		entry->flags |= SECTION_ZSTD;
 		section->bytes = packed;
@@ -98,6 +102,7 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 	uint64_t body_size = 0;
 
 	job.sections = alloc_zero(n_types, sizeof(*job.sections));
+	job.n = n_types;
 	/* A checkpoint is written beside the target, which needs the CPUs. */
 	pool_run(pool_threads(profile->run.is_checkpoint ? 1 : 0), n_types, pack_section, &job);
 	for (size_t i = 0; i < n_types; i++) {

@@ -41,7 +41,10 @@ static int complain(const struct profile *profile, const char *path, const char 
 	if (close->n)
 		fprintf(stderr, "        did you mean:\n");
 	list(profile, close, 0);
-	fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
+	if (access(name, F_OK) == 0)
+		fprintf(stderr, "        there is a file of that name; try: cpprof annotate %s FUNCTION\n", name);
+	else
+		fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
 	return EXIT_FAULT;
 }
 
@@ -111,7 +114,7 @@ int cmd_annotate(int argc, char **argv)
 		{ 0, "inlined", OPTION_FLAG, &inlined, NULL, "what was inlined of it, also where it has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "only this metric (default: every event, side by side)" },
 		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
+		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -130,7 +133,7 @@ int cmd_annotate(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code >= 0)
 		return code;
-	if (line.n_operands < 1 || line.n_operands > 2)
+	if (line.n_operands < 1 || line.n_operands > 2 || !line.operands[line.n_operands - 1][0])
 		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s", PROFILE_DEFAULT);
 	if (line.n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 && access(line.operands[0], F_OK) == 0)
 		return cmd_usage("annotate", "which function of '%s'? name it behind the profile", line.operands[0]);

@@ -154,7 +154,10 @@ static bool set_value(const struct option_spec *spec, const char *text)
 	case OPTION_LIST:
 		add_split(spec->to, text);
 		return true;
+	case OPTION_RULES:
 	case OPTION_TEXTS:
+		if (spec->kind == OPTION_RULES && (text[0] == '=' || !strchr(text, '=')))
+			return false;
 		vec_push(&((struct option_list *)spec->to)->values, alloc_text(text));
 		return true;
 	case OPTION_NUMBER:
@@ -185,6 +188,7 @@ static int bad_value(const struct command_line *line, const struct option_spec *
 	static const char *const wants[] = {
 		[OPTION_NUMBER] = "a number",
 		[OPTION_POSITIVE] = "a number above 0",
+		[OPTION_RULES] = "OLD=NEW",
 		[OPTION_SIZE] = "a size such as 16384 or 16k",
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",

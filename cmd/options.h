@@ -28,6 +28,7 @@ enum option_kind {
 	OPTION_TEXT,     /* const char *: borrowed from argv */
 	OPTION_LIST,     /* struct option_list: repeatable, each value split at commas */
 	OPTION_TEXTS,    /* struct option_list: repeatable, values taken whole */
+	OPTION_RULES,    /* the same, each OLD=NEW */
 	OPTION_NUMBER,   /* uint64_t, decimal or 0x */
 	OPTION_POSITIVE, /* the same, and not 0 */
 	OPTION_SIZE,     /* uint64_t bytes, with k, m, g for powers of 1024 */

@@ -318,7 +318,7 @@ int cmd_report(int argc, char **argv)
 		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv", "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &html, "OUT.html", "write the whole report as one HTML file instead" },
 		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "--html: where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_TEXTS, &rules, "OLD=NEW", "--html: source paths that start with OLD start with NEW here" },
+		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW", "--html: source paths that start with OLD start with NEW here" },
 		{ 0, "pager", OPTION_FLAG, &request.pager, NULL, "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
 		{ 0 },

@@ -20,8 +20,6 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 		return cmd_usage(command, "--symfs '%s' is no folder", options->symfs);
 	for (size_t i = 0; i < options->source_maps.values.n; i++) {
 		char *rule = options->source_maps.values.at[i], *equals = strchr(rule, '=');
-		if (!equals || equals == rule)
-			return cmd_usage(command, "--source-map '%s' is not OLD=NEW", rule);
 		*equals = '\0';
 		vec_push(&options->rules, (struct source_map){ rule, equals + 1 });
 	}

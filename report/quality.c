@@ -7,6 +7,7 @@
 
 #define DEEP_SHARE 50 /* more than one stack in so many is worth a hint */
 #define LOST_SHARE 20 /* one sample in so many lost is worth a hint */
+#define SHORT_NS 1000000000u /* a command that has ended by then has used little CPU time, not none */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
 #define BETWEEN_MIN_PERCENT 10
 
@@ -246,7 +247,7 @@ const char *quality_no_samples(const struct profile *profile)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (quality_between(profile) > 0)
 		return SHORT_LIVED "; try -F 20000";
-	if (profile->run.duration_ns < 20000000)
+	if (strcmp(intern_text(&profile->strings, profile->run.mode), "record") == 0 && profile->run.duration_ns < SHORT_NS)
 		return "the run was too short; a sample is taken about every millisecond of CPU time, more often with -F 20000";
 	return "the target used no CPU time while it was watched";
 }

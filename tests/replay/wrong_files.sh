@@ -39,6 +39,14 @@ says 1 "it is JSON, as an export would be" "$CPPROF" report export.json
 head -c 1000 good >cut
 tells cut "profile 'cut' is damaged"
 
+# A profile where a function was to be named; rules that are none.
+cp good cpprof.data
+says 1 "try: cpprof annotate good FUNCTION" "$CPPROF" annotate good
+says 2 "name a function" "$CPPROF" annotate good ""
+for command in annotate report resolve; do
+	says 2 "--source-map takes OLD=NEW, not '=/new'" "$CPPROF" $command --source-map =/new good
+done
+
 # Nothing that a terminal would obey.
 says 1 "cannot open profile 'a?[31mb': No such file" "$CPPROF" report $'a\e[31mb'
 

@@ -108,3 +108,19 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	p->run.mode = intern_add(&p->strings, "import");
 	CHECK(strstr(quality_hint(p), "perf record"));
 }
+
+TEST(quality_no_samples_tells_a_short_run_from_an_idle_one)
+{
+	OWNED struct profile *p = profile_new();
+
+	p->run.mode = intern_add(&p->strings, "record");
+	p->run.duration_ns = 30000000;
+	CHECK(strstr(quality_no_samples(p), "too short"));
+	p->run.duration_ns = 3000000000;
+	CHECK(strstr(quality_no_samples(p), "no CPU time"));
+	p->run.mode = intern_add(&p->strings, "attach");
+	p->run.duration_ns = 30000000;
+	CHECK(strstr(quality_no_samples(p), "no CPU time"));
+	p->quality.lost = 1;
+	CHECK(strstr(quality_no_samples(p), "every sample was lost"));
+}

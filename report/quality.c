@@ -217,7 +217,7 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	text_done(&name);
 }
 
-#define SHORT_LIVED "processes or threads ended before a sample of them was due"
+#define SHORT_LIVED "processes and threads that end before a sample of them is due are not seen"
 
 const char *quality_hint(const struct profile *profile)
 {

@@ -60,6 +60,18 @@ static bool has_interpreter_progress(const struct walk *walk, const struct attem
 		attempt->step->regs.value[fp] > walk->regs->value[fp]);
 }
 
+/* Is the return address in a register? Where calls push it, only code written by hand takes it from there (vfork). */
+static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
+{
+	const struct recipes *recipes = recipe_cache_recipes(walk->walker->cache);
+	const struct isa *isa = walk->walker->isa;
+
+	if (!isa->call_pushes_ra)
+		return true;
+	const struct rule *ra = recipe != RECIPE_NONE ? recipe_rule(recipes, &recipes->recipes.at[recipe], isa->ra) : NULL;
+	return ra && ra->kind == RULE_REG;
+}
+
 /* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
 static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 {
@@ -73,8 +85,8 @@ static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
-	return next == sp && !isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.has_wants) &&
-	       attempt->step->ra != walk->here.pc;
+	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) && attempt->step->ra != walk->here.pc &&
+	       keeps_ra_in_register(walk, attempt->recipe);
 }
 
 static void apply(struct walk *walk, struct attempt *attempt)

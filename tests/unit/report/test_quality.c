@@ -78,7 +78,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	none->run.duration_ns = 1000000000;
 	CHECK(strstr(quality_no_samples(none), "used no CPU time"));
 	none->quality.counted = 200000000;
-	CHECK(strstr(quality_no_samples(none), "before a sample of them was due"));
+	CHECK(strstr(quality_no_samples(none), "before a sample of them is due"));
 }
 
 TEST(quality_hint_says_what_would_lose_fewer_samples)

@@ -216,6 +216,18 @@ TEST(walk_of_an_exec_is_the_kernels_part)
 	scene_done(&s);
 }
 
+TEST(walk_leaves_code_whose_return_address_is_in_a_register)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.known |= 1u << RDI;
+	s.event.sample.regs.value[RDI] = BIAS + THREAD_CALLS;
+	WALK(&s, VFORK + 7, 1, 2);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
+	scene_done(&s);
+}
+
 TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
 {
 	struct scene s = scene();

@@ -10,7 +10,7 @@
 #define BIAS 0x555000000000u
 #define SP 0x7ffc00001000u
 
-enum { RBX = 3, RBP = 6, RSP = 7, RIP = 16 };
+enum { RBX = 3, RDI = 5, RBP = 6, RSP = 7, RIP = 16 };
 
 /* vaddrs */
 enum {
@@ -32,6 +32,7 @@ enum {
 	STUB = 0x1a00,
 	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
 	EXEC = 0x1c07,    /* behind the system call */
+	VFORK = 0x1d01,   /* its return address is in rdi, and no frame is left */
 };
 
 struct scene scene_of(const struct unwinder_options *options);

@@ -92,6 +92,8 @@ void pc_table_limit(struct pc_table *table)
 {
 	if (table->n <= PC_TABLE_MAX)
 		return;
+	for (size_t i = 0; i < table->n; i++)
+		entry_at(table, i)->generation = 0; /* others may still point at it */
 	table->n = 0;
 	memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
 }

@@ -29,6 +29,7 @@ struct pc_entry {
 	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's name leads there */
 	uint64_t asked_for;
 	bool has_name; /* it does */
+	struct pc_entry *caller; /* the last return address that a frame here was left to; NULL = none was, yet */
 };
 
 #define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */

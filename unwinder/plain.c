@@ -134,8 +134,26 @@ static void restore(struct walker *walker, const struct plain_step *step, uint64
 		walker->memory.reach = reach;
 }
 
+/*
+ * What is known of the return address. Mostly it is the one that was found here the last time: comparing the two lets the processor
+ * go on while the stack's word still comes from memory, which looking it up would have to wait for.
+ */
+static struct pc_entry *look_at_caller(struct walk *walk, struct pc_entry *here, uint64_t ra)
+{
+	struct walker *walker = walk->walker;
+	struct pc_entry *last = here->caller;
+
+	if (last && last->pc == ra && last->is_return && walk->space && last->generation == walk->space->generation &&
+	    !last->is_jit) {
+		walker->stats.cache_hits++;
+		return last;
+	}
+	here->caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	return here->caller;
+}
+
 /* The entry of the caller, if the frame could be left by a plain step; its frame is then on the stack. */
-static struct pc_entry *leave(struct walk *walk, const struct pc_entry *here, struct regs *regs)
+static struct pc_entry *leave(struct walk *walk, struct pc_entry *here, struct regs *regs)
 {
 	struct walker *walker = walk->walker;
 	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache), walker->isa,
@@ -146,7 +164,7 @@ static struct pc_entry *leave(struct walk *walk, const struct pc_entry *here, st
 	if (!step || !here->is_mapped || here->place.is_root || !find_caller(walk, step, regs, &cfa, &ra))
 		return NULL;
 	walk->has_jit |= here->is_jit;
-	struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	struct pc_entry *caller = look_at_caller(walk, here, ra);
 	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
 		return NULL;
 	enum verdict verdict = walk_judge(walker, &callee, caller);
@@ -166,7 +184,7 @@ static struct pc_entry *leave(struct walk *walk, const struct pc_entry *here, st
 void walk_plainly(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
-	const struct pc_entry *here = &walk->here, *caller;
+	struct pc_entry *here = &walk->here, *caller;
 
 	if (!walker->recalls || walker->observer || walker->memory.log)
 		return;

@@ -18,20 +18,23 @@
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
 
-/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? */
+/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need no decoding. */
 static bool holds_return(const struct functions *functions, const struct function *f)
 {
+	const struct isa *isa = functions->isa;
+	const struct isa_room anywhere = { INT64_MIN, INT64_MAX };
 	struct bytes code = image_code(functions->image, f->start);
 	uint64_t at = f->start;
 	struct insn insn;
 
 	while (at < f->end) {
 		struct bytes rest = bytes_from(code, at - f->start);
-		if (functions->isa->decode(rest, at, &insn) < 0 || insn.len == 0)
+		size_t idle = isa->idle_len ? isa->idle_len(bytes_slice(rest, 0, f->end - at), 0, anywhere) : 0;
+		if (idle == 0 && (isa->decode(rest, at, &insn) < 0 || insn.len == 0))
 			return true;
-		if (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT)
+		if (idle == 0 && (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT))
 			return true;
-		at += insn.len;
+		at += idle ? idle : insn.len;
 	}
 	return false;
 }

@@ -244,3 +244,36 @@ bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home)
 	}
 	return false;
 }
+
+#define HELPER_MAX 24  /* instructions */
+#define HELPER_RETURNS 2 /* one for each kind of CPU */
+#define ARM_RETURN 0xd65f03c0u
+
+static uint32_t arm_word(const struct image *image, uint64_t vaddr)
+{
+	struct reader r = reader_of(image_code(image, vaddr));
+
+	return read_u32(&r);
+}
+
+/* adrp x16; ldrb w16, [x16, #n]; cbz w16 */
+static bool asks_for_atomics(const struct image *image, uint64_t vaddr)
+{
+	return (arm_word(image, vaddr) & 0x9f00001f) == 0x90000010 && (arm_word(image, vaddr + 4) & 0xffc003ff) == 0x39400210 &&
+	       (arm_word(image, vaddr + 8) & 0xff00001f) == 0x34000010;
+}
+
+bool stub_is_helper(const struct image *image, uint64_t vaddr)
+{
+	uint64_t at = vaddr & ~3ull;
+	unsigned n_returns = 0;
+
+	if (image->elf_machine != EM_AARCH64)
+		return false;
+	for (unsigned n = 0; n < HELPER_MAX && n_returns < HELPER_RETURNS && at >= 4; n++, at -= 4) {
+		if (asks_for_atomics(image, at) || (n == 0 && asks_for_atomics(image, at + 4))) /* bti before it */
+			return true;
+		n_returns += arm_word(image, at - 4) == ARM_RETURN;
+	}
+	return false;
+}

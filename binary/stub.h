@@ -36,3 +36,9 @@ bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret);
  * jump behind it; ret_home: the place in the function where the same holds.
  */
 bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home);
+
+/*
+ * A helper of the compiler's own library that asks what the CPU can do and then does one atomic operation
+ * (AArch64: __aarch64_ldadd4_acq and the like). Programs get it linked in, without debug information.
+ */
+bool stub_is_helper(const struct image *image, uint64_t vaddr);

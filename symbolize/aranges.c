@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/search.h"
+#include "binary/stub.h"
 
 struct aranges aranges_open(struct bytes section)
 {
@@ -70,7 +71,7 @@ bool aranges_is_stub(const struct image *image, uint64_t vaddr)
 		if (section && vaddr - section->vaddr < section->size)
 			return true;
 	}
-	return false;
+	return stub_is_helper(image, vaddr);
 }
 
 /* Where a unit ends; UINT64_MAX if that cannot be read. */

@@ -26,5 +26,5 @@ bool aranges_next(struct aranges *aranges, struct arange *ret);
  * the table does not tell for all of them. file: where the debug information is; image: the code.
  */
 uint64_t aranges_reach(struct image *file, const struct image *image, const uint64_t *vaddrs, size_t n);
-/* Is it in a stub of the linker's, which no unit has? */
+/* Is it in a stub of the linker's or a helper of the compiler's, which no unit has? */
 bool aranges_is_stub(const struct image *image, uint64_t vaddr);

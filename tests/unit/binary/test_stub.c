@@ -123,3 +123,33 @@ TEST(stub_home_is_where_a_moved_instruction_came_from)
 	CHECK(!find_home(EM_AARCH64, code, TEXT + 12, &home));
 	CHECK(!find_home(EM_X86_64, code, TEXT + 16, &home));
 }
+
+TEST(helper_of_the_compiler_is_known_anywhere_in_it)
+{
+	static const uint32_t words[] = {
+		0xd503245f, /* 1000 bti c */
+		0xf00003b0, /* 1004 adrp x16 */
+		0x39417e10, /* 1008 ldrb w16, [x16, #95] */
+		0x34000070, /* 100c cbz w16, 1018 */
+		0x88e07c41, /* 1010 casa w0, w1, [x2] */
+		0xd65f03c0, /* 1014 ret */
+		0x2a0003f0, /* 1018 mov w16, w0 */
+		0x885ffc40, /* 101c ldaxr w0, [x2] */
+		0xd65f03c0, /* 1020 ret */
+		0xd503201f, /* 1024 nop */
+		0xaa0003e0, /* 1028 mov x0, x0: another function */
+		0xd65f03c0, /* 102c ret */
+	};
+	struct images *images = images_new();
+	struct bytes code = { (const uint8_t *)words, sizeof(words) };
+	struct image *image = image_of(images, EM_AARCH64, code);
+
+	for (uint64_t at = 0; at <= 0x23; at++)
+		CHECK(stub_is_helper(image, TEXT + at));
+	CHECK(!stub_is_helper(image, TEXT + 0x24));
+	CHECK(!stub_is_helper(image, TEXT + 0x28));
+	CHECK(!stub_is_helper(image, TEXT + 0x2c));
+	CHECK(!stub_is_helper(image, 0x10));
+	CHECK(!stub_is_helper(image_of(images, EM_X86_64, code), TEXT + 8));
+	images_free(images);
+}

@@ -28,17 +28,23 @@ static int exit_code_of(int error)
 	}
 }
 
-/* Faults name files and what stands in them: nothing that a terminal would obey. Lines stay lines. */
-static void print_safe(const char *text)
+void cmd_print_name(FILE *to, const char *name)
 {
 	const struct style style = { .utf8 = true };
+	CLEANUP(text_done) struct text safe = { 0 };
 
+	style_safe(&safe, &style, name);
+	fputs(safe.at ? safe.at : "", to);
+}
+
+/* Faults name files and what stands in them. Lines stay lines. */
+static void print_safe(const char *text)
+{
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		CLEANUP(freep) char *line = alloc_text_n(text, len);
-		CLEANUP(text_done) struct text safe = { 0 };
-		style_safe(&safe, &style, line);
-		fprintf(stderr, "%s%s", safe.at ? safe.at : "", text[len] ? "\n" : "");
+		cmd_print_name(stderr, line);
+		fputs(text[len] ? "\n" : "", stderr);
 		text += len + (text[len] == '\n');
 	}
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include <stddef.h>
 
 #include "base/diag.h"
@@ -26,6 +28,8 @@ struct command {
 	const char *summary;               /* one line for `cpprof --help` */
 };
 
+/* Names come from files that others made: what a terminal would obey is printed as something else. */
+void cmd_print_name(FILE *to, const char *name);
 /* Prints the diag once, in house form, and returns the exit code that fits its errno. */
 int cmd_fail(const struct diag *diag);
 /* "cpprof record: ..." and where to look; returns EXIT_USAGE. */

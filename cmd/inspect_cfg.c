@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "binary/cfg.h"
+#include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/inspect_code.h"
 
@@ -46,8 +47,9 @@ static void print_cfg(void *context, const struct code_file *file, uint32_t func
 
 	(void)context, (void)file;
 	cfg_build(&cfg, flow);
-	printf("%llx %s: %s%s\n", (unsigned long long)f->start, f->name ? f->name : "-", verdict_name(flow->verdict),
-	       flow->returns ? "" : ", does not return");
+	printf("%llx ", (unsigned long long)f->start);
+	cmd_print_name(stdout, f->name ? f->name : "-");
+	printf(": %s%s\n", verdict_name(flow->verdict), flow->returns ? "" : ", does not return");
 	for (size_t i = 0; i < cfg.n_blocks; i++)
 		print_block(&cfg, &cfg.blocks[i]);
 	cfg_done(&cfg);

@@ -12,17 +12,6 @@
 #include "cmd/options.h"
 #include "collector/perf_file.h"
 
-/* Names come from the recording: no line breaks, no terminal codes. */
-static void print_text(const char *text)
-{
-	for (const char *c = text ? text : ""; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			printf("\\x%02x", (unsigned char)*c);
-		else
-			putchar(*c);
-	}
-}
-
 static void print_pcs(const char *name, const uint64_t *pc, uint32_t n, bool is_verbose)
 {
 	if (n == 0)
@@ -49,7 +38,7 @@ static void print_regs(const struct regs *regs, const struct isa *isa, bool is_v
 static void print_sample(const struct source *source, const struct sample *sample, bool is_verbose)
 {
 	printf("cpu %u  ", sample->cpu);
-	print_text(source->info.events.at[sample->event].name);
+	cmd_print_name(stdout, source->info.events.at[sample->event].name);
 	printf(" %" PRIu64 "  %s", sample->weight, sample->in_kernel ? "kernel" : "user");
 	print_regs(&sample->regs, source->info.isa, is_verbose);
 	if (sample->stack.len)
@@ -77,7 +66,7 @@ static void print_mapping(const struct source *source, const struct mapping *map
 		printf("  build-id %s", hex);
 	}
 	printf("  ");
-	print_text(mapping->path);
+	cmd_print_name(stdout, mapping->path ? mapping->path : "");
 }
 
 static void print_event(const struct source *source, const struct event *event, bool is_verbose)
@@ -103,7 +92,7 @@ static void print_event(const struct source *source, const struct event *event, 
 		break;
 	case EVENT_EXEC:
 	case EVENT_COMM:
-		print_text(event->comm);
+		cmd_print_name(stdout, event->comm ? event->comm : "");
 		break;
 	case EVENT_LOST:
 		printf("%" PRIu64 " records", event->lost);
@@ -136,12 +125,12 @@ static void print_header(const struct source_info *info)
 		if (!lines[i].value)
 			continue;
 		printf("\n# %s: ", lines[i].name);
-		print_text(lines[i].value);
+		cmd_print_name(stdout, lines[i].value);
 	}
 	for (size_t i = 0; i < info->events.n; i++) {
 		const struct source_event *event = &info->events.at[i];
 		printf("\n# event: ");
-		print_text(event->name);
+		cmd_print_name(stdout, event->name);
 		if (event->frequency)
 			printf(", %" PRIu64 " Hz", event->frequency);
 		else
@@ -157,7 +146,7 @@ static void print_notes(const struct source_info *info)
 {
 	for (size_t i = 0; i < info->notes.n; i++) {
 		printf("# note: ");
-		print_text(info->notes.at[i]);
+		cmd_print_name(stdout, info->notes.at[i]);
 		putchar('\n');
 	}
 }

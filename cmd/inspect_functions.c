@@ -43,7 +43,9 @@ static void print_function(const struct functions *functions, size_t i)
 		printf(" noreturn");
 	if (f->parent != FUNCTION_NONE)
 		printf(" of %llx", (unsigned long long)functions->at[f->parent].start);
-	printf(" %s\n", f->name ? f->name : "-");
+	putchar(' ');
+	cmd_print_name(stdout, f->name ? f->name : "-");
+	putchar('\n');
 }
 
 int inspect_functions(int argc, char **argv)

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/inspect_code.h"
 #include "unwinder/recover.h"
@@ -29,7 +30,9 @@ static void print_recipes(void *context, const struct code_file *file, uint32_t 
 	const struct function *f = &flow->functions->at[function];
 	struct recipes *recipes = context;
 
-	printf("%llx %s\n", (unsigned long long)f->start, f->name ? f->name : "-");
+	printf("%llx ", (unsigned long long)f->start);
+	cmd_print_name(stdout, f->name ? f->name : "-");
+	putchar('\n');
 	for (size_t part = 0; part < flow->parts.n; part++) {
 		struct recipe_rows rows = { 0 };
 

@@ -55,8 +55,7 @@ static void print_place(const struct stacks *stacks, const struct frame *frame)
 	const struct image *image = images_get(stacks->source->images, frame->image);
 
 	printf("0x%" PRIx64 "  ", frame->pc);
-	for (const char *c = image ? image_name(image) : "?"; *c; c++)
-		putchar((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	cmd_print_name(stdout, image ? image_name(image) : "?");
 	printf("+0x%" PRIx64 "%s\n", frame->vaddr, frame->is_return ? " (return address)" : "");
 }
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "cmd/cmd.h"
 
 #define N_PLACES 20 /* shown, most frequent first */
 
@@ -41,9 +42,13 @@ static void print_place(FILE *to, struct step_names *names, image_id image, uint
 	if (image != IMAGE_NONE)
 		symbol = symbols_find(symbols_of(names, image), vaddr - is_return);
 
-	fprintf(to, "%s+0x%" PRIx64, module_name(names, image), vaddr);
-	if (symbol)
-		fprintf(to, " <%s+%" PRIu64 ">", symbol->name, vaddr - symbol->vaddr);
+	cmd_print_name(to, module_name(names, image));
+	fprintf(to, "+0x%" PRIx64, vaddr);
+	if (!symbol)
+		return;
+	fputs(" <", to);
+	cmd_print_name(to, symbol->name);
+	fprintf(to, "+%" PRIu64 ">", vaddr - symbol->vaddr);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -75,7 +80,9 @@ void step_print_text(FILE *to, const struct step_run *run, struct step_names *na
 	fprintf(to, "\n");
 	for (size_t i = 0; i < tally->modules.n; i++) {
 		print_counts(to, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
-		fprintf(to, "  %s\n", module_name(names, tally->modules.at[i].image));
+		fputs("  ", to);
+		cmd_print_name(to, module_name(names, tally->modules.at[i].image));
+		putc('\n', to);
 	}
 	if (tally->places.n)
 		fprintf(to, "where walks went astray, by the last frame that was right:\n");

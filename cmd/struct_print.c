@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/search.h"
+#include "cmd/cmd.h"
 
 #define MAX_SPANS 4 /* address ranges shown of one scope; the rest is a number */
 #define NONE UINT32_MAX
@@ -176,7 +177,9 @@ static void print_place(const struct outline *o, uint32_t file, uint32_t line, u
 {
 	if (!line)
 		return;
-	fprintf(o->to, " %s:%u", base_name(text_of(o, file)), line);
+	putc(' ', o->to);
+	cmd_print_name(o->to, base_name(text_of(o, file)));
+	fprintf(o->to, ":%u", line);
 	if (end_line > line)
 		fprintf(o->to, "-%u", end_line);
 }
@@ -205,10 +208,11 @@ static void print_scope(const struct outline *o, uint32_t index)
 	const struct static_scope *scope = &o->structure.scopes.at[index];
 
 	if (scope->kind == SCOPE_FUNCTION) {
-		fputs(text_of(o, scope->name), o->to);
+		cmd_print_name(o->to, text_of(o, scope->name));
 		print_place(o, scope->file, scope->line, scope->end_line);
 	} else if (scope->kind == SCOPE_INLINE) {
-		fprintf(o->to, "inlined %s", text_of(o, scope->name));
+		fputs("inlined ", o->to);
+		cmd_print_name(o->to, text_of(o, scope->name));
 		print_place(o, scope->file, scope->line, 0);
 		if (scope->call_line) {
 			fputs(" at", o->to);
@@ -220,8 +224,9 @@ static void print_scope(const struct outline *o, uint32_t index)
 	} else {
 		bool is_before = scope->vaddr < o->structure.function; /* in cold code */
 		uint64_t away = is_before ? o->structure.function - scope->vaddr : scope->vaddr - o->structure.function;
-		fprintf(o->to, "loop at %s%c0x%llx", text_of(o, o->structure.scopes.at[0].name), is_before ? '-' : '+',
-			(unsigned long long)away);
+		fputs("loop at ", o->to);
+		cmd_print_name(o->to, text_of(o, o->structure.scopes.at[0].name));
+		fprintf(o->to, "%c0x%llx", is_before ? '-' : '+', (unsigned long long)away);
 	}
 	print_flags(o, scope->flags);
 	if (o->n_pieces.at[index] > 1)
@@ -313,6 +318,13 @@ static positions sorted_positions(struct outline *o, int (*compare)(const void *
 	return order;
 }
 
+static void print_file(FILE *to, const char *file)
+{
+	fputs(file[0] ? "  file " : "  no file known", to);
+	cmd_print_name(to, file);
+	putc('\n', to);
+}
+
 struct struct_tally struct_print_text(const struct struct_print *print, FILE *to)
 {
 	struct outline o = { .print = print, .to = to };
@@ -320,11 +332,12 @@ struct struct_tally struct_print_text(const struct struct_print *print, FILE *to
 	positions order = sorted_positions(&o, compare_positions);
 	const char *file = NULL;
 
-	fprintf(to, "module %s\n", print->module);
+	fputs("module ", to);
+	cmd_print_name(to, print->module);
+	putc('\n', to);
 	for (size_t i = 0; i < order.n; i++) {
 		if (!file || strcmp(file, order.at[i].file) != 0)
-			fprintf(to, "  %s%s\n", order.at[i].file[0] ? "file " : "no file known",
-				order.at[i].file);
+			print_file(to, order.at[i].file);
 		file = order.at[i].file;
 		structure_entry_get(print->entry, order.at[i].index, &o.structure);
 		find_spans(&o);

@@ -46,8 +46,9 @@ static void print_example(const struct code_file *file, const struct verify_resu
 	recipe_format(&r->store, e->stated, file->isa, stated, sizeof(stated));
 	if (e->own != RECIPE_NONE)
 		recipe_format(&r->store, e->own, file->isa, own, sizeof(own));
-	printf("  %llx in %llx %s: %s\n    cfi      %s\n    analysis %s\n    %s\n", (unsigned long long)e->vaddr,
-	       (unsigned long long)e->function, symbol ? symbol->name : "", text, stated, own, cause_text(e));
+	printf("  %llx in %llx ", (unsigned long long)e->vaddr, (unsigned long long)e->function);
+	cmd_print_name(stdout, symbol ? symbol->name : "");
+	printf(": %s\n    cfi      %s\n    analysis %s\n    %s\n", text, stated, own, cause_text(e));
 }
 
 static void print_text(const struct code_file *file, const struct verify_options *options, const struct verify_result *r)

@@ -49,6 +49,16 @@ done
 
 # Nothing that a terminal would obey.
 says 1 "cannot open profile 'a?[31mb': No such file" "$CPPROF" report $'a\e[31mb'
+if command -v cc >/dev/null && command -v objcopy >/dev/null; then
+	echo 'int f(void) { return 1; } int main(void) { return f(); }' | cc -O0 -x c -c - -o evil.o
+	objcopy --redefine-sym f=$'e\e[31mvil' evil.o
+	cc evil.o -o evil
+	for command in "inspect functions" "inspect recipes" "inspect cfg" struct; do
+		"$CPPROF" $command evil >names.log 2>&1
+		grep -q 'e?\[31mvil' names.log || fail "$command does not tell of the function"
+		! grep -q $'\e' names.log || fail "$command lets a name steer the terminal"
+	done
+fi
 
 # Standard input goes by its name, and by its sign in what to type.
 says 1 "'standard input' is not a cpprof profile: it is empty" bash -c '"$CPPROF" report - </dev/null'

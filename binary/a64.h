@@ -98,6 +98,8 @@ static inline int64_t a64_signed_bits(uint32_t word, unsigned high, unsigned low
 
 /* NULL if the word is no instruction. */
 const struct a64_row *a64_find(uint32_t word);
+/* The same for who does not ask how it reads: all vector instructions without a general register are one. */
+const struct a64_row *a64_find_effects(uint32_t word);
 /* As isa.h has it. */
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);
 bool a64_glance(struct bytes code, struct isa_use *ret);

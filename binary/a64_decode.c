@@ -141,12 +141,34 @@ static const struct a64_table *const classes[16] = {
 	&a64_memory,   &a64_register, &a64_memory,    &a64_vector,
 };
 
-const struct a64_row *a64_find(uint32_t word)
+static const struct a64_row *find_in(const struct a64_table *table, uint32_t word)
 {
-	const struct a64_table *table = classes[a64_bits(word, 28, 25)];
-
 	for (size_t i = 0; table && i < table->n; i++)
 		if ((word & table->rows[i].mask) == table->rows[i].bits)
 			return is_valid(word, table->rows[i].kind) ? &table->rows[i] : NULL;
 	return NULL;
+}
+
+const struct a64_row *a64_find(uint32_t word)
+{
+	return find_in(classes[a64_bits(word, 28, 25)], word);
+}
+
+/*
+ * Vectors and floating point: moves and conversions of scalars, and compares, have 0x1e in bits 24 to 28 and bit 30 clear; lanes
+ * are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No other concerns a general register or the flags.
+ */
+static bool is_vector_only(uint32_t word)
+{
+	bool is_scalar = (word & 0x5f000000) == 0x1e000000, is_copy = (word & 0x9fe08400) == 0x0e000400;
+
+	return !is_scalar && !is_copy;
+}
+
+const struct a64_row *a64_find_effects(uint32_t word)
+{
+	static const struct a64_row vector_only = { .kind = A64_PLAIN };
+	const struct a64_table *table = classes[a64_bits(word, 28, 25)];
+
+	return table == &a64_vector && is_vector_only(word) ? &vector_only : find_in(table, word);
 }

@@ -428,7 +428,7 @@ static void extend_functions(struct discovery *d)
 	}
 }
 
-/* A window may be wider than the text. */
+/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding nothing is kept. */
 static void begin_sketches(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
@@ -440,6 +440,8 @@ static void begin_sketches(struct discovery *d)
 	}
 	text.start = d->window.start > text.start ? d->window.start : text.start;
 	text.end = d->window.end < text.end ? d->window.end : text.end;
+	if (d->only_inferred && d->window.end == UINT64_MAX)
+		text.end = text.start;
 	sketches_init(&d->sketches, d->functions, text.start, text.end);
 }
 

@@ -145,7 +145,7 @@ static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 		return -EBADMSG;
 
 	uint32_t word = word_of(code.at);
-	const struct a64_row *row = a64_find(word);
+	const struct a64_row *row = a64_find_effects(word);
 	if (!row)
 		return -EBADMSG;
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "binary/a64.h"
 #include "binary/isa.h"
 #include "tests/test.h"
 
@@ -449,6 +450,25 @@ TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
 	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8); /* the branch leaves */
 	CHECK_EQ(isa_aarch64.idle_len(code, 1u << 2, (struct isa_room){ 0, 20 }), 4); /* x2 is read */
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
+}
+
+TEST(a64_vector_words_that_are_not_looked_up_use_nothing)
+{
+	uint64_t seed = 13;
+	unsigned n_skipped = 0, n_used = 0;
+
+	for (unsigned round = 0; round < 1000000; round++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		uint32_t word = (uint32_t)(seed >> 32) | 0x0e000000;
+		const struct a64_row *row = a64_find(word), *quick = a64_find_effects(word);
+		CHECK(row && quick);
+		CHECK_EQ(quick->kind, row->kind);
+		CHECK_EQ(quick->uses, row->uses);
+		n_skipped += row != quick;
+		n_used += row->uses != 0;
+	}
+	CHECK(n_skipped > 500000);
+	CHECK(n_used > 1000);
 }
 
 static uint64_t reg_mask(uint8_t reg)

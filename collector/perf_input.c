@@ -166,7 +166,7 @@ static int open_window(struct perf_input *input, int fd, struct diag *diag)
 {
 	int error = perf_window_open(&input->window, fd);
 
-	if (error == -EISDIR) {
+	if (error == -EISDIR && faccessat(fd, "data", F_OK, 0) == 0) { /* as perf makes them */
 		refuse(input, -ENOTSUP, "it is a directory of recordings, one per thread of perf", diag);
 		diag_hint(diag, "record again without `--threads`");
 		return -ENOTSUP;

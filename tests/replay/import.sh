@@ -75,7 +75,9 @@ expect() {
 }
 expect 1 'No such file' import missing.data
 expect 1 'no perf.data file' import "$data/tower.c"
-expect 1 'directory' import "$data"
+expect 1 'Is a directory' import "$data"
+mkdir threads && touch threads/data
+expect 1 'without `--threads`' import threads
 expect 2 'name one recording' import
 expect 2 'name one recording' import a b
 expect 6 '--min-quality' import --symfs "$data/root-aarch64" --min-quality 100 "$data/several.data" -o out.cpprof

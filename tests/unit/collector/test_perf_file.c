@@ -355,7 +355,7 @@ TEST(foreign_files_are_refused_with_a_reason)
 		      "older");
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"PERFILE2\150\0\0\0\0\0\0\0", 16 }), -EBADMSG,
 		      "cut off");
-	check_refused(open("/", O_RDONLY | O_DIRECTORY), -ENOTSUP, "directory");
+	check_refused(open("/", O_RDONLY | O_DIRECTORY), -EISDIR, "directory");
 }
 
 TEST(another_architecture_is_refused_by_name)

@@ -86,6 +86,11 @@ extern const struct a64_table a64_reserved, a64_sve, a64_immediate, a64_branch, 
 
 #define A64_ZR 31 /* in a field that cannot mean sp */
 
+static inline uint32_t a64_word(const uint8_t *at)
+{
+	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
 static inline unsigned a64_bits(uint32_t word, unsigned high, unsigned low)
 {
 	return word >> low & ((2u << (high - low)) - 1);

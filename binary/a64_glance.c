@@ -51,7 +51,7 @@ bool a64_glance(struct bytes code, struct isa_use *ret)
 	if (code.len < 4)
 		return false;
 
-	uint32_t word = (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 | (uint32_t)code.at[3] << 24;
+	uint32_t word = a64_word(code.at);
 	const struct glance *g = &glances[word >> 22 & 255];
 	uint32_t d = 1u << (word & 31), n = 1u << (word >> 5 & 31), m = 1u << (word >> 16 & 31);
 	uint32_t needs = (d & g->needs_d) | (n & g->needs_n) | (m & g->needs_m), writes = d & g->writes_d;

@@ -50,8 +50,7 @@ size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room)
 	size_t at = 0;
 
 	for (; code.len - at >= 4; at += 4) {
-		const uint8_t *b = code.at + at;
-		uint32_t word = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+		uint32_t word = a64_word(code.at + at);
 		bool is_branch = (word & 0x1c000000) == 0x14000000;
 		if (is_branch ? !stays(word, at, room) : !is_idle(word, registers))
 			break;

@@ -2,6 +2,7 @@
 /*
  * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
  */
+#include "base/search.h"
 #include "binary/entry.h"
 #include "binary/flow_private.h"
 
@@ -20,14 +21,8 @@ uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 			high = low + (uint32_t)offset + 1;
 		if (flow->isa->min_insn == 4 && offset < part->n) /* all are as long */
 			low = part->first + (uint32_t)offset;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (flow->vaddrs.at[middle] < vaddr)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low < part->first + part->n && flow->vaddrs.at[low] == vaddr ? low : FLOW_NONE;
+		size_t at = search_first_in(k, low, high, flow->vaddrs.at[k] >= vaddr);
+		return at < part->first + part->n && flow->vaddrs.at[at] == vaddr ? (uint32_t)at : FLOW_NONE;
 	}
 	return FLOW_NONE;
 }

@@ -134,17 +134,12 @@ static void add_uses(const struct a64_fields *f, unsigned uses, struct insn *ins
 	insn->writes_flags = (uses & A64_FLAGS) != 0;
 }
 
-static uint32_t word_of(const uint8_t *at)
-{
-	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 {
 	if (code.len < INSN_SIZE)
 		return -EBADMSG;
 
-	uint32_t word = word_of(code.at);
+	uint32_t word = a64_word(code.at);
 	const struct a64_row *row = a64_find_effects(word);
 	if (!row)
 		return -EBADMSG;
@@ -182,7 +177,7 @@ static bool ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 static size_t format(struct bytes code, uint64_t vaddr, char *text, size_t size)
 {
 	if (code.len >= INSN_SIZE)
-		return a64_format(word_of(code.at), vaddr, text, size);
+		return a64_format(a64_word(code.at), vaddr, text, size);
 	if (size)
 		text[0] = 0;
 	return 0;
@@ -201,8 +196,8 @@ static uint64_t strip_pc(uint64_t pc)
 
 static bool is_signal_trampoline(struct bytes code)
 {
-	return code.len >= 8 && word_of(code.at) == 0xd2801168 /* mov x8, #__NR_rt_sigreturn */ &&
-	       word_of(code.at + 4) == 0xd4000001 /* svc #0 */;
+	return code.len >= 8 && a64_word(code.at) == 0xd2801168 /* mov x8, #__NR_rt_sigreturn */ &&
+	       a64_word(code.at + 4) == 0xd4000001 /* svc #0 */;
 }
 
 static const char *const reg_names[] = {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
 {
 	switch (what) {
@@ -290,18 +292,11 @@ static void sort_jumps(struct functions_private *p)
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max)
 {
 	const struct functions_private *p = functions->private;
-	size_t low = 0, high = p->jumps.n, n = 0;
+	size_t n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->jumps.at[middle].to < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < p->jumps.n && p->jumps.at[low].to < end; low++, n++)
+	for (size_t k = search_first(i, p->jumps.n, p->jumps.at[i].to >= start); k < p->jumps.n && p->jumps.at[k].to < end; k++, n++)
 		if (n < max)
-			ret_from[n] = p->jumps.at[low].from;
+			ret_from[n] = p->jumps.at[k].from;
 	return n;
 }
 

@@ -176,13 +176,19 @@ TEST(walk_of_endless_recursion_ends)
 	scene_done(&s);
 }
 
+static void enter_kernel(struct scene *s)
+{
+	static const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
+
+	s->event.sample.kernel_pc = kernel;
+	s->event.sample.n_kernel_pc = ARRAY_LEN(kernel);
+}
+
 TEST(walk_puts_kernel_frames_first)
 {
 	struct scene s = scene();
-	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
 
-	s.event.sample.kernel_pc = kernel;
-	s.event.sample.n_kernel_pc = 2;
+	enter_kernel(&s);
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_COMPLETE, 5);
 	CHECK_EQ(s.stack.n_kernel, 2);
@@ -199,18 +205,16 @@ TEST(walk_puts_kernel_frames_first)
 TEST(walk_of_an_exec_is_the_kernels_part)
 {
 	struct scene s = scene();
-	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
 	struct event exec = { .kind = EVENT_EXEC, .pid = s.event.pid, .tid = s.event.tid, .comm = "next" };
 
-	s.event.sample.kernel_pc = kernel;
-	s.event.sample.n_kernel_pc = 2;
+	enter_kernel(&s);
 	unwinder_event(s.unwinder, &exec);
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3); /* of the program before */
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	s.event.sample.n_kernel_pc = 0; /* the new one runs, where nothing is known to be mapped */
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
-	s.event.sample.n_kernel_pc = 2;
+	enter_kernel(&s);
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_NO_IMAGE, 3);
 	scene_done(&s);
@@ -231,10 +235,8 @@ TEST(walk_leaves_code_whose_return_address_is_in_a_register)
 TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
 {
 	struct scene s = scene();
-	const uint64_t kernel[] = { 0xffffffff81000010, 0xffffffff81000200 };
 
-	s.event.sample.kernel_pc = kernel;
-	s.event.sample.n_kernel_pc = 2;
+	enter_kernel(&s);
 	WALK(&s, EXEC, BIAS + THREAD_CALLS, 3); /* not yet */
 	CHECK_END(&s, STACK_COMPLETE, 4);
 	walk(&s, EXEC, NULL, 0);

@@ -141,13 +141,26 @@ static struct vaddr_range window_around(const struct functions *functions, struc
 	return window;
 }
 
+/* .init and .fini are one function each, and end where it does. */
+static bool is_one_function(const struct functions *functions, const struct text_range *text)
+{
+	static const char *const names[] = { ".init", ".fini" };
+
+	for (size_t i = 0; text && i < ARRAY_LEN(names); i++) {
+		const struct section *section = image_section(functions->image, names[i]);
+		if (section && section->vaddr == text->start && section->vaddr + section->size == text->end)
+			return true;
+	}
+	return false;
+}
+
 uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 {
 	struct functions_private *p = functions->private;
 	uint32_t index = functions_index(functions, vaddr);
 	const struct text_range *text = functions_text(functions, vaddr);
 	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
-	bool is_certain = index != FUNCTION_NONE && is_stated(&functions->at[index]);
+	bool is_certain = index != FUNCTION_NONE && (is_stated(&functions->at[index]) || is_one_function(functions, text));
 
 	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
 		return index;

@@ -31,6 +31,7 @@ struct perf_images {
 	int root;        /* symfs; -1 if it cannot be opened */
 	int cache;       /* ~/.debug; -1 if there is none */
 	struct map seen; /* hash of path and build-id -> outcome */
+	struct map lost; /* the same, of what is no image here: a program may map a file of its own a hundred times */
 	struct tally tally[DIFFERENT + 1];
 };
 
@@ -76,12 +77,15 @@ static int open_cached(const struct perf_images *finder, const struct build_id *
 	return mapping_open_inside(finder->cache, path);
 }
 
-static void count(struct perf_images *finder, const char *path, const struct build_id *id,
-		  enum outcome outcome)
+static uint64_t key_of(const char *path, const struct build_id *id)
+{
+	return hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }) ^
+	       hash_bytes((struct bytes){ id->bytes, id->len });
+}
+
+static void count(struct perf_images *finder, const char *path, uint64_t key, enum outcome outcome)
 {
 	struct tally *tally = &finder->tally[outcome];
-	uint64_t key = hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }) ^
-		       hash_bytes((struct bytes){ id->bytes, id->len });
 
 	if (map_find(&finder->seen, key) != MAP_NONE)
 		return;
@@ -90,20 +94,31 @@ static void count(struct perf_images *finder, const char *path, const struct bui
 		tally->first = alloc_text(path);
 }
 
+static image_id look_for(struct perf_images *finder, const struct mapping_file *file, const char *path,
+			 enum outcome *outcome)
+{
+	image_id id = take(finder, mapping_open_inside(finder->root, path), path, file, outcome);
+
+	if (id == IMAGE_NONE)
+		id = take(finder, open_cached(finder, &file->build_id, "elf"), path, file, outcome);
+	return id;
+}
+
 static image_id open_file(void *context, pid_t pid, const struct mapping_file *file,
 			  const struct mapping *mapping, const char *path)
 {
 	struct perf_images *finder = context;
-	enum outcome outcome = MISSING;
+	uint64_t key = key_of(path, &file->build_id);
+	uint32_t lost = map_find(&finder->lost, key);
+	enum outcome outcome = lost == MAP_NONE ? MISSING : (enum outcome)lost;
 
 	(void)pid;
-	(void)mapping;
-	image_id id = take(finder, mapping_open_inside(finder->root, path), path, file, &outcome);
-	if (id == IMAGE_NONE)
-		id = take(finder, open_cached(finder, &file->build_id, "elf"), path, file, &outcome);
+	image_id id = lost == MAP_NONE ? look_for(finder, file, path, &outcome) : IMAGE_NONE;
+	if (id == IMAGE_NONE && lost == MAP_NONE)
+		map_put(&finder->lost, key, outcome);
 	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory: nobody can have it */
 	if (mapping->is_executable && is_file)
-		count(finder, path, &file->build_id, outcome);
+		count(finder, path, key, outcome);
 	return id;
 }
 
@@ -171,6 +186,7 @@ void perf_images_free(struct perf_images *finder)
 		free(finder->tally[i].first);
 	mapper_free(finder->mapper);
 	map_done(&finder->seen);
+	map_done(&finder->lost);
 	close_fd(&finder->root);
 	close_fd(&finder->cache);
 	free(finder);

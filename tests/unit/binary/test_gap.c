@@ -162,3 +162,26 @@ TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 	scene_done(&s);
 	writer_done(&code);
 }
+
+/* .text, where a function is called, and .fini: whose bounds its section states. */
+TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
+{
+	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff, 0xd65f03c0 }; /* bl + 8; ret; ... */
+	struct elf_part parts[] = {
+		{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)text, sizeof(text) }, 0 },
+		{ ".fini", TEXT + 0x1000, PF_X | PF_R, { (const uint8_t *)makes_room, sizeof(makes_room) }, 0 },
+	};
+	struct images *images = images_new();
+	struct image *image = elf_image(images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	struct functions *functions = functions_new(image, NULL, NULL, NULL);
+
+	uint32_t index = functions_find(functions, TEXT + 0x1004);
+	CHECK(index != FUNCTION_NONE);
+	CHECK_EQ(functions->at[index].start, TEXT + 0x1000);
+	CHECK_EQ(functions->at[index].end, TEXT + 0x1000 + sizeof(makes_room));
+	CHECK(!functions_is_called(functions, TEXT + 8)); /* nobody has looked */
+	functions_find(functions, TEXT + 8);
+	CHECK(functions_is_called(functions, TEXT + 8));
+	functions_free(functions);
+	images_free(images);
+}

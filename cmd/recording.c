@@ -23,6 +23,7 @@
 #include "cmd/export.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
+#include "cmd/rehearse.h"
 #include "collector/perf_source.h"
 #include "profile/crew.h"
 #include "profile/resolve.h"
@@ -45,6 +46,7 @@ struct recording {
 	struct code_tape *tape;
 	struct output output;
 	struct checkpoint checkpoint;
+	struct rehearsal rehearsal;
 	struct live live;
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	int wait_ms; /* for the next event, as of the last look at the clock; 0 before the first */
@@ -177,7 +179,7 @@ static void describe(struct recording *r, struct profile *profile)
 /* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody else. */
 static int wait_ms(const struct recording *r, uint64_t now)
 {
-	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns };
+	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->rehearsal.next_ns };
 	uint64_t next = now + TICK_MS * 1000000ull;
 
 	for (size_t i = 0; i < sizeof(due) / sizeof(due[0]); i++)
@@ -205,6 +207,8 @@ static void tick(struct recording *r)
 		describe(r, profile);
 		checkpoint_write(&r->checkpoint, &r->output, profile, now);
 	}
+	if (rehearsal_is_due(&r->rehearsal, now))
+		rehearsal_start(&r->rehearsal, crew_profile(r->crew), r->images, &r->names);
 	r->wait_ms = wait_ms(r, now);
 }
 
@@ -337,6 +341,7 @@ static int begin(struct recording *r, struct diag *diag)
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? seconds_ns(o->checkpoint) : 0, r->start_ns);
 	live_init(&r->live, o->stream, o->watch, o->interval, r->start_ns);
+	rehearsal_init(&r->rehearsal, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 	return 0;
 }
 
@@ -403,6 +408,7 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 
 static int finish(struct recording *r, struct diag *diag)
 {
+	rehearsal_end(&r->rehearsal);
 	struct profile *profile = crew_finish(r->crew);
 	int error, code;
 

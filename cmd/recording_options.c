@@ -160,7 +160,7 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 0, "workers", OPTION_POSITIVE, &options->n_workers, "N",
 		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
-		  "add names, lines and loops at the end (default)" },
+		  "add names, lines and loops; most are looked up while CPUs are idle (default)" },
 		SYMBOL_SPECS(options->symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT",
 		  "exit 6 if fewer stacks are complete" },

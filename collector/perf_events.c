@@ -20,6 +20,7 @@
 #include "collector/target.h"
 
 #define RING_BYTES (16u << 20)     /* a second of 16 KiB snapshots at 997 Hz */
+#define RING_SMALL (8u << 20)      /* if that holds a second of samples: memory that stays in the cache is written to sooner */
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
@@ -266,11 +267,25 @@ static int open_rings(struct perf_events *events, size_t bytes, struct diag *dia
 	return error;
 }
 
-/* As large as the budget and the limit on locked memory allow. */
+/* Bytes of stack that a CPU copies in a second; UINT64_MAX if nobody knows how often it will. */
+static uint64_t bytes_a_second(const struct perf_events *events)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < events->n_sampling; i++) {
+		const struct perf_event_attr *attr = &events->attrs.at[i];
+		if (!attr->freq)
+			return UINT64_MAX;
+		bytes += attr->sample_freq * attr->sample_stack_user;
+	}
+	return bytes;
+}
+
+/* As large as a second needs, and the budget and the limit on locked memory allow. */
 static int make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
 {
 	uint64_t share = (budget ? budget : RINGS_BYTES) / events->cpus.n;
-	size_t bytes = RING_BYTES;
+	size_t bytes = !budget && bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
 	int error;
 
 	while (bytes > share && bytes > RING_LEAST)

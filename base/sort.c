@@ -40,18 +40,24 @@ static void distribute(const struct item *from, struct item *to, size_t n, unsig
 		to[start[from[i].key >> shift & 0xff]++] = from[i];
 }
 
-/* True if it had to be done. */
-static bool collect(const uint8_t *records, size_t n, size_t size, struct item *items, uint64_t *ret_differ)
+static bool is_sorted(const uint8_t *records, size_t n, size_t size)
 {
-	bool is_sorted = true;
+	for (size_t i = 1; i < n; i++)
+		if (key_at(records, i - 1, size) > key_at(records, i, size))
+			return false;
+	return true;
+}
 
-	*ret_differ = 0;
+/* Returns the bits in which keys differ. */
+static uint64_t collect(const uint8_t *records, size_t n, size_t size, struct item *items)
+{
+	uint64_t differ = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		items[i] = (struct item){ key_at(records, i, size), i };
-		is_sorted &= i == 0 || items[i - 1].key <= items[i].key;
-		*ret_differ |= items[i].key ^ items[0].key;
+		differ |= items[i].key ^ items[0].key;
 	}
-	return !is_sorted;
+	return differ;
 }
 
 static void move(uint8_t *records, size_t n, size_t size, const struct item *items)
@@ -66,13 +72,12 @@ static void move(uint8_t *records, size_t n, size_t size, const struct item *ite
 
 void sort_by_u64(void *records, size_t n, size_t size)
 {
-	if (n < 2)
+	if (is_sorted(records, n, size))
 		return;
 	struct item *items = alloc_resize(NULL, 2 * n, sizeof(*items)), *from = items, *to = items + n;
-	uint64_t differ;
-	bool is_needed = collect(records, n, size, items, &differ);
+	uint64_t differ = collect(records, n, size, items);
 
-	for (unsigned shift = 0; is_needed && shift < 64; shift += 8) {
+	for (unsigned shift = 0; shift < 64; shift += 8) {
 		if (!(differ >> shift & 0xff))
 			continue;
 		distribute(from, to, n, shift);
@@ -80,8 +85,7 @@ void sort_by_u64(void *records, size_t n, size_t size)
 		to = from;
 		from = done;
 	}
-	if (is_needed)
-		move(records, n, size, from);
+	move(records, n, size, from);
 	free(items);
 }
 

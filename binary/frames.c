@@ -219,6 +219,33 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 	return 0;
 }
 
+/* The CIE at an offset of a table; NULL if it is damaged. */
+static const struct cie *recall_cie(const struct frame_table *table, uint64_t offset, struct cie_memo *memo)
+{
+	if (memo->is_full && memo->is_debug == table->is_debug && memo->offset == offset)
+		return &memo->cie;
+	memo->is_full = frame_cie_read(table, offset, &memo->cie) == 0;
+	memo->is_debug = table->is_debug;
+	memo->offset = offset;
+	return memo->is_full ? &memo->cie : NULL;
+}
+
+int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *memo, struct fde *ret)
+{
+	struct frame_entry entry;
+
+	if (index >= frames->refs.n)
+		return -EBADMSG;
+	struct frame_ref ref = frames->refs.at[index];
+	const struct frame_table *table = ref.where & IN_DEBUG ? &frames->debug : &frames->eh;
+	if (frame_entry_read(table, ref.where & ~IN_DEBUG, &entry) < 0 || entry.is_terminator || entry.is_cie)
+		return -EBADMSG;
+	const struct cie *cie = recall_cie(table, entry.cie, memo);
+	if (!cie || frame_fde_read_with(table, &entry, cie, ret) < 0 || ret->start != ref.start)
+		return -EBADMSG;
+	return 0;
+}
+
 size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr)
 {
 	return search_first(i, frames->refs.n, frames->refs.at[i].start > vaddr);

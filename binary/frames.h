@@ -35,6 +35,16 @@ void frames_free(struct frames *frames);
 size_t frames_count(const struct frames *frames);
 /* By index, sorted by start; -EBADMSG if the entry is damaged. */
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
+/*
+ * The same for who goes through all of them: neighbours share their CIE, which the memo, zeroes at first and private to the
+ * caller, saves reading again.
+ */
+struct cie_memo {
+	bool is_full, is_debug;
+	uint64_t offset;
+	struct cie cie;
+};
+int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *memo, struct fde *ret);
 /* Start vaddr of an entry, without parsing it. */
 uint64_t frames_start(const struct frames *frames, size_t index);
 /* How many entries start at vaddr or before it, likewise. */

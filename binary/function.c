@@ -11,125 +11,7 @@
 #include "base/search.h"
 #include "binary/noreturn.h"
 
-enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
-
-static void add_start(struct function_starts *starts, struct function_start start)
-{
-	vec_push(&starts->list, start);
-}
-
-/* --- where starts come from ------------------------------------------------------------------ */
-
-static void starts_from_frames(struct function_starts *starts, const struct functions *functions)
-{
-	size_t n = functions->frames ? frames_count(functions->frames) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct fde fde;
-		if (frames_get(functions->frames, i, &fde) < 0 || fde.size == 0 || !image_is_code(functions->image, fde.start))
-			continue;
-		add_start(starts, (struct function_start){ fde.start, fde.start + fde.size, NULL, FUNCTION_WHOLE, FROM_FRAME, PREFER_FRAME });
-	}
-}
-
-static bool is_hidden(const struct function_options *options, const struct symbol *symbol)
-{
-	return options->hide_dynamic || (options->hide_symbols && symbol->source != SYMBOL_DYNSYM);
-}
-
-/* gcc's name.cold and name.cold.N: the part of `name` that is seldom run. */
-static bool is_part_name(const char *name)
-{
-	const char *cold = strstr(name, ".cold");
-
-	return cold && (cold[5] == '\0' || cold[5] == '.');
-}
-
-static void starts_from_symbols(struct function_starts *starts, const struct functions *functions)
-{
-	const struct symbols *symbols = functions->symbols;
-
-	for (size_t i = 0; symbols && i < symbols->n; i++) {
-		const struct symbol *symbol = &symbols->at[i];
-		bool is_part = is_part_name(symbol->name);
-		bool is_label = symbol->size == 0 && symbol->type == STT_NOTYPE;
-
-		if (is_hidden(&functions->private->options, symbol) || !image_is_code(functions->image, symbol->vaddr))
-			continue;
-		add_start(starts, (struct function_start){
-			symbol->vaddr, symbol->size ? symbol->vaddr + symbol->size : 0, symbol->name,
-			is_part ? FUNCTION_PART : FUNCTION_WHOLE, is_part || is_label ? 0 : FROM_SYMBOL,
-			is_label ? PREFER_LABEL : PREFER_SYMBOL });
-	}
-}
-
-static void starts_from_stubs(struct function_starts *starts, const struct functions *functions)
-{
-	const struct plt *plt = &functions->private->plt;
-
-	for (size_t i = 0; i < plt->stubs.n; i++) {
-		const struct plt_stub *stub = &plt->stubs.at[i];
-		add_start(starts, (struct function_start){
-			stub->start, stub->end, stub->name, stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB, FROM_STUB, PREFER_STUB });
-	}
-}
-
-static void add_entry(struct function_starts *starts, const struct functions *functions, uint64_t vaddr)
-{
-	if (vaddr && image_is_code(functions->image, vaddr))
-		add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
-}
-
-static void add_entry_array(struct function_starts *starts, const struct functions *functions, int64_t tag, int64_t size_tag)
-{
-	uint64_t vaddr, size, pointer;
-
-	if (!image_dynamic(functions->image, tag, &vaddr) || !image_dynamic(functions->image, size_tag, &size))
-		return;
-	for (uint64_t at = 0; at + 8 <= size && at < 65536; at += 8)
-		if (functions_read_pointer(functions, vaddr + at, &pointer))
-			add_entry(starts, functions, pointer);
-}
-
-static void starts_from_entries(struct function_starts *starts, const struct functions *functions)
-{
-	static const char *const sections[] = { ".init", ".fini" };
-	uint64_t vaddr;
-
-	add_entry(starts, functions, functions->image->entry);
-	if (image_dynamic(functions->image, DT_INIT, &vaddr))
-		add_entry(starts, functions, vaddr);
-	if (image_dynamic(functions->image, DT_FINI, &vaddr))
-		add_entry(starts, functions, vaddr);
-	add_entry_array(starts, functions, DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
-	add_entry_array(starts, functions, DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
-	add_entry_array(starts, functions, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ);
-	for (size_t i = 0; i < functions->private->relocs.resolvers.n; i++)
-		add_entry(starts, functions, functions->private->relocs.resolvers.at[i]);
-	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
-		const struct section *section = image_section(functions->image, sections[i]);
-		if (section && section->size && image_is_code(functions->image, section->vaddr))
-			add_start(starts, (struct function_start){ section->vaddr, section->vaddr + section->size, NULL,
-								   FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
-	}
-}
-
 /* --- merging ---------------------------------------------------------------------------------- */
-
-static int by_place(const void *left, const void *right)
-{
-	const struct function_start *a = left, *b = right;
-
-	if (a->vaddr != b->vaddr)
-		return a->vaddr < b->vaddr ? -1 : 1;
-	return a->preference != b->preference ? a->preference - b->preference : 0;
-}
-
-void function_starts_sort(struct function_starts *starts)
-{
-	if (starts->list.n)
-		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), by_place);
-}
 
 static bool is_stub(uint8_t kind)
 {
@@ -229,28 +111,24 @@ static void make_pages(struct functions *functions)
 	}
 }
 
-/* One function for each place that starts one. */
-static void list_starts(const struct function_starts *starts, struct function_list *ret)
+/* One function for each place that starts one; places come in order. */
+static void list_start(struct function_list *ret, const struct function_start *start)
 {
-	vec_reserve(&ret->list, starts->list.n);
-	for (size_t i = 0; i < starts->list.n; i++) {
-		const struct function_start *start = &starts->list.at[i];
-		struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
+	struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
 
-		if (last && last->start == start->vaddr) {
-			merge_into(last, start);
-			continue;
-		}
-		if (last && last->end > start->vaddr) {
-			if (!splits(last, start))
-				continue;
-			last->end = start->vaddr;
-		}
-		if (start->preference == PREFER_LABEL && last && !last->end)
-			continue; /* a label inside code whose end nobody states */
-		vec_push(&ret->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
-							 .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
+	if (last && last->start == start->vaddr) {
+		merge_into(last, start);
+		return;
 	}
+	if (last && last->end > start->vaddr) {
+		if (!splits(last, start))
+			return;
+		last->end = start->vaddr;
+	}
+	if (start->preference == PREFER_LABEL && last && !last->end)
+		return; /* a label inside code whose end nobody states */
+	vec_push(&ret->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
+						 .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
 }
 
 /* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
@@ -273,11 +151,34 @@ static void put_in_place(struct functions *functions, size_t first, size_t n_old
 	make_pages(functions);
 }
 
+/* The index of what the image states. */
+static void make_index(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+	struct function_list list = { 0 };
+	struct stated_starts starts;
+	struct function_start start;
+
+	stated_starts_init(&starts, functions);
+	vec_reserve(&list.list, stated_starts_count(&starts));
+	while (stated_starts_next(&starts, &start))
+		list_start(&list, &start);
+	stated_starts_done(&starts);
+	close_open_ends(functions, &list, UINT64_MAX);
+	carry_over(&list, NULL, 0);
+	p->list.at = functions->at = list.list.at;
+	p->list.n = functions->n = list.list.n;
+	p->list.cap = list.list.cap;
+	make_pages(functions);
+}
+
 void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts)
 {
 	struct function_list list = { 0 };
 
-	list_starts(starts, &list);
+	vec_reserve(&list.list, starts->list.n);
+	for (size_t i = 0; i < starts->list.n; i++)
+		list_start(&list, &starts->list.at[i]);
 	close_open_ends(functions, &list, end < functions->n ? functions->at[end].start : UINT64_MAX);
 	carry_over(&list, functions->at + first, end - first);
 	put_in_place(functions, first, end - first, &list);
@@ -302,12 +203,12 @@ void functions_starts(const struct functions *functions, size_t first, size_t en
 	vec_reserve(&ret->list, end - first + more->list.n);
 	for (size_t i = first; i < end; i++) {
 		struct function_start start = start_of(&functions->at[i]);
-		while (k < more->list.n && by_place(&more->list.at[k], &start) < 0)
-			add_start(ret, more->list.at[k++]);
-		add_start(ret, start);
+		while (k < more->list.n && function_start_compare(&more->list.at[k], &start) < 0)
+			vec_push(&ret->list, more->list.at[k++]);
+		vec_push(&ret->list, start);
 	}
 	while (k < more->list.n)
-		add_start(ret, more->list.at[k++]);
+		vec_push(&ret->list, more->list.at[k++]);
 }
 
 /* --- making and asking ------------------------------------------------------------------------ */
@@ -334,7 +235,6 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 				const struct function_options *options)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
-	struct function_starts starts = { 0 };
 
 	if (!isa)
 		return NULL;
@@ -349,13 +249,7 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	relocs_read(&functions->private->relocs, image);
 	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
 	find_text(functions);
-	starts_from_frames(&starts, functions);
-	starts_from_symbols(&starts, functions);
-	starts_from_stubs(&starts, functions);
-	starts_from_entries(&starts, functions);
-	function_starts_sort(&starts);
-	functions_merge(functions, 0, 0, &starts);
-	vec_done(&starts.list);
+	make_index(functions);
 	return functions;
 }
 

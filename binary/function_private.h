@@ -55,10 +55,12 @@ struct function_start {
 	const char *name;
 	uint8_t kind, sources, preference; /* of two at one place the lower preference keeps its end and name */
 };
+enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
 struct function_starts {
 	VEC(struct function_start) list;
 };
-/* Sorts starts as functions_merge wants them. */
+/* The order functions_merge wants: by place, and at one place by preference. */
+int function_start_compare(const struct function_start *a, const struct function_start *b);
 void function_starts_sort(struct function_starts *starts);
 /*
  * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours; facts
@@ -68,6 +70,22 @@ void functions_merge(struct functions *functions, size_t first, size_t end, stru
 /* Functions [first, end) of the present index and `more`, sorted: to make them anew. */
 void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
 		      struct function_starts *ret);
+
+/* starts.c: all that the image states, in that order. Needs relocs, plt and the borrowed tables of the functions. */
+enum { STATED_FRAME, STATED_SYMBOL, STATED_OTHER, STATED_N };
+struct stated_starts {
+	const struct functions *functions;
+	size_t n_frames, n_symbols, n_others; /* that were looked at */
+	struct cie_memo memo;
+	struct function_starts others;        /* stubs and entry points */
+	struct function_start next[STATED_N]; /* of each kind */
+	bool has_next[STATED_N];
+};
+void stated_starts_init(struct stated_starts *starts, const struct functions *functions);
+void stated_starts_done(struct stated_starts *starts);
+/* At most so many will come. */
+size_t stated_starts_count(const struct stated_starts *starts);
+bool stated_starts_next(struct stated_starts *starts, struct function_start *ret);
 
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {

@@ -42,25 +42,45 @@ static struct bytes tagged(const struct image *image, int64_t address_tag, int64
 	return bytes_slice(image_bytes(image, vaddr), 0, size);
 }
 
-/* Name and value of a dynamic symbol; false if it is not there. */
-static bool dynamic_symbol(const struct image *image, uint32_t index, const char **ret_name, uint64_t *ret_value)
+/* The dynamic symbols; both empty if there are none. */
+struct names {
+	struct bytes symbols, strings;
+};
+
+static struct names names_of(const struct image *image)
 {
 	uint64_t symtab, strtab;
 
-	if (index == 0 || !image_dynamic(image, DT_SYMTAB, &symtab) || !image_dynamic(image, DT_STRTAB, &strtab))
+	if (!image_dynamic(image, DT_SYMTAB, &symtab) || !image_dynamic(image, DT_STRTAB, &strtab))
+		return (struct names){ 0 };
+	return (struct names){ image_bytes(image, symtab), image_bytes(image, strtab) };
+}
+
+/* Name and value of a dynamic symbol; false if it is not there. */
+static bool dynamic_symbol(const struct names *names, uint32_t index, const char **ret_name, uint64_t *ret_value)
+{
+	if (index == 0)
 		return false;
-	struct reader r = reader_of(bytes_slice(image_bytes(image, symtab), (uint64_t)index * sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
+	struct reader r = reader_of(bytes_slice(names->symbols, (uint64_t)index * sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
 	uint32_t name = read_u32(&r);
 	reader_skip(&r, 2);
 	uint16_t section = read_u16(&r);
 	uint64_t value = read_u64(&r);
-	struct reader n = reader_of(bytes_from(image_bytes(image, strtab), name));
+	struct reader n = reader_of(bytes_from(names->strings, name));
 	*ret_name = read_cstr(&n);
 	*ret_value = section == SHN_UNDEF ? 0 : value;
 	return !r.failed && !n.failed;
 }
 
-static void read_rela(struct relocs *relocs, const struct image *image, const struct kinds *kinds, struct bytes table)
+/* Most are pointers, by far. */
+static void make_room(struct relocs *relocs, struct bytes table)
+{
+	size_t n = relocs->pointers.n + table.len / sizeof(Elf64_Rela);
+
+	vec_reserve(&relocs->pointers, n < MAX_POINTERS ? n : MAX_POINTERS);
+}
+
+static void read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds, struct bytes table)
 {
 	struct reader r = reader_of(table);
 
@@ -74,7 +94,7 @@ static void read_rela(struct relocs *relocs, const struct image *image, const st
 		} else if (type == kinds->irelative) {
 			vec_push(&relocs->resolvers, addend);
 		} else if (type == kinds->got || type == kinds->jump_slot || type == kinds->word) {
-			if (!dynamic_symbol(image, (uint32_t)ELF64_R_SYM(info), &name, &value))
+			if (!dynamic_symbol(names, (uint32_t)ELF64_R_SYM(info), &name, &value))
 				continue;
 			if (type == kinds->word && value)
 				vec_push(&relocs->pointers, ((struct reloc_pointer){ at, value + addend }));
@@ -122,11 +142,14 @@ void relocs_read(struct relocs *relocs, struct image *image)
 	memset(relocs, 0, sizeof(*relocs));
 	if (!kinds)
 		return;
-	read_rela(relocs, image, kinds, tagged(image, DT_RELA, DT_RELASZ));
-	read_rela(relocs, image, kinds, tagged(image, DT_JMPREL, DT_PLTRELSZ));
+	struct names names = names_of(image);
+	struct bytes rela = tagged(image, DT_RELA, DT_RELASZ);
+	make_room(relocs, rela);
+	read_rela(relocs, &names, kinds, rela);
+	read_rela(relocs, &names, kinds, tagged(image, DT_JMPREL, DT_PLTRELSZ));
 	read_relr(relocs, image, tagged(image, DT_RELR, DT_RELRSZ));
 	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only the loader inside it reads these */
-		read_rela(relocs, image, kinds, image_named_bytes(image, ".rela.plt"));
+		read_rela(relocs, &names, kinds, image_named_bytes(image, ".rela.plt"));
 	sort_by_u64(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at));
 	sort_by_u64(relocs->slots.at, relocs->slots.n, sizeof(*relocs->slots.at));
 }

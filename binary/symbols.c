@@ -122,7 +122,9 @@ static bool is_marker(const char *name)
 static void add_table(struct symbols_private *private, const struct image *image, struct table table)
 {
 	struct reader r = reader_of(table.entries);
+	size_t most = private->list.n + table.entries.len / sizeof(Elf64_Sym);
 
+	vec_reserve(&private->list, most < MAX_SYMBOLS ? most : MAX_SYMBOLS);
 	while (reader_left(&r) >= sizeof(Elf64_Sym) && private->list.n < MAX_SYMBOLS) {
 		uint32_t name = read_u32(&r);
 		uint8_t info = read_u8(&r);

@@ -322,3 +322,24 @@ TEST(functions_index_tells_each_function_from_the_next)
 	}
 	scene_done(&s);
 }
+
+/* Unwind entries, symbols, stubs and entry points are merged: in order, none lost, none twice. */
+TEST(functions_index_is_sorted_and_has_all_that_the_image_states)
+{
+	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_gcc_O2", "aarch64_gcc_O2", "rules_x86_64" };
+
+	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+		struct scene s = scene(names[k]);
+		struct fde fde;
+
+		for (uint32_t i = 1; i < s.functions->n; i++)
+			CHECK(s.functions->at[i - 1].end <= s.functions->at[i].start);
+		for (size_t i = 0; i < frames_count(s.frames); i++)
+			if (frames_get(s.frames, i, &fde) == 0)
+				CHECK(functions_index(s.functions, fde.start) != FUNCTION_NONE);
+		for (size_t i = 0; i < s.symbols->n; i++)
+			if (s.symbols->at[i].size && image_is_code(s.image, s.symbols->at[i].vaddr))
+				CHECK(functions_index(s.functions, s.symbols->at[i].vaddr) != FUNCTION_NONE);
+		scene_done(&s);
+	}
+}

@@ -220,6 +220,34 @@ TEST(frames_of_debug_frame_fill_what_eh_frame_leaves_out)
 	writer_done(&debug);
 }
 
+TEST(frames_got_one_after_the_other_have_each_their_own_cie)
+{
+	struct writer eh = { 0 }, debug = { 0 };
+	struct cie_memo memo = { 0 };
+	struct fde one, other;
+
+	three_functions(&eh);
+	size_t cie = frame_cie(&eh, "zRS", 1, -8, 16, PROGRAM(0x0c, 7, 8));
+	frame_fde(&eh, EH, cie, TEXT + 0x180, 0x10, 0, PROGRAM(0));
+	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE is nowhere */
+	debug_frame(&debug, false); /* and that of this one at offset 0, as the first */
+	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0), writer_bytes(&debug));
+
+	CHECK_EQ(frames_count(m.frames), 5);
+	for (size_t i = 0; i < frames_count(m.frames); i++) {
+		CHECK_EQ(frames_get(m.frames, i, &one), 0);
+		CHECK_EQ(frames_get_next(m.frames, i, &memo, &other), 0);
+		CHECK_EQ(other.start, one.start);
+		CHECK_EQ(other.size, one.size);
+		CHECK_EQ(other.cie.is_signal_frame, one.cie.is_signal_frame);
+		CHECK(other.cie.program.at == one.cie.program.at);
+	}
+	CHECK_EQ(frames_get_next(m.frames, 5, &memo, &other), -EBADMSG);
+	made_done(&m);
+	writer_done(&eh);
+	writer_done(&debug);
+}
+
 TEST(frames_read_entries_with_64_bit_lengths)
 {
 	struct writer debug = { 0 };

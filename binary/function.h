@@ -89,6 +89,8 @@ uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
 uint32_t functions_find(struct functions *functions, uint64_t vaddr);
 /* Is there so much text that functions_find would survey all of it? */
 bool functions_find_takes_long(const struct functions *functions);
+/* Is there so much text that functions_find searches what lies around the vaddr it is asked for first? */
+bool functions_find_is_partial(const struct functions *functions);
 /* The i-th range of executable bytes; false if there are fewer. */
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end);
 /* Where the first function behind vaddr starts; UINT64_MAX if none does. */

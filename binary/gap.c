@@ -39,6 +39,11 @@ bool functions_find_takes_long(const struct functions *functions)
 	return text_size(functions) > MAX_WINDOWS;
 }
 
+bool functions_find_is_partial(const struct functions *functions)
+{
+	return text_size(functions) > MAX_WHOLE;
+}
+
 static struct vaddr_range clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
 {
 	vaddr &= ~UINT64_C(15);

@@ -114,6 +114,8 @@ uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset);
 const struct segment *image_segment(const struct image *image, uint32_t type);
 /* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
+/* Another one, other contents. Of a file without build-id all is read for it. */
+uint64_t image_identity(const struct image *image);
 /* Last component of the path. */
 const char *image_name(const struct image *image);
 
@@ -122,3 +124,5 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b);
 void build_id_format(const struct build_id *id, char *text);
 /* From the notes of a PT_NOTE segment or SHT_NOTE section; len 0 if there is none. */
 struct build_id build_id_from_notes(struct bytes notes);
+/* Of the program that runs this; len 0 if its linker gave it none. */
+struct build_id build_id_own(void);

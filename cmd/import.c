@@ -105,6 +105,7 @@ static int finish(struct import *import, struct diag *diag)
 		conclude_say_output(&output, profile);
 	}
 	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
+	crew_save(import->crew);
 	output_done(&output);
 	profile_free(profile);
 	return code;
@@ -112,7 +113,9 @@ static int finish(struct import *import, struct diag *diag)
 
 static int run(struct import *import)
 {
-	struct crew_options options = { .n_workers = (unsigned)import->n_workers, .unwinding = { .mode = import->unwind } };
+	struct store *store = symbol_options_open(&import->symbols, import->verbosity).store;
+	struct crew_options options = { .n_workers = (unsigned)import->n_workers,
+					.unwinding = { .mode = import->unwind, .store = store } };
 	struct diag diag = { 0 };
 
 	import->images = images_new();

@@ -326,7 +326,8 @@ static int begin(struct recording *r, struct diag *diag)
 	struct crew_options crew = { .n_workers = (unsigned)o->n_workers,
 				     .unwinding = { .mode = (enum unwind_mode)o->unwind,
 						    .read_code = code_tape_read,
-						    .read_context = r->tape },
+						    .read_context = r->tape,
+						    .store = r->names.symbolize.store },
 				     .walked = tell_source,
 				     .walked_context = r->source };
 	r->crew = crew_new(r->images, &r->source->info, &crew);
@@ -425,6 +426,7 @@ static int finish(struct recording *r, struct diag *diag)
 	code = error ? cmd_fail(diag) : 0;
 	if (perf_source_raw_close(r->source, r->command_line, diag) < 0)
 		code = cmd_fail(diag);
+	crew_save(r->crew);
 	await_command(r);
 	say_death(r);
 	code = code ? code : exit_code(r, profile);

@@ -35,7 +35,7 @@ struct symbol_options {
 	{ 0, "symfs", OPTION_TEXT, &(s).symfs, "DIR", "root that holds the files of another machine" },          \
 	{ 0, "source-map", OPTION_RULES, &(s).source_maps, "OLD=NEW", "source paths that start with OLD start with NEW" }, \
 	{ 0, "demangle", OPTION_FLAG, &(s).demangles, NULL, "names as a programmer writes them (default)" },     \
-	{ 0, "cache", OPTION_FLAG, &(s).caches, NULL, "keep what was looked up for the next time (default)" },   \
+	{ 0, "cache", OPTION_FLAG, &(s).caches, NULL, "keep what was found out for the next time (default)" },    \
 	{ 0, "threads", OPTION_NUMBER, &(s).threads, "N", "how many to look up with; all CPUs if not given" }
 
 /* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */

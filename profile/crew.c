@@ -230,3 +230,10 @@ struct profile_quality crew_quality(struct crew *crew)
 	sum_ends(crew, &quality);
 	return quality;
 }
+
+/* One by one: those that come later find most of what they have found there already. */
+void crew_save(struct crew *crew)
+{
+	for (size_t i = 0; i < crew->workers.n; i++)
+		unwinder_save(worker_unwinder(crew->workers.at[i]));
+}

@@ -44,3 +44,5 @@ struct profile_quality crew_quality(struct crew *crew);
 /* As builder_profile and builder_finish. */
 struct profile *crew_profile(struct crew *crew);
 struct profile *crew_finish(struct crew *crew);
+/* After crew_finish: what was found out about the code of images joins the store that was given for unwinding. */
+void crew_save(struct crew *crew);

@@ -285,27 +285,11 @@ static struct image *find_alt(struct debugfile *file)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-/* A build-id is the linker's own hash of the contents; what happened to the file later shows in its headers. */
-static uint64_t identity_of(const struct image *image)
-{
-	uint64_t hash = hash_u64(image->file.len);
-
-	if (!image->build_id.len)
-		return hash_bytes(image->file);
-	hash = hash_u64(hash ^ hash_bytes((struct bytes){ image->build_id.bytes, image->build_id.len }));
-	for (size_t i = 0; i < image->n_sections; i++) {
-		const struct section *s = &image->sections[i];
-		hash = hash_u64(hash ^ s->offset);
-		hash = hash_u64(hash ^ s->size ^ s->flags << 48);
-	}
-	return hash;
-}
-
 void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids)
 {
 	*file = (struct debugfile){ .image = image, .images = images_new(), .search = search, .ids = ids };
 	pthread_mutex_init(&file->lock, NULL);
-	file->identity = identity_of(image);
+	file->identity = image_identity(image);
 	file->dwarf.id = atomic_fetch_add(ids, 1);
 	file->alt.id = atomic_fetch_add(ids, 1);
 	say(search, false, "debug information of '%s':", image->path);
@@ -315,12 +299,12 @@ void debugfile_open(struct debugfile *file, struct image *image, const struct de
 		return;
 	}
 	if (file->debug != image)
-		file->identity = hash_u64(file->identity ^ identity_of(file->debug));
+		file->identity = hash_u64(file->identity ^ image_identity(file->debug));
 	file->how = alloc_text(file->debug == image ? "in the image" : file->debug->path);
 
 	file->alt_image = find_alt(file);
 	if (file->alt_image)
-		file->identity = hash_u64(file->identity ^ identity_of(file->alt_image));
+		file->identity = hash_u64(file->identity ^ image_identity(file->alt_image));
 }
 
 uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n)

@@ -13,10 +13,14 @@
 #define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
 #define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
 
+enum interval_kind { INTERVAL_UNSEEN, INTERVAL_FUNCTION, INTERVAL_OPEN /* it depends on what else is known */ };
+
 /* The rows of one interval of code: a function, or a part of one. */
 struct interval {
 	uint64_t start, end;
 	uint32_t first_row, n_rows;
+	bool is_part; /* taken in by a function that starts elsewhere */
+	uint8_t kind; /* enum interval_kind */
 };
 
 struct analysis {
@@ -94,7 +98,7 @@ static void keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
 	struct recipe_rows rows = { 0 };
-	struct interval interval = { .start = p->start, .end = p->end, .first_row = (uint32_t)analysis->rows.rows.n };
+	struct interval interval = { .start = p->start, .end = p->end, .first_row = (uint32_t)analysis->rows.rows.n, .is_part = part > 0 };
 
 	if (map_find(&analysis->by_start, p->start) != MAP_NONE)
 		return;
@@ -259,6 +263,35 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	return drop_guess(analysis, is_bounded, find_row(analysis, start, vaddr));
 }
 
+/* Is it a function, or does that depend on the evidence that there is by now? */
+static bool is_function(const struct analysis *analysis, const struct function *f, struct interval *interval)
+{
+	bool is_named = f->sources & (FROM_SYMBOL | FROM_ENTRY);
+
+	if (interval->kind == INTERVAL_UNSEEN)
+		interval->kind = f->kind != FUNCTION_PART && (is_named || entry_is_plausible(analysis->functions, f->start))
+					 ? INTERVAL_FUNCTION
+					 : INTERVAL_OPEN;
+	return interval->kind == INTERVAL_FUNCTION;
+}
+
+bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret)
+{
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+	uint32_t own = f ? map_find(&analysis->by_start, f->start) : MAP_NONE;
+	struct interval *interval = own == MAP_NONE ? NULL : &analysis->intervals.at[own];
+
+	if (!interval || interval->is_part || interval_row(analysis, own, vaddr) == RECIPE_NONE || !is_function(analysis, f, interval))
+		return false;
+	/* Of a large text, what is found in a gap depends on where one has begun to look. */
+	if (function_is_inferred(f) && (!is_alone || functions_find_is_partial(analysis->functions)))
+		return false;
+	*ret = (struct analysed){ interval->start, interval->end < f->end ? interval->end : f->end,
+				  analysis->rows.rows.at + interval->first_row, interval->n_rows };
+	return true;
+}
+
 #define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
 
 /* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
@@ -319,26 +352,32 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 	return all & ~functions_writes(analysis->functions, vaddr);
 }
 
-const char *analysis_name(struct analysis *analysis, uint64_t vaddr)
+uint64_t analysis_name_number(const char *name)
 {
-	if (!analysis->functions)
-		open_index(analysis);
-	uint32_t index = functions_index(analysis->functions, vaddr);
-
-	return index != FUNCTION_NONE && analysis->functions->at[index].start == vaddr ? analysis->functions->at[index].name : NULL;
+	return name ? hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) }) | 1 : 0;
 }
 
-const char *analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
+uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)
 		open_index(analysis);
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 
-	return f && f->kind == FUNCTION_STUB && f->start == vaddr ? f->name : NULL;
+	return f && f->start == vaddr ? analysis_name_number(f->name) : 0;
 }
 
-bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *name)
+uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+
+	return f && f->kind == FUNCTION_STUB && f->start == vaddr ? analysis_name_number(f->name) : 0;
+}
+
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
 {
 	if (!analysis->functions)
 		open_index(analysis);
@@ -346,7 +385,7 @@ bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *na
 	size_t at = search_first(i, symbols->n, symbols->at[i].vaddr >= vaddr);
 
 	for (; at < symbols->n && symbols->at[at].vaddr == vaddr; at++)
-		if (strcmp(symbols->at[at].name, name) == 0)
+		if (analysis_name_number(symbols->at[at].name) == name)
 			return true;
 	return false;
 }

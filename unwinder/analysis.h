@@ -32,11 +32,25 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
  * else: by a jump, or by running on into it?
  */
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
-/* The name of the function or stub that starts at vaddr; NULL if it has none. */
-const char *analysis_name(struct analysis *analysis, uint64_t vaddr);
-/* The name of the symbol that the stub at vaddr goes to; NULL if no stub starts there, or nobody knows. */
-const char *analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
+/* Names are told by numbers: another one for every other name; 0 = none. */
+uint64_t analysis_name_number(const char *name);
+/* The name of the function or stub that starts at vaddr; 0 if it has none. */
+uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
+/* The name of the symbol that the stub at vaddr goes to; 0 if no stub starts there, or nobody knows. */
+uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
 /* Is there a symbol of this name at vaddr? Functions may have several. */
-bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, const char *name);
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);
+
+/* The rows of one function. */
+struct analysed {
+	uint64_t start, end;
+	const struct recipe_row *rows; /* valid until the next question */
+	uint32_t n_rows;
+};
+/*
+ * After analysis_recipe has given a recipe for vaddr: the function whose rows it is from, if they are what it would give for
+ * every address where they name one, whatever was asked before. False if its answer holds for the one address only.
+ */
+bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret);

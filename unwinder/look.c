@@ -141,7 +141,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 {
 	*walker =
 		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
-	walker->cache = recipe_cache_new(images, isa, options->mode);
+	walker->cache = recipe_cache_new(images, isa, options->mode, options->store);
 	walker->code = code_pages_new(options->read_code, options->read_context);
 	walker->jit = jit_new(isa, walker->code, recipe_cache_store(walker->cache));
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)

@@ -8,9 +8,9 @@
 #include "binary/frames.h"
 #include "binary/stub.h"
 #include "unwinder/ahead.h"
-#include "unwinder/analysis.h"
 #include "unwinder/behind.h"
 #include "unwinder/cfi.h"
+#include "unwinder/findings.h"
 #include "unwinder/goroutine.h"
 #include "unwinder/template.h"
 
@@ -31,7 +31,7 @@ struct compiled {
 struct code {
 	struct image *image;
 	struct frames *frames;
-	struct analysis *analysis;
+	struct findings *findings; /* of the machine code */
 	struct go_stacks *go; /* NULL but in Go programs */
 	uint32_t *by_frame;   /* index into functions + 1, per unwind entry; 0 = not compiled yet */
 	uint64_t entry_end;   /* of what may be the entry point */
@@ -43,6 +43,7 @@ struct recipe_cache {
 	struct images *images;
 	const struct isa *isa;
 	enum unwind_mode mode;
+	struct store *store;
 	struct recipes recipes;
 	struct ahead *ahead;
 	uint32_t frame_pointer;
@@ -62,13 +63,14 @@ static uint64_t kept_by_hand(const struct isa *isa)
 	return ~(isa->argument_regs | 1ull << isa->ra | platform | 1);
 }
 
-struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode)
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode, struct store *store)
 {
 	struct recipe_cache *cache = alloc_zero(1, sizeof(*cache));
 
 	cache->images = images;
 	cache->isa = isa;
 	cache->mode = mode;
+	cache->store = store;
 	recipes_init(&cache->recipes);
 	cache->ahead = ahead_new(isa, kept_by_hand(isa));
 	cache->frame_pointer = template_frame_pointer(isa, &cache->recipes);
@@ -79,7 +81,7 @@ static void code_free(struct code *code)
 {
 	if (!code)
 		return;
-	analysis_free(code->analysis);
+	findings_free(code->findings);
 	go_stacks_free(code->go);
 	frames_free(code->frames);
 	free(code->by_frame);
@@ -98,6 +100,13 @@ void recipe_cache_free(struct recipe_cache *cache)
 	ahead_free(cache->ahead);
 	recipes_done(&cache->recipes);
 	free(cache);
+}
+
+void recipe_cache_save(struct recipe_cache *cache)
+{
+	for (size_t i = 0; i < cache->codes.n; i++)
+		if (cache->codes.at[i] && cache->codes.at[i]->findings)
+			findings_save(cache->codes.at[i]->findings);
 }
 
 const struct recipes *recipe_cache_recipes(const struct recipe_cache *cache)
@@ -133,7 +142,7 @@ static struct code *code_of(struct recipe_cache *cache, image_id id)
 		struct code *code = alloc_zero(1, sizeof(*code));
 		code->image = image;
 		code->frames = frames_read(image);
-		code->analysis = analysis_new(image, code->frames, &cache->recipes);
+		code->findings = findings_new(image, code->frames, &cache->recipes, cache->store);
 		code->go = go_stacks_read(image);
 		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
 		code->entry_end = template_entry_end(image, code->frames);
@@ -260,26 +269,26 @@ bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint
 	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
 	struct code *from = is_wanted ? code_of(cache, image) : NULL, *to = from ? code_of(cache, callee) : NULL;
 
-	if (!to || !from->analysis || !to->analysis || function == VADDR_NONE)
+	if (!to || !from->findings || !to->findings || function == VADDR_NONE)
 		return false;
-	const char *name = analysis_stub_name(from->analysis, vaddr);
-	return name && analysis_has_name(to->analysis, function, name);
+	uint64_t name = findings_stub_name(from->findings, vaddr);
+	return name && findings_has_name(to->findings, function, name);
 }
 
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
 
-	return code && code->analysis ? analysis_kept(code->analysis, vaddr) : 0;
+	return code && code->findings ? findings_kept(code->findings, vaddr) : 0;
 }
 
 uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uint64_t called, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
 
-	if (!code || !code->analysis || !analysis_leads_only_to(code->analysis, called, vaddr))
+	if (!code || !code->findings || !findings_leads_only_to(code->findings, called, vaddr))
 		return 0;
-	return analysis_kept(code->analysis, called) & analysis_kept(code->analysis, vaddr);
+	return findings_kept(code->findings, called) & findings_kept(code->findings, vaddr);
 }
 
 /* ---- places ------------------------------------------------------------------------------------- */
@@ -290,9 +299,9 @@ static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint6
 	bool is_alone = !has_cfi || cache->mode == UNWIND_ANALYSIS;
 	uint64_t start = VADDR_NONE;
 
-	if (!code->analysis || cache->mode == UNWIND_CFI || cache->mode == UNWIND_FP)
+	if (!code->findings || cache->mode == UNWIND_CFI || cache->mode == UNWIND_FP)
 		return RECIPE_NONE;
-	uint32_t recipe = analysis_recipe(code->analysis, vaddr, is_alone, &start);
+	uint32_t recipe = findings_recipe(code->findings, vaddr, is_alone, &start);
 	if (ret->function == VADDR_NONE)
 		ret->function = start;
 	return recipe;
@@ -328,8 +337,8 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
 		return RECIPE_NONE;
 	uint32_t recipe = ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
-	if (recipe == RECIPE_NONE && code->analysis)
-		recipe = analysis_marked_recipe(code->analysis, vaddr - is_return, &ret->function);
+	if (recipe == RECIPE_NONE && code->findings)
+		recipe = findings_marked_recipe(code->findings, vaddr - is_return, &ret->function);
 	if (recipe == RECIPE_NONE)
 		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, is_return, &cache->recipes);
 	return recipe;
@@ -379,14 +388,14 @@ static bool is_fiber_end(const struct recipe_cache *cache, const struct code *co
 	};
 	struct insn insn = { .flow = FLOW_NEXT };
 
-	if (!code->analysis || !cache->isa->decode)
+	if (!code->findings || !cache->isa->decode)
 		return false;
 	for (unsigned n = 0; n < FIBER_END_INSNS && insn.flow == FLOW_NEXT; n++, vaddr += insn.len)
 		if (cache->isa->decode(image_code(code->image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
 			return false;
-	const char *name = insn.flow == FLOW_CALL ? analysis_name(code->analysis, insn.target) : NULL;
+	uint64_t name = insn.flow == FLOW_CALL ? findings_name(code->findings, insn.target) : 0;
 	for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
-		if (strcmp(name, names[i]) == 0)
+		if (name == analysis_name_number(names[i]))
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/store.h"
 #include "binary/image.h"
 #include "unwinder/policy.h"
 #include "unwinder/recipe.h"
@@ -36,8 +37,11 @@ struct place {
 };
 
 struct recipe_cache;
-struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode);
+/* What the store knows of an image's code need not be found out again; NULL = all is. */
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode, struct store *store);
 void recipe_cache_free(struct recipe_cache *cache);
+/* What was found out joins the store. */
+void recipe_cache_save(struct recipe_cache *cache);
 
 /* What is known of vaddr; is_return: it is a return address, so that the call before it counts. */
 void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,

@@ -72,6 +72,11 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 	unwinder->walker.stats.functions_compiled = recipe_cache_compiled(unwinder->walker.cache);
 }
 
+void unwinder_save(struct unwinder *unwinder)
+{
+	recipe_cache_save(unwinder->walker.cache);
+}
+
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)
 {
 	struct space *space = spaces_find(unwinder->spaces, pid);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/store.h"
 #include "collector/event.h"
 #include "unwinder/memory.h"
 #include "unwinder/policy.h"
@@ -18,6 +19,7 @@ struct unwinder_options {
 	memory_reader read_memory; /* only if the target stands still from the sample to the walk; else NULL */
 	memory_reader read_code;   /* code that is in no file, whenever it is asked for; may be NULL */
 	void *read_context;
+	struct store *store; /* where findings about the code of images are kept from run to run; NULL = nowhere */
 	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same result, slower */
 };
 
@@ -30,6 +32,9 @@ void unwinder_free(struct unwinder *unwinder);
 void unwinder_event(struct unwinder *unwinder, const struct event *event);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
+
+/* What was found out about the code of images joins the store. */
+void unwinder_save(struct unwinder *unwinder);
 
 /* Where a run-time address lies: IMAGE_NONE if nowhere. */
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr);

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	}
 	struct image *image = images_get(images, id);
 	struct frames *frames = frames_read(image);
-	struct recipe_cache *cache = recipe_cache_new(images, isa_for_machine(image->elf_machine), UNWIND_AUTO);
+	struct recipe_cache *cache = recipe_cache_new(images, isa_for_machine(image->elf_machine), UNWIND_AUTO, NULL);
 	size_t n_frames = frames_count(frames), step = n_frames / n ? n_frames / n : 1, n_asked = 0;
 	double *took = malloc(n * sizeof(*took)), index = n_frames ? ask(cache, id, middle_of(frames, 0)) : 0, sum = 0;
 

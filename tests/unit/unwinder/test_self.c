@@ -241,7 +241,7 @@ static uint64_t find_stub(struct image *image, const char *name)
 TEST(a_stub_leads_to_the_function_of_its_name)
 {
 	struct images *images = images_new();
-	struct recipe_cache *cache = recipe_cache_new(images, own_isa(), UNWIND_AUTO);
+	struct recipe_cache *cache = recipe_cache_new(images, own_isa(), UNWIND_AUTO, NULL);
 	image_id program, library;
 	Dl_info info;
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the store keeps about code changes no profile: without it, with an empty one, a full one, one that other
+# recordings have filled, and one that was damaged.
+# usage: kept.sh SAME_PROFILE
+. "$(dirname "$0")/lib.sh"
+same=$1
+mkdir -m 700 own shared
+
+import() { # FILE STORE OUT
+	XDG_CACHE_HOME=$2 "$CPPROF" import -q --no-resolve --symfs "$(root_of "$(basename "$1" .data)")" "$1" -o "$3" || fail "$1: import into $3"
+}
+numbers() { stat -c %i own/cpprof/recipes-* | sort; }
+
+n=0
+for file in "$data"/*.data; do
+	name=$(basename "$file" .data)
+	rm -rf own/cpprof
+	import "$file" "" "$name.none"
+	import "$file" "$HERE/own" "$name.empty"
+	ls own/cpprof/recipes-* >/dev/null 2>&1 && n=$((n + 1))
+	numbers >before 2>/dev/null
+	import "$file" "$HERE/own" "$name.full"
+	numbers >after 2>/dev/null
+	cmp -s before after || fail "$name: written again though nothing was new"
+	import "$file" "$HERE/shared" "$name.shared"
+	for entry in own/cpprof/recipes-*; do
+		[ -e "$entry" ] && printf 'x' | dd of="$entry" bs=1 seek=100 conv=notrunc 2>/dev/null
+	done
+	import "$file" "$HERE/own" "$name.damaged"
+	"$same" "$name.none" "$name.empty" "$name.full" "$name.shared" "$name.damaged" || fail "$name: not the same profile"
+done
+[ $n -gt 3 ] || fail "nothing was kept"
+
+# Nothing is kept if that is not wanted.
+rm -rf own/cpprof
+XDG_CACHE_HOME=$HERE/own "$CPPROF" import -q --no-cache --no-resolve --symfs "$(root_of dwarf)" "$data/dwarf.data" -o out || fail "import without cache"
+ls own/cpprof/recipes-* 2>/dev/null && fail "kept in spite of --no-cache"
+exit 0

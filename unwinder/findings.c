@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/findings.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "unwinder/recipe_entry.h"
+
+#define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
+
+/* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of rows. */
+enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME };
+
+/* A function that analysis_rows may be asked for. */
+struct told {
+	uint64_t vaddr;
+	bool is_alone;
+};
+
+struct findings {
+	struct image *image;
+	struct analysis *analysis;
+	struct recipes *recipes;
+	struct store *store; /* NULL = nothing is kept */
+	struct store_key key;
+	struct bytes bytes; /* of the entry */
+	struct recipe_entry entry;
+	uint32_t *numbers; /* of its recipes in the pool + 1; 0 = not added yet */
+	VEC(struct told) told;
+	struct map told_starts[SPANS_N];
+	VEC(struct stored_fact) facts; /* new ones */
+	struct map asked;              /* their questions, as one number */
+};
+
+/* What another program, or another build of this one, has found out does not count: the analysis may be another. */
+static bool find_key(const struct image *image, struct store_key *ret)
+{
+	struct build_id own = build_id_own();
+	bool is_known = image->build_id.len || image->file.len <= MAX_UNNAMED;
+
+	if (image->kind != IMAGE_ELF || !own.len || !is_known || image->is_changed)
+		return false;
+	*ret = (struct store_key){ "recipes", RECIPE_ENTRY_VERSION,
+				   { image_identity(image), hash_bytes((struct bytes){ own.bytes, own.len }) } };
+	return true;
+}
+
+struct findings *findings_new(struct image *image, const struct frames *frames, struct recipes *recipes, struct store *store)
+{
+	struct analysis *analysis = analysis_new(image, frames, recipes);
+
+	if (!analysis)
+		return NULL;
+	struct findings *findings = alloc_zero(1, sizeof(*findings));
+	findings->image = image;
+	findings->analysis = analysis;
+	findings->recipes = recipes;
+	if (store && find_key(image, &findings->key)) {
+		findings->store = store;
+		findings->bytes = store_get(store, &findings->key);
+		recipe_entry_open(findings->bytes, &findings->entry);
+		findings->numbers = alloc_zero(findings->entry.header.n_recipes, sizeof(*findings->numbers));
+	}
+	return findings;
+}
+
+void findings_free(struct findings *findings)
+{
+	if (!findings)
+		return;
+	analysis_free(findings->analysis);
+	store_release(findings->bytes);
+	free(findings->numbers);
+	vec_done(&findings->told);
+	for (unsigned k = 0; k < SPANS_N; k++)
+		map_done(&findings->told_starts[k]);
+	vec_done(&findings->facts);
+	map_done(&findings->asked);
+	free(findings);
+}
+
+uint64_t findings_analysed(const struct findings *findings)
+{
+	return analysis_count(findings->analysis);
+}
+
+/* ---- answers one by one -------------------------------------------------------------------- */
+
+static bool find_fact(const struct findings *findings, uint32_t kind, uint64_t a, uint64_t b, uint64_t *ret)
+{
+	const struct stored_fact *fact = recipe_entry_fact(&findings->entry, kind, a, b);
+
+	if (fact)
+		*ret = fact->value;
+	return fact != NULL;
+}
+
+/* Once: every process has its own table of addresses, and asks anew. */
+static void note(struct findings *findings, struct stored_fact fact)
+{
+	uint64_t question = hash_u64(hash_u64(hash_u64(fact.kind) + fact.a) + fact.b);
+
+	if (!findings->store || map_find(&findings->asked, question) != MAP_NONE)
+		return;
+	map_put(&findings->asked, question, 1);
+	vec_push(&findings->facts, fact);
+}
+
+static uint64_t keep_fact(struct findings *findings, uint32_t kind, uint64_t a, uint64_t b, uint64_t value)
+{
+	note(findings, (struct stored_fact){ a, b, value, kind, RECIPE_NONE });
+	return value;
+}
+
+uint64_t findings_kept(struct findings *findings, uint64_t vaddr)
+{
+	uint64_t known;
+
+	if (find_fact(findings, FACT_KEPT, vaddr, 0, &known))
+		return known;
+	return keep_fact(findings, FACT_KEPT, vaddr, 0, analysis_kept(findings->analysis, vaddr));
+}
+
+bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t to)
+{
+	uint64_t known;
+
+	if (find_fact(findings, FACT_LEADS, from, to, &known))
+		return known;
+	return keep_fact(findings, FACT_LEADS, from, to, analysis_leads_only_to(findings->analysis, from, to));
+}
+
+uint64_t findings_name(struct findings *findings, uint64_t vaddr)
+{
+	uint64_t known;
+
+	if (find_fact(findings, FACT_NAME, vaddr, 0, &known))
+		return known;
+	return keep_fact(findings, FACT_NAME, vaddr, 0, analysis_name(findings->analysis, vaddr));
+}
+
+uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr)
+{
+	uint64_t known;
+
+	if (find_fact(findings, FACT_STUB_NAME, vaddr, 0, &known))
+		return known;
+	return keep_fact(findings, FACT_STUB_NAME, vaddr, 0, analysis_stub_name(findings->analysis, vaddr));
+}
+
+bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
+{
+	uint64_t known;
+
+	if (find_fact(findings, FACT_HAS_NAME, vaddr, name, &known))
+		return known;
+	return keep_fact(findings, FACT_HAS_NAME, vaddr, name, analysis_has_name(findings->analysis, vaddr, name));
+}
+
+/* ---- recipes ------------------------------------------------------------------------------- */
+
+/* RECIPE_NONE also if the number names none. */
+static uint32_t recipe_of(struct findings *findings, uint32_t number)
+{
+	if (number >= findings->entry.header.n_recipes)
+		return RECIPE_NONE;
+	if (!findings->numbers[number])
+		findings->numbers[number] = recipe_entry_add(&findings->entry, number, findings->recipes) + 1;
+	return findings->numbers[number] - 1;
+}
+
+/* ret_function is left alone where no function is known. */
+static bool find_recipe(struct findings *findings, uint32_t kind, uint64_t vaddr, uint32_t *ret, uint64_t *ret_function)
+{
+	const struct stored_fact *fact = recipe_entry_fact(&findings->entry, kind, vaddr, 0);
+
+	if (!fact)
+		return false;
+	*ret = recipe_of(findings, fact->recipe);
+	if (fact->value != UINT64_MAX)
+		*ret_function = fact->value;
+	return true;
+}
+
+/* With all of its function, if the rows of that are what it is from. */
+static void note_recipe(struct findings *findings, bool is_alone, uint64_t vaddr, uint32_t recipe, uint64_t function)
+{
+	struct map *starts = &findings->told_starts[is_alone];
+	struct analysed analysed;
+
+	if (recipe == RECIPE_NONE || !analysis_rows(findings->analysis, vaddr, is_alone, &analysed)) {
+		note(findings, (struct stored_fact){ vaddr, 0, function, is_alone ? FACT_ALONE : FACT_BESIDE, recipe });
+		return;
+	}
+	if (map_find(starts, analysed.start) != MAP_NONE)
+		return;
+	map_put(starts, analysed.start, 1);
+	vec_push(&findings->told, (struct told){ vaddr, is_alone });
+}
+
+uint32_t findings_recipe(struct findings *findings, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	uint32_t recipe;
+	uint64_t function = UINT64_MAX;
+
+	/* One answer may be another than that of the rows, where it was given before they were there. */
+	if (find_recipe(findings, is_alone ? FACT_ALONE : FACT_BESIDE, vaddr, &recipe, ret_function))
+		return recipe;
+	recipe = recipe_of(findings, recipe_entry_at(&findings->entry, is_alone, vaddr, ret_function));
+	if (recipe != RECIPE_NONE)
+		return recipe;
+	recipe = analysis_recipe(findings->analysis, vaddr, is_alone, &function);
+	if (function != UINT64_MAX)
+		*ret_function = function;
+	if (findings->store)
+		note_recipe(findings, is_alone, vaddr, recipe, function);
+	return recipe;
+}
+
+uint32_t findings_marked_recipe(struct findings *findings, uint64_t vaddr, uint64_t *ret_function)
+{
+	uint32_t recipe;
+	uint64_t function = UINT64_MAX;
+
+	if (find_recipe(findings, FACT_MARKED, vaddr, &recipe, ret_function))
+		return recipe;
+	recipe = analysis_marked_recipe(findings->analysis, vaddr, &function);
+	if (function != UINT64_MAX)
+		*ret_function = function;
+	note(findings, (struct stored_fact){ vaddr, 0, function, FACT_MARKED, recipe });
+	return recipe;
+}
+
+/* ---- keeping ------------------------------------------------------------------------------- */
+
+static void gather(struct findings *findings, struct recipe_finds *ret)
+{
+	for (size_t i = 0; i < findings->told.n; i++) {
+		const struct told *told = &findings->told.at[i];
+		struct analysed analysed;
+		if (!analysis_rows(findings->analysis, told->vaddr, told->is_alone, &analysed) ||
+		    analysed.end - analysed.start > UINT32_MAX)
+			continue;
+		vec_push(&ret->spans[told->is_alone],
+			 (struct recipe_span){ analysed.start, (uint32_t)(analysed.end - analysed.start), analysed.n_rows, analysed.rows });
+	}
+	vec_reserve(&ret->facts, findings->facts.n);
+	for (size_t i = 0; i < findings->facts.n; i++)
+		ret->facts.at[ret->facts.n++] = findings->facts.at[i];
+}
+
+/* Others may have added to the entry since it was read. */
+void findings_save(struct findings *findings)
+{
+	struct recipe_finds finds = { 0 };
+	struct recipe_entry entry;
+	struct writer w = { 0 };
+
+	if (!findings->store || findings->image->is_changed || findings->told.n + findings->facts.n == 0)
+		return;
+	struct bytes bytes = store_get(findings->store, &findings->key);
+	recipe_entry_open(bytes, &entry);
+	gather(findings, &finds);
+	if (recipe_entry_pack(&entry, &finds, findings->recipes, &w))
+		store_put(findings->store, &findings->key, writer_bytes(&w));
+	store_release(bytes);
+	writer_done(&w);
+	for (unsigned k = 0; k < SPANS_N; k++)
+		vec_done(&finds.spans[k]);
+	vec_done(&finds.facts);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * findings: what the analysis of an image has found out, in this run or in one before it.
+ *
+ * The store is asked first, the analysis only for what is not there: with an answer for every question the symbols and the
+ * functions of the image are not even read. What the analysis says is noted, and joins the store when findings_save is
+ * called. Answers are those of the analysis, whether they were kept or not.
+ */
+#pragma once
+
+#include "base/store.h"
+#include "unwinder/analysis.h"
+
+struct findings;
+/* All but the image may be NULL: without store nothing is kept. All are borrowed. NULL if the image's machine is unknown. */
+struct findings *findings_new(struct image *image, const struct frames *frames, struct recipes *recipes, struct store *store);
+void findings_free(struct findings *findings);
+
+/* As the functions of analysis.h that are called so. */
+uint32_t findings_recipe(struct findings *findings, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
+uint32_t findings_marked_recipe(struct findings *findings, uint64_t vaddr, uint64_t *ret_function);
+uint64_t findings_kept(struct findings *findings, uint64_t vaddr);
+bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t to);
+uint64_t findings_name(struct findings *findings, uint64_t vaddr);
+uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr);
+bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name);
+
+/* What is new joins the store. */
+void findings_save(struct findings *findings);
+/* Functions analysed so far: none where the store knew all. */
+uint64_t findings_analysed(const struct findings *findings);

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 C
 gcc -O2 -g -o program main.c work.c || fail "cannot compile"
 for which in plain mixed; do
-	"$CPPROF" record -q --no-resolve -o $which.raw -- ./program $which || fail "record"
+	"$CPPROF" record -q --no-resolve --no-cache -o $which.raw -- ./program $which || fail "record"
 done
 
 # resolved FROM TO OPTIONS...

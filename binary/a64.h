@@ -108,6 +108,7 @@ const struct a64_row *a64_find_effects(uint32_t word);
 /* As isa.h has it. */
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);
 bool a64_glance(struct bytes code, struct isa_use *ret);
+bool a64_quick(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
 /* The value of a logical immediate (bits 22:10); false if it is reserved. */
 bool a64_bitmask(uint32_t word, uint64_t *ret);
 /* Bytes moved by a single load or store of the register forms. */

@@ -38,22 +38,45 @@ static bool stays(uint32_t word, size_t at, struct isa_room room)
 	return (is_bit || is_other) && to >= room.low && to < room.high;
 }
 
-static bool is_idle(uint32_t word, uint64_t registers)
+static bool names(uint32_t word, uint32_t registers)
 {
-	uint64_t named = 1ull << (word & 31) | 1ull << (word >> 5 & 31) | 1ull << (word >> 10 & 31) | 1ull << (word >> 16 & 31);
+	uint32_t in_fields = registers >> (word & 31) | registers >> (word >> 5 & 31) | registers >> (word >> 10 & 31) |
+			     registers >> (word >> 16 & 31);
 
-	return !(named & registers) & is_idle_kind(word);
+	return in_fields & 1;
 }
 
-size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room)
+/* What comes next cannot be foretold: the fewer questions that are answered by a jump, the better. */
+static inline size_t idle_len(struct bytes code, uint32_t registers, struct isa_room room)
 {
 	size_t at = 0;
 
 	for (; code.len - at >= 4; at += 4) {
 		uint32_t word = a64_word(code.at + at);
-		bool is_branch = (word & 0x1c000000) == 0x14000000;
-		if (is_branch ? !stays(word, at, room) : !is_idle(word, registers))
+		bool is_idle = is_idle_kind(word) & !names(word, registers);
+		if (!is_idle && !stays(word, at, room))
 			break;
 	}
 	return at;
+}
+
+size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room)
+{
+	return registers ? idle_len(code, (uint32_t)registers, room) : idle_len(code, 0, room);
+}
+
+bool a64_quick(struct bytes code, uint64_t vaddr, struct isa_quick *ret)
+{
+	if (code.len < 4)
+		return false;
+	uint32_t word = a64_word(code.at);
+	bool is_call = word >> 26 == 0x25, is_adrp = (word & 0x9f000000) == 0x90000000;
+	int64_t to = a64_signed_bits(word, 25, 0) * 4;
+	int64_t page = (a64_signed_bits(word, 23, 5) * 4 + (int64_t)a64_bits(word, 30, 29)) * 4096;
+
+	if (is_call)
+		*ret = (struct isa_quick){ vaddr + (uint64_t)to, REG_NONE };
+	else
+		*ret = (struct isa_quick){ (vaddr & ~UINT64_C(4095)) + (uint64_t)page, (uint8_t)(word & 31) };
+	return is_call | (is_adrp & (ret->reg != A64_ZR));
 }

@@ -159,8 +159,7 @@ static void uncover_window(struct discovery *d)
 		uint64_t start = range->start > d->window.start ? range->start : d->window.start;
 		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
 		if (start < end)
-			memset(range->covered + (start - range->start) / 64, 0,
-			       ((end - range->start - 1) / 64 - (start - range->start) / 64 + 1) * 8);
+			evidence_uncover(range, start, end);
 	}
 }
 
@@ -279,10 +278,10 @@ static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t so
 		const struct text_range *range = &p->text.at[i];
 		const uint64_t *bits = what == EVIDENCE_CALLED ? range->called : what == EVIDENCE_TAKEN ? range->taken : range->pointed;
 		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
-		size_t word = d->window.start > range->start ? (d->window.start - range->start) / 64 : 0;
-		for (; end > range->start && word <= (end - range->start) / 64; word++)
+		size_t word = d->window.start > range->start ? text_bit(range, d->window.start) / 64 : 0;
+		for (; end > range->start && word <= text_bit(range, end) / 64; word++)
 			for (uint64_t left = bits[word]; left; left &= left - 1)
-				judge_evidence(d, what, source, range->start + word * 64 + (unsigned)__builtin_ctzll(left));
+				judge_evidence(d, what, source, text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
 	}
 }
 

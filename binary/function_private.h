@@ -17,6 +17,7 @@ struct vaddr_range {
 /* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
 struct text_range {
 	uint64_t start, end;
+	unsigned shift; /* instructions start at multiples of 1 << shift */
 	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
 };
 
@@ -47,6 +48,17 @@ const struct text_range *functions_text(const struct functions *functions, uint6
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
 /* [start, end) within one range of text. */
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end);
+/* All of it: [start, end) within this range. */
+void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t end);
+/* Of the address that has a bit, and back. */
+static inline uint64_t text_bit(const struct text_range *range, uint64_t vaddr)
+{
+	return (vaddr >> range->shift) - (range->start >> range->shift);
+}
+static inline uint64_t text_vaddr(const struct text_range *range, uint64_t bit)
+{
+	return ((range->start >> range->shift) + bit) << range->shift;
+}
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
 
 /* A start that may be new; sorted and merged by functions_merge. */

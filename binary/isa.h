@@ -99,6 +99,12 @@ struct isa_room {
 	int64_t low, high;
 };
 
+/* A direct call, or a constant put into a register. */
+struct isa_quick {
+	uint64_t value; /* where the call goes; the constant */
+	uint8_t reg;    /* REG_NONE: it is a call */
+};
+
 struct isa {
 	const char *name;
 	uint16_t elf_machine;
@@ -129,6 +135,11 @@ struct isa {
 	 * none is known without decoding it.
 	 */
 	size_t (*idle_len)(struct bytes code, uint64_t registers, struct isa_room room);
+	/*
+	 * True of an instruction of min_insn bytes that calls, and leaves all but its return address alone, or that does nothing
+	 * but put the first half of an address into a register. NULL: none is known without decoding it.
+	 */
+	bool (*quick)(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
 	/* A return address as it stands in memory, authentication bits removed. */
 	uint64_t (*strip_pc)(uint64_t pc);
 	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */

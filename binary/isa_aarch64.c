@@ -223,6 +223,7 @@ const struct isa isa_aarch64 = {
 	.glance = a64_glance,
 	.is_packed = a64_is_packed,
 	.idle_len = a64_idle_len,
+	.quick = a64_quick,
 	.ends_in_call = ends_in_call,
 	.format = format,
 	.strip_pc = strip_pc,

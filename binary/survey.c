@@ -39,29 +39,51 @@ const struct text_range *functions_text(const struct functions *functions, uint6
 	return NULL;
 }
 
+static bool is_between(const struct text_range *range, uint64_t vaddr)
+{
+	return vaddr & ((1u << range->shift) - 1);
+}
+
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
 	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
-	if (bits)
-		bits[(vaddr - range->start) / 64] |= 1ull << ((vaddr - range->start) % 64);
+	if (bits && !is_between(range, vaddr))
+		bits[text_bit(range, vaddr) / 64] |= 1ull << (text_bit(range, vaddr) % 64);
+}
+
+/* The bits from `at` on, up to `end`, that lie in one word; how many they are. */
+static uint64_t bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mask)
+{
+	uint64_t n = 64 - at % 64 < end - at ? 64 - at % 64 : end - at;
+
+	*ret_mask = UINT64_MAX >> (64 - n) << (at % 64);
+	return n;
 }
 
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end)
 {
 	const struct text_range *range = functions_text(functions, start);
-	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+	uint64_t *bits = range ? bitmap_of(range, what) : NULL, mask;
 
-	if (!bits)
+	end = bits && end > range->end ? range->end : end;
+	if (!bits || end <= start)
 		return;
-	end = end < range->end ? end : range->end;
-	for (uint64_t at = start - range->start; at < end - range->start;) {
-		uint64_t n = 64 - at % 64;
-		if (n > end - range->start - at)
-			n = end - range->start - at;
-		bits[at / 64] |= UINT64_MAX >> (64 - n) << (at % 64);
-		at += n;
+	uint64_t last = text_bit(range, end - 1) + 1;
+	for (uint64_t at = text_bit(range, start), n; at < last; at += n) {
+		n = bits_in_word(at, last, &mask);
+		bits[at / 64] |= mask;
+	}
+}
+
+void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t end)
+{
+	uint64_t last = text_bit(range, end - 1) + 1, mask;
+
+	for (uint64_t at = text_bit(range, start), n; at < last; at += n) {
+		n = bits_in_word(at, last, &mask);
+		range->covered[at / 64] &= ~mask;
 	}
 }
 
@@ -70,7 +92,9 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 	const struct text_range *range = functions_text(functions, vaddr);
 	const uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
-	return bits && (bits[(vaddr - range->start) / 64] >> ((vaddr - range->start) % 64) & 1);
+	if (!bits || (is_between(range, vaddr) && what != EVIDENCE_COVERED))
+		return false;
+	return bits[text_bit(range, vaddr) / 64] >> (text_bit(range, vaddr) % 64) & 1;
 }
 
 bool functions_is_called(const struct functions *functions, uint64_t vaddr)
@@ -83,9 +107,10 @@ bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr)
 	return evidence_has(functions, EVIDENCE_JUMPED, vaddr);
 }
 
-static void make_bitmaps(struct text_range *range)
+static void make_bitmaps(struct text_range *range, unsigned min_insn)
 {
-	size_t words = (range->end - range->start) / 64 + 1;
+	range->shift = min_insn == 4 ? 2 : 0;
+	size_t words = text_bit(range, range->end) / 64 + 1;
 	uint64_t *block = alloc_zero(words * 5, 8);
 
 	range->called = block;
@@ -147,7 +172,9 @@ static void note_reference(struct pass *pass, const struct effect *e)
 	if (!writes_register(e))
 		return;
 	pass->known &= ~(1ull << e->reg);
-	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8) {
+	/* What is whole by now is noted, and who adds to it stays inside: only halves are worth following. */
+	bool is_followed = !is_short || address % 4096 == 0;
+	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8 && is_followed) {
 		pass->constant[e->reg] = address;
 		pass->known |= 1ull << e->reg;
 	}
@@ -164,12 +191,19 @@ static void note_effect(struct pass *pass, const struct insn *insn, const struct
 		pass->known &= ~(1ull << e->reg);
 }
 
+/* One that calls what stands behind it only wants to know where it is. */
+static void note_call(struct pass *pass, uint64_t behind, uint64_t target)
+{
+	if (target != behind)
+		evidence_add(pass->functions, EVIDENCE_CALLED, target);
+}
+
 static void note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr)
 {
 	bool is_outside = insn->target < pass->start || insn->target >= pass->end;
 
-	if (insn->flow == FLOW_CALL && insn->target != vaddr + insn->len)
-		evidence_add(pass->functions, EVIDENCE_CALLED, insn->target);
+	if (insn->flow == FLOW_CALL)
+		note_call(pass, vaddr + insn->len, insn->target);
 	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside) {
 		evidence_add(pass->functions, EVIDENCE_JUMPED, insn->target);
 		vec_push(&pass->functions->private->jumps, ((struct cross_jump){ insn->target, vaddr }));
@@ -204,6 +238,24 @@ static void enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
+/* The commonest of what is worth noting, without a decode: calls, and halves of addresses. */
+static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
+{
+	const struct isa *isa = pass->isa;
+	struct isa_quick quick;
+
+	if (!isa->quick || !isa->quick(code, at, &quick))
+		return false;
+	if (quick.reg == REG_NONE) {
+		note_call(pass, at + isa->min_insn, quick.value);
+		pass->known &= isa->callee_saved;
+	} else {
+		pass->constant[quick.reg] = quick.value;
+		pass->known |= 1ull << quick.reg;
+	}
+	return true;
+}
+
 /* A few instructions at `at`, or one; how many bytes they are. */
 static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 {
@@ -214,6 +266,8 @@ static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 
 	if (idle)
 		return idle;
+	if (survey_quickly(pass, code, at))
+		return isa->min_insn;
 	if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 		return isa->min_insn < code.len ? isa->min_insn : code.len;
 	note_insn(pass, &insn, at);
@@ -353,7 +407,7 @@ static void begin_evidence(struct functions *functions)
 	struct functions_private *p = functions->private;
 
 	for (size_t i = 0; i < p->text.n; i++)
-		make_bitmaps(&p->text.at[i]);
+		make_bitmaps(&p->text.at[i], functions->isa->min_insn);
 	survey_pointers(functions);
 	if (functions->image->elf_type == ET_EXEC)
 		survey_words(functions);

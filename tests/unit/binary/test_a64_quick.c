@@ -47,6 +47,52 @@ TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
 
+/* Is what is told of this word all that its decode says? */
+static void check_quick(uint32_t word, uint64_t vaddr, struct isa_quick quick)
+{
+	struct insn insn;
+
+	CHECK_EQ(isa_aarch64.decode((struct bytes){ (const uint8_t *)&word, 4 }, vaddr, &insn), 0);
+	if (quick.reg == REG_NONE) {
+		CHECK_EQ(insn.flow, FLOW_CALL);
+		CHECK_EQ(insn.target, quick.value);
+		CHECK_EQ(insn.n_effects, 0);
+		CHECK_EQ(insn.clobbers, 1u << isa_aarch64.ra);
+		return;
+	}
+	CHECK_EQ(insn.flow, FLOW_NEXT);
+	CHECK_EQ(insn.n_effects, 1);
+	CHECK_EQ(insn.clobbers, 0);
+	CHECK(insn.is_address);
+	CHECK_EQ(insn.effect[0].kind, EFFECT_SET);
+	CHECK_EQ(insn.effect[0].reg, quick.reg);
+	CHECK_EQ(insn.effect[0].base, REG_NONE);
+	CHECK_EQ(insn.effect[0].index, REG_NONE);
+	CHECK_EQ(insn.effect[0].width, 8);
+	CHECK_EQ((uint64_t)insn.effect[0].imm, quick.value);
+	CHECK_EQ(quick.value % 4096, 0);
+}
+
+TEST(a64_calls_and_pages_are_what_a_decode_says)
+{
+	uint64_t seed = 17;
+	unsigned n_calls = 0, n_pages = 0;
+
+	for (unsigned round = 0; round < 1000000; round++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		uint32_t word = (uint32_t)(seed >> 32);
+		uint64_t vaddr = (seed >> 8 & 0xffffff) * 4;
+		struct isa_quick quick;
+		if (!isa_aarch64.quick((struct bytes){ (const uint8_t *)&word, 4 }, vaddr, &quick))
+			continue;
+		check_quick(word, vaddr, quick);
+		n_calls += quick.reg == REG_NONE;
+		n_pages += quick.reg != REG_NONE;
+	}
+	CHECK(n_calls > 10000);
+	CHECK(n_pages > 10000);
+}
+
 TEST(a64_vector_words_that_are_not_looked_up_use_nothing)
 {
 	uint64_t seed = 13;

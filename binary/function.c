@@ -91,7 +91,7 @@ static void carry_over(struct function_list *list, const struct function *old, s
 	}
 }
 
-static void make_pages(struct functions *functions)
+void functions_make_pages(struct functions *functions)
 {
 	struct functions_private *p = functions->private;
 	const struct function *at = functions->at;
@@ -148,7 +148,7 @@ static void put_in_place(struct functions *functions, size_t first, size_t n_old
 		p->list.at[i].parent = FUNCTION_NONE;
 	functions->at = p->list.at;
 	functions->n = p->list.n;
-	make_pages(functions);
+	functions_make_pages(functions);
 }
 
 /* The index of what the image states. */
@@ -169,7 +169,7 @@ static void make_index(struct functions *functions)
 	p->list.at = functions->at = list.list.at;
 	p->list.n = functions->n = list.list.n;
 	p->list.cap = list.list.cap;
-	make_pages(functions);
+	functions_make_pages(functions);
 }
 
 void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts)
@@ -231,8 +231,7 @@ static void find_text(struct functions *functions)
 	}
 }
 
-struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
-				const struct function_options *options)
+struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
 
@@ -242,13 +241,23 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	functions->private = alloc_zero(1, sizeof(*functions->private));
 	functions->image = image;
 	functions->isa = isa;
-	functions->symbols = symbols;
 	if (options)
 		functions->private->options = *options;
 	functions->frames = functions->private->options.hide_frames ? NULL : frames;
 	relocs_read(&functions->private->relocs, image);
 	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
 	find_text(functions);
+	return functions;
+}
+
+struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
+				const struct function_options *options)
+{
+	struct functions *functions = functions_begin(image, frames, options);
+
+	if (!functions)
+		return NULL;
+	functions->symbols = symbols;
 	make_index(functions);
 	return functions;
 }

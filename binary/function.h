@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/writer.h"
 #include "binary/frames.h"
 #include "binary/image.h"
 #include "binary/isa.h"
@@ -76,6 +77,18 @@ struct functions {
 struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
 				const struct function_options *options);
 void functions_free(struct functions *functions);
+
+#define FUNCTION_PACK_VERSION 1
+/*
+ * What functions_new has just made, as bytes, in order to have it again without symbols: those are what takes long. Empty
+ * if it is too large.
+ */
+void functions_pack(const struct functions *functions, struct writer *ret);
+/*
+ * The same again, of the same image, but for names that the analysis does not go by. The bytes, aligned to 8, are borrowed;
+ * NULL if they are others.
+ */
+struct functions *functions_unpack(struct image *image, const struct frames *frames, struct bytes bytes);
 
 /* The whole-image pass; a second call does nothing. */
 void functions_survey(struct functions *functions);

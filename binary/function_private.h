@@ -99,6 +99,11 @@ void stated_starts_done(struct stated_starts *starts);
 size_t stated_starts_count(const struct stated_starts *starts);
 bool stated_starts_next(struct stated_starts *starts, struct function_start *ret);
 
+/* function.c: functions without an index; NULL if the machine is unknown. */
+struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options);
+/* function.c: after the list of functions has changed. */
+void functions_make_pages(struct functions *functions);
+
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {
 	bool only_inferred; /* leave out functions whose end is stated */

@@ -11,6 +11,7 @@
 
 #define MAX_OWNERS 8           /* functions tried as the owner of a part */
 #define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
+#define MANY_FUNCTIONS 2048    /* of which the index is worth keeping */
 #define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
 
 enum interval_kind { INTERVAL_UNSEEN, INTERVAL_FUNCTION, INTERVAL_OPEN /* it depends on what else is known */ };
@@ -26,8 +27,11 @@ struct interval {
 struct analysis {
 	struct image *image;
 	const struct frames *frames;
-	struct symbols *symbols;
+	struct symbols *symbols;     /* NULL before they are needed */
 	struct functions *functions; /* NULL before the first question */
+	struct bytes given;          /* their index, packed */
+	struct writer index;         /* the same, made here */
+	bool packs_index;
 	struct flow flow;
 	struct recipes *recipes;
 	struct recipe_rows rows;  /* of all intervals, one behind the other */
@@ -57,6 +61,7 @@ void analysis_free(struct analysis *analysis)
 		flow_done(&analysis->flow);
 	functions_free(analysis->functions);
 	symbols_free(analysis->symbols);
+	writer_done(&analysis->index);
 	vec_done(&analysis->rows.rows);
 	vec_done(&analysis->intervals);
 	vec_done(&analysis->pieces);
@@ -70,10 +75,32 @@ uint64_t analysis_count(const struct analysis *analysis)
 	return analysis->n_analysed;
 }
 
+void analysis_use_index(struct analysis *analysis, struct bytes index)
+{
+	analysis->given = index;
+	analysis->packs_index = true;
+}
+
+struct bytes analysis_index(const struct analysis *analysis)
+{
+	return writer_bytes(&analysis->index);
+}
+
+static const struct symbols *symbols_of(struct analysis *analysis)
+{
+	if (!analysis->symbols)
+		analysis->symbols = symbols_read(analysis->image);
+	return analysis->symbols;
+}
+
 static void open_index(struct analysis *analysis)
 {
-	analysis->symbols = symbols_read(analysis->image);
-	analysis->functions = functions_new(analysis->image, analysis->symbols, analysis->frames, NULL);
+	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);
+	if (!analysis->functions) {
+		analysis->functions = functions_new(analysis->image, symbols_of(analysis), analysis->frames, NULL);
+		if (analysis->packs_index && analysis->functions->n >= MANY_FUNCTIONS)
+			functions_pack(analysis->functions, &analysis->index);
+	}
 	flow_init(&analysis->flow, analysis->functions);
 }
 
@@ -160,10 +187,11 @@ static void analyse_namesakes(struct analysis *analysis, const char *part_name, 
 {
 	const char *dot = strstr(part_name, ".cold");
 	size_t len = dot ? (size_t)(dot - part_name) : 0;
+	const struct symbols *symbols = len ? symbols_of(analysis) : NULL;
 	unsigned n_tried = 0;
 
-	for (size_t i = 0; len && i < analysis->symbols->n && n_tried < MAX_OWNERS; i++) {
-		const struct symbol *symbol = &analysis->symbols->at[i];
+	for (size_t i = 0; len && i < symbols->n && n_tried < MAX_OWNERS; i++) {
+		const struct symbol *symbol = &symbols->at[i];
 		if (strncmp(symbol->name, part_name, len) != 0 || symbol->name[len])
 			continue;
 		uint32_t index = functions_index(analysis->functions, symbol->vaddr);
@@ -379,9 +407,7 @@ uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
 
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
 {
-	if (!analysis->functions)
-		open_index(analysis);
-	const struct symbols *symbols = analysis->symbols;
+	const struct symbols *symbols = symbols_of(analysis);
 	size_t at = search_first(i, symbols->n, symbols->at[i].vaddr >= vaddr);
 
 	for (; at < symbols->n && symbols->at[at].vaddr == vaddr; at++)

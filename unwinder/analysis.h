@@ -13,6 +13,13 @@ struct analysis;
 /* frames and recipes are borrowed; NULL if the image's machine is unknown. Symbols are read on first use. */
 struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes);
 void analysis_free(struct analysis *analysis);
+/*
+ * Before the first question: the index of functions, as analysis_index of another one of the same image has given it, so that
+ * symbols need not be read. Borrowed. Empty, or no such thing: the index is made, and can be had.
+ */
+void analysis_use_index(struct analysis *analysis, struct bytes index);
+/* The index, if it was made here and making it took so long that it is worth keeping; else empty. */
+struct bytes analysis_index(const struct analysis *analysis);
 
 /*
  * The recipe at vaddr, RECIPE_NONE if there is none. ret_function, if a function is known: where it, or

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "binary/function.h"
 #include "unwinder/recipe_entry.h"
 
 #define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
@@ -25,6 +26,8 @@ struct findings {
 	struct store_key key;
 	struct bytes bytes; /* of the entry */
 	struct recipe_entry entry;
+	struct bytes index; /* of functions, for the analysis */
+	bool has_asked;     /* for that */
 	uint32_t *numbers; /* of its recipes in the pool + 1; 0 = not added yet */
 	VEC(struct told) told;
 	struct map told_starts[SPANS_N];
@@ -70,6 +73,7 @@ void findings_free(struct findings *findings)
 		return;
 	analysis_free(findings->analysis);
 	store_release(findings->bytes);
+	store_release(findings->index);
 	free(findings->numbers);
 	vec_done(&findings->told);
 	for (unsigned k = 0; k < SPANS_N; k++)
@@ -82,6 +86,24 @@ void findings_free(struct findings *findings)
 uint64_t findings_analysed(const struct findings *findings)
 {
 	return analysis_count(findings->analysis);
+}
+
+static struct store_key index_key(const struct findings *findings)
+{
+	return (struct store_key){ "functions", FUNCTION_PACK_VERSION, { findings->key.id[0], findings->key.id[1] } };
+}
+
+/* The analysis, when there is no way round it. */
+static struct analysis *analysis_of(struct findings *findings)
+{
+	struct store_key key = index_key(findings);
+
+	if (findings->store && !findings->has_asked) {
+		findings->index = store_get(findings->store, &key);
+		analysis_use_index(findings->analysis, findings->index);
+	}
+	findings->has_asked = true;
+	return findings->analysis;
 }
 
 /* ---- answers one by one -------------------------------------------------------------------- */
@@ -118,7 +140,7 @@ uint64_t findings_kept(struct findings *findings, uint64_t vaddr)
 
 	if (find_fact(findings, FACT_KEPT, vaddr, 0, &known))
 		return known;
-	return keep_fact(findings, FACT_KEPT, vaddr, 0, analysis_kept(findings->analysis, vaddr));
+	return keep_fact(findings, FACT_KEPT, vaddr, 0, analysis_kept(analysis_of(findings), vaddr));
 }
 
 bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t to)
@@ -127,7 +149,7 @@ bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t t
 
 	if (find_fact(findings, FACT_LEADS, from, to, &known))
 		return known;
-	return keep_fact(findings, FACT_LEADS, from, to, analysis_leads_only_to(findings->analysis, from, to));
+	return keep_fact(findings, FACT_LEADS, from, to, analysis_leads_only_to(analysis_of(findings), from, to));
 }
 
 uint64_t findings_name(struct findings *findings, uint64_t vaddr)
@@ -136,7 +158,7 @@ uint64_t findings_name(struct findings *findings, uint64_t vaddr)
 
 	if (find_fact(findings, FACT_NAME, vaddr, 0, &known))
 		return known;
-	return keep_fact(findings, FACT_NAME, vaddr, 0, analysis_name(findings->analysis, vaddr));
+	return keep_fact(findings, FACT_NAME, vaddr, 0, analysis_name(analysis_of(findings), vaddr));
 }
 
 uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr)
@@ -145,7 +167,7 @@ uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr)
 
 	if (find_fact(findings, FACT_STUB_NAME, vaddr, 0, &known))
 		return known;
-	return keep_fact(findings, FACT_STUB_NAME, vaddr, 0, analysis_stub_name(findings->analysis, vaddr));
+	return keep_fact(findings, FACT_STUB_NAME, vaddr, 0, analysis_stub_name(analysis_of(findings), vaddr));
 }
 
 bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
@@ -154,7 +176,7 @@ bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
 
 	if (find_fact(findings, FACT_HAS_NAME, vaddr, name, &known))
 		return known;
-	return keep_fact(findings, FACT_HAS_NAME, vaddr, name, analysis_has_name(findings->analysis, vaddr, name));
+	return keep_fact(findings, FACT_HAS_NAME, vaddr, name, analysis_has_name(analysis_of(findings), vaddr, name));
 }
 
 /* ---- recipes ------------------------------------------------------------------------------- */
@@ -209,7 +231,7 @@ uint32_t findings_recipe(struct findings *findings, uint64_t vaddr, bool is_alon
 	recipe = recipe_of(findings, recipe_entry_at(&findings->entry, is_alone, vaddr, ret_function));
 	if (recipe != RECIPE_NONE)
 		return recipe;
-	recipe = analysis_recipe(findings->analysis, vaddr, is_alone, &function);
+	recipe = analysis_recipe(analysis_of(findings), vaddr, is_alone, &function);
 	if (function != UINT64_MAX)
 		*ret_function = function;
 	if (findings->store)
@@ -224,7 +246,7 @@ uint32_t findings_marked_recipe(struct findings *findings, uint64_t vaddr, uint6
 
 	if (find_recipe(findings, FACT_MARKED, vaddr, &recipe, ret_function))
 		return recipe;
-	recipe = analysis_marked_recipe(findings->analysis, vaddr, &function);
+	recipe = analysis_marked_recipe(analysis_of(findings), vaddr, &function);
 	if (function != UINT64_MAX)
 		*ret_function = function;
 	note(findings, (struct stored_fact){ vaddr, 0, function, FACT_MARKED, recipe });
@@ -258,6 +280,8 @@ void findings_save(struct findings *findings)
 
 	if (!findings->store || findings->image->is_changed || findings->told.n + findings->facts.n == 0)
 		return;
+	struct store_key key = index_key(findings);
+	store_put(findings->store, &key, analysis_index(findings->analysis));
 	struct bytes bytes = store_get(findings->store, &findings->key);
 	recipe_entry_open(bytes, &entry);
 	gather(findings, &finds);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "binary/function.h"
 #include "binary/isa.h"
 #include "tests/test.h"
 
@@ -41,6 +42,7 @@ static void scene_make(struct scene *s)
 	CHECK(s->n_places > 20);
 }
 
+/* Entries about recipes; or all are removed. */
 static unsigned count_files(const struct scene *s, bool removes)
 {
 	DIR *directory = opendir(s->directory);
@@ -51,7 +53,7 @@ static unsigned count_files(const struct scene *s, bool removes)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", s->directory, entry->d_name);
-		n++;
+		n += strncmp(entry->d_name, "recipes-", 8) == 0;
 		if (removes)
 			unlink(path);
 	}
@@ -152,5 +154,52 @@ TEST(findings_of_a_file_that_has_changed_are_not_kept)
 	s.image->is_changed = true;
 	CHECK(ask(&s, s.store, 0, 5, true, text, sizeof(text)) > 0);
 	CHECK_EQ(count_files(&s, false), 0);
+	scene_done(&s);
+}
+
+/* What is known at a place, as text. */
+static void describe(const struct scene *s, struct analysis *analysis, const struct recipes *recipes, uint64_t vaddr, char text[256])
+{
+	uint64_t function = 1;
+	uint32_t recipe = analysis_recipe(analysis, vaddr, true, &function);
+	size_t len = (size_t)snprintf(text, 256, "%llx %llx ", (unsigned long long)function,
+				      (unsigned long long)analysis_kept(analysis, function));
+
+	if (recipe != RECIPE_NONE)
+		recipe_format(recipes, recipe, isa_for_machine(s->image->elf_machine), text + len, 256 - len);
+}
+
+TEST(analysis_says_the_same_with_an_index_that_was_kept)
+{
+	struct symbols *symbols;
+	struct functions *functions;
+	struct recipes recipes[2];
+	struct analysis *analysis[2];
+	struct writer index = { 0 };
+	struct scene s;
+
+	scene_make(&s);
+	symbols = symbols_read(s.image);
+	functions = functions_new(s.image, symbols, s.frames, NULL);
+	functions_pack(functions, &index);
+	for (unsigned i = 0; i < 2; i++) {
+		recipes_init(&recipes[i]);
+		analysis[i] = analysis_new(s.image, s.frames, &recipes[i]);
+	}
+	analysis_use_index(analysis[1], writer_bytes(&index));
+	for (size_t i = 0; i < s.n_places; i++) {
+		char text[2][256];
+		for (unsigned k = 0; k < 2; k++)
+			describe(&s, analysis[k], &recipes[k], s.places[i], text[k]);
+		CHECK_STR(text[1], text[0]);
+	}
+	CHECK_EQ(analysis_index(analysis[1]).len, 0); /* it was taken, not made */
+	for (unsigned i = 0; i < 2; i++) {
+		analysis_free(analysis[i]);
+		recipes_done(&recipes[i]);
+	}
+	functions_free(functions);
+	symbols_free(symbols);
+	writer_done(&index);
 	scene_done(&s);
 }

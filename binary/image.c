@@ -58,7 +58,10 @@ static void unpacked_free(struct unpacked *unpacked)
 		return;
 	inflater_free(unpacked->inflater);
 	pthread_mutex_destroy(&unpacked->lock);
-	free(unpacked->at);
+	if (unpacked->release)
+		unpacked->release((struct bytes){ unpacked->at, unpacked->len });
+	else
+		free(unpacked->at);
 	free(unpacked);
 }
 

@@ -104,6 +104,11 @@ struct bytes image_section_bytes(struct image *image, const struct section *sect
  * leave damage behind it unseen; asking for more leaves the bytes where they are. Threads may ask for sections side by side.
  */
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len);
+/*
+ * Gives a compressed section that nobody has asked for yet its bytes, which somebody else has unpacked; they are released with the
+ * image. False, and nothing is taken, if it has been asked for.
+ */
+bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes, void (*release)(struct bytes bytes));
 /* Bytes of it once it is decompressed, as stated. */
 uint64_t image_section_size(const struct image *image, const struct section *section);
 /* Shorthand for the two above; empty if there is no such section. */

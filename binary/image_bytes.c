@@ -175,6 +175,23 @@ struct bytes image_section_start(struct image *image, const struct section *sect
 	return package.kind == PLAIN ? package.body : unpack(unpacked_of(image, (size_t)(section - image->sections), &package), len);
 }
 
+bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes, void (*release)(struct bytes bytes))
+{
+	struct image_private *private = image->private;
+	size_t index = (size_t)(section - image->sections);
+	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
+
+	*unpacked = (struct unpacked){ .at = (uint8_t *)bytes.at, .len = bytes.len, .size = bytes.len, .release = release };
+	pthread_mutex_init(&unpacked->lock, NULL);
+	pthread_mutex_lock(&private->lock);
+	bool is_first = !private->unpacked[index];
+	if (is_first)
+		private->unpacked[index] = TAKE(unpacked);
+	pthread_mutex_unlock(&private->lock);
+	free(unpacked);
+	return is_first;
+}
+
 struct bytes image_section_bytes(struct image *image, const struct section *section)
 {
 	return image_section_start(image, section, UINT64_MAX);

@@ -16,6 +16,7 @@ struct unpacked {
 	size_t len;  /* that are there */
 	size_t size; /* of all; 0 = damaged */
 	struct inflater *inflater; /* NULL: all are there */
+	void (*release)(struct bytes bytes); /* of bytes that are somebody else's; NULL = they are our own */
 };
 
 struct image_private {

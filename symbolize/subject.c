@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "symbolize/aranges.h"
+#include "symbolize/unpacked_store.h"
 
 static void open_jit(struct subject *subject, bool is_elsewhere)
 {
@@ -64,14 +65,26 @@ void subject_name(struct subject *subject, const struct kallsyms *kernel, bool d
 	naming_prepare(subject->naming, subject->wanted.at, subject->file.debug ? 0 : subject->wanted.n);
 }
 
-void subject_unpack(struct subject *subject, enum dwarf_section number)
+void subject_unpack(struct subject *subject, enum dwarf_section number, struct store *store)
 {
 	struct image *file = subject->file.debug;
 	const struct section *section = dwarf_section(file, number, false);
 
+	subject->is_recalled[number] = unpacked_store_recall(store, file, section);
 	if (number == DWARF_INFO)
 		subject->info_end = debugfile_reach(&subject->file, subject->wanted.at, subject->wanted.n);
 	image_section_start(file, section, number == DWARF_INFO ? subject->info_end : UINT64_MAX);
+}
+
+void subject_keep_unpacked(struct subject *subject, struct store *store)
+{
+	struct image *file = subject->wanted.n ? subject->file.debug : NULL;
+
+	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
+		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
+		if (section && !subject->is_recalled[i])
+			unpacked_store_keep(store, file, section);
+	}
 }
 
 static bool is_indexed(const struct subject *subject, uint64_t vaddr)

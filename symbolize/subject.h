@@ -23,6 +23,7 @@ struct subject {
 	function_maps known;    /* from the store */
 	VEC(uint64_t) wanted;   /* addresses that the store did not know */
 	uint64_t info_end;      /* how much of .debug_info they need */
+	bool is_recalled[DWARF_SECTION_N]; /* the store had it unpacked */
 	atomic_uint_fast64_t n_damaged;
 };
 
@@ -34,7 +35,9 @@ bool subject_is_kernel(const struct subject *subject);
 
 /* Reads symbols; and where there is nothing else to go by, looks for functions that have none. The kernel's may still come. */
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
-/* Decompresses a section that the file has, of .debug_info what is needed. */
-void subject_unpack(struct subject *subject, enum dwarf_section section);
+/* Decompresses a section that the file has, of .debug_info what is needed, unless the store has it. */
+void subject_unpack(struct subject *subject, enum dwarf_section section, struct store *store);
+/* Leaves what was decompressed to the next one. */
+void subject_keep_unpacked(struct subject *subject, struct store *store);
 /* Finds the units. */
 void subject_load(struct subject *subject);

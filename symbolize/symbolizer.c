@@ -158,7 +158,7 @@ static void run_errand(void *context, unsigned worker, size_t index)
 		subject_name(errand->subject, &batch->kernel, !batch->options->keeps_mangled);
 		break;
 	case UNPACK:
-		subject_unpack(errand->subject, errand->section);
+		subject_unpack(errand->subject, errand->section, batch->options->store);
 		break;
 	}
 }
@@ -486,6 +486,8 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	await_kernel(&batch);
 	collect_new(&batch, &names, &found);
 	remember_all(&batch, &found, &names);
+	for (size_t i = 0; i < n && options->has_time; i++)
+		subject_keep_unpacked(&batch.subjects[i], options->store);
 	move_maps(&found, ret);
 	for (size_t i = 0; i < n; i++)
 		move_maps(&batch.subjects[i].known, ret);

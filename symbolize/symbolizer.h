@@ -19,6 +19,7 @@ struct symbolizer_options {
 	bool keeps_mangled;  /* --no-demangle */
 	unsigned n_threads;  /* 0 = as many as there are CPUs */
 	struct store *store; /* what earlier runs found; NULL = asks nobody and leaves nothing */
+	bool has_time;       /* nobody waits: what will be asked for again is kept in full */
 	const char *kallsyms; /* NULL = /proc/kallsyms; "" = none: the kernel is another machine's */
 	bool is_elsewhere;    /* the processes ran on another machine: no perf map here is theirs */
 	const struct source_map *source_maps;

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compress.h"
 #include "base/writer.h"
 #include "binary/image.h"
 
@@ -121,4 +123,28 @@ static inline struct image *elf_image(struct images *images, const char *name, u
 	if (ret)
 		*ret = id;
 	return images_get(images, id);
+}
+
+/*
+ * A section .zdebug_*, compressed in the old style: "ZLIB", the size as stated with its highest byte first, and the stream, which is
+ * what gzip puts something else around.
+ */
+static inline void elf_pack(struct writer *w, struct bytes plain, uint64_t stated)
+{
+	struct buffer gzip = { 0 };
+	uint32_t low = 1, high = 0;
+
+	compress_gzip(plain, &gzip);
+	write_bytes(w, (struct bytes){ (const uint8_t *)"ZLIB", 4 });
+	for (int shift = 56; shift >= 0; shift -= 8)
+		write_u8(w, (uint8_t)(stated >> shift));
+	write_bytes(w, (struct bytes){ (const uint8_t *)"\x78\x9c", 2 });
+	write_bytes(w, (struct bytes){ gzip.at + 10, gzip.len - 18 });
+	for (size_t i = 0; i < plain.len; i++) {
+		low = (low + plain.at[i]) % 65521;
+		high = (high + low) % 65521;
+	}
+	for (int shift = 24; shift >= 0; shift -= 8)
+		write_u8(w, (uint8_t)((high << 16 | low) >> shift));
+	free(gzip.at);
 }

@@ -161,27 +161,6 @@ TEST(damaged_headers_never_crash)
 	free(at);
 }
 
-/* "ZLIB", the size with its highest byte first, and the stream. */
-static void pack_old(struct writer *w, struct bytes plain, uint64_t stated)
-{
-	struct buffer gzip;
-
-	CHECK_EQ(compress_gzip(plain, &gzip), 0);
-	write_bytes(w, (struct bytes){ (const uint8_t *)"ZLIB", 4 });
-	for (int shift = 56; shift >= 0; shift -= 8)
-		write_u8(w, (uint8_t)(stated >> shift));
-	write_bytes(w, (struct bytes){ (const uint8_t *)"\x78\x9c", 2 });
-	write_bytes(w, (struct bytes){ gzip.at + 10, gzip.len - 18 }); /* without what gzip puts around it */
-	uint32_t low = 1, high = 0;
-	for (size_t i = 0; i < plain.len; i++) {
-		low = (low + plain.at[i]) % 65521;
-		high = (high + low) % 65521;
-	}
-	for (int shift = 24; shift >= 0; shift -= 8)
-		write_u8(w, (uint8_t)((high << 16 | low) >> shift));
-	free(gzip.at);
-}
-
 TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 {
 	static uint8_t plain[300000];
@@ -190,8 +169,8 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 
 	for (size_t i = 0; i < sizeof(plain); i++)
 		plain[i] = (uint8_t)(i * i >> 7);
-	pack_old(&good, (struct bytes){ plain, sizeof(plain) }, sizeof(plain));
-	pack_old(&vast, (struct bytes){ plain, 100 }, 1ull << 31);
+	elf_pack(&good, (struct bytes){ plain, sizeof(plain) }, sizeof(plain));
+	elf_pack(&vast, (struct bytes){ plain, 100 }, 1ull << 31);
 	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&good), 0 }, { ".zdebug_str", 0, 0, writer_bytes(&vast), 0 } };
 	struct image *image = elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
 	const struct section *section = image_section(image, ".zdebug_info");
@@ -209,6 +188,35 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 	writer_done(&good);
 	writer_done(&vast);
 	images_free(images);
+}
+
+static int n_released;
+
+static void count_release(struct bytes bytes)
+{
+	n_released += bytes.len == 5;
+}
+
+TEST(a_section_that_somebody_has_unpacked_is_not_unpacked_again)
+{
+	struct images *images = images_new();
+	struct writer packed = { 0 };
+	struct bytes plain = { (const uint8_t *)"plain", 5 }, other = { (const uint8_t *)"other", 5 };
+
+	elf_pack(&packed, plain, plain.len);
+	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&packed), 0 }, { ".zdebug_str", 0, 0, writer_bytes(&packed), 0 } };
+	struct image *image = elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+	const struct section *info = image_section(image, ".zdebug_info"), *str = image_section(image, ".zdebug_str");
+
+	CHECK(image_section_lend(image, info, other, count_release));
+	CHECK(image_section_bytes(image, info).at == other.at);
+	CHECK(!image_section_lend(image, info, plain, count_release));
+	CHECK(memcmp(image_section_bytes(image, str).at, "plain", 5) == 0);
+	CHECK(!image_section_lend(image, str, other, count_release)); /* somebody may be reading it */
+	n_released = 0;
+	images_free(images);
+	CHECK_EQ(n_released, 1);
+	writer_done(&packed);
 }
 
 TEST(a_file_truncated_under_us_reads_as_zeroes)

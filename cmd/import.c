@@ -82,13 +82,15 @@ static int write_profile(struct import *import, struct output *output, struct pr
 			 struct diag *diag)
 {
 	struct perf_file_origin origin = perf_file_origin(import->source);
-	struct resolve_options options = { .symbolize = symbol_options_open(&import->symbols, import->verbosity) };
+	struct resolve_options options = { .symbolize = symbol_options_open(&import->symbols, import->verbosity),
+					   .functions = conclude_functions,
+					   .context = import->crew };
 
 	if (!import->resolves)
 		return output_write(output, profile, diag);
 	options.symbolize.is_elsewhere = !origin.is_this_host;
 	options.symbolize.kallsyms = import->kallsyms ? import->kallsyms : origin.is_this_kernel ? NULL : "";
-	return conclude_resolve(output, profile, import->images, &options, diag);
+	return conclude_resolve(output, import->crew, profile, import->images, &options, diag);
 }
 
 static int finish(struct import *import, struct diag *diag)

@@ -331,6 +331,8 @@ static int begin(struct recording *r, struct diag *diag)
 				     .walked = tell_source,
 				     .walked_context = r->source };
 	r->crew = crew_new(r->images, &r->source->info, &crew);
+	r->names.functions = conclude_functions;
+	r->names.context = r->crew;
 	pid_t child = perf_source_child(r->source);
 	output_init(&r->output, output_template(o),
 		    child            ? child
@@ -392,7 +394,7 @@ static int write_export(struct recording *r, struct profile *profile, struct dia
 	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
 					.no_loops = !exporter->loops_by_default,
 					.is_quiet = r->options->is_quiet };
-	int error = resolve(profile, r->images, &r->names, diag);
+	int error = conclude_name(r->crew, profile, r->images, &r->names, diag);
 
 	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);
 }
@@ -404,7 +406,7 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 		return write_export(r, profile, diag);
 	if (!r->options->resolves)
 		return output_write(&r->output, profile, diag);
-	return conclude_resolve(&r->output, profile, r->images, &r->names, diag);
+	return conclude_resolve(&r->output, r->crew, profile, r->images, &r->names, diag);
 }
 
 static int finish(struct recording *r, struct diag *diag)

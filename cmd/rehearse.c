@@ -36,6 +36,7 @@ static int rehearse(struct profile *profile, struct images *images, const struct
 	if (getppid() != parent || sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) < 0)
 		return 1;
 	quiet.symbolize.n_threads = 1; /* others have their CPU idle for a reason */
+	quiet.symbolize.has_time = true;
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;

@@ -231,6 +231,15 @@ struct profile_quality crew_quality(struct crew *crew)
 	return quality;
 }
 
+struct functions *crew_functions(struct crew *crew, image_id image)
+{
+	struct functions *found = NULL;
+
+	for (size_t i = 0; i < crew->workers.n && !found; i++)
+		found = unwinder_functions(worker_unwinder(crew->workers.at[i]), image);
+	return found;
+}
+
 /* One by one: those that come later find most of what they have found there already. */
 void crew_save(struct crew *crew)
 {

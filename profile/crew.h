@@ -44,5 +44,10 @@ struct profile_quality crew_quality(struct crew *crew);
 /* As builder_profile and builder_finish. */
 struct profile *crew_profile(struct crew *crew);
 struct profile *crew_finish(struct crew *crew);
-/* After crew_finish: what was found out about the code of images joins the store that was given for unwinding. */
+/*
+ * The functions of an image, if somebody had to find them out; NULL if not. They are the crew's: only while the profile that
+ * was asked for is used.
+ */
+struct functions *crew_functions(struct crew *crew, image_id image);
+/* After crew_finish, and before functions are lent: what was found out about the code of images joins the store that was given for unwinding. */
 void crew_save(struct crew *crew);

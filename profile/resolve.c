@@ -46,6 +46,7 @@ static struct place *places_of(const struct cct *cct, size_t *ret_n)
 /* ---- asking symbolize/ ---------------------------------------------------------------------- */
 
 struct requests {
+	const struct resolve_options *options;
 	VEC(struct symbolizer_request) list;
 	VEC(struct structured_image) images; /* side by side with them */
 	uint64_t *vaddrs; /* of all of them */
@@ -84,7 +85,10 @@ static void add_request(const struct images *images, image_id id, struct image *
 {
 	pid_t pid = jit_process(image);
 	struct structurer *structurer = image->file.len ? structurer_new(image) : NULL;
+	struct functions *known = structurer && ret->options->functions ? ret->options->functions(ret->options->context, id) : NULL;
 
+	if (known)
+		structurer_lend(structurer, known);
 	vec_push(&ret->list, (struct symbolizer_request){ .id = id,
 							  .image = image,
 							  .pid = pid,
@@ -231,8 +235,9 @@ static int compare_maps(const void *left, const void *right)
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag)
 {
-	const struct symbolizer_options *symbols = options ? &options->symbolize : &(struct symbolizer_options){ 0 };
-	struct requests requests = { 0 };
+	const struct resolve_options *all = options ? options : &(struct resolve_options){ 0 };
+	const struct symbolizer_options *symbols = &all->symbolize;
+	struct requests requests = { .options = all };
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images);

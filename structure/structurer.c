@@ -24,6 +24,7 @@ struct structurer {
 	struct symbols *symbols;
 	struct frames *frames;
 	struct functions *functions;
+	bool is_lent; /* the functions are somebody else's */
 	struct flow flow;
 	struct procedures procedures;
 	const struct function_map *known; /* the maps that procedures were made from */
@@ -37,6 +38,13 @@ struct structurer *structurer_new(struct image *image)
 	struct structurer *s = alloc_zero(1, sizeof(*s));
 	s->image = image;
 	return s;
+}
+
+void structurer_lend(struct structurer *s, struct functions *functions)
+{
+	s->functions = functions;
+	s->is_lent = true;
+	flow_init(&s->flow, functions);
 }
 
 struct functions *structurer_functions(struct structurer *s)
@@ -56,7 +64,8 @@ void structurer_free(struct structurer *s)
 		return;
 	if (s->functions)
 		flow_done(&s->flow);
-	functions_free(s->functions);
+	if (!s->is_lent)
+		functions_free(s->functions);
 	frames_free(s->frames);
 	symbols_free(s->symbols);
 	procedures_done(&s->procedures);

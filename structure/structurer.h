@@ -11,6 +11,8 @@
 struct structurer;
 /* NULL if nothing can decode the image's code. The image must outlive it; it is not looked at before the first question. */
 struct structurer *structurer_new(struct image *image);
+/* Before the first question: the functions of the image, as somebody else has found them out, who must not use them until we are freed. */
+void structurer_lend(struct structurer *structurer, struct functions *functions);
 void structurer_free(struct structurer *structurer);
 /* Looks through the whole image for functions that nothing names: for all of them, not for a sampled few. */
 void structurer_survey(struct structurer *structurer);

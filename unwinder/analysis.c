@@ -93,6 +93,13 @@ static const struct symbols *symbols_of(struct analysis *analysis)
 	return analysis->symbols;
 }
 
+struct functions *analysis_functions(struct analysis *analysis)
+{
+	bool has_names = analysis->functions && analysis->functions->symbols;
+
+	return has_names ? analysis->functions : NULL;
+}
+
 static void open_index(struct analysis *analysis)
 {
 	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);

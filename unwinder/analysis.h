@@ -47,6 +47,8 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
 uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
 /* Is there a symbol of this name at vaddr? Functions may have several. */
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);
+/* The functions of the image, as far as they are known; NULL if nobody has asked for any yet, or their names were not read. */
+struct functions *analysis_functions(struct analysis *analysis);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);
 

@@ -83,6 +83,11 @@ void findings_free(struct findings *findings)
 	free(findings);
 }
 
+struct functions *findings_functions(struct findings *findings)
+{
+	return analysis_functions(findings->analysis);
+}
+
 uint64_t findings_analysed(const struct findings *findings)
 {
 	return analysis_count(findings->analysis);
@@ -292,4 +297,6 @@ void findings_save(struct findings *findings)
 	for (unsigned k = 0; k < SPANS_N; k++)
 		vec_done(&finds.spans[k]);
 	vec_done(&finds.facts);
+	vec_clear(&findings->told);
+	vec_clear(&findings->facts);
 }

@@ -27,5 +27,7 @@ bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
 
 /* What is new joins the store. */
 void findings_save(struct findings *findings);
+/* As analysis_functions: NULL where the store knew all. */
+struct functions *findings_functions(struct findings *findings);
 /* Functions analysed so far: none where the store knew all. */
 uint64_t findings_analysed(const struct findings *findings);

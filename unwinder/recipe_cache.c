@@ -102,6 +102,13 @@ void recipe_cache_free(struct recipe_cache *cache)
 	free(cache);
 }
 
+struct functions *recipe_cache_functions(struct recipe_cache *cache, image_id image)
+{
+	const struct code *code = image < cache->codes.n ? cache->codes.at[image] : NULL;
+
+	return code && code->findings ? findings_functions(code->findings) : NULL;
+}
+
 void recipe_cache_save(struct recipe_cache *cache)
 {
 	for (size_t i = 0; i < cache->codes.n; i++)

@@ -41,6 +41,8 @@ struct recipe_cache;
 struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode, struct store *store);
 void recipe_cache_free(struct recipe_cache *cache);
 /* What was found out joins the store. */
+/* As findings_functions; NULL for images that were not seen, too. */
+struct functions *recipe_cache_functions(struct recipe_cache *cache, image_id image);
 void recipe_cache_save(struct recipe_cache *cache);
 
 /* What is known of vaddr; is_return: it is a return address, so that the call before it counts. */

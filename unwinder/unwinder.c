@@ -72,6 +72,11 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 	unwinder->walker.stats.functions_compiled = recipe_cache_compiled(unwinder->walker.cache);
 }
 
+struct functions *unwinder_functions(struct unwinder *unwinder, image_id image)
+{
+	return recipe_cache_functions(unwinder->walker.cache, image);
+}
+
 void unwinder_save(struct unwinder *unwinder)
 {
 	recipe_cache_save(unwinder->walker.cache);

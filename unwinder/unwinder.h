@@ -33,6 +33,8 @@ void unwinder_event(struct unwinder *unwinder, const struct event *event);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
 
+/* The functions of an image, if they had to be found out; NULL if not. They are the unwinder's: no event may come while they are used. */
+struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* What was found out about the code of images joins the store. */
 void unwinder_save(struct unwinder *unwinder);
 

@@ -11,6 +11,18 @@ mkdir -m 700 own shared
 import() { # FILE STORE OUT
 	XDG_CACHE_HOME=$2 "$CPPROF" import -q --no-resolve --symfs "$(root_of "$(basename "$1" .data)")" "$1" -o "$3" || fail "$1: import into $3"
 }
+told() { "$CPPROF" export --format ndjson --wide "$1" | grep '"t":"node"'; }
+# Names are the same whether they are looked up by who has unwound, with what that has found out, or later by somebody else.
+names() { # FILE NAME
+	local root
+	root=$(root_of "$2")
+	XDG_CACHE_HOME="" "$CPPROF" import -q --no-cache --symfs "$root" "$1" -o "$2.named" || fail "$1: import with names"
+	cp "$2.none" "$2.later"
+	"$CPPROF" resolve -q --no-cache --symfs "$root" "$2.later" || fail "$1: names"
+	told "$2.named" >named
+	told "$2.later" >later
+	cmp named later || fail "$2: other names later"
+}
 numbers() { stat -c %i own/cpprof/recipes-* | sort; }
 
 n=0
@@ -29,6 +41,7 @@ for file in "$data"/*.data; do
 		[ -e "$entry" ] && printf 'x' | dd of="$entry" bs=1 seek=100 conv=notrunc 2>/dev/null
 	done
 	import "$file" "$HERE/own" "$name.damaged"
+	names "$file" "$name"
 	"$same" "$name.none" "$name.empty" "$name.full" "$name.shared" "$name.damaged" || fail "$name: not the same profile"
 done
 [ $n -gt 3 ] || fail "nothing was kept"

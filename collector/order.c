@@ -189,10 +189,14 @@ void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size
 	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
 }
 
-void order_copy_lent(struct order *order)
+void order_let_go(struct order *order)
 {
 	release(order, order->handed);
 	order->handed = (struct entry){ 0 };
+}
+
+void order_copy_lent(struct order *order)
+{
 	for (size_t i = 0; i < order->heap.n; i++) {
 		struct entry *entry = &order->heap.at[i];
 		if (!entry->loan)
@@ -218,8 +222,7 @@ bool order_peek(const struct order *order, struct bytes *ret)
 
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
-	release(order, order->handed);
-	order->handed = (struct entry){ 0 };
+	order_let_go(order);
 	if (!may_go(order))
 		return false;
 

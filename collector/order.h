@@ -32,7 +32,9 @@ void order_add(struct order *order, uint64_t time_ns, struct bytes record);
 /* Leaves the record where it is: counts up *loan now and down when the record is needed no longer. */
 void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size_t *loan);
 void order_round_end(struct order *order);
-/* Whoever lent records wants them back: copies them. The one handed out last is needed no longer. */
+/* The record handed out last is needed no longer. */
+void order_let_go(struct order *order);
+/* Whoever lent records wants them back: copies them, but for the one handed out last. */
 void order_copy_lent(struct order *order);
 /* Nothing more will come: everything may go. */
 void order_finish(struct order *order);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "collector/launch.h"
 #include "collector/mapping.h"
@@ -12,8 +14,10 @@
 #include "collector/outer_need.h"
 #include "collector/outer_stack.h"
 #include "collector/perf_events.h"
+#include "collector/perf_guard.h"
 #include "collector/perf_source.h"
 #include "collector/perf_writer.h"
+#include "collector/priority.h"
 #include "collector/stack_top.h"
 
 struct perf_target {
@@ -33,6 +37,7 @@ struct perf_live {
 	struct outer_needs *needs;
 	VEC(struct outer_wait) waits; /* one a ring */
 	struct launch launch;
+	struct priority priority;
 	VEC(struct perf_target) targets;
 
 	/* What /proc told when we attached, to be handed out before anything else. Strings are owned. */
@@ -43,13 +48,29 @@ struct perf_live {
 	bool is_attaching;
 	struct map forked; /* while attaching: threads whose birth was seen, so they have inherited events */
 
+	/*
+	 * Rings, order and waits are held by one thread at a time: the one that reads events, or the guard, if there is one.
+	 * The fields of this block are theirs, too.
+	 */
+	struct perf_guard *guard; /* NULL = none */
+	pthread_mutex_t lock; /* only if there is a guard */
+	struct perf_scratch round_scratch;
+	struct perf_record round_record;
+	uint64_t n_damaged;        /* seen while reading rings */
+	uint64_t read_ns;          /* when rings were last read */
+	uint64_t nominal, rate;    /* bytes a second into one ring: by what was asked for; what to reckon with */
+	uint64_t pressed_until_ns; /* until then rings may have to be emptied at any time: nothing stays in them */
+	bool may_lend;             /* records of the ring being read may stay there */
+	atomic_bool is_busy;       /* since the reader last waited came more than samples */
+
 	struct perf_writer *raw; /* NULL = not asked for */
 	struct perf_scratch scratch;
 	struct perf_record record;
+	pid_t next_pid; /* where the record after that was taken; 0 = not known */
+	uint64_t next_pc;
 	uint64_t round_ns, samples_from_ns;
 	uint32_t n_asked; /* for events */
 	bool is_stopped, is_finished; /* no more samples; no more records */
-	bool is_busy;                 /* the last round brought more than samples */
 	uint64_t hurry_until_ns;      /* until then code is walked that may be gone soon */
 	int wake_fd;                  /* -1 = none */
 	bool is_called;               /* it was readable */
@@ -63,8 +84,23 @@ struct perf_live {
 extern const struct source_ops perf_live_ops;
 
 uint64_t perf_live_now(void);
-/* perf_round.c: reads every ring once. */
+static inline void perf_live_lock(struct perf_live *live)
+{
+	if (live->guard)
+		pthread_mutex_lock(&live->lock);
+}
+static inline void perf_live_unlock(struct perf_live *live)
+{
+	if (live->guard)
+		pthread_mutex_unlock(&live->lock);
+}
+
+/* perf_round.c: reads every ring once. What was handed out last is needed no longer. */
 void perf_live_round(struct perf_live *live);
+/* The same by the guard, in place of a reader that is busy or waits for a CPU, if it is time: everything is copied. */
+void perf_live_relieve(struct perf_live *live);
+/* Is so much held already that the rings had better be left to fill? */
+bool perf_live_is_full(struct perf_live *live);
 /* What has been walked need not wait in the rings. */
 void perf_live_give_back(struct perf_live *live);
 __attribute__((format(printf, 2, 3))) void perf_live_note(struct perf_live *live, const char *format, ...);

@@ -338,9 +338,11 @@ bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid
 #define CACHE_LINE 64
 #define NEAR_BYTES 1024 /* registers and innermost frames */
 
-void perf_record_expect(struct bytes next, const struct perf_layout *layout, struct sample *sample)
+void perf_record_expect(struct bytes next, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc)
 {
-	if (!perf_record_place(next, layout, &sample->next_pid, &sample->next_pc))
+	*ret_pid = 0;
+	*ret_pc = 0;
+	if (!perf_record_place(next, layout, ret_pid, ret_pc))
 		return;
 	for (size_t at = CACHE_LINE; at < next.len && at < NEAR_BYTES; at += CACHE_LINE)
 		__builtin_prefetch(next.at + at);

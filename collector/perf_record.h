@@ -118,10 +118,10 @@ bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uin
 bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc);
 
 /*
- * This record will be next: what it begins with comes from memory while the sample before it is walked, and that is told
- * where this one was taken.
+ * This record will be next: what it begins with comes from memory while the sample before it is walked. Where it was
+ * taken, as perf_record_place has it; 0 if that is not known.
  */
-void perf_record_expect(struct bytes next, const struct perf_layout *layout, struct sample *sample);
+void perf_record_expect(struct bytes next, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc);
 
 /* When the record was written, without parsing a sample; false if it does not say. */
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);

@@ -136,11 +136,12 @@ void perf_ring_end(struct perf_ring *ring)
 	perf_ring_give_back(ring);
 }
 
-bool perf_ring_is_tight(const struct perf_ring *ring)
+size_t perf_ring_room(const struct perf_ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->map;
+	uint64_t used = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - ring->tail;
 
-	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - ring->tail > ring->view.size / 4 * 3;
+	return used < ring->view.size ? ring->view.size - used : 0;
 }
 
 void perf_ring_give_back(struct perf_ring *ring)

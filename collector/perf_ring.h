@@ -55,5 +55,5 @@ static inline bool perf_ring_next(struct perf_ring *ring, struct bytes *ret)
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record);
 void perf_ring_end(struct perf_ring *ring);
 void perf_ring_give_back(struct perf_ring *ring);
-/* Is it fuller than three quarters, so that what was lent should be given back soon? */
-bool perf_ring_is_tight(const struct perf_ring *ring);
+/* Bytes that the kernel can still write. */
+size_t perf_ring_room(const struct perf_ring *ring);

@@ -4,10 +4,15 @@
  */
 #include "collector/perf_live.h"
 
+#define LEND_LEAST (2u << 20)     /* a smaller ring is full before its records have been walked */
+#define PRESSED_NS 10000000000ull /* a reader that came too late once may do so again */
+#define HELD_MAX (512ull << 20)   /* a consumer this far behind: leave the rings to fill, and the kernel counts */
+#define FULL_NS 100000000ull      /* before another look whether it has caught up */
+
 /* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can. */
 static void keep(struct perf_live *live, struct perf_ring *ring, uint64_t time_ns, struct bytes bytes)
 {
-	size_t *loan = perf_ring_loan(ring, bytes);
+	size_t *loan = live->may_lend ? perf_ring_loan(ring, bytes) : NULL;
 
 	if (loan)
 		order_lend(live->order, time_ns, bytes, loan);
@@ -18,7 +23,7 @@ static void keep(struct perf_live *live, struct perf_ring *ring, uint64_t time_n
 /* Parts of a stack wait for their sample; false: no part of one. */
 static bool take_outer(struct perf_live *live, struct outer_wait *wait, const struct perf_layout *layout, struct bytes bytes)
 {
-	const struct perf_record *record = &live->record;
+	const struct perf_record *record = &live->round_record;
 
 	if (layout != &live->events.outer_layout)
 		return false;
@@ -32,7 +37,7 @@ static bool take_outer(struct perf_live *live, struct outer_wait *wait, const st
 static void take_record(struct perf_live *live, struct perf_ring *ring, struct outer_wait *wait, struct bytes bytes)
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
-	struct perf_record *record = &live->record;
+	struct perf_record *record = &live->round_record;
 	uint64_t time;
 	pid_t tid;
 
@@ -41,57 +46,130 @@ static void take_record(struct perf_live *live, struct perf_ring *ring, struct o
 		keep(live, ring, time, bytes);
 		return;
 	}
-	if (perf_record_parse(bytes, layout, &live->scratch, record) < 0 || !record->has_time) {
-		live->stats.damaged++;
+	if (perf_record_parse(bytes, layout, &live->round_scratch, record) < 0 || !record->has_time) {
+		live->n_damaged++;
 		return;
 	}
 	if (take_outer(live, wait, layout, bytes))
 		return;
 	outer_wait_end(wait, live->order, -1, record->time_ns);
-	live->is_busy = true;
+	atomic_store_explicit(&live->is_busy, true, memory_order_relaxed);
 	if (live->is_attaching && record->kind == PERF_KIND_FORK)
 		map_put(&live->forked, (uint32_t)record->tid, 1);
 	keep(live, ring, record->time_ns, bytes);
 }
 
-void perf_live_give_back(struct perf_live *live)
+static void give_back(struct perf_live *live)
 {
 	for (size_t i = 0; i < live->events.rings.n; i++)
 		perf_ring_give_back(&live->events.rings.at[i]);
 }
 
-/* Samples of code that is seen for the first time take long: the rings must not run over meanwhile. */
-static void make_room(struct perf_live *live)
+/* The room of the fullest ring. */
+static uint64_t least_room(const struct perf_live *live)
 {
-	bool is_tight = false;
+	uint64_t least = UINT64_MAX;
 
-	for (size_t i = 0; i < live->events.rings.n; i++)
-		is_tight |= perf_ring_is_tight(&live->events.rings.at[i]);
-	if (!is_tight)
-		return;
-	order_copy_lent(live->order);
-	perf_live_give_back(live);
+	for (size_t i = 0; i < live->events.rings.n; i++) {
+		uint64_t room = perf_ring_room(&live->events.rings.at[i]);
+		least = room < least ? room : least;
+	}
+	return least;
 }
 
-void perf_live_round(struct perf_live *live)
+static size_t ring_size(const struct perf_live *live)
 {
+	return live->events.rings.n ? live->events.rings.at[0].view.size : 0;
+}
+
+static void make_room(struct perf_live *live)
+{
+	order_copy_lent(live->order);
+	give_back(live);
+}
+
+/* Bytes a second, from what came since the last round. */
+static void reckon(struct perf_live *live, uint64_t now, uint64_t most_read)
+{
+	uint64_t rate = now > live->read_ns ? (uint64_t)((double)most_read * 1e9 / (double)(now - live->read_ns)) : 0;
+
+	live->rate = rate > live->nominal ? rate : live->nominal;
+	live->read_ns = now;
+}
+
+static void read_rings(struct perf_live *live, uint64_t now)
+{
+	uint64_t most_read = 0;
 	struct bytes bytes;
 
-	make_room(live);
-
-	live->round_ns = perf_live_now();
 	while (live->waits.n < live->events.rings.n)
 		vec_push(&live->waits, (struct outer_wait){ 0 });
-	live->is_busy = false;
-	order_round_begin(live->order, live->round_ns);
+	order_round_begin(live->order, now);
 	for (size_t i = 0; i < live->events.rings.n; i++) {
 		struct perf_ring *ring = &live->events.rings.at[i];
+		live->may_lend = now >= live->pressed_until_ns && ring->view.size >= LEND_LEAST;
+		uint64_t from = ring->view.at;
 		perf_ring_begin(ring);
 		while (perf_ring_next(ring, &bytes))
 			take_record(live, ring, &live->waits.at[i], bytes);
 		perf_ring_end(ring);
-		live->stats.damaged += ring->view.is_damaged;
+		most_read = ring->view.at - from > most_read ? ring->view.at - from : most_read;
+		live->n_damaged += ring->view.is_damaged;
 		ring->view.is_damaged = false;
 	}
 	order_round_end(live->order);
+	reckon(live, now, most_read);
+}
+
+static void rest(struct perf_live *live)
+{
+	if (live->guard)
+		perf_guard_rest(live->guard, perf_guard_span(least_room(live), live->rate));
+}
+
+void perf_live_give_back(struct perf_live *live)
+{
+	perf_live_lock(live);
+	give_back(live);
+	rest(live);
+	perf_live_unlock(live);
+}
+
+/* Samples of code that is seen for the first time take long: the rings must not run over meanwhile. */
+void perf_live_round(struct perf_live *live)
+{
+	perf_live_lock(live);
+	order_let_go(live->order);
+	if (least_room(live) < ring_size(live) / 4)
+		make_room(live);
+	live->round_ns = perf_live_now();
+	read_rings(live, live->round_ns);
+	rest(live);
+	perf_live_unlock(live);
+}
+
+bool perf_live_is_full(struct perf_live *live)
+{
+	perf_live_lock(live);
+	bool is_full = order_held(live->order) >= HELD_MAX;
+	perf_live_unlock(live);
+	return is_full;
+}
+
+void perf_live_relieve(struct perf_live *live)
+{
+	perf_live_lock(live);
+
+	uint64_t now = perf_live_now();
+	bool is_full = order_held(live->order) >= HELD_MAX;
+	if (least_room(live) < ring_size(live) / 2 && !is_full) {
+		live->pressed_until_ns = now + PRESSED_NS;
+		make_room(live);
+		read_rings(live, now);
+	}
+	if (is_full && live->guard)
+		perf_guard_rest(live->guard, FULL_NS);
+	else
+		rest(live);
+	perf_live_unlock(live);
 }

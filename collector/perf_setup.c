@@ -252,6 +252,19 @@ static void add_outer(struct perf_live *live, const struct perf_source_options *
 						      : "");
 }
 
+/* Bytes a second into the ring of a CPU that is never idle. */
+static uint64_t ring_rate(const struct source_info *info)
+{
+	const uint64_t besides = 512; /* registers, and some of the kernel's frames */
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < info->events.n; i++) {
+		uint64_t frequency = info->events.at[i].frequency;
+		n += frequency ? frequency : SOURCE_FREQUENCY;
+	}
+	return n * (info->stack_size + besides);
+}
+
 static int attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
@@ -266,6 +279,7 @@ static int attach(struct perf_live *live, const struct perf_source_options *opti
 	if (error)
 		return error;
 	describe(live, options, &setup);
+	live->nominal = ring_rate(&live->source.info);
 	add_outer(live, options);
 	if (options->delay_ns)
 		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;
@@ -295,12 +309,15 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	if (!error &&
 	    options->argv) /* forked first: the command must not inherit our limits and descriptors */
 		error = launch_prepare(options->argv, options->signals, &live->launch, diag);
-	if (!error)
+	if (!error) {
+		priority_raise(&live->priority);
 		error = attach(live, options, diag);
+	}
 	if (error) {
 		live->source.ops->close(&live->source);
 		return error;
 	}
+	perf_guard_start(live);
 	*ret = &live->source;
 	return 0;
 }

@@ -21,8 +21,6 @@
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
 #define CLOCK_EVERY 4 /* events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth of a second */
-#define HELD_MAX \
-	(512ull << 20) /* a consumer this far behind: leave the rings to fill, and the kernel counts */
 
 static struct perf_live *live_of(struct source *source)
 {
@@ -118,7 +116,6 @@ static void forget_needs(struct perf_live *live, pid_t tid)
 static bool convert(struct perf_live *live, struct bytes bytes, struct event *ret)
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
-	struct bytes next;
 
 	if (perf_record_parse(bytes, layout, &live->scratch, &live->record) < 0) {
 		live->stats.damaged++;
@@ -133,8 +130,8 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		finish_sample(live, ret);
-		if (order_peek(live->order, &next))
-			perf_record_expect(next, &live->events.layout, &ret->sample);
+		ret->sample.next_pid = live->next_pid;
+		ret->sample.next_pc = live->next_pc;
 		return true;
 	case EVENT_MAPPING:
 		if (is_known(live, ret))
@@ -162,16 +159,29 @@ static bool convert(struct perf_live *live, struct bytes bytes, struct event *re
 	return false;
 }
 
+static bool next_record(struct perf_live *live, struct bytes *ret)
+{
+	struct bytes next;
+	uint64_t time;
+
+	perf_live_lock(live);
+	bool is_due = order_next(live->order, &time, ret);
+	live->next_pc = 0;
+	if (is_due && order_peek(live->order, &next))
+		perf_record_expect(next, &live->events.layout, &live->next_pid, &live->next_pc);
+	perf_live_unlock(live);
+	return is_due;
+}
+
 static bool next_due(struct perf_live *live, struct event *ret)
 {
 	struct bytes bytes;
-	uint64_t time;
 
 	if (live->next_known < live->known.n) {
 		*ret = live->known.at[live->next_known++];
 		return true;
 	}
-	while (order_next(live->order, &time, &bytes)) {
+	while (next_record(live, &bytes)) {
 		if (live->raw)
 			perf_writer_record(live->raw, bytes);
 		if (convert(live, bytes, ret))
@@ -235,9 +245,10 @@ static void start_samples_in_time(struct perf_live *live, uint64_t now)
 }
 
 /* How long to wait before the rings are read again. */
-static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadline)
+static int pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 {
-	uint64_t ms = (live->is_busy || now < live->hurry_until_ns ? BUSY_NS : CALM_NS) / 1000000u;
+	bool is_busy = atomic_exchange_explicit(&live->is_busy, false, memory_order_relaxed);
+	uint64_t ms = (is_busy || now < live->hurry_until_ns ? BUSY_NS : CALM_NS) / 1000000u;
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
 	if (live->samples_from_ns > now && (live->samples_from_ns - now) / 1000000u < left)
@@ -245,8 +256,16 @@ static int pause_ms(const struct perf_live *live, uint64_t now, uint64_t deadlin
 	return (int)(left < ms ? left : ms);
 }
 
+/* What follows the recording is in no hurry. */
+static void stop_guarding(struct perf_live *live)
+{
+	perf_guard_stop(live);
+	priority_restore(&live->priority);
+}
+
 static void finish(struct perf_live *live)
 {
+	stop_guarding(live);
 	perf_live_round(live);
 	for (size_t i = 0; i < live->waits.n; i++)
 		outer_wait_end(&live->waits.at[i], live->order, -1, 0);
@@ -277,9 +296,9 @@ static int end_wait(struct perf_live *live)
 /* Rings are read in time also when the consumer is busy with what it has. */
 static void keep_up(struct perf_live *live)
 {
-	if (live->is_finished || ++live->n_asked % CLOCK_EVERY || order_held(live->order) >= HELD_MAX)
+	if (live->is_finished || ++live->n_asked % CLOCK_EVERY)
 		return;
-	if (perf_live_now() - live->round_ns >= BUSY_NS)
+	if (perf_live_now() - live->round_ns >= BUSY_NS && !perf_live_is_full(live))
 		perf_live_round(live);
 }
 
@@ -325,6 +344,7 @@ static void live_close(struct source *source)
 {
 	struct perf_live *live = live_of(source);
 
+	stop_guarding(live);
 	for (size_t i = 0; i < live->targets.n; i++)
 		if (live->targets.at[i].pidfd >= 0)
 			close(live->targets.at[i].pidfd);
@@ -389,14 +409,17 @@ uint64_t perf_source_counted(const struct source *source)
 	return perf_events_counted(&((const struct perf_live *)source)->events);
 }
 
-struct perf_source_stats perf_source_stats(const struct source *source)
+struct perf_source_stats perf_source_stats(struct source *source)
 {
-	const struct perf_live *live = (const struct perf_live *)source;
+	struct perf_live *live = live_of(source);
 	struct perf_source_stats stats = live->stats;
 
 	stats.n_rings = live->events.rings.n;
 	stats.ring_bytes = live->events.rings.n ? live->events.rings.at[0].view.size : 0;
 	stats.n_threads = live->events.fds.n / perf_events_per_thread(&live->events);
+	perf_live_lock(live);
 	stats.late = order_late(live->order);
+	stats.damaged += live->n_damaged;
+	perf_live_unlock(live);
 	return stats;
 }

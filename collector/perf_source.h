@@ -94,4 +94,4 @@ struct perf_source_stats {
 	uint64_t late;    /* records that came out of order */
 	uint64_t damaged; /* rings or records that made no sense */
 };
-struct perf_source_stats perf_source_stats(const struct source *source);
+struct perf_source_stats perf_source_stats(struct source *source);

@@ -96,6 +96,8 @@ TEST(order_copies_what_was_lent_when_it_is_wanted_back)
 	order_finish(order);
 	CHECK_EQ(next(order), 7);
 	order_copy_lent(order);
+	CHECK_EQ(loan, 1); /* what was handed out is still looked at */
+	order_let_go(order);
 	CHECK_EQ(loan, 0);
 	lent[1] = 0;
 	CHECK_EQ(next(order), 9);

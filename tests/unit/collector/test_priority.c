@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/priority.h"
+#include "tests/test.h"
+
+static int nice_now(void)
+{
+	return getpriority(PRIO_PROCESS, 0);
+}
+
+/* Of a process that we start. */
+static int nice_of_child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		_exit(nice_now() + 20);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status) - 20;
+}
+
+TEST(raised_priority_is_not_inherited_and_ends)
+{
+	struct priority priority;
+	int before = nice_now();
+
+	if (before != 0 || sched_getscheduler(0) != SCHED_OTHER)
+		SKIP("this test does not run at nice 0");
+	priority_raise(&priority);
+	CHECK_EQ(priority.is_raised, nice_now() < before);
+	CHECK(nice_now() >= -10);
+	CHECK_EQ(nice_of_child(), before);
+	priority_restore(&priority);
+	CHECK_EQ(nice_now(), before);
+	CHECK_EQ(nice_of_child(), before);
+}
+
+TEST(who_was_asked_to_stand_back_does)
+{
+	struct priority priority;
+	pid_t pid = fork();
+	int status = 1;
+
+	if (pid == 0) {
+		setpriority(PRIO_PROCESS, 0, 15);
+		priority_raise(&priority);
+		_exit(priority.is_raised || nice_now() != 15);
+	}
+	waitpid(pid, &status, 0);
+	CHECK_EQ(status, 0);
+}
+
+TEST(being_first_is_not_inherited)
+{
+	pid_t pid = fork();
+	int status = 1;
+
+	if (pid == 0) {
+		priority_first();
+		int inner = 1;
+		pid_t child = fork();
+		if (child == 0)
+			_exit(sched_getscheduler(0) != SCHED_OTHER || nice_now() < 0);
+		waitpid(child, &inner, 0);
+		_exit(WEXITSTATUS(inner));
+	}
+	waitpid(pid, &status, 0);
+	CHECK_EQ(status, 0);
+}

@@ -2,13 +2,17 @@
 #include "cmd/rehearse.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define FIRST_NS 500000000ull
+#define IOPRIO_OF_PROCESS 1
+#define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
 
 void rehearsal_init(struct rehearsal *rehearsal, bool is_wanted, uint64_t now_ns)
 {
@@ -26,6 +30,18 @@ bool rehearsal_is_due(struct rehearsal *rehearsal, uint64_t now_ns)
 	return true;
 }
 
+/* Time, disk and memory: whatever somebody else wants comes first. False if it would not. */
+static bool step_aside(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	bool is_first_to_go = fd >= 0 && write(fd, "1000", 4) == 4;
+
+	if (fd >= 0)
+		close(fd);
+	syscall(SYS_ioprio_set, IOPRIO_OF_PROCESS, 0, IOPRIO_IDLE);
+	return is_first_to_go && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) == 0;
+}
+
 /* In the child. Quietly: who looks up the names at the end says what there is to say. */
 static int rehearse(struct profile *profile, struct images *images, const struct resolve_options *options, pid_t parent)
 {
@@ -33,7 +49,7 @@ static int rehearse(struct profile *profile, struct images *images, const struct
 	struct diag diag = { 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) < 0)
+	if (getppid() != parent || !step_aside())
 		return 1;
 	quiet.symbolize.n_threads = 1; /* others have their CPU idle for a reason */
 	quiet.symbolize.has_time = true;

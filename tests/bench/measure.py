@@ -93,8 +93,10 @@ def record(peer, workload, command, env, rep):
     out = os.path.join(folder, spec["out"]) if spec["out"] else None
     cost_file = os.path.join(folder, "target.json")
     argv = spec["record"].format(out=out).split() + [tool("timewrap"), cost_file] + command
+    store = {"XDG_CACHE_HOME": os.path.join(WORK, "out", spec.get("store", peer), workload, "cache")}
+    os.makedirs(store["XDG_CACHE_HOME"], 0o700, exist_ok=True)
     with open(os.path.join(folder, "stderr"), "w") as err:
-        process = subprocess.Popen(argv, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=err, cwd=folder,
+        process = subprocess.Popen(argv, env={**os.environ, **env, **store}, stdout=subprocess.DEVNULL, stderr=err, cwd=folder,
                                    start_new_session=True)
         trace = []
         used, peak, _ = watch(process, trace=trace)
@@ -105,19 +107,12 @@ def record(peer, workload, command, env, rep):
            "cpu_s": used.ru_utime + used.ru_stime - target["cpu"], "peak_kb": peak, "after_end_s": end - target["end"],
            "steady_cpu": steady(trace, target)}
     if spec.get("resolve"):
-        again = shutil.copy(out, out + ".again")
-        run["resolve"] = resolve(spec["resolve"].format(out=out), folder)
-        run["resolve_again"] = resolve(spec["resolve"].format(out=again), folder)
+        run["resolve"] = report(spec["resolve"].format(out=out), store)
     run["bytes"] = size_of(out) if out else 0
     if spec["read"]:
         run.update(spec["read"](out))
     run["report"] = {name: report(command.format(out=out)) for name, command in spec["report"].items()} if rep == 0 else {}
     return run
-
-
-def resolve(command, folder):
-    """With an empty cache the first time, and with what that left the second."""
-    return report(command, {"XDG_CACHE_HOME": os.path.join(folder, "cache")})
 
 
 def report(command, env=None):

@@ -66,7 +66,7 @@ def cpprof_read(path):
     samples = quality["samples"]
     complete = quality["unwind"]["complete"]
     return {"samples": samples, "complete_pct": 100 * complete / samples if samples else None,
-            "lost": quality["lost_samples"], "by_end": quality["unwind"]["by_end"]}
+            "lost": quality["lost_samples"], "by_end": quality["unwind"]["by_end"], "told_cpu_s": quality["overhead"]["cpprof_cpu_ns"] / 1e9}
 
 
 def gprofng_read(path):
@@ -81,13 +81,18 @@ def gprofng_read(path):
     return {"complete_pct": 100 * whole / total, "samples": round(1000 * total)} if total else {}
 
 
+CPPROF_RECORD = f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}}"
+CPPROF_REPORT = {"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}
+
 # record: command before the target; resolve: what adds the names, if that is not part of reporting; read: what it says
-# of itself; report: commands whose time to text is measured
+# of itself; report: commands whose time to text is measured; store: whose run left what cpprof keeps from one to the next
 PEERS = {
     "none": dict(record="", out=None, read=None, report={}),
-    "cpprof": dict(record=f"{CPPROF} record -q -F {RATE} -e cpu-clock --no-resolve -o {{out}} --", out="cpprof.data", read=cpprof_read,
-                   resolve=f"{CPPROF} resolve -q {{out}}",
-                   report={"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}),
+    # Unwinding alone, names by a command of their own; then as users do, for the first time and the second.
+    "cpprof": dict(record=CPPROF_RECORD + " --no-resolve --", out="cpprof.data", read=cpprof_read,
+                   resolve=f"{CPPROF} resolve -q {{out}}", report={}),
+    "cpprof_first": dict(record=CPPROF_RECORD + " --", out="cpprof.data", read=cpprof_read, report=CPPROF_REPORT),
+    "cpprof_again": dict(record=CPPROF_RECORD + " --", out="cpprof.data", read=cpprof_read, report=CPPROF_REPORT, store="cpprof_first"),
     "perf": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph dwarf,8192 -o {{out}} --", out="perf.data", read=perf_read,
                  report={"inlines": f"{PERF} report -i {{out}} --stdio", "no_inlines": f"{PERF} report -i {{out}} --stdio --no-inline"}),
     "perf_fp": dict(record=f"{PERF} record -F {RATE} -e cpu-clock --call-graph fp -o {{out}} --", out="perf.data", read=perf_read, report={}),
@@ -98,7 +103,7 @@ PEERS = {
 def available(name):
     if name in ("none",):
         return None
-    if name == "cpprof":
+    if name.startswith("cpprof"):
         return None if os.access(CPPROF, os.X_OK) else f"cpprof is not built at {CPPROF}"
     program = "gprofng" if name == "gprofng" else "perf"
     return None if shutil.which(program) else f"{program} is not installed"

@@ -75,6 +75,12 @@ static void move_window(struct memory *memory, uint64_t addr)
 
 enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
+	const uint8_t *word = size == 8 ? memory_piece(memory, addr, 8) : NULL;
+
+	if (word) {
+		memcpy(ret, word, 8);
+		return MEMORY_OK;
+	}
 	if (get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
 		return MEMORY_OK;
 	if (get_page(memory, addr, size, ret))

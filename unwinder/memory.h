@@ -72,6 +72,19 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 /* The same without a note. */
 enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
 
+/* Bytes that lie in one piece, of the snapshot or of a page beyond it; else NULL. What memory_peek gives is the same. */
+static inline const uint8_t *memory_piece(const struct memory *memory, uint64_t addr, uint64_t len)
+{
+	uint64_t offset = addr - memory->start, outer = addr - memory->outer_start;
+
+	if (addr >= memory->start && len <= memory->snapshot.len && offset <= memory->snapshot.len - len)
+		return memory->snapshot.at + offset;
+	if (addr < memory->outer_start || outer / STACK_PAGE >= memory->n_outer || outer % STACK_PAGE + len > STACK_PAGE ||
+	    !memory->outer[outer / STACK_PAGE].at)
+		return NULL;
+	return memory->outer[outer / STACK_PAGE].at + outer % STACK_PAGE;
+}
+
 static inline void memory_note(struct memory *memory, enum note_kind kind, uint64_t addr, uint64_t value)
 {
 	if (memory->log)

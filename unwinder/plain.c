@@ -77,57 +77,94 @@ void plain_steps_done(struct plain_steps *steps)
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-static uint64_t load(const struct memory *memory, uint64_t addr)
+/* A step that can be made: the frame it leads to. */
+struct plain_caller {
+	uint64_t cfa, ra;
+	const uint8_t *slots; /* the bytes from the lowest slot on; NULL if the recipe has none */
+};
+
+static uint64_t load(const uint8_t *slots, int32_t offset)
 {
 	uint64_t value;
 
-	memcpy(&value, memory->snapshot.at + (addr - memory->start), sizeof(value));
+	memcpy(&value, slots + offset, sizeof(value));
 	return value;
 }
 
 /* Of a frame that was interrupted, slots below sp have been given up: the walk knows what that means. */
-static bool has_slots(const struct walk *walk, const struct plain_step *step, uint64_t cfa, uint64_t sp)
+static bool find_slots(const struct walk *walk, const struct plain_step *step, uint64_t sp, struct plain_caller *ret)
 {
-	const struct memory *memory = &walk->walker->memory;
-	uint64_t first = cfa + (uint64_t)(int64_t)step->low, len = (uint64_t)(step->high - step->low);
+	uint64_t first = ret->cfa + (uint64_t)(int64_t)step->low;
 
+	ret->slots = NULL;
 	if (!step->n_rules)
 		return true;
-	return first >= memory->start && len <= memory->snapshot.len &&
-	       first - memory->start <= memory->snapshot.len - len && (!walk->is_interrupted || first >= sp);
+	if (!walk->is_interrupted || first >= sp)
+		ret->slots = memory_piece(&walk->walker->memory, first, (uint64_t)(step->high - step->low));
+	return ret->slots != NULL;
 }
 
-/* The CFA and where the frame returns to; false if that takes more than a plain step. */
-static bool find_caller(const struct walk *walk, const struct plain_step *step, const struct regs *regs,
-			uint64_t *ret_cfa, uint64_t *ret_ra)
+/* False if that takes more than a plain step. */
+static bool find_caller(const struct walk *walk, const struct plain_step *step, const struct regs *regs, struct plain_caller *ret)
 {
 	const struct isa *isa = walk->walker->isa;
-	uint64_t sp = regs->value[isa->sp], cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
+	uint64_t sp = regs->value[isa->sp];
 	bool is_in_register = !step->has_ra_slot && walk->is_interrupted && !isa->call_pushes_ra &&
 			      regs_known(regs, isa->ra);
 
-	if (!regs_known(regs, step->cfa_reg) || !regs_known(regs, isa->sp) || !has_slots(walk, step, cfa, sp))
+	ret->cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
+	if (!regs_known(regs, step->cfa_reg) || !regs_known(regs, isa->sp) || !find_slots(walk, step, sp, ret))
 		return false;
 	if (!step->has_ra_slot && !is_in_register)
 		return false;
-	*ret_ra = step->has_ra_slot ? load(&walk->walker->memory, cfa + (uint64_t)(int64_t)step->ra_offset)
-				    : regs->value[isa->ra];
+	ret->ra = step->has_ra_slot ? load(ret->slots, step->ra_offset - step->low) : regs->value[isa->ra];
 	if (isa->strip_pc)
-		*ret_ra = isa->strip_pc(*ret_ra);
-	*ret_cfa = cfa;
-	return cfa > sp || (cfa == sp && is_in_register && *ret_ra != regs->value[isa->pc]);
+		ret->ra = isa->strip_pc(ret->ra);
+	return ret->cfa > sp || (ret->cfa == sp && is_in_register && ret->ra != regs->value[isa->pc]);
 }
 
-static void restore(struct walker *walker, const struct plain_step *step, uint64_t cfa, uint64_t ra, struct regs *regs)
+static void note_read(struct walk *walk, const struct plain_step *step, const struct plain_caller *caller, uint8_t reg, int32_t offset)
+{
+	struct memory *memory = &walk->walker->memory;
+
+	memory_note_for(memory, reg);
+	if (walk->is_interrupted) /* the slot may have been given up already */
+		memory_note(memory, NOTE_USE, 0, 1ull << (reg == REG_NONE ? walk->walker->isa->ra : reg));
+	vec_push(&memory->log->notes, ((struct memory_note){ .addr = caller->cfa + (uint64_t)(int64_t)offset,
+							     .value = load(caller->slots, offset - step->low),
+							     .kind = NOTE_READ,
+							     .size = 8,
+							     .status = MEMORY_OK,
+							     .reg = reg }));
+}
+
+/* What the step depended on, as the walk would have noted it. Not in line: only deep stacks are remembered. */
+static __attribute__((noinline)) void note_step(struct walk *walk, const struct plain_step *step, const struct plain_caller *caller)
+{
+	struct walker *walker = walk->walker;
+	const struct rule *rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules;
+
+	memory_note(&walker->memory, NOTE_STEP, walk->stack->frames.n + 1, 0);
+	memory_note(&walker->memory, NOTE_USE, 0, 1ull << step->cfa_reg);
+	if (step->has_ra_slot)
+		note_read(walk, step, caller, REG_NONE, step->ra_offset);
+	else
+		memory_note(&walker->memory, NOTE_USE, 0, 1ull << walker->isa->ra);
+	for (unsigned i = 0; i < step->n_rules; i++)
+		note_read(walk, step, caller, rules[i].reg, rules[i].offset);
+	memory_note_for(&walker->memory, REG_NONE);
+}
+
+static void restore(struct walker *walker, const struct plain_step *step, const struct plain_caller *caller, struct regs *regs)
 {
 	const struct isa *isa = walker->isa;
 	const struct rule *rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules;
-	uint64_t reach = cfa + (uint64_t)(int64_t)step->high;
+	uint64_t reach = caller->cfa + (uint64_t)(int64_t)step->high;
 
 	for (unsigned i = 0; i < step->n_rules; i++)
-		regs->value[rules[i].reg] = load(&walker->memory, cfa + (uint64_t)(int64_t)rules[i].offset);
-	regs->value[isa->sp] = cfa;
-	regs->value[isa->pc] = ra;
+		regs->value[rules[i].reg] = load(caller->slots, rules[i].offset - step->low);
+	regs->value[isa->sp] = caller->cfa;
+	regs->value[isa->pc] = caller->ra;
 	regs->known = (((regs->known & isa->callee_saved) | step->restored | 1ull << isa->sp) & ~(1ull << isa->ra)) |
 		      1ull << isa->pc;
 	if (step->n_rules && reach > walker->memory.reach)
@@ -159,18 +196,20 @@ static struct pc_entry *leave(struct walk *walk, struct pc_entry *here, struct r
 	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache), walker->isa,
 						      here->place.recipes.recipe[0]);
 	struct callee callee = { here->image, here->place.function };
-	uint64_t cfa, ra;
+	struct plain_caller found;
 
-	if (!step || !here->is_mapped || here->place.is_root || !find_caller(walk, step, regs, &cfa, &ra))
+	if (!step || !here->is_mapped || here->place.is_root || !find_caller(walk, step, regs, &found))
 		return NULL;
 	walk->has_jit |= here->is_jit;
-	struct pc_entry *caller = look_at_caller(walk, here, ra);
+	struct pc_entry *caller = look_at_caller(walk, here, found.ra);
 	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
 		return NULL;
 	enum verdict verdict = walk_judge(walker, &callee, caller);
 	if (verdict == VERDICT_INVALID)
 		return NULL;
-	restore(walker, step, cfa, ra, regs);
+	if (walker->memory.log)
+		note_step(walk, step, &found);
+	restore(walker, step, &found, regs);
 	struct frame frame = walk_frame(here);
 	frame.witness = step->witness;
 	frame.verdict = (uint8_t)verdict;
@@ -181,20 +220,26 @@ static struct pc_entry *leave(struct walk *walk, struct pc_entry *here, struct r
 	return caller;
 }
 
-void walk_plainly(struct walk *walk)
+/* Where the way out is noted, so is each frame on it: the walk may know the rest from there. */
+bool walk_plainly(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	struct pc_entry *here = &walk->here, *caller;
 
-	if (!walker->recalls || walker->observer || walker->memory.log)
-		return;
+	if (!walker->recalls || walker->observer)
+		return false;
 	struct regs *regs = &walk->results[walk->regs == &walk->results[1].regs].regs;
 	if (walk->regs != regs)
 		*regs = *walk->regs;
 	walk->regs = regs;
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES - 1 &&
-	       (caller = leave(walk, here, regs)))
+	       (caller = leave(walk, here, regs))) {
 		here = caller;
-	if (here != &walk->here)
-		walk->here = *here;
+		if (walker->memory.log)
+			break;
+	}
+	if (here == &walk->here)
+		return false;
+	walk->here = *here;
+	return walker->memory.log;
 }

@@ -141,9 +141,12 @@ static bool pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t
 
 static bool word_is_same(const struct recalls *recalls, const struct memory_note *read)
 {
+	const uint8_t *word = read->size == 8 ? memory_piece(recalls->memory, read->addr, 8) : NULL;
 	uint64_t value = 0;
-	enum memory_status status = memory_peek(recalls->memory, read->addr, read->size, &value);
 
+	if (word) /* nearly all of them */
+		return read->status == MEMORY_OK && memcmp(word, &read->value, 8) == 0;
+	enum memory_status status = memory_peek(recalls->memory, read->addr, read->size, &value);
 	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
 }
 

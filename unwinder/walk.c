@@ -411,7 +411,8 @@ static enum stack_end run(struct walk *walk)
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES) {
 		if (meets_last(walk))
 			return walk->stack->end;
-		walk_plainly(walk);
+		if (walk_plainly(walk))
+			continue;
 		push_frame(walk);
 		walk->has_jit |= walk->here.is_jit;
 		memory_note(&walk->walker->memory, NOTE_STEP, walk->stack->frames.n, 0);

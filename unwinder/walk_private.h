@@ -50,5 +50,8 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 			       .is_return = here->is_return && !here->place.is_trampoline && vaddr > 0 };
 }
 
-/* Makes plain steps for as long as there are any; the frames left are on the stack. */
-void walk_plainly(struct walk *walk);
+/*
+ * Makes plain steps for as long as there are any; the frames left are on the stack. Where something is remembered of the
+ * thread's last stack, makes one: true if it did.
+ */
+bool walk_plainly(struct walk *walk);

@@ -81,6 +81,7 @@ struct flow {
 	uint32_t function;         /* index; FUNCTION_NONE: only suspected */
 	bool is_inferred;          /* nobody states where the function ends */
 	bool skips_guesses;        /* set by the caller: unreached code is left alone */
+	bool ignores_references;   /* set by the caller: which data others refer to does not count: it may be known or not */
 	enum flow_verdict verdict;
 	bool is_settled;           /* the states no longer change; else that would have taken too long */
 	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */

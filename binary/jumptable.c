@@ -230,7 +230,7 @@ static struct bound find_bound(const struct flow *flow, const struct flow_load *
 /* The next data some instruction refers to: of the image if that is known, of this function in any case. */
 static uint64_t next_data(const struct flow *flow, uint64_t table)
 {
-	uint64_t next = functions_next_reference(flow->functions, table);
+	uint64_t next = flow->ignores_references ? UINT64_MAX : functions_next_reference(flow->functions, table);
 
 	for (size_t i = 0; i < flow->loads.n; i++)
 		if (flow->loads.at[i].table > table && flow->loads.at[i].table < next)

@@ -147,14 +147,19 @@ static void keep_rows(struct analysis *analysis, size_t part)
 		keep_piece(analysis, (uint32_t)analysis->intervals.n - 1);
 }
 
-/* Once per function, and again if one that it calls turns out not to come back. */
+/*
+ * Once per function, and again if one that it calls turns out not to come back. Whether there is evidence depends on what was
+ * asked before; what is found out of a function that is stated must not.
+ */
 static void analyse(struct analysis *analysis, uint32_t index)
 {
 	uint64_t start = analysis->functions->at[index].start;
+	bool is_stated = !function_is_inferred(&analysis->functions->at[index]);
 
 	if (map_find(&analysis->tried, start) != MAP_NONE)
 		return;
 	map_put(&analysis->tried, start, 1);
+	analysis->flow.ignores_references = is_stated;
 	flow_analyse(&analysis->flow, index);
 	if (functions_learn_returns(analysis->functions, &analysis->flow))
 		flow_analyse(&analysis->flow, index);

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/vec.h"
 #include "binary/flow.h"
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
@@ -39,6 +40,11 @@ static bool holds_return(const struct functions *functions, const struct functio
 	return false;
 }
 
+static bool is_open(const struct function *f)
+{
+	return f->kind == FUNCTION_WHOLE && f->returns == RETURNS_UNKNOWN;
+}
+
 static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain);
 
 static void learn(struct functions *functions, uint32_t index, unsigned chain)
@@ -57,23 +63,35 @@ static void learn(struct functions *functions, uint32_t index, unsigned chain)
 	flow_done(&flow);
 }
 
+/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one returns. */
+static uint32_t open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
+	uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
+
+	if (callee == FUNCTION_NONE || callee == flow->function || functions->at[callee].start != insn->target)
+		return FUNCTION_NONE;
+	return is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
+}
+
+/* Learning of one may tell of the next: what counts is what nobody knew when the flow was made. */
 static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
 {
+	VEC(uint32_t) callees = { 0 };
 	bool any = false;
 
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
-		const struct insn *insn = &flow->insns.at[i];
-		bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
-		uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
-		if (callee == FUNCTION_NONE || callee == flow->function ||
-		    functions->at[callee].start != insn->target)
-			continue;
-		if (functions->at[callee].kind != FUNCTION_WHOLE ||
-		    functions->at[callee].returns != RETURNS_UNKNOWN)
-			continue;
-		learn(functions, callee, chain);
-		any |= functions->at[callee].returns == RETURNS_NEVER;
+		uint32_t callee = open_callee(functions, flow, i);
+		if (callee != FUNCTION_NONE)
+			vec_push(&callees, callee);
 	}
+	for (size_t i = 0; i < callees.n; i++) {
+		if (is_open(&functions->at[callees.at[i]]))
+			learn(functions, callees.at[i], chain);
+		any |= functions->at[callees.at[i]].returns == RETURNS_NEVER;
+	}
+	vec_done(&callees);
 	return any;
 }
 
@@ -88,11 +106,6 @@ struct settling {
 	const struct functions *functions;
 	bool *holds_return;
 };
-
-static bool is_open(const struct function *f)
-{
-	return f->kind == FUNCTION_WHOLE && f->returns == RETURNS_UNKNOWN;
-}
 
 static void look(void *context, unsigned worker, size_t index)
 {

@@ -8,9 +8,9 @@
 
 #include "base/writer.h"
 
-static inline void frame_patch_u32(struct writer *w, size_t at, uint32_t value)
+static inline void frame_patch_u32(struct writer *w, size_t at, uint32_t number)
 {
-	memcpy(w->at + at, &value, 4);
+	memcpy(w->at + at, &number, 4);
 }
 
 /* Pads with DW_CFA_nop and fills in the length that stands at `start`. */

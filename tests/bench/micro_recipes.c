@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * micro_recipes: how long it takes to decode an image once, to index it, and to analyse all of it: bounds,
- * control flow and recipe rows. usage: micro_recipes ELF
+ * control flow and recipe rows; then graphs and loops, which unwinding does without. usage: micro_recipes ELF
  */
 #include <stdio.h>
 #include <time.h>
 
+#include "binary/cfg.h"
+#include "structure/structure.h"
 #include "unwinder/recover.h"
 
 static double now(void)
@@ -39,7 +41,27 @@ struct rows {
 	struct recipes recipes;
 	struct recipe_rows list; /* of one function */
 	uint64_t n;
+	double graphs, loops; /* seconds */
 };
+
+static void make_structure(void *context, uint32_t function, struct flow *flow)
+{
+	struct rows *rows = context;
+	struct structure structure = { 0 };
+	struct cfg cfg;
+	double start = now();
+
+	(void)function;
+	if (flow->verdict == FLOW_REFUSED)
+		return;
+	cfg_build(&cfg, flow);
+	double built = now();
+	structure_build(&cfg, NULL, 0, NULL, &structure);
+	rows->graphs += built - start;
+	rows->loops += now() - built;
+	structure_done(&structure);
+	cfg_done(&cfg);
+}
 
 static void make_rows(void *context, uint32_t function, struct flow *flow)
 {
@@ -50,6 +72,21 @@ static void make_rows(void *context, uint32_t function, struct flow *flow)
 	for (size_t part = 0; part < flow->parts.n; part++)
 		recover_rows(flow, part, &rows->recipes, &rows->list);
 	rows->n += rows->list.rows.n;
+}
+
+static uint64_t text_bytes(const struct functions *functions)
+{
+	uint64_t sum = 0, start, end;
+
+	for (size_t i = 0; functions_text_range(functions, i, &start, &end); i++)
+		sum += end - start;
+	return sum;
+}
+
+static void print_rates(double mb, double bounds, double flow, const struct rows *rows)
+{
+	printf("MB of text a second: bounds %.0f, control flow and recipes %.0f, graphs %.0f, loops %.0f; all of it %.0f\n", mb / bounds,
+	       mb / flow, mb / rows->graphs, mb / rows->loops, mb / (bounds + flow + rows->graphs + rows->loops));
 }
 
 int main(int argc, char **argv)
@@ -74,12 +111,14 @@ int main(int argc, char **argv)
 	recipes_init(&rows.recipes);
 	functions_analyse(functions, make_rows, &rows);
 	double done = now();
+	functions_analyse(functions, make_structure, &rows); /* once more: what else is in the cache would be counted above */
 
 	printf("index %.3f s, decode %.3f s (%.2f M/s), survey %.3f s, analysis with rows %.3f s: %.2f times the decode\n", indexed - start,
 	       decoded - indexed, (double)n / 1e6 / (decoded - indexed), surveyed - decoded, done - surveyed,
 	       (done - decoded) / (decoded - indexed));
 	printf("%zu functions, %llu rows, %zu recipes, %zu bytes a row\n", functions->n, (unsigned long long)rows.n,
 	       rows.recipes.recipes.n, sizeof(struct recipe_row));
+	print_rates((double)text_bytes(functions) / 1e6, indexed - start + surveyed - decoded, done - surveyed, &rows);
 	vec_done(&rows.list.rows);
 	recipes_done(&rows.recipes);
 	functions_free(functions);

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "collector/target.h"
 
+#define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
 #define BIRTH_NS 2000000 /* a thread shows in /proc microseconds before the record of its birth is written \
 			  */
 
@@ -101,6 +102,19 @@ static void wait_for_births(struct perf_live *live)
 	perf_live_round(live);
 }
 
+/*
+ * Threads that come while we look for threads must be looked for, too: that ends sooner if nobody keeps us from it. But
+ * others must not wait for us for long, however many threads there are.
+ */
+static void end_hurry(const struct perf_live *live)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	if ((uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec > HURRY_NS)
+		priority_calm(&live->priority);
+}
+
 static void watch_thread(struct attach *attach, pid_t tid)
 {
 	struct perf_live *live = attach->live;
@@ -112,6 +126,7 @@ static void watch_thread(struct attach *attach, pid_t tid)
 		perf_events_enable(&live->events, first);
 		attach->n_watched++;
 		attach->alive = tid;
+		end_hurry(live);
 	} else if (error != -ESRCH) { /* else it has just ended */
 		attach->n_missed++;
 		attach->error = error;
@@ -263,12 +278,14 @@ static int attach_target(struct perf_live *live, pid_t pid, pid_t tid, struct di
 
 	if (error)
 		return error;
+	priority_hurry(&live->priority);
 	if (tid) {
 		watch_thread(&attach, tid);
 		error = attach.n_watched ? 0 : attach.error ? attach.error : -ESRCH;
 	} else {
 		error = watch_process(&attach);
 	}
+	priority_calm(&live->priority);
 	if (!error) {
 		add_target(live, pid, tid);
 		learn(&attach);

@@ -48,17 +48,33 @@ void priority_raise(struct priority *ret)
 {
 	int before = getpriority(PRIO_PROCESS, 0), allowed = lowest_allowed();
 
-	*ret = (struct priority){ .nice = before };
-	if (sched_getscheduler(0) != SCHED_OTHER || before > 0 || before <= LOWEST_NICE)
+	*ret = (struct priority){ .before = before, .nice = before };
+	ret->is_ours = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER && before <= 0;
+	if (!ret->is_ours || before <= LOWEST_NICE)
 		return;
-	ret->is_raised = ask_for_share(LOWEST_NICE, 0) || (allowed < before && ask_for_share(allowed, 0));
+	if (ask_for_share(LOWEST_NICE, 0))
+		ret->nice = LOWEST_NICE;
+	else if (allowed < before && ask_for_share(allowed, 0))
+		ret->nice = allowed;
+}
+
+void priority_hurry(const struct priority *priority)
+{
+	if (priority->is_ours)
+		priority_first();
+}
+
+void priority_calm(const struct priority *priority)
+{
+	if (priority->is_ours)
+		ask_for_share(priority->nice, 0);
 }
 
 void priority_restore(struct priority *priority)
 {
-	if (priority->is_raised)
-		setpriority(PRIO_PROCESS, 0, priority->nice);
-	priority->is_raised = false;
+	if (priority->is_ours)
+		ask_for_share(priority->before, 0);
+	priority->is_ours = false;
 }
 
 void priority_first(void)

@@ -11,15 +11,18 @@
 #include <stdbool.h>
 
 struct priority {
-	bool is_raised;
-	int nice; /* before */
+	bool is_ours;     /* else its user has seen to it: nothing is changed */
+	int before, nice; /* while it is raised; the same if that was refused */
 };
 
 /* The calling thread counts for some ten of those that it watches, unless its user has asked it to stand
  * back. */
 void priority_raise(struct priority *ret);
-/* As it was before, if it was raised. */
+/* It runs as soon as it wants to, for what takes little time; and no longer. */
+void priority_hurry(const struct priority *priority);
+void priority_calm(const struct priority *priority);
+/* As it was before. */
 void priority_restore(struct priority *priority);
 
-/* The calling thread runs as soon as it wants to; for those that do little at a time. */
+/* As priority_hurry, for good: for a thread that does little at a time. */
 void priority_first(void);

@@ -12,6 +12,11 @@ static int nice_now(void)
 	return getpriority(PRIO_PROCESS, 0);
 }
 
+static int policy_now(void)
+{
+	return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+}
+
 /* Of a process that we start. */
 static int nice_of_child(void)
 {
@@ -29,12 +34,18 @@ TEST(raised_priority_is_not_inherited_and_ends)
 	struct priority priority;
 	int before = nice_now();
 
-	if (before != 0 || sched_getscheduler(0) != SCHED_OTHER)
+	if (before != 0 || policy_now() != SCHED_OTHER)
 		SKIP("this test does not run at nice 0");
 	priority_raise(&priority);
-	CHECK_EQ(priority.is_raised, nice_now() < before);
+	CHECK(priority.is_ours);
+	CHECK_EQ(priority.nice, nice_now());
 	CHECK(nice_now() >= -10);
 	CHECK_EQ(nice_of_child(), before);
+	priority_hurry(&priority);
+	CHECK_EQ(nice_of_child(), before);
+	priority_calm(&priority);
+	CHECK_EQ(policy_now(), SCHED_OTHER);
+	CHECK_EQ(priority.nice, nice_now());
 	priority_restore(&priority);
 	CHECK_EQ(nice_now(), before);
 	CHECK_EQ(nice_of_child(), before);
@@ -49,7 +60,8 @@ TEST(who_was_asked_to_stand_back_does)
 	if (pid == 0) {
 		setpriority(PRIO_PROCESS, 0, 15);
 		priority_raise(&priority);
-		_exit(priority.is_raised || nice_now() != 15);
+		priority_hurry(&priority);
+		_exit(priority.is_ours || policy_now() != SCHED_OTHER || nice_now() != 15);
 	}
 	waitpid(pid, &status, 0);
 	CHECK_EQ(status, 0);
@@ -65,7 +77,7 @@ TEST(being_first_is_not_inherited)
 		int inner = 1;
 		pid_t child = fork();
 		if (child == 0)
-			_exit(sched_getscheduler(0) != SCHED_OTHER || nice_now() < 0);
+			_exit(policy_now() != SCHED_OTHER || nice_now() < 0);
 		waitpid(child, &inner, 0);
 		_exit(WEXITSTATUS(inner));
 	}

@@ -215,12 +215,40 @@ static int parse_elf(struct image *image, struct diag *diag)
 	image->elf_machine = header.e_machine;
 	image->elf_type = header.e_type;
 	image->entry = header.e_entry;
+	image->private->n_headers = header.e_shnum;
 	read_segments(image, elf);
 	read_sections(image, elf);
 	own_section_names(image, elf);
 	elf_end(elf);
 	image->build_id = find_build_id(image);
 	return 0;
+}
+
+static bool read_head(struct image *image, int fd)
+{
+	uint8_t head[IMAGE_HEAD];
+	ssize_t n = image->private->is_mapped ? pread(fd, head, sizeof(head), 0) : 0;
+
+	return n > 0 && image_head_read(image, (struct bytes){ head, (size_t)n });
+}
+
+/* What was left out when only the head was read. */
+static void complete(struct image *image)
+{
+	struct image_private *private = image->private;
+
+	pthread_mutex_lock(&private->lock);
+	if (atomic_load(&private->is_brief)) {
+		elf_version(EV_CURRENT);
+		Elf *elf = elf_memory((char *)(uintptr_t)image->file.at, image->file.len);
+		if (elf) {
+			read_sections(image, elf);
+			own_section_names(image, elf);
+		}
+		elf_end(elf);
+		atomic_store_explicit(&private->is_brief, false, memory_order_release);
+	}
+	pthread_mutex_unlock(&private->lock);
 }
 
 /* ---- the registry --------------------------------------------------------------------------- */
@@ -231,20 +259,6 @@ struct images *images_new(void)
 
 	pthread_mutex_init(&images->lock, NULL);
 	return images;
-}
-
-void images_free(struct images *images)
-{
-	if (!images)
-		return;
-	for (size_t i = 0; i < images_count(images); i++)
-		image_free(images_get(images, (image_id)i));
-	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
-		free(images->blocks[i]);
-	map_done(&images->by_file);
-	map_done(&images->by_build_id);
-	pthread_mutex_destroy(&images->lock);
-	free(images);
 }
 
 size_t images_count(const struct images *images)
@@ -262,7 +276,7 @@ static unsigned block_of(image_id id, size_t *ret_index)
 	return log2 - FIRST_BLOCK_LOG2;
 }
 
-struct image *images_get(const struct images *images, image_id id)
+static struct image *look(const struct images *images, image_id id)
 {
 	size_t index;
 
@@ -270,6 +284,34 @@ struct image *images_get(const struct images *images, image_id id)
 		return NULL;
 	unsigned block = block_of(id, &index);
 	return images->blocks[block][index];
+}
+
+const struct image *images_peek(const struct images *images, image_id id)
+{
+	return look(images, id);
+}
+
+struct image *images_get(const struct images *images, image_id id)
+{
+	struct image *image = look(images, id);
+
+	if (image && atomic_load_explicit(&image->private->is_brief, memory_order_acquire))
+		complete(image);
+	return image;
+}
+
+void images_free(struct images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images_count(images); i++)
+		image_free(look(images, (image_id)i));
+	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
+		free(images->blocks[i]);
+	map_done(&images->by_file);
+	map_done(&images->by_build_id);
+	pthread_mutex_destroy(&images->lock);
+	free(images);
 }
 
 static uint64_t file_key(const struct stat *st)
@@ -303,29 +345,22 @@ static image_id find_same(const struct images *images, const struct image *image
 		return IMAGE_NONE;
 
 	image_id id = map_find(&images->by_build_id, build_id_key(&image->build_id));
-	const struct image *other = images_get(images, id);
+	const struct image *other = look(images, id);
 	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
-	    other->n_sections != image->n_sections || other->file.len != image->file.len)
+	    other->private->n_headers != image->private->n_headers || other->file.len != image->file.len)
 		return IMAGE_NONE;
 	return id;
 }
 
-static int finish(struct images *images, struct image **image, image_id *ret, struct diag *diag)
+static image_id enter(struct images *images, struct image **image)
 {
-	int error = parse_elf(*image, diag);
-	if (error < 0)
-		return error;
-
 	image_id same = find_same(images, *image);
-	if (same != IMAGE_NONE) {
-		*ret = same;
-		return 0;
-	}
+
+	if (same != IMAGE_NONE)
+		return same;
 	if ((*image)->build_id.len)
 		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images_count(images));
-	*ret = add(images, *image);
-	*image = NULL;
-	return 0;
+	return add(images, TAKE(*image));
 }
 
 static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
@@ -359,10 +394,12 @@ static int open_fd(struct images *images, int fd, const char *path, size_t read_
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);
 
-	error = finish(images, &image, ret, diag);
-	if (error == 0)
-		map_put(&images->by_file, key, *ret);
-	return error;
+	atomic_init(&image->private->is_brief, read_head(image, fd));
+	if (!image->private->is_brief && (error = parse_elf(image, diag)) < 0)
+		return error;
+	*ret = enter(images, &image);
+	map_put(&images->by_file, key, *ret);
+	return 0;
 }
 
 static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
@@ -407,16 +444,19 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 	if (elf.len)
 		memcpy(image->private->map, elf.at, elf.len);
 	image->file = (struct bytes){ image->private->map, elf.len };
+	int error = parse_elf(image, diag);
+	if (error < 0)
+		return error;
 	pthread_mutex_lock(&images->lock);
-	int error = finish(images, &image, ret, diag);
+	*ret = enter(images, &image);
 	pthread_mutex_unlock(&images->lock);
-	return error;
+	return 0;
 }
 
 static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
 {
 	for (image_id i = 0; i < images_count(images); i++) {
-		const struct image *image = images_get(images, i);
+		const struct image *image = look(images, i);
 		bool same_id = build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
 		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
 			return i;

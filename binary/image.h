@@ -71,6 +71,11 @@ void images_free(struct images *images);
 size_t images_count(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);
+/*
+ * The same for who asks for nothing but what stands at the front of a file: kind, path, machine, type, entry, build-id, device,
+ * inode and segments. Until somebody gets the image its sections may be unknown, and none of its bytes in memory.
+ */
+const struct image *images_peek(const struct images *images, image_id id);
 
 /*
  * Opens the regular file behind fd (borrowed; never blocks) once: the same device, inode and size,

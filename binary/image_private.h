@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/inflate.h"
 #include "binary/image.h"
@@ -26,5 +27,11 @@ struct image_private {
 	struct unpacked **unpacked; /* per section; NULL = not asked for yet */
 	struct segment *segments;
 	struct section *sections;
-	pthread_mutex_t lock; /* of the list `unpacked` */
+	size_t n_headers;     /* of sections, as stated */
+	atomic_bool is_brief; /* only the head was read so far: no sections are known */
+	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */
 };
+
+#define IMAGE_HEAD 4096 /* bytes */
+/* All but the sections, from the first bytes of the file. False if they do not tell, and nothing is changed. */
+bool image_head_read(struct image *image, struct bytes head);

@@ -111,7 +111,7 @@ static bool is_same_inode(const struct mapping_file *file, const struct stat *st
 
 static bool is_same_image(const struct mapper *mapper, const struct mapping_file *file, image_id id)
 {
-	return build_id_equal(&images_get(mapper->images, id)->build_id, &file->build_id);
+	return build_id_equal(&images_peek(mapper->images, id)->build_id, &file->build_id);
 }
 
 /* looked_at is closed here. */
@@ -291,7 +291,7 @@ void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file 
 	if (m->image == IMAGE_NONE)
 		return;
 
-	const struct image *image = images_get(mapper->images, m->image);
+	const struct image *image = images_peek(mapper->images, m->image);
 	if ((image->kind == IMAGE_ELF || image->kind == IMAGE_VDSO) &&
 	    !mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
 		set_unknown(mapper, file, m);

@@ -34,7 +34,7 @@ static void write_string(struct writer *w, const char *text)
 static void write_build_ids(const struct context *context, struct writer *w)
 {
 	for (image_id i = 0; context->images && i < images_count(context->images); i++) {
-		const struct image *image = images_get(context->images, i);
+		const struct image *image = images_peek(context->images, i);
 		if (!image->build_id.len || (image->kind != IMAGE_ELF && image->kind != IMAGE_VDSO))
 			continue;
 		size_t room = (strlen(image->path) + STRING_ALIGN) & ~(size_t)(STRING_ALIGN - 1);

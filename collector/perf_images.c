@@ -61,7 +61,7 @@ static image_id take(struct perf_images *finder, int fd, const char *path, const
 	*outcome = DIFFERENT;
 	if (images_open_fd(finder->images, opened, path, &id, &diag) < 0)
 		return IMAGE_NONE;
-	*outcome = judge(finder, images_get(finder->images, id), file);
+	*outcome = judge(finder, images_peek(finder->images, id), file);
 	return *outcome == DIFFERENT ? IMAGE_NONE : id;
 }
 
@@ -133,7 +133,7 @@ static image_id open_own_vdso(struct perf_images *finder, const struct mapping_f
 
 	if (images_open_memory(finder->images, elf, "[vdso]", &id, &diag) < 0)
 		return IMAGE_NONE;
-	return judge(finder, images_get(finder->images, id), file) == FOUND ? id : IMAGE_NONE;
+	return judge(finder, images_peek(finder->images, id), file) == FOUND ? id : IMAGE_NONE;
 }
 
 static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *file,

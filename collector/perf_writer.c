@@ -211,7 +211,7 @@ static void write_fork(struct perf_writer *writer, const struct event *event)
 static void write_mapping(struct perf_writer *writer, const struct images *images, const struct event *event)
 {
 	const struct mapping *mapping = &event->mapping;
-	const struct image *image = images_get(images, mapping->image);
+	const struct image *image = images_peek(images, mapping->image);
 	const struct build_id *id = image && image->build_id.len ? &image->build_id : NULL;
 	uint16_t misc = PERF_RECORD_MISC_USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
 	struct writer *w = &writer->buffer;

@@ -180,7 +180,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 static void update_images(struct profile *profile, const struct images *images)
 {
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
-		const struct image *image = images_get(images, (image_id)i);
+		const struct image *image = images_peek(images, (image_id)i);
 		vec_push(&profile->images,
 			 (struct profile_image){ .path = intern_add(&profile->strings, image->path ? image->path : ""),
 						 .kind = image->kind,

@@ -67,7 +67,7 @@ static const char *jitdump_of(const struct images *images, pid_t pid)
 
 	snprintf(name, sizeof(name), "jit-%d.dump", (int)pid);
 	for (size_t i = 0; pid && i < images_count(images); i++) {
-		const struct image *image = images_get(images, (image_id)i);
+		const struct image *image = images_peek(images, (image_id)i);
 		if (image->kind == IMAGE_UNKNOWN && strcmp(image_name(image), name) == 0)
 			return image->path;
 	}

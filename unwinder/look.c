@@ -46,7 +46,7 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 		entry->bias = 0;
 		entry->image = pseudo_image(walker, pid, entry->is_mapped);
 	}
-	bool is_jit = entry->is_mapped && images_get(walker->images, entry->image)->kind == IMAGE_JIT;
+	bool is_jit = entry->is_mapped && images_peek(walker->images, entry->image)->kind == IMAGE_JIT;
 	entry->is_jit = is_jit;
 	entry->leads = LEADS_UNKNOWN;
 	entry->asked_for = VADDR_NONE;

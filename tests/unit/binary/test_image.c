@@ -161,6 +161,70 @@ TEST(damaged_headers_never_crash)
 	free(at);
 }
 
+static void check_alike(const struct image *a, const struct image *b)
+{
+	CHECK_EQ(a->elf_machine, b->elf_machine);
+	CHECK_EQ(a->elf_type, b->elf_type);
+	CHECK_EQ(a->entry, b->entry);
+	CHECK(build_id_equal(&a->build_id, &b->build_id));
+	CHECK_EQ(a->n_segments, b->n_segments);
+	for (size_t i = 0; i < a->n_segments; i++) {
+		CHECK_EQ(a->segments[i].type, b->segments[i].type);
+		CHECK_EQ(a->segments[i].flags, b->segments[i].flags);
+		CHECK_EQ(a->segments[i].vaddr, b->segments[i].vaddr);
+		CHECK_EQ(a->segments[i].offset, b->segments[i].offset);
+		CHECK_EQ(a->segments[i].file_size, b->segments[i].file_size);
+		CHECK_EQ(a->segments[i].mem_size, b->segments[i].mem_size);
+	}
+}
+
+/* The file as a whole, from memory, against the file of which only the head is read at first. */
+static bool check_head(struct bytes file, const char *path)
+{
+	struct images *images = images_new(), *others = images_new();
+	image_id id, other;
+	bool is_brief = false;
+
+	if (images_open(images, path, &id, NULL) == 0 && images_open_memory(others, file, "whole", &other, NULL) == 0) {
+		const struct image *whole = images_get(others, other);
+		check_alike(images_peek(images, id), whole);
+		is_brief = images_peek(images, id)->n_sections == 0;
+		const struct image *image = images_get(images, id);
+		CHECK_EQ(image->n_sections, whole->n_sections);
+		for (size_t i = 0; i < image->n_sections; i++)
+			CHECK_STR(image->sections[i].name, whole->sections[i].name);
+	}
+	images_free(images);
+	images_free(others);
+	return is_brief;
+}
+
+TEST(the_head_of_a_file_tells_what_all_of_it_does)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	int fd = mkstemp(path);
+	struct bytes file = self_bytes();
+	uint8_t *at = (uint8_t *)(uintptr_t)file.at, saved[1024];
+	bool has_build_id = build_id_own().len;
+	unsigned n_brief = 0;
+
+	CHECK_EQ(write(fd, file.at, file.len), file.len);
+	CHECK_EQ(check_head(file, path), has_build_id);
+	memcpy(saved, at, sizeof(saved));
+	srandom(3);
+	for (int round = 0; round < 300; round++) {
+		memcpy(at, saved, sizeof(saved));
+		for (int i = 0; i < 3; i++)
+			at[4 + (size_t)random() % (sizeof(saved) - 4)] = (uint8_t)random();
+		CHECK_EQ(pwrite(fd, at, sizeof(saved), 0), sizeof(saved));
+		n_brief += check_head(file, path);
+	}
+	CHECK(!has_build_id || n_brief > 10);
+	close(fd);
+	unlink(path);
+	free(at);
+}
+
 TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 {
 	static uint8_t plain[300000];

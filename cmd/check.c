@@ -2,8 +2,11 @@
 /*
  * check: is a profile whole, and does it add up?
  */
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
@@ -12,10 +15,15 @@
 #include "report/check_json.h"
 
 static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
-			    "and that samples, values, threads and timeline agree. Exit 0 if all do.";
+			    "and that samples, values, threads and timeline agree. '-' is standard input. Exit 0 if all do.";
 
 static const char examples[] = "  cpprof check cpprof.data\n"
 			       "  cpprof export -o profile.json.gz && cpprof check profile.json.gz\n";
+
+static bool is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
 
 static int check_json(const char *path, FILE *file)
 {
@@ -30,12 +38,27 @@ static int check_json(const char *path, FILE *file)
 	return EXIT_OK;
 }
 
-/* NULL if it is not a file that can be read twice: a pipe must be opened once. */
-static FILE *open_file(const char *path)
+/*
+ * The first bytes, which stay where they are: what follows must find them again. A pipe with a name must be opened once, and
+ * that is left to who reads profiles.
+ */
+static struct bytes peek(const char *path, int fd, uint8_t start[JSON_CHECK_START])
 {
 	struct stat st;
+	int copy[2];
+	ssize_t n = 0;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return (struct bytes){ 0 };
+	if (S_ISREG(st.st_mode)) {
+		n = pread(fd, start, JSON_CHECK_START, lseek(fd, 0, SEEK_CUR));
+	} else if (S_ISFIFO(st.st_mode) && is_stdin(path) && pipe2(copy, O_CLOEXEC) == 0) {
+		n = tee(fd, copy[1], JSON_CHECK_START, 0);
+		n = n > 0 ? read(copy[0], start, (size_t)n) : 0;
+		close(copy[0]);
+		close(copy[1]);
+	}
+	return (struct bytes){ start, n > 0 ? (size_t)n : 0 };
 }
 
 static int check_profile(const char *path)
@@ -53,11 +76,28 @@ static int check_profile(const char *path)
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
+/* -1 if that is left to who reads profiles. */
+static int open_file(const char *path)
+{
+	struct stat st;
+
+	if (is_stdin(path))
+		return dup(STDIN_FILENO);
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
 static int check_file(const char *path)
 {
-	CLEANUP(fclosep) FILE *file = open_file(path);
+	uint8_t start[JSON_CHECK_START];
+	CLEANUP(close_fd) int fd = open_file(path);
 
-	return file && json_check_looks_like(file) ? check_json(path, file) : check_profile(path);
+	if (!json_check_looks_like(peek(path, fd, start)))
+		return check_profile(path);
+	CLEANUP(fclosep) FILE *file = fdopen(fd, "r");
+	if (!file)
+		return check_profile(path);
+	fd = -1; /* the file's */
+	return check_json(path, file);
 }
 
 int cmd_check(int argc, char **argv)

@@ -10,6 +10,8 @@
 #include "report/json_checker.h"
 #include "report/json_sections.h"
 
+#define GZIP_FIRST 0x1f /* no text begins with it */
+
 static int refuse_syntax(struct json_checker *c)
 {
 	return json_checker_refuse(c, "%s", c->in.why ? c->in.why : "not what is expected here");
@@ -361,27 +363,19 @@ int json_check(struct bytes bytes, const char *path, struct json_findings *ret, 
 	return check_reader(&c, ret);
 }
 
-static bool is_gzip(const int first[2])
+bool json_check_looks_like(struct bytes start)
 {
-	return first[0] == 0x1f && first[1] == 0x8b;
-}
-
-bool json_check_looks_like(FILE *from)
-{
-	int first[2] = { getc(from), getc(from) };
-
-	rewind(from);
-	return is_gzip(first) || first[0] == '{';
+	return start.len >= JSON_CHECK_START && (start.at[0] == '{' || (start.at[0] == GZIP_FIRST && start.at[1] == 0x8b));
 }
 
 int json_check_file(FILE *from, const char *path, struct json_findings *ret, struct diag *diag)
 {
 	struct json_checker c = { .path = path, .diag = diag };
-	int first[2] = { getc(from), getc(from) };
+	int first = getc(from);
 	FILE *plain = NULL;
 
-	rewind(from);
-	if (is_gzip(first) && !(plain = decompress_stream(from)))
+	ungetc(first, from);
+	if (first == GZIP_FIRST && !(plain = decompress_stream(from)))
 		return diag_set(diag, -ENOMEM, "cannot unpack '%s'", path);
 	json_reader_init_stream(&c.in, plain ? plain : from);
 	int error = check_reader(&c, ret);

@@ -69,6 +69,16 @@ says 1 "cannot write profile 'standard output': No space" bash -c '"$CPPROF" res
 says 1 "'/dev/zero' is not a cpprof profile" "$CPPROF" report /dev/zero
 says 1 "'standard input' is not a cpprof profile" bash -c 'yes | "$CPPROF" check -'
 
+# Exports by standard input: a pipe, which can be read once, and a file.
+says 0 "" "$CPPROF" export good -o good.json
+says 0 "" "$CPPROF" export good -o good.json.gz
+for file in good good.json good.json.gz; do
+	says 0 "-: whole" bash -c "cat $file | \"\$CPPROF\" check -"
+	says 0 "-: whole" bash -c "\"\$CPPROF\" check - <$file"
+done
+says 1 "" bash -c 'head -c 1000 good.json | "$CPPROF" check -'
+says 1 "'standard input' is not a cpprof profile" bash -c 'printf x | "$CPPROF" check -'
+
 # Through a pipe with a name.
 mkfifo pipe
 for command in report check export; do

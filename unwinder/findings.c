@@ -10,7 +10,7 @@
 #define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
 
 /* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of rows. */
-enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME };
+enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME, FACT_PLACE };
 
 /* A function that analysis_rows may be asked for. */
 struct told {
@@ -31,8 +31,8 @@ struct findings {
 	uint32_t *numbers; /* of its recipes in the pool + 1; 0 = not added yet */
 	VEC(struct told) told;
 	struct map told_starts[SPANS_N];
-	VEC(struct stored_fact) facts; /* new ones */
-	struct map asked;              /* their questions, as one number */
+	struct recipe_finds finds; /* what is new; spans only while it is saved */
+	struct map asked;          /* questions of facts and places, each as one number */
 };
 
 /* What another program, or another build of this one, has found out does not count: the analysis may be another. */
@@ -78,7 +78,8 @@ void findings_free(struct findings *findings)
 	vec_done(&findings->told);
 	for (unsigned k = 0; k < SPANS_N; k++)
 		map_done(&findings->told_starts[k]);
-	vec_done(&findings->facts);
+	vec_done(&findings->finds.facts);
+	vec_done(&findings->finds.places);
 	map_done(&findings->asked);
 	free(findings);
 }
@@ -123,14 +124,20 @@ static bool find_fact(const struct findings *findings, uint32_t kind, uint64_t a
 }
 
 /* Once: every process has its own table of addresses, and asks anew. */
-static void note(struct findings *findings, struct stored_fact fact)
+static bool is_new(struct findings *findings, uint32_t kind, uint64_t a, uint64_t b)
 {
-	uint64_t question = hash_u64(hash_u64(hash_u64(fact.kind) + fact.a) + fact.b);
+	uint64_t question = hash_u64(hash_u64(hash_u64(kind) + a) + b);
 
 	if (!findings->store || map_find(&findings->asked, question) != MAP_NONE)
-		return;
+		return false;
 	map_put(&findings->asked, question, 1);
-	vec_push(&findings->facts, fact);
+	return true;
+}
+
+static void note(struct findings *findings, struct stored_fact fact)
+{
+	if (is_new(findings, fact.kind, fact.a, fact.b))
+		vec_push(&findings->finds.facts, fact);
 }
 
 static uint64_t keep_fact(struct findings *findings, uint32_t kind, uint64_t a, uint64_t b, uint64_t value)
@@ -258,9 +265,70 @@ uint32_t findings_marked_recipe(struct findings *findings, uint64_t vaddr, uint6
 	return recipe;
 }
 
+/* ---- places -------------------------------------------------------------------------------- */
+
+enum { IS_ROOT = 1, IS_BETWEEN = 2, ENDS_THREAD = 4, IS_TRAMPOLINE = 8 };
+
+bool findings_place(struct findings *findings, uint64_t vaddr, bool is_return, struct place *ret)
+{
+	const struct stored_place *stored = recipe_entry_place(&findings->entry, vaddr, is_return);
+	struct recipe_pair pair;
+
+	if (!stored || stored->call > CALL_UNKNOWN)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(pair.recipe); i++) {
+		pair.recipe[i] = recipe_of(findings, stored->recipe[i]);
+		if (pair.recipe[i] == RECIPE_NONE && stored->recipe[i] != RECIPE_NONE)
+			return false;
+	}
+	*ret = (struct place){ .recipes = pair,
+			       .function = stored->function,
+			       .call_target = stored->call_target,
+			       .call = stored->call,
+			       .has_code = true,
+			       .is_root = stored->flags & IS_ROOT,
+			       .is_between = stored->flags & IS_BETWEEN,
+			       .ends_thread = stored->flags & ENDS_THREAD,
+			       .is_trampoline = stored->flags & IS_TRAMPOLINE,
+			       .has_wants = stored->wants != 0,
+			       .wants = stored->wants };
+	return true;
+}
+
+/* Expressions are bytes of the image. */
+static bool has_expression(const struct recipes *recipes, uint32_t index)
+{
+	const struct recipe *recipe = index == RECIPE_NONE ? NULL : &recipes->recipes.at[index];
+	const struct rule *rules = recipe ? recipes->rules.at + recipe->rules : NULL;
+	bool found = recipe && recipe->cfa_kind == CFA_EXPR;
+
+	for (unsigned i = 0; recipe && i < recipe->n_rules && !found; i++)
+		found = rules[i].kind == RULE_AT_EXPR || rules[i].kind == RULE_IS_EXPR;
+	return found;
+}
+
+void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_return, const struct place *place)
+{
+	const uint32_t *recipe = place->recipes.recipe;
+	unsigned flags = (place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
+			 (place->ends_thread ? ENDS_THREAD : 0u) | (place->is_trampoline ? IS_TRAMPOLINE : 0u);
+
+	if (!is_new(findings, FACT_PLACE, vaddr, is_return) || has_expression(findings->recipes, recipe[0]) ||
+	    has_expression(findings->recipes, recipe[1]))
+		return;
+	vec_push(&findings->finds.places, (struct stored_place){ .vaddr = vaddr,
+								 .function = place->function,
+								 .call_target = place->call_target,
+								 .wants = place->wants,
+								 .recipe = { recipe[0], recipe[1] },
+								 .is_return = is_return,
+								 .call = place->call,
+								 .flags = (uint8_t)flags });
+}
+
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-static void gather(struct findings *findings, struct recipe_finds *ret)
+static void gather_spans(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->told.n; i++) {
 		const struct told *told = &findings->told.at[i];
@@ -268,35 +336,32 @@ static void gather(struct findings *findings, struct recipe_finds *ret)
 		if (!analysis_rows(findings->analysis, told->vaddr, told->is_alone, &analysed) ||
 		    analysed.end - analysed.start > UINT32_MAX)
 			continue;
-		vec_push(&ret->spans[told->is_alone],
+		vec_push(&findings->finds.spans[told->is_alone],
 			 (struct recipe_span){ analysed.start, (uint32_t)(analysed.end - analysed.start), analysed.n_rows, analysed.rows });
 	}
-	vec_reserve(&ret->facts, findings->facts.n);
-	for (size_t i = 0; i < findings->facts.n; i++)
-		ret->facts.at[ret->facts.n++] = findings->facts.at[i];
 }
 
 /* Others may have added to the entry since it was read. */
 void findings_save(struct findings *findings)
 {
-	struct recipe_finds finds = { 0 };
+	struct recipe_finds *finds = &findings->finds;
 	struct recipe_entry entry;
 	struct writer w = { 0 };
 
-	if (!findings->store || findings->image->is_changed || findings->told.n + findings->facts.n == 0)
+	if (!findings->store || findings->image->is_changed || findings->told.n + finds->facts.n + finds->places.n == 0)
 		return;
 	struct store_key key = index_key(findings);
 	store_put(findings->store, &key, analysis_index(findings->analysis));
 	struct bytes bytes = store_get(findings->store, &findings->key);
 	recipe_entry_open(bytes, &entry);
-	gather(findings, &finds);
-	if (recipe_entry_pack(&entry, &finds, findings->recipes, &w))
+	gather_spans(findings);
+	if (recipe_entry_pack(&entry, finds, findings->recipes, &w))
 		store_put(findings->store, &findings->key, writer_bytes(&w));
 	store_release(bytes);
 	writer_done(&w);
 	for (unsigned k = 0; k < SPANS_N; k++)
-		vec_done(&finds.spans[k]);
-	vec_done(&finds.facts);
+		vec_done(&finds->spans[k]);
+	vec_clear(&finds->facts);
+	vec_clear(&finds->places);
 	vec_clear(&findings->told);
-	vec_clear(&findings->facts);
 }

@@ -10,6 +10,7 @@
 
 #include "base/store.h"
 #include "unwinder/analysis.h"
+#include "unwinder/place.h"
 
 struct findings;
 /* All but the image may be NULL: without store nothing is kept. All are borrowed. NULL if the image's machine is unknown. */
@@ -24,6 +25,13 @@ bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t t
 uint64_t findings_name(struct findings *findings, uint64_t vaddr);
 uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr);
 bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name);
+
+/*
+ * All that is known of an address, if it was found out before; and to keep it, which does nothing if it cannot be kept. The mode
+ * of unwinding must be the usual one.
+ */
+bool findings_place(struct findings *findings, uint64_t vaddr, bool is_return, struct place *ret);
+void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_return, const struct place *place);
 
 /* What is new joins the store. */
 void findings_save(struct findings *findings);

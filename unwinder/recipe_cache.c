@@ -426,20 +426,8 @@ static void find_go_role(struct recipe_cache *cache, struct code *code, uint64_t
 		ret->recipes = (struct recipe_pair){ { analysis, stated } };
 }
 
-void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
-			struct place *ret)
+static void find_place(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return, struct place *ret)
 {
-	struct code *code = code_of(cache, image);
-	const struct image *known = images_get(cache->images, image);
-
-	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
-			       .function = VADDR_NONE,
-			       .call = CALL_UNKNOWN,
-			       .is_trampoline = is_return && known && template_is_uprobes(known) };
-	if (!code)
-		return;
-	ret->has_code = true;
-
 	uint32_t signal = template_signal(code->image, cache->isa, vaddr, &cache->recipes);
 	if (signal != RECIPE_NONE) {
 		ret->recipes.recipe[0] = signal;
@@ -470,4 +458,24 @@ void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vad
 	ret->ends_thread =
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, cache->isa, vaddr);
 	find_go_role(cache, code, at, ret);
+}
+
+void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
+			struct place *ret)
+{
+	struct code *code = code_of(cache, image);
+	const struct image *known = images_get(cache->images, image);
+
+	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
+			       .function = VADDR_NONE,
+			       .call = CALL_UNKNOWN,
+			       .is_trampoline = is_return && known && template_is_uprobes(known) };
+	if (!code)
+		return;
+	ret->has_code = true;
+	if (cache->mode == UNWIND_AUTO && findings_place(code->findings, vaddr, is_return, ret))
+		return;
+	find_place(cache, code, vaddr, is_return, ret);
+	if (cache->mode == UNWIND_AUTO)
+		findings_keep_place(code->findings, vaddr, is_return, ret);
 }

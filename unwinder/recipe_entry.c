@@ -9,7 +9,8 @@
 #define MAX_BYTES (64ull << 20) /* of an entry: the rows of all functions of the largest compilers are a third of that */
 
 _Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recipe) == 20 && sizeof(struct rule) == 8 &&
-		       sizeof(struct stored_span) == 24 && sizeof(struct recipe_row) == 8 && sizeof(struct stored_fact) == 32,
+		       sizeof(struct stored_span) == 24 && sizeof(struct recipe_row) == 8 && sizeof(struct stored_fact) == 32 &&
+		       sizeof(struct stored_place) == 48,
 	       "the layout is stored: raise RECIPE_ENTRY_VERSION");
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -38,6 +39,7 @@ bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret)
 		entry.spans[k] = take(&r, header->n_spans[k], sizeof(*entry.spans[k]));
 	entry.rows = take(&r, header->n_rows, sizeof(*entry.rows));
 	entry.facts = take(&r, header->n_facts, sizeof(*entry.facts));
+	entry.places = take(&r, header->n_places, sizeof(*entry.places));
 	if (r.failed || reader_left(&r))
 		return false;
 	*ret = entry;
@@ -79,6 +81,22 @@ const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, ui
 	size_t at = search_first(i, n, compare_questions(&entry->facts[i], &question) >= 0);
 
 	return at < n && compare_questions(&entry->facts[at], &question) == 0 ? &entry->facts[at] : NULL;
+}
+
+static int compare_places(const struct stored_place *x, const struct stored_place *y)
+{
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	return x->is_return - y->is_return;
+}
+
+const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, uint64_t vaddr, bool is_return)
+{
+	const struct stored_place question = { .vaddr = vaddr, .is_return = is_return };
+	size_t n = entry->header.n_places;
+	size_t at = search_first(i, n, compare_places(&entry->places[i], &question) >= 0);
+
+	return at < n && compare_places(&entry->places[at], &question) == 0 ? &entry->places[at] : NULL;
 }
 
 static bool is_rule(const struct rule *rule)
@@ -133,6 +151,7 @@ struct packing {
 	VEC(struct stored_span) spans[SPANS_N];
 	VEC(struct recipe_row) rows;
 	VEC(struct stored_fact) facts;
+	VEC(struct stored_place) places;
 	bool is_full;
 };
 
@@ -254,6 +273,42 @@ static size_t merge_facts(struct packing *p, struct recipe_finds *finds)
 	return n_new;
 }
 
+static int by_place(const void *left, const void *right)
+{
+	return compare_places(left, right);
+}
+
+static void add_place(struct packing *p, const struct stored_place *place, number_of number)
+{
+	struct stored_place added = *place;
+
+	for (size_t i = 0; i < ARRAY_LEN(added.recipe); i++)
+		added.recipe[i] = number(p, place->recipe[i]);
+	vec_push(&p->places, added);
+}
+
+/* How many are new. */
+static size_t merge_places(struct packing *p, struct recipe_finds *finds)
+{
+	const struct stored_place *old = p->old->places, *end = old + p->old->header.n_places;
+	size_t n_new = 0;
+
+	if (finds->places.n)
+		qsort(finds->places.at, finds->places.n, sizeof(*finds->places.at), by_place);
+	for (size_t i = 0; i < finds->places.n; i++) {
+		const struct stored_place *place = &finds->places.at[i];
+		while (old < end && compare_places(old, place) <= 0)
+			add_place(p, old++, number_of_old);
+		if (p->places.n && compare_places(&p->places.at[p->places.n - 1], place) == 0)
+			continue;
+		add_place(p, place, number_of_new);
+		n_new++;
+	}
+	while (old < end)
+		add_place(p, old++, number_of_old);
+	return n_new;
+}
+
 static void put(struct writer *w, const void *at, size_t count, size_t size)
 {
 	write_bytes(w, (struct bytes){ at, count * size });
@@ -285,7 +340,8 @@ static void write_entry(const struct packing *p, struct writer *w)
 	struct stored_recipes header = { .n_recipes = (uint32_t)p->recipes.recipes.n,
 					 .n_rules = (uint32_t)p->recipes.rules.n,
 					 .n_rows = (uint32_t)p->rows.n,
-					 .n_facts = (uint32_t)p->facts.n };
+					 .n_facts = (uint32_t)p->facts.n,
+					 .n_places = (uint32_t)p->places.n };
 
 	for (unsigned k = 0; k < SPANS_N; k++)
 		header.n_spans[k] = (uint32_t)p->spans[k].n;
@@ -295,6 +351,7 @@ static void write_entry(const struct packing *p, struct writer *w)
 		put(w, p->spans[k].at, p->spans[k].n, sizeof(*p->spans[k].at));
 	put(w, p->rows.at, p->rows.n, sizeof(*p->rows.at));
 	put(w, p->facts.at, p->facts.n, sizeof(*p->facts.at));
+	put(w, p->places.at, p->places.n, sizeof(*p->places.at));
 }
 
 static void packing_done(struct packing *p)
@@ -306,6 +363,7 @@ static void packing_done(struct packing *p)
 		vec_done(&p->spans[k]);
 	vec_done(&p->rows);
 	vec_done(&p->facts);
+	vec_done(&p->places);
 }
 
 bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *finds, const struct recipes *recipes,
@@ -319,8 +377,9 @@ bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *fi
 	p.from_pool = alloc_zero(recipes->recipes.n + 1, sizeof(*p.from_pool));
 	for (unsigned k = 0; k < SPANS_N; k++)
 		n_new += merge_spans(&p, k, finds);
-	n_new += merge_facts(&p, finds);
-	bool is_wanted = n_new && !p.is_full && p.facts.n < MAX_BYTES / sizeof(struct stored_fact);
+	n_new += merge_facts(&p, finds) + merge_places(&p, finds);
+	bool is_small = p.facts.n < MAX_BYTES / sizeof(struct stored_fact) && p.places.n < MAX_BYTES / sizeof(struct stored_place);
+	bool is_wanted = n_new && !p.is_full && is_small;
 	if (is_wanted)
 		write_entry(&p, ret);
 	packing_done(&p);

@@ -43,6 +43,11 @@ static void ask(const struct recipe_entry *entry, struct recipes *recipes)
 		if (fact)
 			check_recipe(recipes, recipe_entry_add(entry, fact->recipe, recipes));
 	}
+	for (uint32_t i = 0; i < entry->header.n_places; i++) {
+		const struct stored_place *place = recipe_entry_place(entry, entry->places[i].vaddr, entry->places[i].is_return != 0);
+		if (place)
+			check_recipe(recipes, recipe_entry_add(entry, place->recipe[1], recipes));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

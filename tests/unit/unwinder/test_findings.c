@@ -203,3 +203,38 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 	writer_done(&index);
 	scene_done(&s);
 }
+
+TEST(findings_keep_places_but_for_those_with_expressions)
+{
+	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI }, other = plain;
+	const struct rule rule = { .reg = 1, .kind = RULE_AT_EXPR };
+	struct recipes recipes;
+	struct place place = { .function = 0x100, .call = CALL_DIRECT, .call_target = 0x200, .has_code = true, .is_root = true,
+			       .ends_thread = true, .has_wants = true, .wants = 12 };
+	struct place got = { 0 };
+	struct scene s;
+
+	scene_make(&s);
+	other.n_rules = 1;
+	recipes_init(&recipes);
+	uint32_t a = recipes_add(&recipes, &plain, NULL), b = recipes_add(&recipes, &other, &rule);
+	struct findings *findings = findings_new(s.image, s.frames, &recipes, s.store);
+	CHECK(!findings_place(findings, 0x108, true, &got));
+	place.recipes = (struct recipe_pair){ { a, RECIPE_NONE } };
+	findings_keep_place(findings, 0x108, true, &place);
+	place.recipes = (struct recipe_pair){ { a, b } };
+	findings_keep_place(findings, 0x118, true, &place);
+	findings_save(findings);
+	findings_free(findings);
+
+	findings = findings_new(s.image, s.frames, &recipes, s.store);
+	CHECK(!findings_place(findings, 0x118, true, &got));
+	CHECK(!findings_place(findings, 0x108, false, &got));
+	CHECK(findings_place(findings, 0x108, true, &got));
+	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 && got.wants == 12);
+	CHECK(got.is_root && got.ends_thread && got.has_code && got.has_wants && !got.is_between && !got.is_trampoline);
+	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == RECIPE_NONE);
+	findings_free(findings);
+	recipes_done(&recipes);
+	scene_done(&s);
+}

@@ -23,6 +23,7 @@ static void finds_done(struct recipe_finds *finds)
 	for (unsigned k = 0; k < SPANS_N; k++)
 		vec_done(&finds->spans[k]);
 	vec_done(&finds->facts);
+	vec_done(&finds->places);
 }
 
 /* What joins an entry that holds nothing, packed. */
@@ -45,6 +46,8 @@ static void pack_some(struct writer *ret)
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x100, 16, 2, two_rows }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 60, .kind = 2, .recipe = 1 }));
+	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 0x100, .recipe = { 1, 2 }, .is_return = 1 }));
+	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 0x100, .recipe = { 0, RECIPE_NONE }, .wants = 5 }));
 	pack(&finds, &recipes, ret);
 	recipes_done(&recipes);
 }
@@ -122,6 +125,27 @@ TEST(recipe_entry_knows_facts_by_their_question)
 	writer_done(&w);
 }
 
+TEST(recipe_entry_knows_places_by_address_and_whether_one_returns_there)
+{
+	struct recipe_entry entry;
+	struct recipes recipes;
+	struct writer w = { 0 };
+
+	pack_some(&w);
+	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
+	const struct stored_place *place = recipe_entry_place(&entry, 0x104, true), *other = recipe_entry_place(&entry, 0x104, false);
+	CHECK(place && other && place != other);
+	CHECK_EQ(other->wants, 5);
+	CHECK_EQ(other->recipe[1], RECIPE_NONE);
+	recipes_init(&recipes);
+	CHECK_EQ(recipe_entry_add(&entry, place->recipe[1], &recipes), 0);
+	CHECK_EQ(recipes.recipes.at[0].cfa_offset, 24);
+	CHECK(!recipe_entry_place(&entry, 0x103, false));
+	CHECK(!recipe_entry_place(&entry, 0x105, false));
+	recipes_done(&recipes);
+	writer_done(&w);
+}
+
 TEST(recipe_entry_says_nothing_where_its_rows_do_not)
 {
 	struct recipe_finds finds = { 0 };
@@ -156,8 +180,13 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x80, 4, 1, rows }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 61, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 62, .kind = 1, .recipe = 4 }));
+	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 1, .recipe = { 0, 0 } }));
+	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x103, .function = 2, .recipe = { 4, RECIPE_NONE } }));
 	CHECK(recipe_entry_pack(&entry, &finds, &recipes, &more));
 	CHECK(recipe_entry_open(writer_bytes(&more), &entry));
+	CHECK_EQ(recipe_entry_place(&entry, 0x104, false)->function, 0x100);
+	CHECK_EQ(recipe_entry_place(&entry, 0x103, false)->function, 2);
+	CHECK_EQ(entry.header.n_places, 3);
 	CHECK_EQ(entry.header.n_spans[SPANS_BESIDE], 4);
 	CHECK_EQ(entry.header.n_recipes, 4);
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x80), 40);

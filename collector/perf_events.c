@@ -281,6 +281,17 @@ static uint64_t bytes_a_second(const struct perf_events *events)
 	return bytes;
 }
 
+/* The command that is profiled keeps its own limit. */
+static void raise_lock_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
 /* As large as a second needs, and the budget and the limit on locked memory allow. */
 static int make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
 {
@@ -288,6 +299,7 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 	size_t bytes = !budget && bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
 	int error;
 
+	raise_lock_limit();
 	while (bytes > share && bytes > RING_LEAST)
 		bytes /= 2;
 	while ((error = open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) &&

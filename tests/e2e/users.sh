@@ -22,6 +22,18 @@ facts nobody/a.data
 [ "$(number samples)" -ge 1 ] || fail "no samples of an own process"
 [ "$level" -lt 2 ] || fact "excludes_kernel=1"
 
+# All the memory that may be locked is used for rings; the command's limit is its own.
+ring_kb() { sed -n 's/.*with a ring of \([0-9]*\) KiB each.*/\1/p' run.log; }
+(
+	ulimit -S -l 64
+	run 0 as_nobody ./cpprof record -v -o m.data -- sh -c 'ulimit -S -l; ./spin 0.2'
+	says '^64$'
+	soft=$(ring_kb)
+	ulimit -l 64
+	run 0 as_nobody ./cpprof record -v -o m.data -- ./spin 0.2
+	[ "$soft" -ge "$(ring_kb)" ] || fail "rings of $soft KiB where $(ring_kb) are to be had"
+) || exit 1
+
 start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=20
 own=$pid
 sleep 0.3

@@ -267,8 +267,7 @@ static int open_rings(struct perf_events *events, size_t bytes, struct diag *dia
 	return error;
 }
 
-/* Bytes of stack that a CPU copies in a second; UINT64_MAX if nobody knows how often it will. */
-static uint64_t bytes_a_second(const struct perf_events *events)
+uint64_t perf_events_bytes_a_second(const struct perf_events *events)
 {
 	uint64_t bytes = 0;
 
@@ -296,7 +295,7 @@ static void raise_lock_limit(void)
 static int make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
 {
 	uint64_t share = (budget ? budget : RINGS_BYTES) / events->cpus.n;
-	size_t bytes = !budget && bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
+	size_t bytes = !budget && perf_events_bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
 	int error;
 
 	raise_lock_limit();

@@ -66,6 +66,8 @@ __attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag,
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct diag *diag);
 void perf_events_done(struct perf_events *events);
+/* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it will. */
+uint64_t perf_events_bytes_a_second(const struct perf_events *events);
 /*
  * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
  * Without it, or if it is refused, everything else works as ever.

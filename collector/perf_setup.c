@@ -252,17 +252,12 @@ static void add_outer(struct perf_live *live, const struct perf_source_options *
 						      : "");
 }
 
-/* Bytes a second into the ring of a CPU that is never idle. */
-static uint64_t ring_rate(const struct source_info *info)
+/* What may come into a ring, before any has. */
+static uint64_t nominal_rate(const struct perf_live *live)
 {
-	const uint64_t besides = 512; /* registers, and some of the kernel's frames */
-	uint64_t n = 0;
+	uint64_t rate = perf_events_bytes_a_second(&live->events);
 
-	for (size_t i = 0; i < info->events.n; i++) {
-		uint64_t frequency = info->events.at[i].frequency;
-		n += frequency ? frequency : SOURCE_FREQUENCY;
-	}
-	return n * (info->stack_size + besides);
+	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
 }
 
 static int attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
@@ -279,7 +274,7 @@ static int attach(struct perf_live *live, const struct perf_source_options *opti
 	if (error)
 		return error;
 	describe(live, options, &setup);
-	live->nominal = ring_rate(&live->source.info);
+	live->nominal = nominal_rate(live);
 	add_outer(live, options);
 	if (options->delay_ns)
 		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;

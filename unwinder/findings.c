@@ -10,7 +10,7 @@
 #define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
 
 /* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of rows. */
-enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME, FACT_PLACE };
+enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME };
 
 /* A function that analysis_rows may be asked for. */
 struct told {
@@ -32,7 +32,8 @@ struct findings {
 	VEC(struct told) told;
 	struct map told_starts[SPANS_N];
 	struct recipe_finds finds; /* what is new; spans only while it is saved */
-	struct map asked;          /* questions of facts and places, each as one number */
+	struct map asked;          /* questions of facts, each as one number */
+	struct map asked_places;
 };
 
 /* What another program, or another build of this one, has found out does not count: the analysis may be another. */
@@ -81,6 +82,7 @@ void findings_free(struct findings *findings)
 	vec_done(&findings->finds.facts);
 	vec_done(&findings->finds.places);
 	map_done(&findings->asked);
+	map_done(&findings->asked_places);
 	free(findings);
 }
 
@@ -123,20 +125,18 @@ static bool find_fact(const struct findings *findings, uint32_t kind, uint64_t a
 	return fact != NULL;
 }
 
-/* Once: every process has its own table of addresses, and asks anew. */
-static bool is_new(struct findings *findings, uint32_t kind, uint64_t a, uint64_t b)
+/* Every process has its own table of addresses, and asks anew. */
+static bool is_new(struct map *asked, uint64_t question)
 {
-	uint64_t question = hash_u64(hash_u64(hash_u64(kind) + a) + b);
+	size_t n = asked->n;
 
-	if (!findings->store || map_find(&findings->asked, question) != MAP_NONE)
-		return false;
-	map_put(&findings->asked, question, 1);
-	return true;
+	map_put(asked, question, 1);
+	return asked->n != n;
 }
 
 static void note(struct findings *findings, struct stored_fact fact)
 {
-	if (is_new(findings, fact.kind, fact.a, fact.b))
+	if (findings->store && is_new(&findings->asked, hash_u64(hash_u64(fact.kind) + fact.a) + fact.b))
 		vec_push(&findings->finds.facts, fact);
 }
 
@@ -216,18 +216,18 @@ static bool find_recipe(struct findings *findings, uint32_t kind, uint64_t vaddr
 	return true;
 }
 
-/* With all of its function, if the rows of that are what it is from. */
+/* With all of its function, if the rows of that are what it is from. An answer that is left out for that is asked for again. */
 static void note_recipe(struct findings *findings, bool is_alone, uint64_t vaddr, uint32_t recipe, uint64_t function)
 {
 	struct map *starts = &findings->told_starts[is_alone];
 	struct analysed analysed;
 
+	if (recipe != RECIPE_NONE && map_find(starts, function) != MAP_NONE)
+		return;
 	if (recipe == RECIPE_NONE || !analysis_rows(findings->analysis, vaddr, is_alone, &analysed)) {
 		note(findings, (struct stored_fact){ vaddr, 0, function, is_alone ? FACT_ALONE : FACT_BESIDE, recipe });
 		return;
 	}
-	if (map_find(starts, analysed.start) != MAP_NONE)
-		return;
 	map_put(starts, analysed.start, 1);
 	vec_push(&findings->told, (struct told){ vaddr, is_alone });
 }
@@ -313,8 +313,8 @@ void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_retu
 	unsigned flags = (place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
 			 (place->ends_thread ? ENDS_THREAD : 0u) | (place->is_trampoline ? IS_TRAMPOLINE : 0u);
 
-	if (!is_new(findings, FACT_PLACE, vaddr, is_return) || has_expression(findings->recipes, recipe[0]) ||
-	    has_expression(findings->recipes, recipe[1]))
+	if (!findings->store || !is_new(&findings->asked_places, vaddr << 1 | is_return) ||
+	    has_expression(findings->recipes, recipe[0]) || has_expression(findings->recipes, recipe[1]))
 		return;
 	vec_push(&findings->finds.places, (struct stored_place){ .vaddr = vaddr,
 								 .function = place->function,

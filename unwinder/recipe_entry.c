@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #define MAX_BYTES (64ull << 20) /* of an entry: the rows of all functions of the largest compilers are a third of that */
 
@@ -197,13 +198,6 @@ static void add_old_span(struct packing *p, unsigned spans, const struct stored_
 			 number_of_old);
 }
 
-static int by_start(const void *left, const void *right)
-{
-	const struct recipe_span *a = left, *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* Behind the last span that was added, and in front of the next old one? */
 static bool has_room(const struct packing *p, unsigned spans, const struct recipe_span *span, const struct stored_span *next)
 {
@@ -219,8 +213,7 @@ static size_t merge_spans(struct packing *p, unsigned spans, struct recipe_finds
 	const struct stored_span *old = p->old->spans[spans], *end = old + p->old->header.n_spans[spans];
 	size_t n_new = 0;
 
-	if (finds->spans[spans].n)
-		qsort(finds->spans[spans].at, finds->spans[spans].n, sizeof(*finds->spans[spans].at), by_start);
+	sort_by_u64(finds->spans[spans].at, finds->spans[spans].n, sizeof(*finds->spans[spans].at));
 	for (size_t i = 0; i < finds->spans[spans].n; i++) {
 		const struct recipe_span *span = &finds->spans[spans].at[i];
 		while (old < end && old->start <= span->start)
@@ -293,8 +286,7 @@ static size_t merge_places(struct packing *p, struct recipe_finds *finds)
 	const struct stored_place *old = p->old->places, *end = old + p->old->header.n_places;
 	size_t n_new = 0;
 
-	if (finds->places.n)
-		qsort(finds->places.at, finds->places.n, sizeof(*finds->places.at), by_place);
+	sort_by_u64_then(finds->places.at, finds->places.n, sizeof(*finds->places.at), by_place);
 	for (size_t i = 0; i < finds->places.n; i++) {
 		const struct stored_place *place = &finds->places.at[i];
 		while (old < end && compare_places(old, place) <= 0)

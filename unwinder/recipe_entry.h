@@ -43,7 +43,7 @@ struct stored_fact {
 
 /* As struct place. */
 struct stored_place {
-	uint64_t vaddr, function, call_target, wants;
+	uint64_t vaddr /* first, for sorting */, function, call_target, wants;
 	uint32_t recipe[2];
 	uint8_t is_return; /* with vaddr: the question */
 	uint8_t call, flags, reserved[5];
@@ -71,7 +71,7 @@ uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, str
 
 /* What joins an entry; numbers of recipes are those of a pool. */
 struct recipe_span {
-	uint64_t start;
+	uint64_t start; /* first, for sorting */
 	uint32_t size, n_rows;
 	const struct recipe_row *rows; /* of recipes without expressions */
 };

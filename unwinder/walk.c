@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwinder/walk.h"
 
-#include "unwinder/template.h"
 #include "unwinder/walk_private.h"
 
 /* One way to leave the present frame. */
@@ -432,24 +431,6 @@ static enum stack_end run(struct walk *walk)
 	return STACK_TOO_DEEP;
 }
 
-/*
- * Is the kernel at work on an exec? What called it, and the stack of it, are gone: the registers are those of the old
- * program, in the memory of the new one. Nothing is missing then from what the kernel's part of the stack tells. That
- * begins some time before the kernel tells of the exec: the old memory is taken down first.
- */
-static bool is_in_exec(const struct walk *walk, const struct sample *sample)
-{
-	const struct walker *walker = walk->walker;
-	const struct pc_entry *here = &walk->here;
-	bool has_begun = walk->space && walk->space->is_in_exec;
-
-	if (has_begun && (here->is_mapped || !walk->stack->n_kernel))
-		walk->space->is_in_exec = has_begun = false;
-	if (has_begun || !walk->stack->n_kernel || sample->stack.len || !here->is_mapped || here->is_jit)
-		return has_begun;
-	return template_is_exec(images_get(walker->images, here->image), walker->isa, here->pc - here->bias);
-}
-
 void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
 {
 	const struct sample *sample = &event->sample;
@@ -471,7 +452,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
-	if (is_in_exec(&walk, sample)) {
+	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
 	}
@@ -486,4 +467,5 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;
 	if (has_memory)
 		recalls_end(walker->recalls, sample, walk.has_jit, ret);
+	walk_end_in_exec(&walk, sample);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What walk.c (the loop), look.c (what is known of a pc, and the check of a step) and plain.c (quick steps) share. */
+/*
+ * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), plain.c (quick steps) and walk_exec.c share.
+ */
 #pragma once
 
 #include "unwinder/step.h"
@@ -55,3 +57,7 @@ static inline struct frame walk_frame(const struct pc_entry *here)
  * thread's last stack, makes one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
+
+/* Before a walk: is it in vain, because the kernel is at work on an exec? After one: was it? Then its user frames are dropped. */
+bool walk_is_in_exec(struct walk *walk, const struct sample *sample);
+void walk_end_in_exec(struct walk *walk, const struct sample *sample);

@@ -241,6 +241,8 @@ TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
 	CHECK_END(&s, STACK_COMPLETE, 4);
 	walk(&s, EXEC, NULL, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
+	WALK(&s, EXEC, 1, 2, 3); /* another stack lies there now */
+	CHECK_END(&s, STACK_COMPLETE, 2);
 	walk(&s, LEAF + 2, NULL, 0); /* elsewhere a stack that is not there is missing */
 	CHECK_END(&s, STACK_BAD_READ, 3);
 	s.event.sample.n_kernel_pc = 0;

@@ -41,10 +41,12 @@ static void *watch(void *argument)
 	uint64_t n;
 
 	priority_first();
-	while (read(guard->timer, &n, sizeof(n)) == sizeof(n) || errno == EINTR) {
-		if (atomic_load(&guard->is_over))
+	while (!atomic_load(&guard->is_over)) { /* also behind a relief, which sets the timer again */
+		ssize_t got = read(guard->timer, &n, sizeof(n));
+		if (got < 0 && errno != EINTR)
 			break;
-		perf_live_relieve(guard->live);
+		if (got > 0 && !atomic_load(&guard->is_over))
+			perf_live_relieve(guard->live);
 	}
 	return NULL;
 }

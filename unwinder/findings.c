@@ -10,7 +10,17 @@
 #define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
 
 /* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of rows. */
-enum { FACT_BESIDE = SPANS_BESIDE, FACT_ALONE = SPANS_ALONE, FACT_MARKED, FACT_KEPT, FACT_LEADS, FACT_NAME, FACT_STUB_NAME, FACT_HAS_NAME };
+enum {
+	FACT_BESIDE = SPANS_BESIDE,
+	FACT_ALONE = SPANS_ALONE,
+	FACT_MARKED,
+	FACT_KEPT,
+	FACT_LEADS,
+	FACT_NAME,
+	FACT_STUB_NAME,
+	FACT_HAS_NAME,
+	FACT_FINDING, /* the first of enum finding; the others follow */
+};
 
 /* A function that analysis_rows may be asked for. */
 struct told {
@@ -20,14 +30,14 @@ struct told {
 
 struct findings {
 	struct image *image;
-	struct analysis *analysis;
+	struct frames *frames;     /* NULL before they are asked for */
+	struct analysis *analysis; /* too */
 	struct recipes *recipes;
 	struct store *store; /* NULL = nothing is kept */
 	struct store_key key;
 	struct bytes bytes; /* of the entry */
 	struct recipe_entry entry;
 	struct bytes index; /* of functions, for the analysis */
-	bool has_asked;     /* for that */
 	uint32_t *numbers; /* of its recipes in the pool + 1; 0 = not added yet */
 	VEC(struct told) told;
 	struct map told_starts[SPANS_N];
@@ -49,15 +59,11 @@ static bool find_key(const struct image *image, struct store_key *ret)
 	return true;
 }
 
-struct findings *findings_new(struct image *image, const struct frames *frames, struct recipes *recipes, struct store *store)
+struct findings *findings_new(struct image *image, struct recipes *recipes, struct store *store)
 {
-	struct analysis *analysis = analysis_new(image, frames, recipes);
-
-	if (!analysis)
-		return NULL;
 	struct findings *findings = alloc_zero(1, sizeof(*findings));
+
 	findings->image = image;
-	findings->analysis = analysis;
 	findings->recipes = recipes;
 	if (store && find_key(image, &findings->key)) {
 		findings->store = store;
@@ -73,6 +79,7 @@ void findings_free(struct findings *findings)
 	if (!findings)
 		return;
 	analysis_free(findings->analysis);
+	frames_free(findings->frames);
 	store_release(findings->bytes);
 	store_release(findings->index);
 	free(findings->numbers);
@@ -88,12 +95,12 @@ void findings_free(struct findings *findings)
 
 struct functions *findings_functions(struct findings *findings)
 {
-	return analysis_functions(findings->analysis);
+	return findings->analysis ? analysis_functions(findings->analysis) : NULL;
 }
 
 uint64_t findings_analysed(const struct findings *findings)
 {
-	return analysis_count(findings->analysis);
+	return findings->analysis ? analysis_count(findings->analysis) : 0;
 }
 
 static struct store_key index_key(const struct findings *findings)
@@ -101,16 +108,25 @@ static struct store_key index_key(const struct findings *findings)
 	return (struct store_key){ "functions", FUNCTION_PACK_VERSION, { findings->key.id[0], findings->key.id[1] } };
 }
 
-/* The analysis, when there is no way round it. */
+const struct frames *findings_frames(struct findings *findings)
+{
+	if (!findings->frames)
+		findings->frames = frames_read(findings->image);
+	return findings->frames;
+}
+
+/* When there is no way round it. */
 static struct analysis *analysis_of(struct findings *findings)
 {
 	struct store_key key = index_key(findings);
 
-	if (findings->store && !findings->has_asked) {
+	if (findings->analysis)
+		return findings->analysis;
+	findings->analysis = analysis_new(findings->image, findings_frames(findings), findings->recipes);
+	if (findings->store) {
 		findings->index = store_get(findings->store, &key);
 		analysis_use_index(findings->analysis, findings->index);
 	}
-	findings->has_asked = true;
 	return findings->analysis;
 }
 
@@ -189,6 +205,20 @@ bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
 	if (find_fact(findings, FACT_HAS_NAME, vaddr, name, &known))
 		return known;
 	return keep_fact(findings, FACT_HAS_NAME, vaddr, name, analysis_has_name(analysis_of(findings), vaddr, name));
+}
+
+bool findings_find(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool *ret)
+{
+	uint64_t known = 0;
+	bool is_known = find_fact(findings, FACT_FINDING + what, a, b, &known);
+
+	*ret = known;
+	return is_known;
+}
+
+bool findings_keep(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool value)
+{
+	return keep_fact(findings, FACT_FINDING + what, a, b, value);
 }
 
 /* ---- recipes ------------------------------------------------------------------------------- */
@@ -351,7 +381,8 @@ void findings_save(struct findings *findings)
 	if (!findings->store || findings->image->is_changed || findings->told.n + finds->facts.n + finds->places.n == 0)
 		return;
 	struct store_key key = index_key(findings);
-	store_put(findings->store, &key, analysis_index(findings->analysis));
+	if (findings->analysis)
+		store_put(findings->store, &key, analysis_index(findings->analysis));
 	struct bytes bytes = store_get(findings->store, &findings->key);
 	recipe_entry_open(bytes, &entry);
 	gather_spans(findings);

@@ -13,9 +13,12 @@
 #include "unwinder/place.h"
 
 struct findings;
-/* All but the image may be NULL: without store nothing is kept. All are borrowed. NULL if the image's machine is unknown. */
-struct findings *findings_new(struct image *image, const struct frames *frames, struct recipes *recipes, struct store *store);
+/* Of an image whose machine is known. All are borrowed; without a store, NULL, nothing is kept. */
+struct findings *findings_new(struct image *image, struct recipes *recipes, struct store *store);
 void findings_free(struct findings *findings);
+
+/* The unwind entries of the image, read when they are asked for, here or by the analysis. */
+const struct frames *findings_frames(struct findings *findings);
 
 /* As the functions of analysis.h that are called so. */
 uint32_t findings_recipe(struct findings *findings, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
@@ -32,6 +35,11 @@ bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
  */
 bool findings_place(struct findings *findings, uint64_t vaddr, bool is_return, struct place *ret);
 void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_return, const struct place *place);
+
+/* What somebody else has found out with the image alone: the answer, if it is known; and to keep it, which returns it. */
+enum finding { FINDING_MAY_LEAVE, FINDING_HOLDS };
+bool findings_find(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool *ret);
+bool findings_keep(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool value);
 
 /* What is new joins the store. */
 void findings_save(struct findings *findings);

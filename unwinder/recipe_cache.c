@@ -30,8 +30,9 @@ struct compiled {
 /* What is known of one image. */
 struct code {
 	struct image *image;
-	struct frames *frames;
-	struct findings *findings; /* of the machine code */
+	struct findings *findings;
+	/* Not before they are needed: */
+	const struct frames *frames; /* NULL until then */
 	struct go_stacks *go; /* NULL but in Go programs */
 	uint32_t *by_frame;   /* index into functions + 1, per unwind entry; 0 = not compiled yet */
 	uint64_t entry_end;   /* of what may be the entry point */
@@ -83,7 +84,6 @@ static void code_free(struct code *code)
 		return;
 	findings_free(code->findings);
 	go_stacks_free(code->go);
-	frames_free(code->frames);
 	free(code->by_frame);
 	vec_done(&code->functions);
 	vec_done(&code->rows.rows);
@@ -106,13 +106,13 @@ struct functions *recipe_cache_functions(struct recipe_cache *cache, image_id im
 {
 	const struct code *code = image < cache->codes.n ? cache->codes.at[image] : NULL;
 
-	return code && code->findings ? findings_functions(code->findings) : NULL;
+	return code ? findings_functions(code->findings) : NULL;
 }
 
 void recipe_cache_save(struct recipe_cache *cache)
 {
 	for (size_t i = 0; i < cache->codes.n; i++)
-		if (cache->codes.at[i] && cache->codes.at[i]->findings)
+		if (cache->codes.at[i])
 			findings_save(cache->codes.at[i]->findings);
 }
 
@@ -148,20 +148,26 @@ static struct code *code_of(struct recipe_cache *cache, image_id id)
 	if (!cache->codes.at[id]) {
 		struct code *code = alloc_zero(1, sizeof(*code));
 		code->image = image;
-		code->frames = frames_read(image);
-		code->findings = findings_new(image, code->frames, &cache->recipes, cache->store);
-		code->go = go_stacks_read(image);
-		code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
-		code->entry_end = template_entry_end(image, code->frames);
+		code->findings = findings_new(image, &cache->recipes, cache->store);
 		cache->codes.at[id] = code;
 	}
 	return cache->codes.at[id];
 }
 
+/* For what the store does not know. */
+static void read_code(struct code *code)
+{
+	if (code->frames)
+		return;
+	code->frames = findings_frames(code->findings);
+	code->go = go_stacks_read(code->image);
+	code->by_frame = alloc_zero(frames_count(code->frames), sizeof(*code->by_frame));
+	code->entry_end = template_entry_end(code->image, code->frames);
+}
+
 /* ---- the witness of unwind entries -------------------------------------------------------------- */
 
-static struct compiled *compile(struct recipe_cache *cache, struct code *code, const struct fde *fde,
-				size_t index)
+static struct compiled *compile(struct recipe_cache *cache, struct code *code, const struct fde *fde, size_t index)
 {
 	struct recipe_rows rows = { 0 };
 	struct compiled function = { .start = fde->start, .size = fde->size };
@@ -181,9 +187,12 @@ static struct compiled *compile(struct recipe_cache *cache, struct code *code, c
 /* The function whose unwind entry covers vaddr; NULL if none does. Valid until the next call. */
 static struct compiled *compiled_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr)
 {
-	size_t index, n = frames_count_up_to(code->frames, vaddr);
-	uint32_t known = n ? code->by_frame[n - 1] : 0;
 	struct fde fde;
+	size_t index;
+
+	read_code(code);
+	size_t n = frames_count_up_to(code->frames, vaddr);
+	uint32_t known = n ? code->by_frame[n - 1] : 0;
 
 	if (known && vaddr - code->functions.at[known - 1].start < code->functions.at[known - 1].size)
 		return &code->functions.at[known - 1]; /* the entry need not be read again */
@@ -202,8 +211,7 @@ static uint32_t cfi_recipe(const struct code *code, const struct compiled *funct
 
 /* ---- calls -------------------------------------------------------------------------------------- */
 
-static void find_call(const struct recipe_cache *cache, const struct image *image, uint64_t vaddr,
-		      struct place *ret)
+static void find_call(const struct recipe_cache *cache, const struct image *image, uint64_t vaddr, struct place *ret)
 {
 	struct bytes before = { 0 };
 	struct insn call = { 0 };
@@ -228,8 +236,7 @@ static void find_call(const struct recipe_cache *cache, const struct image *imag
 }
 
 /* Does control leave [start, end) other than by returning? */
-static bool leaves_range(const struct recipe_cache *cache, const struct image *image, uint64_t start,
-			 uint64_t end)
+static bool leaves_range(const struct recipe_cache *cache, const struct image *image, uint64_t start, uint64_t end)
 {
 	struct bytes code = bytes_slice(image_code(image, start), 0, end - start);
 	struct insn insn = { .flow = FLOW_NEXT };
@@ -250,25 +257,36 @@ static bool leaves_range(const struct recipe_cache *cache, const struct image *i
 bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
-	struct compiled *compiled = code ? compiled_at(cache, code, vaddr) : NULL;
+	bool holds;
 
-	return compiled && compiled->start == function;
+	if (!code || findings_find(code->findings, FINDING_HOLDS, function, vaddr, &holds))
+		return code && holds;
+	struct compiled *compiled = compiled_at(cache, code, vaddr);
+	return findings_keep(code->findings, FINDING_HOLDS, function, vaddr, compiled && compiled->start == function);
 }
 
-bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr)
+static bool may_leave(struct recipe_cache *cache, struct code *code, uint64_t vaddr)
 {
-	struct code *code = code_of(cache, image);
-	struct compiled *function = code ? compiled_at(cache, code, vaddr) : NULL;
+	struct compiled *function = compiled_at(cache, code, vaddr);
 	struct stub stub;
 
 	if (!function || stub_match(code->image, vaddr, &stub))
 		return true;
 	if (function->leaves == LEAVES_UNKNOWN) {
-		bool leaves =
-			leaves_range(cache, code->image, function->start, function->start + function->size);
+		bool leaves = leaves_range(cache, code->image, function->start, function->start + function->size);
 		function->leaves = leaves ? LEAVES : LEAVES_NOT;
 	}
 	return function->leaves == LEAVES;
+}
+
+bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr)
+{
+	struct code *code = code_of(cache, image);
+	bool may;
+
+	if (!code || findings_find(code->findings, FINDING_MAY_LEAVE, vaddr, 0, &may))
+		return !code || may;
+	return findings_keep(code->findings, FINDING_MAY_LEAVE, vaddr, 0, may_leave(cache, code, vaddr));
 }
 
 bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee, uint64_t function)
@@ -276,7 +294,7 @@ bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint
 	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
 	struct code *from = is_wanted ? code_of(cache, image) : NULL, *to = from ? code_of(cache, callee) : NULL;
 
-	if (!to || !from->findings || !to->findings || function == VADDR_NONE)
+	if (!to || function == VADDR_NONE)
 		return false;
 	uint64_t name = findings_stub_name(from->findings, vaddr);
 	return name && findings_has_name(to->findings, function, name);
@@ -286,27 +304,26 @@ uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t 
 {
 	struct code *code = code_of(cache, image);
 
-	return code && code->findings ? findings_kept(code->findings, vaddr) : 0;
+	return code ? findings_kept(code->findings, vaddr) : 0;
 }
 
 uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uint64_t called, uint64_t vaddr)
 {
 	struct code *code = code_of(cache, image);
 
-	if (!code || !code->findings || !findings_leads_only_to(code->findings, called, vaddr))
+	if (!code || !findings_leads_only_to(code->findings, called, vaddr))
 		return 0;
 	return findings_kept(code->findings, called) & findings_kept(code->findings, vaddr);
 }
 
 /* ---- places ------------------------------------------------------------------------------------- */
 
-static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi,
-			    struct place *ret)
+static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi, struct place *ret)
 {
 	bool is_alone = !has_cfi || cache->mode == UNWIND_ANALYSIS;
 	uint64_t start = VADDR_NONE;
 
-	if (!code->findings || cache->mode == UNWIND_CFI || cache->mode == UNWIND_FP)
+	if (cache->mode == UNWIND_CFI || cache->mode == UNWIND_FP)
 		return RECIPE_NONE;
 	uint32_t recipe = findings_recipe(code->findings, vaddr, is_alone, &start);
 	if (ret->function == VADDR_NONE)
@@ -344,7 +361,7 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
 		return RECIPE_NONE;
 	uint32_t recipe = ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
-	if (recipe == RECIPE_NONE && code->findings)
+	if (recipe == RECIPE_NONE)
 		recipe = findings_marked_recipe(code->findings, vaddr - is_return, &ret->function);
 	if (recipe == RECIPE_NONE)
 		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, is_return, &cache->recipes);
@@ -395,7 +412,7 @@ static bool is_fiber_end(const struct recipe_cache *cache, const struct code *co
 	};
 	struct insn insn = { .flow = FLOW_NEXT };
 
-	if (!code->findings || !cache->isa->decode)
+	if (!cache->isa->decode)
 		return false;
 	for (unsigned n = 0; n < FIBER_END_INSNS && insn.flow == FLOW_NEXT; n++, vaddr += insn.len)
 		if (cache->isa->decode(image_code(code->image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
@@ -428,6 +445,7 @@ static void find_go_role(struct recipe_cache *cache, struct code *code, uint64_t
 
 static void find_place(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return, struct place *ret)
 {
+	read_code(code);
 	uint32_t signal = template_signal(code->image, cache->isa, vaddr, &cache->recipes);
 	if (signal != RECIPE_NONE) {
 		ret->recipes.recipe[0] = signal;
@@ -460,8 +478,7 @@ static void find_place(struct recipe_cache *cache, struct code *code, uint64_t v
 	find_go_role(cache, code, at, ret);
 }
 
-void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
-			struct place *ret)
+void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return, struct place *ret)
 {
 	struct code *code = code_of(cache, image);
 	const struct image *known = images_get(cache->images, image);

@@ -77,7 +77,7 @@ static uint64_t ask(const struct scene *s, struct store *store, size_t first, si
 	size_t len = 0;
 
 	recipes_init(&recipes);
-	struct findings *findings = findings_new(s->image, s->frames, &recipes, store);
+	struct findings *findings = findings_new(s->image, &recipes, store);
 	for (size_t i = first; i < end; i++) {
 		uint64_t vaddr = s->places[i], functions[2] = { 1, 1 };
 		for (unsigned alone = 0; alone < 2; alone++) {
@@ -218,7 +218,7 @@ TEST(findings_keep_places_but_for_those_with_expressions)
 	other.n_rules = 1;
 	recipes_init(&recipes);
 	uint32_t a = recipes_add(&recipes, &plain, NULL), b = recipes_add(&recipes, &other, &rule);
-	struct findings *findings = findings_new(s.image, s.frames, &recipes, s.store);
+	struct findings *findings = findings_new(s.image, &recipes, s.store);
 	CHECK(!findings_place(findings, 0x108, true, &got));
 	place.recipes = (struct recipe_pair){ { a, RECIPE_NONE } };
 	findings_keep_place(findings, 0x108, true, &place);
@@ -227,13 +227,38 @@ TEST(findings_keep_places_but_for_those_with_expressions)
 	findings_save(findings);
 	findings_free(findings);
 
-	findings = findings_new(s.image, s.frames, &recipes, s.store);
+	findings = findings_new(s.image, &recipes, s.store);
 	CHECK(!findings_place(findings, 0x118, true, &got));
 	CHECK(!findings_place(findings, 0x108, false, &got));
 	CHECK(findings_place(findings, 0x108, true, &got));
 	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 && got.wants == 12);
 	CHECK(got.is_root && got.ends_thread && got.has_code && got.has_wants && !got.is_between && !got.is_trampoline);
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == RECIPE_NONE);
+	findings_free(findings);
+	recipes_done(&recipes);
+	scene_done(&s);
+}
+
+TEST(findings_keep_what_others_have_found_out)
+{
+	struct recipes recipes;
+	bool answer = true;
+	struct scene s;
+
+	scene_make(&s);
+	recipes_init(&recipes);
+	struct findings *findings = findings_new(s.image, &recipes, s.store);
+	CHECK(!findings_find(findings, FINDING_HOLDS, 1, 2, &answer));
+	CHECK(!findings_keep(findings, FINDING_HOLDS, 1, 2, false));
+	CHECK(findings_keep(findings, FINDING_MAY_LEAVE, 1, 2, true));
+	findings_save(findings);
+	findings_free(findings);
+
+	findings = findings_new(s.image, &recipes, s.store);
+	CHECK(findings_find(findings, FINDING_HOLDS, 1, 2, &answer) && !answer);
+	CHECK(findings_find(findings, FINDING_MAY_LEAVE, 1, 2, &answer) && answer);
+	CHECK(!findings_find(findings, FINDING_MAY_LEAVE, 1, 3, &answer));
+	CHECK_EQ(findings_analysed(findings), 0);
 	findings_free(findings);
 	recipes_done(&recipes);
 	scene_done(&s);

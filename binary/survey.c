@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
 {
@@ -318,19 +319,11 @@ static void survey_words(struct functions *functions)
 	}
 }
 
-static int by_value(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 static void sort_references(struct functions_private *p)
 {
 	size_t kept = 0;
 
-	if (p->references.n)
-		qsort(p->references.at, p->references.n, sizeof(uint64_t), by_value);
+	sort_by_u64(p->references.at, p->references.n, sizeof(uint64_t));
 	for (size_t i = 0; i < p->references.n; i++)
 		if (kept == 0 || p->references.at[i] != p->references.at[kept - 1])
 			p->references.at[kept++] = p->references.at[i];
@@ -339,8 +332,7 @@ static void sort_references(struct functions_private *p)
 
 static void sort_jumps(struct functions_private *p)
 {
-	if (p->jumps.n)
-		qsort(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at), by_value); /* `to` comes first */
+	sort_by_u64(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at)); /* `to` comes first */
 }
 
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max)

@@ -22,8 +22,7 @@ struct perf_guard {
 
 uint64_t perf_guard_span(uint64_t room, uint64_t bytes_per_s)
 {
-	uint64_t span =
-		bytes_per_s ? (uint64_t)((double)(room - room / 4) / (double)bytes_per_s * 1e9) : SPAN_MAX;
+	uint64_t span = bytes_per_s ? (uint64_t)((double)room * 5 / 8 / (double)bytes_per_s * 1e9) : SPAN_MAX;
 
 	return span < SPAN_MIN ? SPAN_MIN : span < SPAN_MAX ? span : SPAN_MAX;
 }

@@ -23,5 +23,8 @@ void perf_guard_stop(struct perf_live *live);
 /* In so many nanoseconds, unless this is called again before: perf_live_relieve. */
 void perf_guard_rest(struct perf_guard *guard, uint64_t ns);
 
-/* How long to rest while the kernel writes so many bytes a second into a ring that has room for so many. */
+/*
+ * How long to rest while the kernel writes so many bytes a second into a ring that has room for so many. The
+ * reader is woken at half a ring: it should have come by then.
+ */
 uint64_t perf_guard_span(uint64_t room, uint64_t bytes_per_s);

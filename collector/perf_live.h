@@ -60,6 +60,7 @@ struct perf_live {
 	uint64_t read_ns;          /* when rings were last read */
 	uint64_t nominal, rate;    /* bytes a second into one ring: by what was asked for; what to reckon with */
 	uint64_t pressed_until_ns; /* until then rings may have to be emptied at any time: nothing stays in them */
+	unsigned n_vain;           /* times that the guard has found nothing since the reader's last round; few count */
 	bool may_lend;             /* records of the ring being read may stay there */
 	atomic_bool is_busy;       /* since the reader last waited came more than samples */
 

@@ -4,9 +4,10 @@
  */
 #include "collector/perf_live.h"
 
-#define LEND_LEAST (2u << 20)     /* a smaller ring is full before its records have been walked */
+#define LEND_LEAST (2u << 20)     /* nothing stays in a smaller ring */
 #define PRESSED_NS 10000000000ull /* a reader that came too late once may do so again */
 #define HELD_MAX (512ull << 20)   /* a consumer this far behind: leave the rings to fill, and the kernel counts */
+#define VAIN_MAX 3                /* the guard of a target that does nothing looks eight times less often */
 #define FULL_NS 100000000ull      /* before another look whether it has caught up */
 
 /* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can. */
@@ -82,6 +83,12 @@ static size_t ring_size(const struct perf_live *live)
 	return live->events.rings.n ? live->events.rings.at[0].view.size : 0;
 }
 
+/* It is full before its records have been walked, or a thread that is late has come. */
+static bool is_small(const struct perf_live *live)
+{
+	return ring_size(live) < LEND_LEAST;
+}
+
 static void make_room(struct perf_live *live)
 {
 	order_copy_lent(live->order);
@@ -107,7 +114,7 @@ static void read_rings(struct perf_live *live, uint64_t now)
 	order_round_begin(live->order, now);
 	for (size_t i = 0; i < live->events.rings.n; i++) {
 		struct perf_ring *ring = &live->events.rings.at[i];
-		live->may_lend = now >= live->pressed_until_ns && ring->view.size >= LEND_LEAST;
+		live->may_lend = now >= live->pressed_until_ns && !is_small(live);
 		uint64_t from = ring->view.at;
 		perf_ring_begin(ring);
 		while (perf_ring_next(ring, &bytes))
@@ -123,8 +130,10 @@ static void read_rings(struct perf_live *live, uint64_t now)
 
 static void rest(struct perf_live *live)
 {
+	uint64_t room = is_small(live) ? least_room(live) / 2 : least_room(live);
+
 	if (live->guard)
-		perf_guard_rest(live->guard, perf_guard_span(least_room(live), live->rate));
+		perf_guard_rest(live->guard, perf_guard_span(room, live->rate) << live->n_vain);
 }
 
 void perf_live_give_back(struct perf_live *live)
@@ -144,6 +153,7 @@ void perf_live_round(struct perf_live *live)
 		make_room(live);
 	live->round_ns = perf_live_now();
 	read_rings(live, live->round_ns);
+	live->n_vain = 0;
 	rest(live);
 	perf_live_unlock(live);
 }
@@ -162,10 +172,13 @@ void perf_live_relieve(struct perf_live *live)
 
 	uint64_t now = perf_live_now();
 	bool is_full = order_held(live->order) >= HELD_MAX;
-	if (least_room(live) < ring_size(live) / 2 && !is_full) {
+	bool is_time = is_small(live) || least_room(live) < ring_size(live) / 2;
+	if (is_time && !is_full) {
 		live->pressed_until_ns = now + PRESSED_NS;
 		make_room(live);
+		uint64_t before = order_held(live->order);
 		read_rings(live, now);
+		live->n_vain = order_held(live->order) > before ? 0 : live->n_vain < VAIN_MAX ? live->n_vain + 1 : VAIN_MAX;
 	}
 	if (is_full && live->guard)
 		perf_guard_rest(live->guard, FULL_NS);

@@ -147,9 +147,30 @@ TEST(nothing_stays_in_a_ring_after_its_reader_came_too_late)
 	scene_close(&scene);
 }
 
-TEST(guard_rests_until_three_quarters_of_the_room_may_be_used)
+TEST(guard_looks_less_often_where_nothing_comes)
 {
-	CHECK_EQ(perf_guard_span(4000000, 10000000), 300000000);
+	static struct scene scene;
+
+	scene_open(&scene);
+	scene.live.events.rings.at[0].view.size = RING / 4; /* small: emptied whenever it is looked at */
+	for (unsigned i = 1; i <= 3; i++) {
+		perf_live_relieve(&scene.live);
+		CHECK_EQ(scene.live.n_vain, i);
+	}
+	perf_live_relieve(&scene.live);
+	CHECK_EQ(scene.live.n_vain, 3);
+	write_samples(&scene, 1, 1);
+	perf_live_relieve(&scene.live);
+	CHECK_EQ(scene.live.n_vain, 0);
+	perf_live_relieve(&scene.live);
+	perf_live_round(&scene.live);
+	CHECK_EQ(scene.live.n_vain, 0);
+	scene_close(&scene);
+}
+
+TEST(guard_rests_until_five_eighths_of_the_room_may_be_used)
+{
+	CHECK_EQ(perf_guard_span(4000000, 10000000), 250000000);
 	CHECK_EQ(perf_guard_span(4000000, 0), 1000000000); /* nothing comes yet */
 	CHECK_EQ(perf_guard_span(4000000, 1000), 1000000000);
 	CHECK_EQ(perf_guard_span(0, 1000000), 2000000); /* never without a pause */

@@ -65,8 +65,12 @@ static int rehearse(struct profile *profile, struct images *images, const struct
 void rehearsal_start(struct rehearsal *rehearsal, struct profile *profile, struct images *images,
 		     const struct resolve_options *options)
 {
-	pid_t parent = getpid(), child = fork();
+	size_t n_nodes = profile->cct.nodes.n;
 
+	if (n_nodes - rehearsal->n_nodes < rehearsal->n_nodes / 32)
+		return;
+	rehearsal->n_nodes = n_nodes;
+	pid_t parent = getpid(), child = fork();
 	if (child == 0)
 		_exit(rehearse(profile, images, options, parent));
 	rehearsal->child = child > 0 ? child : 0; /* no memory for it now: perhaps next time */

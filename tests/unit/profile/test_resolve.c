@@ -7,6 +7,7 @@
 #include "profile/resolve_structure.h"
 #include "structure/structure_store.h"
 #include "tests/support/profiles.h"
+#include "tests/store_maker.h"
 #include "tests/test.h"
 
 static const char *name_at(const struct profile *p, image_id image, uint64_t vaddr)
@@ -68,9 +69,8 @@ static void stored_start(struct stored_case *c)
 {
 	struct diag diag = { 0 };
 
-	*c = (struct stored_case){ .directory = "/tmp/cpprof_resolve.XXXXXX", .images = images_new(), .profile = profile_new() };
-	CHECK(mkdtemp(c->directory) != NULL);
-	c->store = store_open(c->directory, 0);
+	*c = (struct stored_case){ .directory = STORE_PATH, .images = images_new(), .profile = profile_new() };
+	c->store = store_make(c->directory);
 	CHECK_EQ(images_open(c->images, "/proc/self/exe", &c->image.id, &diag), 0);
 	struct image *self = images_get(c->images, c->image.id);
 	c->vaddr = self->entry;
@@ -87,11 +87,7 @@ static void stored_start(struct stored_case *c)
 
 static void stored_finish(struct stored_case *c)
 {
-	char command[96];
-
-	store_close(c->store);
-	snprintf(command, sizeof(command), "rm -r %s", c->directory);
-	CHECK_EQ(system(command), 0);
+	store_remove(c->store, c->directory);
 	profile_free(c->profile);
 	images_free(c->images);
 }

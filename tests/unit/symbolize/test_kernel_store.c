@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/kernel_store.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "tests/store_maker.h"
 #include "tests/test.h"
 
 static const char text[] = "5000 T first\n6000 T second\n7000 t third\n8000 t last\n3000 t late\t[mod]\n9000 t bpf_prog\t[bpf]\n";
@@ -14,27 +13,10 @@ static void parse(const char *lines, struct kallsyms *ret)
 	kallsyms_parse((struct bytes){ (const uint8_t *)lines, strlen(lines) }, ret);
 }
 
-static struct store *fresh_store(char *path)
-{
-	CHECK(mkdtemp(path) != NULL);
-	return store_open(path, 0);
-}
-
-static void remove_store(struct store *store, const char *path)
-{
-	DIR *directory = opendir(path);
-
-	store_close(store);
-	for (struct dirent *entry; (entry = readdir(directory));)
-		unlinkat(dirfd(directory), entry->d_name, 0);
-	closedir(directory);
-	rmdir(path);
-}
-
 TEST(kernel_store_knows_what_this_boot_was_built_with)
 {
-	char path[] = "/tmp/cpprof_test_XXXXXX";
-	struct store *store = fresh_store(path);
+	char path[] = STORE_PATH;
+	struct store *store = store_make(path);
 	struct kallsyms all, kept;
 	const uint64_t inside[] = { 0x5000, 0x6123, 0x7fff }, last[] = { 0x6000, 0x8000 }, below[] = { 0x3000, 0x6000 };
 	uint64_t end;
@@ -51,13 +33,13 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 	CHECK(!kernel_store_get(store, "another boot", inside, 3, &kept));
 	CHECK(!kernel_store_get(store, "", inside, 3, &kept));
 	kallsyms_done(&all);
-	remove_store(store, path);
+	store_remove(store, path);
 }
 
 TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
 {
-	char path[] = "/tmp/cpprof_test_XXXXXX";
-	struct store *store = fresh_store(path);
+	char path[] = STORE_PATH;
+	struct store *store = store_make(path);
 	struct kallsyms all, kept;
 	const uint64_t inside[] = { 0x5000, 0x5100 };
 	uint64_t end;
@@ -71,13 +53,13 @@ TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
 	CHECK_EQ(kept.symbols.at[kept.symbols.n - 1].start, 0x6000);
 	kallsyms_done(&kept);
 	kallsyms_done(&all);
-	remove_store(store, path);
+	store_remove(store, path);
 }
 
 TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
 {
-	char path[] = "/tmp/cpprof_test_XXXXXX";
-	struct store *store = fresh_store(path);
+	char path[] = STORE_PATH;
+	struct store *store = store_make(path);
 	struct kallsyms all, kept;
 	const uint64_t inside[] = { 0x5000 };
 
@@ -85,14 +67,14 @@ TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
 	kernel_store_put(store, "boot", &all);
 	CHECK(!kernel_store_get(store, "boot", inside, 1, &kept));
 	kallsyms_done(&all);
-	remove_store(store, path);
+	store_remove(store, path);
 }
 
 /* Entries of our own directory; a wrong one must be refused all the same. */
 TEST(kernel_store_refuses_entries_that_make_no_sense)
 {
-	char path[] = "/tmp/cpprof_test_XXXXXX";
-	struct store *store = fresh_store(path);
+	char path[] = STORE_PATH;
+	struct store *store = store_make(path);
 	struct kallsyms all, kept;
 	const uint64_t inside[] = { 0x5000 };
 
@@ -117,5 +99,5 @@ TEST(kernel_store_refuses_entries_that_make_no_sense)
 		kallsyms_done(&kept);
 	}
 	kallsyms_done(&all);
-	remove_store(store, path);
+	store_remove(store, path);
 }

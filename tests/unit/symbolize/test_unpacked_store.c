@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/unpacked_store.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "tests/elf_maker.h"
+#include "tests/store_maker.h"
 #include "tests/test.h"
 
 #define SIZE (200u << 10)
@@ -29,25 +28,12 @@ static struct image *make_file(struct images *images, uint8_t seed)
 	return image;
 }
 
-static void remove_store(struct store *store, const char *path)
-{
-	DIR *directory = opendir(path);
-
-	store_close(store);
-	for (struct dirent *entry; (entry = readdir(directory));)
-		unlinkat(dirfd(directory), entry->d_name, 0);
-	closedir(directory);
-	rmdir(path);
-}
-
 TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
 {
-	char path[] = "/tmp/cpprof_test_XXXXXX";
+	char path[] = STORE_PATH;
 	struct images *first = images_new(), *second = images_new();
 	struct image *writer = make_file(first, 0), *reader = make_file(second, 0), *other = make_file(second, 1);
-
-	CHECK(mkdtemp(path) != NULL);
-	struct store *store = store_open(path, 0);
+	struct store *store = store_make(path);
 	CHECK(!unpacked_store_recall(store, reader, image_section(reader, ".zdebug_info")));
 	for (size_t i = 0; i < writer->n_sections; i++)
 		unpacked_store_keep(store, writer, &writer->sections[i]);
@@ -60,7 +46,7 @@ TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
 	CHECK(recalled.len == unpacked.len && memcmp(recalled.at, unpacked.at, SIZE) == 0);
 	images_free(second);
 	images_free(first);
-	remove_store(store, path);
+	store_remove(store, path);
 }
 
 TEST(unpacked_store_is_nothing_without_a_store)

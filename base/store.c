@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -20,6 +21,8 @@
 #define MAGIC 0x31657a6970706370u /* changes when the header does */
 #define MAX_ENTRY (1ull << 30)
 #define MAX_NAME 128
+#define UNFINISHED ".new" /* how the name of a file ends that is still being written */
+#define ABANDONED_S 3600  /* then nobody is writing it any more */
 
 struct store {
 	int directory;
@@ -163,7 +166,7 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) || bytes.len > store->limit / 4)
 		return;
 	format_name(key, name);
-	snprintf(temporary, sizeof(temporary), "%s.%d.new", name, (int)getpid());
+	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
 	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
 	CLEANUP(close_fd) int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct header header = header_of(key, bytes);
@@ -192,6 +195,14 @@ static int compare_age(const void *left, const void *right)
 	return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
+/* Whoever was writing it was killed. */
+static bool is_abandoned(const char *name, const struct stat *st)
+{
+	size_t len = strlen(name), end = strlen(UNFINISHED);
+
+	return len > end && strcmp(name + len - end, UNFINISHED) == 0 && st->st_mtim.tv_sec + ABANDONED_S < time(NULL);
+}
+
 static void trim(struct store *store)
 {
 	VEC(struct old_file) files = { 0 };
@@ -202,6 +213,8 @@ static void trim(struct store *store)
 	for (struct dirent *entry; directory && (entry = readdir(directory));) {
 		struct stat st;
 		if (fstatat(store->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		if (is_abandoned(entry->d_name, &st) && unlinkat(store->directory, entry->d_name, 0) == 0)
 			continue;
 		vec_push(&files, (struct old_file){ alloc_text(entry->d_name), (uint64_t)st.st_size, st.st_mtim });
 		total += (uint64_t)st.st_size;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/test.h"
@@ -229,6 +230,32 @@ static bool use_at_once(const struct place *place, unsigned who)
 			return false;
 	}
 	return true;
+}
+
+static void leave_unfinished(const struct place *place, const char *name, time_t when)
+{
+	struct timespec times[2] = { { .tv_sec = when }, { .tv_sec = when } };
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", place->path, name);
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+	CHECK(fd >= 0);
+	CHECK_EQ(futimens(fd, times), 0);
+	close(fd);
+}
+
+TEST(store_drops_what_killed_processes_were_writing)
+{
+	struct place place = new_place();
+	struct store *store = store_open(place.path, 0);
+
+	leave_unfinished(&place, "lines-3-old.1.new", 1000);
+	leave_unfinished(&place, "lines-3-young.2.new", time(NULL)); /* somebody may be at it */
+	store_put(store, &key, text_bytes("text"));
+	CHECK_EQ(each_file(&place, NULL), 3);
+	store_close(store);
+	CHECK_EQ(each_file(&place, NULL), 2);
+	remove_place(&place);
 }
 
 TEST(store_is_used_by_many_processes_at_once)

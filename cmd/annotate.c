@@ -13,8 +13,8 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/terminal.h"
-#include "report/annotate_find.h"
-#include "report/annotate_text.h"
+#include "report/annotate/annotate_find.h"
+#include "report/annotate/annotate_text.h"
 
 #define MOST_TOLD 8 /* candidates that a message lists */
 

@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "profile/check.h"
-#include "report/check_json.h"
+#include "report/export/check_json.h"
 
 static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
 			    "and that samples, values, threads and timeline agree. '-' is standard input. Exit 0 if all do.";

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "base/diag.h"
-#include "binary/frames.h"
-#include "binary/function.h"
-#include "binary/image.h"
-#include "binary/symbols.h"
+#include "binary/cfi/frames.h"
+#include "binary/functions/function.h"
+#include "binary/elf/image.h"
+#include "binary/elf/symbols.h"
 
 struct code_file {
 	struct images *images;

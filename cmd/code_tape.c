@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "collector/perf_source.h"
+#include "collector/live/perf_source.h"
 
 #define MAX_SEEN (1u << 18) /* pages; then all is written once more */
 

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-#include "binary/image.h"
+#include "binary/elf/image.h"
 #include "cmd/output.h"
-#include "profile/crew.h"
+#include "recording/workers.h"
 
 struct resolve_options;
 

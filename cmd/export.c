@@ -18,7 +18,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "report/format_table.h"
+#include "report/export/format_table.h"
 #include "report/limit.h"
 #include "structure/fuse.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "report/exporter.h"
+#include "report/export/exporter.h"
 
 struct export_choice {
 	struct export_options options;

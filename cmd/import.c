@@ -13,8 +13,8 @@
 #include "cmd/conclude.h"
 #include "cmd/symbol_options.h"
 #include "cmd/output.h"
-#include "collector/perf_file.h"
-#include "profile/crew.h"
+#include "collector/perfdata/perf_file.h"
+#include "recording/workers.h"
 #include "profile/resolve.h"
 
 struct import {

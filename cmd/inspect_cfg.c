@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "binary/cfg.h"
+#include "binary/flow/cfg.h"
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/inspect_code.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "binary/flow.h"
+#include "binary/flow/flow.h"
 #include "cmd/code_file.h"
 
 /* Called once for each function asked for, with its final analysis. */

@@ -8,7 +8,7 @@
 #include "cmd/code_file.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "unwinder/recover.h"
+#include "recipes/recover.h"
 
 enum cover { COVER_FRAME, COVER_SYMBOL, COVER_STUB, COVER_RECOVERED, COVER_NOTHING, COVER_N };
 

@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 
 static void print_pcs(const char *name, const uint64_t *pc, uint32_t n, bool is_verbose)
 {

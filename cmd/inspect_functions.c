@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "binary/flow.h"
+#include "binary/flow/flow.h"
 #include "cmd/cmd.h"
 #include "cmd/code_file.h"
 #include "cmd/inspect.h"

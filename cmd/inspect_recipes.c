@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/inspect_code.h"
-#include "unwinder/recover.h"
+#include "recipes/recover.h"
 
 static void print_rows(const struct recipes *recipes, const struct isa *isa, uint64_t start, const struct recipe_rows *rows)
 {

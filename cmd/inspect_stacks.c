@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 #include "unwinder/unwinder.h"
 
 #define NO_SAMPLE UINT64_MAX

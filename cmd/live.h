@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "profile/resolve.h"
-#include "report/exporter.h"
+#include "report/export/exporter.h"
 
 struct live {
 	const struct exporter *exporter; /* NULL = there is nothing to do */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 #include "cmd/cmd.h"
 #include "cmd/group.h"
 

@@ -24,8 +24,8 @@
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/rehearse.h"
-#include "collector/perf_source.h"
-#include "profile/crew.h"
+#include "collector/live/perf_source.h"
+#include "recording/workers.h"
 #include "profile/resolve.h"
 #include "report/quality.h"
 

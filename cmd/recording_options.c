@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "collector/perf_source.h"
-#include "profile/crew.h"
-#include "report/exporter.h"
+#include "collector/live/perf_source.h"
+#include "recording/workers.h"
+#include "report/export/exporter.h"
 
 #define GO_ON (-1)
 

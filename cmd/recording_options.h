@@ -10,7 +10,7 @@
 
 #include "cmd/options.h"
 #include "cmd/symbol_options.h"
-#include "collector/target.h"
+#include "collector/process/target.h"
 #include "unwinder/unwinder.h"
 
 struct recording_options {

@@ -14,12 +14,12 @@
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
-#include "report/columns.h"
-#include "report/filter.h"
+#include "report/text/columns.h"
+#include "report/tree/filter.h"
 #include "report/quality.h"
-#include "report/rows.h"
-#include "report/source_text.h"
-#include "report/text.h"
+#include "report/text/rows.h"
+#include "report/annotate/source_text.h"
+#include "report/text/text.h"
 #include "structure/fuse.h"
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */

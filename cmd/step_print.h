@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "binary/symbols.h"
-#include "cmd/step_tally.h"
+#include "binary/elf/symbols.h"
+#include "verify/step_tally.h"
 #include "unwinder/unwinder.h"
 
 /* Symbols of images, read when first asked for. */

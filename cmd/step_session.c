@@ -11,13 +11,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cmd/step_go.h"
-#include "collector/perf_tape.h"
-#include "collector/shadow.h"
-#include "collector/step_machine.h"
-#include "collector/step_space.h"
-#include "collector/stepper.h"
-#include "collector/target.h"
+#include "verify/step_go.h"
+#include "collector/perfdata/perf_tape.h"
+#include "verify/shadow.h"
+#include "collector/step/step_machine.h"
+#include "collector/step/step_space.h"
+#include "collector/step/stepper.h"
+#include "collector/process/target.h"
 
 #define STACK_LIMIT 65528 /* as much as the kernel copies into a sample */
 

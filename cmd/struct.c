@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "binary/function.h"
+#include "binary/functions/function.h"
 #include "cmd/cmd.h"
 #include "cmd/struct_print.h"
 #include "cmd/symbol_options.h"

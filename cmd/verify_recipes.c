@@ -10,7 +10,7 @@
 #include "cmd/code_file.h"
 #include "cmd/options.h"
 #include "cmd/verify.h"
-#include "unwinder/verify.h"
+#include "verify/tables.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {

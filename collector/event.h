@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
-#include "binary/image.h"
-#include "binary/isa.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
 
 /* DWARF numbering; bit set in known = value is the target's. */
 struct regs {

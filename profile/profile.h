@@ -9,12 +9,12 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "base/writer.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 #include "structure/structure.h"
 #include "structure/fuse.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
-#include "unwinder/recipe.h"
+#include "recipes/recipe.h"
 #include "unwinder/stack.h"
 
 /* Strings are ids in profile.strings. */

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/search.h"
-#include "binary/cfg.h"
+#include "binary/flow/cfg.h"
 #include "structure/structure_store.h"
 
 #define ROUND_BYTES (32u << 10) /* of code, whose control flow is recovered while use is made of what was before */

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 /* Far beyond any real profile; bounds what a hostile one can make us allocate. */
 #define ROWS_MAX (UINT64_C(1) << 26)

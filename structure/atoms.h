@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "binary/cfg.h"
+#include "binary/flow/cfg.h"
 #include "structure/contexts.h"
 #include "structure/loops.h"
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 enum scope_kind { SCOPE_ROOT, SCOPE_INCOMPLETE, SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP, SCOPE_LINE, SCOPE_UNKNOWN };
 enum scope_relation { RELATION_NONE, RELATION_CALL, RELATION_INLINE, RELATION_LEXICAL };

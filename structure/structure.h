@@ -11,8 +11,8 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "binary/cfg.h"
-#include "binary/image.h"
+#include "binary/flow/cfg.h"
+#include "binary/elf/image.h"
 #include "structure/procedures.h"
 #include "structure/scope.h"
 #include "symbolize/function_map.h"

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/search.h"
-#include "binary/entry.h"
-#include "binary/flow.h"
+#include "binary/functions/entry.h"
+#include "binary/flow/flow.h"
 
 #define SLICE 2048u /* functions whose structures are held at once */
 

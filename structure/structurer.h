@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "binary/function.h"
+#include "binary/functions/function.h"
 #include "structure/structure.h"
 
 struct structurer;

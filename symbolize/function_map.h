@@ -10,7 +10,7 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 #define INLINE_NONE UINT32_MAX
 

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/text.h"
-#include "binary/frames.h"
-#include "binary/function.h"
+#include "binary/cfi/frames.h"
+#include "binary/functions/function.h"
 #include "symbolize/demangle.h"
 
 #define MAX_LABEL_REACH 4096u /* bytes that a symbol without a size is believed to cover */

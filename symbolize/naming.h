@@ -2,7 +2,7 @@
 /*
  * naming: what an image says of its functions without any DWARF: bounds and names.
  *
- * ELF: the best symbol (binary/symbols.h states the order); a PLT stub is "name@plt"; other code has
+ * ELF: the best symbol (binary/elf/symbols.h states the order); a PLT stub is "name@plt"; other code has
  * the start that binary/function recovers and is called "image+0xstart", the same in every run.
  * Kernel code is named by kallsyms, JIT code by the map its process wrote.
  *
@@ -14,11 +14,11 @@
 #pragma once
 
 #include "base/intern.h"
-#include "binary/function.h"
-#include "binary/perfmap.h"
-#include "binary/symbols.h"
+#include "binary/functions/function.h"
+#include "binary/elf/perfmap.h"
+#include "binary/elf/symbols.h"
 #include "symbolize/function_map.h"
-#include "symbolize/kallsyms.h"
+#include "symbolize/kernel/kallsyms.h"
 
 struct naming_options {
 	image_id id;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "symbolize/aranges.h"
-#include "symbolize/unpacked_store.h"
+#include "symbolize/dwarf/aranges.h"
+#include "symbolize/files/unpacked_store.h"
 
 static void open_jit(struct subject *subject, bool is_elsewhere)
 {

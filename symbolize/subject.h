@@ -8,10 +8,10 @@
 
 #include <stdatomic.h>
 
-#include "symbolize/debugfile.h"
+#include "symbolize/files/debugfile.h"
 #include "symbolize/naming.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/unit_index.h"
+#include "symbolize/dwarf/unit_index.h"
 
 struct subject {
 	struct symbolizer_request *request;

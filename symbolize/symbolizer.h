@@ -8,9 +8,9 @@
 
 #include "base/intern.h"
 #include "base/store.h"
-#include "binary/function.h"
-#include "binary/image.h"
-#include "symbolize/debugfile.h"
+#include "binary/functions/function.h"
+#include "binary/elf/image.h"
+#include "symbolize/files/debugfile.h"
 #include "symbolize/function_map.h"
 #include "symbolize/source_map.h"
 

@@ -2,7 +2,7 @@
 #include "symbolize/unit_maps.h"
 
 #include "base/search.h"
-#include "symbolize/inlines.h"
+#include "symbolize/dwarf/inlines.h"
 
 #define MAX_FUNCTION_SIZE (1ull << 31) /* offsets are 32 bits wide */
 #define MAX_PARTS 256 /* of one function; compilers make two or three */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "symbolize/dwarf_cache.h"
+#include "symbolize/dwarf/dwarf_cache.h"
 #include "symbolize/function_map.h"
 #include "symbolize/naming.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/compress.h"
 #include "base/writer.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 struct elf_part {
 	const char *name;

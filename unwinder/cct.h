@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 #include "unwinder/stack.h"
 
 #define CCT_ROOT 0u

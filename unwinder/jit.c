@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "unwinder/ahead.h"
-#include "unwinder/behind.h"
+#include "recipes/ahead.h"
+#include "recipes/behind.h"
 
 #define MAX_PLACES (1u << 20) /* remembered; then all is found out anew */
 #define MAX_USED 8            /* pages a remembered place may depend on */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "unwinder/code_pages.h"
-#include "unwinder/recipe_cache.h"
+#include "recipes/recipe_cache.h"
 
 struct jit;
 /* pages and recipes are borrowed. */

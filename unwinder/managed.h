@@ -14,7 +14,7 @@
 
 #include "collector/event.h"
 #include "unwinder/memory.h"
-#include "unwinder/recipe.h"
+#include "recipes/recipe.h"
 
 enum managed_kind {
 	MANAGED_NONE,

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "unwinder/recipe_cache.h"
+#include "recipes/recipe_cache.h"
 
 /* What every step looks at stands in the first 64 bytes. */
 struct pc_entry {

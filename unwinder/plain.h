@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "unwinder/recipe.h"
+#include "recipes/recipe.h"
 
 struct plain_step {
 	uint8_t kind; /* enum plain_kind */

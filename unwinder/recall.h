@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "collector/event.h"
 #include "unwinder/memory.h"
-#include "unwinder/recipe.h"
+#include "recipes/recipe.h"
 #include "unwinder/stack.h"
 
 #define RECALL_LEAST 48

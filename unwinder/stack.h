@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 enum stack_end {
 	STACK_COMPLETE,       /* reached a true root, every step at least likely */

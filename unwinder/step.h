@@ -7,7 +7,7 @@
 
 #include "collector/event.h"
 #include "unwinder/memory.h"
-#include "unwinder/recipe.h"
+#include "recipes/recipe.h"
 
 enum step_status {
 	STEP_OK,

@@ -10,8 +10,8 @@
 #include "base/store.h"
 #include "collector/event.h"
 #include "unwinder/memory.h"
-#include "unwinder/policy.h"
-#include "unwinder/recipe.h"
+#include "recipes/policy.h"
+#include "recipes/recipe.h"
 #include "unwinder/stack.h"
 
 struct unwinder_options {

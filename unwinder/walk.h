@@ -10,7 +10,7 @@
 #include "unwinder/pc_table.h"
 #include "unwinder/plain.h"
 #include "unwinder/recall.h"
-#include "unwinder/recipe_cache.h"
+#include "recipes/recipe_cache.h"
 #include "unwinder/space.h"
 #include "unwinder/unwinder.h"
 

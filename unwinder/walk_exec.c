@@ -6,7 +6,7 @@
  * one. Nothing is missing from what the kernel's part of the stack tells. That begins some time before the kernel tells of
  * the exec: the old memory is taken down first.
  */
-#include "unwinder/template.h"
+#include "recipes/template.h"
 #include "unwinder/walk_private.h"
 
 static bool is_behind_exec(const struct walk *walk)

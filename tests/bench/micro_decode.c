@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "binary/image.h"
-#include "binary/isa.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
 
 struct tally {
 	uint64_t insns, bytes, bad, effects;

@@ -14,10 +14,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "collector/mapping.h"
-#include "collector/outer_stack.h"
-#include "collector/perf_source.h"
-#include "collector/target.h"
+#include "collector/process/mapping.h"
+#include "collector/deep/deep_stack.h"
+#include "collector/live/perf_source.h"
+#include "collector/process/target.h"
 #include "tests/support/own_registers.h"
 #include "unwinder/cct.h"
 #include "unwinder/unwinder.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "binary/frames.h"
-#include "unwinder/recipe_cache.h"
+#include "binary/cfi/frames.h"
+#include "recipes/recipe_cache.h"
 
 static double now(void)
 {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "binary/cfg.h"
+#include "binary/flow/cfg.h"
 #include "structure/structure.h"
-#include "unwinder/recover.h"
+#include "recipes/recover.h"
 
 static double now(void)
 {

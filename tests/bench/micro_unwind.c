@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 #include "unwinder/cct.h"
 #include "unwinder/unwinder.h"
 

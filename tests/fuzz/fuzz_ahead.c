@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "unwinder/ahead.h"
+#include "recipes/ahead.h"
 
 #define CODE 0x10000u
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/unwinder/test_isa.h"
-#include "unwinder/cfi.h"
+#include "recipes/cfi.h"
 #include "unwinder/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "symbolize/unit_index.h"
+#include "symbolize/dwarf/unit_index.h"
 #include "symbolize/unit_maps.h"
 #include "tests/elf_maker.h"
 

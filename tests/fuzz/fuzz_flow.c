@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 
-#include "binary/cfg.h"
+#include "binary/flow/cfg.h"
 #include "tests/elf_maker.h"
-#include "unwinder/recover.h"
+#include "recipes/recover.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

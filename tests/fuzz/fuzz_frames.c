@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "binary/frames.h"
+#include "binary/cfi/frames.h"
 #include "tests/elf_maker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binary/gopclntab.h"
+#include "binary/elf/gopclntab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

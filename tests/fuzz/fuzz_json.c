@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "report/check_json.h"
+#include "report/export/check_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "collector/outer_stack.h"
+#include "collector/deep/deep_stack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

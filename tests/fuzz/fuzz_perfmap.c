@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binary/perfmap.h"
-#include "symbolize/kallsyms.h"
+#include "binary/elf/perfmap.h"
+#include "symbolize/kernel/kallsyms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 #include "base/hash.h"
 #include "profile/check.h"
 #include "profile/merge.h"
-#include "report/check_json.h"
-#include "report/exporter.h"
-#include "report/text.h"
+#include "report/export/check_json.h"
+#include "report/export/exporter.h"
+#include "report/text/text.h"
 #include "structure/fuse.h"
 #include "tests/support/reseal.h"
 

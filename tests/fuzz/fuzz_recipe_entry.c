@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "unwinder/recipe_entry.h"
+#include "recipes/recipe_entry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "collector/target.h"
+#include "collector/process/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

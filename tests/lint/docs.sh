@@ -15,7 +15,9 @@ for command in $("$CPPROF" --list-options); do
 	if [[ "$name" != *' \- '?* || ${#opened} != "${#closed}" ]]; then echo "the manual page of $command begins with '$name'"; status=1; fi
 	grep -Eq "foreach\(command .*\b$command\b" cmd/CMakeLists.txt || { echo "cmd/CMakeLists.txt builds no manual page for $command"; status=1; }
 done
-for folder in base binary collector unwinder symbolize structure profile report cmd tests/bench tests/fuzz third_party; do
+folders=(base binary collector recipes unwinder symbolize structure profile report recording verify cmd)
+mapfile -t with_code < <(find "${folders[@]}" -name '*.[ch]' -printf '%h\n' | sort -u)
+for folder in "${folders[@]}" "${with_code[@]}" tests/bench tests/fuzz third_party; do
 	if [ ! -f "$folder/README.md" ]; then
 		echo "$folder has no README.md"
 		status=1
@@ -36,7 +38,7 @@ is_named() {
 }
 
 set -f # patterns are not names of files
-for folder in base binary collector unwinder symbolize structure profile report cmd; do
+for folder in "${with_code[@]}"; do
 	read -ra patterns < <(grep -o '`[^` ]*`' "$folder/README.md" | tr -d '`' | tr '\n' ' ')
 	for stem in $(find "$folder" -maxdepth 1 -name '*.[ch]' | sed 's|.*/||; s|\.[ch]$||' | sort -u); do
 		[[ $stem == *_private ]] || is_named "$stem" "${patterns[@]}" || { echo "$folder/README.md does not say what $stem is for"; status=1; }

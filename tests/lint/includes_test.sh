@@ -10,7 +10,7 @@ passed=0 failed=0
 
 expect() { # name, wanted exit status
 	local status=0
-	"$here/includes.sh" "$tree" >"$tree/out" || status=$?
+	python3 "$here/includes.py" "$tree" >"$tree/out" || status=$?
 	if [ "$status" = "$2" ]; then passed=$((passed + 1)); else
 		failed=$((failed + 1))
 		echo "$1: exit $status, not $2"
@@ -18,15 +18,15 @@ expect() { # name, wanted exit status
 	fi
 }
 
-mkdir -p "$tree"/{base,binary,collector,unwinder,symbolize,structure,profile,report,cmd}
-for folder in base binary collector unwinder symbolize structure profile report cmd; do
+mkdir -p "$tree"/{base,binary/{elf,isa},collector,recipes,unwinder,symbolize,structure,profile,report,recording,verify,cmd}
+for folder in base binary collector recipes unwinder symbolize structure profile report recording verify cmd; do
 	echo '#include "base/bytes.h"' >"$tree/$folder/a.c"
 done
 expect clean 0
-echo '#include "report/view.h"' >"$tree/unwinder/b.c"
+echo '#include "report/tree/view.h"' >"$tree/unwinder/b.c"
 expect 'a header from the right' 1
 rm "$tree/unwinder/b.c"
-echo '#include "binary/image.h"' >"$tree/base/b.c"
+echo '#include "binary/elf/image.h"' >"$tree/base/b.c"
 expect 'base includes binary' 1
 rm "$tree/base/b.c"
 echo '#include "view.h"' >"$tree/report/b.c"
@@ -38,6 +38,20 @@ rm "$tree/symbolize/b.c"
 echo '#include <linux/perf_event.h>' >"$tree/unwinder/b.c"
 expect 'perf_event outside the collector' 1
 rm "$tree/unwinder/b.c"
+echo '#include "binary/isa/isa.h"' >"$tree/binary/elf/b.c"
+expect 'a subfolder from the right' 1
+rm "$tree/binary/elf/b.c"
+echo '#include "binary/elf/image.h"' >"$tree/binary/isa/b.c"
+expect 'a subfolder from the left' 0
+rm "$tree/binary/isa/b.c"
+mkdir "$tree/binary/new"
+echo '#include "binary/elf/image.h"' >"$tree/binary/new/b.c"
+expect 'a subfolder without a place in the order' 1
+rm -r "$tree/binary/new"
+echo '#include "report/b.h"' >"$tree/report/a.h"
+echo '#include "report/a.h"' >"$tree/report/b.h"
+expect 'two files that include each other' 1
+rm "$tree/report"/[ab].h
 expect 'clean again' 0
 
 echo "tally: $passed passed, $failed failed, 0 skipped"

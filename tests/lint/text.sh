@@ -7,12 +7,12 @@ set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 2
 status=0
 
-for file in $(find base binary collector unwinder symbolize structure profile report cmd tests examples \
+for file in $(find base binary collector recipes unwinder symbolize structure profile report recording verify cmd tests examples \
 	-name '*.[ch]' -not -path '*/data/*'); do
 	head -n1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || { echo "$file: no licence line"; status=1; }
 done
 if grep -rnE --include='*.[ch]' --include='*.md' --include='*.sh' --include='*.py' --include='CMakeLists.txt' \
-	'/(root|work|home/[a-z]+)/' base binary collector unwinder symbolize structure profile report cmd tests docs \
+	'/(root|work|home/[a-z]+)/' base binary collector recipes unwinder symbolize structure profile report recording verify cmd tests docs \
 	examples third_party README.md 2>/dev/null | grep -v 'tests/lint/text.sh'; then
 	echo "a path of somebody's machine"
 	status=1

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "unwinder/cfi.h"
+#include "recipes/cfi.h"
 
 #define MAX_COLUMNS 128
 #define MAX_SHOWN 10

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binary/image.h"
-#include "binary/x86_operands.h"
+#include "binary/elf/image.h"
+#include "binary/isa/x86/x86_operands.h"
 #include "tests/unit/binary/show_insn.h"
 
 struct tally {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/hash.h"
-#include "binary/function.h"
+#include "binary/functions/function.h"
 
 struct file {
 	struct images *images;

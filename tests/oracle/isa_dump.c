@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "binary/image.h"
-#include "binary/isa.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
 
 static uint64_t written(const struct insn *insn)
 {

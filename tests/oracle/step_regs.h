@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 
 #if defined(__x86_64__)
 #define STEP_MACHINE EM_X86_64

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 #include "unwinder/cct.h"
 #include "unwinder/unwinder.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/perf_input.h"
-#include "collector/perf_writer.h"
+#include "collector/perfdata/perf_input.h"
+#include "collector/perfdata/perf_writer.h"
 
 #define MAX_EVENTS 4
 

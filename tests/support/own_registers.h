@@ -6,7 +6,7 @@
 
 #include <ucontext.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 #include "collector/event.h"
 
 /* Of the machine the program runs on. */

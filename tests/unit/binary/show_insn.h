@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 
 struct line {
 	char text[512];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of A64 words without decoding them, held against what the decoder says of random ones. */
-#include "binary/a64.h"
+#include "binary/isa/a64/a64.h"
 #include "tests/test.h"
 
 /* What is passed over must be nothing that the survey of a text would have noted. */

@@ -2,9 +2,9 @@
 /*
  * Functions, flow and control-flow graphs on the small binaries of tests/data/recipes.
  */
-#include "binary/cfg.h"
-#include "binary/flow.h"
-#include "binary/function.h"
+#include "binary/flow/cfg.h"
+#include "binary/flow/flow.h"
+#include "binary/functions/function.h"
 #include "tests/test.h"
 
 struct scene {

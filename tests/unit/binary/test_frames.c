@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/frames.h"
+#include "binary/cfi/frames.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The index of functions of this program, packed and had again. */
-#include "binary/function.h"
+#include "binary/functions/function.h"
 
 #include "tests/test.h"
 

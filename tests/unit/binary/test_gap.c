@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "binary/function.h"
+#include "binary/functions/function.h"
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/gopclntab.h"
+#include "binary/elf/gopclntab.h"
 
 #include "base/writer.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/image.h"
+#include "binary/elf/image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/compress.h"
-#include "binary/symbols.h"
+#include "binary/elf/symbols.h"
 #include "tests/elf_maker.h"
 #include "tests/test.h"
 

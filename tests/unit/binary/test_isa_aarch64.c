@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "base/text.h"
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 #include "tests/test.h"
 
 #define AT 0x1000

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 #include "tests/test.h"
 #include "tests/unit/binary/show_insn.h"
 

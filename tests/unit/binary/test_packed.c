@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/packed.h"
+#include "binary/isa/packed.h"
 
 #include "tests/test.h"
 

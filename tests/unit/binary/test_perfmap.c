@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/perfmap.h"
+#include "binary/elf/perfmap.h"
 
 #include <errno.h>
 

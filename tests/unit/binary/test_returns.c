@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which functions never come back, learnt from those that call them. */
-#include "binary/flow.h"
+#include "binary/flow/flow.h"
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"

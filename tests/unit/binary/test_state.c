@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/state.h"
+#include "binary/flow/state.h"
 #include "tests/test.h"
 
 #define RBX 3

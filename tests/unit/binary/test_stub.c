@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/stub.h"
+#include "binary/functions/stub.h"
 
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"

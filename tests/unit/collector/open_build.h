@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "collector/perf_file.h"
+#include "collector/perfdata/perf_file.h"
 #include "tests/test.h"
 #include "tests/unit/collector/build_file.h"
 

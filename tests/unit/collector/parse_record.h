@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "collector/perf_record.h"
+#include "collector/record/perf_record.h"
 #include "tests/test.h"
 #include "tests/unit/collector/build_record.h"
 

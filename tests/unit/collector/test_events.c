@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "collector/events.h"
+#include "collector/live/events.h"
 
 TEST(events_generic_names_encode_anywhere)
 {

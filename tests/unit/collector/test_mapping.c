@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/mapping.h"
-#include "collector/target.h"
+#include "collector/process/mapping.h"
+#include "collector/process/target.h"
 
 /* As lld lays it out: the code's first page in the file is the data's last. */
 static const struct segment lld_segments[] = {

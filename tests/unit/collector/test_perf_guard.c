@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/perf_live.h"
+#include "collector/live/perf_live.h"
 #include "tests/test.h"
 #include "tests/unit/collector/build_record.h"
 

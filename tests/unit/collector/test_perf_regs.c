@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
 
-#include "collector/perf_regs.h"
+#include "collector/record/perf_regs.h"
 #include "tests/test.h"
 
 static const struct isa x86 = { .elf_machine = EM_X86_64 };

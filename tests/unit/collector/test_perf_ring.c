@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "collector/perf_ring.h"
+#include "collector/live/perf_ring.h"
 
 #define SIZE 256
 

@@ -2,7 +2,7 @@
 /*
  * Recordings that are looked at where they lie: what happens when they change under us, and what stays in memory.
  */
-#include "collector/perf_window.h"
+#include "collector/perfdata/perf_window.h"
 
 #include <errno.h>
 #include <fcntl.h>

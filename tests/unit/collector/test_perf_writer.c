@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/perf_file.h"
-#include "collector/perf_writer.h"
+#include "collector/perfdata/perf_file.h"
+#include "collector/perfdata/perf_writer.h"
 #include "tests/test.h"
 #include "tests/unit/collector/build_record.h"
 

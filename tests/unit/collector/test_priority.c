@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector/priority.h"
+#include "collector/live/priority.h"
 #include "tests/test.h"
 
 static int nice_now(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
-#include "collector/stack_top.h"
+#include "collector/process/stack_top.h"
 
 #define SECOND 1000000000ull
 

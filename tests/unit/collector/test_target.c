@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collector/target.h"
+#include "collector/process/target.h"
 
 static bool parse(const char *line, struct target_map *ret)
 {

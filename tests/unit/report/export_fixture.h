@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "report/exporter.h"
+#include "report/export/exporter.h"
 
 #define HOSTILE "evil;\"</script>\n\\\xff__proto__"
 

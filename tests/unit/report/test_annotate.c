@@ -2,9 +2,9 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "report/annotate.h"
-#include "report/annotate_find.h"
-#include "report/annotate_text.h"
+#include "report/annotate/annotate.h"
+#include "report/annotate/annotate_find.h"
+#include "report/annotate/annotate_text.h"
 #include "tests/test.h"
 
 #define IMAGE 0u

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/check_json.h"
+#include "report/export/check_json.h"
 #include "tests/test.h"
 #include "tests/unit/report/export_fixture.h"
 

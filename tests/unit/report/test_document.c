@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "report/document.h"
+#include "report/tree/document.h"
 #include "report/limit.h"
 #include "tests/support/made_profiles.h"
 #include "tests/test.h"

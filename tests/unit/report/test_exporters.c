@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/compress.h"
-#include "report/flatten.h"
+#include "report/tree/flatten.h"
 #include "report/limit.h"
 #include "tests/test.h"
 #include "tests/unit/report/export_fixture.h"

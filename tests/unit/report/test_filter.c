@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/costs.h"
-#include "report/filter.h"
+#include "report/tree/costs.h"
+#include "report/tree/filter.h"
 #include "structure/fuse.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "report/rows.h"
-#include "report/text.h"
+#include "report/text/rows.h"
+#include "report/text/text.h"
 #include "structure/fuse.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"

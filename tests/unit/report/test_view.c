@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/preorder.h"
-#include "report/view.h"
+#include "report/tree/preorder.h"
+#include "report/tree/view.h"
 #include "tests/test.h"
 
 /* A tree built by hand: scope i + 2 is the function `name` below `parent`, with `self` of its own. */

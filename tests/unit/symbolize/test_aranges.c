@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/aranges.h"
+#include "symbolize/dwarf/aranges.h"
 
 #include "base/writer.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/inlines.h"
+#include "symbolize/dwarf/inlines.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/kallsyms.h"
+#include "symbolize/kernel/kallsyms.h"
 
 #include "tests/test.h"
 

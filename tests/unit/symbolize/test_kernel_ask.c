@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/kernel_ask.h"
+#include "symbolize/kernel/kernel_ask.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/kernel_store.h"
+#include "symbolize/kernel/kernel_store.h"
 
 #include <string.h>
 

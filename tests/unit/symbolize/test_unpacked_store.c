@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/unpacked_store.h"
+#include "symbolize/files/unpacked_store.h"
 
 #include <string.h>
 

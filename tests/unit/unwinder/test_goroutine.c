@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwinder/goroutine.h"
+#include "recipes/goroutine.h"
 
 #include <elf.h>
 

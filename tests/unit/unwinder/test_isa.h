@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "binary/isa.h"
+#include "binary/isa/isa.h"
 
 static const char *const x86_names[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
 					 "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip" };

@@ -3,7 +3,7 @@
  * A random x86-64 program calls, returns and changes its frames; every stack is walked in full, and walked
  * only where it differs from the last one. Both must be what the program did.
  */
-#include "collector/outer_stack.h"
+#include "collector/deep/deep_stack.h"
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"

@@ -11,12 +11,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "binary/function.h"
-#include "collector/mapping.h"
-#include "collector/target.h"
+#include "binary/functions/function.h"
+#include "collector/process/mapping.h"
+#include "collector/process/target.h"
 #include "tests/support/own_registers.h"
 #include "tests/test.h"
-#include "unwinder/recipe_cache.h"
+#include "recipes/recipe_cache.h"
 #include "unwinder/unwinder.h"
 
 #define MAX_FRAMES 256

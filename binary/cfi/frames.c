@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frames: where an image's unwind entries are, and which one covers an address.
+ *
+ * The index is one sorted array of (start, where). The linker's own table in .eh_frame_hdr fills it
+ * without touching the entries; where that is missing or does not agree with them, one pass over
+ * .eh_frame does. Entries of .debug_frame fill what .eh_frame leaves out.
+ */
+#include "binary/cfi/frames.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "binary/cfi/encoded.h"
+#include "binary/cfi/frames_private.h"
+
+#define HDR_CHECKS 16  /* entries of the linker's table held against .eh_frame before it is believed */
+#define MAX_OVERLAPS 4 /* how many entries back one that covers an address is looked for */
+#define IN_DEBUG (1ull << 63)
+
+struct frame_ref {
+	uint64_t start;
+	uint64_t where; /* offset into its table; IN_DEBUG: .debug_frame */
+};
+
+struct frames {
+	struct image *image;
+	struct frame_table eh, debug;
+	VEC(struct frame_ref) refs;
+};
+
+const struct image *frames_image(const struct frames *frames)
+{
+	return frames->image;
+}
+
+/* By memory size, not file size: a separate debug file has the addresses but not the code. */
+static bool is_executable(const struct image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr - s->vaddr < s->mem_size)
+			return true;
+	}
+	return image->n_segments == 0;
+}
+
+static int read_ref(const struct frames *frames, struct frame_ref ref, struct fde *ret)
+{
+	const struct frame_table *table = ref.where & IN_DEBUG ? &frames->debug : &frames->eh;
+
+	return frame_fde_read(table, ref.where & ~IN_DEBUG, ret);
+}
+
+/* ---- filling the index ---------------------------------------------------------------------- */
+
+/* One pass over the entries. Consecutive entries share their CIE, so the last one is kept. */
+static void scan_table(struct frames *frames, const struct frame_table *table)
+{
+	uint64_t offset = 0, cie_offset = UINT64_MAX;
+	struct frame_entry entry;
+	struct cie cie;
+	struct fde fde;
+
+	for (; offset < table->bytes.len && frame_entry_read(table, offset, &entry) == 0;
+	     offset = entry.next) {
+		if (entry.is_terminator && !table->has_true_end)
+			break;
+		if (entry.is_terminator || entry.is_cie)
+			continue;
+		if (entry.cie != cie_offset) {
+			cie_offset = UINT64_MAX;
+			if (frame_cie_read(table, entry.cie, &cie) < 0)
+				continue;
+			cie_offset = entry.cie;
+		}
+		/* The linker leaves entries of dropped functions behind, with a start of zero. */
+		if (frame_fde_read_with(table, &entry, &cie, &fde) == 0 &&
+		    is_executable(frames->image, fde.start))
+			vec_push(
+				&frames->refs,
+				((struct frame_ref){ fde.start, offset | (table->is_debug ? IN_DEBUG : 0) }));
+	}
+}
+
+static bool is_hdr_true(const struct frames *frames)
+{
+	size_t n = frames->refs.n, stride = n / HDR_CHECKS + 1;
+
+	for (size_t i = 0; i < n; i += stride) {
+		struct fde fde;
+		struct frame_ref ref = frames->refs.at[n - 1 - i];
+		if (read_ref(frames, ref, &fde) < 0 || fde.start != ref.start)
+			return false;
+	}
+	return n > 0;
+}
+
+/* The linker's table: pairs of (function start, entry). False if it is not there or not to be believed. */
+static bool take_hdr_table(struct frames *frames, struct reader *r, uint64_t hdr_vaddr,
+			   uint8_t count_encoding, uint8_t table_encoding)
+{
+	struct encoded_base base = { NULL, hdr_vaddr, hdr_vaddr, 0 };
+	uint64_t count = read_encoded(r, count_encoding, &base);
+
+	if (count_encoding == ENCODING_OMIT || table_encoding == ENCODING_OMIT || r->failed ||
+	    count > reader_left(r) / 4)
+		return false;
+	vec_reserve(&frames->refs, (size_t)count);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t start = read_encoded(r, table_encoding, &base);
+		uint64_t where = read_encoded(r, table_encoding, &base) - frames->eh.vaddr;
+		if (r->failed || where >= frames->eh.bytes.len)
+			return false;
+		vec_push(&frames->refs, ((struct frame_ref){ start, where }));
+	}
+	return is_hdr_true(frames);
+}
+
+/* Section headers say where .eh_frame ends; without them .eh_frame_hdr at least says where it starts. */
+static void find_eh_frame(struct frames *frames)
+{
+	struct image *image = frames->image;
+	const struct section *section = image_section(image, ".eh_frame");
+	struct bytes bytes = section ? image_section_bytes(image, section) : (struct bytes){ 0 };
+
+	if (bytes.len)
+		frames->eh = (struct frame_table){ image, bytes, section->vaddr, false, true };
+
+	const struct segment *hdr = image_segment(image, PT_GNU_EH_FRAME);
+	if (hdr) {
+		struct reader r = reader_of(bytes_slice(image_bytes(image, hdr->vaddr), 0, hdr->file_size));
+		struct encoded_base base = { NULL, hdr->vaddr, hdr->vaddr, 0 };
+		uint8_t version = read_u8(&r), eh_encoding = read_u8(&r);
+		uint8_t count_encoding = read_u8(&r), table_encoding = read_u8(&r);
+		uint64_t eh_frame = read_encoded(&r, eh_encoding, &base);
+		bool is_usable = !r.failed && version == 1 && eh_frame;
+		if (is_usable && !bytes.len)
+			frames->eh = (struct frame_table){ image, image_bytes(image, eh_frame), eh_frame,
+							   false, false };
+		if (is_usable && take_hdr_table(frames, &r, hdr->vaddr, count_encoding, table_encoding))
+			return;
+	}
+	vec_clear(&frames->refs);
+	scan_table(frames, &frames->eh);
+}
+
+/* By start; of two with the same start the one in .eh_frame first. */
+static int by_start(const void *left, const void *right)
+{
+	const struct frame_ref *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->where < b->where ? -1 : a->where > b->where;
+}
+
+static void sort_index(struct frames *frames)
+{
+	struct frame_ref *refs = frames->refs.at;
+	size_t n = frames->refs.n, kept = 0;
+	bool is_sorted = true;
+
+	for (size_t i = 1; i < n && is_sorted; i++)
+		is_sorted = refs[i - 1].start < refs[i].start;
+	if (is_sorted)
+		return;
+	qsort(refs, n, sizeof(*refs), by_start);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || refs[kept - 1].start != refs[i].start)
+			refs[kept++] = refs[i];
+	frames->refs.n = kept;
+}
+
+struct frames *frames_read(struct image *image)
+{
+	struct frames *frames = alloc_zero(1, sizeof(*frames));
+
+	frames->image = image;
+	find_eh_frame(frames);
+	frames->debug =
+		(struct frame_table){ image, image_named_bytes(image, ".debug_frame"), 0, true, true };
+	scan_table(frames, &frames->debug);
+	sort_index(frames);
+	return frames;
+}
+
+void frames_free(struct frames *frames)
+{
+	if (!frames)
+		return;
+	vec_done(&frames->refs);
+	free(frames);
+}
+
+/* ---- asking it ------------------------------------------------------------------------------ */
+
+size_t frames_count(const struct frames *frames)
+{
+	return frames->refs.n;
+}
+
+uint64_t frames_start(const struct frames *frames, size_t index)
+{
+	return frames->refs.at[index].start;
+}
+
+int frames_get(const struct frames *frames, size_t index, struct fde *ret)
+{
+	struct fde fde;
+
+	if (index >= frames->refs.n || read_ref(frames, frames->refs.at[index], &fde) < 0 ||
+	    fde.start != frames->refs.at[index].start)
+		return -EBADMSG;
+	*ret = fde;
+	return 0;
+}
+
+/* The CIE at an offset of a table; NULL if it is damaged. */
+static const struct cie *recall_cie(const struct frame_table *table, uint64_t offset, struct cie_memo *memo)
+{
+	if (memo->is_full && memo->is_debug == table->is_debug && memo->offset == offset)
+		return &memo->cie;
+	memo->is_full = frame_cie_read(table, offset, &memo->cie) == 0;
+	memo->is_debug = table->is_debug;
+	memo->offset = offset;
+	return memo->is_full ? &memo->cie : NULL;
+}
+
+int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *memo, struct fde *ret)
+{
+	struct frame_entry entry;
+
+	if (index >= frames->refs.n)
+		return -EBADMSG;
+	struct frame_ref ref = frames->refs.at[index];
+	const struct frame_table *table = ref.where & IN_DEBUG ? &frames->debug : &frames->eh;
+	if (frame_entry_read(table, ref.where & ~IN_DEBUG, &entry) < 0 || entry.is_terminator || entry.is_cie)
+		return -EBADMSG;
+	const struct cie *cie = recall_cie(table, entry.cie, memo);
+	if (!cie || frame_fde_read_with(table, &entry, cie, ret) < 0 || ret->start != ref.start)
+		return -EBADMSG;
+	return 0;
+}
+
+size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr)
+{
+	return search_first(i, frames->refs.n, frames->refs.at[i].start > vaddr);
+}
+
+int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index)
+{
+	size_t n = frames_count_up_to(frames, vaddr);
+
+	for (size_t back = 1; back <= n && back <= MAX_OVERLAPS; back++) {
+		int error = frames_get(frames, n - back, ret);
+		if (error < 0 && back == 1)
+			return error;
+		if (error == 0 && vaddr - ret->start < ret->size) {
+			if (ret_index)
+				*ret_index = n - back;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int frames_find(const struct frames *frames, uint64_t vaddr, struct fde *ret)
+{
+	return frames_find_index(frames, vaddr, ret, NULL);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gopclntab: the table that every Go program carries for its own tracebacks: where each function
+ * starts and what it is called. It stays when symbols are stripped.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+
+struct go_function {
+	uint64_t start, end;
+	const char *name; /* inside the table */
+};
+
+struct gopclntab {
+	struct bytes table;
+	uint64_t text_start;           /* what entries count from; 0 where they are addresses */
+	uint64_t n_functions;
+	uint64_t names, functions;     /* offsets in the table */
+	uint8_t entry_size;            /* of half an entry */
+	uint8_t pointer_size;
+};
+
+/* Go 1.2 to 1.25. False if the image is not a Go program, or of a version we do not know. */
+bool gopclntab_open(struct image *image, struct gopclntab *ret);
+/* The same from the bytes of the table; text: where .text starts, for tables that leave it to the loader. */
+bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret);
+/* False if there is no such function or it cannot be read. */
+bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_function *ret);

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image: opening and reading ELF files. The only file that knows libelf.
+ *
+ * libelf reads the headers; segment and section contents are sliced out of the file's bytes by us,
+ * each slice checked against the file's end.
+ */
+#include "binary/elf/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file_map.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "binary/elf/image_private.h"
+
+#define READ_LIMIT (16u << 10)       /* larger files are mapped instead of read: programs link to a hundred libraries and more, and
+				      * samples touch little of most */
+#define MAX_SECTIONS 65536
+#define MAX_SEGMENTS 4096
+
+#define FIRST_BLOCK_LOG2 6
+
+/* Blocks double in size and stay where they are, so that readers need no lock. */
+struct images {
+	struct image **blocks[32 - FIRST_BLOCK_LOG2];
+	atomic_size_t n;
+	pthread_mutex_t lock; /* of adding, and of the maps */
+	struct map by_file, by_build_id;
+};
+
+/* ---- one image ------------------------------------------------------------------------------ */
+
+static struct image *image_new(enum image_kind kind, const char *path)
+{
+	struct image *image = alloc_zero(1, sizeof(*image));
+
+	image->kind = kind;
+	image->path = alloc_text(path);
+	image->private = alloc_zero(1, sizeof(*image->private));
+	pthread_mutex_init(&image->private->lock, NULL);
+	return image;
+}
+
+static void unpacked_free(struct unpacked *unpacked)
+{
+	if (!unpacked)
+		return;
+	inflater_free(unpacked->inflater);
+	pthread_mutex_destroy(&unpacked->lock);
+	if (unpacked->release)
+		unpacked->release((struct bytes){ unpacked->at, unpacked->len });
+	else
+		free(unpacked->at);
+	free(unpacked);
+}
+
+static void image_free(struct image *image)
+{
+	if (!image)
+		return;
+
+	struct image_private *private = image->private;
+	for (size_t i = 0; private->unpacked && i < image->n_sections; i++)
+		unpacked_free(private->unpacked[i]);
+	free(private->unpacked);
+	free(private->segments);
+	free(private->sections);
+	if (private->is_mapped)
+		file_unmap(private->map, private->map_len);
+	else
+		free(private->map);
+	pthread_mutex_destroy(&private->lock);
+	free(private);
+	free(image->path);
+	free(image);
+}
+
+static void image_freep(struct image **image)
+{
+	image_free(*image);
+}
+
+static int read_file(int fd, void *to, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = pread(fd, (char *)to + at, size - at, (off_t)at);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -ENODATA; /* shrank while we read */
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int load_file(struct image *image, int fd, size_t size, size_t read_limit)
+{
+	struct image_private *private = image->private;
+	int error = 0;
+
+	private->map_len = size;
+	private->is_mapped = size > read_limit && file_map(fd, size, &image->is_changed, &private->map) == 0;
+	if (!private->is_mapped) {
+		private->map = alloc_resize(NULL, size, 1);
+		error = read_file(fd, private->map, size);
+	}
+	image->file = (struct bytes){ private->map, size };
+	return error;
+}
+
+static void read_segments(struct image *image, Elf *elf)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return;
+	n = n < MAX_SEGMENTS ? n : MAX_SEGMENTS;
+	image->private->segments = alloc_zero(n, sizeof(struct segment));
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+		if (!gelf_getphdr(elf, (int)i, &p))
+			break;
+		image->private->segments[image->n_segments++] =
+			(struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+	}
+	image->segments = image->private->segments;
+}
+
+static void read_sections(struct image *image, Elf *elf)
+{
+	size_t n, names;
+
+	if (elf_getshdrnum(elf, &n) < 0 || elf_getshdrstrndx(elf, &names) < 0)
+		return;
+	n = n < MAX_SECTIONS ? n : MAX_SECTIONS;
+	image->private->sections = alloc_zero(n, sizeof(struct section));
+	image->private->unpacked = alloc_zero(n, sizeof(struct unpacked *));
+	for (size_t i = 0; i < n; i++) {
+		Elf_Scn *scn = elf_getscn(elf, i);
+		GElf_Shdr s;
+		if (!scn || !gelf_getshdr(scn, &s))
+			break;
+		const char *name = elf_strptr(elf, names, s.sh_name);
+		image->private->sections[image->n_sections++] =
+			(struct section){ name ? name : "", s.sh_type,	 s.sh_link, s.sh_info, s.sh_flags,
+					  s.sh_addr,	    s.sh_offset, s.sh_size, s.sh_entsize };
+	}
+	image->sections = image->private->sections;
+}
+
+/* elf_strptr points into libelf's memory, which goes with the handle: point into the file instead. */
+static void own_section_names(struct image *image, Elf *elf)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0 || names >= image->n_sections)
+		return;
+	struct bytes table = bytes_slice(image->file, image->sections[names].offset, image->sections[names].size);
+	for (size_t i = 0; i < image->n_sections; i++) {
+		GElf_Shdr s;
+		struct section *section = &image->private->sections[i];
+		section->name = "";
+		if (!gelf_getshdr(elf_getscn(elf, i), &s))
+			continue;
+		struct reader r = reader_of(bytes_from(table, s.sh_name));
+		section->name = read_cstr(&r);
+	}
+}
+
+static struct build_id find_build_id(const struct image *image)
+{
+	struct build_id id = { 0 };
+
+	for (size_t i = 0; i < image->n_segments && !id.len; i++)
+		if (image->segments[i].type == PT_NOTE)
+			id = build_id_from_notes(
+				bytes_slice(image->file, image->segments[i].offset, image->segments[i].file_size));
+	for (size_t i = 0; i < image->n_sections && !id.len; i++)
+		if (image->sections[i].type == SHT_NOTE)
+			id = build_id_from_notes(
+				bytes_slice(image->file, image->sections[i].offset, image->sections[i].size));
+	return id;
+}
+
+static int parse_elf(struct image *image, struct diag *diag)
+{
+	elf_version(EV_CURRENT);
+
+	/* Cast: libelf does not write to an image that is only read. */
+	Elf *elf = elf_memory((char *)(uintptr_t)image->file.at, image->file.len);
+	GElf_Ehdr header;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
+		elf_end(elf);
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
+		diag_why(diag, "it is not an ELF file");
+		return -ENOEXEC;
+	}
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
+		elf_end(elf);
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
+		diag_why(diag, "it is not a 64-bit little-endian ELF file");
+		return -ENOEXEC;
+	}
+	image->elf_machine = header.e_machine;
+	image->elf_type = header.e_type;
+	image->entry = header.e_entry;
+	image->private->n_headers = header.e_shnum;
+	read_segments(image, elf);
+	read_sections(image, elf);
+	own_section_names(image, elf);
+	elf_end(elf);
+	image->build_id = find_build_id(image);
+	return 0;
+}
+
+static bool read_head(struct image *image, int fd)
+{
+	uint8_t head[IMAGE_HEAD];
+	ssize_t n = image->private->is_mapped ? pread(fd, head, sizeof(head), 0) : 0;
+
+	return n > 0 && image_head_read(image, (struct bytes){ head, (size_t)n });
+}
+
+/* What was left out when only the head was read. */
+static void complete(struct image *image)
+{
+	struct image_private *private = image->private;
+
+	pthread_mutex_lock(&private->lock);
+	if (atomic_load(&private->is_brief)) {
+		elf_version(EV_CURRENT);
+		Elf *elf = elf_memory((char *)(uintptr_t)image->file.at, image->file.len);
+		if (elf) {
+			read_sections(image, elf);
+			own_section_names(image, elf);
+		}
+		elf_end(elf);
+		atomic_store_explicit(&private->is_brief, false, memory_order_release);
+	}
+	pthread_mutex_unlock(&private->lock);
+}
+
+/* ---- the registry --------------------------------------------------------------------------- */
+
+struct images *images_new(void)
+{
+	struct images *images = alloc_zero(1, sizeof(*images));
+
+	pthread_mutex_init(&images->lock, NULL);
+	return images;
+}
+
+size_t images_count(const struct images *images)
+{
+	return atomic_load_explicit(&images->n, memory_order_acquire);
+}
+
+/* Block b holds the ids from (2^b - 1) first blocks on. */
+static unsigned block_of(image_id id, size_t *ret_index)
+{
+	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
+	unsigned log2 = 63u - (unsigned)__builtin_clzll(position);
+
+	*ret_index = (size_t)(position - (1ull << log2));
+	return log2 - FIRST_BLOCK_LOG2;
+}
+
+static struct image *look(const struct images *images, image_id id)
+{
+	size_t index;
+
+	if (id >= images_count(images))
+		return NULL;
+	unsigned block = block_of(id, &index);
+	return images->blocks[block][index];
+}
+
+const struct image *images_peek(const struct images *images, image_id id)
+{
+	return look(images, id);
+}
+
+struct image *images_get(const struct images *images, image_id id)
+{
+	struct image *image = look(images, id);
+
+	if (image && atomic_load_explicit(&image->private->is_brief, memory_order_acquire))
+		complete(image);
+	return image;
+}
+
+void images_free(struct images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images_count(images); i++)
+		image_free(look(images, (image_id)i));
+	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
+		free(images->blocks[i]);
+	map_done(&images->by_file);
+	map_done(&images->by_build_id);
+	pthread_mutex_destroy(&images->lock);
+	free(images);
+}
+
+static uint64_t file_key(const struct stat *st)
+{
+	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
+	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+static uint64_t build_id_key(const struct build_id *id)
+{
+	return hash_bytes((struct bytes){ id->bytes, id->len });
+}
+
+static image_id add(struct images *images, struct image *image)
+{
+	image_id id = (image_id)images_count(images);
+	size_t index;
+	unsigned block = block_of(id, &index);
+
+	if (!images->blocks[block])
+		images->blocks[block] = alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
+	images->blocks[block][index] = image;
+	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
+	return id;
+}
+
+/* An image with the same build-id and machine that is as good as this one. */
+static image_id find_same(const struct images *images, const struct image *image)
+{
+	if (!image->build_id.len)
+		return IMAGE_NONE;
+
+	image_id id = map_find(&images->by_build_id, build_id_key(&image->build_id));
+	const struct image *other = look(images, id);
+	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
+	    other->private->n_headers != image->private->n_headers || other->file.len != image->file.len)
+		return IMAGE_NONE;
+	return id;
+}
+
+static image_id enter(struct images *images, struct image **image)
+{
+	image_id same = find_same(images, *image);
+
+	if (same != IMAGE_NONE)
+		return same;
+	if ((*image)->build_id.len)
+		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images_count(images));
+	return add(images, TAKE(*image));
+}
+
+static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+	if (!S_ISREG(st.st_mode)) {
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
+		diag_why(diag, "it is not a regular file");
+		return -ENOEXEC;
+	}
+	if (st.st_size < (off_t)sizeof(Elf64_Ehdr)) {
+		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
+		diag_why(diag, "it is too small to be an ELF file");
+		return -ENOEXEC;
+	}
+
+	uint64_t key = file_key(&st);
+	image_id known = map_find(&images->by_file, key);
+	if (known != IMAGE_NONE) {
+		*ret = known;
+		return 0;
+	}
+
+	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
+	image->dev = st.st_dev;
+	image->inode = st.st_ino;
+	int error = load_file(image, fd, (size_t)st.st_size, read_limit);
+	if (error < 0)
+		return diag_set(diag, error, "cannot read image '%s'", path);
+
+	atomic_init(&image->private->is_brief, read_head(image, fd));
+	if (!image->private->is_brief && (error = parse_elf(image, diag)) < 0)
+		return error;
+	*ret = enter(images, &image);
+	map_put(&images->by_file, key, *ret);
+	return 0;
+}
+
+static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+{
+	pthread_mutex_lock(&images->lock);
+	int error = open_fd(images, fd, path, read_limit, ret, diag);
+	pthread_mutex_unlock(&images->lock);
+	return error;
+}
+
+int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_locked(images, fd, path, READ_LIMIT, ret, diag);
+}
+
+static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+{
+	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+	return open_locked(images, fd, path, read_limit, ret, diag);
+}
+
+int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_path(images, path, READ_LIMIT, ret, diag);
+}
+
+int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return open_path(images, path, 0, ret, diag);
+}
+
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag)
+{
+	CLEANUP(image_freep) struct image *image = image_new(IMAGE_VDSO, name);
+
+	image->private->map = alloc_resize(NULL, elf.len, 1);
+	image->private->map_len = elf.len;
+	if (elf.len)
+		memcpy(image->private->map, elf.at, elf.len);
+	image->file = (struct bytes){ image->private->map, elf.len };
+	int error = parse_elf(image, diag);
+	if (error < 0)
+		return error;
+	pthread_mutex_lock(&images->lock);
+	*ret = enter(images, &image);
+	pthread_mutex_unlock(&images->lock);
+	return 0;
+}
+
+static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+{
+	for (image_id i = 0; i < images_count(images); i++) {
+		const struct image *image = look(images, i);
+		bool same_id = build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
+		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
+			return i;
+	}
+
+	struct image *image = image_new(kind, name);
+	if (build_id)
+		image->build_id = *build_id;
+	return add(images, image);
+}
+
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+{
+	pthread_mutex_lock(&images->lock);
+	image_id id = add_pseudo(images, kind, name, build_id);
+	pthread_mutex_unlock(&images->lock);
+	return id;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_head: what the first page of an ELF file tells: the machine, the segments, the build-id.
+ *
+ * Programs link to a hundred libraries and more, and no sample is in most of them. Of these nothing else is asked, and what
+ * lies at the end of the file, section headers and their names, need not be brought into memory and mapped.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "binary/elf/image_private.h"
+
+static bool has(struct bytes head, uint64_t offset, uint64_t len)
+{
+	return offset <= head.len && len <= head.len - offset;
+}
+
+/* Only what needs no second thought: sections that are there and lie in the file, headers of the usual size. */
+static bool is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
+{
+	uint64_t sections = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
+
+	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&
+	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum && header->e_phnum < PN_XNUM &&
+	       has(head, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)) &&
+	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum && header->e_shnum < SHN_LORESERVE &&
+	       header->e_shstrndx < header->e_shnum && header->e_shoff % 8 == 0 && header->e_shoff <= file_size &&
+	       sections <= file_size - header->e_shoff;
+}
+
+/* The first there is, as find_build_id has it; false if that cannot be told from here. */
+static bool find_build_id(const struct segment *segments, size_t n, struct bytes head, struct build_id *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (segments[i].type != PT_NOTE)
+			continue;
+		if (!has(head, segments[i].offset, segments[i].file_size))
+			return false;
+		*ret = build_id_from_notes(bytes_slice(head, segments[i].offset, segments[i].file_size));
+		if (ret->len)
+			return true;
+	}
+	return false;
+}
+
+static struct segment *read_segments(const Elf64_Ehdr *header, struct bytes head)
+{
+	struct segment *segments = alloc_zero(header->e_phnum, sizeof(*segments));
+
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr p;
+		memcpy(&p, head.at + header->e_phoff + i * sizeof(p), sizeof(p));
+		segments[i] = (struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+	}
+	return segments;
+}
+
+bool image_head_read(struct image *image, struct bytes head)
+{
+	Elf64_Ehdr header;
+
+	if (head.len < sizeof(header))
+		return false;
+	memcpy(&header, head.at, sizeof(header));
+	if (!is_usual(&header, head, image->file.len))
+		return false;
+	struct segment *segments = read_segments(&header, head);
+	if (!find_build_id(segments, header.e_phnum, head, &image->build_id)) {
+		free(segments);
+		return false;
+	}
+	image->elf_machine = header.e_machine;
+	image->elf_type = header.e_type;
+	image->entry = header.e_entry;
+	image->segments = image->private->segments = segments;
+	image->n_segments = header.e_phnum;
+	image->private->n_headers = header.e_shnum;
+	return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_private: what image.c keeps of a file and image_bytes.c reads.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/inflate.h"
+#include "binary/elf/image.h"
+
+/* A compressed section, as far as it was asked for. Its bytes stay where they are when more are added. */
+struct unpacked {
+	pthread_mutex_t lock;
+	uint8_t *at;
+	size_t len;  /* that are there */
+	size_t size; /* of all; 0 = damaged */
+	struct inflater *inflater; /* NULL: all are there */
+	void (*release)(struct bytes bytes); /* of bytes that are somebody else's; NULL = they are our own */
+};
+
+struct image_private {
+	void *map; /* mapped or malloc'ed bytes of the file */
+	size_t map_len;
+	bool is_mapped;
+	struct unpacked **unpacked; /* per section; NULL = not asked for yet */
+	struct segment *segments;
+	struct section *sections;
+	size_t n_headers;     /* of sections, as stated */
+	atomic_bool is_brief; /* only the head was read so far: no sections are known */
+	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */
+};
+
+#define IMAGE_HEAD 4096 /* bytes */
+/* All but the sections, from the first bytes of the file. False if they do not tell, and nothing is changed. */
+bool image_head_read(struct image *image, struct bytes head);

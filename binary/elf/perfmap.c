@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/elf/perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/search.h"
+
+#define MAX_FILE (1ull << 30)     /* a map of a gigabyte names more code than any process holds */
+#define MAX_ENTRIES (8u << 20)
+#define MAX_CODE_SIZE (1ull << 32)
+#define ROOT_OF "/proc/%d/root" /* what the process sees as / */
+
+/* ---- entries in order of writing become disjoint ------------------------------------------- */
+
+struct written {
+	struct jit_code code;
+	size_t order;
+};
+
+typedef VEC(struct written) written_list;
+
+static int compare(const void *left, const void *right)
+{
+	const struct written *a = left, *b = right;
+
+	if (a->code.start != b->code.start)
+		return a->code.start < b->code.start ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void add(written_list *list, uint64_t start, uint64_t size, const char *name)
+{
+	if (size && size < MAX_CODE_SIZE && start + size > start && list->n < MAX_ENTRIES)
+		vec_push(list, (struct written){ { .start = start, .end = start + size, .name = name }, list->n });
+}
+
+/*
+ * Makes room for `next` at the end of what is settled. False if newer code has all of its place. Old
+ * code that newer code was put into the middle of ends there: its rest is not to be trusted.
+ */
+static bool settle(written_list *settled, struct written *next)
+{
+	while (settled->n) {
+		struct written *last = &settled->at[settled->n - 1];
+		if (last->code.end <= next->code.start)
+			return true;
+		if (last->order > next->order) {
+			next->code.start = last->code.end;
+			return next->code.start < next->code.end;
+		}
+		last->code.end = next->code.start;
+		if (last->code.start < last->code.end)
+			return true;
+		settled->n--;
+	}
+	return true;
+}
+
+static void make_disjoint(written_list *list, struct perfmap *ret)
+{
+	written_list settled = { 0 };
+
+	if (list->n)
+		qsort(list->at, list->n, sizeof(*list->at), compare);
+	for (size_t i = 0; i < list->n; i++)
+		if (settle(&settled, &list->at[i]))
+			vec_push(&settled, list->at[i]);
+	for (size_t i = 0; i < settled.n; i++)
+		vec_push(&ret->code, settled.at[i].code);
+	vec_done(&settled);
+	vec_done(list);
+}
+
+/* ---- perf maps ----------------------------------------------------------------------------- */
+
+/* A hexadecimal number with or without 0x; leaves text behind it. */
+static bool read_hex(const char **text, const char *end, uint64_t *ret)
+{
+	unsigned digits = 0;
+
+	*ret = 0;
+	while (*text < end && (**text == ' ' || **text == '\t'))
+		++*text;
+	if (end - *text > 2 && (*text)[0] == '0' && ((*text)[1] == 'x' || (*text)[1] == 'X'))
+		*text += 2;
+	for (; *text < end; ++*text, digits++) {
+		char c = **text;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+				 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+		if (digit == 16)
+			break;
+		*ret = *ret << 4 | digit;
+	}
+	return digits > 0 && digits <= 16 && *text < end && (**text == ' ' || **text == '\t');
+}
+
+static void parse_line(const char *text, const char *end, struct perfmap *ret, written_list *list)
+{
+	uint64_t start, size;
+
+	if (!read_hex(&text, end, &start) || !read_hex(&text, end, &size))
+		return;
+	while (text < end && (*text == ' ' || *text == '\t'))
+		text++;
+	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
+		end--;
+	if (text < end && !memchr(text, 0, (size_t)(end - text)))
+		add(list, start, size, arena_text(&ret->names, text, (size_t)(end - text)));
+}
+
+void perfmap_parse(struct bytes text, struct perfmap *ret)
+{
+	written_list list = { 0 };
+	const char *at = (const char *)text.at, *end = at + text.len;
+
+	*ret = (struct perfmap){ 0 };
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		parse_line(at, newline ? newline : end, ret, &list);
+		at = newline ? newline + 1 : end;
+	}
+	make_disjoint(&list, ret);
+}
+
+/* ---- jitdump ------------------------------------------------------------------------------- */
+
+#define JITDUMP_MAGIC 0x4a695444u /* "JiTD", written in the machine's byte order */
+enum { JIT_LOAD = 0, JIT_MOVE = 1, JIT_DEBUG_INFO = 2 };
+
+struct dump {
+	struct perfmap *map;
+	written_list list;
+	uint64_t lines_for; /* address of the code that the pending lines describe */
+	uint32_t first_line, n_lines;
+};
+
+/* Source lines come right before the code they describe. */
+static void read_debug_info(struct dump *dump, struct reader *r)
+{
+	uint64_t count;
+
+	dump->lines_for = read_u64(r);
+	count = read_u64(r);
+	dump->first_line = (uint32_t)dump->map->lines.n;
+	for (uint64_t i = 0; i < count && !r->failed && dump->map->lines.n < MAX_ENTRIES; i++) {
+		struct jit_line line = { .vaddr = read_u64(r), .line = read_u32(r) };
+		reader_skip(r, 4); /* discriminator */
+		const char *file = read_cstr(r);
+		if (r->failed)
+			break;
+		/* "\xff" repeats the file of the line before. */
+		bool repeats = (uint8_t)file[0] == 0xff && file[1] == '\0' && dump->map->lines.n > dump->first_line;
+		line.file = repeats ? dump->map->lines.at[dump->map->lines.n - 1].file :
+				      arena_text(&dump->map->names, file, strlen(file));
+		vec_push(&dump->map->lines, line);
+	}
+	dump->n_lines = (uint32_t)dump->map->lines.n - dump->first_line;
+}
+
+static void read_load(struct dump *dump, struct reader *r)
+{
+	reader_skip(r, 8 + 8); /* pid, tid, vma */
+	uint64_t start = read_u64(r), size = read_u64(r);
+	reader_skip(r, 8); /* number of the code */
+	const char *name = read_cstr(r);
+	size_t before = dump->list.n;
+
+	if (!r->failed)
+		add(&dump->list, start, size, arena_text(&dump->map->names, name, strlen(name)));
+	if (dump->list.n > before && dump->lines_for == start) {
+		dump->list.at[before].code.first_line = dump->first_line;
+		dump->list.at[before].code.n_lines = dump->n_lines;
+	}
+	dump->n_lines = 0;
+	dump->lines_for = UINT64_MAX;
+}
+
+/* The code that was at one address is now at another. */
+static void read_move(struct dump *dump, struct reader *r)
+{
+	reader_skip(r, 8 + 8);
+	uint64_t from = read_u64(r), to = read_u64(r), size = read_u64(r);
+
+	for (size_t i = dump->list.n; i > 0 && !r->failed; i--)
+		if (dump->list.at[i - 1].code.start == from) {
+			add(&dump->list, to, size, dump->list.at[i - 1].code.name);
+			return;
+		}
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct jit_line *a = left, *b = right;
+
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+void jitdump_parse(struct bytes bytes, struct perfmap *ret)
+{
+	struct dump dump = { .map = ret, .lines_for = UINT64_MAX };
+	struct reader r = reader_of(bytes);
+
+	*ret = (struct perfmap){ 0 };
+	uint32_t magic = read_u32(&r);
+	reader_skip(&r, 4);
+	uint32_t header = read_u32(&r);
+	if (magic != JITDUMP_MAGIC)
+		return;
+	reader_seek(&r, header);
+	while (reader_left(&r) >= 16) {
+		uint32_t kind = read_u32(&r), size = read_u32(&r);
+		reader_skip(&r, 8); /* time */
+		struct reader body = reader_of(size >= 16 ? read_bytes(&r, size - 16) : (struct bytes){ 0 });
+		if (r.failed || size < 16)
+			break; /* the process was still writing */
+		if (kind == JIT_LOAD)
+			read_load(&dump, &body);
+		else if (kind == JIT_MOVE)
+			read_move(&dump, &body);
+		else if (kind == JIT_DEBUG_INFO)
+			read_debug_info(&dump, &body);
+	}
+	make_disjoint(&dump.list, ret);
+	for (size_t i = 0; i < ret->code.n; i++)
+		if (ret->code.at[i].n_lines)
+			qsort(ret->lines.at + ret->code.at[i].first_line, ret->code.at[i].n_lines, sizeof(*ret->lines.at),
+			      compare_lines);
+}
+
+void perfmap_done(struct perfmap *map)
+{
+	vec_done(&map->code);
+	vec_done(&map->lines);
+	arena_done(&map->names);
+}
+
+const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr)
+{
+	size_t at = search_first(i, map->code.n, map->code.at[i].end > vaddr);
+
+	return at < map->code.n && map->code.at[at].start <= vaddr ? &map->code.at[at] : NULL;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. */
+static bool is_trusted(pid_t pid, const struct stat *file)
+{
+	char path[64];
+	struct stat process;
+
+	if (file->st_uid == 0 || file->st_uid == geteuid())
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &process) == 0)
+		return process.st_uid == file->st_uid;
+	const char *caller = getenv("SUDO_UID");
+	return geteuid() == 0 && caller && strtoul(caller, NULL, 10) == file->st_uid;
+}
+
+static int read_file(pid_t pid, const char *path, struct bytes *ret)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || !is_trusted(pid, &st))
+		return -EPERM;
+	if ((uint64_t)st.st_size > MAX_FILE)
+		return -EFBIG;
+	uint8_t *bytes = alloc_zero(1, (size_t)st.st_size + 1);
+	size_t len = 0;
+	for (ssize_t n; len < (size_t)st.st_size; len += (size_t)n) {
+		n = read(fd, bytes + len, (size_t)st.st_size - len);
+		if (n <= 0)
+			break;
+	}
+	*ret = (struct bytes){ bytes, len };
+	return 0;
+}
+
+/* What the process calls itself: the last number of NSpid. 0 if it is gone. */
+static pid_t pid_inside(pid_t pid)
+{
+	char path[64], line[256];
+	long inside = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	CLEANUP(fclosep) FILE *status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status))
+		if (strncmp(line, "NSpid:", 6) == 0) {
+			const char *last = strrchr(line, '\t');
+			inside = last ? strtol(last, NULL, 10) : 0;
+		}
+	return (pid_t)inside;
+}
+
+int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
+{
+	pid_t inside = pid_inside(pid);
+	CLEANUP(freep) char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
+	struct bytes text = { 0 };
+	int error = path ? read_file(pid, path, &text) : -ENOENT;
+
+	*ret = (struct perfmap){ 0 };
+	if (error < 0) {
+		free(path);
+		path = alloc_printf("/tmp/perf-%d.map", (int)pid);
+		error = read_file(pid, path, &text);
+	}
+	if (error < 0)
+		return error;
+	perfmap_parse(text, ret);
+	free((void *)text.at);
+	*ret_path = TAKE(path);
+	return 0;
+}
+
+int jitdump_open(pid_t pid, const char *path, struct perfmap *ret)
+{
+	CLEANUP(freep) char *seen = alloc_printf(ROOT_OF "%s", (int)pid, path);
+	struct bytes dump = { 0 };
+	int error = read_file(pid, seen, &dump);
+
+	*ret = (struct perfmap){ 0 };
+	if (error < 0)
+		error = read_file(pid, path, &dump);
+	if (error < 0)
+		return error;
+	jitdump_parse(dump, ret);
+	free((void *)dump.at);
+	return 0;
+}

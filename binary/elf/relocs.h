@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relocs: what the loader will write into the image's data: pointers into the image itself
+ * (RELATIVE, packed RELR, IRELATIVE resolvers) and words that receive a symbol's address (GOT).
+ * Found by dynamic tags, so section headers are not needed.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "binary/elf/image.h"
+
+struct reloc_pointer {
+	uint64_t at, to; /* vaddrs: the word at `at` will point to `to` */
+};
+struct reloc_slot {
+	uint64_t at;
+	const char *name;
+};
+
+struct relocs {
+	VEC(struct reloc_pointer) pointers; /* sorted by at */
+	VEC(uint64_t) resolvers;            /* IRELATIVE: functions called by the loader */
+	VEC(struct reloc_slot) slots;       /* sorted by at */
+	struct arena names;
+};
+
+void relocs_read(struct relocs *relocs, struct image *image);
+void relocs_done(struct relocs *relocs);
+/* False if no relocation writes there. */
+bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *ret);
+/* NULL if no symbol's address goes there. */
+const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbols: the functions that an image names itself: .symtab, .dynsym (by section or by dynamic
+ * tags), .gnu_debugdata, .gopclntab. Sorted by address; read once per image.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+
+enum symbol_source { SYMBOL_SYMTAB, SYMBOL_DYNSYM, SYMBOL_DEBUGDATA, SYMBOL_GOPCLNTAB, SYMBOL_DEBUG_FILE };
+
+struct symbol {
+	uint64_t vaddr, size; /* size 0 = not stated */
+	const char *name;     /* as in the file, version stripped; owned by the symbols */
+	uint8_t type, bind;   /* STT_*, STB_* */
+	uint8_t source;
+};
+
+struct symbols {
+	struct symbol *at; /* sorted by vaddr, then by preference: see symbols_find */
+	size_t n;
+	struct symbols_private *private;
+};
+
+/* Functions (and untyped labels in code) of the image. Never faults: what cannot be read is left out. */
+struct symbols *symbols_read(struct image *image);
+/* The same with the .symtab of a separate debug file; debug may be NULL. The names are copied. */
+struct symbols *symbols_read_with(struct image *image, struct image *debug);
+void symbols_free(struct symbols *symbols);
+
+/*
+ * The best symbol that covers vaddr; NULL if none does. Preference: sized over unsized, global over
+ * weak over local, shorter prefix of underscores, then the name. An unsized symbol covers up to the
+ * next symbol.
+ */
+const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr);

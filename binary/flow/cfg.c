@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cfg: blocks and edges, read off an analysed function.
+ */
+#include "binary/flow/cfg.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/vec.h"
+#include "binary/flow/flow.h"
+
+struct builder {
+	const struct flow *flow;
+	VEC(struct cfg_block) blocks;
+	VEC(uint32_t) first_insn; /* of each block */
+	VEC(struct cfg_edge) edges;
+	VEC(struct cfg_call) calls;
+	VEC(struct cfg_part) parts;
+};
+
+const char *edge_kind_name(enum edge_kind kind)
+{
+	static const char *const names[] = { "next", "jump", "taken", "not-taken", "table", "landing-pad" };
+
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+}
+
+const char *block_end_name(enum block_end end)
+{
+	static const char *const names[] = { "runs-on",    "jumps",   "branches",   "switches",
+					     "unresolved", "returns", "tail-calls", "stops" };
+
+	return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "?";
+}
+
+void cfg_done(struct cfg *cfg)
+{
+	free(cfg->blocks);
+	free(cfg->edges);
+	free(cfg->calls);
+	free(cfg->parts);
+	*cfg = (struct cfg){ 0 };
+}
+
+uint32_t cfg_find(const struct cfg *cfg, uint64_t vaddr)
+{
+	size_t at = search_first(i, cfg->n_blocks, cfg->blocks[i].end > vaddr);
+
+	return at < cfg->n_blocks && cfg->blocks[at].start <= vaddr ? (uint32_t)at : UINT32_MAX;
+}
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
+}
+
+/* Calls end a block only if they do not come back. */
+static bool ends_block(const struct flow *flow, uint32_t i)
+{
+	const struct insn *insn = &flow->insns.at[i];
+
+	return insn->flow != FLOW_NEXT && (!is_call(insn) || !flow_call_returns(flow, i));
+}
+
+static enum block_end end_of(const struct flow *flow, uint32_t i)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	uint16_t flags = flow->flags.at[i];
+	size_t n_targets;
+
+	switch ((enum insn_flow)insn->flow) {
+	case FLOW_JUMP:
+		return flags & INSN_TAIL ? BLOCK_TAIL_CALLS : BLOCK_JUMPS;
+	case FLOW_BRANCH:
+		return BLOCK_BRANCHES;
+	case FLOW_JUMP_INDIRECT:
+		flow_jump_targets(flow, i, &n_targets);
+		return flags & INSN_TAIL ? BLOCK_TAIL_CALLS : n_targets ? BLOCK_SWITCHES : BLOCK_UNRESOLVED;
+	case FLOW_RETURN:
+		return BLOCK_RETURNS;
+	case FLOW_STOP:
+		return BLOCK_STOPS;
+	case FLOW_CALL:
+	case FLOW_CALL_INDIRECT:
+		return flow_call_returns(flow, i) ? BLOCK_RUNS_ON : BLOCK_STOPS;
+	case FLOW_NEXT:
+		break;
+	}
+	return BLOCK_RUNS_ON;
+}
+
+static void add_call(struct builder *b, uint32_t i)
+{
+	const struct flow *flow = b->flow;
+	const struct insn *insn = &flow->insns.at[i];
+	struct cfg_call call = {
+		.vaddr = flow->vaddrs.at[i],
+		.return_vaddr = flow->vaddrs.at[i] + insn->len,
+		.target = insn->flow == FLOW_CALL ? insn->target : 0,
+		.does_not_return = !flow_call_returns(flow, i),
+	};
+
+	vec_push(&b->calls, call);
+}
+
+/* One block from instruction i; returns the one behind it. */
+static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
+{
+	const struct flow *flow = b->flow;
+	struct cfg_block block = {
+		.start = flow->vaddrs.at[i], .first_call = (uint32_t)b->calls.n,
+		.is_reached = flow->flags.at[i] & INSN_REACHED, .is_guess = flow->flags.at[i] & INSN_GUESS,
+	};
+
+	struct bytes code = image_code(flow->functions->image, block.start);
+	vec_push(&b->first_insn, i);
+	for (;; i++) {
+		bool is_last = i + 1 >= end || ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
+		block.n_insns++;
+		block.n_packed += flow->isa->is_packed(bytes_from(code, flow->vaddrs.at[i] - block.start));
+		if (is_call(&flow->insns.at[i]))
+			add_call(b, i);
+		if (is_last)
+			break;
+	}
+	block.n_calls = (uint32_t)b->calls.n - block.first_call;
+	block.last = flow->vaddrs.at[i];
+	block.end = block.last + flow->insns.at[i].len;
+	block.end_kind = (uint8_t)end_of(flow, i);
+	if (block.end_kind == BLOCK_TAIL_CALLS && flow->insns.at[i].flow == FLOW_JUMP)
+		block.tail_target = flow->insns.at[i].target;
+	vec_push(&b->blocks, block);
+	return i + 1;
+}
+
+static void add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block *from, uint64_t target, enum edge_kind kind)
+{
+	uint32_t to = cfg_find(cfg, target);
+
+	if (to == UINT32_MAX || cfg->blocks[to].start != target)
+		return;
+	for (uint32_t k = from->first_edge; k < b->edges.n; k++)
+		if (b->edges.at[k].to == to && b->edges.at[k].kind == kind)
+			return;
+	vec_push(&b->edges, ((struct cfg_edge){ to, (uint8_t)kind }));
+}
+
+static void add_edges(struct builder *b, const struct cfg *cfg, size_t index)
+{
+	struct cfg_block *block = &b->blocks.at[index];
+	const struct flow *flow = b->flow;
+	uint32_t first = b->first_insn.at[index], last = first + block->n_insns - 1;
+	const struct insn *insn = &flow->insns.at[last];
+	size_t n_targets;
+	const uint64_t *targets = flow_jump_targets(flow, last, &n_targets);
+
+	block->first_edge = (uint32_t)b->edges.n;
+	if (block->end_kind == BLOCK_RUNS_ON)
+		add_edge(b, cfg, block, block->end, EDGE_NEXT);
+	if (block->end_kind == BLOCK_JUMPS)
+		add_edge(b, cfg, block, insn->target, EDGE_JUMP);
+	if (block->end_kind == BLOCK_BRANCHES) {
+		add_edge(b, cfg, block, insn->target, EDGE_TAKEN);
+		add_edge(b, cfg, block, block->end, EDGE_NOT_TAKEN);
+	}
+	for (size_t k = 0; block->end_kind == BLOCK_SWITCHES && k < n_targets; k++)
+		add_edge(b, cfg, block, targets[k], EDGE_TABLE);
+	for (uint32_t i = first; flow->pads.n && i <= last; i++)
+		if (is_call(&flow->insns.at[i]))
+			add_edge(b, cfg, block, flow_landing_pad(flow, flow->vaddrs.at[i]), EDGE_LANDING_PAD);
+	block->n_edges = (uint32_t)b->edges.n - block->first_edge;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct flow_part *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void add_blocks(struct builder *b)
+{
+	size_t n = b->flow->parts.n;
+	struct flow_part *parts = alloc_zero(n + 1, sizeof(*parts));
+
+	memcpy(parts, b->flow->parts.at, n * sizeof(*parts));
+	qsort(parts, n, sizeof(*parts), by_start);
+	for (size_t k = 0; k < n; k++)
+		for (uint32_t i = parts[k].first, end = i + parts[k].n; i < end;)
+			i = add_block(b, i, end);
+	free(parts);
+}
+
+void cfg_build(struct cfg *cfg, const struct flow *flow)
+{
+	struct builder b = { .flow = flow };
+
+	*cfg = (struct cfg){ 0 };
+	for (size_t k = 0; k < flow->parts.n; k++)
+		vec_push(&b.parts, ((struct cfg_part){ flow->parts.at[k].start, flow->parts.at[k].end }));
+	if (flow->parts.n)
+		add_blocks(&b);
+	cfg->blocks = b.blocks.at;
+	cfg->n_blocks = b.blocks.n;
+	for (size_t k = 0; k < b.blocks.n; k++)
+		add_edges(&b, cfg, k);
+	cfg->edges = b.edges.at;
+	cfg->n_edges = b.edges.n;
+	cfg->calls = b.calls.at;
+	cfg->n_calls = b.calls.n;
+	cfg->parts = b.parts.at;
+	cfg->n_parts = b.parts.n;
+	cfg->function = flow->parts.n ? flow->parts.at[0].start : 0;
+	cfg->entry = cfg_find(cfg, cfg->function);
+	vec_done(&b.first_insn);
+}

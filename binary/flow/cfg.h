@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cfg: the control-flow graph of one function, hot and cold parts together. Plain data: blocks
+ * sorted by address, edges and calls in side arrays, indices instead of pointers.
+ *
+ * Calls do not end a block; a block ends where control can go elsewhere, or where another block
+ * starts. Block 0 is not always the entry: see `entry`.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum edge_kind {
+	EDGE_NEXT,        /* runs on into the next block */
+	EDGE_JUMP,        /* unconditional */
+	EDGE_TAKEN,       /* of a conditional branch */
+	EDGE_NOT_TAKEN,
+	EDGE_TABLE,       /* an entry of a jump table */
+	EDGE_LANDING_PAD, /* a call in the block throws */
+};
+
+struct cfg_edge {
+	uint32_t to; /* block */
+	uint8_t kind;
+};
+
+enum block_end {
+	BLOCK_RUNS_ON,     /* into the next block, or off the end of the code */
+	BLOCK_JUMPS,
+	BLOCK_BRANCHES,
+	BLOCK_SWITCHES,    /* through a table whose targets are known */
+	BLOCK_UNRESOLVED,  /* an indirect jump nobody could resolve */
+	BLOCK_RETURNS,
+	BLOCK_TAIL_CALLS,  /* jumps to another function (`tail_target`, 0 = indirect) */
+	BLOCK_STOPS,       /* ud2, a call that does not return */
+};
+
+struct cfg_block {
+	uint64_t start, end; /* vaddrs; end is behind the last instruction */
+	uint64_t last;       /* vaddr of the last instruction */
+	uint64_t tail_target;
+	uint32_t first_edge, n_edges; /* successors, each target once per kind */
+	uint32_t first_call, n_calls;
+	uint32_t n_insns;
+	uint32_t n_packed; /* instructions that compute several values at once */
+	uint8_t end_kind;  /* enum block_end */
+	bool is_guess;     /* no edge reaches it: its state is the function's usual one */
+	bool is_reached;   /* false: neither an edge nor a guess (padding, data) */
+};
+
+struct cfg_call {
+	uint64_t vaddr, return_vaddr;
+	uint64_t target; /* 0 = indirect */
+	bool does_not_return;
+};
+
+struct cfg_part {
+	uint64_t start, end;
+};
+
+struct cfg {
+	uint64_t function; /* vaddr of the entry */
+	uint32_t entry;    /* block */
+	struct cfg_block *blocks;
+	struct cfg_edge *edges;
+	struct cfg_call *calls;
+	struct cfg_part *parts; /* [0] holds the entry; others are cold parts */
+	size_t n_blocks, n_edges, n_calls, n_parts;
+};
+
+void cfg_done(struct cfg *cfg);
+/* The block that holds vaddr; UINT32_MAX if none does. */
+uint32_t cfg_find(const struct cfg *cfg, uint64_t vaddr);
+
+struct flow;
+/* From an analysed function (binary/flow/flow.h). Owns its memory; the flow may go. */
+void cfg_build(struct cfg *cfg, const struct flow *flow);
+
+const char *edge_kind_name(enum edge_kind kind);
+const char *block_end_name(enum block_end end);

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow: the analysis of one function as a whole: from the entry to the fixpoint, again if a call
+ * turned out not to return or the caller left words above the return address, then the verdict.
+ */
+#include "binary/flow/flow_private.h"
+
+#define MAX_RESTARTS 6 /* each one knows more calls that do not return; two were enough everywhere */
+#define MAX_BIAS 64    /* bytes a lazy-binding resolver finds above its return address */
+
+void flow_init(struct flow *flow, struct functions *functions)
+{
+	memset(flow, 0, sizeof(*flow));
+	flow->functions = functions;
+	flow->isa = functions->isa;
+	flow->private = alloc_zero(1, sizeof(*flow->private));
+}
+
+void flow_done(struct flow *flow)
+{
+	struct flow_private *p = flow->private;
+
+	if (!p)
+		return;
+	vec_done(&flow->parts);
+	vec_done(&flow->insns);
+	vec_done(&flow->uses);
+	vec_done(&flow->vaddrs);
+	vec_done(&flow->goes_to);
+	vec_done(&flow->flags);
+	vec_done(&flow->state_of);
+	vec_done(&flow->states);
+	vec_done(&flow->loads);
+	vec_done(&flow->targets);
+	vec_done(&flow->tables);
+	vec_done(&flow->table_targets);
+	vec_done(&flow->absorbed);
+	vec_done(&flow->pads);
+	vec_done(&p->lost);
+	vec_done(&p->strong);
+	vec_done(&p->weak);
+	vec_done(&p->first_from);
+	vec_done(&p->denied);
+	vec_done(&p->failed_exits);
+	map_done(&p->load_of);
+	map_done(&p->target_of);
+	map_done(&p->table_of);
+	free(p);
+	flow->private = NULL;
+}
+
+const struct state *flow_state(const struct flow *flow, uint32_t leader)
+{
+	if (leader >= flow->state_of.n || flow->state_of.at[leader] == FLOW_NONE)
+		return NULL;
+	return &flow->states.at[flow->state_of.at[leader]];
+}
+
+uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted)
+{
+	const uint16_t *flags = flow->flags.at;
+	uint64_t four = wanted * 0x0001000100010001ull, word;
+
+	for (; i + 4 <= flow->flags.n; i += 4) {
+		memcpy(&word, flags + i, sizeof(word));
+		if (word & four)
+			break;
+	}
+	for (; i < flow->flags.n; i++)
+		if (flags[i] & wanted)
+			return i;
+	return FLOW_NONE;
+}
+
+void flow_step(struct flow *flow, uint32_t i, struct state *state)
+{
+	const struct isa_use *use = &flow->uses.at[i];
+
+	if (use->needs & (state->known | flow->heeds | FLOW_CONTROL))
+		transfer(flow, i, state);
+	else
+		state_forget(state, use->writes);
+}
+
+bool flow_call_returns(const struct flow *flow, uint32_t i)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	uint64_t next = flow->vaddrs.at[i] + insn->len;
+
+	if (flow->flags.at[i] & INSN_NO_RETURN)
+		return false;
+	if (insn->flow == FLOW_CALL && insn->target != next)
+		return function_returns(flow->functions, flow->goes_to.at[i], insn->target);
+	if (insn->flow == FLOW_CALL_INDIRECT && insn->slot)
+		return functions_slot_returns(flow->functions, insn->slot);
+	return true;
+}
+
+uint64_t flow_landing_pad(const struct flow *flow, uint64_t call)
+{
+	for (size_t i = 0; i < flow->pads.n; i++)
+		if (call >= flow->pads.at[i].start && call < flow->pads.at[i].end)
+			return flow->pads.at[i].pad;
+	return 0;
+}
+
+static void forget_states(struct flow *flow)
+{
+	if (flow->states.n == 0) /* nothing has run yet */
+		return;
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		flow->state_of.at[i] = FLOW_NONE;
+		flow->flags.at[i] &= INSN_LEADER | INSN_BAD | INSN_NO_RETURN | INSN_DENIED | INSN_IMMUNE;
+	}
+	memset(flow->private->strong.at, 0, flow->private->strong.n * 8);
+	memset(flow->private->weak.at, 0, flow->private->weak.n * 8);
+	vec_clear(&flow->states);
+	vec_clear(&flow->private->lost);
+	vec_clear(&flow->private->failed_exits);
+	vec_clear(&flow->private->denied);
+}
+
+static void run_from_entry(struct flow *flow)
+{
+	for (int round = 0; round <= MAX_RESTARTS; round++) {
+		struct state entry;
+
+		forget_states(flow);
+		flow->private->must_restart = false;
+		state_enter(&entry, flow->isa, flow->bias);
+		if (flow->private->wants_arguments)
+			state_enter_arguments(&entry, flow->isa);
+		flow->flags.at[0] |= INSN_LEADER;
+		flow_set_state(flow, 0, &entry, FLOW_NONE, false);
+		flow_settle(flow);
+		if (!flow->private->must_restart)
+			return;
+	}
+}
+
+/* Every exit fails, all with sp higher by the same amount: that much lay above the return address. */
+static int32_t find_bias(const struct flow *flow)
+{
+	const struct flow_private *p = flow->private;
+	int32_t ra_size = flow->isa->call_pushes_ra ? 8 : 0, bias = 0;
+
+	for (size_t i = 0; i < flow->flags.n; i++)
+		if (flow->flags.at[i] & INSN_EXIT_PASSES)
+			return 0;
+	for (size_t k = 0; k < p->failed_exits.n; k++) {
+		value sp = p->failed_exits.at[k].sp;
+		int64_t d = (int64_t)value_offset(sp) + ra_size;
+		if (value_kind(sp) != VALUE_CFA || d <= 0 || d > MAX_BIAS || (bias && d != bias))
+			return 0;
+		bias = (int32_t)d;
+	}
+	return bias;
+}
+
+static void judge(struct flow *flow)
+{
+	const uint16_t exits = INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL;
+	bool has_exit = false, has_failed = false;
+
+	flow->returns = false;
+	for (uint32_t i = 0; (i = flow_next(flow, i, exits)) != FLOW_NONE; i++) {
+		uint16_t flags = flow->flags.at[i];
+		bool is_tail = flags & INSN_TAIL;
+		const struct insn *insn = &flow->insns.at[i];
+		has_exit |= (flags & (INSN_EXIT_PASSES | INSN_EXIT_FAILS)) != 0;
+		has_failed |= (flags & INSN_EXIT_FAILS) != 0;
+		if (!(flags & INSN_REACHED) || (flags & INSN_GUESS))
+			continue;
+		if (insn->flow == FLOW_RETURN || (flags & INSN_UNRESOLVED))
+			flow->returns = true;
+		else if (is_tail && insn->flow == FLOW_JUMP_INDIRECT)
+			flow->returns |= !insn->slot || functions_slot_returns(flow->functions, insn->slot);
+		else if (is_tail)
+			flow->returns |= insn->flow == FLOW_NEXT || functions_returns(flow->functions, insn->target);
+	}
+	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
+}
+
+/* Keeps the bias only if every exit is right with it. */
+static void try_bias(struct flow *flow)
+{
+	run_from_entry(flow);
+	for (size_t i = 0; i < flow->flags.n && flow->bias; i++)
+		if (flow->flags.at[i] & INSN_EXIT_FAILS)
+			flow->bias = 0;
+	if (!flow->bias)
+		run_from_entry(flow);
+}
+
+/*
+ * Some exit finds a register lost. If it was lost to a store on a path that cannot happen, leaving
+ * such stores out makes every exit right, which is proof enough.
+ */
+static void try_protected(struct flow *flow)
+{
+	flow->private->protects_saves = true;
+	run_from_entry(flow);
+	judge(flow);
+	if (flow->verdict != FLOW_FAILS)
+		return;
+	flow->private->protects_saves = false;
+	run_from_entry(flow);
+	judge(flow);
+}
+
+/*
+ * Hand-written code agrees with its helpers on registers that they leave alone. If every exit is right
+ * once they are taken to, they do.
+ */
+static void try_trusting(struct flow *flow)
+{
+	uint64_t kept = flow->private->kept_regs & ~flow->isa->callee_saved & ~(1ull << flow->isa->sp | 1ull << flow->isa->ra);
+
+	if (!kept)
+		return;
+	flow->private->trusts_calls = true;
+	run_from_entry(flow);
+	judge(flow);
+	if (flow->verdict == FLOW_PASSES)
+		return;
+	flow->private->trusts_calls = false;
+	run_from_entry(flow);
+	judge(flow);
+}
+
+static void clear(struct flow *flow, uint32_t function)
+{
+	struct flow_private *p = flow->private;
+
+	flow->function = function;
+	flow->verdict = FLOW_REFUSED;
+	flow->returns = true;
+	flow->bias = 0;
+	flow->n_visits = 0;
+	vec_clear(&flow->parts);
+	vec_clear(&flow->insns);
+	vec_clear(&flow->uses);
+	vec_clear(&flow->vaddrs);
+	vec_clear(&flow->goes_to);
+	vec_clear(&flow->flags);
+	vec_clear(&flow->state_of);
+	vec_clear(&flow->states);
+	vec_clear(&flow->loads);
+	vec_clear(&flow->targets);
+	vec_clear(&flow->tables);
+	vec_clear(&flow->table_targets);
+	vec_clear(&flow->absorbed);
+	vec_clear(&flow->pads);
+	vec_clear(&p->lost);
+	vec_clear(&p->strong);
+	vec_clear(&p->weak);
+	vec_clear(&p->first_from);
+	vec_clear(&p->failed_exits);
+	if (p->load_of.n)
+		map_done(&p->load_of);
+	if (p->target_of.n)
+		map_done(&p->target_of);
+	if (p->table_of.n)
+		map_done(&p->table_of);
+	p->kept_regs = 0;
+	p->wants_constants = false;
+	p->wants_arguments = false;
+	flow->heeds = 0;
+	p->budget = 0;
+	p->is_guessing = false;
+	p->protects_saves = false;
+	p->trusts_calls = false;
+}
+
+static void analyse(struct flow *flow, uint64_t start, uint64_t end)
+{
+	if (!flow_add_part(flow, start, end))
+		return;
+	run_from_entry(flow);
+	flow->bias = find_bias(flow);
+	if (flow->bias)
+		try_bias(flow);
+	judge(flow);
+	if (flow->verdict == FLOW_FAILS)
+		try_protected(flow);
+	if (flow->verdict == FLOW_FAILS)
+		try_trusting(flow);
+	if (!flow->skips_guesses)
+		flow_guess(flow);
+}
+
+void flow_analyse(struct flow *flow, uint32_t function)
+{
+	const struct function *f = &flow->functions->at[function];
+
+	clear(flow, function);
+	flow->is_inferred = function_is_inferred(f);
+	analyse(flow, f->start, f->end);
+}
+
+void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end)
+{
+	clear(flow, FUNCTION_NONE);
+	flow->is_inferred = true;
+	analyse(flow, start, end);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow: the abstract interpreter. From the entry state it follows control through the function,
+ * resolving jump tables from the values it tracks, absorbing cold parts, until the states at the
+ * block starts no longer change.
+ *
+ * Rules: the fall-through of a call is weak (the call may not return): where a jump arrives with
+ * another stack pointer, the jump is right. The entry state is given, never joined. Code that no
+ * edge reaches gets the function's usual frame, marked guess; a guess never flows into real code.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "binary/cfi/frames.h"
+#include "binary/functions/function.h"
+#include "binary/isa/isa.h"
+#include "binary/flow/state.h"
+
+#define FLOW_NONE UINT32_MAX /* no instruction, or no function */
+
+enum insn_flag { /* bits, per instruction */
+	INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
+	INSN_REACHED = 2,    /* executed by the interpreter */
+	INSN_GUESS = 4,      /* ... but only from a guessed state */
+	INSN_BAD = 8,        /* no instruction: bytes that do not decode */
+	INSN_NO_RETURN = 16, /* a call that does not come back */
+	INSN_TAIL = 32,      /* a jump or branch that leaves the function as a call would */
+	INSN_UNRESOLVED = 64,
+	INSN_EXIT_PASSES = 128, /* the self-check at this exit */
+	INSN_EXIT_FAILS = 256,
+	INSN_WEAK = 512,        /* leader: reached only as the fall-through of a call */
+	INSN_RAN = 1024,        /* leader: its present state was propagated */
+	INSN_DENIED = 2048,     /* leader: the call above it does not come back, a jump showed */
+	INSN_IMMUNE = 4096,     /* leader: only the call's fall-through reaches it after all */
+	INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state goes here ... */
+	INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
+	INSN_COMES_BACK = 32768,   /* a call: what follows is, or may be, reached through its coming back */
+};
+
+/* In the needs of an instruction, beside registers and USE_CONSTANT: */
+#define FLOW_CONTROL (1ull << 62) /* control may go elsewhere, or it is padding */
+#define FLOW_ENDS (1ull << 61)    /* control never goes on behind it, a call apart */
+#define FLOW_EQUATES (1ull << 60) /* a branch that asks whether two registers are equal */
+
+struct flow_part {
+	uint64_t start, end;
+	uint32_t first, n; /* instructions */
+};
+
+/* A load from [table + (index << shift)]: what VALUE_LOAD refers to. */
+struct flow_load {
+	uint64_t table;
+	uint32_t insn;
+	uint8_t width, index; /* index register, REG_NONE: a plain word at `table` */
+	bool is_signed;
+};
+/* base + (load << shift): what VALUE_TARGET refers to. */
+struct flow_target {
+	uint64_t base;
+	uint32_t load, insn;
+	uint8_t shift, width;
+	bool is_signed;
+};
+/* A resolved indirect jump. */
+struct flow_table {
+	uint32_t insn, first, n; /* n targets from flow.table_targets[first] */
+	value through;
+};
+
+enum flow_verdict {
+	FLOW_PASSES,   /* every exit restores sp, the saved registers and the return address */
+	FLOW_FAILS,    /* some exit does not */
+	FLOW_EXITLESS, /* no exit is reached: nothing to check */
+	FLOW_REFUSED,  /* too large: not analysed */
+};
+
+struct flow {
+	struct functions *functions;
+	const struct isa *isa;
+	uint32_t function;         /* index; FUNCTION_NONE: only suspected */
+	bool is_inferred;          /* nobody states where the function ends */
+	bool skips_guesses;        /* set by the caller: unreached code is left alone */
+	bool ignores_references;   /* set by the caller: which data others refer to does not count: it may be known or not */
+	enum flow_verdict verdict;
+	bool is_settled;           /* the states no longer change; else that would have taken too long */
+	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
+	int32_t bias;              /* the caller left this many bytes above the return address */
+	uint32_t n_visits;         /* blocks run: what the analysis cost */
+	uint64_t heeds;            /* USE_CONSTANT if constants are worth following here; else 0 */
+	VEC(struct flow_part) parts; /* [0] is the function */
+	VEC(struct insn) insns;    /* all parts, one behind the other; their effects and registers only by flow_insn() */
+	VEC(struct isa_use) uses;  /* of the instructions */
+	VEC(uint64_t) vaddrs;      /* of the instructions */
+	VEC(uint32_t) goes_to;     /* of a direct call: the index of the function there; of a direct jump: the instruction, if that was
+				    * known when the jump was decoded; FLOW_NONE; of others nothing */
+	VEC(uint16_t) flags;       /* enum insn_flag */
+	VEC(uint32_t) state_of;    /* leaders: index into states, UINT32_MAX = not reached */
+	VEC(struct state) states;
+	VEC(struct flow_load) loads;
+	VEC(struct flow_target) targets;
+	VEC(struct flow_table) tables;
+	VEC(uint64_t) table_targets;
+	VEC(uint32_t) absorbed;    /* indices of the functions that turned out to be parts of this one */
+	VEC(struct landing_site) pads;
+	struct flow_private *private;
+};
+
+/* Memory is kept from one function to the next; flow_done frees it. */
+void flow_init(struct flow *flow, struct functions *functions);
+void flow_done(struct flow *flow);
+void flow_analyse(struct flow *flow, uint32_t function);
+/* The same for a function that is only suspected: nobody stated its end. */
+void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);
+
+/* An instruction with its effects: those that a glance was enough for are decoded when somebody asks. */
+const struct insn *flow_insn(const struct flow *flow, uint32_t i);
+/* The first instruction from i on that has one of these flags; FLOW_NONE if none has. */
+uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted);
+/* Index of the instruction that starts at vaddr; UINT32_MAX if none does. */
+uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr);
+/*
+ * Takes the state from before instruction i to behind it (behind the callee, for a call). May only be
+ * applied to states this analysis reached.
+ */
+void flow_step(struct flow *flow, uint32_t i, struct state *state);
+/* The state at a block's start; NULL if it was not reached. */
+const struct state *flow_state(const struct flow *flow, uint32_t leader);
+/* The targets of an indirect jump; n = 0 if it was not resolved. */
+const uint64_t *flow_jump_targets(const struct flow *flow, uint32_t i, size_t *ret_n);
+/* The landing pad of the call at vaddr; 0 if it has none. */
+uint64_t flow_landing_pad(const struct flow *flow, uint64_t call);
+/* May control come back behind this call? */
+bool flow_call_returns(const struct flow *flow, uint32_t i);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a function of its own.
+ */
+#include "binary/functions/entry.h"
+#include "binary/flow/flow_private.h"
+
+#define MAX_GAP_INSNS 512
+
+static bool ends_run(const struct insn *insn)
+{
+	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP || insn->flow == FLOW_JUMP_INDIRECT;
+}
+
+/*
+ * Code in no interval (a linker's veneer, cold code of a file without unwind entries) is taken in up
+ * to where control cannot run on.
+ */
+bool flow_absorb_gap(struct flow *flow, uint64_t target)
+{
+	struct bytes code = image_code(flow->functions->image, target);
+	uint64_t at = target, limit = functions_next_start(flow->functions, target);
+
+	for (unsigned n = 0; n < MAX_GAP_INSNS && at < limit; n++) {
+		struct insn insn;
+		if (flow->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+			return false;
+		at += insn.len;
+		code = bytes_from(code, insn.len);
+		if (ends_run(&insn) || flow_holds(flow, at))
+			return at <= limit && flow_add_part(flow, target, at);
+	}
+	return false; /* runs into the next function: padding, where an unreachable case of a switch points */
+}
+
+/*
+ * Linkers move an instruction that some processors get wrong out of its function: a jump there, the
+ * instruction, a jump back. Whoever's code that lies in, it belongs to the function it came from.
+ */
+bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
+{
+	uint64_t back = flow->vaddrs.at[i] + flow->insns.at[i].len;
+	uint8_t len = flow->isa->min_insn;
+	struct bytes code = image_code(flow->functions->image, target);
+	struct insn moved, jump;
+
+	if (flow->isa->call_pushes_ra || flow->insns.at[i].flow != FLOW_JUMP || code.len < 2u * len)
+		return false;
+	if (flow->isa->decode(code, target, &moved) < 0 || moved.flow != FLOW_NEXT ||
+	    flow->isa->decode(bytes_from(code, len), target + len, &jump) < 0)
+		return false;
+	if (jump.flow != FLOW_JUMP || jump.target != back || !flow_add_part(flow, target, target + 2u * len))
+		return false;
+	uint32_t index = functions_index(flow->functions, target);
+	if (index != FUNCTION_NONE && flow->functions->at[index].start == target)
+		vec_push(&flow->absorbed, index);
+	return true;
+}
+
+/* May a function start here, seen from the instruction before? */
+static bool is_start_alone(const struct flow *flow, uint64_t target)
+{
+	struct insn before;
+
+	if (flow->isa->call_pushes_ra)
+		return target % 16 == 0;
+	if (flow->isa->decode(image_code(flow->functions->image, target - 4), target - 4, &before) < 0)
+		return true;
+	return before.is_padding || (before.flow != FLOW_NEXT && before.flow != FLOW_BRANCH);
+}
+
+bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target)
+{
+	struct bytes code = image_code(flow->functions->image, target);
+	uint8_t kind = flow->insns.at[i].flow;
+	struct insn first;
+
+	if (flow->isa->decode(code, target, &first) < 0 || !is_start_alone(flow, target) ||
+	    !entry_is_plausible(flow->functions, target))
+		return false;
+	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));
+}

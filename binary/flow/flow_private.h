@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_private: what the files of the abstract interpreter share. flow.c drives, transfer.c applies
+ * effects, jumptable.c resolves indirect jumps, guess.c gives unreached code a state.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "binary/flow/flow.h"
+
+#define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
+#define FLOW_MAX_VISITS 8u      /* block runs per instruction; real code needs less than one */
+#define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
+
+/* A failed exit, for the entry bias. */
+struct flow_exit {
+	uint32_t insn;
+	value sp;
+};
+
+struct flow_private {
+	VEC(uint64_t) strong, weak;  /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint64_t) lost;          /* leaders, as states: registers of which nothing is known since they ran; FLOW_RUN_ALL */
+	VEC(uint32_t) denied;        /* weak leaders put off: the call above them seems not to return */
+	size_t strong_at, weak_at;   /* where to look next in the bitmaps */
+	VEC(uint32_t) first_from;    /* leaders: the instruction they were first reached from */
+	VEC(struct flow_exit) failed_exits;
+	struct map load_of, target_of, table_of; /* instruction -> index */
+	struct state scratch, taken;
+	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
+	bool wants_constants;       /* some instruction can make something of them */
+	bool wants_arguments;       /* the same of what registers held at the entry that nobody has to get back */
+	uint64_t budget;             /* blocks that may still be run */
+	bool protects_saves;         /* only pushes may overwrite a saved register */
+	bool trusts_calls;           /* callees leave kept_regs as they are */
+	bool is_guessing;
+	bool must_restart;           /* a weak state that had been propagated turned out wrong */
+};
+
+/* transfer.c */
+void transfer(struct flow *flow, uint32_t i, struct state *state);
+/* The value an indirect jump goes to. */
+value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *state);
+
+/* jumptable.c: resolves the jump at i, once per value; true if its targets are known. */
+bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
+
+/* flow_decode.c */
+/* Decodes [start, end) as one more part; false if that is too much. */
+bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
+bool flow_holds(const struct flow *flow, uint64_t vaddr);
+/* The instruction that the direct jump at i goes to; FLOW_NONE if that is none of ours. */
+static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
+{
+	uint32_t known = flow->goes_to.at[i];
+
+	return known != FLOW_NONE ? known : flow_insn_at(flow, flow->insns.at[i].target);
+}
+/* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else. */
+const struct effect *flow_equality(const struct flow *flow, uint32_t i);
+
+/* flow_absorb.c: false if that is not what stands at `target`. */
+/* Code in no interval, up to where control cannot run on. */
+bool flow_absorb_gap(struct flow *flow, uint64_t target);
+/* One instruction moved away, between the jump i and a jump back. */
+bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
+/* Does the jump i go there as a tail call jumps, and does it begin as a function can: one that nobody has found yet? */
+bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target);
+
+/* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to run again. */
+bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);
+
+/* flow_run.c */
+/* Leader i waits to be run, in a state of which this has changed (see flow_private.lost). */
+void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak);
+/* Gives a leader its state, whatever it had. */
+void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);
+/* A state arrives at instruction `to`. */
+void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
+/* Runs what is pending until nothing changes. */
+void flow_settle(struct flow *flow);
+
+/* guess.c: states for code that no edge reaches. */
+void flow_guess(struct flow *flow);

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jumptable: where an indirect jump goes.
+ *
+ * The value says which table and how its entries become addresses; what is missing is how many
+ * entries it has. A compare of the index on the path to the jump gives the exact number; without
+ * one the table ends at the first entry that cannot be a target of this function, or where some
+ * other instruction's data begins. An `and` or a byte load of the index is only an upper limit.
+ */
+#include "binary/flow/flow_private.h"
+
+#define LOOK_BACK 60      /* instructions between the compare and the load; real code needs a dozen */
+#define MAX_ENTRIES 8192u /* the largest switch seen has some 2000 */
+
+/* What the path to the load says about the index. */
+struct bound {
+	uint64_t count; /* entries */
+	bool is_exact;
+};
+
+/* A walk back from the load along the path by which it was first reached. */
+struct trail {
+	const struct flow *flow;
+	uint8_t reg;               /* holds the index here; REG_NONE: it is the memory operand below */
+	struct effect memory;
+	uint8_t condition;         /* that held on this path, of the next compare met; CONDITION_OTHER = none */
+	uint8_t compared;          /* a register compared further down, and what that said */
+	uint64_t compared_count;
+	uint64_t limit;            /* upper limit met on the way */
+};
+
+static uint8_t opposite(uint8_t condition)
+{
+	switch (condition) {
+	case CONDITION_ABOVE:
+		return CONDITION_BELOW_EQUAL;
+	case CONDITION_ABOVE_EQUAL:
+		return CONDITION_BELOW;
+	case CONDITION_BELOW:
+		return CONDITION_ABOVE_EQUAL;
+	case CONDITION_BELOW_EQUAL:
+		return CONDITION_ABOVE;
+	default:
+		return CONDITION_OTHER;
+	}
+}
+
+static uint64_t count_from(uint8_t condition, uint64_t limit)
+{
+	if (condition == CONDITION_BELOW_EQUAL && limit < MAX_ENTRIES)
+		return limit + 1;
+	if (condition == CONDITION_BELOW && limit <= MAX_ENTRIES)
+		return limit;
+	return 0;
+}
+
+/* The constant a register was last set to, a few instructions above i. */
+static bool constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uint64_t *ret)
+{
+	for (uint32_t back = 0; back < 20 && i > 0; back++) {
+		const struct insn *insn = flow_insn(flow, --i);
+		for (unsigned k = insn->n_effects; k-- > 0;) {
+			const struct effect *e = &insn->effect[k];
+			if (e->kind == EFFECT_SET && e->reg == reg && e->base == REG_NONE && e->index == REG_NONE) {
+				*ret = (uint64_t)e->imm;
+				return true;
+			}
+			if (e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE && e->reg == reg)
+				return false;
+		}
+		if (insn->clobbers & 1ull << reg)
+			return false;
+	}
+	return false;
+}
+
+static bool same_memory(const struct effect *a, const struct effect *b)
+{
+	return a->base == b->base && a->index == b->index && a->shift == b->shift && a->imm == b->imm;
+}
+
+/* The compare at instruction i, effect k: does it bound the index, or a register that may turn out to be it? */
+static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
+{
+	const struct insn *insn = flow_insn(t->flow, i);
+	const struct effect *e = &insn->effect[k];
+	uint64_t limit = (uint64_t)e->imm;
+	uint8_t condition = t->condition;
+
+	t->condition = CONDITION_OTHER;
+	if (condition == CONDITION_OTHER || (e->reg != REG_NONE && !constant_above(t->flow, i, e->reg, &limit)))
+		return 0;
+
+	uint64_t count = count_from(condition, limit);
+	if (e->base == REG_NONE)
+		return t->reg == REG_NONE && k > 0 && insn->effect[k - 1].kind == EFFECT_LOAD &&
+		       same_memory(&insn->effect[k - 1], &t->memory) ? count : 0;
+	if (e->base == t->reg)
+		return count;
+	t->compared = e->base;
+	t->compared_count = count;
+	return 0;
+}
+
+static void lower_limit(struct trail *t, uint64_t limit)
+{
+	if (limit && (!t->limit || limit < t->limit))
+		t->limit = limit;
+}
+
+static uint64_t width_limit(uint8_t width)
+{
+	return width == 1 ? 256 : width == 2 ? 65536 : 0;
+}
+
+/* An effect that writes the index: what it was before. False if that is not known. */
+static bool follow_write(struct trail *t, const struct effect *e)
+{
+	if (e->kind == EFFECT_LOAD) {
+		lower_limit(t, width_limit(e->width));
+		t->memory = *e;
+		t->reg = REG_NONE;
+		return true;
+	}
+	if (e->kind == EFFECT_AND) {
+		if (e->imm >= 0)
+			lower_limit(t, (uint64_t)e->imm + 1);
+		return false;
+	}
+	if (e->kind != EFFECT_SET || e->imm != 0 || e->is_subtracted)
+		return false;
+	if (e->index == REG_NONE && e->base != REG_NONE) {
+		t->reg = e->base;
+		return true;
+	}
+	if (e->base == REG_NONE && e->index != REG_NONE && e->shift == 0) {
+		if (!e->is_signed)
+			lower_limit(t, width_limit(e->index_width));
+		t->reg = e->index;
+		return true;
+	}
+	return false;
+}
+
+static bool writes(const struct effect *e, uint8_t reg, uint8_t sp)
+{
+	switch ((enum effect_kind)e->kind) {
+	case EFFECT_PUSH:
+		return reg == sp;
+	case EFFECT_STORE:
+	case EFFECT_COMPARE:
+		return false;
+	case EFFECT_EXCHANGE:
+		return e->reg == reg || e->base == reg;
+	default:
+		return e->reg == reg;
+	}
+}
+
+enum trail_step { TRAIL_GOES_ON, TRAIL_ENDS };
+
+static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_count)
+{
+	const struct insn *insn = flow_insn(t->flow, i);
+	uint64_t caller_saved = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT ? ~t->flow->isa->callee_saved : 0;
+	uint64_t lost = insn->clobbers | caller_saved;
+
+	if (t->compared != REG_NONE && (lost >> t->compared & 1))
+		t->compared = REG_NONE;
+	if (t->reg != REG_NONE && (lost >> t->reg & 1))
+		return TRAIL_ENDS;
+	for (unsigned k = insn->n_effects; k-- > 0;) {
+		const struct effect *e = &insn->effect[k];
+		if (e->kind == EFFECT_COMPARE) {
+			*ret_count = meet_compare(t, i, k);
+			if (*ret_count)
+				return TRAIL_ENDS;
+			continue;
+		}
+		bool is_store_here = e->kind == EFFECT_STORE && t->reg == REG_NONE && same_memory(e, &t->memory);
+		if (is_store_here && e->reg != REG_NONE)
+			t->reg = e->reg;
+		else if (is_store_here)
+			return TRAIL_ENDS;
+		else if (t->reg != REG_NONE && writes(e, t->reg, t->flow->isa->sp) && !follow_write(t, e))
+			return TRAIL_ENDS;
+		if (t->compared != REG_NONE && writes(e, t->compared, t->flow->isa->sp))
+			t->compared = REG_NONE;
+	}
+	if (t->reg != REG_NONE && t->reg == t->compared) {
+		*ret_count = t->compared_count;
+		return *ret_count ? TRAIL_ENDS : TRAIL_GOES_ON;
+	}
+	return TRAIL_GOES_ON;
+}
+
+/* The instruction control came from when it reached i; notes the condition that held on the way. */
+static uint32_t previous(struct trail *t, uint32_t i)
+{
+	const struct flow *flow = t->flow;
+	uint32_t from = i ? i - 1 : FLOW_NONE;
+
+	if (flow->flags.at[i] & INSN_LEADER)
+		from = flow->private->first_from.at[i];
+	if (from == FLOW_NONE || flow->insns.at[from].flow != FLOW_BRANCH)
+		return from;
+
+	const struct insn *branch = &flow->insns.at[from];
+	bool is_taken = branch->target == flow->vaddrs.at[i];
+	t->condition = is_taken ? branch->condition : opposite(branch->condition);
+	return from;
+}
+
+static struct bound find_bound(const struct flow *flow, const struct flow_load *load)
+{
+	struct trail t = { .flow = flow, .reg = load->index, .compared = REG_NONE, .condition = CONDITION_OTHER };
+	uint32_t i = previous(&t, load->insn);
+	uint64_t count = 0;
+
+	for (unsigned steps = 0; steps < LOOK_BACK && i != FLOW_NONE; steps++) {
+		if (pass_insn(&t, i, &count) == TRAIL_ENDS)
+			break;
+		i = previous(&t, i);
+	}
+	if (count)
+		return (struct bound){ count, true };
+	return (struct bound){ t.limit && t.limit < MAX_ENTRIES ? t.limit : MAX_ENTRIES, false };
+}
+
+/* The next data some instruction refers to: of the image if that is known, of this function in any case. */
+static uint64_t next_data(const struct flow *flow, uint64_t table)
+{
+	uint64_t next = flow->ignores_references ? UINT64_MAX : functions_next_reference(flow->functions, table);
+
+	for (size_t i = 0; i < flow->loads.n; i++)
+		if (flow->loads.at[i].table > table && flow->loads.at[i].table < next)
+			next = flow->loads.at[i].table;
+	return next;
+}
+
+static bool read_entry(const struct flow *flow, uint64_t at, uint8_t width, bool is_signed, uint64_t *ret)
+{
+	if (width == 8)
+		return functions_read_pointer(flow->functions, at, ret);
+
+	struct reader r = reader_of(bytes_slice(image_bytes(flow->functions->image, at), 0, width));
+	uint64_t entry = read_uint(&r, width);
+	if (is_signed)
+		entry = (uint64_t)((int64_t)(entry << (64 - 8 * width)) >> (64 - 8 * width));
+	*ret = entry;
+	return !r.failed;
+}
+
+/* May an entry of a table without a known end be a target? */
+static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width)
+{
+	if (target == flow->vaddrs.at[0])
+		return false;
+	if (flow_holds(flow, target))
+		return flow_insn_at(flow, target) != FLOW_NONE;
+	if (width != 8)
+		return false;
+
+	uint32_t index = functions_index(flow->functions, target);
+	if (index == FUNCTION_NONE) /* cold code of a file without unwind entries */
+		return image_is_code(flow->functions->image, target);
+	return flow->functions->at[index].start == target && !function_is_sure(&flow->functions->at[index]);
+}
+
+/*
+ * A case that cannot happen: the compiler made no code for it, and its label lies behind the last
+ * instruction of the function. Told only where the end is stated.
+ */
+static bool is_unreachable_case(const struct flow *flow, uint64_t target)
+{
+	return !flow->is_inferred && target == flow->parts.at[0].end;
+}
+
+static void read_table(struct flow *flow, const struct flow_target *how, struct bound bound)
+{
+	const struct flow_load *load = &flow->loads.at[how->load];
+	uint64_t end = next_data(flow, load->table);
+
+	for (uint64_t k = 0; k < bound.count; k++) {
+		uint64_t at = load->table + k * load->width, entry, target;
+
+		if ((at >= end && !bound.is_exact) || !read_entry(flow, at, load->width, how->is_signed, &entry))
+			return;
+		target = how->base + (entry << how->shift);
+		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */
+			return;
+		if (is_unreachable_case(flow, target))
+			continue;
+		if (!bound.is_exact && !is_plausible(flow, target, load->width))
+			return;
+		if (bound.is_exact && !image_is_code(flow->functions->image, target))
+			return;
+		vec_push(&flow->table_targets, target);
+	}
+}
+
+bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
+{
+	struct flow_target how = { .width = 8 };
+	uint32_t known = map_find(&flow->private->table_of, i);
+
+	if (known != MAP_NONE && flow->tables.at[known].through == through)
+		return flow->tables.at[known].n > 0;
+	if (value_kind(through) == VALUE_LOAD)
+		how.load = (uint32_t)value_offset(through);
+	else if (value_kind(through) == VALUE_TARGET)
+		how = flow->targets.at[value_offset(through)];
+	else
+		return false;
+
+	const struct flow_load *load = &flow->loads.at[how.load];
+	bool has_width = load->width == 8 || value_kind(through) == VALUE_TARGET;
+	struct flow_table table = { .insn = i, .first = (uint32_t)flow->table_targets.n, .through = through };
+	if (load->index == REG_NONE || !has_width)
+		return false;
+	read_table(flow, &how, find_bound(flow, load));
+	table.n = (uint32_t)flow->table_targets.n - table.first;
+	if (known != MAP_NONE) {
+		flow->tables.at[known] = table;
+		return table.n > 0;
+	}
+	map_put(&flow->private->table_of, i, (uint32_t)flow->tables.n);
+	vec_push(&flow->tables, table);
+	return table.n > 0;
+}
+
+const uint64_t *flow_jump_targets(const struct flow *flow, uint32_t i, size_t *ret_n)
+{
+	uint32_t known = map_find(&flow->private->table_of, i);
+
+	*ret_n = 0;
+	if (known == MAP_NONE || flow->tables.at[known].n == 0)
+		return NULL;
+	*ret_n = flow->tables.at[known].n;
+	return flow->table_targets.at + flow->tables.at[known].first;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analyse: every function of an image, in the order that settles who owns which part: first what
+ * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
+ * function that turns out not to return sends its callers round again; those that hold no return go
+ * before all others, so that few have to.
+ */
+#include "binary/functions/entry.h"
+#include "binary/flow/flow.h"
+#include "binary/functions/function_private.h"
+
+#include <stdlib.h>
+
+#define MAX_ROUNDS 8 /* chains of functions that do not return; three were enough everywhere */
+
+#define RANK_FIRST 0
+#define N_RANKS 11
+#define RANK_NONE 255
+
+struct call_pair {
+	uint32_t callee, caller;
+};
+
+struct analysis {
+	struct functions *functions;
+	struct flow flow;
+	flow_visitor visit;
+	void *context;
+	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
+	VEC(uint32_t) queue;
+	uint8_t *ranks; /* per function: lower goes first; RANK_NONE: not to be analysed */
+	uint32_t first, end; /* functions of the window */
+	struct analyse_options options;
+};
+
+static bool is_stub(const struct function *f)
+{
+	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
+}
+
+static void note_callee(struct analysis *a, uint32_t caller, uint32_t callee, uint64_t target)
+{
+	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target && !is_stub(&a->functions->at[callee]) &&
+	    a->functions->at[callee].returns != RETURNS_NEVER)
+		vec_push(&a->calls, ((struct call_pair){ callee, caller }));
+}
+
+static void note_callees(struct analysis *a, uint32_t caller)
+{
+	const struct flow *flow = &a->flow;
+
+	for (uint32_t i = 0; (i = flow_next(flow, i, INSN_TAIL | INSN_COMES_BACK)) != FLOW_NONE; i++) {
+		bool is_tail = flow->flags.at[i] & INSN_TAIL;
+		bool comes_back = flow->flags.at[i] & INSN_COMES_BACK;
+		const struct insn *insn = &flow->insns.at[i];
+		if (insn->flow == FLOW_CALL && comes_back)
+			note_callee(a, caller, flow->goes_to.at[i], insn->target);
+		else if (is_tail && insn->target)
+			note_callee(a, caller, functions_index(a->functions, insn->target), insn->target);
+	}
+}
+
+/* The parts this function absorbed belong to it, unless another had them first. */
+static void own_parts(struct analysis *a, uint32_t owner)
+{
+	struct functions *functions = a->functions;
+
+	for (size_t k = 0; k < a->flow.absorbed.n; k++) {
+		struct function *part = &functions->at[a->flow.absorbed.at[k]];
+		if (part->parent != FUNCTION_NONE && part->parent != owner)
+			continue;
+		part->kind = FUNCTION_PART;
+		part->parent = owner;
+	}
+}
+
+static void analyse_one(struct analysis *a, uint32_t index)
+{
+	flow_analyse(&a->flow, index);
+
+	struct function *f = &a->functions->at[index];
+	bool returns = a->flow.returns || a->flow.verdict == FLOW_REFUSED;
+	f->is_analysed = true;
+	if (f->returns != RETURNS_NEVER)
+		f->returns = returns ? RETURNS : RETURNS_NEVER;
+	own_parts(a, index);
+	note_callees(a, index);
+	if (a->visit)
+		a->visit(a->context, index, &a->flow);
+}
+
+/* A function whose bounds are stated and that holds no return: its callers had better know how it ends. */
+static bool lacks_return(const struct function *f)
+{
+	return function_is_sure(f) && !function_is_inferred(f) && !f->holds_return;
+}
+
+static unsigned rank(const struct functions *functions, const struct function *f)
+{
+	unsigned class = 3;
+
+	if (lacks_return(f))
+		return RANK_FIRST;
+	if (function_is_sure(f))
+		class = 0;
+	else if (!entry_is_plausible(functions, f->start))
+		class = 4;
+	else if (f->sources & FROM_POINTER)
+		class = 1;
+	else if (!evidence_has(functions, EVIDENCE_JUMPED, f->start))
+		class = 2;
+	return RANK_FIRST + 1 + class * 2 + (f->start % 16 != 0);
+}
+
+static void rank_all(struct analysis *a)
+{
+	struct vaddr_range window = a->options.window;
+
+	while (a->first < a->functions->n && a->functions->at[a->first].start < window.start)
+		a->first++;
+	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end; a->end++) {
+		const struct function *f = &a->functions->at[a->end];
+		bool is_wanted = !is_stub(f) && !f->is_analysed && (!a->options.only_inferred || function_is_inferred(f));
+		a->ranks[a->end] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
+	}
+}
+
+static void analyse_rank(struct analysis *a, unsigned wanted)
+{
+	for (uint32_t i = a->first; i < a->end; i++) {
+		const struct function *f = &a->functions->at[i];
+		if (a->ranks[i] == wanted && f->parent == FUNCTION_NONE && !f->is_analysed)
+			analyse_one(a, i);
+	}
+}
+
+/* Callers of what has turned out not to return. */
+static void queue_callers(struct analysis *a)
+{
+	size_t kept = 0;
+	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
+
+	vec_clear(&a->queue);
+	for (size_t i = 0; i < a->calls.n; i++) {
+		struct call_pair pair = a->calls.at[i];
+		if (a->functions->at[pair.callee].returns != RETURNS_NEVER) {
+			a->calls.at[kept++] = pair;
+			continue;
+		}
+		if (!is_queued[pair.caller])
+			vec_push(&a->queue, pair.caller);
+		is_queued[pair.caller] = true;
+	}
+	a->calls.n = kept;
+	free(is_queued);
+}
+
+/* The parts a function claimed before we knew better are free again. */
+static void release_parts(struct functions *functions, const bool *is_queued)
+{
+	for (size_t i = 0; i < functions->n; i++)
+		if (functions->at[i].parent != FUNCTION_NONE && is_queued[functions->at[i].parent])
+			functions->at[i].parent = FUNCTION_NONE;
+}
+
+static void analyse_again(struct analysis *a)
+{
+	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < a->queue.n; i++)
+		is_queued[a->queue.at[i]] = true;
+	release_parts(a->functions, is_queued);
+	free(is_queued);
+	for (size_t i = 0; i < a->queue.n; i++)
+		if (a->functions->at[a->queue.at[i]].parent == FUNCTION_NONE)
+			analyse_one(a, a->queue.at[i]);
+}
+
+/* All ranks below `end`, until nobody calls what has turned out not to return in the belief that it does. */
+static void analyse_ranks(struct analysis *a, unsigned end)
+{
+	for (unsigned r = 0; r < end; r++)
+		analyse_rank(a, r);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+		queue_callers(a);
+		if (a->queue.n == 0)
+			break;
+		analyse_again(a);
+		for (unsigned r = 0; r < end; r++) /* parts that lost their owner */
+			analyse_rank(a, r);
+	}
+}
+
+void functions_analyse(struct functions *functions, flow_visitor visit, void *context)
+{
+	functions_survey(functions);
+	for (size_t i = 0; i < functions->n; i++)
+		functions->at[i].is_analysed = false;
+	functions_analyse_some(functions, (struct analyse_options){ .window = { 0, UINT64_MAX } }, visit, context);
+}
+
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context)
+{
+	struct analysis a = { .functions = functions, .visit = visit, .context = context, .options = options };
+
+	flow_init(&a.flow, functions);
+	a.flow.skips_guesses = options.skips_guesses;
+	a.ranks = alloc_zero(functions->n + 1, 1);
+	rank_all(&a);
+	analyse_ranks(&a, RANK_FIRST + 1);
+	analyse_ranks(&a, N_RANKS);
+	flow_done(&a.flow);
+	vec_done(&a.calls);
+	vec_done(&a.queue);
+	free(a.ranks);
+}

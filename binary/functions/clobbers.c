@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clobbers: which registers a function changes, read from its code. Hand-written code, and compilers
+ * that see the callee, rely on more than the calling convention promises.
+ */
+#include "binary/functions/function_private.h"
+
+#define MAX_LEAF_BYTES 4096u
+#define MAX_WRITES_BYTES (64u << 10) /* the largest transforms of video codecs have some ten thousand bytes */
+#define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
+
+static bool is_stub(const struct function *f)
+{
+	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
+}
+
+/* Registers an instruction writes. */
+static uint64_t written(const struct insn *insn)
+{
+	uint64_t mask = insn->clobbers;
+
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
+			mask |= 1ull << e->reg;
+		if (e->kind == EFFECT_EXCHANGE && e->base < REG_MAX)
+			mask |= 1ull << e->base;
+	}
+	return mask;
+}
+
+static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth);
+
+/* What one instruction writes, or what it calls; everything if that cannot be told. */
+static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn, unsigned depth)
+{
+	bool is_inside = insn->target >= f->start && insn->target < f->end;
+
+	switch (insn->flow) {
+	case FLOW_CALL:
+		return written(insn) | clobbers_of(functions, insn->target, depth);
+	case FLOW_CALL_INDIRECT:
+	case FLOW_JUMP_INDIRECT:
+		return UINT64_MAX;
+	case FLOW_JUMP:
+	case FLOW_BRANCH:
+		return is_inside ? written(insn) : UINT64_MAX;
+	default:
+		return written(insn);
+	}
+}
+
+static uint64_t code_clobbers(struct functions *functions, struct function f, unsigned depth)
+{
+	struct bytes code = bytes_slice(image_code(functions->image, f.start), 0, f.end - f.start);
+	uint64_t mask = 1ull << functions->isa->sp;
+
+	if (f.end - f.start > MAX_LEAF_BYTES || is_stub(&f))
+		return UINT64_MAX;
+	for (uint64_t at = f.start; code.len && mask != UINT64_MAX;) {
+		struct insn insn;
+		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+			return UINT64_MAX;
+		mask |= insn_clobbers(functions, &f, &insn, depth);
+		code = bytes_from(code, insn.len);
+		at += insn.len;
+	}
+	return mask;
+}
+
+static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth)
+{
+	uint32_t index = functions_index(functions, vaddr);
+
+	if (depth == 0 || index == FUNCTION_NONE || functions->at[index].start != vaddr)
+		return UINT64_MAX;
+	if (!functions->at[index].clobbers)
+		functions->at[index].clobbers = code_clobbers(functions, functions->at[index], depth - 1);
+	return functions->at[index].clobbers;
+}
+
+uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
+{
+	return clobbers_of(functions, vaddr, MAX_CALL_DEPTH);
+}
+
+static bool ends_block(const struct insn *insn)
+{
+	return insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT ||
+	       insn->flow == FLOW_STOP;
+}
+
+/* Behind a return may stand a table; what cannot be decoded there is none of the code. */
+static uint64_t code_writes(const struct functions *functions, const struct function *f)
+{
+	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
+	uint64_t mask = 1ull << functions->isa->sp;
+	bool may_be_data = false;
+
+	if (is_stub(f) || f->end - f->start > MAX_WRITES_BYTES)
+		return UINT64_MAX;
+	for (uint64_t at = f->start; code.len;) {
+		struct insn insn;
+		bool is_code = functions->isa->decode(code, at, &insn) == 0 && insn.len && insn.len <= code.len;
+		if (!is_code && !may_be_data)
+			return UINT64_MAX;
+		size_t len = is_code ? insn.len : functions->isa->min_insn;
+		if (is_code) {
+			mask |= written(&insn);
+			may_be_data = ends_block(&insn);
+		}
+		code = bytes_from(code, len);
+		at += len;
+	}
+	return mask;
+}
+
+uint64_t functions_writes(struct functions *functions, uint64_t vaddr)
+{
+	uint32_t index = functions_index(functions, vaddr);
+
+	if (index == FUNCTION_NONE || functions->at[index].start != vaddr)
+		return UINT64_MAX;
+	struct function *f = &functions->at[index];
+	if (!f->writes)
+		f->writes = code_writes(functions, f);
+	return f->writes;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * discover: functions in text that neither a symbol nor an unwind entry covers.
+ *
+ * What is called is a function. Analysing those marks the code they reach; a pointer to code still
+ * unmarked is a function, too, if it can be an entry; and so is what follows, at an aligned address,
+ * code that control cannot run out of. Each find is analysed at once, so that the next gap is
+ * judged with what it covers. Coverage of the real control flow, not adjacency, protects the inside
+ * of functions.
+ */
+#include "base/hash.h"
+#include "binary/functions/entry.h"
+#include "binary/flow/flow.h"
+#include "binary/functions/function_private.h"
+#include "binary/functions/sketch.h"
+#include "binary/functions/suspect.h"
+
+#include <string.h>
+
+#define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
+#define MAX_JUMPERS 8     /* to one place that are looked at */
+
+/* What one function reaches. */
+struct reach {
+	uint32_t first, n; /* in discovery.ranges */
+	uint64_t end;      /* behind the last instruction reached in its own interval */
+};
+
+struct discovery {
+	struct functions *functions;
+	const struct isa *isa;
+	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the gap, or all of it */
+	struct function_starts found;
+	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
+	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
+	bool has_coverage; /* of the functions of the present index */
+	VEC(struct vaddr_range) ranges;
+	VEC(struct reach) reaches;
+	struct map by_start; /* start of a function -> reach, the last one counts */
+	struct sketches sketches;
+};
+
+static bool is_aligned(const struct discovery *d, uint64_t vaddr)
+{
+	return !d->isa->call_pushes_ra || vaddr % 16 == 0;
+}
+
+static bool is_covered(const struct discovery *d, uint64_t vaddr)
+{
+	return evidence_has(d->functions, EVIDENCE_COVERED, vaddr);
+}
+
+static bool is_in_window(const struct discovery *d, uint64_t vaddr)
+{
+	return vaddr >= d->window.start && vaddr < d->window.end;
+}
+
+/* In the interval of no function, or in one whose bounds are our own guess. */
+static bool is_free(const struct discovery *d, uint64_t vaddr)
+{
+	uint32_t index = functions_index(d->functions, vaddr);
+
+	return index == FUNCTION_NONE ||
+	       (function_is_inferred(&d->functions->at[index]) && d->functions->at[index].start != vaddr);
+}
+
+static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
+{
+	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr, .kind = FUNCTION_WHOLE, .sources = source, .preference = 4 }));
+}
+
+/* --- coverage --------------------------------------------------------------------------------- */
+
+static void note_ranges(struct discovery *d, const struct flow *flow, struct reach *reach)
+{
+	struct vaddr_range open = { 0, 0 };
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		uint64_t at = flow->vaddrs.at[i], end = at + flow->insns.at[i].len;
+		if (!(flow->flags.at[i] & INSN_REACHED) || (flow->flags.at[i] & INSN_GUESS))
+			continue;
+		if (open.end == at) {
+			open.end = end;
+			continue;
+		}
+		if (open.end)
+			vec_push(&d->ranges, open);
+		open = (struct vaddr_range){ at, end };
+	}
+	if (open.end)
+		vec_push(&d->ranges, open);
+	reach->n = (uint32_t)d->ranges.n - reach->first;
+}
+
+/* Targets that are only ever jumped to as tail calls are, behind code that does not run into them. */
+static void note_tail_targets(struct discovery *d, const struct flow *flow)
+{
+	const struct flow_part *part = &flow->parts.at[0];
+
+	for (uint32_t i = part->first + 1; flow->is_inferred && i < part->first + part->n; i++) {
+		if ((flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET)) != INSN_TAIL_TARGET)
+			continue;
+		bool is_behind_stop = flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
+		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, flow_insn(flow, i));
+		if (is_aligned(d, flow->vaddrs.at[i]) && begins &&
+		    sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
+			found(d, flow->vaddrs.at[i], FROM_GAP);
+	}
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		uint64_t target = flow->insns.at[i].target;
+		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
+		if (is_tail && target && is_in_window(d, target) && is_free(d, target) && is_aligned(d, target) &&
+		    image_is_code(d->functions->image, target))
+			vec_push(&d->tails, target);
+	}
+}
+
+static void note_flow(void *context, uint32_t function, struct flow *flow)
+{
+	struct discovery *d = context;
+	struct reach reach = { .first = (uint32_t)d->ranges.n };
+
+	if (flow->parts.n == 0)
+		return;
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
+		if (flow->flags.at[i] & INSN_REACHED)
+			reach.end = flow->vaddrs.at[i] + flow->insns.at[i].len;
+	note_ranges(d, flow, &reach);
+	note_tail_targets(d, flow);
+	(void)function;
+	map_put(&d->by_start, flow->parts.at[0].start, (uint32_t)d->reaches.n);
+	vec_push(&d->reaches, reach);
+}
+
+static void cover(struct discovery *d, uint64_t start, uint64_t end)
+{
+	evidence_add_range(d->functions, EVIDENCE_COVERED, start, end);
+}
+
+/* The functions that reach into the window: [*ret_first, *ret_end) of the index. */
+static void window_functions(const struct discovery *d, size_t *ret_first, size_t *ret_end)
+{
+	size_t first = 0, end = d->functions->n;
+
+	while (first < end && d->functions->at[first].end <= d->window.start)
+		first++;
+	while (end > first && d->functions->at[end - 1].start >= d->window.end)
+		end--;
+	*ret_first = first;
+	*ret_end = end;
+}
+
+static void uncover_window(struct discovery *d)
+{
+	struct functions_private *p = d->functions->private;
+
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *range = &p->text.at[i];
+		uint64_t start = range->start > d->window.start ? range->start : d->window.start;
+		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
+		if (start < end)
+			evidence_uncover(range, start, end);
+	}
+}
+
+/* Anew from what the functions of the present index reach; functions end where their code does. */
+static void apply_coverage(struct discovery *d)
+{
+	size_t first, end;
+
+	uncover_window(d);
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		uint32_t index = map_find(&d->by_start, f->start);
+		if (!function_is_inferred(f))
+			cover(d, f->start, f->end);
+		if (index == MAP_NONE)
+			continue;
+		const struct reach *reach = &d->reaches.at[index];
+		if (function_is_inferred(f) && reach->end > f->start && reach->end < f->end)
+			f->end = reach->end;
+		for (uint32_t k = 0; k < reach->n; k++)
+			cover(d, d->ranges.at[reach->first + k].start, d->ranges.at[reach->first + k].end);
+	}
+}
+
+/* What nobody states the end of goes no further than we look. */
+static void end_at_window(struct discovery *d)
+{
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		if (function_is_inferred(f) && is_in_window(d, f->start) && f->end > d->window.end)
+			f->end = d->window.end;
+	}
+}
+
+static void merge_finds(struct discovery *d)
+{
+	struct function_starts starts;
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	function_starts_sort(&d->found);
+	functions_starts(d->functions, first, end, &d->found, &starts);
+	vec_clear(&d->found.list);
+	functions_merge(d->functions, first, end, &starts);
+	vec_done(&starts.list);
+	window_functions(d, &first, &end);
+	functions_apply_evidence(d->functions, first, end);
+}
+
+/* What is analysed is decoded up to its end: not to the next start that is known, which may be far. */
+static void end_where_closed(struct discovery *d)
+{
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		if (function_is_inferred(f) && !f->is_analysed && is_in_window(d, f->start))
+			f->end = sketch_closed_end(&d->sketches, f->start, f->end);
+	}
+}
+
+/* The finds join the index; what is new is analysed. False if there was nothing new. */
+static bool take_finds(struct discovery *d)
+{
+	size_t before = d->functions->n;
+
+	for (size_t i = 0; i < d->tails.n; i++)
+		if (!is_covered(d, d->tails.at[i]))
+			found(d, d->tails.at[i], FROM_GAP);
+	vec_clear(&d->tails);
+	if (d->found.list.n == 0 && d->has_coverage)
+		return false;
+	if (d->found.list.n)
+		merge_finds(d);
+	end_at_window(d);
+	end_where_closed(d);
+	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true, .window = d->window };
+	functions_analyse_some(d->functions, options, note_flow, d);
+	apply_coverage(d);
+	d->has_coverage = true;
+	return d->functions->n != before;
+}
+
+/* --- where starts come from ------------------------------------------------------------------- */
+
+/* AArch64: the label behind a switch, from which the entries of its table count. */
+static bool is_table_base(struct discovery *d, uint64_t at)
+{
+	struct sketch insn;
+
+	return d->isa->min_insn == 4 && at >= 4 && sketch_at(&d->sketches, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
+}
+
+static void judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
+{
+	bool is_pointer = what != EVIDENCE_CALLED;
+	bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) : is_free(d, at);
+
+	if (!is_in_window(d, at) || (what == EVIDENCE_TAKEN && is_table_base(d, at)))
+		return;
+	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)))
+		found(d, at, source);
+}
+
+/* Every address with this evidence; pointers count only outside what is covered already. */
+static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
+{
+	const struct functions_private *p = d->functions->private;
+
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *range = &p->text.at[i];
+		const uint64_t *bits = what == EVIDENCE_CALLED ? range->called : what == EVIDENCE_TAKEN ? range->taken : range->pointed;
+		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
+		size_t word = d->window.start > range->start ? text_bit(range, d->window.start) / 64 : 0;
+		for (; end > range->start && word <= text_bit(range, end) / 64; word++)
+			for (uint64_t left = bits[word]; left; left &= left - 1)
+				judge_evidence(d, what, source, text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
+	}
+}
+
+/* Does what stands behind this call look like the next function? */
+static bool is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
+{
+	struct sketch first;
+
+	if (call->flow != FLOW_CALL && call->flow != FLOW_CALL_INDIRECT)
+		return false;
+	if (call->flow == FLOW_CALL && !functions_returns(d->functions, call->target))
+		return true;
+	return is_aligned(d, next) && sketch_at(&d->sketches, next, end, &first) && first.is_prologue;
+}
+
+/* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
+static uint64_t skip_run(struct discovery *d, uint64_t at, uint64_t end)
+{
+	struct sketch insn;
+
+	while (at < end && !is_covered(d, at)) {
+		if (!sketch_at(&d->sketches, at, end, &insn))
+			return at + d->isa->min_insn;
+		at += insn.len;
+		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT ||
+		    is_last_call(d, &insn, at, end))
+			return at;
+	}
+	return at;
+}
+
+/* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
+static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
+{
+	struct reach reach = { .first = (uint32_t)d->ranges.n };
+	struct sketch first;
+	bool looks_like_entry = is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
+
+	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) || sketch_runs_into_data(&d->sketches, at, end))
+		return false;
+	if (!suspect_is_function(flow, at, end))
+		return false;
+	note_ranges(d, flow, &reach);
+	for (uint32_t k = 0; k < reach.n; k++)
+		cover(d, d->ranges.at[reach.first + k].start, d->ranges.at[reach.first + k].end);
+	return true;
+}
+
+/* One gap between intervals: starts are looked for behind each run of code. */
+static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
+{
+	uint64_t aligned = 0; /* the last aligned address in the padding above; 0 = none */
+
+	for (uint64_t at = from; at < to;) {
+		struct sketch insn;
+		bool is_code = !is_covered(d, at) && sketch_at(&d->sketches, at, to, &insn);
+		if (!is_code || (insn.is_padding && !insn.is_entry_mark)) {
+			aligned = !is_code ? 0 : at % 16 == 0 ? at : aligned;
+			at += is_code ? insn.len : d->isa->min_insn;
+			continue;
+		}
+		/* Padding aligns what follows: a nop that is aligned, before code that is not, is where it starts. */
+		uint64_t start = aligned && at % 16 ? aligned : at;
+		aligned = 0;
+		if (try_start(d, flow, start, to))
+			found(d, start, FROM_GAP);
+		else
+			at = skip_run(d, at, to);
+	}
+}
+
+static void sweep(struct discovery *d)
+{
+	const struct functions_private *p = d->functions->private;
+	struct flow flow;
+
+	flow_init(&flow, d->functions);
+	flow.skips_guesses = true;
+	for (size_t i = 0; i < p->text.n; i++) {
+		uint64_t at = p->text.at[i].start > d->window.start ? p->text.at[i].start : d->window.start;
+		uint64_t end = p->text.at[i].end < d->window.end ? p->text.at[i].end : d->window.end;
+		while (at < end) {
+			uint32_t index = functions_index(d->functions, at);
+			if (index != FUNCTION_NONE) {
+				at = d->functions->at[index].end;
+				continue;
+			}
+			uint64_t next = functions_next_start(d->functions, at);
+			sweep_gap(d, &flow, at, next < end ? next : end);
+			at = next;
+		}
+	}
+	flow_done(&flow);
+}
+
+/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their ends. */
+static bool is_others(struct discovery *d, uint64_t at)
+{
+	uint64_t from[MAX_JUMPERS];
+	size_t n = 0;
+
+	if (d->gap.start < d->window.start || d->gap.end > d->window.end)
+		n = functions_jumpers(d->functions, at, at + 1, from, MAX_JUMPERS);
+	for (size_t i = 0; i < n && i < MAX_JUMPERS; i++)
+		if (!is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end && sketch_is_code(&d->sketches, from[i]))
+			return true;
+	return false;
+}
+
+/* Behind the last instruction that is no padding, of the code from `at` that nobody reaches. */
+static uint64_t unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
+{
+	uint64_t end = at;
+
+	while (at < limit && !is_covered(d, at) && !is_others(d, at)) {
+		struct sketch insn;
+		bool is_code = sketch_at(&d->sketches, at, limit, &insn);
+		at += is_code ? insn.len : d->isa->min_insn;
+		if (is_code && !insn.is_padding)
+			end = at;
+	}
+	return end;
+}
+
+/*
+ * What nobody reaches behind a function's code, landing pads and the like, is taken to belong to it:
+ * it gets its usual frame there.
+ */
+static void extend_functions(struct discovery *d)
+{
+	size_t first, end;
+
+	window_functions(d, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		struct function *f = &d->functions->at[i];
+		const struct text_range *range = functions_text(d->functions, f->start);
+		uint64_t next = functions_next_start(d->functions, f->start);
+
+		if (!range || !function_is_inferred(f) || !is_in_window(d, f->start))
+			continue;
+		uint64_t limit = range->end < d->window.end ? range->end : d->window.end;
+		f->end = unreached_end(d, f->end, limit < next ? limit : next);
+	}
+}
+
+/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding nothing is kept. */
+static void begin_sketches(struct discovery *d)
+{
+	const struct functions_private *p = d->functions->private;
+	struct vaddr_range text = { UINT64_MAX, 0 };
+
+	for (size_t i = 0; i < p->text.n; i++) {
+		text.start = p->text.at[i].start < text.start ? p->text.at[i].start : text.start;
+		text.end = p->text.at[i].end > text.end ? p->text.at[i].end : text.end;
+	}
+	text.start = d->window.start > text.start ? d->window.start : text.start;
+	text.end = d->window.end < text.end ? d->window.end : text.end;
+	if (d->only_inferred && d->window.end == UINT64_MAX)
+		text.end = text.start;
+	sketches_init(&d->sketches, d->functions, text.start, text.end);
+}
+
+void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
+{
+	bool has_frames = functions->frames && frames_count(functions->frames);
+	struct discovery d = { .functions = functions, .isa = functions->isa, .gap = gap, .window = window, .only_inferred = has_frames };
+
+	begin_sketches(&d);
+	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
+	take_finds(&d);
+	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	take_finds(&d);
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's entry is taken for a function */
+		sweep(&d);
+		take_finds(&d);
+	}
+	find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
+	take_finds(&d);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+		sweep(&d);
+		if (!take_finds(&d))
+			break;
+	}
+	extend_functions(&d);
+	vec_done(&d.found.list);
+	vec_done(&d.tails);
+	vec_done(&d.ranges);
+	vec_done(&d.reaches);
+	map_done(&d.by_start);
+	sketches_done(&d.sketches);
+}

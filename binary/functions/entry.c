@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/functions/entry.h"
+
+#define MAX_INSNS 32
+
+/* Registers read for more than being saved. */
+static uint64_t used(const struct insn *insn, const struct isa *isa)
+{
+	uint64_t reads = insn->reads, saved = 0, addressed = 0;
+	bool writes_nothing = insn->clobbers == 0;
+
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp);
+		if (is_save && e->reg < REG_MAX)
+			saved |= 1ull << e->reg;
+		if (e->kind != EFFECT_COMPARE)
+			writes_nothing = false;
+		if (e->base < REG_MAX && e->base != isa->sp)
+			addressed |= 1ull << e->base;
+		if (e->index < REG_MAX)
+			addressed |= 1ull << e->index;
+	}
+	if (writes_nothing && reads == 1) /* test al, al: how many vector registers a variadic call passes */
+		return 0;
+	return reads & ~(saved & ~addressed);
+}
+
+static uint64_t written(const struct insn *insn)
+{
+	uint64_t mask = insn->clobbers;
+
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
+			mask |= 1ull << e->reg;
+	}
+	return mask;
+}
+
+bool entry_is_plausible(const struct functions *functions, uint64_t vaddr)
+{
+	const struct isa *isa = functions->isa;
+	struct bytes code = image_code(functions->image, vaddr);
+	uint64_t given = isa->argument_regs | 1ull << isa->sp | 1ull << isa->ra | 1ull << isa->pc;
+
+	if (!isa->call_pushes_ra)
+		given |= 7ull << 16; /* AArch64: x16 and x17 of the linker's stubs, x18 of the platform */
+	for (unsigned n = 0; n < MAX_INSNS; n++) {
+		struct insn insn;
+		if (isa->decode(code, vaddr, &insn) < 0 || insn.len == 0 || insn.len > code.len)
+			return n > 0;
+		if (used(&insn, isa) & ~given & ((1ull << isa->n_regs) - 1))
+			return false;
+		if (insn.flow != FLOW_NEXT && insn.flow != FLOW_BRANCH)
+			return true;
+		given |= written(&insn);
+		code = bytes_from(code, insn.len);
+		vaddr += insn.len;
+	}
+	return true;
+}
+
+bool entry_is_prologue(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned k = 0; k < insn->n_effects; k++) {
+		const struct effect *e = &insn->effect[k];
+		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp && e->imm < 0);
+		bool makes_room = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp && e->index == REG_NONE && e->imm < 0;
+		if (makes_room)
+			return true;
+		if (is_save && e->reg < REG_MAX && ((isa->callee_saved | 1ull << isa->ra) >> e->reg & 1))
+			return true;
+	}
+	return false;
+}

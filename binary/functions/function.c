@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function: the index of functions, and what it can be asked.
+ */
+#include "binary/functions/function_private.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "binary/functions/noreturn.h"
+
+/* --- merging ---------------------------------------------------------------------------------- */
+
+static bool is_stub(uint8_t kind)
+{
+	return kind == FUNCTION_STUB || kind == FUNCTION_STUB_HEAD;
+}
+
+static void merge_into(struct function *f, const struct function_start *start)
+{
+	if (!f->end)
+		f->end = start->end;
+	if (!f->name)
+		f->name = start->name;
+	if (!is_stub(f->kind)) {
+		f->sources |= start->sources;
+		if (start->kind == FUNCTION_PART && !(f->sources & FROM_SURE))
+			f->kind = FUNCTION_PART;
+	}
+}
+
+/* A start inside the interval before it: does it end that one (true), or is it a mere label there? */
+static bool splits(const struct function *before, const struct function_start *start)
+{
+	if (start->preference == PREFER_STUB)
+		return true;
+	if (is_stub(before->kind))
+		return false;
+	if (function_is_inferred(before))
+		return true;
+	return start->preference == PREFER_FRAME && !(before->sources & FROM_FRAME);
+}
+
+struct function_list {
+	VEC(struct function) list;
+};
+
+static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
+{
+	for (size_t i = 0; i < functions->private->text.n; i++)
+		if (vaddr >= functions->private->text.at[i].start && vaddr < functions->private->text.at[i].end)
+			return functions->private->text.at[i].end;
+	return vaddr + image_code(functions->image, vaddr).len;
+}
+
+/* next: where the first function behind them starts. */
+static void close_open_ends(const struct functions *functions, struct function_list *list, uint64_t next)
+{
+	struct function *at = list->list.at;
+	size_t n = list->list.n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = text_end(functions, at[i].start), behind = i + 1 < n ? at[i + 1].start : next;
+		if (behind < end)
+			end = behind;
+		if (!at[i].end || at[i].end > end)
+			at[i].end = end;
+	}
+}
+
+/* What was learnt about a function stays if its bounds stay. */
+static void carry_over(struct function_list *list, const struct function *old, size_t n_old)
+{
+	struct function *at = list->list.at;
+	size_t k = 0;
+
+	for (size_t i = 0; i < list->list.n; i++) {
+		while (k < n_old && old[k].start < at[i].start)
+			k++;
+		if (k == n_old || old[k].start != at[i].start || old[k].end != at[i].end) {
+			at[i].returns = noreturn_by_name(at[i].name) ? RETURNS_NEVER : RETURNS_UNKNOWN;
+			continue;
+		}
+		at[i].is_analysed = old[k].is_analysed;
+		at[i].holds_return = old[k].holds_return;
+		at[i].clobbers = old[k].clobbers;
+		at[i].writes = old[k].writes;
+		at[i].returns = old[k].returns;
+	}
+}
+
+void functions_make_pages(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+	const struct function *at = functions->at;
+	uint64_t span = functions->n ? at[functions->n - 1].start - at[0].start : 0;
+	size_t k = 0;
+
+	p->page_shift = 6;
+	while (span >> p->page_shift > functions->n * 2)
+		p->page_shift++;
+	p->n_pages = (span >> p->page_shift) + 1;
+	free(p->pages);
+	p->pages = alloc_zero(p->n_pages + 1, sizeof(*p->pages));
+	for (size_t page = 0; page <= p->n_pages; page++) {
+		while (k < functions->n && (at[k].start - at[0].start) >> p->page_shift < page)
+			k++;
+		p->pages[page] = (uint32_t)k;
+	}
+}
+
+/* One function for each place that starts one; places come in order. */
+static void list_start(struct function_list *ret, const struct function_start *start)
+{
+	struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
+
+	if (last && last->start == start->vaddr) {
+		merge_into(last, start);
+		return;
+	}
+	if (last && last->end > start->vaddr) {
+		if (!splits(last, start))
+			return;
+		last->end = start->vaddr;
+	}
+	if (start->preference == PREFER_LABEL && last && !last->end)
+		return; /* a label inside code whose end nobody states */
+	vec_push(&ret->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
+						 .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
+}
+
+/* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
+static void put_in_place(struct functions *functions, size_t first, size_t n_old, const struct function_list *list)
+{
+	struct functions_private *p = functions->private;
+	size_t n_behind = functions->n - first - n_old, n = list->list.n;
+
+	vec_reserve(&p->list, first + n + n_behind);
+	struct function *at = p->list.at + first;
+	if (n_behind)
+		memmove(at + n, at + n_old, n_behind * sizeof(*at));
+	if (n)
+		memcpy(at, list->list.at, n * sizeof(*at));
+	p->list.n = first + n + n_behind;
+	for (size_t i = 0; i < p->list.n; i++)
+		p->list.at[i].parent = FUNCTION_NONE;
+	functions->at = p->list.at;
+	functions->n = p->list.n;
+	functions_make_pages(functions);
+}
+
+/* The index of what the image states. */
+static void make_index(struct functions *functions)
+{
+	struct functions_private *p = functions->private;
+	struct function_list list = { 0 };
+	struct stated_starts starts;
+	struct function_start start;
+
+	stated_starts_init(&starts, functions);
+	vec_reserve(&list.list, stated_starts_count(&starts));
+	while (stated_starts_next(&starts, &start))
+		list_start(&list, &start);
+	stated_starts_done(&starts);
+	close_open_ends(functions, &list, UINT64_MAX);
+	carry_over(&list, NULL, 0);
+	p->list.at = functions->at = list.list.at;
+	p->list.n = functions->n = list.list.n;
+	p->list.cap = list.list.cap;
+	functions_make_pages(functions);
+}
+
+void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts)
+{
+	struct function_list list = { 0 };
+
+	vec_reserve(&list.list, starts->list.n);
+	for (size_t i = 0; i < starts->list.n; i++)
+		list_start(&list, &starts->list.at[i]);
+	close_open_ends(functions, &list, end < functions->n ? functions->at[end].start : UINT64_MAX);
+	carry_over(&list, functions->at + first, end - first);
+	put_in_place(functions, first, end - first, &list);
+	vec_done(&list.list);
+}
+
+static struct function_start start_of(const struct function *f)
+{
+	bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
+	uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
+
+	return (struct function_start){ f->start, is_stated || f->is_analysed ? f->end : 0, f->name, f->kind, f->sources,
+					is_stated ? preference : PREFER_OTHER };
+}
+
+void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
+		      struct function_starts *ret)
+{
+	size_t k = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	vec_reserve(&ret->list, end - first + more->list.n);
+	for (size_t i = first; i < end; i++) {
+		struct function_start start = start_of(&functions->at[i]);
+		while (k < more->list.n && function_start_compare(&more->list.at[k], &start) < 0)
+			vec_push(&ret->list, more->list.at[k++]);
+		vec_push(&ret->list, start);
+	}
+	while (k < more->list.n)
+		vec_push(&ret->list, more->list.at[k++]);
+}
+
+/* --- making and asking ------------------------------------------------------------------------ */
+
+static void find_text(struct functions *functions)
+{
+	const struct image *image = functions->image;
+	struct functions_private *p = functions->private;
+
+	for (size_t i = 0; i < image->n_sections; i++) {
+		const struct section *s = &image->sections[i];
+		if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS && s->size && image_code(image, s->vaddr).len >= s->size)
+			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + s->size }));
+	}
+	for (size_t i = 0; p->text.n == 0 && i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		size_t len = image_code(image, s->vaddr).len;
+		if (s->type == PT_LOAD && (s->flags & PF_X) && len)
+			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + len }));
+	}
+}
+
+struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options)
+{
+	const struct isa *isa = isa_for_machine(image->elf_machine);
+
+	if (!isa)
+		return NULL;
+	struct functions *functions = alloc_zero(1, sizeof(*functions));
+	functions->private = alloc_zero(1, sizeof(*functions->private));
+	functions->image = image;
+	functions->isa = isa;
+	if (options)
+		functions->private->options = *options;
+	functions->frames = functions->private->options.hide_frames ? NULL : frames;
+	relocs_read(&functions->private->relocs, image);
+	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
+	find_text(functions);
+	return functions;
+}
+
+struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
+				const struct function_options *options)
+{
+	struct functions *functions = functions_begin(image, frames, options);
+
+	if (!functions)
+		return NULL;
+	functions->symbols = symbols;
+	make_index(functions);
+	return functions;
+}
+
+void functions_free(struct functions *functions)
+{
+	if (!functions)
+		return;
+	struct functions_private *p = functions->private;
+	for (size_t i = 0; i < p->text.n; i++)
+		free(p->text.at[i].called); /* one block for all of them */
+	vec_done(&p->text);
+	vec_done(&p->list);
+	free(p->pages);
+	vec_done(&p->references);
+	vec_done(&p->jumps);
+	vec_done(&p->seen);
+	vec_done(&p->inferred);
+	relocs_done(&p->relocs);
+	plt_done(&p->plt);
+	free(p);
+	free(functions);
+}
+
+/* How many functions start at or before vaddr: where the first behind it stands. */
+static size_t count_up_to(const struct functions *functions, uint64_t vaddr)
+{
+	const struct functions_private *p = functions->private;
+	const struct function *at = functions->at;
+
+	if (functions->n == 0 || vaddr < at[0].start)
+		return 0;
+	uint64_t page = (vaddr - at[0].start) >> p->page_shift;
+	size_t from = p->pages[page < p->n_pages ? page : p->n_pages];
+	size_t to = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
+	return search_first_in(i, from, to, at[i].start > vaddr);
+}
+
+uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
+{
+	size_t n = count_up_to(functions, vaddr);
+
+	return n && vaddr < functions->at[n - 1].end ? (uint32_t)(n - 1) : FUNCTION_NONE;
+}
+
+bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end)
+{
+	if (i >= functions->private->text.n)
+		return false;
+	*ret_start = functions->private->text.at[i].start;
+	*ret_end = functions->private->text.at[i].end;
+	return true;
+}
+
+uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
+{
+	size_t n = count_up_to(functions, vaddr);
+
+	return n < functions->n ? functions->at[n].start : UINT64_MAX;
+}
+
+uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
+{
+	const struct text_range *range = functions_text(functions, vaddr);
+	uint64_t start = range ? range->start : vaddr;
+	size_t behind = search_first(i, functions->n, functions->at[i].end > vaddr);
+
+	return behind > 0 && functions->at[behind - 1].end > start ? functions->at[behind - 1].end : start;
+}
+
+bool function_is_sure(const struct function *function)
+{
+	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
+}
+
+bool function_is_inferred(const struct function *function)
+{
+	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));
+}
+
+const char *functions_slot_name(const struct functions *functions, uint64_t slot)
+{
+	return relocs_slot_name(&functions->private->relocs, slot);
+}
+
+bool functions_slot_returns(const struct functions *functions, uint64_t slot)
+{
+	return !noreturn_by_name(functions_slot_name(functions, slot));
+}
+
+bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr)
+{
+	return index == FUNCTION_NONE || functions->at[index].start != vaddr || functions->at[index].returns != RETURNS_NEVER;
+}
+
+bool functions_returns(const struct functions *functions, uint64_t vaddr)
+{
+	return function_returns(functions, functions_index(functions, vaddr), vaddr);
+}
+
+bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret)
+{
+	if (relocs_pointer_at(&functions->private->relocs, vaddr, ret))
+		return true;
+
+	struct reader r = reader_of(image_bytes(functions->image, vaddr));
+	*ret = read_u64(&r);
+	return !r.failed;
+}
+
+uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr)
+{
+	const uint64_t *at = functions->private->references.at;
+	size_t n = functions->private->references.n;
+	size_t next = search_first(i, n, at[i] > vaddr);
+
+	return next < n ? at[next] : UINT64_MAX;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function: where the functions of an image start and end, and what is known of each.
+ *
+ * functions_new makes the cheap index (symbols, unwind entries, PLT stubs, entry points): enough
+ * to answer for a pc that a symbol or an unwind entry covers. functions_survey decodes the whole
+ * text once for evidence (who is called, whose address is taken, which addresses are referenced at
+ * all) and finds the functions in the gaps; functions_find searches only the one gap a pc falls into,
+ * and no more than a bounded window of it.
+ *
+ * An interval that nothing enters as a function is a candidate part: cold code of a function
+ * elsewhere. flow_analyse absorbs it into the function that jumps there; `parent` then says which.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/writer.h"
+#include "binary/cfi/frames.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
+#include "binary/elf/symbols.h"
+
+enum function_source { /* bits: what says that a function starts here */
+	FROM_SYMBOL = 1,
+	FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
+	FROM_ENTRY = 4,    /* e_entry, init and fini */
+	FROM_CALL = 8,     /* somebody calls it */
+	FROM_ADDRESS = 16, /* code takes its address */
+	FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
+	FROM_GAP = 64,     /* inferred */
+	FROM_STUB = 128,   /* PLT */
+};
+#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
+
+enum function_kind {
+	FUNCTION_WHOLE,
+	FUNCTION_PART, /* of `parent`, or of nobody known yet */
+	FUNCTION_STUB, /* a PLT entry; name is that of the symbol it goes to */
+	FUNCTION_STUB_HEAD, /* the first PLT entry, which calls the resolver */
+};
+
+enum function_return { RETURNS_UNKNOWN, RETURNS, RETURNS_NEVER };
+
+#define FUNCTION_NONE UINT32_MAX
+struct function {
+	uint64_t start, end;
+	const char *name;   /* NULL = nameless; owned by the symbols or by the functions */
+	uint64_t clobbers;  /* registers a call to it may change; 0 = not computed */
+	uint64_t writes;    /* registers its own instructions write; 0 = not computed */
+	uint32_t parent;    /* of a part */
+	uint8_t kind, sources, returns;
+	bool is_analysed;
+	bool holds_return; /* the survey saw a return, or a jump to who knows where, in it */
+};
+
+struct function_options {
+	bool hide_symbols; /* .symtab and .gnu_debugdata */
+	bool hide_dynamic; /* .dynsym too */
+	bool hide_frames;  /* unwind entries: neither starts nor landing pads */
+};
+
+struct functions {
+	struct function *at; /* sorted by start, not overlapping */
+	size_t n;
+	struct image *image;
+	const struct isa *isa;
+	const struct symbols *symbols;
+	const struct frames *frames; /* NULL if hidden */
+	bool is_surveyed;
+	struct functions_private *private;
+};
+
+/* symbols and frames are borrowed. NULL if the machine of the image is unknown. options may be NULL. */
+struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
+				const struct function_options *options);
+void functions_free(struct functions *functions);
+
+#define FUNCTION_PACK_VERSION 1
+/*
+ * What functions_new has just made, as bytes, in order to have it again without symbols: those are what takes long. Empty
+ * if it is too large.
+ */
+void functions_pack(const struct functions *functions, struct writer *ret);
+/*
+ * The same again, of the same image, but for names that the analysis does not go by. The bytes, aligned to 8, are borrowed;
+ * NULL if they are others.
+ */
+struct functions *functions_unpack(struct image *image, const struct frames *frames, struct bytes bytes);
+
+/* The whole-image pass; a second call does nothing. */
+void functions_survey(struct functions *functions);
+
+/* The evidence of the survey, from what lies around vaddr: all of a small text. Infers nothing. */
+void functions_look_around(struct functions *functions, uint64_t vaddr);
+
+/* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. Never infers. */
+uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
+/* The same, after inferring the starts in the gap that holds vaddr. Indices found earlier may shift. */
+uint32_t functions_find(struct functions *functions, uint64_t vaddr);
+/* Is there so much text that functions_find would survey all of it? */
+bool functions_find_takes_long(const struct functions *functions);
+/* Is there so much text that functions_find searches what lies around the vaddr it is asked for first? */
+bool functions_find_is_partial(const struct functions *functions);
+/* The i-th range of executable bytes; false if there are fewer. */
+bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end);
+/* Where the first function behind vaddr starts; UINT64_MAX if none does. */
+uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
+/* Where the last function before vaddr ends, or the text begins that holds it; vaddr itself lies in none. */
+uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
+/* Does something enter this function as one? A part does not count. */
+bool function_is_sure(const struct function *function);
+
+/* Does nobody state where it ends, neither a sized symbol nor an unwind entry? */
+bool function_is_inferred(const struct function *function);
+
+/* The name an indirect call or jump through this GOT word reaches; NULL if unknown. */
+const char *functions_slot_name(const struct functions *functions, uint64_t slot);
+/* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none. */
+bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
+/*
+ * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
+ * most max. Empty before there is evidence.
+ */
+size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
+/* Does some instruction call it? False before there is evidence. */
+bool functions_is_called(const struct functions *functions, uint64_t vaddr);
+/* Does some instruction elsewhere jump there? False before there is evidence. */
+bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
+/* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else all. */
+uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
+/* Registers that some instruction of its own, callees apart, writes; all if that cannot be told. */
+uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
+/* Does a call to (or a jump through) this address come back, as far as is known? */
+bool functions_returns(const struct functions *functions, uint64_t vaddr);
+/* The same where the index of the function that holds the address is known, or FUNCTION_NONE. */
+bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr);
+/* The same for what the GOT word `slot` will hold. */
+bool functions_slot_returns(const struct functions *functions, uint64_t slot);
+/* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */
+uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr);
+
+/*
+ * Analyses every function of a surveyed image, parts within their functions. visit sees each flow
+ * once or, when a callee turned out not to return, again: the last one counts.
+ */
+struct flow;
+typedef void (*flow_visitor)(void *context, uint32_t function, struct flow *flow);
+void functions_analyse(struct functions *functions, flow_visitor visit, void *context);
+/*
+ * Without a survey: learns whether the functions that an analysed one calls come back. True if one was
+ * found that does not, so that the caller should be analysed again.
+ */
+bool functions_learn_returns(struct functions *functions, const struct flow *flow);
+/*
+ * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which registers
+ * it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse functions, each with
+ * a flow of its own, and find the same in whatever order.
+ */
+void functions_settle(struct functions *functions, unsigned n_threads);

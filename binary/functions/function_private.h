@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * function_private: what the files behind binary/functions/function.h share. function.c keeps the index,
+ * survey.c gathers evidence, discover.c finds starts in the gaps, analyse.c runs the whole image.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "binary/functions/function.h"
+#include "binary/functions/plt.h"
+#include "binary/elf/relocs.h"
+
+struct vaddr_range {
+	uint64_t start, end;
+};
+
+/* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
+struct text_range {
+	uint64_t start, end;
+	unsigned shift; /* instructions start at multiples of 1 << shift */
+	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
+};
+
+/* A direct jump from one interval into another. */
+struct cross_jump {
+	uint64_t to, from;
+};
+
+struct functions_private {
+	VEC(struct function) list; /* functions.at points here */
+	uint32_t *pages;           /* of each stretch of code, from the first start on: the first function that starts in it or behind */
+	size_t n_pages;            /* one more entry follows: the number of functions */
+	unsigned page_shift;       /* so that there are about two for each function */
+	VEC(struct text_range) text;
+	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
+	VEC(struct cross_jump) jumps; /* sorted by target */
+	VEC(struct vaddr_range) seen; /* text that was decoded for evidence */
+	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
+	struct relocs relocs;
+	struct plt plt;
+	struct function_options options;
+};
+
+enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED, EVIDENCE_COVERED };
+/* The range that holds vaddr; NULL if none does. */
+const struct text_range *functions_text(const struct functions *functions, uint64_t vaddr);
+/* Nothing happens for an address outside the text. */
+void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr);
+/* [start, end) within one range of text. */
+void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end);
+/* All of it: [start, end) within this range. */
+void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t end);
+/* Of the address that has a bit, and back. */
+static inline uint64_t text_bit(const struct text_range *range, uint64_t vaddr)
+{
+	return (vaddr >> range->shift) - (range->start >> range->shift);
+}
+static inline uint64_t text_vaddr(const struct text_range *range, uint64_t bit)
+{
+	return ((range->start >> range->shift) + bit) << range->shift;
+}
+bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
+
+/* A start that may be new; sorted and merged by functions_merge. */
+struct function_start {
+	uint64_t vaddr, end; /* end 0 = up to the next start */
+	const char *name;
+	uint8_t kind, sources, preference; /* of two at one place the lower preference keeps its end and name */
+};
+enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
+struct function_starts {
+	VEC(struct function_start) list;
+};
+/* The order functions_merge wants: by place, and at one place by preference. */
+int function_start_compare(const struct function_start *a, const struct function_start *b);
+void function_starts_sort(struct function_starts *starts);
+/*
+ * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours; facts
+ * learnt about functions that stay are kept.
+ */
+void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts);
+/* Functions [first, end) of the present index and `more`, sorted: to make them anew. */
+void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
+		      struct function_starts *ret);
+
+/* starts.c: all that the image states, in that order. Needs relocs, plt and the borrowed tables of the functions. */
+enum { STATED_FRAME, STATED_SYMBOL, STATED_OTHER, STATED_N };
+struct stated_starts {
+	const struct functions *functions;
+	size_t n_frames, n_symbols, n_others; /* that were looked at */
+	struct cie_memo memo;
+	struct function_starts others;        /* stubs and entry points */
+	struct function_start next[STATED_N]; /* of each kind */
+	bool has_next[STATED_N];
+};
+void stated_starts_init(struct stated_starts *starts, const struct functions *functions);
+void stated_starts_done(struct stated_starts *starts);
+/* At most so many will come. */
+size_t stated_starts_count(const struct stated_starts *starts);
+bool stated_starts_next(struct stated_starts *starts, struct function_start *ret);
+
+/* function.c: functions without an index; NULL if the machine is unknown. */
+struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options);
+/* function.c: after the list of functions has changed. */
+void functions_make_pages(struct functions *functions);
+
+/* analyse.c: functions_analyse of what was not analysed yet. */
+struct analyse_options {
+	bool only_inferred; /* leave out functions whose end is stated */
+	bool skips_guesses; /* unreached code is left alone */
+	struct vaddr_range window; /* only functions that start in it */
+};
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context);
+/* survey.c: evidence from this text, of which what was seen before is left out. */
+void functions_gather(struct functions *functions, struct vaddr_range range);
+/* survey.c: what the evidence says about functions [first, end), after the index changed. */
+void functions_apply_evidence(struct functions *functions, size_t first, size_t end);
+/* discover.c: starts in text of the window, a part of the gap, that no symbol and no unwind entry covers. */
+void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gap: functions in the one gap that a pc falls into.
+ *
+ * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
+ * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a long gap,
+ * which may be the code of a library written by hand, or its tables, only a piece is searched: where pieces meet, a function
+ * is called, and that depends on the image alone. A file without symbols and unwind entries is one gap; of a large one, what
+ * lies around the pc is searched. Of one that is larger still all is searched or nothing: who cannot wait for that asks first.
+ */
+#include "base/search.h"
+#include "binary/functions/function_private.h"
+
+#define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
+#define PIECE (32u << 10)        /* of a gap, rounded up to whole functions */
+#define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
+#define WINDOW_REACH (256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
+#define MAX_WINDOWS (64u << 20)   /* bytes of text beyond which windows would be too many: their evidence overlaps */
+
+static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vaddr >= ranges[i].start && vaddr < ranges[i].end)
+			return true;
+	return false;
+}
+
+static uint64_t text_size(const struct functions *functions)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < functions->private->text.n; i++)
+		size += functions->private->text.at[i].end - functions->private->text.at[i].start;
+	return size;
+}
+
+bool functions_find_takes_long(const struct functions *functions)
+{
+	return text_size(functions) > MAX_WINDOWS;
+}
+
+bool functions_find_is_partial(const struct functions *functions)
+{
+	return text_size(functions) > MAX_WHOLE;
+}
+
+static struct vaddr_range clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
+{
+	vaddr &= ~UINT64_C(15);
+	if (range.start + reach < vaddr)
+		range.start = vaddr - reach;
+	if (range.end > vaddr && range.end - vaddr > reach)
+		range.end = vaddr + reach;
+	return range;
+}
+
+void functions_look_around(struct functions *functions, uint64_t vaddr)
+{
+	struct vaddr_range all = { 0, UINT64_MAX };
+
+	functions_gather(functions, text_size(functions) <= MAX_WHOLE ? all : clip(all, vaddr, EVIDENCE_REACH));
+}
+
+/* Functions whose end nobody states lie in the gap, too: they reach over others that nobody has found yet. */
+static bool is_stated(const struct function *f)
+{
+	return !function_is_inferred(f);
+}
+
+static struct vaddr_range gap_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
+{
+	struct vaddr_range gap = { text->start, text->end };
+	size_t behind = search_first(i, functions->n, functions->at[i].start > vaddr);
+
+	for (size_t i = behind; i < functions->n && functions->at[i].start < gap.end; i++)
+		if (is_stated(&functions->at[i]))
+			gap.end = functions->at[i].start;
+	for (size_t i = behind; i-- > 0 && functions->at[i].end > gap.start;)
+		if (is_stated(&functions->at[i]))
+			gap.start = functions->at[i].end;
+	return gap;
+}
+
+/* The first function from vaddr on that is called; `end` if none is. */
+static uint64_t next_called(const struct functions *functions, uint64_t vaddr, uint64_t end)
+{
+	uint64_t step = functions->isa->min_insn;
+
+	for (vaddr = (vaddr + step - 1) / step * step; vaddr < end; vaddr += step)
+		if (functions_is_called(functions, vaddr))
+			return vaddr;
+	return end;
+}
+
+/* The n-th piece of a gap begins with the first function that is called behind n times so many bytes. */
+static uint64_t piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from, uint64_t end)
+{
+	return from == gap.start ? from : next_called(functions, from, end);
+}
+
+static struct vaddr_range piece_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
+{
+	uint64_t from = gap.start + (vaddr - gap.start) / PIECE * PIECE, behind = vaddr + 1;
+	uint64_t start = piece_start(functions, gap, from, behind);
+	uint64_t end = next_called(functions, start < behind ? from + PIECE : behind, gap.end);
+
+	while (start == behind) { /* none begins there */
+		behind = from;
+		from -= PIECE;
+		start = piece_start(functions, gap, from, behind);
+	}
+	return (struct vaddr_range){ start, end };
+}
+
+/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two. */
+static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
+{
+	uint64_t step = functions->isa->min_insn;
+
+	while (window.start > gap.start && !functions_is_called(functions, window.start))
+		window.start -= step < window.start - gap.start ? step : window.start - gap.start;
+	while (window.end < gap.end && !functions_is_called(functions, window.end))
+		window.end += step;
+	return window;
+}
+
+/* What was searched before is left out. */
+static struct vaddr_range window_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
+{
+	const struct functions_private *p = functions->private;
+	bool has_frames = functions->frames && frames_count(functions->frames);
+	struct vaddr_range window = gap;
+
+	if (text_size(functions) > MAX_WHOLE)
+		window = snap(functions, clip(gap, vaddr, EVIDENCE_REACH), clip(gap, vaddr, WINDOW_REACH));
+	else if (has_frames)
+		window = piece_around(functions, gap, vaddr);
+	else /* a few symbols split it, and which calls come back is found out for all at once */
+		window = (struct vaddr_range){ 0, UINT64_MAX };
+	for (size_t i = 0; i < p->inferred.n; i++) {
+		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
+			window.start = p->inferred.at[i].end;
+		if (p->inferred.at[i].start > vaddr && p->inferred.at[i].start < window.end)
+			window.end = p->inferred.at[i].start;
+	}
+	return window;
+}
+
+/* .init and .fini are one function each, and end where it does. */
+static bool is_one_function(const struct functions *functions, const struct text_range *text)
+{
+	static const char *const names[] = { ".init", ".fini" };
+
+	for (size_t i = 0; text && i < ARRAY_LEN(names); i++) {
+		const struct section *section = image_section(functions->image, names[i]);
+		if (section && section->vaddr == text->start && section->vaddr + section->size == text->end)
+			return true;
+	}
+	return false;
+}
+
+uint32_t functions_find(struct functions *functions, uint64_t vaddr)
+{
+	struct functions_private *p = functions->private;
+	uint32_t index = functions_index(functions, vaddr);
+	const struct text_range *text = functions_text(functions, vaddr);
+	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
+	bool is_certain = index != FUNCTION_NONE && (is_stated(&functions->at[index]) || is_one_function(functions, text));
+
+	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
+		return index;
+	if (functions_find_takes_long(functions)) {
+		functions_survey(functions);
+	} else {
+		functions_look_around(functions, vaddr);
+		struct vaddr_range gap = gap_around(functions, text, vaddr), window = window_around(functions, gap, vaddr);
+		functions_discover(functions, gap, window);
+		vec_push(&p->inferred, window);
+	}
+	return functions_index(functions, vaddr);
+}

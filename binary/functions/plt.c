@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/functions/plt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_STUB_INSNS 8
+
+/* What a stub's few instructions load: constants in registers, and the word one of them came from. */
+struct tracker {
+	uint64_t constant[REG_MAX], slot[REG_MAX];
+	uint64_t known, loaded; /* masks */
+};
+
+static void track(struct tracker *t, const struct effect *e)
+{
+	bool has_base = e->base == REG_NONE || (e->base < REG_MAX && (t->known >> e->base & 1));
+	uint64_t address = (e->base < REG_MAX ? t->constant[e->base] : 0) + (uint64_t)e->imm;
+
+	if (e->reg >= REG_MAX || (e->kind != EFFECT_SET && e->kind != EFFECT_LOAD))
+		return;
+	t->known &= ~(1ull << e->reg);
+	t->loaded &= ~(1ull << e->reg);
+	if (!has_base || e->index != REG_NONE)
+		return;
+	if (e->kind == EFFECT_SET) {
+		t->constant[e->reg] = address;
+		t->known |= 1ull << e->reg;
+	} else {
+		t->slot[e->reg] = address;
+		t->loaded |= 1ull << e->reg;
+	}
+}
+
+/* The GOT word the code of a stub jumps through; 0 if it does not. */
+static uint64_t slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr)
+{
+	struct tracker t = { .known = 0 };
+	struct insn insn;
+
+	for (unsigned n = 0; n < MAX_STUB_INSNS && isa->decode(code, vaddr, &insn) == 0 && insn.len; n++) {
+		if (insn.flow == FLOW_JUMP_INDIRECT && insn.slot)
+			return insn.slot;
+		if (insn.flow == FLOW_JUMP_INDIRECT)
+			return insn.through < REG_MAX && (t.loaded >> insn.through & 1) ? t.slot[insn.through] : 0;
+		if (insn.flow != FLOW_NEXT)
+			return 0;
+		for (unsigned k = 0; k < insn.n_effects; k++)
+			track(&t, &insn.effect[k]);
+		code = bytes_from(code, insn.len);
+		vaddr += insn.len;
+	}
+	return 0;
+}
+
+/* The first entry of a lazy PLT pushes something: ordinary stubs do not before they jump. */
+static bool is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vaddr)
+{
+	struct insn insn;
+
+	for (unsigned n = 0; n < 2 && isa->decode(code, vaddr, &insn) == 0 && insn.len; n++) {
+		for (unsigned k = 0; k < insn.n_effects; k++)
+			if (insn.effect[k].kind == EFFECT_PUSH || insn.effect[k].kind == EFFECT_STORE)
+				return true;
+		code = bytes_from(code, insn.len);
+		vaddr += insn.len;
+	}
+	return false;
+}
+
+static void read_section(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs,
+			 const struct section *section, uint64_t stub_size)
+{
+	uint64_t size = section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
+	uint64_t end = section->vaddr + section->size;
+	uint64_t head = isa->call_pushes_ra ? 16 : 32;
+	struct bytes code = bytes_slice(image_code(image, section->vaddr), 0, section->size);
+
+	for (uint64_t at = section->vaddr; at < end && code.len;) {
+		struct bytes rest = bytes_from(code, at - section->vaddr);
+		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 && is_lazy_head(isa, rest, at);
+		struct plt_stub stub = { .start = at, .end = at + (is_head ? head : size), .is_head = is_head };
+
+		if (stub.end > end)
+			stub.end = end;
+		stub.slot = is_head ? 0 : slot_of(isa, bytes_slice(rest, 0, stub.end - at), at);
+		stub.name = stub.slot ? relocs_slot_name(relocs, stub.slot) : NULL;
+		vec_push(&plt->stubs, stub);
+		at = stub.end;
+	}
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct plt_stub *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs)
+{
+	static const struct {
+		const char *name;
+		uint64_t size; /* where the header does not say */
+	} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
+
+	memset(plt, 0, sizeof(*plt));
+	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
+		const struct section *section = image_section(image, sections[i].name);
+		if (section)
+			read_section(plt, image, isa, relocs, section, sections[i].size);
+	}
+	if (plt->stubs.n)
+		qsort(plt->stubs.at, plt->stubs.n, sizeof(*plt->stubs.at), by_start);
+}
+
+void plt_done(struct plt *plt)
+{
+	vec_done(&plt->stubs);
+}

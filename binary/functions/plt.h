@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plt: the stubs a linker makes for calls that leave the image, and the symbol each goes to.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
+#include "binary/elf/relocs.h"
+
+struct plt_stub {
+	uint64_t start, end;
+	uint64_t slot;    /* the GOT word it jumps through; 0 = not seen */
+	const char *name; /* of the symbol; NULL = unknown; owned by the relocs */
+	bool is_head;     /* the first entry of a lazy PLT: calls the resolver */
+};
+
+struct plt {
+	VEC(struct plt_stub) stubs; /* sorted by start */
+};
+
+void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs);
+void plt_done(struct plt *plt);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * returns: which functions never come back, learnt as they are asked for.
+ *
+ * A compiler leaves no return where none can be reached, so a function that holds one returns: a linear
+ * look settles nearly all of them. What is left is analysed, its own callees first. Without a name for
+ * every function, as in a stripped library, nothing else tells the end of a caller's path from a
+ * call in the middle of it, and the code behind becomes a loop that is none.
+ *
+ * functions_settle asks all at once, in order of address where one answer leans on others, so that
+ * threads that analyse functions afterwards find every answer there and none depends on who asked first.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "base/vec.h"
+#include "binary/flow/flow.h"
+
+#define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
+
+/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need no decoding. */
+static bool holds_return(const struct functions *functions, const struct function *f)
+{
+	const struct isa *isa = functions->isa;
+	const struct isa_room anywhere = { INT64_MIN, INT64_MAX };
+	struct bytes code = image_code(functions->image, f->start);
+	uint64_t at = f->start;
+	struct insn insn;
+
+	while (at < f->end) {
+		struct bytes rest = bytes_from(code, at - f->start);
+		size_t idle = isa->idle_len ? isa->idle_len(bytes_slice(rest, 0, f->end - at), 0, anywhere) : 0;
+		if (idle == 0 && (isa->decode(rest, at, &insn) < 0 || insn.len == 0))
+			return true;
+		if (idle == 0 && (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT))
+			return true;
+		at += idle ? idle : insn.len;
+	}
+	return false;
+}
+
+static bool is_open(const struct function *f)
+{
+	return f->kind == FUNCTION_WHOLE && f->returns == RETURNS_UNKNOWN;
+}
+
+static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain);
+
+static void learn(struct functions *functions, uint32_t index, unsigned chain)
+{
+	struct function *f = &functions->at[index];
+	struct flow flow;
+
+	f->returns = RETURNS; /* what a function that calls itself is to think of it meanwhile */
+	if (chain == MAX_CHAIN || holds_return(functions, f))
+		return;
+	flow_init(&flow, functions);
+	flow_analyse(&flow, index);
+	if (learn_callees(functions, &flow, chain + 1))
+		flow_analyse(&flow, index);
+	functions->at[index].returns = flow.returns || flow.verdict == FLOW_REFUSED ? RETURNS : RETURNS_NEVER;
+	flow_done(&flow);
+}
+
+/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one returns. */
+static uint32_t open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
+{
+	const struct insn *insn = &flow->insns.at[i];
+	bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
+	uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
+
+	if (callee == FUNCTION_NONE || callee == flow->function || functions->at[callee].start != insn->target)
+		return FUNCTION_NONE;
+	return is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
+}
+
+/* Learning of one may tell of the next: what counts is what nobody knew when the flow was made. */
+static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
+{
+	VEC(uint32_t) callees = { 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		uint32_t callee = open_callee(functions, flow, i);
+		if (callee != FUNCTION_NONE)
+			vec_push(&callees, callee);
+	}
+	for (size_t i = 0; i < callees.n; i++) {
+		if (is_open(&functions->at[callees.at[i]]))
+			learn(functions, callees.at[i], chain);
+		any |= functions->at[callees.at[i]].returns == RETURNS_NEVER;
+	}
+	vec_done(&callees);
+	return any;
+}
+
+bool functions_learn_returns(struct functions *functions, const struct flow *flow)
+{
+	return learn_callees(functions, flow, 0);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+struct settling {
+	const struct functions *functions;
+	bool *holds_return;
+};
+
+static void look(void *context, unsigned worker, size_t index)
+{
+	const struct settling *settling = context;
+	const struct function *f = &settling->functions->at[index];
+
+	(void)worker;
+	settling->holds_return[index] = is_open(f) && holds_return(settling->functions, f);
+}
+
+void functions_settle(struct functions *functions, unsigned n_threads)
+{
+	struct settling settling = { functions, alloc_zero(functions->n + 1, sizeof(bool)) };
+
+	pool_run(n_threads, functions->n, look, &settling);
+	for (size_t i = 0; i < functions->n; i++)
+		if (settling.holds_return[i])
+			functions->at[i].returns = RETURNS;
+	free(settling.holds_return);
+	for (uint32_t i = 0; i < functions->n; i++)
+		if (is_open(&functions->at[i]))
+			learn(functions, i, 0);
+	for (uint32_t i = 0; i < functions->n; i++)
+		functions_clobbers(functions, functions->at[i].start);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stub: the stubs that linkers make for calls that leave the image, known by their bytes.
+ *
+ * A stub jumps through a word of the GOT that the loader fills; the first one (the head) hands over
+ * to the loader's resolver. Linkers write only a handful of forms, so stubs are known by their bytes:
+ * no section headers, no unwind entries (AArch64 linkers make none) and no analysis are needed.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+
+enum stub_kind {
+	STUB_CALL,
+	STUB_HEAD,   /* the common tail of lazy stubs: calls the resolver */
+	STUB_VENEER, /* a far jump the linker put between; no GOT word */
+};
+
+struct stub {
+	uint64_t start;
+	uint64_t slot; /* vaddr of the GOT word it jumps through; 0 = none */
+	uint32_t size;
+	uint8_t kind;      /* enum stub_kind */
+	uint8_t depth;     /* bytes between sp and the CFA at its start */
+	uint8_t push_end;  /* offset behind the instruction that pushes; 0 = nothing is pushed */
+	uint8_t push_size; /* how much sp falls there */
+	uint8_t saves_ra;  /* the push saves the return address register at CFA - 8 (AArch64 head) */
+};
+
+/* The stub that holds vaddr, by its bytes. */
+bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret);
+
+/*
+ * An instruction that the linker moved away from where a CPU would stumble over it (Cortex-A53 errata):
+ * a jump stands in its place, and one leads back behind it. True if vaddr is such an instruction or the
+ * jump behind it; ret_home: the place in the function where the same holds.
+ */
+bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home);
+
+/*
+ * A helper of the compiler's own library that asks what the CPU can do and then does one atomic operation
+ * (AArch64: __aarch64_ldadd4_acq and the like). Programs get it linked in, without debug information.
+ */
+bool stub_is_helper(const struct image *image, uint64_t vaddr);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/functions/suspect.h"
+
+#include "binary/functions/entry.h"
+
+#define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
+#define FIRST_EXTENT 128u     /* ... at first: most suspicions are wrong, which shows soon */
+#define NEXT_EXTENT 4u        /* times as many, when that was too little */
+#define MAX_INSN 16u          /* bytes: no instruction has as many */
+
+/* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
+static bool begins_well(const struct flow *flow)
+{
+	const struct functions *functions = flow->functions;
+
+	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
+		if (entry_is_prologue(flow->isa, flow_insn(flow, i)))
+			return true;
+		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
+			return false; /* a call overwrites the return address: a function saves it first */
+		if (insn->flow != FLOW_NEXT)
+			return callee != FUNCTION_NONE && functions->at[callee].start == insn->target;
+	}
+	return false;
+}
+
+/*
+ * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
+ * belongs to others, as long as not every call that does not return is known.
+ */
+static bool is_function(const struct flow *flow)
+{
+	bool passes = false;
+
+	if (flow->verdict == FLOW_REFUSED)
+		return false;
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
+		if ((flow->flags.at[i] & INSN_BAD) && (flow->flags.at[i] & INSN_REACHED))
+			return false; /* data */
+	if (flow->verdict == FLOW_EXITLESS)
+		return begins_well(flow);
+	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
+		if (flow->flags.at[i] & INSN_EXIT_FAILS)
+			return false;
+		passes |= (flow->flags.at[i] & INSN_EXIT_PASSES) != 0;
+	}
+	return passes;
+}
+
+/* Did what was analysed up to `end` have a way on into what lies behind it? */
+static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
+{
+	uint32_t n = flow->parts.at[0].n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		bool has_target = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH;
+		if (!(flow->flags.at[i] & INSN_REACHED))
+			continue;
+		bool is_cut = (flow->flags.at[i] & INSN_BAD) && end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
+		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
+		    (has_target && insn->target >= end && insn->target < limit))
+			return true;
+	}
+	return false;
+}
+
+/* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
+static void analyse(struct flow *flow, uint64_t at, uint64_t limit)
+{
+	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
+		uint64_t end = limit - at < extent ? limit : at + extent;
+		flow_analyse_range(flow, at, end);
+		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
+			return;
+	}
+}
+
+bool suspect_is_function(struct flow *flow, uint64_t at, uint64_t end)
+{
+	analyse(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	return is_function(flow);
+}

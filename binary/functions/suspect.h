@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * suspect: is what stands at an address a function, seen from its own code? It is analysed as if it were, and its exits
+ * tell.
+ */
+#pragma once
+
+#include "binary/flow/flow.h"
+
+/* Nothing of it lies at `end` or behind. flow holds its analysis afterwards. */
+bool suspect_is_function(struct flow *flow, uint64_t at, uint64_t end);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * a64_idle: most words need not be decoded by who looks for calls, jumps and addresses.
+ *
+ * Told from the top of the word, with what is rare or writes registers that no field names left to the decoder:
+ * a word that is wrongly thought busy costs a decode, one that is wrongly thought idle would be missed.
+ */
+#include "binary/isa/a64/a64.h"
+
+/*
+ * By bits 24 to 29. Idle: data processing on an immediate, registers or vectors, loads and stores; but for adr and adrp
+ * (10, 30), literals (18, 1c), tags and copies of memory (19, 1d), exclusives and compare-and-swap (08), and atomics, which
+ * share 38 and 3c with other stores.
+ */
+#define IDLE_KINDS 0xee0eff00cc0efe00u
+#define ATOMIC_KINDS (1ull << 0x38 | 1ull << 0x3c)
+
+static bool is_idle_kind(uint32_t word)
+{
+	unsigned kind = word >> 24 & 63;
+
+	return (IDLE_KINDS >> kind & 1) | ((ATOMIC_KINDS >> kind & 1) & ((word & 0x200c00) != 0x200000));
+}
+
+/* A field of `bits` bits from bit 5 on counts instructions. */
+static int64_t distance(uint32_t word, unsigned bits)
+{
+	return (int64_t)((int32_t)(word << (27 - bits)) >> (32 - bits)) * 4;
+}
+
+/* A branch at `at` on a condition (but for "always"), a register or one of its bits, that stays in the room. */
+static bool stays(uint32_t word, size_t at, struct isa_room room)
+{
+	bool is_bit = (word & 0x7e000000) == 0x36000000;
+	bool is_other = (word & 0x7e000000) == 0x34000000 || ((word & 0xff000010) == 0x54000000 && (word & 14) != 14);
+	int64_t to = (int64_t)at + distance(word, is_bit ? 14 : 19);
+
+	return (is_bit || is_other) && to >= room.low && to < room.high;
+}
+
+static bool names(uint32_t word, uint32_t registers)
+{
+	uint32_t in_fields = registers >> (word & 31) | registers >> (word >> 5 & 31) | registers >> (word >> 10 & 31) |
+			     registers >> (word >> 16 & 31);
+
+	return in_fields & 1;
+}
+
+/* What comes next cannot be foretold: the fewer questions that are answered by a jump, the better. */
+static inline size_t idle_len(struct bytes code, uint32_t registers, struct isa_room room)
+{
+	size_t at = 0;
+
+	for (; code.len - at >= 4; at += 4) {
+		uint32_t word = a64_word(code.at + at);
+		bool is_idle = is_idle_kind(word) & !names(word, registers);
+		if (!is_idle && !stays(word, at, room))
+			break;
+	}
+	return at;
+}
+
+size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room)
+{
+	return registers ? idle_len(code, (uint32_t)registers, room) : idle_len(code, 0, room);
+}
+
+bool a64_quick(struct bytes code, uint64_t vaddr, struct isa_quick *ret)
+{
+	if (code.len < 4)
+		return false;
+	uint32_t word = a64_word(code.at);
+	bool is_call = word >> 26 == 0x25, is_adrp = (word & 0x9f000000) == 0x90000000;
+	int64_t to = a64_signed_bits(word, 25, 0) * 4;
+	int64_t page = (a64_signed_bits(word, 23, 5) * 4 + (int64_t)a64_bits(word, 30, 29)) * 4096;
+
+	if (is_call)
+		*ret = (struct isa_quick){ vaddr + (uint64_t)to, REG_NONE };
+	else
+		*ret = (struct isa_quick){ (vaddr & ~UINT64_C(4095)) + (uint64_t)page, (uint8_t)(word & 31) };
+	return is_call | (is_adrp & (ret->reg != A64_ZR));
+}

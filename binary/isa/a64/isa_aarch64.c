@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isa_aarch64: A64 instructions as isa.h wants them: the row a64_find gives, its effects and flow.
+ *
+ * The registers a call leaves behind are the ABI's business, not ours: bl only clobbers x30. x30 is
+ * the return address column, so it is not among the callee-saved registers: whoever wants to know
+ * where the return address is asks for isa->ra.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "binary/isa/a64/a64_effects.h"
+#include "binary/isa/packed.h"
+
+#define INSN_SIZE 4
+
+static void branch_condition(const struct a64_fields *f, struct insn *insn)
+{
+	static const uint8_t conditions[16] = {
+		[0] = CONDITION_EQUAL, [1] = CONDITION_NOT_EQUAL, [2] = CONDITION_ABOVE_EQUAL,
+		[3] = CONDITION_BELOW, [8] = CONDITION_ABOVE,     [9] = CONDITION_BELOW_EQUAL,
+	};
+	unsigned condition = a64_bits(f->word, 3, 0);
+
+	insn->flow = condition >= 14 ? FLOW_JUMP : FLOW_BRANCH; /* al, and nv, which is al too */
+	insn->condition = conditions[condition];
+	insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 23, 5) * 4);
+}
+
+static void hint(const struct a64_fields *f, struct insn *insn)
+{
+	switch (a64_bits(f->word, 11, 5)) {
+	case 0:
+		insn->is_padding = true;
+		break;
+	case 8:  /* pacia1716 */
+	case 10: /* pacib1716 */
+	case 12: /* autia1716 */
+	case 14: /* autib1716 */
+		insn->reads |= BIT(16) | BIT(17);
+		insn->clobbers |= BIT(17);
+		break;
+	case 25: /* paciasp */
+	case 27: /* pacibsp: x30 stays the same address, signed or not */
+	case 34: /* bti c */
+	case 38: /* bti jc */
+		insn->is_entry_mark = true;
+		break;
+	case 40: /* chkfeat */
+		insn->reads |= BIT(16);
+		insn->clobbers |= BIT(16);
+		break;
+	default:
+		break;
+	}
+}
+
+static void jump(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
+{
+	switch (kind) {
+	case A64_JUMP:
+	case A64_CALL:
+		insn->flow = kind == A64_CALL ? FLOW_CALL : FLOW_JUMP;
+		insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 25, 0) * 4);
+		break;
+	case A64_BRANCH_CONDITION:
+		branch_condition(f, insn);
+		break;
+	case A64_BRANCH_COMPARE:
+		insn->flow = FLOW_BRANCH;
+		insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 23, 5) * 4);
+		break;
+	case A64_BRANCH_BIT:
+		insn->flow = FLOW_BRANCH;
+		insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 18, 5) * 4);
+		break;
+	case A64_RETURN_LINK:
+		insn->flow = FLOW_RETURN;
+		insn->through = A64_LINK;
+		insn->reads |= BIT(A64_LINK) | BIT(A64_SP);
+		break;
+	default:
+		insn->flow = kind == A64_RETURN          ? FLOW_RETURN
+			     : kind == A64_CALL_REGISTER ? FLOW_CALL_INDIRECT
+							 : FLOW_JUMP_INDIRECT;
+		insn->through = (uint8_t)zr_none(f->n);
+		break;
+	}
+	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
+		insn->clobbers |= BIT(A64_LINK);
+}
+
+void a64_add_flow(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
+{
+	switch (kind) {
+	case A64_JUMP:
+	case A64_CALL:
+	case A64_BRANCH_CONDITION:
+	case A64_BRANCH_COMPARE:
+	case A64_BRANCH_BIT:
+	case A64_JUMP_REGISTER:
+	case A64_CALL_REGISTER:
+	case A64_RETURN:
+	case A64_RETURN_LINK:
+		jump(f, kind, insn);
+		break;
+	case A64_STOP:
+		insn->flow = FLOW_STOP;
+		insn->is_padding = f->word == 0;
+		break;
+	case A64_SYSCALL:
+		insn->is_syscall = true;
+		insn->reads |= BIT(8) | 0x3f; /* number and arguments */
+		insn->clobbers |= BIT(0);     /* the kernel keeps all others */
+		break;
+	case A64_HINT:
+		hint(f, insn);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_uses(const struct a64_fields *f, unsigned uses, struct insn *insn)
+{
+	uint64_t d = uses & A64_DSP ? BIT(f->d) : reg_bit(zr_none(f->d));
+	uint64_t n = uses & A64_NSP ? BIT(f->n) : reg_bit(zr_none(f->n));
+	uint64_t a = reg_bit(zr_none(f->a)), m = reg_bit(zr_none(f->m));
+
+	insn->reads |= (uses & A64_RD ? d : 0) | (uses & A64_RN ? n : 0) | (uses & A64_RM ? m : 0) |
+		       (uses & A64_RA ? a : 0);
+	insn->clobbers |= (uses & A64_WD ? d : 0) | (uses & A64_WM ? m : 0) | (uses & A64_WA ? a : 0);
+	insn->writes_flags = (uses & A64_FLAGS) != 0;
+}
+
+static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
+{
+	if (code.len < INSN_SIZE)
+		return -EBADMSG;
+
+	uint32_t word = a64_word(code.at);
+	const struct a64_row *row = a64_find_effects(word);
+	if (!row)
+		return -EBADMSG;
+
+	struct a64_fields f = { word,
+				vaddr,
+				a64_bits(word, 4, 0),
+				a64_bits(word, 9, 5),
+				a64_bits(word, 14, 10),
+				a64_bits(word, 20, 16),
+				word >> 31 ? 8 : 4 };
+	*ret = (struct insn){ .len = INSN_SIZE, .flow = FLOW_NEXT, .through = REG_NONE };
+	add_uses(&f, row->uses, ret);
+	a64_add_arithmetic(&f, row->kind, ret);
+	a64_add_memory(&f, row->kind, ret);
+	a64_add_flow(&f, row->kind, ret);
+	return 0;
+}
+
+static bool ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
+{
+	struct insn insn;
+
+	if (before_pc.len < INSN_SIZE)
+		return false;
+	if (decode(bytes_from(before_pc, before_pc.len - INSN_SIZE), pc - INSN_SIZE, &insn) < 0)
+		return false;
+	if (insn.flow != FLOW_CALL && insn.flow != FLOW_CALL_INDIRECT)
+		return false;
+	if (ret)
+		*ret = insn;
+	return true;
+}
+
+static size_t format(struct bytes code, uint64_t vaddr, char *text, size_t size)
+{
+	if (code.len >= INSN_SIZE)
+		return a64_format(a64_word(code.at), vaddr, text, size);
+	if (size)
+		text[0] = 0;
+	return 0;
+}
+
+/*
+ * Signatures stand above the 48 bits that Linux gives programs unless they ask for more, and below
+ * bit 55, which tells the kernel's half from theirs.
+ */
+static uint64_t strip_pc(uint64_t pc)
+{
+	const uint64_t sign = UINT64_C(1) << 55, address = (UINT64_C(1) << 48) - 1;
+
+	return pc & sign ? pc | ~address : pc & address;
+}
+
+static bool is_signal_trampoline(struct bytes code)
+{
+	return code.len >= 8 && a64_word(code.at) == 0xd2801168 /* mov x8, #__NR_rt_sigreturn */ &&
+	       a64_word(code.at + 4) == 0xd4000001 /* svc #0 */;
+}
+
+static const char *const reg_names[] = {
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
+	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",
+};
+
+const struct isa isa_aarch64 = {
+	.name = "aarch64",
+	.elf_machine = EM_AARCH64,
+	.sp = A64_SP,
+	.fp = 29,
+	.ra = A64_LINK,
+	.pc = 32,
+	.n_regs = ARRAY_LEN(reg_names),
+	.min_insn = INSN_SIZE,
+	.call_pushes_ra = false,
+	.callee_saved = 0x3ff80000, /* x19 to x29 */
+	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
+	.reg_names = reg_names,
+	.decode = decode,
+	.glance = a64_glance,
+	.is_packed = a64_is_packed,
+	.idle_len = a64_idle_len,
+	.quick = a64_quick,
+	.ends_in_call = ends_in_call,
+	.format = format,
+	.strip_pc = strip_pc,
+	.is_signal_trampoline = is_signal_trampoline,
+};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/deep/deep_need.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "collector/deep/deep_stack.h"
+
+#define WINDOW 32            /* walks after which a limit may sink */
+#define WORTH 4              /* one in so many must have needed what was copied */
+#define WASTE_MAX 8          /* pages a walk: what lies above the outermost frame of a thread's own stack */
+#define LEAST 4              /* pages, where it was */
+#define PLACE_PAGES 32       /* of a place at which a stack was cut off; more if it is again */
+#define PLACES_MAX 4096      /* the kernel remembers no more */
+#define CUT_OFF_TOO_OFTEN 16 /* more cut off than whole: places do not help, the thread is deep after all */
+#define GROWTH 8
+
+struct need {
+	uint64_t thread;
+	uint32_t limit;    /* as far as we know */
+	uint32_t n_walks;  /* in this window, for which something was copied */
+	uint32_t n_used;   /* of them */
+	uint32_t n_needed; /* the most of them needed */
+	uint64_t n_wasted; /* pages that were copied for them and not needed */
+	uint32_t n_cut;    /* with limit 0: cut off, less those that were whole */
+	bool has_limit;    /* it was told to the kernel */
+};
+
+struct outer_needs {
+	struct map by_tid; /* -> threads */
+	VEC(struct need) threads;
+	VEC(uint32_t) spare;
+	struct map places; /* key -> limit */
+	struct map hints;  /* key -> part of the hint */
+};
+
+struct outer_needs *outer_needs_new(void)
+{
+	return alloc_zero(1, sizeof(struct outer_needs));
+}
+
+void outer_needs_free(struct outer_needs *needs)
+{
+	if (!needs)
+		return;
+	map_done(&needs->by_tid);
+	map_done(&needs->places);
+	map_done(&needs->hints);
+	vec_done(&needs->threads);
+	vec_done(&needs->spare);
+	free(needs);
+}
+
+static struct need *need_of(struct outer_needs *needs, pid_t tid)
+{
+	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
+
+	if (index != MAP_NONE)
+		return &needs->threads.at[index];
+	if (needs->spare.n) {
+		index = needs->spare.at[--needs->spare.n];
+	} else {
+		index = (uint32_t)needs->threads.n;
+		vec_push(&needs->threads, (struct need){ 0 });
+	}
+	needs->threads.at[index] = (struct need){ .limit = OUTER_PAGES_FIRST };
+	map_put(&needs->by_tid, (uint32_t)tid, index);
+	return &needs->threads.at[index];
+}
+
+static bool set_limit(struct need *need, uint32_t limit, struct outer_limit *ret)
+{
+	if (limit == need->limit)
+		return false;
+	need->limit = limit;
+	need->has_limit = true;
+	*ret = (struct outer_limit){ .key = need->thread, .n_pages = limit };
+	return true;
+}
+
+static uint32_t raised(uint32_t limit)
+{
+	limit = limit < LEAST * GROWTH ? LEAST * GROWTH : limit * GROWTH;
+	return limit < OUTER_PAGES_MAX ? limit : OUTER_PAGES_MAX;
+}
+
+/*
+ * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack, the
+ * limit costs nothing, and the next stack may be deeper: it stays.
+ */
+static uint32_t lowered(const struct need *need)
+{
+	uint32_t limit = LEAST;
+
+	if (need->n_wasted <= (uint64_t)WASTE_MAX * need->n_walks)
+		return need->limit;
+	if (need->n_used * WORTH < need->n_walks)
+		return 0;
+	while (limit < 2 * need->n_needed)
+		limit *= 2;
+	return limit < need->limit ? limit : need->limit;
+}
+
+/* The thread has no limit but 0: only places count. */
+static bool note_place(struct outer_needs *needs, struct need *need, const struct outer_use *use,
+		       struct outer_limit *ret)
+{
+	uint64_t key = outer_place_key(need->thread, use->sp);
+	uint32_t known = map_find(&needs->places, key), limit = PLACE_PAGES;
+
+	if (!use->is_cut_off) {
+		need->n_cut -= need->n_cut > 0;
+		return false;
+	}
+	if (++need->n_cut >= CUT_OFF_TOO_OFTEN) {
+		need->n_cut = 0;
+		return set_limit(need, raised(0), ret);
+	}
+	if (known != MAP_NONE && use->n_copied < known)
+		return false; /* was under way already */
+	if (known != MAP_NONE)
+		limit = raised(known);
+	if (needs->places.n >= PLACES_MAX)
+		map_done(&needs->places);
+	map_put(&needs->places, key, limit);
+	*ret = (struct outer_limit){ .key = key, .n_pages = limit };
+	return known != limit;
+}
+
+/* Each is told once. */
+static bool note_hint(struct outer_needs *needs, const struct outer_use *use, struct outer_limit *ret)
+{
+	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */
+
+	if (!use->hint || map_find(&needs->hints, use->place) == value)
+		return false;
+	if (needs->hints.n >= PLACES_MAX) {
+		map_done(&needs->hints);
+		needs->hints = (struct map){ 0 };
+	}
+	map_put(&needs->hints, use->place, value);
+	*ret = (struct outer_limit){ .key = use->place, .hint = use->hint };
+	return true;
+}
+
+bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
+		      struct outer_limit *ret)
+{
+	if (note_hint(needs, use, ret))
+		return true;
+	struct need *need = need_of(needs, tid);
+
+	if (use->thread)
+		need->thread = use->thread;
+	if (!need->thread)
+		return false;
+	if (!need->has_limit && use->n_copied > need->limit)
+		need->limit = OUTER_PAGES_MAX; /* a first stack has a higher one to begin with */
+	if (need->limit == 0)
+		return note_place(needs, need, use, ret);
+	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
+	need->n_walks += use->n_copied > 0;
+	need->n_used += use->n_copied > 0 && use->n_needed > 0;
+	need->n_wasted += use->n_copied > use->n_needed ? use->n_copied - use->n_needed : 0;
+	bool is_raised = use->is_cut_off && use->n_copied >= need->limit;
+	if (!is_raised && need->n_walks < WINDOW)
+		return false;
+	uint32_t limit = is_raised ? raised(need->limit) : lowered(need);
+	need->n_walks = need->n_used = need->n_needed = 0;
+	need->n_wasted = 0;
+	return set_limit(need, limit, ret);
+}
+
+bool outer_needs_forget(struct outer_needs *needs, pid_t tid, uint64_t *ret_key)
+{
+	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
+
+	if (index == MAP_NONE)
+		return false;
+	map_remove(&needs->by_tid, (uint32_t)tid);
+	vec_push(&needs->spare, index);
+	*ret_key = needs->threads.at[index].thread;
+	return needs->threads.at[index].has_limit;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outer_stack: a store of pages by thread and address, and the outline that waits for its sample.
+ */
+#include "collector/deep/deep_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define STORE_MAX 40960 /* pages kept, some more than the program remembers having written */
+
+uint64_t outer_hash(const uint8_t *page)
+{
+	uint64_t lane[OUTER_LANES], word, hash = 0;
+
+	for (size_t i = 0; i < OUTER_LANES; i++)
+		lane[i] = i + 1;
+	for (size_t i = 0; i < OUTER_PAGE / 8; i++) {
+		uint64_t *h = &lane[i % OUTER_LANES];
+		memcpy(&word, page + 8 * i, sizeof(word));
+		*h = __builtin_bswap64(*h ^ word) * OUTER_FACTOR;
+	}
+	for (size_t i = 0; i < OUTER_LANES + 2; i++)
+		hash = __builtin_bswap64(hash ^ (i < OUTER_LANES ? lane[i] : 0)) * OUTER_FACTOR;
+	return hash;
+}
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+struct stored {
+	uint64_t key, hash;
+	uint8_t *bytes;
+	bool is_used; /* since the hand last came by */
+};
+
+struct outer_stacks {
+	struct map by_key; /* -> stored */
+	VEC(struct stored) stored;
+	size_t hand; /* looks for a page to give up */
+	/* The outline that waits for its sample; count 0 = none. */
+	pid_t tid;
+	uint64_t sp, first, end, thread;
+	VEC(uint64_t) hashes;
+	VEC(struct stack_page) pages; /* of the last sample */
+};
+
+struct outer_stacks *outer_stacks_new(void)
+{
+	return alloc_zero(1, sizeof(struct outer_stacks));
+}
+
+void outer_stacks_free(struct outer_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	for (size_t i = 0; i < stacks->stored.n; i++)
+		free(stacks->stored.at[i].bytes);
+	vec_done(&stacks->stored);
+	vec_done(&stacks->hashes);
+	vec_done(&stacks->pages);
+	map_done(&stacks->by_key);
+	free(stacks);
+}
+
+/* Thread numbers have at most 22 bits, addresses of pages at most 40. */
+static uint64_t key_of(pid_t tid, uint64_t addr)
+{
+	return (uint64_t)(uint32_t)tid << 42 ^ addr / OUTER_PAGE;
+}
+
+/* A new place, or that of a page nobody has asked for in a while. */
+static uint32_t make_room(struct outer_stacks *stacks)
+{
+	if (stacks->stored.n < STORE_MAX) {
+		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, OUTER_PAGE) }));
+		return (uint32_t)stacks->stored.n - 1;
+	}
+	while (stacks->stored.at[stacks->hand].is_used) {
+		stacks->stored.at[stacks->hand].is_used = false;
+		stacks->hand = (stacks->hand + 1) % stacks->stored.n;
+	}
+	uint32_t index = (uint32_t)stacks->hand;
+	stacks->hand = (stacks->hand + 1) % stacks->stored.n;
+	map_remove(&stacks->by_key, stacks->stored.at[index].key);
+	return index;
+}
+
+static void take_page(struct outer_stacks *stacks, pid_t tid, struct reader *r)
+{
+	uint64_t addr = read_u64(r), hash = read_u64(r);
+	struct bytes bytes = read_bytes(r, OUTER_PAGE);
+
+	if (r->failed || addr % OUTER_PAGE)
+		return;
+
+	uint64_t key = key_of(tid, addr);
+	uint32_t index = map_find(&stacks->by_key, key);
+	if (index == MAP_NONE) {
+		index = make_room(stacks);
+		map_put(&stacks->by_key, key, index);
+	}
+	struct stored *stored = &stacks->stored.at[index];
+	stored->key = key;
+	stored->hash = hash;
+	stored->is_used = true;
+	memcpy(stored->bytes, bytes.at, OUTER_PAGE);
+}
+
+static const struct stored *find_page(struct outer_stacks *stacks, pid_t tid, uint64_t addr, uint64_t hash)
+{
+	uint32_t index = map_find(&stacks->by_key, key_of(tid, addr));
+
+	if (index == MAP_NONE || stacks->stored.at[index].hash != hash)
+		return NULL;
+	stacks->stored.at[index].is_used = true;
+	return &stacks->stored.at[index];
+}
+
+/* ---- outlines ------------------------------------------------------------------------------- */
+
+static void take_outline(struct outer_stacks *stacks, pid_t tid, struct reader *r)
+{
+	vec_clear(&stacks->hashes);
+	stacks->tid = tid;
+	stacks->sp = read_u64(r);
+	stacks->first = read_u64(r);
+	stacks->end = read_u64(r);
+
+	uint64_t n = read_u64(r);
+	stacks->thread = read_u64(r);
+	if (r->failed || stacks->first % OUTER_PAGE || n > OUTER_PAGES_MAX || n > reader_left(r) / 8 ||
+	    stacks->first > UINT64_MAX - (OUTER_PAGES_MAX + 1) * OUTER_PAGE)
+		return;
+	for (uint64_t i = 0; i < n; i++)
+		vec_push(&stacks->hashes, read_u64(r));
+}
+
+void outer_stacks_take(struct outer_stacks *stacks, pid_t tid, struct bytes payload)
+{
+	struct reader r = reader_of(payload);
+	uint64_t magic = read_u64(&r);
+
+	if (magic == OUTER_MAGIC_PAGE)
+		take_page(stacks, tid, &r);
+	else if (magic == OUTER_MAGIC_OUTLINE)
+		take_outline(stacks, tid, &r);
+}
+
+void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
+{
+	size_t n = stacks->hashes.n;
+	bool is_its_own = tid == stacks->tid && regs_known(&sample->regs, isa->sp) &&
+			  sample->regs.value[isa->sp] == stacks->sp;
+
+	vec_clear(&stacks->hashes); /* an outline is good for one sample */
+	vec_clear(&stacks->pages);
+	if (!n || !is_its_own)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = stacks->hashes.at[i];
+		if (hash == OUTER_HOLE) {
+			vec_push(&stacks->pages, (struct stack_page){ 0 });
+			continue;
+		}
+		const struct stored *stored = find_page(stacks, tid, stacks->first + i * OUTER_PAGE, hash);
+		if (!stored)
+			break;
+		vec_push(&stacks->pages, ((struct stack_page){ stored->bytes, hash }));
+	}
+	sample->outer = stacks->pages.at;
+	sample->n_outer = (uint32_t)stacks->pages.n;
+	sample->outer_start = stacks->first;
+	sample->outer_thread = stacks->thread;
+	if (stacks->first + stacks->pages.n * OUTER_PAGE >= stacks->end)
+		sample->stack_was_full = false; /* there is no more of it */
+}
+
+/* ---- waiting for the sample ----------------------------------------------------------------- */
+
+void outer_wait_add(struct outer_wait *wait, struct order *order, const struct outer_waiting *waiting,
+		    struct bytes record, struct bytes payload)
+{
+	struct reader r = reader_of(payload);
+	struct outer_waiting it = *waiting;
+
+	if (wait->records.n > OUTER_PAGES_MAX) /* more than one sample has */
+		outer_wait_end(wait, order, -1, 0);
+	it.offset = wait->bytes.len;
+	it.len = record.len;
+	it.is_outline = read_u64(&r) == OUTER_MAGIC_OUTLINE;
+	write_bytes(&wait->bytes, record);
+	vec_push(&wait->records, it);
+}
+
+void outer_wait_end(struct outer_wait *wait, struct order *order, pid_t tid, uint64_t time_ns)
+{
+	for (size_t i = 0; i < wait->records.n; i++) {
+		const struct outer_waiting *it = &wait->records.at[i];
+		uint8_t *at = wait->bytes.at + it->offset;
+		if (it->tid == tid) {
+			memcpy(at + it->time_at, &time_ns, sizeof(time_ns));
+			order_add(order, time_ns, (struct bytes){ at, it->len });
+		} else if (!it->is_outline) { /* its sample was lost; later ones build on the page */
+			order_add(order, it->time_ns, (struct bytes){ at, it->len });
+		}
+	}
+	vec_clear(&wait->records);
+	writer_clear(&wait->bytes);
+}
+
+void outer_wait_done(struct outer_wait *wait)
+{
+	vec_done(&wait->records);
+	writer_done(&wait->bytes);
+}

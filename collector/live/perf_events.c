@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_events: opening.
+ */
+#include "collector/live/perf_events.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collector/record/perf_regs.h"
+#include "collector/process/target.h"
+
+#define RING_BYTES (16u << 20)     /* a second of 16 KiB snapshots at 997 Hz */
+#define RING_SMALL (8u << 20)      /* if that holds a second of samples: memory that stays in the cache is written to sooner */
+#define RINGS_BYTES (256ull << 20) /* of all CPUs together */
+#define RING_LEAST (128u << 10)    /* two of the largest records */
+#define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
+#define WAKEUP_FRACTION 2          /* a ring is drained when it is half full at the latest */
+
+static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Linux 6.0 and later count what they could not write. */
+#define FORMAT_LOST (1u << 4)
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+static struct perf_event_attr base_attr(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
+
+	attr.disabled = 1;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	attr.exclude_hv = 1;
+	return attr;
+}
+
+static struct perf_event_attr spec_attr(const struct event_spec *spec, bool with_kernel)
+{
+	struct perf_event_attr attr = base_attr(spec->type, spec->config);
+
+	attr.config1 = spec->config1;
+	attr.config2 = spec->config2;
+	attr.precise_ip = spec->precise & 3u;
+	attr.exclude_user = spec->excludes_user;
+	attr.exclude_kernel = spec->excludes_kernel || !with_kernel;
+	return attr;
+}
+
+static uint64_t lost_format(void)
+{
+	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd;
+
+	attr.exclude_kernel = 1;
+	attr.read_format = FORMAT_LOST;
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return FORMAT_LOST;
+}
+
+/* All events of a session: records must be laid out alike, because they share the rings. */
+static void add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
+{
+	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER;
+	attr->sample_id_all = 1;
+	attr->sample_regs_user = perf_regs_mask(want->isa);
+	if (want->stack_size) {
+		attr->sample_type |= PERF_SAMPLE_STACK_USER;
+		attr->sample_stack_user = want->stack_size;
+	}
+	if (want->with_kernel) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->exclude_callchain_user = 1;
+	}
+	attr->inherit = want->is_inherited;
+	attr->read_format = lost_format();
+}
+
+static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
+		     const struct perf_want *want)
+{
+	uint64_t period = spec->period ? spec->period : spec->frequency ? 0 : want->period;
+
+	attr->freq = period == 0;
+	if (period)
+		attr->sample_period = period;
+	else
+		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
+}
+
+/* One event of the session tells of names, mappings, forks and ends; if all did, each would come many times.
+ */
+static void add_tracking(struct perf_event_attr *attr)
+{
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+}
+
+static void make_attrs(struct perf_events *events, const struct event_spec *specs, size_t n,
+		       const struct perf_want *want)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct perf_event_attr attr = spec_attr(&specs[i], want->with_kernel);
+		add_sampling(&attr, want);
+		add_rate(&attr, &specs[i], want);
+		attr.enable_on_exec = want->starts_on_exec && !want->starts_later;
+		vec_push(&events->attrs, attr);
+	}
+	events->n_sampling = n;
+	if (want->starts_later) {
+		struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+		add_sampling(&attr, want);
+		attr.exclude_kernel = 1;
+		attr.sample_period = 1; /* it never counts, so it never samples */
+		attr.enable_on_exec = want->starts_on_exec;
+		vec_push(&events->attrs, attr);
+	}
+	add_tracking(&events->attrs.at[events->attrs.n - 1]);
+	events->layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
+}
+
+int perf_events_probe(const struct event_spec *spec, bool with_kernel)
+{
+	struct perf_event_attr attr = spec_attr(spec, with_kernel);
+	int fd;
+
+	attr.sample_period = 1u << 30; /* precise events must sample */
+	fd = event_open(&attr, 0, -1);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+uint64_t perf_events_max_frequency(void)
+{
+	char *text = target_read_file("/proc/sys/kernel/perf_event_max_sample_rate", NULL);
+	uint64_t rate = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return rate;
+}
+
+/* ---- CPUs and rings ------------------------------------------------------------------------- */
+
+/* "0-3,8": the CPUs that are there now. */
+static void list_cpus(struct perf_events *events)
+{
+	char *text = target_read_file("/sys/devices/system/cpu/online", NULL);
+
+	for (char *at = text; at && *at >= '0' && *at <= '9';) {
+		long first = strtol(at, &at, 10), last = first;
+		if (*at == '-')
+			last = strtol(at + 1, &at, 10);
+		for (; first <= last; first++)
+			vec_push(&events->cpus, (int)first);
+		at += *at == ',';
+	}
+	free(text);
+	if (!events->cpus.n)
+		for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+			vec_push(&events->cpus, (int)cpu);
+}
+
+/* Debian's kernels know a level 3, at which nobody but root may do anything. */
+static void explain_denial(struct diag *diag)
+{
+	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);
+	long level = text ? strtol(text, NULL, 10) : 2;
+
+	diag_why(diag, "permission denied");
+	if (geteuid() != 0 && level > 2)
+		diag_hint(diag,
+			  "kernel.perf_event_paranoid is %ld; try: sudo cpprof ...\n"
+			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
+			  level);
+	else
+		diag_hint(diag, "a container or a security module forbids perf_event%s; with docker, podman: --cap-add PERFMON",
+			  geteuid() == 0 ? " even to root" : "");
+}
+
+int perf_events_refused(struct diag *diag, int error, const char *what, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	if (error == -EPERM)
+		error = -EACCES;
+	diag_set(diag, error, "%s", text);
+	if (error == -EACCES)
+		explain_denial(diag);
+	else if (error == -ENOSYS)
+		diag_why(diag, "there is no perf_event in this kernel, or a container hides it");
+	return error;
+}
+
+static int open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
+{
+	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+	attr.exclude_kernel = 1;
+	attr.watermark = 1;
+	attr.wakeup_watermark = (uint32_t)(ring_bytes / WAKEUP_FRACTION);
+	for (size_t i = 0; i < events->cpus.n; i++) {
+		int fd = event_open(&attr, 0, events->cpus.at[i]);
+		if (fd == -ENODEV) { /* has been taken offline just now */
+			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
+			continue;
+		}
+		if (fd < 0)
+			return perf_events_refused(diag, fd, "cannot open a perf event on CPU %d", events->cpus.at[i]);
+		vec_push(&events->anchors, fd);
+	}
+	return 0;
+}
+
+static void close_rings(struct perf_events *events)
+{
+	for (size_t i = 0; i < events->rings.n; i++)
+		perf_ring_close(&events->rings.at[i]);
+	vec_clear(&events->rings);
+	for (size_t i = 0; i < events->anchors.n; i++)
+		close(events->anchors.at[i]);
+	vec_clear(&events->anchors);
+}
+
+static int open_rings(struct perf_events *events, size_t bytes, struct diag *diag)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int error = open_anchors(events, bytes, diag);
+
+	for (size_t i = 0; !error && i < events->anchors.n; i++) {
+		struct perf_ring ring;
+		error = perf_ring_open(&ring, events->anchors.at[i], bytes / page);
+		if (error)
+			diag_set(diag, error, "cannot map a ring of %zu KiB", bytes >> 10);
+		else
+			vec_push(&events->rings, ring);
+	}
+	if (error)
+		close_rings(events);
+	return error;
+}
+
+uint64_t perf_events_bytes_a_second(const struct perf_events *events)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < events->n_sampling; i++) {
+		const struct perf_event_attr *attr = &events->attrs.at[i];
+		if (!attr->freq)
+			return UINT64_MAX;
+		bytes += attr->sample_freq * attr->sample_stack_user;
+	}
+	return bytes;
+}
+
+/* The command that is profiled keeps its own limit. */
+static void raise_lock_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
+/* As large as a second needs, and the budget and the limit on locked memory allow. */
+static int make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
+{
+	uint64_t share = (budget ? budget : RINGS_BYTES) / events->cpus.n;
+	size_t bytes = !budget && perf_events_bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
+	int error;
+
+	raise_lock_limit();
+	while (bytes > share && bytes > RING_LEAST)
+		bytes /= 2;
+	while ((error = open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) &&
+	       bytes > RING_LEAST)
+		bytes /= 2;
+	if (error == -EPERM)
+		diag_hint(diag, "the limit on locked memory is too low; try: ulimit -l unlimited");
+	return error;
+}
+
+/* ---- a session ------------------------------------------------------------------------------ */
+
+int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
+		     const struct perf_want *want, struct diag *diag)
+{
+	*events = (struct perf_events){ .outer = PERF_OUTER_NONE };
+	make_attrs(events, specs, n, want);
+	list_cpus(events);
+	return make_rings(events, want->ring_bytes, diag);
+}
+
+void perf_events_done(struct perf_events *events)
+{
+	for (size_t i = 0; i < events->fds.n; i++)
+		close(events->fds.at[i].fd);
+	perf_outer_close(&events->outer);
+	close_rings(events);
+	map_done(&events->by_id);
+	vec_done(&events->attrs);
+	vec_done(&events->cpus);
+	vec_done(&events->anchors);
+	vec_done(&events->rings);
+	vec_done(&events->fds);
+}
+
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
+{
+	const struct perf_event_attr *first = &events->attrs.at[0];
+	struct perf_outer_want want = { .isa = isa,
+					.snapshot = first->sample_stack_user,
+					.bytes = bytes,
+					.like = first,
+					.cpus = events->cpus.at,
+					.anchors = events->anchors.at,
+					.n_cpus = events->cpus.n,
+					.ring_bytes = events->rings.at[0].view.size };
+	int error = perf_outer_open(&events->outer, &want, diag);
+
+	if (error)
+		return error;
+	events->outer_layout = perf_layout_of(&events->outer.attr, isa, 0);
+	for (size_t i = 0; i < events->outer.fds.n; i++)
+		map_put(&events->by_id, events->outer.fds.at[i].id, (uint32_t)events->attrs.n);
+	return 0;
+}
+
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record)
+{
+	struct reader r = reader_of(record);
+	uint64_t id;
+
+	if (events->outer.program < 0 || read_u32(&r) != PERF_RECORD_SAMPLE ||
+	    !perf_record_id(record, &events->layout, &id) || map_find(&events->by_id, id) != events->attrs.n)
+		return &events->layout;
+	return &events->outer_layout;
+}
+
+/* As read_format has it. */
+struct event_value {
+	uint64_t count, lost;
+};
+
+static struct event_value read_value(const struct perf_events *events, int fd)
+{
+	struct event_value value = { 0 };
+	size_t size = events->attrs.at[0].read_format ? sizeof(value) : sizeof(value.count);
+
+	return read(fd, &value, size) == (ssize_t)size ? value : (struct event_value){ 0 };
+}
+
+uint64_t perf_events_lost(const struct perf_events *events)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; events->attrs.at[0].read_format && i < events->fds.n; i++)
+		lost += read_value(events, events->fds.at[i].fd).lost;
+	return lost;
+}
+
+uint64_t perf_events_counted(const struct perf_events *events)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < events->fds.n; i++)
+		if (events->fds.at[i].attr == 0)
+			count += read_value(events, events->fds.at[i].fd).count;
+	return count;
+}
+
+size_t perf_events_per_thread(const struct perf_events *events)
+{
+	return events->attrs.n * events->cpus.n;
+}
+
+static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid)
+{
+	struct perf_fd it = { .attr = (uint32_t)attr };
+
+	it.fd = event_open(&events->attrs.at[attr], tid, events->cpus.at[cpu]);
+	if (it.fd < 0)
+		return it.fd;
+	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
+	    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0) {
+		int error = -errno;
+		close(it.fd);
+		return error;
+	}
+	if (attr < events->n_sampling)
+		perf_outer_attach(&events->outer, it.fd); /* refused: its stacks end with the snapshot */
+	map_put(&events->by_id, it.id, it.attr);
+	vec_push(&events->fds, it);
+	return 0;
+}
+
+static int add_all(struct perf_events *events, pid_t tid)
+{
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (size_t cpu = 0; cpu < events->cpus.n; cpu++)
+		for (size_t attr = 0; attr < events->attrs.n; attr++) {
+			int error = add_one(events, attr, cpu, tid);
+			if (error)
+				return error;
+			if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)
+				return -EMFILE;
+		}
+	return 0;
+}
+
+int perf_events_add(struct perf_events *events, pid_t tid)
+{
+	size_t first = events->fds.n;
+	int error = add_all(events, tid);
+
+	while (error && events->fds.n > first) /* a thread is watched on all CPUs or not at all */
+		close(events->fds.at[--events->fds.n].fd);
+	return error;
+}
+
+static bool is_sampling(const struct perf_events *events, const struct perf_fd *fd)
+{
+	return fd->attr < events->n_sampling;
+}
+
+void perf_events_enable(struct perf_events *events, size_t first)
+{
+	bool starts_later = events->n_sampling < events->attrs.n;
+
+	for (size_t i = first; i < events->fds.n; i++)
+		if (!starts_later || !is_sampling(events, &events->fds.at[i]))
+			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void perf_events_enable_samples(struct perf_events *events)
+{
+	for (size_t i = 0; i < events->fds.n; i++)
+		if (is_sampling(events, &events->fds.at[i]))
+			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void perf_events_disable(struct perf_events *events)
+{
+	for (size_t i = 0; i < events->fds.n; i++)
+		ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}

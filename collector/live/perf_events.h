@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_events: kernel events on threads, and the rings they write into.
+ *
+ * An event that is inherited by new threads can only be mapped per CPU, so each thread has one
+ * descriptor a CPU and event. All events of a CPU write into that CPU's one ring. The ring belongs to
+ * an anchor: an event that counts nothing, on cpprof's own thread, and so outlives every target.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "collector/live/events.h"
+#include "collector/deep/perf_deep.h"
+#include "collector/record/perf_record.h"
+#include "collector/live/perf_ring.h"
+
+struct perf_want {
+	const struct isa *isa;      /* of this machine */
+	uint64_t frequency, period; /* one of them 0 */
+	uint32_t stack_size;        /* a multiple of 8, at most PERF_STACK_MAX */
+	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
+	bool is_inherited;
+	bool starts_on_exec; /* else by perf_events_enable */
+	bool starts_later;   /* names and mappings at once, samples by perf_events_enable_samples */
+	uint64_t ring_bytes; /* at most this much for all rings; 0 = a default */
+};
+#define PERF_STACK_MAX 65528
+
+struct perf_fd {
+	int fd;
+	uint32_t attr; /* index */
+	uint64_t id;
+};
+
+struct perf_events {
+	VEC(struct perf_event_attr) attrs; /* as opened; with starts_later the last one only tracks */
+	size_t n_sampling;                 /* attrs that sample */
+	struct perf_layout layout;         /* shared by all; its event index must be set by id */
+	struct map by_id;                  /* event id -> attr */
+	VEC(int) cpus;
+	VEC(int) anchors;            /* one a CPU */
+	VEC(struct perf_ring) rings; /* one a CPU */
+	VEC(struct perf_fd) fds;
+	struct perf_outer outer; /* its event counts as one more attr, behind the last */
+	struct perf_layout outer_layout;
+};
+
+/*
+ * Can this event be opened at all, and in the kernel? 0 or -errno: -ENOENT, -EOPNOTSUPP, -ENODEV where the
+ * machine does not have it, -EACCES where we may not.
+ */
+int perf_events_probe(const struct event_spec *spec, bool with_kernel);
+/* The highest frequency the kernel takes; 0 = not known. */
+uint64_t perf_events_max_frequency(void);
+
+/* perf_event itself was refused: why, and what would help. Returns the error, -EPERM as -EACCES. */
+__attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag, int error, const char *what, ...);
+/* Makes the rings. specs are copied into attrs. */
+int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
+		     const struct perf_want *want, struct diag *diag);
+void perf_events_done(struct perf_events *events);
+/* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it will. */
+uint64_t perf_events_bytes_a_second(const struct perf_events *events);
+/*
+ * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
+ * Without it, or if it is refused, everything else works as ever.
+ */
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag);
+/* How a record is laid out: outer_layout if that event wrote it. */
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record);
+
+/* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
+ * ours. */
+int perf_events_add(struct perf_events *events, pid_t tid);
+/* Switches on what was added from descriptor `first` on. */
+void perf_events_enable(struct perf_events *events, size_t first);
+/* With starts_later: now. */
+void perf_events_enable_samples(struct perf_events *events);
+void perf_events_disable(struct perf_events *events);
+
+/* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
+uint64_t perf_events_lost(const struct perf_events *events);
+/* What the first event has counted, in all who inherited it, too: samples stand for all of it, or should. */
+uint64_t perf_events_counted(const struct perf_events *events);
+
+/* Descriptors a thread costs. */
+size_t perf_events_per_thread(const struct perf_events *events);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_raw: the records of a live source, kept as a perf.data file.
+ */
+#include "collector/live/perf_live.h"
+
+int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag)
+{
+	struct perf_live *live = (struct perf_live *)source;
+	VEC(struct perf_writer_event) events = { 0 };
+
+	for (size_t i = 0; i < live->events.attrs.n; i++) {
+		bool is_sampling = i < live->events.n_sampling;
+		vec_push(&events, ((struct perf_writer_event){ &live->events.attrs.at[i],
+							       is_sampling ? source->info.events.at[i].name
+									   : "dummy" }));
+	}
+	if (live->events.outer.program >= 0)
+		vec_push(&events, ((struct perf_writer_event){ &live->events.outer.attr, "outer-stack" }));
+	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
+	vec_done(&events);
+	if (error)
+		return error;
+	for (size_t i = 0; i < live->events.outer.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.outer.fds.at[i].id);
+	for (size_t i = 0; i < live->events.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
+	for (size_t i = 0; i < live->known.n; i++)
+		perf_writer_known(live->raw, source->images, &live->known.at[i]);
+	return 0;
+}
+
+void perf_source_raw_event(struct source *source, const struct event *event)
+{
+	struct perf_live *live = (struct perf_live *)source;
+
+	if (live->raw)
+		perf_writer_event(live->raw, source->images, event);
+}
+
+int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag)
+{
+	struct perf_live *live = (struct perf_live *)source;
+	struct perf_writer *raw = live->raw;
+
+	live->raw = NULL;
+	return raw ? perf_writer_close(raw, source->images, command_line, diag) : 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_setup: from what was asked for to what can be had: events, permissions, rates, rings.
+ */
+#include "collector/live/perf_live.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "collector/process/target.h"
+
+#define EVENTS_MAX 32 /* a list typed by hand */
+/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can come between. */
+#define RECORD_DELAY_NS 50000000ull
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+struct setup {
+	struct event_spec specs[EVENTS_MAX];
+	size_t n;
+	struct perf_want want;
+};
+
+static bool is_missing(int error)
+{
+	return error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL ||
+	       error == -ENXIO;
+}
+
+static void add_spec(struct setup *setup, const struct event_spec *spec)
+{
+	for (size_t i = 0; i < setup->n; i++)
+		if (strcmp(setup->specs[i].name, spec->name) == 0)
+			return; /* two that were replaced by the same one */
+	setup->specs[setup->n++] = *spec;
+}
+
+static void choose_default(struct setup *setup)
+{
+	struct event_spec spec = event_spec_cycles();
+
+	if (is_missing(perf_events_probe(&spec, false)))
+		spec = event_spec_cpu_clock();
+	add_spec(setup, &spec);
+}
+
+/* The events asked for, or what can be had instead, which is said. */
+static int choose_events(struct perf_live *live, const struct perf_source_options *options,
+			 struct setup *setup, struct diag *diag)
+{
+	if (options->n_events > EVENTS_MAX)
+		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
+	if (!options->n_events)
+		choose_default(setup);
+	for (size_t i = 0; i < options->n_events; i++) {
+		struct event_spec spec;
+		int error = event_spec_parse(options->events[i], &spec, diag);
+		if (error)
+			return error;
+		error = perf_events_probe(&spec, false);
+		if (is_missing(error)) {
+			perf_live_note(live, "this machine cannot count '%s' (%s): cpu-clock is used instead",
+				       options->events[i], strerror(-error));
+			spec = event_spec_cpu_clock();
+		}
+		add_spec(setup, &spec);
+	}
+	return 0;
+}
+
+static void choose_modes(struct perf_live *live, const struct perf_source_options *options,
+			 struct setup *setup)
+{
+	struct perf_want *want = &setup->want;
+
+	want->with_kernel = !options->all_user;
+	if (want->with_kernel && perf_events_probe(&setup->specs[0], true) == -EACCES) {
+		perf_live_note(live, "no permission to sample the kernel: time in system calls is not seen; "
+				     "root, or kernel.perf_event_paranoid=1, would show it");
+		want->with_kernel = false;
+	}
+	want->is_inherited = options->inherits;
+	want->starts_on_exec = options->argv != NULL;
+	want->starts_later = options->delay_ns != 0;
+	want->ring_bytes = options->ring_bytes;
+	want->stack_size = (options->stack_size + 7) & ~7u;
+	if (want->stack_size > PERF_STACK_MAX) {
+		perf_live_note(live, "at most %u bytes of stack can be copied with a sample", PERF_STACK_MAX);
+		want->stack_size = PERF_STACK_MAX;
+	}
+}
+
+static void choose_rate(struct perf_live *live, const struct perf_source_options *options,
+			struct perf_want *want)
+{
+	uint64_t highest = perf_events_max_frequency();
+
+	want->period = options->period;
+	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
+	if (highest && want->frequency > highest) {
+		perf_live_note(live,
+			       "the kernel takes no more than %llu samples a second "
+			       "(kernel.perf_event_max_sample_rate)",
+			       (unsigned long long)highest);
+		want->frequency = highest;
+	}
+}
+
+/* ---- what the recording is of --------------------------------------------------------------- */
+
+static char *join(char *const *argv)
+{
+	struct text text = { 0 };
+
+	for (size_t i = 0; argv[i]; i++)
+		text_printf(&text, "%s%s", i ? " " : "", argv[i]);
+	return text.at;
+}
+
+static char *describe_targets(const struct perf_source_options *options)
+{
+	struct text text = { 0 };
+
+	for (size_t i = 0; i < options->n_pids; i++) {
+		CLEANUP(freep) char *line = target_command_line(options->pids[i]);
+		text_printf(&text, "%s%d%s%s%s", i ? ", " : "process ", options->pids[i], line[0] ? " (" : "",
+			    line, line[0] ? ")" : "");
+	}
+	for (size_t i = 0; i < options->n_tids; i++)
+		text_printf(&text, "%s%d", i ? ", " : "thread ", options->tids[i]);
+	return text.at ? text.at : alloc_text("");
+}
+
+/* The text behind "key : " in /proc/cpuinfo; NULL if there is none. */
+static char *cpuinfo(const char *info, const char *key)
+{
+	const char *at = info ? strstr(info, key) : NULL;
+
+	if (!at || !(at = strchr(at, ':')))
+		return NULL;
+	at += 1 + strspn(at + 1, " \t");
+	return alloc_text_n(at, strcspn(at, "\n"));
+}
+
+static char *describe_cpu(void)
+{
+	CLEANUP(freep) char *info = target_read_file("/proc/cpuinfo", NULL);
+	char *model = cpuinfo(info, "model name");
+
+	if (model)
+		return model;
+	CLEANUP(freep) char *implementer = cpuinfo(info, "CPU implementer");
+	CLEANUP(freep) char *part = cpuinfo(info, "CPU part");
+	return implementer && part ? alloc_printf("implementer %s part %s", implementer, part) : NULL;
+}
+
+static void describe_event(struct source_info *info, const struct perf_event_attr *attr,
+			   const struct event_spec *spec)
+{
+	struct source_event event = { .type = attr->type,
+				      .config = attr->config,
+				      .excludes_kernel = attr->exclude_kernel };
+
+	snprintf(event.name, sizeof(event.name), "%s", spec->name);
+	snprintf(event.unit, sizeof(event.unit), "%s", spec->is_clock ? "ns" : "count");
+	event.frequency = attr->freq ? attr->sample_freq : 0;
+	event.period = attr->freq ? 0 : attr->sample_period;
+	vec_push(&info->events, event);
+}
+
+static void describe(struct perf_live *live, const struct perf_source_options *options,
+		     const struct setup *setup)
+{
+	struct source_info *info = &live->source.info;
+	struct utsname host;
+	struct timespec wall;
+
+	for (size_t i = 0; i < setup->n; i++)
+		describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
+	info->stack_size = setup->want.stack_size;
+	info->command = options->argv ? join(options->argv) : describe_targets(options);
+	info->cpu = describe_cpu();
+	if (uname(&host) == 0) {
+		info->host = alloc_text(host.nodename);
+		info->kernel = alloc_printf("%s %s", host.sysname, host.release);
+	}
+	clock_gettime(CLOCK_REALTIME, &wall);
+	info->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+	info->start_ns = perf_live_now();
+}
+
+/* ---- where stacks end ----------------------------------------------------------------------- */
+
+struct stack_search {
+	uint64_t sp;
+	struct stack_range found;
+};
+
+static void match_stack(void *context, const struct target_map *map)
+{
+	struct stack_search *search = context;
+
+	if (search->sp >= map->start && search->sp < map->end)
+		search->found = (struct stack_range){ map->start, map->end };
+}
+
+static struct stack_range find_stack(void *context, pid_t tid, uint64_t sp)
+{
+	struct stack_search search = { .sp = sp };
+
+	(void)context;
+	target_maps(tid, match_stack, &search);
+	return search.found;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The machine we run on is the one we were built for. */
+static const struct isa *host_isa(void)
+{
+	struct utsname host;
+
+	if (uname(&host) < 0)
+		return NULL;
+	return isa_for_machine(strcmp(host.machine, "x86_64") == 0    ? EM_X86_64
+			       : strcmp(host.machine, "aarch64") == 0 ? EM_AARCH64
+								      : EM_NONE);
+}
+
+/* Deep stacks are worth an attempt, not a failure. */
+static void add_outer(struct perf_live *live, const struct perf_source_options *options)
+{
+	struct source_info *info = &live->source.info;
+	struct diag diag = { 0 };
+	int error;
+
+	if (!options->outer_bytes || !info->stack_size)
+		return;
+	error = perf_events_add_outer(&live->events, info->isa, options->outer_bytes, &diag);
+	if (error)
+		info->no_outer = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
+					      error == -EPERM || error == -EACCES
+						      ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
+						      : "");
+}
+
+/* What may come into a ring, before any has. */
+static uint64_t nominal_rate(const struct perf_live *live)
+{
+	uint64_t rate = perf_events_bytes_a_second(&live->events);
+
+	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
+}
+
+static int attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
+{
+	struct setup setup = { 0 };
+	int error = choose_events(live, options, &setup, diag);
+
+	if (error)
+		return error;
+	choose_modes(live, options, &setup);
+	choose_rate(live, options, &setup.want);
+	setup.want.isa = live->source.info.isa;
+	error = perf_events_init(&live->events, setup.specs, setup.n, &setup.want, diag);
+	if (error)
+		return error;
+	describe(live, options, &setup);
+	live->nominal = nominal_rate(live);
+	add_outer(live, options);
+	if (options->delay_ns)
+		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;
+	return options->argv ? perf_attach_command(live, options, diag)
+			     : perf_attach_all(live, options, diag);
+}
+
+int perf_source_open(struct images *images, const struct perf_source_options *options, struct source **ret,
+		     struct diag *diag)
+{
+	struct perf_live *live = alloc_zero(1, sizeof(*live));
+	int error = 0;
+
+	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
+	live->order = order_new();
+	order_trust(live->order, RECORD_DELAY_NS);
+	live->mapper = mapper_new(images);
+	live->tops = stack_tops_new(find_stack, live);
+	live->outer = outer_stacks_new();
+	live->needs = outer_needs_new();
+	live->wake_fd = options->wake_fd ? options->wake_fd : -1;
+	live->source.info.isa = host_isa();
+	if (!live->source.info.isa)
+		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");
+	if (!error && options->argv)
+		error = target_check_file(options->argv[0], diag);
+	if (!error &&
+	    options->argv) /* forked first: the command must not inherit our limits and descriptors */
+		error = launch_prepare(options->argv, options->signals, &live->launch, diag);
+	if (!error) {
+		priority_raise(&live->priority);
+		error = attach(live, options, diag);
+	}
+	if (error) {
+		live->source.ops->close(&live->source);
+		return error;
+	}
+	perf_guard_start(live);
+	*ret = &live->source;
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_used: what walks say of the memory they were given, told to the program that copies it.
+ */
+#include "collector/deep/deep_need.h"
+#include "collector/live/perf_live.h"
+
+#define HURRY_NS 2000000000ull /* after the last walk through code that is in no file */
+
+void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *used)
+{
+	struct perf_live *live = (struct perf_live *)source;
+	const struct sample *sample = &event->sample;
+	struct outer_use use = { .sp = sample->regs.value[source->info.isa->sp],
+				 .n_copied = sample->n_outer,
+				 .is_cut_off = used->is_cut_off,
+				 .hint = used->elsewhere };
+	struct outer_limit limit;
+
+	if (used->has_jit)
+		live->hurry_until_ns = event->time_ns + HURRY_NS;
+	/* A snapshot that was not filled reached to the stack's end. */
+	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full && !use.hint))
+		return;
+	if (sample->n_outer)
+		use.thread = sample->outer_thread;
+	if (sample->n_outer && used->reach > sample->outer_start)
+		use.n_needed = (uint32_t)((used->reach - sample->outer_start + STACK_PAGE - 1) / STACK_PAGE);
+	use.place = outer_place_key(use.thread ? use.thread : (uint64_t)event->pid << 32, use.sp);
+	if (!outer_needs_note(live->needs, event->tid, &use, &limit))
+		return;
+	if (limit.hint)
+		perf_outer_hint(&live->events.outer, limit.key, limit.hint);
+	else
+		perf_outer_limit(&live->events.outer, limit.key, &limit.n_pages);
+}

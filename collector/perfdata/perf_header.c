@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_header: collecting the pieces. What they amount to is decided in perf_header_finish.c.
+ */
+#include "collector/perfdata/perf_header.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "collector/perfdata/perf_format.h"
+
+#define MAX_EVENTS 4096
+#define MAX_IDS (1u << 24) /* events x threads x CPUs of the largest machines */
+#define MAX_BUILD_IDS (1u << 20)
+#define MAX_ARGUMENTS 65536
+
+void perf_header_done(struct perf_header *header)
+{
+	for (size_t i = 0; i < header->build_ids.n; i++)
+		free(header->build_ids.at[i].path);
+	vec_done(&header->build_ids);
+	vec_done(&header->entries);
+	map_done(&header->by_id);
+	free(header->host);
+	free(header->kernel);
+	free(header->arch);
+	free(header->cpu);
+	free(header->command);
+	*header = (struct perf_header){ 0 };
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static const char *const software_names[] = {
+	[PERF_COUNT_SW_CPU_CLOCK] = "cpu-clock",
+	[PERF_COUNT_SW_TASK_CLOCK] = "task-clock",
+	[PERF_COUNT_SW_PAGE_FAULTS] = "page-faults",
+	[PERF_COUNT_SW_CONTEXT_SWITCHES] = "context-switches",
+	[PERF_COUNT_SW_CPU_MIGRATIONS] = "cpu-migrations",
+	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = "minor-faults",
+	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = "major-faults",
+	[PERF_COUNT_SW_ALIGNMENT_FAULTS] = "alignment-faults",
+	[PERF_COUNT_SW_EMULATION_FAULTS] = "emulation-faults",
+	[PERF_COUNT_SW_DUMMY] = "dummy",
+	[PERF_COUNT_SW_BPF_OUTPUT] = "bpf-output",
+	[PERF_COUNT_SW_CGROUP_SWITCHES] = "cgroup-switches",
+};
+
+static const char *const hardware_names[] = {
+	[PERF_COUNT_HW_CPU_CYCLES] = "cycles",
+	[PERF_COUNT_HW_INSTRUCTIONS] = "instructions",
+	[PERF_COUNT_HW_CACHE_REFERENCES] = "cache-references",
+	[PERF_COUNT_HW_CACHE_MISSES] = "cache-misses",
+	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = "branches",
+	[PERF_COUNT_HW_BRANCH_MISSES] = "branch-misses",
+	[PERF_COUNT_HW_BUS_CYCLES] = "bus-cycles",
+	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = "stalled-cycles-frontend",
+	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = "stalled-cycles-backend",
+	[PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
+};
+
+static void name_by_number(const struct perf_event_attr *attr, struct source_event *ret)
+{
+	const char *name = NULL;
+
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config < ARRAY_LEN(software_names))
+		name = software_names[attr->config];
+	if (attr->type == PERF_TYPE_HARDWARE && attr->config < ARRAY_LEN(hardware_names))
+		name = hardware_names[attr->config];
+	if (name)
+		snprintf(ret->name, sizeof(ret->name), "%s", name);
+	else
+		snprintf(ret->name, sizeof(ret->name), "event %u:0x%llx", attr->type,
+			 (unsigned long long)attr->config);
+}
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* A modifier such as ":pppH" says how precisely, not what was counted; ":u" stays. */
+static void set_name(struct perf_event_entry *entry, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	size_t len = strlen(name);
+
+	if (colon && colon[1] && colon[1 + strspn(colon + 1, "pPHG")] == '\0')
+		len = (size_t)(colon - name);
+	if (len == 0)
+		return;
+	snprintf(entry->event.name, sizeof(entry->event.name), "%.*s", (int)len, name);
+}
+
+static void add_ids(struct perf_header *header, uint32_t entry, struct bytes ids)
+{
+	struct reader r = reader_of(ids);
+
+	while (reader_left(&r) >= 8 && header->by_id.n < MAX_IDS) {
+		uint64_t id = read_u64(&r);
+		if (id == 0 || id == UINT64_MAX)
+			continue; /* 0 stands for "synthesized" in records */
+		map_put(&header->by_id, id, entry);
+	}
+}
+
+int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct bytes ids)
+{
+	struct perf_event_attr attr = { 0 };
+	struct perf_event_entry entry = { 0 };
+
+	if (bytes.len < PERF_ATTR_SIZE_VER0 || header->entries.n >= MAX_EVENTS)
+		return -EBADMSG;
+	memcpy(&attr, bytes.at, bytes.len < sizeof(attr) ? bytes.len : sizeof(attr));
+	entry.layout = perf_layout_of(&attr, NULL, PERF_NO_EVENT);
+	entry.stack_size = attr.sample_type & PERF_SAMPLE_STACK_USER ? attr.sample_stack_user : 0;
+	entry.is_dummy = attr.type == PERF_TYPE_SOFTWARE &&
+			 (attr.config == PERF_COUNT_SW_DUMMY || attr.config == PERF_COUNT_SW_BPF_OUTPUT);
+	entry.event = (struct source_event){
+		.type = attr.type,
+		.config = attr.config,
+		.frequency = attr.freq ? attr.sample_freq : 0,
+		.period = attr.freq ? 0 : attr.sample_period,
+		.excludes_kernel = attr.exclude_kernel,
+	};
+	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", is_clock(&attr) ? "ns" : "count");
+	name_by_number(&attr, &entry.event);
+	vec_push(&header->entries, entry);
+	add_ids(header, (uint32_t)header->entries.n - 1, ids);
+	return 0;
+}
+
+/* ---- features ------------------------------------------------------------------------------- */
+
+/* u32 length, then that many bytes, padded with zeroes; "" if damaged. Borrowed. */
+static const char *read_string(struct reader *r)
+{
+	uint32_t len = read_u32(r);
+	struct reader text = reader_of(read_bytes(r, len));
+
+	return read_cstr(&text);
+}
+
+static void replace(char **to, const char *text)
+{
+	if (text[0] == '\0')
+		return;
+	free(*to);
+	*to = alloc_text(text);
+}
+
+static void read_command(struct perf_header *header, struct reader *r)
+{
+	struct text line = { 0 };
+	uint32_t n = read_u32(r);
+
+	for (uint32_t i = 0; i < n && i < MAX_ARGUMENTS && !r->failed; i++) {
+		const char *argument = read_string(r);
+		if (!r->failed)
+			text_printf(&line, "%s%s", i ? " " : "", argument);
+	}
+	replace(&header->command, line.at ? line.at : "");
+	text_done(&line);
+}
+
+/* The entry an id list belongs to; by position where ids are not known yet (streams state attrs first). */
+static void read_event_names(struct perf_header *header, struct reader *r)
+{
+	uint32_t n = read_u32(r), attr_size = read_u32(r);
+
+	for (uint32_t i = 0; i < n && i < MAX_EVENTS && !r->failed; i++) {
+		reader_skip(r, attr_size);
+		uint32_t n_ids = read_u32(r);
+		const char *name = read_string(r);
+		struct bytes ids = read_bytes(r, (uint64_t)n_ids * 8);
+		if (r->failed || i >= header->entries.n)
+			return;
+		set_name(&header->entries.at[i], name);
+		add_ids(header, i, ids);
+	}
+}
+
+static void read_clock(struct perf_header *header, struct reader *r)
+{
+	uint32_t version = read_u32(r);
+
+	reader_skip(r, 4); /* which clock the events used */
+	uint64_t wall = read_u64(r), at = read_u64(r);
+	if (r->failed || version != 1)
+		return;
+	header->wall_ns = wall;
+	header->wall_at_ns = at;
+}
+
+/* Where no length is stated, shorter ids are padded with zeroes. */
+static uint8_t length_of_id(struct bytes id, uint16_t misc, uint8_t stated)
+{
+	static const uint8_t zeroes[4];
+	uint8_t len = BUILD_ID_MAX;
+
+	if (misc & MISC_BUILD_ID_SIZE && stated <= BUILD_ID_MAX)
+		return stated;
+	while (len > 8 && memcmp(id.at + len - 4, zeroes, 4) == 0)
+		len = (uint8_t)(len - 4);
+	return len;
+}
+
+/* A record of its own: header, u32 pid, 20 bytes of id, u8 length, 3 unused, path. */
+static void add_build_id(struct perf_header *header, struct bytes record)
+{
+	struct perf_build_id entry = { 0 };
+	struct reader r = reader_of(record);
+
+	reader_skip(&r, 4);
+	uint16_t misc = read_u16(&r);
+	reader_skip(&r, 2 + 4);
+	struct bytes id = read_bytes(&r, BUILD_ID_MAX);
+	uint8_t len = read_u8(&r);
+	reader_skip(&r, 3);
+	const char *path = read_cstr(&r);
+	if (r.failed || header->build_ids.n >= MAX_BUILD_IDS)
+		return;
+	entry.id.len = length_of_id(id, misc, len);
+	memcpy(entry.id.bytes, id.at, entry.id.len);
+	entry.path = alloc_text(path);
+	vec_push(&header->build_ids, entry);
+}
+
+static void read_build_ids(struct perf_header *header, struct bytes records)
+{
+	for (size_t size; (size = perf_record_size(records)) > 0; records = bytes_from(records, size))
+		add_build_id(header, bytes_slice(records, 0, size));
+}
+
+void perf_header_add_feature(struct perf_header *header, unsigned feature, struct bytes content)
+{
+	struct reader r = reader_of(content);
+
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		read_build_ids(header, content);
+		break;
+	case FEATURE_HOSTNAME:
+		replace(&header->host, read_string(&r));
+		break;
+	case FEATURE_OSRELEASE:
+		replace(&header->kernel, read_string(&r));
+		break;
+	case FEATURE_ARCH:
+		replace(&header->arch, read_string(&r));
+		break;
+	case FEATURE_CPUDESC:
+		replace(&header->cpu, read_string(&r));
+		break;
+	case FEATURE_CMDLINE:
+		read_command(header, &r);
+		break;
+	case FEATURE_EVENT_DESC:
+		read_event_names(header, &r);
+		break;
+	case FEATURE_SAMPLE_TIME:
+		header->first_sample_ns = read_u64(&r);
+		break;
+	case FEATURE_DIR_FORMAT:
+		header->is_directory = true;
+		break;
+	case FEATURE_CLOCK_DATA:
+		read_clock(header, &r);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the same in a stream ------------------------------------------------------------------- */
+
+static void add_attr_record(struct perf_header *header, struct bytes body)
+{
+	struct reader r = reader_of(body);
+
+	reader_skip(&r, 4);
+	uint32_t size = read_u32(&r); /* attr.size: the ids follow it */
+	perf_header_add_event(header, bytes_slice(body, 0, size), bytes_from(body, size));
+}
+
+static void add_update_record(struct perf_header *header, struct bytes body)
+{
+	struct reader r = reader_of(body);
+	uint64_t kind = read_u64(&r), id = read_u64(&r);
+	const char *name = read_cstr(&r);
+	uint32_t entry = map_find(&header->by_id, id);
+
+	if (!r.failed && kind == EVENT_UPDATE_NAME && entry != MAP_NONE)
+		set_name(&header->entries.at[entry], name);
+}
+
+bool perf_header_add_record(struct perf_header *header, struct bytes record)
+{
+	struct reader r = reader_of(record);
+	struct bytes body = bytes_from(record, 8);
+
+	switch (read_u32(&r)) {
+	case TOOL_ATTR:
+		add_attr_record(header, body);
+		return true;
+	case TOOL_BUILD_ID:
+		add_build_id(header, record);
+		return true;
+	case TOOL_EVENT_UPDATE:
+		add_update_record(header, body);
+		return true;
+	case TOOL_FEATURE:
+		reader_skip(&r, 4);
+		perf_header_add_feature(header, (unsigned)read_u64(&r), bytes_from(body, 8));
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool perf_header_has_stacks(const struct perf_header *header)
+{
+	for (size_t i = 0; i < header->entries.n; i++)
+		if (header->entries.at[i].layout.sample_type &
+		    (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_STACK_USER))
+			return true;
+	return false;
+}
+
+const struct build_id *perf_header_build_id(const struct perf_header *header, const char *path)
+{
+	for (size_t i = 0; i < header->build_ids.n; i++)
+		if (strcmp(header->build_ids.at[i].path, path) == 0)
+			return &header->build_ids.at[i].id;
+	return NULL;
+}

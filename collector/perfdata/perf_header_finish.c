@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_header_finish: from the collected pieces to a recording that can be read, or a reason why not.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "collector/perfdata/perf_header.h"
+#include "collector/record/perf_regs.h"
+
+static const struct architecture {
+	const char *name; /* as uname -m says */
+	uint16_t elf_machine;
+} architectures[] = {
+	{ "x86_64", EM_X86_64 },
+	{ "aarch64", EM_AARCH64 },
+	{ "arm64", EM_AARCH64 },
+};
+
+static const struct isa *isa_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(architectures); i++)
+		if (strcmp(architectures[i].name, name) == 0)
+			return isa_for_machine(architectures[i].elf_machine);
+	return NULL;
+}
+
+/* Recordings without features (of a killed perf) still tell by the registers they asked for. */
+static const struct isa *isa_by_regs(const struct perf_header *header)
+{
+	for (size_t i = 0; i < header->entries.n; i++)
+		for (size_t a = 0; a < ARRAY_LEN(architectures); a++) {
+			const struct isa *isa = isa_for_machine(architectures[a].elf_machine);
+			uint64_t mask = header->entries.at[i].layout.regs_user;
+			if (isa && mask && mask == perf_regs_mask(isa))
+				return isa;
+		}
+	return NULL;
+}
+
+static void note(struct source_info *info, char *text)
+{
+	vec_push(&info->notes, text);
+}
+
+static int choose_isa(const struct perf_header *header, const char *name, struct source_info *info,
+		      struct diag *diag)
+{
+	struct utsname here;
+
+	info->isa = header->arch ? isa_by_name(header->arch) : isa_by_regs(header);
+	if (info->isa)
+		return 0;
+	if (header->arch) {
+		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
+		diag_why(diag, "it was recorded on %s; only x86_64 and aarch64 are supported", header->arch);
+		return -ENOTSUP;
+	}
+	if (uname(&here) == 0)
+		info->isa = isa_by_name(here.machine);
+	if (!info->isa)
+		return diag_set(diag, -ENOTSUP, "cannot tell on which architecture '%s' was recorded", name);
+	note(info, alloc_printf("the recording does not say on which architecture it was made; taken as %s",
+				info->isa->name));
+	return 0;
+}
+
+static bool have_identifiers(const struct perf_header *header)
+{
+	for (size_t i = 0; i < header->entries.n; i++)
+		if (!(header->entries.at[i].layout.sample_type & PERF_SAMPLE_IDENTIFIER))
+			return false;
+	return true;
+}
+
+static bool are_alike(const struct perf_header *header)
+{
+	for (size_t i = 1; i < header->entries.n; i++)
+		if (header->entries.at[i].layout.sample_type != header->entries.at[0].layout.sample_type ||
+		    header->entries.at[i].layout.sample_id_all != header->entries.at[0].layout.sample_id_all)
+			return false;
+	return true;
+}
+
+static int check_layouts(const struct perf_header *header, const char *name, struct source_info *info,
+			 struct diag *diag)
+{
+	if (header->entries.n <= 1 || have_identifiers(header))
+		return 0;
+	if (!are_alike(header)) {
+		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
+		diag_why(diag,
+			 "its events have records of different layout and nothing tells which is whose");
+		return -ENOTSUP;
+	}
+	if (info->events.n > 1 && !(header->entries.at[0].layout.sample_type & PERF_SAMPLE_ID))
+		note(info,
+		     alloc_printf(
+			     "samples do not say which of the %zu events they belong to; all count as '%s'",
+			     info->events.n, info->events.at[0].name));
+	return 0;
+}
+
+/* Those that sample are numbered in file order; if there is only a dummy, it is the one. */
+static void number_events(struct perf_header *header, struct source_info *info)
+{
+	bool only_dummies = true;
+
+	for (size_t i = 0; i < header->entries.n; i++)
+		only_dummies &= header->entries.at[i].is_dummy;
+	for (size_t i = 0; i < header->entries.n; i++) {
+		struct perf_event_entry *entry = &header->entries.at[i];
+		entry->layout.isa = info->isa;
+		if (entry->is_dummy && !only_dummies)
+			continue;
+		if (info->events.n == 0)
+			header->first_sampling = i;
+		entry->layout.event = (uint32_t)info->events.n;
+		vec_push(&info->events, entry->event);
+		if (info->stack_size < entry->stack_size)
+			info->stack_size = entry->stack_size;
+	}
+}
+
+static char *copy(const char *text)
+{
+	return text ? alloc_text(text) : NULL;
+}
+
+/* At the first sample, or when the clocks were compared, if it is not known; that may be before or after. */
+static void set_start(const struct perf_header *header, struct source_info *info)
+{
+	info->start_ns = header->first_sample_ns ? header->first_sample_ns : header->wall_at_ns;
+	if (header->wall_ns)
+		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
+}
+
+int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,
+		       struct diag *diag)
+{
+	if (header->is_directory) {
+		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
+		diag_why(diag, "it is part of a directory of recordings, one per thread of perf");
+		diag_hint(diag, "record again without `--threads`");
+		return -ENOTSUP;
+	}
+	if (header->entries.n == 0) {
+		diag_set(diag, -EBADMSG, "cannot read '%s'", name);
+		diag_why(diag, "it describes no event");
+		return -EBADMSG;
+	}
+
+	int error = choose_isa(header, name, ret, diag);
+	if (error < 0)
+		return error;
+	number_events(header, ret);
+	error = check_layouts(header, name, ret, diag);
+	if (error < 0)
+		return error;
+	ret->host = copy(header->host);
+	ret->kernel = copy(header->kernel);
+	ret->cpu = copy(header->cpu);
+	ret->command = copy(header->command);
+	set_start(header, ret);
+	return 0;
+}
+
+const struct perf_layout *perf_header_layout(const struct perf_header *header, struct bytes record)
+{
+	const struct perf_layout *first = &header->entries.at[header->first_sampling].layout;
+	uint64_t id;
+
+	if (header->entries.n == 1 || !perf_record_id(record, first, &id))
+		return first;
+	uint32_t entry = map_find(&header->by_id, id);
+	return entry == MAP_NONE ? first : &header->entries.at[entry].layout;
+}

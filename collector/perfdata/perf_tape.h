@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_tape: a perf.data of samples that we took ourselves, as the kernel would have written them.
+ *
+ * So perf, and anything else that reads its recordings, can be held against stacks that are known.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "binary/elf/image.h"
+#include "collector/event.h"
+
+#define PERF_TAPE_STACK 61440 /* bytes of stack a sample holds: what a record's 16-bit size leaves room for \
+			       */
+
+struct perf_tape;
+int perf_tape_open(const char *path, const struct isa *isa, struct perf_tape **ret, struct diag *diag);
+/* A sample, or an event that tells of names and mappings. Their times must rise. */
+void perf_tape_add(struct perf_tape *tape, const struct images *images, const struct event *event);
+/* Completes the file and frees the tape; NULL is fine. */
+int perf_tape_close(struct perf_tape *tape, const struct images *images, const char *command_line,
+		    struct diag *diag);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_writer: raw records into a perf.data file that perf and perf_file read.
+ *
+ *     header | attrs | ids, with room for more | data: records as the kernel wrote them | features
+ *
+ * The file is whole at any moment, but for what waits in the buffer: every few megabytes the header is
+ * brought up to date with the data written so far. What only the end can tell (host, build-ids) is in
+ * the features, which a recording that is cut off does not have.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "binary/elf/image.h"
+#include "collector/event.h"
+
+struct perf_event_attr;
+
+struct perf_writer_event {
+	const struct perf_event_attr *attr; /* read during open only, as is the name */
+	const char *name;
+};
+
+struct perf_writer;
+/*
+ * fd must be an empty regular file; it is taken in any case, name is for messages. The events must all have
+ * the same fields up to the id and time of a record.
+ */
+int perf_writer_open(int fd, const char *name, const struct perf_writer_event *events, size_t n_events,
+		     struct perf_writer **ret, struct diag *diag);
+
+/* One more id under which the kernel writes records of that event. */
+void perf_writer_add_id(struct perf_writer *writer, size_t event, uint64_t id);
+/* A record as it came out of a ring, header included; in time order, or nearly so. */
+void perf_writer_record(struct perf_writer *writer, struct bytes record);
+/* The record the kernel would have written of a name, fork, mapping or code. Others are ignored. */
+void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event);
+/* The same for one from before the recording. */
+void perf_writer_known(struct perf_writer *writer, const struct images *images, const struct event *event);
+
+/*
+ * Completes and closes the file; frees the writer. command_line: what made the recording. A write that failed
+ * at any time (the disk was full) is told here, once; the file holds what came before.
+ */
+int perf_writer_close(struct perf_writer *writer, const struct images *images, const char *command_line,
+		      struct diag *diag);
+/* Drops it: the file stays as it is. NULL is fine. */
+void perf_writer_free(struct perf_writer *writer);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_writer_private: what perf_writer.c (records) and perf_features.c (the end of the file) share.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include "base/vec.h"
+#include "base/writer.h"
+#include "collector/record/perf_record.h"
+#include "collector/perfdata/perf_writer.h"
+
+/* What every perf since Linux 5.13 reads; newer fields of the struct are none we ask for. */
+#define WRITTEN_ATTR_SIZE PERF_ATTR_SIZE_VER7
+
+struct written_event {
+	struct perf_event_attr attr;
+	char *name;
+	VEC(uint64_t) ids;
+};
+
+struct perf_writer {
+	int fd, error; /* error: the first write that failed */
+	char *name;
+	VEC(struct written_event) events;
+	struct perf_layout layout;
+	struct writer buffer;       /* what has not been written yet */
+	uint64_t written;           /* end of what has */
+	uint64_t fixed_up;          /* end of the data as the header states it */
+	uint64_t first_ns, last_ns; /* of samples; first 0 = none yet */
+};
+
+/* Appends the feature sections behind the table that w starts with; the first byte of w will lie at file
+ * offset `at`. */
+void perf_features_write(const struct perf_writer *writer, const struct images *images,
+			 const char *command_line, uint64_t at, struct writer *w, uint64_t *ret_bits);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mapping: opening what was mapped. Nothing here blocks: a file is looked at before it is opened,
+ * and only regular files are.
+ */
+#include "collector/process/mapping.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "collector/process/target.h"
+
+#define VDSO_MAX (1u << 20) /* they are a few pages */
+
+struct mapper {
+	struct images *images; /* borrowed */
+	const struct mapper_ops *ops;
+	void *context;
+	struct map by_file; /* hash of what the kernel said -> image */
+	image_id vdso;
+};
+
+struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *ops, void *context)
+{
+	struct mapper *mapper = alloc_zero(1, sizeof(*mapper));
+
+	mapper->images = images;
+	mapper->ops = ops;
+	mapper->context = context;
+	mapper->vdso = IMAGE_NONE;
+	return mapper;
+}
+
+void mapper_free(struct mapper *mapper)
+{
+	if (!mapper)
+		return;
+	map_done(&mapper->by_file);
+	free(mapper);
+}
+
+/* ---- where the image lies ------------------------------------------------------------------- */
+
+bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offset, bool is_executable,
+		  uint64_t *ret)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		uint64_t slack = s->vaddr &
+				 0xffff; /* mappings start at a page, of at most 64 KiB; segments need not */
+		uint64_t first = s->offset > slack ? s->offset - slack : 0;
+		if (s->type != PT_LOAD || file_offset < first ||
+		    file_offset - first >= s->file_size + (s->offset - first))
+			continue;
+		bool is_inside = file_offset >= s->offset;
+		bool is_alike = !!(s->flags & PF_X) == is_executable;
+		if (!best || (is_alike && (is_inside || !!(best->flags & PF_X) != is_executable)))
+			best = s;
+	}
+	if (!best)
+		return false;
+	*ret = start - (best->vaddr - best->offset + file_offset);
+	return true;
+}
+
+/* ---- opening what was mapped ---------------------------------------------------------------- */
+
+/* A path inside another process's root: links in it must not lead out of there. */
+static int look_inside(int root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+/* A readable descriptor of a regular file that was only looked at so far (O_PATH); else -1. */
+static int open_regular(int looked_at, struct stat *ret)
+{
+	char path[64];
+
+	if (looked_at < 0 || fstat(looked_at, ret) < 0 || !S_ISREG(ret->st_mode))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", looked_at);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/*
+ * The device is not compared: btrfs and overlayfs state another one in maps than in stat. Two
+ * different files of one name and one inode number are not a case worth losing all of btrfs for.
+ */
+static bool is_same_inode(const struct mapping_file *file, const struct stat *st)
+{
+	return file->inode != 0 && file->inode == st->st_ino;
+}
+
+static bool is_same_image(const struct mapper *mapper, const struct mapping_file *file, image_id id)
+{
+	return build_id_equal(&images_peek(mapper->images, id)->build_id, &file->build_id);
+}
+
+/* looked_at is closed here. */
+static image_id take(struct mapper *mapper, int looked_at, bool is_certain, const struct mapping_file *file,
+		     const char *path)
+{
+	CLEANUP(close_fd) int look = looked_at;
+	struct stat st;
+	CLEANUP(close_fd) int fd = open_regular(look, &st);
+	struct diag diag = { 0 };
+	image_id id;
+
+	if (fd < 0)
+		return IMAGE_NONE;
+	if (!is_certain && !file->build_id.len && !is_same_inode(file, &st))
+		return IMAGE_NONE;
+	if (images_open_fd(mapper->images, fd, path, &id, &diag) < 0)
+		return IMAGE_NONE;
+	if (!is_certain && file->build_id.len && !is_same_image(mapper, file, id))
+		return IMAGE_NONE;
+	return id;
+}
+
+int mapping_open_inside(int root, const char *path)
+{
+	CLEANUP(close_fd) int look = look_inside(root, path);
+	struct stat st;
+
+	return open_regular(look, &st);
+}
+
+static image_id open_file(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m,
+			  const char *path)
+{
+	struct mapper *mapper = context;
+	pid_t tid = file->tid ? file->tid : pid;
+	char name[128];
+	image_id id = IMAGE_NONE;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", tid);
+	CLEANUP(close_fd) int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0)
+		id = take(mapper, look_inside(root, path), false, file, path);
+	if (id != IMAGE_NONE)
+		return id;
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
+		 (unsigned long long)(m->start + m->len));
+	id = take(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
+	if (id != IMAGE_NONE)
+		return id;
+	snprintf(name, sizeof(name), "/proc/%d/exe", tid);
+	id = take(mapper, open(name, O_PATH | O_CLOEXEC), false, file, path);
+	if (id != IMAGE_NONE)
+		return id;
+	return take(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
+}
+
+/* Every 64-bit process has the same one, so ours serves where the process has gone. */
+static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m)
+{
+	struct mapper *mapper = context;
+	size_t len = m->len < VDSO_MAX ? (size_t)m->len : VDSO_MAX;
+	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
+	struct diag diag = { 0 };
+
+	if (mapper->vdso != IMAGE_NONE)
+		return mapper->vdso;
+
+	ssize_t n = target_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
+	if (n <= 0)
+		n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, len);
+	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]",
+					 &mapper->vdso, &diag) < 0)
+		mapper->vdso = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, "[vdso]", NULL);
+	return mapper->vdso;
+}
+
+static const struct mapper_ops live_ops = { open_file, open_vdso };
+
+struct mapper *mapper_new(struct images *images)
+{
+	struct mapper *mapper = mapper_new_with(images, &live_ops, NULL);
+
+	mapper->context = mapper;
+	return mapper;
+}
+
+/* ---- the whole way -------------------------------------------------------------------------- */
+
+static bool is_file(const char *path)
+{
+	static const char *const not_files[] = { "//anon", "/dev/zero", "/SYSV", "/anon_hugepage", "/[aio]" };
+
+	if (path[0] != '/')
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(not_files); i++)
+		if (strncmp(path, not_files[i], strlen(not_files[i])) == 0)
+			return false;
+	return true;
+}
+
+/* Code that the kernel puts into every process, and that is no ELF file. */
+static bool is_kernel_page(const char *path)
+{
+	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[sigpage]", "[vectors]" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static uint64_t key_of(const struct mapping_file *file, const char *path)
+{
+	uint64_t key = hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) });
+
+	if (file->build_id.len)
+		return key ^ hash_bytes((struct bytes){ file->build_id.bytes, file->build_id.len });
+	return key ^ hash_u64(file->inode ^ (uint64_t)file->major << 52 ^ (uint64_t)file->minor << 40);
+}
+
+static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+			  const struct mapping *m)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(m->path), cut = sizeof(deleted) - 1;
+	uint64_t key = key_of(file, m->path);
+	uint32_t known = map_find(&mapper->by_file, key);
+
+	if (known != MAP_NONE)
+		return known;
+	bool is_deleted = len > cut && strcmp(m->path + len - cut, deleted) == 0;
+	CLEANUP(freep) char *path = alloc_text_n(m->path, is_deleted ? len - cut : len);
+	image_id id = mapper->ops->open_file(mapper->context, pid, file, m, path);
+	if (id != IMAGE_NONE) /* failures are not remembered: another process may show the file */
+		map_put(&mapper->by_file, key, id);
+	return id;
+}
+
+static void set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
+{
+	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, m->path,
+				     file->build_id.len ? &file->build_id : NULL);
+	m->bias = m->start - m->file_offset;
+}
+
+/* Code in anonymous memory. One image a process: its addresses mean something there only. */
+static void set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "[jit of process %d]", pid);
+	m->image = images_add_pseudo(mapper->images, IMAGE_JIT, name, NULL);
+	m->bias = 0;
+}
+
+void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file, struct mapping *m)
+{
+	m->image = IMAGE_NONE;
+	m->bias = 0;
+	if (strcmp(m->path, "[vdso]") == 0) {
+		m->file_offset = 0;
+		m->image = mapper->ops->open_vdso(mapper->context, pid, file, m);
+		if (m->image == IMAGE_NONE)
+			set_unknown(mapper, file, m);
+	} else if (is_file(m->path)) {
+		m->image = find_file(mapper, pid, file, m);
+		if (m->image == IMAGE_NONE && strncmp(m->path, "/memfd:", 7) == 0)
+			set_jit(mapper, pid, m);
+		else if (m->image == IMAGE_NONE)
+			set_unknown(mapper, file, m);
+	} else if (is_kernel_page(m->path)) {
+		set_unknown(mapper, file, m);
+	} else if (m->is_executable) {
+		set_jit(mapper, pid, m);
+	}
+	if (m->image == IMAGE_NONE)
+		return;
+
+	const struct image *image = images_peek(mapper->images, m->image);
+	if ((image->kind == IMAGE_ELF || image->kind == IMAGE_VDSO) &&
+	    !mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
+		set_unknown(mapper, file, m);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target: reading /proc.
+ */
+#include "collector/process/target.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#define FILE_LIMIT (256u << 20) /* of /proc/PID/maps: a process may have millions of mappings, not more */
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+char *target_read_file(const char *path, size_t *ret_len)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0, cap = 4096;
+	char *text = alloc_zero(1, cap);
+
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	for (; n > 0 && len < FILE_LIMIT; len += (size_t)(n > 0 ? n : 0)) {
+		if (cap - len < 2048)
+			text = alloc_resize(text, cap *= 2, 1);
+		n = read(fd, text + len, cap - len - 1);
+	}
+	if (n < 0) {
+		free(text); /* keeps errno */
+		return NULL;
+	}
+	text[len] = 0;
+	if (ret_len)
+		*ret_len = len;
+	return text;
+}
+
+/* ---- processes and threads ------------------------------------------------------------------ */
+
+static int list_numbers(const char *path, struct pid_list *ret)
+{
+	CLEANUP(closedirp) DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	vec_clear(&ret->pids);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			vec_push(&ret->pids, (pid_t)strtol(entry->d_name, NULL, 10));
+	return 0;
+}
+
+int target_threads(pid_t pid, struct pid_list *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	int error = list_numbers(path, ret);
+	return error ? error : ret->pids.n ? 0 : -ESRCH;
+}
+
+/* What stands behind a key of /proc/PID/status; "" if it is not there. */
+static void read_status(pid_t pid, const char *key, char ret[32])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	CLEANUP(freep) char *status = target_read_file(path, NULL);
+	const char *at = status ? strstr(status, key) : NULL;
+	at = at ? at + strlen(key) : "";
+	at += strspn(at, "\t ");
+	snprintf(ret, 32, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static pid_t status_number(pid_t pid, const char *key)
+{
+	char text[32];
+
+	read_status(pid, key, text);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+int target_process_of(pid_t tid, pid_t *ret)
+{
+	pid_t pid = status_number(tid, "\nTgid:");
+
+	if (pid <= 0)
+		return -ESRCH;
+	*ret = pid;
+	return 0;
+}
+
+pid_t target_parent(pid_t pid)
+{
+	return status_number(pid, "\nPPid:");
+}
+
+char target_state(pid_t pid)
+{
+	char text[32];
+
+	read_status(pid, "\nState:", text);
+	return text[0];
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+char *target_comm(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	char *comm = target_read_file(path, NULL);
+	if (!comm)
+		return alloc_text("");
+	comm[strcspn(comm, "\n")] = 0;
+	return comm;
+}
+
+char *target_command_line(pid_t pid)
+{
+	char path[64];
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	char *text = target_read_file(path, &len);
+	if (!text)
+		return alloc_text("");
+	while (len && !text[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+			text[i] = ' ';
+	return text;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static bool is_named(pid_t pid, const char *name)
+{
+	char path[64], link[4096];
+
+	CLEANUP(freep) char *comm = target_comm(pid, pid);
+	if (strcmp(comm, name) == 0)
+		return true;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	ssize_t n = readlink(path, link, sizeof(link) - 1);
+	if (n > 0) {
+		link[n] = 0;
+		return strcmp(base_name(link), name) == 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid); /* another user's: argv[0] is all we may see */
+	CLEANUP(freep) char *argv0 = target_read_file(path, NULL);
+	return argv0 && argv0[0] && strcmp(base_name(argv0), name) == 0;
+}
+
+int target_find(const char *name, struct pid_list *ret)
+{
+	struct pid_list all = { 0 };
+	int error = list_numbers("/proc", &all);
+
+	vec_clear(&ret->pids);
+	for (size_t i = 0; i < all.pids.n; i++)
+		if (all.pids.at[i] != getpid() && is_named(all.pids.at[i], name))
+			vec_push(&ret->pids, all.pids.at[i]);
+	vec_done(&all.pids);
+	return error;
+}
+
+/* ---- machines ------------------------------------------------------------------------------- */
+
+int target_check_elf(struct bytes head)
+{
+	struct reader r = reader_of(head);
+	struct bytes magic = read_bytes(&r, SELFMAG);
+
+	if (r.failed || memcmp(magic.at, ELFMAG, SELFMAG) != 0)
+		return -ENOEXEC;
+
+	uint8_t class = read_u8(&r), order = read_u8(&r);
+	reader_seek(&r, offsetof(Elf64_Ehdr, e_machine));
+	uint16_t machine = read_u16(&r);
+	if (r.failed)
+		return -ENOEXEC;
+	bool is_known = machine == EM_X86_64 || machine == EM_AARCH64;
+	return class == ELFCLASS64 && order == ELFDATA2LSB && is_known ? 0 : -ENOTSUP;
+}
+
+static int check_path(const char *path)
+{
+	uint8_t head[sizeof(Elf64_Ehdr)];
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+
+	return n < 0 ? -errno : target_check_elf((struct bytes){ head, (size_t)n });
+}
+
+int target_check_machine(pid_t pid, struct diag *diag)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (check_path(path) != -ENOTSUP)
+		return 0; /* what we may not look at is decided by the attempt to attach */
+	diag_set(diag, -ENOTSUP, "cannot profile process %d", pid);
+	diag_why(diag, "it does not run a 64-bit x86-64 or AArch64 program");
+	return -ENOTSUP;
+}
+
+/* As execvp does; false if there is none. */
+static bool find_command(const char *command, char ret[PATH_MAX])
+{
+	const char *dirs = getenv("PATH");
+
+	snprintf(ret, PATH_MAX, "%s", command);
+	if (strchr(command, '/'))
+		return true;
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+		snprintf(ret, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", command);
+		if (access(ret, X_OK) == 0)
+			return true;
+		dirs += len + (dirs[len] == ':');
+	}
+	return false;
+}
+
+int target_check_file(const char *command, struct diag *diag)
+{
+	char path[PATH_MAX];
+
+	if (!find_command(command, path) || check_path(path) != -ENOTSUP)
+		return 0; /* that there is none will be said by execvp */
+	diag_set(diag, -ENOTSUP, "cannot profile '%s'", command);
+	diag_why(diag, "'%s' is not a 64-bit x86-64 or AArch64 program", path);
+	return -ENOTSUP;
+}
+
+static bool gives_rights(const char *path)
+{
+	struct stat st;
+	struct statvfs mount;
+
+	if (stat(path, &st) < 0 || statvfs(path, &mount) < 0 || mount.f_flag & ST_NOSUID || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
+		return false;
+	return (st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
+	       (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+bool target_changes_rights(const char *command)
+{
+	char path[PATH_MAX];
+
+	return find_command(command, path) && access(path, X_OK) == 0 && (access(path, R_OK) < 0 || gives_rights(path));
+}
+
+/* ---- mappings ------------------------------------------------------------------------------- */
+
+struct cursor {
+	const char *at, *end;
+	bool failed;
+};
+
+static uint64_t take_number(struct cursor *c, unsigned base, char until)
+{
+	uint64_t value = 0;
+	const char *start = c->at;
+
+	for (; c->at < c->end && isxdigit((unsigned char)*c->at); c->at++) {
+		unsigned char digit = (unsigned char)tolower((unsigned char)*c->at);
+		value = value * base + (unsigned)(isdigit(digit) ? digit - '0' : 10 + digit - 'a');
+	}
+	if (c->at == start || c->at - start > 20 || c->at >= c->end || *c->at != until)
+		c->failed = true;
+	else
+		c->at++;
+	return value;
+}
+
+static void take_permissions(struct cursor *c, struct target_map *ret)
+{
+	if (c->end - c->at < 5 || c->at[4] != ' ') {
+		c->failed = true;
+		return;
+	}
+	ret->is_readable = c->at[0] == 'r';
+	ret->is_writable = c->at[1] == 'w';
+	ret->is_executable = c->at[2] == 'x';
+	c->at += 5;
+}
+
+static void take_path(struct cursor *c, struct target_map *ret)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = sizeof(deleted) - 1;
+
+	while (c->at < c->end && *c->at == ' ')
+		c->at++;
+	ret->path = c->at;
+	ret->path_len = (size_t)(c->end - c->at);
+	if (ret->path_len > len && memcmp(c->end - len, deleted, len) == 0) {
+		ret->path_len -= len;
+		ret->is_deleted = true;
+	}
+}
+
+bool target_parse_map(const char *line, size_t len, struct target_map *ret)
+{
+	struct cursor c = { line, line + len, false };
+	struct target_map map = { 0 };
+
+	map.start = take_number(&c, 16, '-');
+	map.end = take_number(&c, 16, ' ');
+	take_permissions(&c, &map);
+	map.offset = take_number(&c, 16, ' ');
+	map.major = (uint32_t)take_number(&c, 16, ':');
+	map.minor = (uint32_t)take_number(&c, 16, ' ');
+	const char *inode = c.at;
+	while (c.at < c.end && isdigit((unsigned char)*c.at))
+		map.inode = map.inode * 10 + (uint64_t)(*c.at++ - '0');
+	if (c.failed || c.at == inode || (c.at < c.end && *c.at != ' ') || map.end <= map.start)
+		return false;
+	take_path(&c, &map);
+	*ret = map;
+	return true;
+}
+
+int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map *map), void *context)
+{
+	char path[64];
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	CLEANUP(freep) char *text = target_read_file(path, &len);
+	if (!text)
+		return errno == ENOENT ? -ESRCH : -errno;
+	for (char *line = text; line < text + len;) {
+		size_t line_len = strcspn(line, "\n");
+		struct target_map map;
+		line[line_len] = 0; /* so that the path is a string */
+		if (target_parse_map(line, line_len, &map)) {
+			line[(size_t)(map.path - line) + map.path_len] = 0;
+			visit(context, &map);
+		}
+		line += line_len + 1;
+	}
+	return 0;
+}
+
+ssize_t target_read_memory(pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)addr, len };
+	ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	return n < 0 ? -errno : n;
+}

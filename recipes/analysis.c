@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/search.h"
+#include "binary/functions/entry.h"
+#include "recipes/recover.h"
+
+#define MAX_OWNERS 8           /* functions tried as the owner of a part */
+#define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
+#define MANY_FUNCTIONS 2048    /* of which the index is worth keeping */
+#define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
+
+enum interval_kind { INTERVAL_UNSEEN, INTERVAL_FUNCTION, INTERVAL_OPEN /* it depends on what else is known */ };
+
+/* The rows of one interval of code: a function, or a part of one. */
+struct interval {
+	uint64_t start, end;
+	uint32_t first_row, n_rows;
+	bool is_part; /* taken in by a function that starts elsewhere */
+	uint8_t kind; /* enum interval_kind */
+};
+
+struct analysis {
+	struct image *image;
+	const struct frames *frames;
+	struct symbols *symbols;     /* NULL before they are needed */
+	struct functions *functions; /* NULL before the first question */
+	struct bytes given;          /* their index, packed */
+	struct writer index;         /* the same, made here */
+	bool packs_index;
+	struct flow flow;
+	struct recipes *recipes;
+	struct recipe_rows rows;  /* of all intervals, one behind the other */
+	VEC(struct interval) intervals;
+	VEC(uint32_t) pieces;     /* intervals that functions took in from elsewhere, sorted by start */
+	struct map by_start;      /* start -> interval */
+	struct map tried;         /* starts of functions that were analysed */
+	uint64_t n_analysed;
+};
+
+struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes)
+{
+	if (!isa_for_machine(image->elf_machine))
+		return NULL;
+	struct analysis *analysis = alloc_zero(1, sizeof(*analysis));
+	analysis->image = image;
+	analysis->frames = frames;
+	analysis->recipes = recipes;
+	return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	if (!analysis)
+		return;
+	if (analysis->functions)
+		flow_done(&analysis->flow);
+	functions_free(analysis->functions);
+	symbols_free(analysis->symbols);
+	writer_done(&analysis->index);
+	vec_done(&analysis->rows.rows);
+	vec_done(&analysis->intervals);
+	vec_done(&analysis->pieces);
+	map_done(&analysis->by_start);
+	map_done(&analysis->tried);
+	free(analysis);
+}
+
+uint64_t analysis_count(const struct analysis *analysis)
+{
+	return analysis->n_analysed;
+}
+
+void analysis_use_index(struct analysis *analysis, struct bytes index)
+{
+	analysis->given = index;
+	analysis->packs_index = true;
+}
+
+struct bytes analysis_index(const struct analysis *analysis)
+{
+	return writer_bytes(&analysis->index);
+}
+
+static const struct symbols *symbols_of(struct analysis *analysis)
+{
+	if (!analysis->symbols)
+		analysis->symbols = symbols_read(analysis->image);
+	return analysis->symbols;
+}
+
+struct functions *analysis_functions(struct analysis *analysis)
+{
+	bool has_names = analysis->functions && analysis->functions->symbols;
+
+	return has_names ? analysis->functions : NULL;
+}
+
+static void open_index(struct analysis *analysis)
+{
+	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);
+	if (!analysis->functions) {
+		analysis->functions = functions_new(analysis->image, symbols_of(analysis), analysis->frames, NULL);
+		if (analysis->packs_index && analysis->functions->n >= MANY_FUNCTIONS)
+			functions_pack(analysis->functions, &analysis->index);
+	}
+	flow_init(&analysis->flow, analysis->functions);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* How many pieces start at vaddr or before it. */
+static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
+{
+	return search_first(i, analysis->pieces.n, analysis->intervals.at[analysis->pieces.at[i]].start > vaddr);
+}
+
+static void keep_piece(struct analysis *analysis, uint32_t interval)
+{
+	size_t at = n_pieces_up_to(analysis, analysis->intervals.at[interval].start);
+
+	vec_push(&analysis->pieces, interval);
+	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at, (analysis->pieces.n - 1 - at) * sizeof(interval));
+	analysis->pieces.at[at] = interval;
+}
+
+static void keep_rows(struct analysis *analysis, size_t part)
+{
+	const struct flow_part *p = &analysis->flow.parts.at[part];
+	struct recipe_rows rows = { 0 };
+	struct interval interval = { .start = p->start, .end = p->end, .first_row = (uint32_t)analysis->rows.rows.n, .is_part = part > 0 };
+
+	if (map_find(&analysis->by_start, p->start) != MAP_NONE)
+		return;
+	recover_rows(&analysis->flow, part, analysis->recipes, &rows);
+	interval.n_rows = (uint32_t)rows.rows.n;
+	for (size_t i = 0; i < rows.rows.n; i++)
+		vec_push(&analysis->rows.rows, rows.rows.at[i]);
+	vec_done(&rows.rows);
+	map_put(&analysis->by_start, p->start, (uint32_t)analysis->intervals.n);
+	vec_push(&analysis->intervals, interval);
+	if (part > 0)
+		keep_piece(analysis, (uint32_t)analysis->intervals.n - 1);
+}
+
+/*
+ * Once per function, and again if one that it calls turns out not to come back. Whether there is evidence depends on what was
+ * asked before; what is found out of a function that is stated must not.
+ */
+static void analyse(struct analysis *analysis, uint32_t index)
+{
+	uint64_t start = analysis->functions->at[index].start;
+	bool is_stated = !function_is_inferred(&analysis->functions->at[index]);
+
+	if (map_find(&analysis->tried, start) != MAP_NONE)
+		return;
+	map_put(&analysis->tried, start, 1);
+	analysis->flow.ignores_references = is_stated;
+	flow_analyse(&analysis->flow, index);
+	if (functions_learn_returns(analysis->functions, &analysis->flow))
+		flow_analyse(&analysis->flow, index);
+	analysis->n_analysed++;
+	for (size_t part = 0; part < analysis->flow.parts.n; part++)
+		keep_rows(analysis, part);
+}
+
+static uint32_t interval_row(const struct analysis *analysis, uint32_t index, uint64_t vaddr)
+{
+	const struct interval *interval = &analysis->intervals.at[index];
+
+	if (vaddr < interval->start || vaddr >= interval->end)
+		return RECIPE_NONE;
+	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows, vaddr - interval->start);
+}
+
+/*
+ * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
+ * need not start where the index says that something does.
+ */
+static uint32_t find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
+{
+	uint32_t found = map_find(&analysis->by_start, start);
+	uint32_t row = found == MAP_NONE ? RECIPE_NONE : interval_row(analysis, found, vaddr);
+	size_t n = n_pieces_up_to(analysis, vaddr);
+
+	for (size_t back = 0; row == RECIPE_NONE && back < n && back < MAX_PIECES; back++)
+		row = interval_row(analysis, analysis->pieces.at[n - 1 - back], vaddr);
+	return row;
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* name.cold belongs to a function called name; several may be called so. */
+static void analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part, uint64_t vaddr)
+{
+	const char *dot = strstr(part_name, ".cold");
+	size_t len = dot ? (size_t)(dot - part_name) : 0;
+	const struct symbols *symbols = len ? symbols_of(analysis) : NULL;
+	unsigned n_tried = 0;
+
+	for (size_t i = 0; len && i < symbols->n && n_tried < MAX_OWNERS; i++) {
+		const struct symbol *symbol = &symbols->at[i];
+		if (strncmp(symbol->name, part_name, len) != 0 || symbol->name[len])
+			continue;
+		uint32_t index = functions_index(analysis->functions, symbol->vaddr);
+		if (index == FUNCTION_NONE || analysis->functions->at[index].start == part)
+			continue;
+		analyse(analysis, index);
+		n_tried++;
+		if (find_row(analysis, part, vaddr) != RECIPE_NONE)
+			return;
+	}
+}
+
+/* The functions that jump into [start, end), until one of them turns out to hold vaddr. */
+static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
+{
+	uint64_t from[MAX_JUMPERS];
+	size_t n = functions_jumpers(analysis->functions, start, end, from, MAX_JUMPERS);
+	uint64_t n_before = analysis->n_analysed;
+
+	for (size_t i = 0; i < n && i < MAX_JUMPERS && analysis->n_analysed < n_before + MAX_OWNERS; i++) {
+		uint32_t index = functions_find(analysis->functions, from[i]);
+		if (index != FUNCTION_NONE && analysis->functions->at[index].start != start)
+			analyse(analysis, index);
+		if (find_row(analysis, start, vaddr) != RECIPE_NONE)
+			return;
+	}
+}
+
+/*
+ * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
+ * not found, nothing is known of it.
+ */
+static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr, bool is_alone)
+{
+	struct function copy = *part; /* the search for who jumps there may move the array */
+
+	if (copy.name)
+		analyse_namesakes(analysis, copy.name, copy.start, vaddr);
+	uint32_t row = find_row(analysis, copy.start, vaddr);
+	if (row != RECIPE_NONE || !is_alone)
+		return row;
+	functions_look_around(analysis->functions, vaddr);
+	analyse_jumpers(analysis, copy.start, copy.end, vaddr);
+	return find_row(analysis, copy.start, vaddr);
+}
+
+/* Between functions there is what those that jump there took in: an end they share, cold code. */
+static uint32_t gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	uint64_t start = functions_last_end(analysis->functions, vaddr);
+	uint64_t end = functions_next_start(analysis->functions, vaddr);
+	uint32_t row = find_row(analysis, start, vaddr);
+
+	if (row == RECIPE_NONE && is_alone)
+		analyse_jumpers(analysis, start, end, vaddr);
+	row = find_row(analysis, start, vaddr);
+	if (row != RECIPE_NONE)
+		*ret_function = start;
+	return row;
+}
+
+static bool is_part(const struct analysis *analysis, const struct function *f)
+{
+	return f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
+}
+
+/* Nobody says where the function ends and nobody has looked: what it does not lead to need not be its own. */
+static uint32_t drop_guess(const struct analysis *analysis, bool is_bounded, uint32_t row)
+{
+	if (row == RECIPE_NONE || is_bounded || analysis->functions->is_surveyed)
+		return row;
+	return analysis->recipes->recipes.at[row].trust == TRUST_GUESS ? RECIPE_NONE : row;
+}
+
+uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+
+	is_alone &= !functions_find_takes_long(analysis->functions); /* a sample waits */
+	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
+	if (index == FUNCTION_NONE)
+		return gap_recipe(analysis, vaddr, is_alone, ret_function);
+
+	const struct function *f = &analysis->functions->at[index];
+	uint64_t start = f->start;
+	bool is_bounded = is_alone || !function_is_inferred(f);
+	*ret_function = start;
+	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
+		return RECIPE_NONE;
+	uint32_t row = find_row(analysis, start, vaddr);
+	if (row != RECIPE_NONE)
+		return drop_guess(analysis, is_bounded, row);
+	if (is_part(analysis, f))
+		return part_recipe(analysis, f, vaddr, is_alone);
+	analyse(analysis, index);
+	return drop_guess(analysis, is_bounded, find_row(analysis, start, vaddr));
+}
+
+/* Is it a function, or does that depend on the evidence that there is by now? */
+static bool is_function(const struct analysis *analysis, const struct function *f, struct interval *interval)
+{
+	bool is_named = f->sources & (FROM_SYMBOL | FROM_ENTRY);
+
+	if (interval->kind == INTERVAL_UNSEEN)
+		interval->kind = f->kind != FUNCTION_PART && (is_named || entry_is_plausible(analysis->functions, f->start))
+					 ? INTERVAL_FUNCTION
+					 : INTERVAL_OPEN;
+	return interval->kind == INTERVAL_FUNCTION;
+}
+
+bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret)
+{
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+	uint32_t own = f ? map_find(&analysis->by_start, f->start) : MAP_NONE;
+	struct interval *interval = own == MAP_NONE ? NULL : &analysis->intervals.at[own];
+
+	if (!interval || interval->is_part || interval_row(analysis, own, vaddr) == RECIPE_NONE || !is_function(analysis, f, interval))
+		return false;
+	/* Of a large text, what is found in a gap depends on where one has begun to look. */
+	if (function_is_inferred(f) && (!is_alone || functions_find_is_partial(analysis->functions)))
+		return false;
+	*ret = (struct analysed){ interval->start, interval->end < f->end ? interval->end : f->end,
+				  analysis->rows.rows.at + interval->first_row, interval->n_rows };
+	return true;
+}
+
+#define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
+
+/* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
+static uint64_t find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
+{
+	const struct isa *isa = analysis->functions->isa;
+	struct insn insn;
+
+	for (uint64_t at = vaddr, n = 0; n < MAX_MARKED; n += isa->min_insn, at += (uint64_t)step) {
+		struct bytes code = image_code(analysis->image, at);
+		if (code.len < isa->min_insn)
+			return 0;
+		if (isa->decode(code, at, &insn) == 0 && insn.is_entry_mark)
+			return at;
+	}
+	return 0;
+}
+
+/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in it. */
+static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
+{
+	if (map_find(&analysis->tried, start) != MAP_NONE)
+		return;
+	map_put(&analysis->tried, start, 1);
+	flow_analyse_range(&analysis->flow, start, end);
+	analysis->n_analysed++;
+	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
+		keep_rows(analysis, 0);
+}
+
+uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	const struct isa *isa = analysis->functions->isa;
+
+	if (isa->min_insn == 1 || !functions_find_takes_long(analysis->functions))
+		return RECIPE_NONE;
+	vaddr -= vaddr % isa->min_insn;
+	uint64_t start = find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
+	uint64_t end = start ? find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
+	if (!end)
+		return RECIPE_NONE;
+	analyse_marked(analysis, start, end);
+	uint32_t row = find_row(analysis, start, vaddr);
+	if (row == RECIPE_NONE || analysis->recipes->recipes.at[row].trust != TRUST_PROVEN)
+		return RECIPE_NONE;
+	*ret_function = start;
+	return row;
+}
+
+uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	const struct isa *isa = analysis->functions->isa;
+	uint64_t all = ((1ull << isa->n_regs) - 1) & ~(1ull << isa->pc | 1ull << isa->ra | 1ull << isa->sp);
+	return all & ~functions_writes(analysis->functions, vaddr);
+}
+
+uint64_t analysis_name_number(const char *name)
+{
+	return name ? hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) }) | 1 : 0;
+}
+
+uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+
+	return f && f->start == vaddr ? analysis_name_number(f->name) : 0;
+}
+
+uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+
+	return f && f->kind == FUNCTION_STUB && f->start == vaddr ? analysis_name_number(f->name) : 0;
+}
+
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
+{
+	const struct symbols *symbols = symbols_of(analysis);
+	size_t at = search_first(i, symbols->n, symbols->at[i].vaddr >= vaddr);
+
+	for (; at < symbols->n && symbols->at[at].vaddr == vaddr; at++)
+		if (analysis_name_number(symbols->at[at].name) == name)
+			return true;
+	return false;
+}
+
+#define MAX_LEADING 4096 /* bytes of a helper that are looked at */
+
+bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to)
+{
+	if (!analysis->functions)
+		open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, from);
+	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+	const struct isa *isa = analysis->functions->isa;
+	struct insn insn = { .flow = FLOW_STOP };
+
+	if (!f || f->start != from || f->end - from > MAX_LEADING)
+		return false;
+	for (uint64_t at = from; at < f->end; at += insn.len) {
+		if (isa->decode(image_code(analysis->image, at), at, &insn) < 0 || insn.len == 0)
+			return false;
+		bool jumps = insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH;
+		bool leaves = jumps && (insn.target < from || insn.target >= f->end);
+		if (insn.flow == FLOW_JUMP_INDIRECT || (leaves && insn.target != to))
+			return false;
+	}
+	bool runs_on = insn.flow != FLOW_JUMP && insn.flow != FLOW_RETURN && insn.flow != FLOW_STOP;
+	return !runs_on || f->end == to;
+}

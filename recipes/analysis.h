@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analysis: the machine code of one image as a witness. A function is analysed when its first recipe
+ * is asked for; its rows are kept, those of its cold parts with it.
+ */
+#pragma once
+
+#include "binary/cfi/frames.h"
+#include "binary/elf/image.h"
+#include "recipes/recipe.h"
+
+struct analysis;
+/* frames and recipes are borrowed; NULL if the image's machine is unknown. Symbols are read on first use. */
+struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes);
+void analysis_free(struct analysis *analysis);
+/*
+ * Before the first question: the index of functions, as analysis_index of another one of the same image has given it, so that
+ * symbols need not be read. Borrowed. Empty, or no such thing: the index is made, and can be had.
+ */
+void analysis_use_index(struct analysis *analysis, struct bytes index);
+/* The index, if it was made here and making it took so long that it is worth keeping; else empty. */
+struct bytes analysis_index(const struct analysis *analysis);
+
+/*
+ * The recipe at vaddr, RECIPE_NONE if there is none. ret_function, if a function is known: where it, or
+ * the part that holds vaddr, starts. is_alone: no other witness knows this place, so that finding the
+ * function a part belongs to, or functions in a gap, is worth a look at much of the image.
+ */
+uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
+/*
+ * The same where nothing says what functions there are and there is too much code to search: the marks that some
+ * compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
+ */
+uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
+/* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
+uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
+/*
+ * Does the function which starts at `from`, where it does not return, lead to the start of `to` and nowhere
+ * else: by a jump, or by running on into it?
+ */
+bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
+/* Names are told by numbers: another one for every other name; 0 = none. */
+uint64_t analysis_name_number(const char *name);
+/* The name of the function or stub that starts at vaddr; 0 if it has none. */
+uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
+/* The name of the symbol that the stub at vaddr goes to; 0 if no stub starts there, or nobody knows. */
+uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
+/* Is there a symbol of this name at vaddr? Functions may have several. */
+bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);
+/* The functions of the image, as far as they are known; NULL if nobody has asked for any yet, or their names were not read. */
+struct functions *analysis_functions(struct analysis *analysis);
+/* Functions analysed so far. */
+uint64_t analysis_count(const struct analysis *analysis);
+
+/* The rows of one function. */
+struct analysed {
+	uint64_t start, end;
+	const struct recipe_row *rows; /* valid until the next question */
+	uint32_t n_rows;
+};
+/*
+ * After analysis_recipe has given a recipe for vaddr: the function whose rows it is from, if they are what it would give for
+ * every address where they name one, whatever was asked before. False if its answer holds for the one address only.
+ */
+bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret);

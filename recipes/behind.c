@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/behind.h"
+
+#define MAX_BEHIND 256  /* instructions from here back to where the frame pointer was set */
+#define MAX_PROLOGUE 16 /* ... and from there back to the entry */
+
+static bool get(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
+{
+	return isa->decode(code(context, pc), pc, ret) == 0 && ret->len == isa->min_insn;
+}
+
+static bool writes(const struct insn *insn, uint8_t reg)
+{
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
+		const struct effect *e = &insn->effect[i];
+		bool is_written = e->reg == reg && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE &&
+				  e->kind != EFFECT_COMPARE;
+		if (is_written || (e->kind == EFFECT_EXCHANGE && e->base == reg))
+			return true;
+	}
+	return insn->clobbers >> reg & 1;
+}
+
+/* Does control come here from the instruction above, and from nowhere else that we could not see? */
+static bool runs_on(const struct insn *insn, bool is_return)
+{
+	bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
+
+	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || (is_call && is_return);
+}
+
+/* A frame of another kind begins: the return address is saved, but no frame pointer was set behind that. */
+static bool saves_ra(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
+		if (insn->effect[i].kind == EFFECT_STORE && insn->effect[i].reg == isa->ra)
+			return true;
+	return false;
+}
+
+/* Where the frame pointer was set from sp; 0 if that is not seen. */
+static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return)
+{
+	struct insn insn;
+
+	for (unsigned n = 0; n < MAX_BEHIND; n++) {
+		pc -= isa->min_insn;
+		if (!get(isa, code, context, pc, &insn) || !runs_on(&insn, is_return))
+			return 0;
+		const struct effect *e = &insn.effect[0];
+		if (insn.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
+		    e->index == REG_NONE)
+			return pc;
+		if (writes(&insn, isa->fp) || saves_ra(isa, &insn))
+			return 0;
+	}
+	return 0;
+}
+
+/* The function's first instruction, as far as the straight code that leads to `setting` goes back. */
+static uint64_t find_entry(const struct isa *isa, ahead_code code, void *context, uint64_t setting)
+{
+	struct insn insn;
+
+	for (unsigned n = 0; n < MAX_PROLOGUE; n++) {
+		uint64_t before = setting - isa->min_insn;
+		if (!get(isa, code, context, before, &insn) || insn.flow != FLOW_NEXT)
+			return setting;
+		setting = before;
+		if (insn.is_entry_mark)
+			return setting;
+	}
+	return 0;
+}
+
+#define NOT_SAVED INT64_MIN
+
+/* A prologue run through: offsets are counted from the CFA. */
+struct prologue {
+	int64_t sp, fp_at, ra_at;
+	bool is_plain; /* sp was moved by numbers only */
+};
+
+static void run(const struct isa *isa, const struct insn *insn, struct prologue *p)
+{
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
+		const struct effect *e = &insn->effect[i];
+		bool is_sum = e->base == isa->sp && e->index == REG_NONE;
+		if (e->kind == EFFECT_STORE && is_sum && e->width == 8 && e->reg == isa->fp)
+			p->fp_at = p->sp + e->imm;
+		else if (e->kind == EFFECT_STORE && is_sum && e->width == 8 && e->reg == isa->ra)
+			p->ra_at = p->sp + e->imm;
+		else if (e->kind == EFFECT_SET && e->reg == isa->sp && is_sum)
+			p->sp += e->imm;
+		else if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || (e->kind != EFFECT_STORE && e->reg == isa->sp))
+			p->is_plain = false;
+	}
+	p->is_plain &= !(insn->clobbers >> isa->sp & 1);
+}
+
+static uint32_t add_recipe(const struct isa *isa, int64_t cfa_offset, struct recipes *recipes)
+{
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = isa->fp,
+				 .cfa_offset = (int32_t)cfa_offset,
+				 .witness = WITNESS_ANALYSIS,
+				 .trust = TRUST_GUESS };
+	struct rule rules[RECIPE_MAX_RULES];
+
+	/* What else was saved, and where, is not looked at. */
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && recipe.n_rules < RECIPE_MAX_RULES;
+	     left &= left - 1) {
+		struct rule rule = { .reg = (uint8_t)__builtin_ctzll(left), .kind = RULE_UNDEFINED };
+		if (rule.reg == isa->fp || rule.reg == isa->ra) {
+			rule.kind = RULE_AT_CFA;
+			rule.offset = (int32_t)((rule.reg == isa->ra ? 8 : 0) - cfa_offset);
+		}
+		rules[recipe.n_rules++] = rule;
+	}
+	return recipes_add(recipes, &recipe, rules);
+}
+
+uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
+		       struct recipes *recipes)
+{
+	struct prologue p = { .fp_at = NOT_SAVED, .ra_at = NOT_SAVED, .is_plain = true };
+	struct insn insn;
+
+	if (isa->call_pushes_ra || isa->min_insn == 1)
+		return RECIPE_NONE;
+	uint64_t setting = find_setting(isa, code, context, pc, is_return);
+	uint64_t at = setting ? find_entry(isa, code, context, setting) : 0;
+	if (!at)
+		return RECIPE_NONE;
+	for (; at < setting; at += isa->min_insn) {
+		if (!get(isa, code, context, at, &insn))
+			return RECIPE_NONE;
+		run(isa, &insn, &p);
+	}
+	if (!get(isa, code, context, setting, &insn))
+		return RECIPE_NONE;
+	int64_t fp = p.sp + insn.effect[0].imm; /* what it points to, from the CFA */
+	if (!p.is_plain || p.fp_at != fp || p.ra_at != fp + 8 || fp > -16 || fp < INT32_MIN / 2)
+		return RECIPE_NONE;
+	return add_recipe(isa, -fp, recipes);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/goroutine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "binary/elf/gopclntab.h"
+
+static const struct go_name {
+	const char *name;
+	enum go_role role;
+} go_names[] = {
+	{ "gogo", GO_BETWEEN },
+	{ "main", GO_BEGIN }, /* of the entry point; the program's own is main.main */
+	{ "runtime.asmcgocall", GO_SWITCH },
+	{ "runtime.asmcgocall_landingpad", GO_SWITCH },
+	{ "runtime.asmcgocall_no_g", GO_SWITCH },
+	{ "runtime.cgocallback", GO_SWITCH },
+	{ "runtime.goexit", GO_EXIT },
+	{ "runtime.gogo", GO_BETWEEN },
+	{ "runtime.mcall", GO_BEGIN },
+	{ "runtime.morestack", GO_BEGIN },
+	{ "runtime.mstart", GO_SWITCH },
+	{ "runtime.rt0_go", GO_SWITCH },
+	{ "runtime.systemstack", GO_BEGIN },
+};
+
+struct go_range {
+	uint64_t start, end;
+	enum go_role role;
+};
+
+struct go_stacks {
+	VEC(struct go_range) ranges; /* some ten */
+};
+
+/* Older programs have the calling convention in the name of an assembly function. */
+static bool is_called(const char *name, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	return strncmp(name, wanted, len) == 0 && (!name[len] || strcmp(name + len, ".abi0") == 0);
+}
+
+static enum go_role role_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(go_names); i++)
+		if (is_called(name, go_names[i].name))
+			return go_names[i].role;
+	return GO_ORDINARY;
+}
+
+struct go_stacks *go_stacks_read(struct image *image)
+{
+	struct gopclntab table;
+
+	if (!gopclntab_open(image, &table))
+		return NULL;
+	struct go_stacks *stacks = alloc_zero(1, sizeof(*stacks));
+	for (uint64_t i = 0; i < table.n_functions; i++) {
+		struct go_function f;
+		enum go_role role = gopclntab_get(&table, i, &f) ? role_of(f.name) : GO_ORDINARY;
+		if (role != GO_ORDINARY)
+			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));
+	}
+	return stacks;
+}
+
+void go_stacks_free(struct go_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	vec_done(&stacks->ranges);
+	free(stacks);
+}
+
+enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr)
+{
+	for (size_t i = 0; stacks && i < stacks->ranges.n; i++)
+		if (vaddr >= stacks->ranges.at[i].start && vaddr < stacks->ranges.at[i].end)
+			return stacks->ranges.at[i].role;
+	return GO_ORDINARY;
+}

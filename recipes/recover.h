@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recover: unwind recipes of one function, from the states of its analysis (binary/flow).
+ *
+ * The recipe of a state says where the CFA, the return address and the callee-saved registers are
+ * in it. Of several right answers the steadiest is taken, so that rows are few: a frame pointer at
+ * its classic place before sp, a save slot in live stack before the register itself. Pure.
+ */
+#pragma once
+
+#include "binary/flow/flow.h"
+#include "recipes/recipe.h"
+
+/* Trust of what the function's real states say; guessed states are always TRUST_GUESS. */
+enum trust recover_trust(const struct flow *flow);
+
+/* RECIPE_NONE if the state does not say where the CFA or the return address is. */
+uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust, struct recipes *recipes);
+
+/* Appends the rows of one part of the function, offsets from the part's start. */
+void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret);
+
+/*
+ * Walks the instructions of a part in order with the state before each; state is NULL where nothing
+ * reaches. For rows, comparison and display alike.
+ */
+struct recover_point {
+	uint32_t insn; /* index into flow->insns */
+	const struct state *state;
+	bool is_guess;
+};
+typedef void (*recover_visitor)(void *context, const struct recover_point *point);
+void recover_walk(struct flow *flow, size_t part, recover_visitor visit, void *context);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/builder.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "recording/growth.h"
+#include "recording/tasks.h"
+#include "profile/timeline.h"
+
+struct builder {
+	struct profile *profile;
+	struct images *images; /* borrowed */
+	struct tasks tasks;
+	struct timeline timeline;
+	struct growth growth; /* of the profile's tree */
+	bool has_started; /* run.start_ns is known */
+	uint64_t last_ns; /* of the latest event */
+};
+
+static void add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
+{
+	vec_push(&profile->metrics, (struct profile_metric){ .name = intern_add(&profile->strings, name),
+							     .unit = intern_add(&profile->strings, unit),
+							     .event = event });
+}
+
+static void add_events(struct profile *profile, const struct source_info *info)
+{
+	add_metric(profile, "samples", "count", UINT32_MAX);
+	for (size_t i = 0; i < info->events.n; i++) {
+		const struct source_event *event = &info->events.at[i];
+		vec_push(&profile->events, (struct profile_event){ .name = intern_add(&profile->strings, event->name),
+								   .unit = intern_add(&profile->strings, event->unit),
+								   .frequency = event->frequency,
+								   .period = event->period,
+								   .excludes_kernel = event->excludes_kernel });
+		add_metric(profile, event->name, event->unit, (uint32_t)i);
+	}
+}
+
+static uint32_t add_text(struct profile *profile, const char *text)
+{
+	return text ? intern_add(&profile->strings, text) : 0;
+}
+
+struct builder *builder_new(struct images *images, const struct source_info *info)
+{
+	struct builder *builder = alloc_zero(1, sizeof(*builder));
+	struct profile *profile = profile_new();
+
+	builder->images = images;
+	builder->profile = profile;
+	builder->tasks.profile = profile;
+	builder->growth.cct = &profile->cct;
+	timeline_init(&builder->timeline);
+	add_events(profile, info);
+	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
+	profile->run.host = add_text(profile, info->host);
+	profile->run.kernel = add_text(profile, info->kernel);
+	profile->run.cpu = add_text(profile, info->cpu);
+	profile->run.arch = add_text(profile, info->isa ? info->isa->name : NULL);
+	profile->run.target = add_text(profile, info->command);
+	profile->run.start_unix_ns = info->start_unix_ns;
+	profile->run.start_ns = builder->last_ns = info->start_ns;
+	builder->has_started = info->start_ns != 0;
+	profile->run.stack_size = info->stack_size;
+	for (size_t i = 0; i < info->notes.n; i++)
+		builder_note(builder, info->notes.at[i]);
+	if (info->no_outer)
+		builder_note(builder, info->no_outer);
+	return builder;
+}
+
+void builder_free(struct builder *builder)
+{
+	if (!builder)
+		return;
+	tasks_done(&builder->tasks);
+	timeline_done(&builder->timeline);
+	growth_done(&builder->growth);
+	profile_free(builder->profile);
+	free(builder);
+}
+
+void builder_note(struct builder *builder, const char *text)
+{
+	struct profile *profile = builder->profile;
+	uint32_t id = intern_add(&profile->strings, text);
+
+	for (size_t i = 0; i < profile->notes.n; i++)
+		if (profile->notes.at[i] == id)
+			return;
+	vec_push(&profile->notes, id);
+}
+
+void builder_command(struct builder *builder, pid_t pid, const char *command_line)
+{
+	uint32_t process = tasks_process(&builder->tasks, pid);
+
+	if (process != MAP_NONE)
+		builder->profile->processes.at[process].command_line =
+			intern_add(&builder->profile->strings, command_line);
+}
+
+/*
+ * Time since the start, at least 1: an exit at 0 would read as "still there". What was there before
+ * the recording carries time 0 and starts with it.
+ */
+static uint64_t since_start(struct builder *builder, uint64_t time_ns)
+{
+	struct profile_run *run = &builder->profile->run;
+
+	if (time_ns == 0)
+		return 0;
+	if (!builder->has_started) {
+		builder->has_started = true;
+		run->start_ns = time_ns;
+	}
+	if (time_ns > builder->last_ns)
+		builder->last_ns = time_ns;
+	return time_ns > run->start_ns ? time_ns - run->start_ns : 1;
+}
+
+void builder_event(struct builder *builder, const struct event *event)
+{
+	uint64_t time_ns = since_start(builder, event->time_ns);
+	struct profile_quality *quality = &builder->profile->quality;
+
+	switch (event->kind) {
+	case EVENT_FORK:
+		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid, event->fork.parent_tid,
+			   time_ns);
+		break;
+	case EVENT_EXEC:
+	case EVENT_COMM:
+		if (event->comm)
+			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
+		break;
+	case EVENT_EXIT:
+		tasks_exit(&builder->tasks, event->pid, event->tid, time_ns);
+		break;
+	case EVENT_LOST:
+		quality->lost += event->lost;
+		break;
+	case EVENT_THROTTLE:
+		quality->throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+uint32_t builder_count(struct builder *builder, const struct event *event)
+{
+	struct profile_quality *quality = &builder->profile->quality;
+	uint64_t time_ns = since_start(builder, event->time_ns);
+	uint32_t thread = tasks_thread(&builder->tasks, event->pid, event->tid, time_ns);
+
+	timeline_add(&builder->timeline, thread, time_ns);
+	quality->samples++;
+	quality->clipped += event->sample.stack_was_clipped;
+	quality->outer += event->sample.n_outer > 0;
+	return thread;
+}
+
+bool builder_has_exited(const struct builder *builder, uint32_t thread)
+{
+	return builder->profile->threads.at[thread].exit_ns != 0;
+}
+
+void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack)
+{
+	uint32_t thread = builder_count(builder, event);
+
+	growth_add(&builder->growth, event, thread, builder->profile->events.n, stack);
+}
+
+/* Images are only ever added, so those we have are those at the front. */
+static void update_images(struct profile *profile, const struct images *images)
+{
+	for (size_t i = profile->images.n; i < images_count(images); i++) {
+		const struct image *image = images_peek(images, (image_id)i);
+		vec_push(&profile->images,
+			 (struct profile_image){ .path = intern_add(&profile->strings, image->path ? image->path : ""),
+						 .kind = image->kind,
+						 .elf_machine = image->elf_machine,
+						 .build_id = image->build_id });
+	}
+}
+
+static void update_cost(struct profile_quality *quality)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return;
+	quality->own_cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	quality->own_peak_kb = (uint64_t)usage.ru_maxrss;
+}
+
+struct profile *builder_profile(struct builder *builder, const struct unwinder_stats *stats)
+{
+	struct profile *profile = builder->profile;
+
+	update_images(profile, builder->images);
+	update_cost(&profile->quality);
+	if (builder->has_started)
+		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
+	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
+	for (size_t i = 0; stats && i < WITNESS_N; i++)
+		profile->quality.steps_by_witness[i] = stats->steps_by_witness[i];
+	timeline_copy(&builder->timeline, profile);
+	return profile;
+}
+
+struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats)
+{
+	struct profile *profile = builder_profile(builder, stats);
+
+	builder->profile = NULL;
+	return profile;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "recording/growth.h"
+
+#define N_PARCELS 8               /* a power of two; one of them is being filled */
+#define PARCEL_BYTES (256u << 10) /* of stacks, and it is sent */
+#define PARCEL_EVENTS 256
+
+struct worker {
+	struct unwinder *unwinder;
+	struct unwinder_options options; /* as given */
+	const struct event *now;         /* whose stack is being walked */
+	struct stack stack;
+	size_t n_events;
+	struct cct cct;
+	struct growth growth;
+	VEC(uint64_t) node_since;
+	VEC(uint64_t) value_since;
+
+	bool is_started;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of the next four; n_sent changes on the sender's thread only */
+	pthread_cond_t is_sent, is_done;
+	size_t n_sent, n_done;
+	bool is_over;
+	/* Those from n_done to n_sent are the worker's; then come, from n_reaped on, those that are done; all others,
+	 * and the next to be sent, are the sender's. */
+	struct parcel parcels[N_PARCELS];
+	size_t n_reaped;
+};
+
+/* Of a process whose first thread may have ended; the thread just sampled surely lived then. */
+static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	const struct worker *worker = context;
+	bool is_now = worker->now->pid == pid && worker->now->tid;
+
+	return worker->options.read_code(worker->options.read_context, is_now ? worker->now->tid : pid, addr, to, len);
+}
+
+struct worker *worker_new(struct images *images, const struct isa *isa, const struct unwinder_options *options,
+			  size_t n_events)
+{
+	struct worker *worker = alloc_zero(1, sizeof(*worker));
+	struct unwinder_options own = *options;
+
+	worker->options = *options;
+	if (own.read_code) {
+		own.read_code = read_code;
+		own.read_context = worker;
+	}
+	worker->unwinder = unwinder_new(images, isa, &own);
+	worker->n_events = n_events;
+	cct_init(&worker->cct);
+	worker->growth.cct = &worker->cct;
+	while (worker->node_since.n < worker->cct.nodes.n)
+		vec_push(&worker->node_since, 0);
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->is_sent, NULL);
+	pthread_cond_init(&worker->is_done, NULL);
+	return worker;
+}
+
+/* ---- the work ----------------------------------------------------------------------------------- */
+
+const struct stack *worker_walk(struct worker *worker, const struct event *event)
+{
+	worker->now = event;
+	unwinder_walk(worker->unwinder, event, &worker->stack);
+	return &worker->stack;
+}
+
+static void do_item(struct worker *worker, struct parcel_item *item)
+{
+	if (item->event.kind != EVENT_SAMPLE) {
+		unwinder_event(worker->unwinder, &item->event);
+		return;
+	}
+
+	const struct stack *stack = worker_walk(worker, &item->event);
+	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere, stack->has_jit };
+	growth_add(&worker->growth, &item->event, item->thread, worker->n_events, stack);
+	while (worker->node_since.n < worker->cct.nodes.n)
+		vec_push(&worker->node_since, item->number);
+	while (worker->value_since.n < worker->cct.values.n)
+		vec_push(&worker->value_since, item->number);
+}
+
+/* The next parcel; NULL when it is over. */
+static struct parcel *receive(struct worker *worker)
+{
+	struct parcel *parcel = NULL;
+
+	pthread_mutex_lock(&worker->lock);
+	while (worker->n_done == worker->n_sent && !worker->is_over)
+		pthread_cond_wait(&worker->is_sent, &worker->lock);
+	if (worker->n_done != worker->n_sent)
+		parcel = &worker->parcels[worker->n_done % N_PARCELS];
+	pthread_mutex_unlock(&worker->lock);
+	return parcel;
+}
+
+static void *run(void *argument)
+{
+	struct worker *worker = argument;
+	struct parcel_item *item;
+	struct parcel *parcel;
+
+	while ((parcel = receive(worker))) {
+		while ((item = parcel_next(parcel)))
+			do_item(worker, item);
+		pthread_mutex_lock(&worker->lock);
+		worker->n_done++;
+		pthread_cond_signal(&worker->is_done);
+		pthread_mutex_unlock(&worker->lock);
+	}
+	return NULL;
+}
+
+/* Signals are for the thread that waits for them, never for a worker. */
+int worker_start(struct worker *worker)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* of truncated files; it comes to the thread that read */
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	int error = pthread_create(&worker->thread, NULL, run, worker);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	worker->is_started = error == 0;
+	return -error;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	if (worker->is_started) {
+		pthread_mutex_lock(&worker->lock);
+		worker->is_over = true;
+		pthread_cond_signal(&worker->is_sent);
+		pthread_mutex_unlock(&worker->lock);
+		pthread_join(worker->thread, NULL);
+	}
+	for (size_t i = 0; i < N_PARCELS; i++)
+		parcel_done(&worker->parcels[i]);
+	pthread_mutex_destroy(&worker->lock);
+	pthread_cond_destroy(&worker->is_sent);
+	pthread_cond_destroy(&worker->is_done);
+	growth_done(&worker->growth);
+	cct_done(&worker->cct);
+	vec_done(&worker->node_since);
+	vec_done(&worker->value_since);
+	stack_done(&worker->stack);
+	unwinder_free(worker->unwinder);
+	free(worker);
+}
+
+/* ---- the way there ------------------------------------------------------------------------------ */
+
+/* Until no more than n parcels are on the way. */
+static void await(struct worker *worker, size_t n)
+{
+	pthread_mutex_lock(&worker->lock);
+	while (worker->n_sent - worker->n_done > n)
+		pthread_cond_wait(&worker->is_done, &worker->lock);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_flush(struct worker *worker)
+{
+	if (worker->parcels[worker->n_sent % N_PARCELS].items.n == 0)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	worker->n_sent++;
+	pthread_cond_signal(&worker->is_sent);
+	pthread_mutex_unlock(&worker->lock);
+	await(worker, N_PARCELS - 1); /* so that there is one to fill */
+}
+
+bool worker_send(struct worker *worker, const struct event *event, uint64_t number, uint32_t thread)
+{
+	struct parcel *parcel = &worker->parcels[worker->n_sent % N_PARCELS];
+
+	parcel_add(parcel, event, number, thread);
+	if (parcel->bytes.n < PARCEL_BYTES && parcel->items.n < PARCEL_EVENTS)
+		return false;
+	worker_flush(worker);
+	return true;
+}
+
+void worker_wait(struct worker *worker)
+{
+	worker_flush(worker);
+	await(worker, 0);
+}
+
+void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item), void *context)
+{
+	pthread_mutex_lock(&worker->lock);
+	size_t n_done = worker->n_done;
+	pthread_mutex_unlock(&worker->lock);
+
+	for (; worker->n_reaped != n_done; worker->n_reaped++) {
+		struct parcel *parcel = &worker->parcels[worker->n_reaped % N_PARCELS];
+		for (size_t i = 0; i < parcel->items.n; i++)
+			if (parcel->items.at[i].event.kind == EVENT_SAMPLE)
+				tell(context, &parcel->items.at[i]);
+		parcel_clear(parcel);
+	}
+}
+
+struct unwinder *worker_unwinder(struct worker *worker)
+{
+	return worker->unwinder;
+}
+
+struct strand worker_strand(const struct worker *worker)
+{
+	return (struct strand){ &worker->cct, worker->node_since.at, worker->value_since.at };
+}
+
+const uint64_t *worker_ends(const struct worker *worker)
+{
+	return worker->growth.by_end;
+}

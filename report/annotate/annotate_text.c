@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/annotate/annotate_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "binary/isa/isa.h"
+#include "report/number.h"
+
+#define CONTEXT 3        /* lines shown around one that costs something */
+#define MAX_LOOP_MARKS 6
+#define MAX_METRIC_COLUMNS 16
+
+struct loop_lines {
+	uint32_t first, last;
+};
+
+struct writer_state {
+	const struct profile *profile;
+	const struct annotation *a;
+	const struct annotate_text_options *o;
+	struct text *to;
+	VEC(struct loop_lines) loops;
+};
+
+/* Foreign text, made safe. */
+static void put_name(struct writer_state *w, const char *name)
+{
+	style_safe(w->to, &w->o->style, name);
+}
+
+static void add_loop(struct writer_state *w, uint32_t first, uint32_t last)
+{
+	for (size_t i = 0; i < w->loops.n; i++)
+		if (w->loops.at[i].first == first && w->loops.at[i].last == last)
+			return; /* another copy of it */
+	vec_push(&w->loops, (struct loop_lines){ first, last });
+}
+
+/* Loops of the function's own code; of an inlined one, those written in it, wherever they went. */
+static void find_loops(struct writer_state *w)
+{
+	const struct function_map *map = w->a->map;
+	bool is_inlined = map == &w->a->inlined;
+
+	for (size_t i = 0; i < w->profile->structures.n; i++) {
+		const struct structure *structure = &w->profile->structures.at[i];
+		if (structure->image != map->image || (!is_inlined && structure->function != map->vaddr))
+			continue;
+		for (size_t k = 1; k < structure->scopes.n; k++) {
+			const struct static_scope *scope = &structure->scopes.at[k];
+			if (scope->kind == SCOPE_LOOP && scope->file == map->decl_file && (!is_inlined || scope->name == map->name))
+				add_loop(w, scope->line, scope->end_line);
+		}
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static uint32_t main_metric(const struct writer_state *w)
+{
+	return w->o->metrics[0];
+}
+
+static const char *metric_name(const struct writer_state *w, size_t i)
+{
+	return intern_text(&w->profile->strings, w->profile->metrics.at[w->o->metrics[i]].name);
+}
+
+/* As wide as the name above it, within reason. */
+static int metric_columns(const struct writer_state *w, size_t i)
+{
+	int len = (int)strlen(metric_name(w, i));
+
+	return len < 7 ? 7 : len > MAX_METRIC_COLUMNS ? MAX_METRIC_COLUMNS : len;
+}
+
+/* "  12.3% ", or as many spaces for nothing. */
+static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values, uint32_t metric, int columns)
+{
+	char share[NUMBER_MAX];
+	double percent = values ? number_share(values[metric], w->a->all[metric]) : 0;
+	enum tint tint = percent >= 5 ? TINT_HOT : percent >= 1 ? TINT_WARM : TINT_PLAIN;
+
+	line_printf(line, tint, "%*s ", columns, values && values[metric] ? number_percent(percent, share) : "");
+}
+
+/* Half of the 95 % interval of a self cost. */
+static void put_interval(const struct writer_state *w, struct line *line, const uint64_t *self)
+{
+	uint32_t metric = main_metric(w);
+
+	if (!self || !self[metric]) {
+		line_printf(line, TINT_PLAIN, "%6s ", "");
+		return;
+	}
+	struct interval i = number_interval_of_cost(self[metric], w->a->all[metric], self[0], w->a->all[0]);
+	line_printf(line, TINT_DIM, "%6.1f ", (i.high - i.low) / 2);
+}
+
+static void put_costs(const struct writer_state *w, struct line *line, const uint64_t *self, const uint64_t *calls)
+{
+	put_share(w, line, self, main_metric(w), 7);
+	put_interval(w, line, self);
+	put_share(w, line, calls, main_metric(w), 7);
+	for (size_t i = 1; i < w->o->n_metrics; i++)
+		put_share(w, line, self, w->o->metrics[i], metric_columns(w, i));
+}
+
+/* The names of these columns; returns how wide they are. */
+static int put_heading(const struct writer_state *w)
+{
+	size_t start = w->to->len;
+
+	text_printf(w->to, "%7s %6s %7s ", "self", "+-", "calls");
+	for (size_t i = 1; i < w->o->n_metrics; i++) {
+		struct text name = { 0 };
+		style_safe(&name, &w->o->style, metric_name(w, i));
+		text_printf(w->to, "%*.*s ", metric_columns(w, i), metric_columns(w, i), name.at ? name.at : "");
+		text_done(&name);
+	}
+	return (int)(w->to->len - start);
+}
+
+/* Loops that hold the line: a corner at their first and last line, a bar between. */
+static void put_loop_marks(const struct writer_state *w, struct line *to, uint32_t line)
+{
+	static const char *const plain[] = { "/", "|", "\\" }, *const drawn[] = { "┌", "│", "└" };
+	const char *const *marks = w->o->style.utf8 ? drawn : plain;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->loops.n && n < MAX_LOOP_MARKS; i++) {
+		const struct loop_lines *loop = &w->loops.at[i];
+		if (line < loop->first || line > loop->last)
+			continue;
+		line_printf(to, TINT_DIM, "%s", line == loop->first ? marks[0] : line == loop->last ? marks[2] : marks[1]);
+		n++;
+	}
+	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
+}
+
+/* Source is foreign text, and tabs are as wide as the editor says: eight here. */
+static void put_code(struct line *to, const char *source)
+{
+	char plain[512];
+	size_t n = 0;
+
+	for (; *source && n + 9 < sizeof(plain); source++) {
+		if (*source != '\t')
+			plain[n++] = *source;
+		else
+			do
+				plain[n++] = ' ';
+			while (n % 8);
+	}
+	plain[n] = '\0';
+	line_name(to, TINT_PLAIN, plain);
+}
+
+static const struct annotated_line *find_line(const struct annotation *a, uint32_t line)
+{
+	for (size_t i = 0; i < a->lines.n; i++)
+		if (a->lines.at[i].line == line)
+			return &a->lines.at[i];
+	return NULL;
+}
+
+static bool is_near_cost(const struct writer_state *w, uint32_t line)
+{
+	for (size_t i = 0; i < w->a->lines.n; i++) {
+		const struct annotated_line *l = &w->a->lines.at[i];
+		bool costs = l->self[main_metric(w)] || l->calls[main_metric(w)];
+		if (costs && line + CONTEXT >= l->line && line <= l->line + CONTEXT)
+			return true;
+	}
+	return false;
+}
+
+static void put_line(struct writer_state *w, uint32_t number, const char *source)
+{
+	const struct annotated_line *line = find_line(w->a, number);
+	struct line to = line_start(w->to, &w->o->style);
+	char share[NUMBER_MAX];
+
+	put_costs(w, &to, line ? line->self : NULL, line ? line->calls : NULL);
+	line_printf(&to, TINT_DIM, "%5u ", number);
+	put_loop_marks(w, &to, number);
+	put_code(&to, source);
+	if (line && line->inlined_name && line->inlined[main_metric(w)]) {
+		double percent = number_share(line->inlined[main_metric(w)], w->a->all[main_metric(w)]);
+		line_printf(&to, TINT_DIM, "   <- inlined ");
+		line_name(&to, TINT_DIM, intern_text(&w->profile->strings, line->inlined_name));
+		line_printf(&to, TINT_DIM, " %s", number_percent(percent, share));
+	}
+	line_end(&to);
+}
+
+static void put_source(struct writer_state *w)
+{
+	const struct function_map *map = w->a->map;
+	const char *path = intern_text(&w->profile->strings, map->decl_file);
+	struct source_text source = { 0 };
+	uint32_t first = map->decl_line, last = map->end_line > first ? map->end_line : first;
+	bool gap = false;
+
+	if (!map->decl_file) {
+		text_printf(w->to, "no source is known for it: there is no debug information\n");
+		return;
+	}
+	if (source_text_read(path, w->o->sources, &source) < 0) {
+		text_printf(w->to, "the text of '");
+		put_name(w, path);
+		text_printf(w->to, "' was not found; --source-dir or --source-map may help\n");
+	}
+	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
+		last = w->a->lines.at[w->a->lines.n - 1].line;
+	if (w->a->lines.n && w->a->lines.at[0].line < first)
+		first = w->a->lines.at[0].line;
+	int columns = put_heading(w);
+	text_printf(w->to, " line     ");
+	put_name(w, base_name(path));
+	text_printf(w->to, "\n");
+	for (uint32_t line = first; line <= last; line++) {
+		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
+			if (!gap)
+				text_printf(w->to, "%*s...\n", columns + 10, "");
+			gap = true;
+			continue;
+		}
+		gap = false;
+		put_line(w, line, line <= source.lines.n && line ? source.lines.at[line - 1] : "");
+	}
+	source_text_done(&source);
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------- */
+
+struct code_state {
+	const struct annotated_code *code;
+	const struct annotated_insn *insns;
+	const struct structure *structure; /* NULL = no loops are known */
+	const struct isa *isa;
+	struct bytes bytes;
+};
+
+struct loop_list {
+	uint32_t scopes[MAX_LOOP_MARKS]; /* outermost first */
+	unsigned n;
+};
+
+/* The loops around an instruction, the innermost ones if there are too many; none beyond the ends of the code. */
+static struct loop_list loops_around(const struct code_state *c, size_t insn)
+{
+	struct loop_list loops = { .n = 0 };
+
+	if (insn >= c->code->n || !c->structure)
+		return loops;
+	for (uint32_t at = structure_find(c->structure, c->code->map->vaddr + c->insns[insn].offset); at && loops.n < MAX_LOOP_MARKS;
+	     at = c->structure->scopes.at[at].parent) {
+		if (c->structure->scopes.at[at].kind != SCOPE_LOOP)
+			continue;
+		memmove(&loops.scopes[1], &loops.scopes[0], loops.n * sizeof(loops.scopes[0]));
+		loops.scopes[0] = at;
+		loops.n++;
+	}
+	return loops;
+}
+
+static bool has_loop(const struct loop_list *loops, uint32_t scope)
+{
+	for (unsigned i = 0; i < loops->n; i++)
+		if (loops->scopes[i] == scope)
+			return true;
+	return false;
+}
+
+static void put_insn_marks(const struct writer_state *w, struct line *to, const struct code_state *c, size_t insn)
+{
+	static const char *const plain[] = { "/", "|", "\\", "-" }, *const drawn[] = { "┌", "│", "└", "╶" };
+	const char *const *marks = w->o->style.utf8 ? drawn : plain;
+	struct loop_list here = loops_around(c, insn), before = loops_around(c, insn ? insn - 1 : SIZE_MAX), after = loops_around(c, insn + 1);
+
+	for (unsigned i = 0; i < here.n; i++) {
+		bool was = has_loop(&before, here.scopes[i]), stays = has_loop(&after, here.scopes[i]);
+		line_printf(to, TINT_DIM, "%s", marks[was ? (stays ? 1 : 2) : (stays ? 0 : 3)]);
+	}
+	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (here.n < 3 ? here.n : 3)), "");
+}
+
+static void put_insn(const struct writer_state *w, const struct code_state *c, size_t i)
+{
+	const struct annotated_insn *insn = &c->insns[i];
+	uint64_t vaddr = c->code->map->vaddr + insn->offset;
+	struct line to = line_start(w->to, &w->o->style);
+	char text[128];
+
+	c->isa->format(bytes_from(c->bytes, insn->offset), vaddr, text, sizeof(text));
+	put_costs(w, &to, insn->self, insn->calls);
+	line_printf(&to, TINT_DIM, "%8llx ", (unsigned long long)vaddr);
+	put_insn_marks(w, &to, c, i);
+	line_name(&to, TINT_PLAIN, text);
+	line_end(&to);
+}
+
+/* Above code that is not the function's own: whose it is. */
+static void put_code_heading(struct writer_state *w, const struct annotated_code *code, int columns)
+{
+	char share[NUMBER_MAX];
+
+	if (code->map == w->a->map)
+		return;
+	struct line to = line_start(w->to, &w->o->style);
+	line_printf(&to, TINT_PLAIN, "%*s", columns + 1, "");
+	line_printf(&to, TINT_PLAIN, w->a->map == &w->a->inlined ? "inlined in " : "split off as ");
+	line_name(&to, TINT_BOLD, intern_text(&w->profile->strings, code->map->name));
+	line_printf(&to, TINT_PLAIN, "  [");
+	line_name(&to, TINT_PLAIN, base_name(intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
+	line_printf(&to, TINT_PLAIN, "], %s", number_percent(number_share(code->self[main_metric(w)], w->a->all[main_metric(w)]), share));
+	line_end(&to);
+}
+
+static void put_code_of(struct writer_state *w, const struct annotated_code *code, int columns)
+{
+	const struct function_map *map = code->map;
+	struct code_state c = { code, &w->a->insns.at[code->first], profile_structure(w->profile, map->image, map->parent_vaddr),
+				isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine),
+				profile_code_at(w->profile, map->image, map->vaddr) };
+	uint32_t line = 0, file = 0;
+
+	put_code_heading(w, code, columns);
+	for (size_t i = 0; i < code->n; i++) {
+		const struct annotated_insn *insn = &c.insns[i];
+		if (i && insn->offset != insn[-1].offset + insn[-1].len)
+			text_printf(w->to, "%*s ...\n", columns, "");
+		if (insn->line && (insn->line != line || insn->file != file)) {
+			line = insn->line;
+			file = insn->file;
+			text_printf(w->to, "%*s ; ", columns, "");
+			put_name(w, base_name(intern_text(&w->profile->strings, file)));
+			text_printf(w->to, ":%u\n", line);
+		}
+		put_insn(w, &c, i);
+	}
+}
+
+/* Places that cost nothing are only counted, unless all is asked for. */
+static void put_insns(struct writer_state *w)
+{
+	size_t left_out = 0;
+
+	text_printf(w->to, "\n");
+	int columns = put_heading(w);
+	text_printf(w->to, " instructions\n");
+	if (!w->a->codes.n)
+		text_printf(w->to, "the profile does not hold its code\n");
+	for (size_t i = 0; i < w->a->codes.n; i++) {
+		const struct annotated_code *code = &w->a->codes.at[i];
+		if (w->o->all || code->map == w->a->map || code->self[main_metric(w)])
+			put_code_of(w, code, columns);
+		else
+			left_out++;
+	}
+	if (left_out)
+		text_printf(w->to, "%zu more %s without samples; --all shows them\n", left_out, left_out == 1 ? "place" : "places");
+}
+
+void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
+		   struct text *ret)
+{
+	struct writer_state w = { .profile = profile, .a = annotation, .o = options, .to = ret };
+	const struct function_map *map = annotation->map;
+	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
+	struct interval interval = number_interval_of_cost(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]],
+							   annotation->self[0], annotation->all[0]);
+
+	struct line head = line_start(ret, &options->style);
+	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));
+	line_printf(&head, TINT_PLAIN, "  [");
+	line_name(&head, TINT_PLAIN, base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
+	line_printf(&head, TINT_PLAIN, map == &annotation->inlined ? "]  all that was inlined of it" : "]");
+	line_end(&head);
+	text_printf(ret, "%s (%s-%s) of ",
+		    number_percent(number_share(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]]), self),
+		    number_percent(interval.low, low), number_percent(interval.high, high));
+	put_name(&w, intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name));
+	text_printf(ret, " itself, %s with what it calls\n\n",
+		    number_percent(number_share(annotation->total[options->metrics[0]], annotation->all[options->metrics[0]]), total));
+	find_loops(&w);
+	put_source(&w);
+	vec_done(&w.loops);
+	if (options->insns)
+		put_insns(&w);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * callgrind: a call graph with costs by line, for KCachegrind and callgrind_annotate.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/callgrind.h"
+#include "report/export/exporter.h"
+#include "report/limit.h"
+
+struct callgrind_writer {
+	FILE *to;
+	struct callgrind graph;
+	bool *is_named_file, *is_named_image;
+};
+
+static bool is_same_place(const struct callgrind_entry *a, const struct callgrind_entry *b)
+{
+	return a->function == b->function && a->callee == b->callee && a->file == b->file &&
+	       a->line == b->line;
+}
+
+/* "key=(number) name" the first time, "key=(number)" from then on. */
+static void write_name(struct callgrind_writer *w, const char *key, uint32_t number, bool *is_named,
+		       const char *name)
+{
+	fprintf(w->to, "%s=(%u)", key, number);
+	if (!*is_named) {
+		fputc(' ', w->to);
+		for (name = *name ? name : "???"; *name; name++)
+			fputc((unsigned char)*name < ' ' ? ' ' : *name, w->to);
+	}
+	fputc('\n', w->to);
+	*is_named = true;
+}
+
+static void write_file(struct callgrind_writer *w, const char *key, uint32_t file)
+{
+	write_name(w, key, file + 1, &w->is_named_file[file], profile_text(w->graph.document->profile, file));
+}
+
+static void write_function(struct callgrind_writer *w, uint32_t function, const char *const keys[3])
+{
+	const struct profile *profile = w->graph.document->profile;
+	struct callgrind_function *f = &w->graph.functions[function];
+	const struct scope_frame *frame = &w->graph.document->frames.at[f->frame];
+	uint32_t image = frame->image < profile->images.n ? frame->image : (uint32_t)profile->images.n;
+	char label[512];
+
+	write_name(w, keys[0], image + 1, &w->is_named_image[image],
+		   image < profile->images.n ? profile_text(profile, profile->images.at[image].path) : "");
+	write_file(w, keys[1], f->file);
+	write_name(w, keys[2], function + 1, &f->is_named,
+		   document_frame_label(w->graph.document, f->frame, label, sizeof(label)));
+}
+
+static void write_costs(struct callgrind_writer *w, uint32_t line, const uint64_t *columns)
+{
+	fprintf(w->to, "%u", line);
+	for (uint32_t k = 0; k + 1 < w->graph.n_columns; k++)
+		fprintf(w->to, " %llu", (unsigned long long)columns[k]);
+	fputc('\n', w->to);
+}
+
+static void write_place(struct callgrind_writer *w, const struct callgrind_entry *place, uint32_t *file,
+			const uint64_t *columns)
+{
+	static const char *const callee_keys[3] = { "cob", "cfi", "cfn" };
+	uint32_t own_file = w->graph.functions[place->function].file;
+
+	if (place->file != *file)
+		write_file(w, place->file == own_file ? "fe" : "fi", place->file);
+	*file = place->file;
+	if (place->callee != NO_CALL) {
+		uint32_t callee = place->callee - 1;
+		uint64_t calls = columns[w->graph.n_columns - 1];
+		write_function(w, callee, callee_keys);
+		/* Readers drop a call that was made no time at all. */
+		fprintf(w->to, "calls=%llu %u\n", (unsigned long long)(calls ? calls : 1),
+			w->graph.document->frames.at[w->graph.functions[callee].frame].line);
+	}
+	write_costs(w, place->line, columns);
+}
+
+static void write_entries(struct callgrind_writer *w, uint32_t function, uint64_t *columns)
+{
+	static const char *const keys[3] = { "ob", "fl", "fn" };
+	uint32_t file = w->graph.functions[function].file;
+
+	if (w->graph.entries.n == 0)
+		return;
+	fputc('\n', w->to);
+	write_function(w, function, keys);
+	for (size_t i = 0; i < w->graph.entries.n;) {
+		const struct callgrind_entry *place = &w->graph.entries.at[i];
+		memset(columns, 0, w->graph.n_columns * sizeof(uint64_t));
+		for (; i < w->graph.entries.n && is_same_place(place, &w->graph.entries.at[i]); i++)
+			columns[w->graph.entries.at[i].column] += w->graph.entries.at[i].value;
+		write_place(w, place, &file, columns);
+	}
+}
+
+static void write_body(struct callgrind_writer *w)
+{
+	uint64_t *columns = alloc_zero(w->graph.n_columns, sizeof(uint64_t));
+
+	for (uint32_t function = 0; function < w->graph.n_functions; function++) {
+		callgrind_add_up(&w->graph, function);
+		write_entries(w, function, columns);
+	}
+	free(columns);
+}
+
+/* Event names are words. */
+static void write_event_name(FILE *to, const char *name)
+{
+	for (; *name; name++)
+		fputc(strchr(" -:=,.;\t\n\r", *name) ? '_' : *name, to);
+}
+
+static void write_line_of(FILE *to, const char *key, const char *text)
+{
+	fprintf(to, "%s: ", key);
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+	fputc('\n', to);
+}
+
+static void write_totals(struct callgrind_writer *w, const char *key)
+{
+	fprintf(w->to, "%s:", key);
+	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++)
+		fprintf(w->to, " %llu", (unsigned long long)document_inclusive(w->graph.document, 0, callgrind_metric(&w->graph, k)));
+	fputc('\n', w->to);
+}
+
+static void write_header(struct callgrind_writer *w)
+{
+	const struct profile *profile = w->graph.document->profile;
+	struct text folded = { 0 };
+
+	fputs("# callgrind format\nversion: 1\n", w->to);
+	fprintf(w->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
+	write_line_of(w->to, "cmd", profile_text(profile, profile->run.command_line));
+	fputs("desc: calls are samples in which the call was under way\n", w->to);
+	limit_note(w->graph.document->tree, profile, &folded);
+	if (folded.len)
+		fprintf(w->to, "desc: %s\n", folded.at);
+	text_done(&folded);
+	fputs("positions: line\n", w->to);
+	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++) {
+		const struct profile_metric *metric = &profile->metrics.at[callgrind_metric(&w->graph, k)];
+		fputs("event: ", w->to);
+		write_event_name(w->to, profile_text(profile, metric->name));
+		fprintf(w->to, " : %s [%s]\n", profile_text(profile, metric->name),
+			profile_text(profile, metric->unit));
+	}
+	fputs("events:", w->to);
+	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++) {
+		fputc(' ', w->to);
+		write_event_name(w->to, profile_text(profile, profile->metrics.at[callgrind_metric(&w->graph, k)].name));
+	}
+	fputc('\n', w->to);
+	write_totals(w, "summary");
+}
+
+static int write_callgrind(const struct export_input *input, const struct export_options *options, FILE *to,
+			   struct diag *diag)
+{
+	struct document document;
+	struct callgrind_writer w = { .to = to };
+
+	(void)diag;
+	document_init(&document, input->profile, input->tree);
+	callgrind_init(&w.graph, &document, options->metric);
+	w.is_named_file = alloc_zero(input->profile->strings.strings.n + 1, sizeof(bool));
+	w.is_named_image = alloc_zero(input->profile->images.n + 1, sizeof(bool));
+	write_header(&w);
+	write_body(&w);
+	fputc('\n', to);
+	write_totals(&w, "totals");
+	free(w.is_named_file);
+	free(w.is_named_image);
+	callgrind_done(&w.graph);
+	document_done(&document);
+	return 0;
+}
+
+const struct exporter exporter_callgrind = {
+	.name = "callgrind",
+	.suffixes = ".callgrind callgrind.out",
+	.summary = "a call graph with lines, for KCachegrind and callgrind_annotate",
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_METRICS | CARRIES_LINES | CARRIES_CALL_SITES,
+	.needs_lines = true,
+	.write = write_callgrind,
+};

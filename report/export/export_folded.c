@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folded: "root;frame;leaf count", one line a path: what flame graph scripts read. The first frame is
+ * the process. Semicolons and control characters in names become other characters, as the format has
+ * no escape.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/tree/document.h"
+#include "report/export/exporter.h"
+
+static void add_name(struct text *line, const char *name)
+{
+	size_t start = line->len;
+
+	text_add(line, name, strlen(name));
+	for (char *c = line->at + start; *c; c++)
+		*c = *c == ';' ? ':' : (unsigned char)*c < ' ' ? ' ' : *c;
+}
+
+static const char *suffix_of(const struct scope_frame *frame)
+{
+	if (frame->flags & SCOPE_KERNEL)
+		return "_[k]";
+	return frame->kind == SCOPE_INLINE ? "_[i]" : "";
+}
+
+struct folder {
+	const struct document *document;
+	const struct export_options *options;
+	VEC(uint32_t) path;
+	struct text line;
+};
+
+/* The path to a node below the root, as names. */
+static void fold(struct folder *folder, uint32_t node)
+{
+	const struct document *document = folder->document;
+	char label[512];
+
+	vec_clear(&folder->path);
+	for (uint32_t at = node; at != NO_NODE && at != 0; at = document_parent(document, at))
+		vec_push(&folder->path, at);
+	for (size_t i = folder->path.n; i-- > 0;) {
+		uint32_t frame = document_frame(document, folder->path.at[i]);
+		const char *name = document_frame_label(document, frame, label, sizeof(label));
+		text_add(&folder->line, ";", 1);
+		add_name(&folder->line, *name ? name : "-");
+		if (folder->options->annotate)
+			text_printf(&folder->line, "%s", suffix_of(&document->frames.at[frame]));
+	}
+}
+
+static const char *process_name(const struct profile *profile, uint32_t thread)
+{
+	if (thread >= profile->threads.n || profile->threads.at[thread].process >= profile->processes.n)
+		return "unknown";
+	const char *comm = profile_text(profile, profile->processes.at[profile->threads.at[thread].process].comm);
+	return *comm ? comm : "unknown";
+}
+
+/* Values come sorted by node and thread: those of one process and node are told in one line. */
+static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+{
+	struct document document;
+	const struct profile *profile = input->profile;
+
+	(void)diag;
+	document_init(&document, profile, input->tree);
+	struct folder folder = { .document = &document, .options = options };
+	for (size_t i = 0; i < document.n_values;) {
+		struct scope_value first = document_value(&document, i), value = first;
+		const char *process = process_name(profile, first.thread);
+		uint64_t sum = 0;
+		while (value.scope == first.scope && strcmp(process_name(profile, value.thread), process) == 0) {
+			sum += value.metric == options->metric ? value.value : 0;
+			if (++i == document.n_values)
+				break;
+			value = document_value(&document, i);
+		}
+		if (!sum)
+			continue;
+		text_clear(&folder.line);
+		add_name(&folder.line, process);
+		fold(&folder, first.scope);
+		fprintf(to, "%s %llu\n", folder.line.at, (unsigned long long)sum);
+	}
+	vec_done(&folder.path);
+	text_done(&folder.line);
+	document_done(&document);
+	return 0;
+}
+
+const struct exporter exporter_folded = {
+	.name = "folded",
+	.suffixes = ".folded .collapsed .folded.txt",
+	.summary = "one path a line with its cost, for flame graph tools",
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_CONTEXT,
+	.write = write_folded,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json: the columnar document of the cpprof-profile schema.
+ */
+#include "report/export/exporter.h"
+#include "report/export/json_sections.h"
+
+static void write_rows(struct json *json, const struct document *document, enum export_detail detail,
+		       const struct json_rows *rows)
+{
+	json_name(json, rows->name);
+	if (rows->is_list)
+		json_array(json);
+	else
+		json_object(json);
+	rows->write(json, document, 0, json_rows_count(rows, document, detail));
+	if (rows->is_list)
+		json_end_array(json);
+	else
+		json_end_object(json);
+}
+
+static void write_end(struct json *json, const struct document *document)
+{
+	json_name(json, "end");
+	json_object(json);
+	json_uint_of(json, "nodes", document->n_nodes);
+	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
+	json_end_object(json);
+}
+
+static int write_json(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+{
+	struct document document;
+	struct json json;
+
+	(void)diag;
+	document_init(&document, input->profile, input->tree);
+	document_index(&document);
+	json_init(&json, to);
+	json_object(&json);
+	json_text_of(&json, "schema", SCHEMA_NAME);
+	json_text_of(&json, "version", SCHEMA_VERSION);
+	json_header(&json, input->profile);
+	json_name(&json, "quality");
+	json_quality(&json, &document);
+	for (const struct json_rows *rows = json_rows; rows->name; rows++)
+		write_rows(&json, &document, options->detail, rows);
+	json_name(&json, "node_values");
+	json_object(&json);
+	json_node_values(&json, &document, 0, document.n_nodes, options->totals);
+	json_end_object(&json);
+	write_end(&json, &document);
+	json_end_object(&json);
+	json_line(&json);
+	document_done(&document);
+	return json_done(&json);
+}
+
+const struct exporter exporter_json = {
+	.name = "json",
+	.suffixes = ".json .cpprof.json",
+	.summary = "the whole profile as one columnar document (cpprof schema)",
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS | CARRIES_BUILD_IDS |
+		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+	.loops_by_default = true,
+	.needs_lines = true,
+	.write = write_json,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ndjson: the same parts as the document, one record a line, so that it can be read as it arrives. A
+ * stream without its "end" record was cut off.
+ */
+#include "report/export/exporter.h"
+#include "report/export/json_sections.h"
+
+#define BATCH 4096 /* rows a record */
+
+static void begin(struct json *json, const char *type, const struct export_options *options)
+{
+	json_object(json);
+	json_text_of(json, "t", type);
+	if (options->interval) {
+		json_name(json, "interval");
+		json_array(json);
+		json_uint(json, options->interval[0]);
+		json_uint(json, options->interval[1]);
+		json_end_array(json);
+	}
+}
+
+static void end(struct json *json)
+{
+	json_end_object(json);
+	json_line(json);
+}
+
+static void write_batches(struct json *json, const struct document *document, const struct export_options *options,
+			  const struct json_rows *rows)
+{
+	size_t n = json_rows_count(rows, document, options->detail);
+
+	for (size_t from = 0; from < n; from += BATCH) {
+		size_t to = from + BATCH < n ? from + BATCH : n;
+		begin(json, rows->name, options);
+		json_uint_of(json, "i0", from);
+		if (rows->is_list) {
+			json_name(json, "rows");
+			json_array(json);
+		}
+		rows->write(json, document, from, to);
+		if (rows->is_list)
+			json_end_array(json);
+		end(json);
+	}
+}
+
+static void write_value_batches(struct json *json, const struct document *document, const struct export_options *options)
+{
+	size_t n = document->n_nodes;
+
+	for (size_t from = 0; from < n; from += BATCH) {
+		begin(json, "node_values", options);
+		json_uint_of(json, "i0", from);
+		json_node_values(json, document, from, from + BATCH < n ? from + BATCH : n, options->totals);
+		end(json);
+	}
+}
+
+static void write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
+				uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
+{
+	json_name(json, name);
+	json_object(json);
+	for (uint32_t m = 0; m < document->n_metrics; m++)
+		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name), value(document, node, m));
+	json_end_object(json);
+}
+
+/* One line a node with everything resolved: nothing to join. */
+static void write_wide_node(struct json *json, const struct document *document, const struct export_options *options, size_t node,
+			    uint32_t depth)
+{
+	const struct profile *profile = document->profile;
+	const struct scope scope = scope_at(document->tree, node);
+	char label[512];
+
+	begin(json, "node", options);
+	json_uint_of(json, "id", node);
+	json_int_of(json, "parent", node ? (int64_t)document_parent(document, node) : -1);
+	json_text_of(json, "kind", scope_kind_name(scope.kind));
+	json_text_of(json, "relation", scope_relation_name(scope.relation));
+	json_text_of(json, "name", document_frame_label(document, document_frame(document, node), label, sizeof(label)));
+	json_text_of(json, "module", profile_image_name(profile, scope.image));
+	json_text_of(json, "file", profile_text(profile, scope.file));
+	json_uint_of(json, "line", scope.line);
+	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
+	json_uint_of(json, "call_line", scope.call_line);
+	write_metric_object(json, document, "self", node, document_self);
+	write_metric_object(json, document, "total", node, document_inclusive);
+	json_uint_of(json, "depth", depth);
+	end(json);
+}
+
+static void write_wide(struct json *json, const struct document *document, const struct export_options *options)
+{
+	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
+
+	for (size_t i = 0; i < document->n_nodes; i++) {
+		depth[i] = i ? depth[document_parent(document, i)] + 1 : 0;
+		write_wide_node(json, document, options, i, depth[i]);
+	}
+	free(depth);
+}
+
+static void write_records(struct json *json, const struct document *document, const struct export_options *options)
+{
+	begin(json, "header", options);
+	json_text_of(json, "schema", SCHEMA_NAME);
+	json_text_of(json, "version", SCHEMA_VERSION);
+	json_header(json, document->profile);
+	end(json);
+	if (options->wide) {
+		write_wide(json, document, options);
+	} else {
+		for (const struct json_rows *rows = json_rows; rows->name; rows++)
+			write_batches(json, document, options, rows);
+		write_value_batches(json, document, options);
+	}
+	begin(json, "quality", options);
+	json_name(json, "quality");
+	json_quality(json, document);
+	end(json);
+	begin(json, "end", options);
+	json_uint_of(json, "nodes", document->n_nodes);
+	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
+	end(json);
+}
+
+static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+{
+	struct document document;
+	struct json json;
+
+	(void)diag;
+	document_init(&document, input->profile, input->tree);
+	document_index(&document);
+	json_init(&json, to);
+	write_records(&json, &document, options);
+	document_done(&document);
+	return json_done(&json);
+}
+
+const struct exporter exporter_ndjson = {
+	.name = "ndjson",
+	.suffixes = ".ndjson .jsonl",
+	.summary = "the same as a stream, one record a line; --wide for one line a node",
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS | CARRIES_BUILD_IDS |
+		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+	.loops_by_default = true,
+	.needs_lines = true,
+	.write = write_ndjson,
+};

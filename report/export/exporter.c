@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/export/exporter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/limit.h"
+
+const struct exporter *const exporters[] = {
+	&exporter_json,
+	&exporter_ndjson,
+	&exporter_rows,
+	&exporter_top,
+	&exporter_pprof,
+	&exporter_speedscope,
+	&exporter_folded,
+	&exporter_firefox,
+	&exporter_callgrind,
+	&exporter_llvm,
+	&exporter_openmetrics,
+	&exporter_svg,
+	&exporter_html,
+	NULL,
+};
+
+const struct exporter *exporter_named(const char *name)
+{
+	for (const struct exporter *const *e = exporters; *e; e++)
+		if (strcmp((*e)->name, name) == 0)
+			return *e;
+	return NULL;
+}
+
+/* Length of the longest of the space-separated suffixes that path ends in; 0 = none. */
+static size_t matching_suffix(const char *path, const char *suffixes)
+{
+	size_t path_len = strlen(path), best = 0;
+
+	while (*suffixes) {
+		size_t len = strcspn(suffixes, " ");
+		if (len <= path_len && len > best && strncmp(path + path_len - len, suffixes, len) == 0)
+			best = len;
+		suffixes += len + strspn(suffixes + len, " ");
+	}
+	return best;
+}
+
+const struct exporter *exporter_for_file(const char *path)
+{
+	const struct exporter *best = NULL;
+	size_t best_len = 0;
+
+	for (const struct exporter *const *e = exporters; *e; e++) {
+		size_t len = matching_suffix(path, (*e)->suffixes);
+		if (len > best_len) {
+			best = *e;
+			best_len = len;
+		}
+	}
+	return best;
+}
+
+int export_profile(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
+		   FILE *to, struct diag *diag)
+{
+	uint32_t max_nodes = options->detail == DETAIL_SUMMARY ? 1 : options->max_nodes ? options->max_nodes : exporter->max_nodes;
+
+	if (max_nodes && scope_tree_n_nodes(input->tree) > max_nodes)
+		scope_tree_limit(input->tree, options->metric, max_nodes);
+	errno = 0;
+	int error = exporter->write(input, options, to, diag);
+	if (fflush(to) != 0 || ferror(to)) /* a writer that gives up on its stream need not say why */
+		error = diag_set(diag, errno ? -errno : -EIO, "cannot write the %s export", exporter->name);
+	return error;
+}

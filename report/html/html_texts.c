@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html_texts: source text and instructions of the functions that cost most. Each file and each function is a part of its
+ * own, which the page unpacks when somebody looks at it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "binary/isa/isa.h"
+#include "report/tree/flatten.h"
+#include "report/html/html.h"
+#include "report/annotate/source_text.h"
+
+#define SOURCE_LIMIT (8u << 20) /* bytes of source text in one report */
+#define SHORT_FILE 1500          /* lines: such a file is embedded whole */
+#define NEAR 5                  /* lines around one that is shown */
+#define SOURCE_SHARE 0.99       /* of the cost whose source is embedded */
+
+/* A part of JSON text, named by a number. */
+struct text_part {
+	struct html_part part;
+	struct json json;
+};
+
+static void text_part_open(struct text_part *part, FILE *to, const char *kind, uint32_t number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", number);
+	html_part_open(&part->part, to, kind, name);
+	json_init(&part->json, part->part.packed);
+}
+
+/* ---- source text ------------------------------------------------------------------------------------ */
+
+/* Lines from first to last, as one piece. */
+static void write_piece(struct json *json, const struct source_text *text, size_t first, size_t last, size_t *used)
+{
+	json_object(json);
+	json_uint_of(json, "first", first + 1);
+	json_name(json, "lines");
+	json_array(json);
+	for (size_t i = first; i <= last; i++) {
+		json_text(json, text->lines.at[i]);
+		*used += strlen(text->lines.at[i]) + 3;
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/* Lines are counted from 1; what lies outside the text is left out. */
+static void want(bool *wanted, size_t n, uint64_t first, uint64_t last)
+{
+	for (uint64_t line = first > NEAR ? first - NEAR : 1; line <= last + NEAR && line <= n; line++)
+		wanted[line - 1] = true;
+}
+
+/* Of a long file, the functions and loops that stand in the tree and the lines that cost something. */
+static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
+{
+	bool *wanted = alloc_zero(n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < d->frames.n; i++) {
+		const struct scope_frame *f = &d->frames.at[i];
+		if (f->file == file && f->line)
+			want(wanted, n, f->line, f->end_line > f->line ? f->end_line : f->line);
+	}
+	for (size_t i = 0; i < d->n_points; i++) {
+		struct document_point point = document_point(d, i);
+		if (point.file == file && point.line)
+			want(wanted, n, point.line, point.line);
+	}
+	return wanted;
+}
+
+static void write_lines(struct json *json, const struct document *d, uint32_t file, const struct source_text *text, size_t *used)
+{
+	size_t n = text->lines.n;
+	bool *wanted = n > SHORT_FILE ? wanted_lines(d, file, n) : NULL;
+
+	json_array(json);
+	for (size_t first = 0; first < n && *used < SOURCE_LIMIT; first++) {
+		size_t last = first;
+		if (wanted && !wanted[first])
+			continue;
+		while (last + 1 < n && (!wanted || wanted[last + 1]))
+			last++;
+		write_piece(json, text, first, last, used);
+		first = last;
+	}
+	json_end_array(json);
+	free(wanted);
+}
+
+/* The files of the functions that make up most of the cost, heaviest first. */
+static void write_sources(FILE *to, const struct document *d, const struct export_options *options)
+{
+	struct flat_table table;
+	struct map seen = { 0 };
+	uint64_t sum = 0;
+	size_t used = 0;
+
+	flatten_frames(d, &table);
+	flat_table_sort(&table, options->metric);
+	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT; i++) {
+		const struct flat_row *row = &table.rows.at[i];
+		struct source_text text;
+		if ((double)sum > SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric))
+			break;
+		sum += row->self[options->metric];
+		if (!row->file || map_find(&seen, row->file) != MAP_NONE)
+			continue;
+		map_put(&seen, row->file, 1);
+		if (source_text_read(profile_text(d->profile, row->file), options->sources, &text) < 0)
+			continue;
+		struct text_part part;
+		text_part_open(&part, to, "source", row->file);
+		write_lines(&part.json, d, row->file, &text, &used);
+		html_part_close(&part.part);
+		source_text_done(&text);
+	}
+	map_done(&seen);
+	flat_table_done(&table);
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------ */
+
+/* The function whose instructions are written. */
+struct code {
+	const struct isa *isa;
+	struct bytes bytes;
+	uint64_t vaddr;
+	const struct function_map *map;    /* NULL = no lines are known */
+	const struct structure *structure; /* NULL = no loops are known */
+};
+
+/* "insns": offset, text, file, line, innermost scope of each. Returns how many bytes that is, about. */
+static size_t write_insns(struct json *json, const struct code *code)
+{
+	char text[128];
+	size_t used = 0;
+
+	json_name(json, "insns");
+	json_array(json);
+	for (uint64_t at = 0; at < code->bytes.len;) {
+		struct bytes here = bytes_from(code->bytes, at);
+		struct insn insn;
+		uint32_t len = code->isa->decode(here, code->vaddr + at, &insn) == 0 ? insn.len : code->isa->min_insn;
+		const struct line_row *row = code->map ? function_map_line(code->map, (uint32_t)at) : NULL;
+		code->isa->format(here, code->vaddr + at, text, sizeof(text));
+		json_array(json);
+		json_uint(json, at);
+		json_text(json, text);
+		json_uint(json, row ? row->file : 0);
+		json_uint(json, row ? row->line : 0);
+		json_uint(json, code->structure ? structure_find(code->structure, code->vaddr + at) : 0);
+		json_end_array(json);
+		used += strlen(text) + 14;
+		at += len;
+	}
+	json_end_array(json);
+	return used;
+}
+
+/* "scopes": parent, kind, name of each; a loop's name is that of the function it is written in. */
+static void write_scopes(struct json *json, const struct structure *structure)
+{
+	json_name(json, "scopes");
+	json_array(json);
+	for (size_t i = 0; structure && i < structure->scopes.n; i++) {
+		const struct static_scope *scope = &structure->scopes.at[i];
+		json_array(json);
+		json_uint(json, scope->parent);
+		json_uint(json, scope->kind);
+		json_uint(json, scope->name);
+		json_end_array(json);
+	}
+	json_end_array(json);
+}
+
+static size_t write_function(FILE *to, uint32_t frame, const struct code *code)
+{
+	struct text_part part;
+	size_t used;
+
+	text_part_open(&part, to, "code", frame);
+	json_object(&part.json);
+	used = write_insns(&part.json, code);
+	write_scopes(&part.json, code->structure);
+	json_end_object(&part.json);
+	html_part_close(&part.part);
+	return used;
+}
+
+/* Of the functions that make up most of the cost, as far as the profile holds their code. */
+static void write_code(FILE *to, const struct document *d, const struct export_options *options)
+{
+	struct flat_table table;
+	uint64_t sum = 0;
+	size_t used = 0;
+
+	flatten_frames(d, &table);
+	flat_table_sort(&table, options->metric);
+	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT && (double)sum <= SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric); i++) {
+		const struct flat_row *row = &table.rows.at[i];
+		const struct scope_frame *f = &d->frames.at[row->frame];
+		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
+			continue;
+		struct code code = { isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),
+				     profile_code_at(d->profile, f->image, f->vaddr), f->vaddr,
+				     profile_function(d->profile, f->image, f->vaddr), profile_structure(d->profile, f->image, f->vaddr) };
+		sum += row->self[options->metric];
+		if (code.isa && code.bytes.len)
+			used += write_function(to, row->frame, &code);
+	}
+	flat_table_done(&table);
+}
+
+void html_write_texts(FILE *to, const struct document *document, const struct export_options *options)
+{
+	write_sources(to, document, options);
+	write_code(to, document, options);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum column_kind {
+	COLUMN_ROW,
+	COLUMN_PARENT,
+	COLUMN_DEPTH,
+	COLUMN_KIND,
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_SELF,
+	COLUMN_SELF_PERCENT,
+	COLUMN_SELF_CI95,
+	COLUMN_SELF_SAMPLES,
+	COLUMN_TOTAL,
+	COLUMN_TOTAL_PERCENT,
+	COLUMN_TOTAL_CI95,
+	COLUMN_TOTAL_SAMPLES,
+	COLUMN_N,
+};
+
+/* In the order in which CSV and JSON have them. */
+static const struct {
+	const char *name;
+	bool is_of_csv, is_of_json;
+} kinds[COLUMN_N] = {
+	[COLUMN_ROW] = { "row", true, false }, /* in JSON it is the position in the array */
+	[COLUMN_PARENT] = { "parent", true, true },
+	[COLUMN_DEPTH] = { "depth", true, true },
+	[COLUMN_KIND] = { "kind", true, true },
+	[COLUMN_NAME] = { "name", true, true },
+	[COLUMN_MODULE] = { "module", true, true },
+	[COLUMN_FILE] = { "file", true, true },
+	[COLUMN_LINE] = { "line", true, true },
+	[COLUMN_SELF] = { "self", true, true },
+	[COLUMN_SELF_PERCENT] = { "self_percent", true, true },
+	[COLUMN_SELF_CI95] = { "self_ci95", false, true },
+	[COLUMN_SELF_SAMPLES] = { "self_samples", true, true },
+	[COLUMN_TOTAL] = { "total", true, true },
+	[COLUMN_TOTAL_PERCENT] = { "total_percent", true, true },
+	[COLUMN_TOTAL_CI95] = { "total_ci95", false, true },
+	[COLUMN_TOTAL_SAMPLES] = { "total_samples", true, true },
+};
+
+void columns_names(struct text *ret)
+{
+	for (unsigned i = 0; i < COLUMN_N; i++)
+		text_printf(ret, "%s%s", i ? ", " : "", kinds[i].name);
+}
+
+static bool has_metric(unsigned kind)
+{
+	return kind == COLUMN_SELF || kind == COLUMN_SELF_PERCENT || kind == COLUMN_TOTAL || kind == COLUMN_TOTAL_PERCENT;
+}
+
+static uint32_t find_metric(const struct profile *profile, const char *name)
+{
+	for (uint32_t i = 0; i < profile->metrics.n; i++)
+		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
+			return i;
+	return COLUMN_OWN_METRIC;
+}
+
+int columns_add(struct columns *columns, const struct profile *profile, const char *name, struct diag *diag)
+{
+	const char *colon = strchr(name, ':');
+	size_t len = colon ? (size_t)(colon - name) : strlen(name);
+	struct column column = { .title = name, .metric = COLUMN_OWN_METRIC };
+	struct text names = { 0 };
+
+	while (column.kind < COLUMN_N && (strlen(kinds[column.kind].name) != len || strncmp(kinds[column.kind].name, name, len) != 0))
+		column.kind++;
+	if (column.kind == COLUMN_N || (colon && !has_metric(column.kind))) {
+		columns_names(&names);
+		diag_set(diag, -EINVAL, "there is no column '%s'", name);
+		diag_why(diag, "there are %s; self, total and their percentages also with :METRIC", names.at);
+		text_done(&names);
+		return -EINVAL;
+	}
+	if (colon && (column.metric = find_metric(profile, colon + 1)) == COLUMN_OWN_METRIC) {
+		diag_set(diag, -EINVAL, "there is no column '%s'", name);
+		diag_why(diag, "this profile has no metric '%s'", colon + 1);
+		return -EINVAL;
+	}
+	vec_push(&columns->of, column);
+	return 0;
+}
+
+void columns_add_default(struct columns *columns, bool is_json)
+{
+	for (unsigned kind = 0; kind < COLUMN_N; kind++)
+		if (is_json ? kinds[kind].is_of_json : kinds[kind].is_of_csv)
+			vec_push(&columns->of, (struct column){ kinds[kind].name, kind, COLUMN_OWN_METRIC });
+}
+
+void columns_done(struct columns *columns)
+{
+	vec_done(&columns->of);
+}
+
+bool column_is_text(const struct column *column)
+{
+	return column->kind == COLUMN_KIND || column->kind == COLUMN_NAME || column->kind == COLUMN_MODULE || column->kind == COLUMN_FILE;
+}
+
+bool column_is_name(const struct column *column)
+{
+	return column->kind == COLUMN_NAME;
+}
+
+static struct cell cost_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts)
+{
+	bool is_self = column->kind == COLUMN_SELF || column->kind == COLUMN_SELF_PERCENT;
+	bool is_own = column->metric == COLUMN_OWN_METRIC;
+	uint32_t metric = is_own ? report->metric : column->metric;
+	uint64_t value = is_self ? view_self(facts->view, facts->view_row, metric) : view_inclusive(facts->view, facts->view_row, metric);
+	bool has_unit = metric < report->profile->metrics.n;
+
+	if (column->kind == COLUMN_SELF || column->kind == COLUMN_TOTAL)
+		return (struct cell){ .type = CELL_AMOUNT, .number = value,
+				      .text = has_unit ? intern_text(&report->profile->strings, report->profile->metrics.at[metric].unit) : "count" };
+	if (is_own)
+		return (struct cell){ .type = CELL_PERCENT, .percent = is_self ? facts->self_percent : facts->total_percent };
+	return (struct cell){ .type = CELL_PERCENT, .percent = number_share(value, costs_inclusive(report->costs, 0, metric)) };
+}
+
+struct cell column_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts)
+{
+	switch ((enum column_kind)column->kind) {
+	case COLUMN_ROW:
+		return (struct cell){ .type = CELL_INDEX, .number = facts->row };
+	case COLUMN_PARENT:
+		return (struct cell){ .type = CELL_INDEX, .number = facts->parent };
+	case COLUMN_DEPTH:
+		return (struct cell){ .type = CELL_INDEX, .number = facts->depth };
+	case COLUMN_KIND:
+		return (struct cell){ .type = CELL_TEXT, .text = facts->kind };
+	case COLUMN_NAME:
+		return (struct cell){ .type = CELL_TEXT, .text = facts->name.at ? facts->name.at : "" };
+	case COLUMN_MODULE:
+		return (struct cell){ .type = CELL_TEXT, .text = facts->module };
+	case COLUMN_FILE:
+		return (struct cell){ .type = CELL_TEXT, .text = facts->file };
+	case COLUMN_LINE:
+		return (struct cell){ .type = CELL_INDEX, .number = facts->line };
+	case COLUMN_SELF_SAMPLES:
+		return (struct cell){ .type = CELL_COUNT, .number = facts->self_samples };
+	case COLUMN_TOTAL_SAMPLES:
+		return (struct cell){ .type = CELL_COUNT, .number = facts->total_samples };
+	case COLUMN_SELF_CI95:
+		return (struct cell){ .type = CELL_INTERVAL,
+				      .interval = number_interval_of_cost(facts->self, report->total, facts->self_samples, report->samples) };
+	case COLUMN_TOTAL_CI95:
+		return (struct cell){ .type = CELL_INTERVAL,
+				      .interval = number_interval_of_cost(facts->total, report->total, facts->total_samples, report->samples) };
+	default:
+		return cost_cell(report, column, facts);
+	}
+}

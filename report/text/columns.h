@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns: which facts of a row a report shows, in which order. The same names choose columns of text and
+ * markdown and fields of CSV and JSON; a cost of another metric than the report's is "self:METRIC".
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "report/number.h"
+#include "report/text/row_facts.h"
+
+struct columns {
+	VEC(struct column {
+		const char *title; /* as it was asked for; borrowed */
+		unsigned kind;     /* index of a table in columns.c */
+		uint32_t metric;   /* COLUMN_OWN_METRIC: the report's */
+	}) of;
+};
+
+#define COLUMN_OWN_METRIC UINT32_MAX
+
+/* What stands in one cell. */
+struct cell {
+	enum { CELL_COUNT, CELL_INDEX, CELL_AMOUNT, CELL_PERCENT, CELL_INTERVAL, CELL_TEXT } type;
+	uint64_t number; /* CELL_INDEX: UINT32_MAX = none */
+	double percent;
+	struct interval interval;
+	const char *text; /* CELL_TEXT; of an amount, its unit */
+};
+
+/* One more column, by its name. -EINVAL with a diag if there is no such column or metric. */
+int columns_add(struct columns *columns, const struct profile *profile, const char *name, struct diag *diag);
+/* The fields of CSV, and of JSON with is_json, unless others are asked for. */
+void columns_add_default(struct columns *columns, bool is_json);
+void columns_done(struct columns *columns);
+/* "self, self_percent, ..." */
+void columns_names(struct text *ret);
+
+struct cell column_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts);
+bool column_is_text(const struct column *column);
+/* The name comes last in text, whatever the order. */
+bool column_is_name(const struct column *column);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report as JSON: what was measured, the rows of one view, the quality. For programs that want an
+ * answer; those that want the profile take `cpprof export --format json`.
+ */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "report/text/columns.h"
+#include "report/quality.h"
+#include "report/text/rows.h"
+
+static double hundredths(double value)
+{
+	return round(value * 100) / 100;
+}
+
+static void put_cell(struct json *json, const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_INDEX:
+		json_int(json, cell->number == UINT32_MAX ? -1 : (int64_t)cell->number);
+		return;
+	case CELL_COUNT:
+	case CELL_AMOUNT:
+		json_uint(json, cell->number);
+		return;
+	case CELL_PERCENT:
+		json_number(json, cell->percent);
+		return;
+	case CELL_INTERVAL:
+		json_array(json);
+		json_number(json, hundredths(cell->interval.low));
+		json_number(json, hundredths(cell->interval.high));
+		json_end_array(json);
+		return;
+	case CELL_TEXT:
+		json_text(json, cell->text);
+		return;
+	}
+}
+
+struct row_writer {
+	const struct text_report *report;
+	const struct columns *columns;
+	struct json *json;
+};
+
+static void put_row(void *context, const struct row_facts *facts)
+{
+	const struct row_writer *writer = context;
+
+	json_object(writer->json);
+	for (size_t i = 0; i < writer->columns->of.n; i++) {
+		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
+		json_name(writer->json, writer->columns->of.at[i].title);
+		put_cell(writer->json, &cell);
+	}
+	json_end_object(writer->json);
+}
+
+static void put_task(const struct text_report *report, const struct task_cost *cost, struct json *json)
+{
+	const struct profile *profile = report->profile;
+	bool is_thread = report->options->tasks == TASKS_BY_THREAD;
+	const struct profile_thread *thread = is_thread ? &profile->threads.at[cost->task] : NULL;
+	const struct profile_process *process = &profile->processes.at[thread ? thread->process : cost->task];
+
+	json_object(json);
+	json_int_of(json, "pid", process->pid);
+	if (thread)
+		json_int_of(json, "tid", thread->tid);
+	json_text_of(json, "name", intern_text(&profile->strings, thread ? thread->comm : process->comm));
+	json_uint_of(json, "total", cost->cost);
+	json_number_of(json, "total_percent", number_share(cost->cost, report->total));
+	json_uint_of(json, "total_samples", cost->samples);
+	json_end_object(json);
+}
+
+static void put_rows(const struct text_report *report, struct json *json)
+{
+	CLEANUP(view_done) struct view view = { 0 };
+	CLEANUP(columns_done) struct columns usual = { 0 };
+
+	columns_add_default(&usual, true);
+	json_name(json, "rows");
+	json_array(json);
+	if (report->options->view == TEXT_FLAT && report->options->tasks) {
+		size_t n;
+		CLEANUP(freep) struct task_cost *costs = text_task_costs(report, report->options->tasks, &n);
+		for (size_t i = 0; i < n && (!report->options->limit || i < report->options->limit); i++)
+			put_task(report, &costs[i], json);
+	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
+		text_build_view(report, &view);
+		row_facts_each(report, &view, put_row,
+			       &(struct row_writer){ report, report->options->columns ? report->options->columns : &usual, json });
+	}
+	json_end_array(json);
+}
+
+static void put_quality(const struct profile *profile, struct json *json)
+{
+	const struct profile_quality *quality = &profile->quality;
+
+	json_name(json, "quality");
+	json_object(json);
+	json_uint_of(json, "samples", quality->samples);
+	json_number_of(json, "complete_percent", quality_percent(quality));
+	json_uint_of(json, "lost", quality->lost);
+	json_uint_of(json, "throttled", quality->throttled);
+	json_uint_of(json, "unsymbolized", quality->unsymbolized);
+	json_uint_of(json, "without_lines", quality->without_lines);
+	json_number_of(json, "rate_hz", quality_rate(profile));
+	json_uint_of(json, "own_cpu_ns", quality->own_cpu_ns);
+	json_name(json, "by_end");
+	json_object(json);
+	for (int end = 0; end < STACK_END_N; end++)
+		if (quality->by_end[end])
+			json_uint_of(json, stack_end_name((enum stack_end)end), quality->by_end[end]);
+	json_end_object(json);
+	json_name(json, "by_witness");
+	json_object(json);
+	for (int witness = 0; witness < WITNESS_N; witness++)
+		if (quality->steps_by_witness[witness])
+			json_uint_of(json, witness_name((enum witness)witness), quality->steps_by_witness[witness]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static const char *metric_text(const struct text_report *report, bool is_unit)
+{
+	if (report->metric >= report->profile->metrics.n)
+		return is_unit ? "count" : "samples";
+
+	const struct profile_metric *metric = &report->profile->metrics.at[report->metric];
+	return intern_text(&report->profile->strings, is_unit ? metric->unit : metric->name);
+}
+
+int report_json(const struct text_input *input, const struct text_options *options, FILE *to)
+{
+	static const char *const views[] = { [TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree", [TEXT_CALLERS] = "callers",
+					     [TEXT_FLAT] = "flat", [TEXT_HOT] = "hot", [TEXT_QUALITY] = "quality" };
+	struct text_report report = text_report_of(input, options, NULL);
+	struct json json;
+
+	json_init(&json, to);
+	json_object(&json);
+	json_text_of(&json, "schema", "cpprof-report");
+	json_text_of(&json, "version", "1.0");
+	json_text_of(&json, "target", intern_text(&input->profile->strings, input->profile->run.target));
+	json_text_of(&json, "view", views[options->view]);
+	json_text_of(&json, "metric", metric_text(&report, false));
+	json_text_of(&json, "unit", metric_text(&report, true));
+	json_uint_of(&json, "duration_ns", input->profile->run.duration_ns);
+	json_uint_of(&json, "total", report.total);
+	json_uint_of(&json, "samples", report.samples);
+	put_rows(&report, &json);
+	put_quality(input->profile, &json);
+	json_end_object(&json);
+	json_line(&json);
+	return json_done(&json);
+}

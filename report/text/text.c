@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/text.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/number.h"
+#include "report/quality.h"
+#include "report/text/text_rows.h"
+
+#define SUMMARY_THREADS 8
+
+uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
+{
+	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
+}
+
+enum view_key text_default_sort(enum text_view view)
+{
+	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
+}
+
+double text_default_percent_limit(enum text_view view)
+{
+	return view == TEXT_TREE || view == TEXT_CALLERS ? 1 : 0.5;
+}
+
+static void say_left_out(const struct text_report *report, size_t n, const char *what)
+{
+	struct line line = line_start(report->to, &report->options->style);
+	char number[NUMBER_MAX];
+
+	if (n == 0)
+		return;
+	int len = (int)strlen(what) - (n == 1); /* `what` is a plural in -s */
+	line_printf(&line, TINT_DIM, "%s more %.*s not shown (--percent-limit, --limit)", number_count(n, number), len, what);
+	line_end(&line);
+}
+
+static void put_rows(const struct text_report *report)
+{
+	static const char *const plurals[] = { [GROUP_FUNCTION] = "functions", [GROUP_MODULE] = "modules",
+					       [GROUP_FILE] = "files", [GROUP_LOOP] = "loops", [GROUP_LINE] = "lines" };
+	CLEANUP(view_done) struct view view;
+	size_t n_left_out = text_build_view(report, &view);
+
+	switch (report->options->view) {
+	case TEXT_TREE:
+		text_tree(report, &view, "calling context");
+		say_left_out(report, n_left_out, "contexts");
+		return;
+	case TEXT_CALLERS:
+		text_tree(report, &view, "function, and who called it");
+		return;
+	case TEXT_HOT:
+		text_tree(report, &view, "function");
+		return;
+	default:
+		text_table(report, &view, group_name(report->options->group));
+		say_left_out(report, n_left_out, plurals[report->options->group]);
+	}
+}
+
+/* The same report with other options, for a part of it. */
+static struct text_report part_of(const struct text_report *report, struct text_options *options)
+{
+	struct text_report part = *report;
+
+	part.options = options;
+	return part;
+}
+
+static void put_summary(const struct text_report *report)
+{
+	struct text_options options = *report->options;
+	struct text_report part = part_of(report, &options);
+
+	options.view = TEXT_FLAT;
+	options.group = GROUP_FUNCTION;
+	options.sort = VIEW_BY_SELF;
+	options.limit = TEXT_SUMMARY_ROWS;
+	text_heading(report, "hottest functions");
+	put_rows(&part);
+
+	options.view = TEXT_HOT;
+	options.sort = VIEW_BY_INCLUSIVE;
+	text_printf(report->to, "\n");
+	text_heading(report, "hot path");
+	put_rows(&part);
+	if (report->profile->threads.n < 2 || report->threads)
+		return;
+	text_printf(report->to, "\n");
+	text_heading(report, "threads");
+	text_tasks(report, TASKS_BY_THREAD, SUMMARY_THREADS);
+}
+
+static void put_view(const struct text_report *report)
+{
+	if (report->options->view == TEXT_SUMMARY)
+		put_summary(report);
+	else if (report->options->view == TEXT_QUALITY)
+		quality_table(report->profile, &report->options->style, report->to);
+	else if (report->options->view == TEXT_FLAT && report->options->tasks)
+		text_tasks(report, report->options->tasks, report->options->limit);
+	else
+		put_rows(report);
+}
+
+static void put_note(const struct text_report *report, const char *note)
+{
+	struct line line = line_start(report->to, &report->options->style);
+
+	line_printf(&line, TINT_WARM, "note: ");
+	line_name(&line, TINT_PLAIN, note);
+	line_end(&line);
+}
+
+static void put_notes(const struct text_report *report)
+{
+	if (!report->profile->run.is_resolved && report->samples > 0)
+		put_note(report, "places are shown by their addresses: cpprof resolve FILE adds names, lines and loops");
+	for (size_t i = 0; i < report->profile->notes.n; i++)
+		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
+}
+
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options, struct text *to)
+{
+	struct text_report report = { .profile = input->profile,
+				      .tree = input->tree,
+				      .costs = input->costs,
+				      .threads = input->threads,
+				      .options = options,
+				      .metric = options->metric,
+				      .to = to };
+
+	if (input->costs->n_metrics > 0) {
+		report.total = costs_inclusive(input->costs, 0, options->metric);
+		report.samples = costs_inclusive(input->costs, 0, 0);
+	}
+	return report;
+}
+
+void report_text(const struct text_input *input, const struct text_options *options, struct text *ret)
+{
+	struct text_report report = text_report_of(input, options, ret);
+	CLEANUP(text_done) struct text quality = { 0 };
+
+	if (report.samples > 0) {
+		if (options->view != TEXT_QUALITY) {
+			text_paragraph(&report, input->filter);
+			text_printf(ret, "\n");
+		}
+		put_view(&report);
+		text_printf(ret, "\n");
+	}
+	if (options->view != TEXT_QUALITY)
+		put_notes(&report);
+	quality_line(input->profile, &quality);
+	style_paragraph(ret, &options->style, quality.at);
+}

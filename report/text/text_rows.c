@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/text_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/text/columns_text.h"
+#include "report/label.h"
+#include "report/number.h"
+#include "report/shorten.h"
+
+#define MODULE_COLUMNS 24 /* longer module names are cut */
+#define HOT_PERCENT 20
+#define WARM_PERCENT 5
+#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
+
+uint64_t text_min_cost(const struct text_report *report)
+{
+	return (uint64_t)ceil((double)report->total * report->options->percent_limit / 100);
+}
+
+void text_heading(const struct text_report *report, const char *text)
+{
+	struct line line = line_start(report->to, &report->options->style);
+
+	line_printf(&line, TINT_BOLD, "%s", text);
+	line_end(&line);
+}
+
+bool text_is_narrow(const struct text_report *report)
+{
+	size_t width = report->options->style.width;
+
+	return width != 0 && width < NARROW;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------ */
+
+static bool self_comes_first(const struct text_report *report)
+{
+	return report->options->sort == VIEW_BY_SELF;
+}
+
+static int count_columns(const struct text_report *report)
+{
+	char number[NUMBER_MAX];
+	int n = (int)strlen(number_count(report->samples, number));
+
+	return n < 7 ? 7 : n; /* as wide as its heading */
+}
+
+/* Nothing is shown as nothing: a table full of zeroes hides what is not zero. */
+static void put_percent(struct line *line, double percent, uint64_t samples, bool is_key)
+{
+	enum tint tint = !is_key ? TINT_PLAIN : percent >= HOT_PERCENT ? TINT_HOT : percent >= WARM_PERCENT ? TINT_WARM : TINT_PLAIN;
+
+	if (percent == 0 && samples == 0)
+		line_printf(line, TINT_PLAIN, "%7s", "");
+	else if (percent < 0.05)
+		line_printf(line, TINT_PLAIN, "%7s", "<0.1%");
+	else
+		line_printf(line, tint, "%6.1f%%", percent);
+}
+
+static void put_cost(const struct text_report *report, struct line *line, double percent, uint64_t samples,
+		     bool is_key)
+{
+	char number[NUMBER_MAX];
+
+	put_percent(line, percent, samples, is_key);
+	if (!text_is_narrow(report))
+		line_printf(line, TINT_PLAIN, " %*s", count_columns(report), percent == 0 && samples == 0 ? "" : number_count(samples, number));
+}
+
+static void put_numbers(const struct text_report *report, struct line *line, const struct view *view, uint32_t row,
+			uint64_t whole)
+{
+	double self = number_share(view_self(view, row, report->metric), whole);
+	double inclusive = number_share(view_inclusive(view, row, report->metric), whole);
+	uint64_t self_samples = view_self(view, row, 0), samples = view_inclusive(view, row, 0);
+
+	if (report->options->columns) {
+		columns_put_row(report, line, view, row, whole);
+		return;
+	}
+	if (self_comes_first(report)) {
+		put_cost(report, line, self, self_samples, true);
+		line_printf(line, TINT_PLAIN, " ");
+		put_cost(report, line, inclusive, samples, false);
+	} else {
+		put_cost(report, line, inclusive, samples, true);
+		line_printf(line, TINT_PLAIN, " ");
+		put_cost(report, line, self, self_samples, false);
+	}
+	line_printf(line, TINT_PLAIN, "  ");
+}
+
+static void put_header(const struct text_report *report, struct line *line)
+{
+	int columns = count_columns(report);
+	const char *first = self_comes_first(report) ? "self" : "total";
+	const char *second = self_comes_first(report) ? "total" : "self";
+
+	if (report->options->columns) {
+		columns_put_header(report, line);
+		return;
+	}
+	if (text_is_narrow(report))
+		line_printf(line, TINT_DIM, "%7s %7s  ", first, second);
+	else
+		line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns, "samples");
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+static void put_label(const struct text_report *report, struct line *line, const struct scope *scope)
+{
+	CLEANUP(text_done) struct text label = { 0 };
+	CLEANUP(text_done) struct text shown = { 0 };
+	size_t width = line->style->width, room = width > line->used ? width - line->used : 0;
+	bool is_dull = scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || scope->kind == SCOPE_LINE;
+
+	label_scope(report->profile, scope, &label);
+	name_shorten(label.at ? label.at : "", width ? room : SHORTEN_COLUMNS, &shown);
+	line_name(line, is_dull ? TINT_DIM : TINT_PLAIN, shown.at ? shown.at : "");
+	if (scope->kind == SCOPE_INLINE)
+		line_printf(line, TINT_DIM, " (inlined)");
+}
+
+static void put_place(const struct text_report *report, struct line *line, const struct scope *scope)
+{
+	CLEANUP(text_done) struct text place = { 0 };
+
+	if (scope->kind != SCOPE_FUNCTION && scope->kind != SCOPE_INLINE)
+		return;
+	label_place(report->profile, scope->file, scope->line, &place);
+	if (place.len == 0)
+		return;
+	line_printf(line, TINT_PLAIN, "  ");
+	line_name(line, TINT_DIM, place.at);
+}
+
+/* What a row of a flat view is, by what it was grouped by. */
+static void put_group(const struct text_report *report, struct line *line, const struct scope *scope)
+{
+	const struct profile *profile = report->profile;
+
+	switch (report->options->view == TEXT_FLAT ? report->options->group : GROUP_FUNCTION) {
+	case GROUP_MODULE:
+		line_name(line, TINT_PLAIN, label_image(profile, scope->image));
+		return;
+	case GROUP_FILE:
+		line_name(line, TINT_PLAIN, scope->file ? intern_text(&profile->strings, scope->file) : "[unknown]");
+		return;
+	case GROUP_LINE:
+		put_label(report, line, scope);
+		line_printf(line, TINT_DIM, "  in ");
+		line_name(line, TINT_DIM, intern_text(&profile->strings, scope->name));
+		return;
+	case GROUP_LOOP:
+		put_label(report, line, scope);
+		line_printf(line, TINT_DIM, " in ");
+		line_name(line, TINT_PLAIN, intern_text(&profile->strings, scope->name));
+		return;
+	case GROUP_FUNCTION:
+		break;
+	}
+	/* A group may be of inlined and other copies: it is no property of the row. */
+	struct scope plain = *scope;
+	if (plain.kind == SCOPE_INLINE)
+		plain.kind = SCOPE_FUNCTION;
+	put_label(report, line, &plain);
+	put_place(report, line, scope);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------- */
+
+/* The root cost nothing itself, or it is a row like any other. */
+bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row)
+{
+	return view->rows.at[row].scope != 0 || view_self(view, row, report->metric) > 0;
+}
+
+static size_t module_columns(const struct text_report *report, const struct view *view)
+{
+	size_t columns = strlen("module");
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		size_t n = style_columns(label_image(report->profile, scope_frame(report->tree, view->rows.at[row].scope)->image));
+		if (n > columns)
+			columns = n;
+	}
+	return columns > MODULE_COLUMNS ? MODULE_COLUMNS : columns;
+}
+
+static void put_module(const struct text_report *report, struct line *line, image_id image, size_t columns)
+{
+	CLEANUP(text_done) struct text name = { 0 };
+	struct style narrow = report->options->style;
+	size_t end = line->used + columns + 2;
+
+	narrow.width = columns;
+	narrow.color = false;
+	struct line part = line_start(&name, &narrow);
+	line_name(&part, TINT_PLAIN, label_image(report->profile, image));
+	line_printf(line, TINT_DIM, "%s", name.at ? name.at : "");
+	line_pad(line, end);
+}
+
+void text_table(const struct text_report *report, const struct view *view, const char *what)
+{
+	bool is_of_functions = report->options->view != TEXT_FLAT || report->options->group == GROUP_FUNCTION;
+	bool has_modules = is_of_functions && !report->options->columns && !text_is_narrow(report);
+	size_t columns = module_columns(report, view);
+	struct line line = line_start(report->to, &report->options->style);
+
+	put_header(report, &line);
+	if (has_modules)
+		line_printf(&line, TINT_DIM, "%-*s  ", (int)columns, "module");
+	line_printf(&line, TINT_DIM, "%s", what);
+	line_end(&line);
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		const struct scope scope = scope_at(report->tree, view->rows.at[row].scope);
+		if (!text_is_shown(report, view, row))
+			continue;
+		line = line_start(report->to, &report->options->style);
+		put_numbers(report, &line, view, row, report->total);
+		if (has_modules)
+			put_module(report, &line, scope.image, columns);
+		put_group(report, &line, &scope);
+		line_end(&line);
+	}
+}
+
+/* ---- trees -------------------------------------------------------------------------------------- */
+
+/* How a row hangs below its parent. */
+enum hang { HANG_ONLY, HANG_MIDDLE, HANG_LAST };
+
+struct tree_lines {
+	uint32_t *depth;       /* by row */
+	uint8_t *hang;         /* by row */
+	VEC(uint8_t) levels;   /* how the rows above the current one hang */
+};
+
+static bool is_hidden_root(const struct text_report *report, const struct view *view)
+{
+	return view->rows.n > 0 && !text_is_shown(report, view, 0);
+}
+
+/* Rows are in preorder, so that a row's last child is the last one that names it. */
+static void find_lines(const struct text_report *report, const struct view *view, struct tree_lines *lines)
+{
+	size_t n = view->rows.n;
+	CLEANUP(freep) uint32_t *n_children = alloc_zero(n + 1, sizeof(*n_children));
+	CLEANUP(freep) uint32_t *last_child = alloc_zero(n + 1, sizeof(*last_child));
+	bool top_is_one = is_hidden_root(report, view);
+
+	lines->depth = alloc_zero(n + 1, sizeof(*lines->depth));
+	lines->hang = alloc_zero(n + 1, sizeof(*lines->hang));
+	for (uint32_t row = 0; row < n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		if (parent == VIEW_NONE)
+			continue;
+		lines->depth[row] = lines->depth[parent] + 1;
+		n_children[parent]++;
+		last_child[parent] = row;
+	}
+	for (uint32_t row = 0; row < n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		/* Right below a top row of many, a line shows that it is no top row itself. */
+		bool may_be_only = parent == VIEW_NONE || top_is_one || lines->depth[row] > 1;
+		if (parent == VIEW_NONE || (n_children[parent] == 1 && may_be_only))
+			lines->hang[row] = HANG_ONLY;
+		else
+			lines->hang[row] = last_child[parent] == row ? HANG_LAST : HANG_MIDDLE;
+	}
+}
+
+static void put_branches(struct line *line, struct tree_lines *lines, uint32_t row)
+{
+	static const char *const utf8[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "├─ ", [HANG_LAST] = "└─ " };
+	static const char *const ascii[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "|- ", [HANG_LAST] = "`- " };
+	static const char *const above_utf8[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "│  ", [HANG_LAST] = "   " };
+	static const char *const above_ascii[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "|  ", [HANG_LAST] = "   " };
+	bool is_utf8 = line->style->utf8;
+	uint32_t depth = lines->depth[row];
+	size_t room = line->style->width > line->used ? (line->style->width - line->used) / 2 / 3 : 0;
+	size_t n_marks = 0, n_skipped = 0;
+
+	vec_reserve(&lines->levels, depth + 1);
+	lines->levels.at[depth] = lines->hang[row];
+	for (uint32_t i = 0; i <= depth; i++)
+		n_marks += lines->levels.at[i] != HANG_ONLY;
+	/* On a narrow screen deep rows keep their innermost lines, behind a sign that some are missing. */
+	if (line->style->width && n_marks > room) {
+		line_printf(line, TINT_DIM, is_utf8 ? "… " : "~ ");
+		n_skipped = n_marks - room;
+	}
+	for (uint32_t i = 0; i <= depth; i++) {
+		uint8_t hang = lines->levels.at[i];
+		if (hang == HANG_ONLY || (n_skipped > 0 && n_skipped--))
+			continue;
+		if (i == depth)
+			line_printf(line, TINT_DIM, "%s", is_utf8 ? utf8[hang] : ascii[hang]);
+		else
+			line_printf(line, TINT_DIM, "%s", is_utf8 ? above_utf8[hang] : above_ascii[hang]);
+	}
+}
+
+/* The module is named where it is another one than the row above is in. */
+static bool module_changes(const struct text_report *report, const struct view *view, uint32_t row)
+{
+	uint32_t parent = view->rows.at[row].parent;
+	const struct scope_frame *frame = scope_frame(report->tree, view->rows.at[row].scope);
+
+	if (frame->kind == SCOPE_INCOMPLETE || frame->kind == SCOPE_UNKNOWN || (frame->flags & SCOPE_RECOVERED_NAME))
+		return false;
+	return parent == VIEW_NONE || scope_frame(report->tree, view->rows.at[parent].scope)->image != frame->image;
+}
+
+/* "[libm.so.6]"; names such as "[kernel]" have their brackets already. */
+static void put_bracketed(struct line *line, const char *name)
+{
+	CLEANUP(freep) char *text = alloc_printf(*name == '[' ? " %s" : " [%s]", name);
+
+	line_name(line, TINT_DIM, text);
+}
+
+static void put_tree_row(const struct text_report *report, const struct view *view, struct tree_lines *lines,
+			 uint32_t row)
+{
+	const struct scope scope = scope_at(report->tree, view->rows.at[row].scope);
+	uint32_t parent = view->rows.at[row].parent;
+	struct line line = line_start(report->to, &report->options->style);
+	uint64_t whole = report->total;
+
+	if (report->options->percent_of_parent && parent != VIEW_NONE)
+		whole = view_cost(view, parent, report->options->sort, report->metric);
+	put_numbers(report, &line, view, row, whole);
+	put_branches(&line, lines, row);
+	put_label(report, &line, &scope);
+	if (view->rows.at[row].n_loops)
+		line_printf(&line, TINT_DIM, " (and %u around it)", view->rows.at[row].n_loops);
+	if (module_changes(report, view, row))
+		put_bracketed(&line, label_image(report->profile, scope.image));
+	line_end(&line);
+}
+
+void text_tree(const struct text_report *report, const struct view *view, const char *what)
+{
+	struct tree_lines lines = { 0 };
+	struct line line = line_start(report->to, &report->options->style);
+
+	put_header(report, &line);
+	line_printf(&line, TINT_DIM, "%s", what);
+	line_end(&line);
+	find_lines(report, view, &lines);
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		if (text_is_shown(report, view, row)) {
+			bool is_block = report->options->view == TEXT_CALLERS && row > 0 && view->rows.at[row].parent == VIEW_NONE;
+			text_printf(report->to, is_block ? "\n" : "");
+			put_tree_row(report, view, &lines, row);
+			continue;
+		}
+		vec_reserve(&lines.levels, 1);
+		lines.levels.at[0] = HANG_ONLY;
+	}
+	vec_done(&lines.levels);
+	free(lines.depth);
+	free(lines.hang);
+}

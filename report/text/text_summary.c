@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The paragraph that stands in front of every view: what was measured, what dominates, on which
+ * path, and how sure that is.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/label.h"
+#include "report/number.h"
+#include "report/shorten.h"
+#include "report/text/text_rows.h"
+
+#define PATH_NAMES 5   /* more of a path is left out in the middle */
+#define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
+
+static const char *string(const struct text_report *report, uint32_t id)
+{
+	return intern_text(&report->profile->strings, id);
+}
+
+/* Safe, and short enough for a sentence. */
+static void add_name(const struct text_report *report, const char *name, struct text *ret)
+{
+	struct style style = { .width = NAME_COLUMNS, .utf8 = report->options->style.utf8 };
+	struct line line = line_start(ret, &style);
+
+	line_name(&line, TINT_PLAIN, name);
+}
+
+static void add_scope(const struct text_report *report, uint32_t scope, struct text *ret)
+{
+	CLEANUP(text_done) struct text label = { 0 };
+	CLEANUP(text_done) struct text shown = { 0 };
+
+	const struct scope what = scope_at(report->tree, scope);
+	label_scope(report->profile, &what, &label);
+	name_shorten(label.at ? label.at : "", NAME_COLUMNS, &shown);
+	add_name(report, shown.at ? shown.at : "", ret);
+}
+
+/* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
+static void add_share(const struct text_report *report, uint64_t cost, uint64_t samples, struct text *ret)
+{
+	struct interval interval = number_interval_of_cost(cost, report->total, samples, report->samples);
+	char number[NUMBER_MAX];
+
+	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number), interval.low,
+		    report->options->style.utf8 ? "–" : "-", interval.high);
+}
+
+static void count_tasks(const struct text_report *report, size_t *ret_threads, size_t *ret_processes)
+{
+	const struct profile *profile = report->profile;
+	CLEANUP(freep) bool *thread = alloc_zero(profile->threads.n + 1, sizeof(*thread));
+	CLEANUP(freep) bool *process = alloc_zero(profile->processes.n + 1, sizeof(*process));
+
+	*ret_threads = *ret_processes = 0;
+	for (size_t i = 0; i < report->tree->values.n; i++) {
+		uint32_t t = report->tree->values.at[i].thread;
+		uint32_t p = profile->threads.at[t].process;
+		if (!text_has_thread(report, t))
+			continue;
+		*ret_threads += !thread[t];
+		*ret_processes += !process[p];
+		thread[t] = process[p] = true;
+	}
+}
+
+static void add_what_ran(const struct text_report *report, struct text *ret)
+{
+	const struct profile_run *run = &report->profile->run;
+	const char *target = string(report, run->target ? run->target : run->command_line);
+	const struct profile_metric *metric = &report->profile->metrics.at[report->metric];
+	size_t n_threads, n_processes;
+	char count[NUMBER_MAX], time[NUMBER_MAX], value[NUMBER_MAX];
+
+	add_name(report, *target ? target : "The target", ret);
+	text_printf(ret, " %s for %s", strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
+		    number_time(run->duration_ns, time));
+	count_tasks(report, &n_threads, &n_processes);
+	text_printf(ret, ": %s", number_count(report->samples, count));
+	if (report->samples != report->profile->quality.samples)
+		text_printf(ret, " of %s", number_count(report->profile->quality.samples, count));
+	text_printf(ret, " sample%s", report->profile->quality.samples == 1 ? "" : "s");
+	if (report->metric != 0) {
+		text_printf(ret, ", %s of ", number_value(report->total, string(report, metric->unit), value));
+		add_name(report, string(report, metric->name), ret);
+	}
+	text_printf(ret, ", in %s thread%s", number_count(n_threads, count), n_threads == 1 ? "" : "s");
+	if (n_processes > 1)
+		text_printf(ret, " of %s processes", number_count(n_processes, count));
+	text_printf(ret, ".");
+}
+
+/* The row with the highest own cost that is a place in code. */
+static uint32_t hottest_row(const struct text_report *report, const struct view *flat)
+{
+	uint32_t best = VIEW_NONE;
+
+	for (uint32_t row = 0; row < flat->rows.n; row++) {
+		uint8_t kind = (uint8_t)scope_kind(report->tree, flat->rows.at[row].scope);
+		if (kind == SCOPE_ROOT || kind == SCOPE_INCOMPLETE || view_self(flat, row, report->metric) == 0)
+			continue;
+		if (best == VIEW_NONE || view_self(flat, row, report->metric) > view_self(flat, best, report->metric))
+			best = row;
+	}
+	return best;
+}
+
+static void add_hottest(const struct text_report *report, const struct view *flat, uint32_t row, struct text *ret)
+{
+	const struct scope_frame *scope = scope_frame(report->tree, flat->rows.at[row].scope);
+	uint64_t self = view_self(flat, row, report->metric), total = view_inclusive(flat, row, report->metric);
+
+	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in " : " The hottest function is ");
+	add_scope(report, flat->rows.at[row].scope, ret);
+	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
+		const char *module = label_image(report->profile, scope->image);
+		text_printf(ret, *module == '[' ? " " : " ["); /* "[kernel]" has its brackets */
+		add_name(report, module, ret);
+		text_printf(ret, *module == '[' ? "" : "]");
+	}
+	text_printf(ret, ": ");
+	add_share(report, self, view_self(flat, row, 0), ret);
+	text_printf(ret, " itself");
+	if (total > self) {
+		char number[NUMBER_MAX];
+		text_printf(ret, ", %s with what it calls", number_percent(number_share(total, report->total), number));
+	}
+	text_printf(ret, ".");
+}
+
+/* 0 = there is none on the path. */
+static uint32_t innermost_loop(const struct text_report *report, const view_path *path)
+{
+	for (size_t i = path->n; i-- > 0;)
+		if ((uint8_t)scope_kind(report->tree, path->at[i]) == SCOPE_LOOP)
+			return path->at[i];
+	return 0;
+}
+
+/* Loops and lines are where in a function, not whom it calls. */
+static void keep_functions(const struct text_report *report, view_path *path)
+{
+	size_t n = 1;
+
+	for (size_t i = 1; i < path->n; i++) {
+		uint8_t kind = (uint8_t)scope_kind(report->tree, path->at[i]);
+		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
+			path->at[n++] = path->at[i];
+	}
+	path->n = n;
+}
+
+/* "main > ... > solve > dot": the start and the end of a long path are enough to know it by. */
+static void add_path(const struct text_report *report, const view_path *path, struct text *ret)
+{
+	const char *arrow = report->options->style.utf8 ? " → " : " > ";
+	size_t n_shown = 0;
+
+	for (size_t i = 1; i < path->n; i++) {
+		bool is_left_out = path->n - 1 > PATH_NAMES && i > 1 && i + (PATH_NAMES - 2) < path->n;
+		if (is_left_out) {
+			if (i == 2)
+				text_printf(ret, "%s%s", arrow, report->options->style.utf8 ? "…" : "...");
+			continue;
+		}
+		text_printf(ret, "%s", n_shown++ ? arrow : "");
+		add_scope(report, path->at[i], ret);
+	}
+}
+
+static void add_hot_path(const struct text_report *report, struct text *ret)
+{
+	view_path path = { 0 };
+
+	view_hot_path(report->tree, report->costs, report->metric, &path);
+	uint32_t last = path.at[path.n - 1];
+	uint32_t loop = innermost_loop(report, &path);
+	keep_functions(report, &path);
+	if (path.n > 2) {
+		text_printf(ret, " The hot path is ");
+		add_path(report, &path, ret);
+		if (loop) {
+			text_printf(ret, ", inside the ");
+			add_scope(report, loop, ret);
+		}
+		text_printf(ret, "; ");
+		add_share(report, costs_inclusive(report->costs, last, report->metric),
+			  costs_inclusive(report->costs, last, 0), ret);
+		text_printf(ret, " is at its end.");
+	}
+	vec_done(&path);
+}
+
+void text_sentences(const struct text_report *report, const char *filter, struct text *ret)
+{
+	CLEANUP(view_done) struct view flat = { 0 };
+
+	view_flat(report->tree, report->costs, GROUP_FUNCTION, &flat);
+	uint32_t hottest = hottest_row(report, &flat);
+	add_what_ran(report, ret);
+	if (filter) {
+		text_printf(ret, " Shown: ");
+		style_safe(ret, &report->options->style, filter);
+		text_printf(ret, ".");
+	}
+	if (hottest != VIEW_NONE) {
+		add_hottest(report, &flat, hottest, ret);
+		add_hot_path(report, ret);
+	}
+}
+
+void text_paragraph(const struct text_report *report, const char *filter)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	text_sentences(report, filter, &text);
+	style_paragraph(report->to, &report->options->style, text.at);
+}

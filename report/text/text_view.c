@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what was asked for to rows in print order; how they look is decided elsewhere.
+ */
+#include "base/cleanup.h"
+#include "report/text/text_rows.h"
+
+#define CALLERS_DEPTH 64 /* callers followed at most: recursion is thousands deep */
+#define HOT_CHILDREN 8   /* what the hot path splits into */
+
+static struct view_cut cut_of(const struct text_report *report, enum view_key prune)
+{
+	return (struct view_cut){ .metric = report->metric,
+				  .sort = report->options->sort,
+				  .prune = prune,
+				  .min = text_min_cost(report),
+				  .limit = report->options->limit };
+}
+
+/* Rows that cost something. */
+static size_t count_rows(const struct text_report *report, const struct view *view, enum view_key key)
+{
+	size_t n = 0;
+
+	for (uint32_t row = 0; row < view->rows.n; row++)
+		n += view_cost(view, row, key, report->metric) > 0;
+	return n;
+}
+
+static size_t build_tree(const struct text_report *report, struct view *ret)
+{
+	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
+
+	view_tree(report->tree, report->costs, ret);
+	size_t before = count_rows(report, ret, VIEW_BY_INCLUSIVE);
+	if (report->options->max_depth)
+		view_flatten(ret, report->options->max_depth + 1); /* the root is not shown */
+	view_arrange(ret, &cut);
+	size_t after = ret->rows.n;
+	view_fold_loops(ret, report->tree, report->metric);
+	return before - after;
+}
+
+static void build_callers(const struct text_report *report, struct view *ret)
+{
+	struct view_cut cut = cut_of(report, report->options->sort);
+	size_t depth = report->options->max_depth;
+
+	view_callers(report->tree, report->costs, &cut, depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, ret);
+	view_arrange(ret, &cut);
+}
+
+static size_t build_flat(const struct text_report *report, struct view *ret)
+{
+	struct view_cut cut = cut_of(report, report->options->sort);
+
+	view_flat(report->tree, report->costs, report->options->group, ret);
+	size_t before = count_rows(report, ret, report->options->sort);
+	view_arrange(ret, &cut);
+	return before - ret->rows.n;
+}
+
+static void add_path_row(const struct text_report *report, struct view *view, uint32_t parent, uint32_t scope)
+{
+	uint32_t row = view_add_row(view, parent, scope);
+
+	for (uint32_t metric = 0; metric < view->n_metrics; metric++) {
+		view->self.at[row * view->n_metrics + metric] = costs_self(report->costs, scope, metric);
+		view->inclusive.at[row * view->n_metrics + metric] = costs_inclusive(report->costs, scope, metric);
+	}
+}
+
+/* The hot path as a tree of its own: its scopes below each other, then what its end splits into. */
+static void build_hot(const struct text_report *report, struct view *ret)
+{
+	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
+	view_path path = { 0 };
+
+	*ret = (struct view){ .n_metrics = report->costs->n_metrics };
+	view_hot_path(report->tree, report->costs, report->metric, &path);
+	for (uint32_t i = 0; i < path.n; i++)
+		add_path_row(report, ret, i ? i - 1 : VIEW_NONE, path.at[i]);
+	for (uint32_t scope = 1; scope < report->tree->scopes.n; scope++)
+		if (report->tree->scopes.at[scope].parent == path.at[path.n - 1])
+			add_path_row(report, ret, (uint32_t)path.n - 1, scope);
+	/* Rows of the path cost most, so that the limit is on what comes after them. */
+	cut.limit = path.n + HOT_CHILDREN;
+	view_arrange(ret, &cut);
+	view_fold_loops(ret, report->tree, report->metric);
+	vec_done(&path);
+}
+
+size_t text_build_view(const struct text_report *report, struct view *ret)
+{
+	switch (report->options->view) {
+	case TEXT_TREE:
+		return build_tree(report, ret);
+	case TEXT_CALLERS:
+		build_callers(report, ret);
+		return 0;
+	case TEXT_HOT:
+		build_hot(report, ret);
+		return 0;
+	default:
+		return build_flat(report, ret);
+	}
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/tree/document.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/search.h"
+
+const char *scope_kind_name(unsigned kind)
+{
+	static const char *const names[] = { "root", "special", "function", "inline", "loop", "line", "special" };
+
+	return kind < ARRAY_LEN(names) ? names[kind] : "special";
+}
+
+const char *scope_relation_name(unsigned relation)
+{
+	static const char *const names[] = { "none", "call", "inline", "lexical" };
+
+	return relation < ARRAY_LEN(names) ? names[relation] : "none";
+}
+
+const char *profile_image_name(const struct profile *profile, image_id image)
+{
+	if (image >= profile->images.n)
+		return "";
+	const char *path = profile_text(profile, profile->images.at[image].path);
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size)
+{
+	const struct scope_frame *f = &document->frames.at[frame];
+	const struct profile *profile = document->profile;
+	const char *file = profile_text(profile, f->file), *slash = strrchr(file, '/');
+
+	switch (f->kind) {
+	case SCOPE_ROOT:
+		return "total";
+	case SCOPE_INCOMPLETE:
+		return "<incomplete>";
+	case SCOPE_UNKNOWN:
+		/* What --max-nodes folds is nowhere; code in no image has an address at least. */
+		return f->name ? profile_text(profile, f->name) : f->vaddr ? "<unknown>" : "<other>";
+	case SCOPE_LOOP:
+		if (f->line)
+			snprintf(text, size, "[loop %s:%u]", slash ? slash + 1 : file, f->line);
+		else
+			snprintf(text, size, "[loop %s 0x%llx]", profile_text(profile, f->name), (unsigned long long)f->vaddr);
+		return text;
+	default:
+		return profile_text(profile, f->name);
+	}
+}
+
+/* ---- values by node --------------------------------------------------------------------------- */
+
+#define MARK_EVERY 4096 /* values */
+
+/* The values of one node. Those of its lines come from another part of the tree's values than its own. */
+struct cursor {
+	size_t own, line; /* the tree's values after those of the node */
+	uint32_t node;
+	VEC(struct scope_value) values; /* its own and its lines', sorted by thread and metric, each once */
+};
+
+struct document_walk {
+	struct cursor self, value;
+	size_t first;        /* number of value.values.at[0] */
+	struct scope_value before; /* the value before that one, */
+	bool has_before;           /* if it was passed */
+	VEC(uint32_t) marks; /* the node that value i * MARK_EVERY belongs to ... */
+	VEC(size_t) starts;  /* ... and the number of that node's first value */
+};
+
+static uint32_t node_of(const struct document *document, size_t value)
+{
+	uint32_t scope = document->tree->values.at[value].scope;
+
+	return value < document->first_point ? scope : document->tree->scopes.at[scope].parent;
+}
+
+/* The first of the values [low, high) whose node is at least this one. */
+static size_t find_node(const struct document *document, size_t low, size_t high, uint32_t node)
+{
+	return search_first_in(i, low, high, node_of(document, i) >= node);
+}
+
+void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to)
+{
+	*ret_from = find_node(document, 0, document->first_point, node);
+	*ret_to = *ret_from;
+	while (*ret_to < document->first_point && node_of(document, *ret_to) == node)
+		++*ret_to;
+}
+
+void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to)
+{
+	size_t n = document->tree->values.n;
+
+	*ret_from = find_node(document, document->first_point, n, node);
+	*ret_to = *ret_from;
+	while (*ret_to < n && node_of(document, *ret_to) == node)
+		++*ret_to;
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct scope_value *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->metric < b->metric ? -1 : a->metric > b->metric;
+}
+
+static void take(const struct document *document, struct cursor *cursor, size_t *at, size_t end)
+{
+	for (; *at < end && node_of(document, *at) == cursor->node; ++*at) {
+		vec_push(&cursor->values, document->tree->values.at[*at]);
+		cursor->values.at[cursor->values.n - 1].scope = cursor->node;
+	}
+}
+
+/* The values of a node, where own and line are the first that are not of one before it. */
+static void collect(const struct document *document, struct cursor *cursor, uint32_t node)
+{
+	size_t n = 0;
+
+	cursor->node = node;
+	vec_clear(&cursor->values);
+	take(document, cursor, &cursor->own, document->first_point);
+	size_t n_own = cursor->values.n;
+	take(document, cursor, &cursor->line, document->tree->values.n);
+	if (cursor->values.n == n_own)
+		return; /* they are in order */
+	qsort(cursor->values.at, cursor->values.n, sizeof(*cursor->values.at), by_thread);
+	for (size_t i = 1; i < cursor->values.n; i++) {
+		if (by_thread(&cursor->values.at[n], &cursor->values.at[i]) == 0)
+			cursor->values.at[n].value += cursor->values.at[i].value;
+		else
+			cursor->values.at[++n] = cursor->values.at[i];
+	}
+	cursor->values.n = n + 1;
+}
+
+static void seek(const struct document *document, struct cursor *cursor, uint32_t node)
+{
+	cursor->own = find_node(document, 0, document->first_point, node);
+	cursor->line = find_node(document, document->first_point, document->tree->values.n, node);
+	collect(document, cursor, node);
+}
+
+/* On to the next node that has values; false at the end. */
+static bool next_node(const struct document *document, struct cursor *cursor)
+{
+	uint32_t own = cursor->own < document->first_point ? node_of(document, cursor->own) : NO_NODE;
+	uint32_t line = cursor->line < document->tree->values.n ? node_of(document, cursor->line) : NO_NODE;
+
+	if (own == NO_NODE && line == NO_NODE)
+		return false;
+	collect(document, cursor, own < line ? own : line);
+	return true;
+}
+
+uint64_t document_self(const struct document *document, size_t node, uint32_t metric)
+{
+	struct cursor *cursor = &document->walk->self;
+	uint64_t sum = 0;
+
+	if (node == (size_t)cursor->node + 1)
+		collect(document, cursor, (uint32_t)node);
+	else if (node != cursor->node)
+		seek(document, cursor, (uint32_t)node);
+	for (size_t i = 0; i < cursor->values.n; i++)
+		if (cursor->values.at[i].metric == metric)
+			sum += cursor->values.at[i].value;
+	return sum;
+}
+
+struct scope_value document_value(const struct document *document, size_t i)
+{
+	struct document_walk *walk = document->walk;
+
+	if (walk->has_before && i + 1 == walk->first)
+		return walk->before;
+	if (i < walk->first || i >= walk->first + walk->value.values.n + MARK_EVERY) {
+		seek(document, &walk->value, walk->marks.at[i / MARK_EVERY]);
+		walk->first = walk->starts.at[i / MARK_EVERY];
+		walk->has_before = false;
+	}
+	while (i >= walk->first + walk->value.values.n) {
+		walk->before = walk->value.values.at[walk->value.values.n - 1];
+		walk->has_before = true;
+		walk->first += walk->value.values.n;
+		next_node(document, &walk->value);
+	}
+	return walk->value.values.at[i - walk->first];
+}
+
+/* Counts the values, and notes where to find them. */
+static void mark_values(struct document *document)
+{
+	struct document_walk *walk = document->walk;
+	struct cursor *cursor = &walk->value;
+
+	while (next_node(document, cursor)) {
+		size_t end = document->n_values + cursor->values.n;
+		while (walk->marks.n * MARK_EVERY < end) {
+			vec_push(&walk->marks, cursor->node);
+			vec_push(&walk->starts, document->n_values);
+		}
+		document->n_values = end;
+	}
+	walk->first = SIZE_MAX - MARK_EVERY; /* nowhere yet */
+}
+
+struct document_point document_point(const struct document *document, size_t point)
+{
+	const struct scope_value *value = &document->tree->values.at[document->first_point + point];
+	const struct scope_row *row = &document->tree->scopes.at[value->scope];
+	const struct scope_frame *line = &document->tree->frames.at[row->frame];
+
+	return (struct document_point){ row->parent,   line->file,    line->line,    line->image,
+					line->vaddr,   value->metric, value->thread, value->value };
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static size_t count_frames(const struct scope_tree *tree)
+{
+	size_t n = 0;
+
+	while (n < tree->frames.n && tree->frames.at[n].kind != SCOPE_LINE)
+		n++;
+	return n;
+}
+
+static size_t find_first_point(const struct scope_tree *tree, size_t n_nodes)
+{
+	return search_first(i, tree->values.n, tree->values.at[i].scope >= n_nodes);
+}
+
+void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree)
+{
+	*document = (struct document){ .profile = profile, .tree = tree, .n_metrics = tree->n_metrics };
+	document->frames.at = tree->frames.at;
+	document->frames.n = count_frames(tree);
+	document->n_nodes = scope_tree_n_nodes(tree);
+	document->first_point = find_first_point(tree, document->n_nodes);
+	document->n_points = tree->values.n - document->first_point;
+	document->walk = alloc_zero(1, sizeof(*document->walk));
+	document->walk->self.node = NO_NODE - 1; /* none, and not the one before the first either */
+	document->walk->self.line = document->walk->value.line = document->first_point;
+	mark_values(document);
+	totals_init(&document->totals, tree);
+}
+
+static void index_files(struct document *document)
+{
+	const struct scope_tree *tree = document->tree;
+	size_t n = document->profile->strings.strings.n;
+	CLEANUP(freep) bool *is_file = alloc_zero(n + 1, sizeof(bool));
+
+	for (size_t i = 0; i < tree->frames.n; i++)
+		is_file[tree->frames.at[i].file] = true;
+	for (size_t i = 0; i < document->n_nodes; i++)
+		is_file[document_call(document, i)->file] = true;
+	for (uint32_t i = 1; i < n; i++)
+		if (is_file[i])
+			vec_push(&document->files, i);
+}
+
+/* Parents come first, so the loop around a loop is known when it is seen. */
+static void index_loops(struct document *document)
+{
+	vec_reserve(&document->loops, document->frames.n);
+	for (size_t i = 0; i < document->frames.n; i++)
+		vec_push(&document->loops, ((struct document_loop){ NO_NODE, 0 }));
+	for (uint32_t node = 1; node < document->n_nodes; node++) {
+		struct document_loop *loop = &document->loops.at[document_frame(document, node)];
+		uint32_t outer = document_parent(document, node);
+		if (scope_kind(document->tree, node) != SCOPE_LOOP || loop->depth)
+			continue;
+		while (scope_kind(document->tree, outer) == SCOPE_INLINE)
+			outer = document_parent(document, outer);
+		uint32_t frame = document_frame(document, outer);
+		bool is_inner = document->frames.at[frame].kind == SCOPE_LOOP;
+		*loop = (struct document_loop){ is_inner ? frame : NO_NODE, is_inner ? document->loops.at[frame].depth + 1 : 1 };
+	}
+}
+
+void document_index(struct document *document)
+{
+	index_files(document);
+	index_loops(document);
+}
+
+void document_done(struct document *document)
+{
+	vec_done(&document->files);
+	vec_done(&document->loops);
+	vec_done(&document->walk->self.values);
+	vec_done(&document->walk->value.values);
+	vec_done(&document->walk->marks);
+	vec_done(&document->walk->starts);
+	free(document->walk);
+	totals_done(&document->totals);
+}

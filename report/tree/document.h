@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * document: the profile as the exporters see it: static frames, each once, contexts (nodes) that refer
+ * to them, and the costs of single lines (points).
+ *
+ * Nodes are the scopes that are no lines; node i is scope i, its parent is a node before it. The values of a
+ * line belong to the node around it and are told a second time as a point.
+ *
+ * Nothing here is a copy of the tree: beside it there is one number of 32 bits for each node and metric.
+ * What is asked in order of nodes or values is found at once, else it takes a search.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "report/tree/totals.h"
+#include "structure/scope.h"
+
+#define NO_NODE UINT32_MAX
+
+struct document_point {
+	uint32_t node, file, line;
+	image_id image;
+	uint64_t vaddr;
+	uint32_t metric, thread;
+	uint64_t value;
+};
+
+/* Where a frame that is a loop stands among the others of its function. */
+struct document_loop {
+	uint32_t parent; /* frame of the loop around it, NO_NODE = none */
+	uint32_t depth;  /* 1 = outermost; 0 = not a loop */
+};
+
+struct document_walk; /* where the last questions were answered */
+
+struct document {
+	const struct profile *profile;
+	const struct scope_tree *tree;
+	struct {
+		const struct scope_frame *at;
+		size_t n;
+	} frames; /* those of nodes; 0 is the root's */
+	size_t n_nodes, n_values, n_points;
+	size_t first_point; /* the tree's values from here on are those of lines */
+	struct totals totals;
+	struct document_walk *walk;
+	uint32_t n_metrics;
+	/* By document_index: */
+	VEC(uint32_t) files;                 /* every path that a frame, line or call names, by its number */
+	VEC(struct document_loop) loops;     /* by frame */
+};
+
+void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
+/* Fills files and loops, for those who tell of them. */
+void document_index(struct document *document);
+void document_done(struct document *document);
+
+static inline uint32_t document_frame(const struct document *document, size_t node)
+{
+	return document->tree->scopes.at[node].frame;
+}
+/* NO_NODE for the root. */
+static inline uint32_t document_parent(const struct document *document, size_t node)
+{
+	return node ? document->tree->scopes.at[node].parent : NO_NODE;
+}
+static inline const struct scope_call *document_call(const struct document *document, size_t node)
+{
+	return &document->tree->calls.at[document->tree->scopes.at[node].call];
+}
+static inline uint64_t document_inclusive(const struct document *document, size_t node, uint32_t metric)
+{
+	return totals_of(&document->totals, node, metric);
+}
+/* Of all threads, lines included. */
+uint64_t document_self(const struct document *document, size_t node, uint32_t metric);
+/* Value i of n_values, sorted by node, thread, metric; `scope` is the node. */
+struct scope_value document_value(const struct document *document, size_t i);
+/* Point i of n_points, in the order of nodes and lines. */
+struct document_point document_point(const struct document *document, size_t point);
+/* The tree's values [*ret_from, *ret_to) that belong to a node itself, and those that belong to its lines. */
+void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
+void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
+
+/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>". Valid until the next call. */
+const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);
+/* "root", "function", ... and "none", "call", "inline", "lexical". */
+const char *scope_kind_name(unsigned kind);
+const char *scope_relation_name(unsigned relation);
+/* Last component of an image's path; "" if there is no image. */
+const char *profile_image_name(const struct profile *profile, image_id image);
+/* A string of the profile. */
+static inline const char *profile_text(const struct profile *profile, uint32_t id)
+{
+	return intern_text(&profile->strings, id);
+}

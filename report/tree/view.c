@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/tree/view.h"
+
+#include "base/cleanup.h"
+#include "report/tree/preorder.h"
+
+uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope)
+{
+	vec_push(&view->rows, (struct view_row){ .parent = parent, .scope = scope });
+	for (size_t i = 0; i < view->n_metrics; i++) {
+		vec_push(&view->self, 0);
+		vec_push(&view->inclusive, 0);
+	}
+	return (uint32_t)view->rows.n - 1;
+}
+
+void view_done(struct view *view)
+{
+	vec_done(&view->rows);
+	vec_done(&view->self);
+	vec_done(&view->inclusive);
+}
+
+uint64_t view_cost(const struct view *view, uint32_t row, enum view_key key, uint32_t metric)
+{
+	return key == VIEW_BY_SELF ? view_self(view, row, metric) : view_inclusive(view, row, metric);
+}
+
+void view_tree(const struct scope_tree *tree, const struct costs *costs, struct view *ret)
+{
+	size_t n = costs->n_metrics;
+
+	*ret = (struct view){ .n_metrics = n };
+	for (size_t i = 0; i < tree->scopes.n; i++) {
+		uint32_t row = view_add_row(ret, i ? tree->scopes.at[i].parent : VIEW_NONE, (uint32_t)i);
+		for (size_t metric = 0; metric < n; metric++) {
+			ret->self.at[row * n + metric] = costs->self[i * n + metric];
+			ret->inclusive.at[row * n + metric] = costs->inclusive[i * n + metric];
+		}
+	}
+}
+
+void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
+{
+	CLEANUP(groups_done) struct groups groups;
+	CLEANUP(preorder_done) struct preorder preorder;
+	size_t n = costs->n_metrics;
+
+	*ret = (struct view){ .n_metrics = n };
+	groups_init(&groups, tree, by);
+	preorder_init(&preorder, tree);
+	for (size_t i = 0; i < groups.scopes.n; i++)
+		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
+
+	/* A scope below another one of its group is covered by that one's inclusive cost. */
+	CLEANUP(freep) uint32_t *covered = alloc_zero(groups.scopes.n + 1, sizeof(*covered));
+	for (uint32_t number = 0; number < tree->scopes.n; number++) {
+		uint32_t scope = preorder.scope[number], group = groups.of[scope];
+		if (group == GROUP_NONE)
+			continue;
+		bool is_outermost = number >= covered[group];
+		for (size_t metric = 0; metric < n; metric++) {
+			ret->self.at[group * n + metric] += costs->self[scope * n + metric];
+			if (is_outermost)
+				ret->inclusive.at[group * n + metric] += costs->inclusive[scope * n + metric];
+		}
+		if (is_outermost)
+			covered[group] = preorder.end[scope];
+	}
+}
+
+void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret)
+{
+	uint32_t here = 0;
+
+	/* Children follow their parents: one pass finds each scope's most costly child. */
+	CLEANUP(freep) uint32_t *hottest = alloc_zero(tree->scopes.n, sizeof(*hottest));
+	for (uint32_t i = 1; i < tree->scopes.n; i++) {
+		uint32_t parent = tree->scopes.at[i].parent;
+		if (hottest[parent] == 0 ||
+		    costs_inclusive(costs, i, metric) > costs_inclusive(costs, hottest[parent], metric))
+			hottest[parent] = i;
+	}
+	vec_clear(ret);
+	for (;;) {
+		vec_push(ret, here);
+		uint64_t cost = costs_inclusive(costs, here, metric);
+		uint32_t child = hottest[here];
+		if (child == 0 || cost == 0 || costs_inclusive(costs, child, metric) < cost - cost / 2)
+			return;
+		here = child;
+	}
+}
+
+/* ---- print order -------------------------------------------------------------------------------- */
+
+struct sortable {
+	uint64_t cost;
+	uint32_t row;
+};
+
+static int compare_sortables(const void *a, const void *b)
+{
+	const struct sortable *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/*
+ * The rows to keep, the largest first. By the key that prunes, a row is never larger than its parent,
+ * and comes after it where they are equal: so the first so many of them are a forest again.
+ */
+static struct sortable *choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
+{
+	struct sortable *rows = alloc_zero(view->rows.n + 1, sizeof(*rows));
+	size_t n = 0;
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint64_t cost = view_cost(view, row, cut->prune, cut->metric);
+		if (cost > 0 && cost >= cut->min)
+			rows[n++] = (struct sortable){ cost, row };
+	}
+	qsort(rows, n, sizeof(*rows), compare_sortables);
+	if (cut->limit && cut->limit < n)
+		n = cut->limit;
+	if (cut->sort != cut->prune) {
+		for (size_t i = 0; i < n; i++)
+			rows[i].cost = view_cost(view, rows[i].row, cut->sort, cut->metric);
+		qsort(rows, n, sizeof(*rows), compare_sortables);
+	}
+	*ret_n = n;
+	return rows;
+}
+
+/* Children of each row as linked lists, in the order of `rows`; top rows are the children of slot n. */
+struct children {
+	uint32_t *first, *next;
+};
+
+static struct children link_children(const struct view *view, const struct sortable *rows, size_t n)
+{
+	size_t n_rows = view->rows.n;
+	struct children children = { alloc_zero(n_rows + 1, sizeof(uint32_t)), alloc_zero(n_rows + 1, sizeof(uint32_t)) };
+
+	for (size_t i = 0; i <= n_rows; i++)
+		children.first[i] = children.next[i] = VIEW_NONE;
+	for (size_t i = n; i-- > 0;) {
+		uint32_t row = rows[i].row, parent = view->rows.at[row].parent;
+		uint32_t *first = &children.first[parent == VIEW_NONE ? n_rows : parent];
+		children.next[row] = *first;
+		*first = row;
+	}
+	return children;
+}
+
+static void copy_row(const struct view *from, uint32_t row, uint32_t parent, struct view *to)
+{
+	uint32_t copy = view_add_row(to, parent, from->rows.at[row].scope);
+
+	for (size_t metric = 0; metric < from->n_metrics; metric++) {
+		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
+		to->inclusive.at[copy * from->n_metrics + metric] = view_inclusive(from, row, (uint32_t)metric);
+	}
+}
+
+/* A row that costs nothing is as good as none: view_arrange drops it. */
+void view_flatten(struct view *view, size_t max_depth)
+{
+	CLEANUP(freep) size_t *depth = alloc_zero(view->rows.n + 1, sizeof(*depth));
+
+	for (size_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		depth[row] = parent == VIEW_NONE ? 0 : depth[parent] + 1;
+		if (depth[row] <= max_depth)
+			continue;
+		for (size_t metric = 0; metric < view->n_metrics; metric++)
+			view->self.at[row * view->n_metrics + metric] = view->inclusive.at[row * view->n_metrics + metric] = 0;
+	}
+}
+
+void view_arrange(struct view *view, const struct view_cut *cut)
+{
+	size_t n;
+	CLEANUP(freep) struct sortable *rows = choose_rows(view, cut, &n);
+	struct children children = link_children(view, rows, n);
+	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
+	struct view arranged = { .n_metrics = view->n_metrics };
+	uint32_t row = children.first[view->rows.n];
+
+	while (row != VIEW_NONE) {
+		uint32_t parent = view->rows.at[row].parent;
+		moved_to[row] = (uint32_t)arranged.rows.n;
+		copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &arranged);
+		if (children.first[row] != VIEW_NONE) {
+			row = children.first[row];
+			continue;
+		}
+		while (row != VIEW_NONE && children.next[row] == VIEW_NONE)
+			row = view->rows.at[row].parent;
+		if (row != VIEW_NONE)
+			row = children.next[row];
+	}
+	free(children.first);
+	free(children.next);
+	view_done(view);
+	*view = arranged;
+}
+
+/* ---- nested loops ------------------------------------------------------------------------------- */
+
+#define FOLD_PERCENT 95 /* of a loop must be in the loop inside it */
+
+/* By row: its child if it has only one, VIEW_NONE otherwise. */
+static uint32_t *only_children(const struct view *view)
+{
+	uint32_t *only = alloc_zero(view->rows.n + 1, sizeof(*only));
+	CLEANUP(freep) uint32_t *n_children = alloc_zero(view->rows.n + 1, sizeof(*n_children));
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		only[row] = VIEW_NONE;
+		if (parent != VIEW_NONE)
+			only[parent] = n_children[parent]++ ? VIEW_NONE : row;
+	}
+	return only;
+}
+
+static bool folds_into(const struct view *view, const struct scope_tree *tree, uint32_t metric, uint32_t row,
+		       uint32_t child)
+{
+	if (child == VIEW_NONE || scope_kind(tree, view->rows.at[row].scope) != SCOPE_LOOP ||
+	    scope_kind(tree, view->rows.at[child].scope) != SCOPE_LOOP)
+		return false;
+	return (double)view_inclusive(view, child, metric) * 100 >=
+	       (double)view_inclusive(view, row, metric) * FOLD_PERCENT;
+}
+
+void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric)
+{
+	CLEANUP(freep) uint32_t *only = only_children(view);
+	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
+	struct view folded = { .n_metrics = view->n_metrics };
+	size_t n = view->n_metrics;
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		if (parent == VIEW_NONE || only[parent] != row || !folds_into(view, tree, metric, parent, row)) {
+			moved_to[row] = (uint32_t)folded.rows.n;
+			copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &folded);
+			continue;
+		}
+		/* The outer row stays, with its costs; it goes by the inner one's name. */
+		uint32_t outer = moved_to[row] = moved_to[parent];
+		folded.rows.at[outer].scope = view->rows.at[row].scope;
+		folded.rows.at[outer].n_loops++;
+		for (size_t i = 0; i < n; i++)
+			folded.self.at[outer * n + i] += view_self(view, row, (uint32_t)i);
+	}
+	view_done(view);
+	*view = folded;
+}

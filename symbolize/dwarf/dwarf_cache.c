@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/dwarf/dwarf_cache.h"
+
+#include "base/text.h"
+#include "symbolize/demangle.h"
+#include "symbolize/dwarf/dwarf_names.h"
+
+#define MAX_TABLES 512 /* kept of each kind before all are dropped; some 10 MB */
+#define MAX_NAME 65536
+#define MAX_HOPS 16    /* concrete -> abstract -> specification; the rest is a circle */
+
+void dwarf_cache_init(struct dwarf_cache *cache, bool demangles)
+{
+	*cache = (struct dwarf_cache){ .demangles = demangles };
+	intern_init(&cache->strings);
+}
+
+static void drop_tables(struct dwarf_cache *cache)
+{
+	for (size_t i = 0; i < cache->abbrevs.n; i++)
+		abbrevs_done(&cache->abbrevs.at[i]);
+	for (size_t i = 0; i < cache->lines.n; i++)
+		lines_done(&cache->lines.at[i]);
+	vec_clear(&cache->abbrevs);
+	vec_clear(&cache->lines);
+	map_done(&cache->abbrevs_by_unit);
+	map_done(&cache->lines_by_unit);
+}
+
+void dwarf_cache_done(struct dwarf_cache *cache)
+{
+	drop_tables(cache);
+	vec_done(&cache->abbrevs);
+	vec_done(&cache->lines);
+	vec_done(&cache->origins);
+	map_done(&cache->origin_by_entry);
+	map_done(&cache->shown_by_linkage);
+	intern_done(&cache->strings);
+}
+
+void dwarf_cache_trim(struct dwarf_cache *cache)
+{
+	if (cache->abbrevs.n > MAX_TABLES || cache->lines.n > MAX_TABLES)
+		drop_tables(cache);
+}
+
+const struct abbrevs *dwarf_cache_abbrevs(struct dwarf_cache *cache, const struct unit *unit)
+{
+	uint32_t index = map_find(&cache->abbrevs_by_unit, (uintptr_t)unit);
+
+	if (index == MAP_NONE) {
+		struct abbrevs abbrevs;
+		abbrevs_read(unit, &abbrevs);
+		index = (uint32_t)cache->abbrevs.n;
+		vec_push(&cache->abbrevs, abbrevs);
+		map_put(&cache->abbrevs_by_unit, (uintptr_t)unit, index);
+	}
+	return &cache->abbrevs.at[index];
+}
+
+struct line_table *dwarf_cache_lines(struct dwarf_cache *cache, const struct unit *unit)
+{
+	uint32_t index = map_find(&cache->lines_by_unit, (uintptr_t)unit);
+
+	if (index == MAP_NONE) {
+		struct line_table table;
+		lines_open(unit, &table);
+		index = (uint32_t)cache->lines.n;
+		vec_push(&cache->lines, table);
+		map_put(&cache->lines_by_unit, (uintptr_t)unit, index);
+	}
+	return cache->lines.at[index].program.at ? &cache->lines.at[index] : NULL;
+}
+
+uint32_t dwarf_cache_file(struct dwarf_cache *cache, const struct unit *unit, uint64_t index)
+{
+	const struct unit *owner = !unit->has_lines && unit->skeleton ? unit->skeleton : unit;
+	struct line_table *table = dwarf_cache_lines(cache, owner);
+
+	return table ? lines_file(table, index, &cache->strings) : 0;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* What is known so far, and where to look next. */
+struct chase {
+	const struct dwarf *dwarf;
+	uint64_t entry;
+	const char *name, *linkage; /* "" = not found yet */
+	uint32_t decl_file, decl_line;
+	bool has_next;
+};
+
+static void take_attribute(struct dwarf_cache *cache, struct chase *chase, const struct unit *unit, uint16_t name,
+			   const struct attribute *value)
+{
+	switch (name) {
+	case DW_AT_name:
+		if (!chase->name[0])
+			chase->name = attribute_text(value, unit);
+		break;
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		if (!chase->linkage[0])
+			chase->linkage = attribute_text(value, unit);
+		break;
+	case DW_AT_decl_file:
+		if (!chase->decl_file)
+			chase->decl_file = dwarf_cache_file(cache, unit, value->value);
+		break;
+	case DW_AT_decl_line:
+		if (!chase->decl_line)
+			chase->decl_line = (uint32_t)value->value;
+		break;
+	case DW_AT_abstract_origin:
+	case DW_AT_specification:
+		if (attribute_reference(value, unit, &chase->dwarf, &chase->entry))
+			chase->has_next = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void follow(struct dwarf_cache *cache, struct chase *chase)
+{
+	const struct unit *unit = dwarf_unit_at(chase->dwarf, chase->entry);
+
+	chase->has_next = false;
+	if (!unit)
+		return;
+	const struct abbrevs *abbrevs = dwarf_cache_abbrevs(cache, unit);
+	struct reader r = unit_reader(unit, chase->entry);
+	const struct abbrev *abbrev = abbrevs_find(abbrevs, read_uleb(&r));
+	if (!abbrev)
+		return;
+	for (uint32_t i = 0; i < abbrev->n_specs && !r.failed; i++) {
+		const struct attribute_spec *spec = &abbrevs->specs.at[abbrev->first_spec + i];
+		struct attribute value = attribute_read(&r, unit, spec);
+		take_attribute(cache, chase, unit, spec->name, &value);
+	}
+}
+
+/* The same function is described in every unit that uses it: demangle its name once. */
+static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
+{
+	uint32_t shown = map_find(&cache->shown_by_linkage, linkage);
+	struct text text = { 0 };
+
+	if (shown != MAP_NONE)
+		return shown;
+	shown = linkage;
+	if (cache->demangles && demangle(intern_text(&cache->strings, linkage), &text))
+		shown = intern_add_n(&cache->strings, text.at, text.len);
+	text_done(&text);
+	map_put(&cache->shown_by_linkage, linkage, shown);
+	return shown;
+}
+
+static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
+{
+	const char *stated = chase->linkage[0] ? chase->linkage : chase->name;
+	uint32_t linkage = intern_add_n(&cache->strings, stated, strnlen(stated, MAX_NAME));
+	uint32_t shown = shown_name(cache, linkage);
+
+	return (struct origin){ .name = shown,
+				.linkage = shown == linkage ? 0 : linkage,
+				.decl_file = chase->decl_file,
+				.decl_line = chase->decl_line };
+}
+
+struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry)
+{
+	uint64_t key = (uint64_t)dwarf->id << 44 ^ entry;
+	uint32_t index = map_find(&cache->origin_by_entry, key);
+
+	if (index != MAP_NONE)
+		return cache->origins.at[index];
+
+	struct chase chase = { .dwarf = dwarf, .entry = entry, .name = "", .linkage = "", .has_next = true };
+	for (int hop = 0; hop < MAX_HOPS && chase.has_next; hop++)
+		follow(cache, &chase);
+	struct origin origin = named(cache, &chase);
+	map_put(&cache->origin_by_entry, key, (uint32_t)cache->origins.n);
+	vec_push(&cache->origins, origin);
+	return origin;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_cache: what one thread has read of debug files and will need again: abbreviations and file
+ * tables of the units it met, names of the functions they refer to, and the strings of all that.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/lines.h"
+
+/* Who a function is, gathered along DW_AT_abstract_origin and DW_AT_specification. */
+struct origin {
+	uint32_t name;    /* as shown: demangled; 0 = nameless */
+	uint32_t linkage; /* as in the file; 0 = same as name */
+	uint32_t decl_file, decl_line;
+};
+
+struct dwarf_cache {
+	struct intern strings;
+	bool demangles;
+	struct map abbrevs_by_unit, lines_by_unit, origin_by_entry;
+	struct map shown_by_linkage; /* string ids: what demangling made of a name */
+	VEC(struct abbrevs) abbrevs;
+	VEC(struct line_table) lines;
+	VEC(struct origin) origins;
+};
+
+void dwarf_cache_init(struct dwarf_cache *cache, bool demangles);
+void dwarf_cache_done(struct dwarf_cache *cache);
+/* Call between units, never while holding what the functions below returned. */
+void dwarf_cache_trim(struct dwarf_cache *cache);
+
+/* Both valid until the next call of the same function. */
+const struct abbrevs *dwarf_cache_abbrevs(struct dwarf_cache *cache, const struct unit *unit);
+/* NULL if the unit has no readable line table. */
+struct line_table *dwarf_cache_lines(struct dwarf_cache *cache, const struct unit *unit);
+/* String id of file `index` of the unit's table; of a split unit without one, of its skeleton's. */
+uint32_t dwarf_cache_file(struct dwarf_cache *cache, const struct unit *unit, uint64_t index);
+struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * debugfile: finds the debug information of an image.
+ *
+ * In this order: the image itself; a separate file by build-id, then by debug link, under
+ * /usr/lib/debug, the directories given, the symfs and the target's own root; debuginfod, if the
+ * user has set DEBUGINFOD_URLS. A separate file may lean on a second one (dwz), and units may live
+ * in .dwo files or a .dwp package. A file whose build-id is another one is refused, and said so.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/vec.h"
+#include "symbolize/dwarf/dwarf.h"
+
+struct debug_search {
+	const char *const *directories; /* as --debug-dir gave them */
+	size_t n_directories;
+	const char *symfs;       /* prefix of every path of the target; NULL = none */
+	const char *target_root; /* "/proc/PID/root"; NULL = none */
+	bool asks_debuginfod;    /* only if DEBUGINFOD_URLS is set as well */
+	/* Each step, for -v, and each refusal; may be NULL. Called by one thread at a time. */
+	void (*note)(void *context, bool is_warning, const char *text);
+	/* Again and again while a server is asked for an image's debug file; total 0 = not known yet; may be NULL. */
+	void (*fetching)(void *context, const char *image, uint64_t done, uint64_t total);
+	void *context;
+};
+
+struct debugfile {
+	struct image *image;   /* the code */
+	struct image *debug;   /* where its DWARF is: the image, another file, or NULL */
+	struct image *alt_image; /* the dwz file that one leans on, or NULL */
+	struct dwarf dwarf;    /* no units before debugfile_load, nor if there are none */
+	struct dwarf alt;
+	struct dwarf_rest rest; /* of dwarf */
+	char *how;             /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
+	uint64_t identity;     /* of all files it came from: another one, other contents */
+	/* Split DWARF, opened when a unit asks for it. */
+	const struct debug_search *search;
+	struct images *images; /* every file but the image itself */
+	atomic_uint *ids;      /* next dwarf.id */
+	struct image *package;
+	bool looked_for_package;
+	VEC(struct split_file *) splits;
+	pthread_mutex_t lock;
+};
+
+/* Finds the files. Never faults. image, search and ids must outlive it. */
+void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids);
+/*
+ * Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. Of
+ * .debug_info no more than the first info_end bytes, of which debugfile_reach has said that they are enough.
+ */
+void debugfile_load(struct debugfile *file, uint64_t info_end);
+/* Takes back what was loaded, in order to load more. */
+void debugfile_unload(struct debugfile *file);
+/* How much of .debug_info these addresses, sorted, need; UINT64_MAX: all, or it is all there anyway. */
+uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n);
+void debugfile_done(struct debugfile *file);
+/* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
+const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton);

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The include rule. A file may include headers of its own folder, of base/ and binary/, and of folders to its left in
+the pipeline. Subfolders of one folder follow the same rule among themselves; files directly in the folder may use all of
+them and be used by all of them. Files never include each other in a circle, and a foreign header belongs to one place.
+Prints each violation.
+
+usage: includes.py [TREE]
+"""
+import os
+import re
+import sys
+
+# In the order data flows, with the subfolders of each in theirs.
+PIPELINE = {
+    'base': [],
+    'binary': ['elf', 'cfi', 'isa', 'flow', 'functions'],
+    'collector': ['process', 'record', 'deep', 'perfdata', 'live', 'step'],
+    'recipes': [],
+    'unwinder': [],
+    'symbolize': ['dwarf', 'files', 'kernel'],
+    'structure': [],
+    'profile': [],
+    'report': ['tree', 'text', 'annotate', 'export', 'html'],
+    'recording': [],
+    'verify': [],
+    'cmd': [],
+}
+FOLDERS = list(PIPELINE)
+
+# Subfolder pairs (from, to) and circles that are still there, each with its reason.
+ALLOWED_PAIRS = {
+    ('binary/flow', 'binary/functions'): 'flow asks which callees return; to be handed to it as facts',
+}
+ALLOWED_CIRCLES = [
+    ({'collector/deep/deep_asm', 'collector/deep/deep_program'}, 'an assembler that goes when BPF is written in C'),
+    ({'collector/record/perf_record', 'collector/record/perf_sample'}, 'one parser in two files'),
+    ({'collector/live/perf_guard', 'collector/live/perf_live', 'collector/live/perf_source'}, 'one live source'),
+    ({'unwinder/plain', 'unwinder/unwinder', 'unwinder/walk'}, 'one walk'),
+    ({'symbolize/files/debugfile', 'symbolize/files/split'}, 'a split unit is opened by what it completes'),
+    ({'symbolize/subject', 'symbolize/symbolizer'}, 'one symbolizer in two files'),
+    ({'report/text/columns', 'report/text/columns_text', 'report/text/row_facts', 'report/text/text', 'report/text/text_rows'}, 'one table'),
+    ({'cmd/group', 'cmd/manual', 'cmd/options'}, 'one option table'),
+]
+
+# A foreign header, and the only files that may include it.
+FOREIGN = [
+    (r'linux/perf_event\.h', r'collector/\w+/perf_\w+\.[ch]'),
+    (r'(libelf|gelf)\.h', r'binary/elf/image\.c'),
+    (r'Zydis/.*', r'binary/isa/x86/x86_zydis\.c'),
+    (r'xed/.*', r'binary/isa/x86/x86_xed\.c'),
+    (r'libdwarf/.*', r'symbolize/dwarf/dwarf\.c'),
+    (r'libiberty/.*', r'symbolize/demangle\.c'),
+    (r'perfmon/.*', r'collector/live/events\.c'),
+    (r'bpf/.*', r'collector/bpf/.*'),
+    (r'(zlib|lzma|zstd)\.h', r'base/compress\.c'),
+    (r'cjson/.*', r'base/json_tree\.c'),
+    (r'sys/ptrace\.h', r'collector/step/step\w*\.c'),
+]
+
+violations = []
+
+
+def sources():
+    for folder in FOLDERS:
+        for path, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                if name.endswith(('.c', '.h')):
+                    yield os.path.join(path, name)
+
+
+def includes(file):
+    with open(file, errors='replace') as text:
+        for line in text:
+            match = re.match(r'#include (["<])([^">]+)', line)
+            if match:
+                yield match[1] == '"', match[2]
+
+
+def subfolder(path):
+    """The subfolder that decides: 'binary/isa' for binary/isa/x86/x.c; None directly in the folder."""
+    parts = path.split('/')
+    return '/'.join(parts[:2]) if len(parts) > 2 else None
+
+
+def check_own(file, header):
+    folder, other = file.split('/')[0], header.split('/')[0]
+    if '/' not in header:
+        violations.append(f'{file}: includes "{header}" without its folder')
+    elif other not in FOLDERS or FOLDERS.index(other) > FOLDERS.index(folder):
+        violations.append(f'{file}: {folder}/ may not include {header}')
+    elif other == folder:
+        check_subfolders(file, header)
+
+
+def check_subfolders(file, header):
+    mine, theirs = subfolder(file), subfolder(header)
+    if not mine or not theirs or mine == theirs or (mine, theirs) in ALLOWED_PAIRS:
+        return
+    folder, order = mine.split('/')[0], PIPELINE[mine.split('/')[0]]
+    for name in (mine, theirs):
+        if name.split('/')[1] not in order:
+            violations.append(f'{file}: {name}/ has no place in the order of {folder}/')
+            return
+    if order.index(theirs.split('/')[1]) > order.index(mine.split('/')[1]):
+        violations.append(f'{file}: {mine}/ may not include {header}')
+
+
+def check_foreign(file, header):
+    for pattern, allowed in FOREIGN:
+        if re.fullmatch(pattern, header) and not re.fullmatch(allowed, file):
+            violations.append(f'{file}: <{header}> belongs to {allowed} alone')
+
+
+def stem(path):
+    """x.c, x.h and x_private.h are one file."""
+    return re.sub(r'(_private)?\.[ch]$', '', path)
+
+
+def check_circles(graph):
+    """Tarjan's strongly connected components, without recursion."""
+    index, low, on_stack, stack, found = {}, {}, set(), [], []
+    for root in graph:
+        if root in index:
+            continue
+        work = [(root, iter(sorted(graph[root])))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, successors = work[-1]
+            for successor in successors:
+                if successor not in graph:
+                    continue
+                if successor not in index:
+                    index[successor] = low[successor] = len(index)
+                    stack.append(successor)
+                    on_stack.add(successor)
+                    work.append((successor, iter(sorted(graph[successor]))))
+                    break
+                if successor in on_stack:
+                    low[node] = min(low[node], index[successor])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    component = stack[stack.index(node):]
+                    del stack[stack.index(node):]
+                    on_stack.difference_update(component)
+                    if len(component) > 1:
+                        found.append(sorted(component))
+    for circle in found:
+        if not any(set(circle) <= allowed for allowed, _ in ALLOWED_CIRCLES):
+            violations.append('circle of includes: ' + ' '.join(circle))
+
+
+def main():
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
+    graph = {}
+    for file in sources():
+        edges = graph.setdefault(stem(file), set())
+        for is_own, header in includes(file):
+            if is_own:
+                check_own(file, header)
+                if stem(header) != stem(file):
+                    edges.add(stem(header))
+            else:
+                check_foreign(file, header)
+    check_circles(graph)
+    for violation in violations:
+        print(violation)
+    if violations:
+        print(f'{len(violations)} violations of the include rule')
+    return 1 if violations else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/ahead.h"
+
+#include <string.h>
+
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+
+#define CODE 0x7f0000001000u
+
+static struct bytes code_at(void *context, uint64_t pc)
+{
+	const struct bytes *code = context;
+
+	return pc < CODE ? (struct bytes){ 0 } : bytes_from(*code, pc - CODE);
+}
+
+/* The recipe at an offset into the code, in words. */
+static const char *recipe_in(const struct isa *isa, struct bytes code, uint64_t offset, bool is_return)
+{
+	static char text[256];
+	struct ahead *ahead = ahead_new(isa, 1u << 15);
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	uint32_t recipe = ahead_recipe(ahead, code_at, &code, CODE + offset, is_return, &recipes);
+	if (recipe == RECIPE_NONE)
+		strcpy(text, "none");
+	else
+		recipe_format(&recipes, recipe, isa, text, sizeof(text));
+	recipes_done(&recipes);
+	ahead_free(ahead);
+	return text;
+}
+
+#define ARM(index, is_return, ...)                                                    \
+	recipe_in(&isa_aarch64,                                                       \
+		  (struct bytes){ (const uint8_t *)(const uint32_t[]){ __VA_ARGS__ }, \
+				  sizeof((const uint32_t[]){ __VA_ARGS__ }) },        \
+		  4 * (index), is_return)
+
+enum {
+	NOP = 0xd503201f,
+	RET = 0xd65f03c0,
+	PUSH_PAIR = 0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+	SET_FP = 0x910003fd,    /* mov x29, sp */
+	POP_PAIR = 0xa8c27bfd,  /* ldp x29, x30, [sp], #32 */
+	CALL = 0xd63f0060,      /* blr x3 */
+	JUMP_X8 = 0xd61f0100,   /* br x8 */
+	BACK_3 = 0x54ffffa1,    /* b.ne .-12 */
+};
+
+TEST(ahead_finds_the_frame_that_a_return_gives_back)
+{
+	CHECK_STR(ARM(0, true, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_STR(ARM(0, false, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_STR(ARM(2, false, NOP, POP_PAIR, RET), "cfa=sp+0 ra=same");
+}
+
+TEST(ahead_sees_what_is_saved_and_restored_on_the_way)
+{
+	CHECK_STR(ARM(0, false, PUSH_PAIR, SET_FP, CALL, POP_PAIR, RET), "cfa=sp+0 ra=same");
+}
+
+TEST(ahead_follows_branches_and_leaves_loops)
+{
+	CHECK_STR(ARM(0, true, NOP, NOP, NOP, BACK_3, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+	/* cbz x0, .+12; udf; nop; the exit */
+	CHECK_STR(ARM(0, true, 0xb4000060, 0, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_does_not_believe_that_the_return_address_survives_a_call)
+{
+	CHECK_STR(ARM(0, true, NOP, RET), "none");
+	CHECK_STR(ARM(0, false, CALL, RET), "none");
+}
+
+TEST(ahead_follows_a_return_through_another_register)
+{
+	const uint32_t ret_x15 = 0xd65f01e0;
+
+	CHECK_STR(ARM(0, false, NOP, ret_x15), "cfa=sp+0 ra=x15");
+	CHECK_STR(ARM(0, true, NOP, CALL, ret_x15), "cfa=sp+0 ra=x15");
+	CHECK_STR(ARM(0, true, NOP, 0xaa0f03fe, RET), "cfa=sp+0 ra=x15"); /* mov x30, x15 */
+	/* mov x15, x3: not what it was; ret x14: nobody says that callees keep it */
+	CHECK_STR(ARM(0, true, NOP, 0xaa0303ef, CALL, ret_x15), "none");
+	CHECK_STR(ARM(0, true, NOP, 0xd65f01c0), "none");
+}
+
+TEST(ahead_says_nothing_where_exits_disagree)
+{
+	/* cbz x0, .+12; ldp; ret; ldp x29, x30, [sp], #16; ret */
+	CHECK_STR(ARM(0, true, 0xb4000060, POP_PAIR, RET, 0xa8c17bfd, RET), "none");
+}
+
+TEST(ahead_takes_an_indirect_jump_for_an_exit_only_behind_the_frame)
+{
+	CHECK_STR(ARM(0, false, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(0, true, POP_PAIR, JUMP_X8), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
+{
+	/* ldp x29, x30, [sp], #32; b .+8; udf; then another function, which never returns */
+	CHECK_STR(ARM(0, true, POP_PAIR, 0x14000002, 0, CALL, 0x14000000), "cfa=sp+32 x29=c-32 ra=c-24");
+	/* ldp x29, x30, [sp]; b .+8; udf; add sp, sp, #48; ret */
+	CHECK_STR(ARM(0, true, 0xa9407bfd, 0x14000002, 0, 0x9100c3ff, RET), "cfa=sp+48 x29=c-48 ra=c-40");
+}
+
+TEST(ahead_does_not_take_a_look_at_another_frame_for_the_end_of_its_own)
+{
+	/* ldr x30, [x29, #8]; b .+8; udf; nop (eight more than an epilogue has); the exit */
+	CHECK_STR(ARM(0, true, 0xf94007be, 0x14000002, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, POP_PAIR, RET),
+		  "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+/* More branches ahead than are remembered, the last of which leads out; all others to a trap. */
+TEST(ahead_remembers_the_branches_that_lead_furthest)
+{
+	uint32_t words[1200] = { 0 };
+
+	for (uint32_t i = 0; i < 1000; i++)
+		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf */
+	words[1000] = 0xb4000040;                                 /* cbz x0, .+8 */
+	words[1001] = 0x14000000;                                 /* b . */
+	words[1002] = POP_PAIR;
+	words[1003] = RET;
+	struct bytes code = { (const uint8_t *)words, sizeof(words) };
+	CHECK_STR(recipe_in(&isa_aarch64, code, 0, true), "cfa=sp+32 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_finds_the_return_address_where_a_call_has_just_left_it)
+{
+	const uint32_t mark = 0xd503245f; /* bti c */
+
+	CHECK_STR(ARM(2, false, mark, NOP, NOP, JUMP_X8), "cfa=sp+0 ra=same");
+	CHECK_STR(ARM(2, false, NOP, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(3, false, mark, CALL, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(2, true, mark, NOP, NOP, JUMP_X8), "none");
+	CHECK_STR(ARM(2, false, mark, 0xd10083ff, NOP, JUMP_X8), "none"); /* sub sp, sp, #32 */
+}
+
+TEST(ahead_knows_that_arguments_are_given_back_by_a_number)
+{
+	/* mov sp, x29; ldp x29, x30, [sp], #16; add sp, sp, x3, lsl #3; ret */
+	CHECK_STR(ARM(0, true, 0x910003bf, 0xa8c17bfd, 0x8b236fff, RET),
+		  "cfa=x29+16 x29=c-16 ra=c-8 sp=undefined");
+}
+
+TEST(ahead_takes_the_caller_s_sp_from_a_slot)
+{
+	/* ldur x13, [x29, #-8]; ldp x29, x30, [x29]; mov sp, x13; ret */
+	CHECK_STR(ARM(0, true, 0xf85f83ad, 0xa9407bbd, 0x910001bf, RET),
+		  "cfa=*(x29-8) x29=*(x29+0) ra=*(x29+8)");
+}
+
+TEST(ahead_says_nothing_where_code_ends)
+{
+	CHECK_STR(ARM(0, false, NOP, NOP), "none");
+	CHECK_STR(ARM(5, false, NOP, NOP), "none");
+	CHECK_STR(ARM(0, false, 0x14000000), "none"); /* b . */
+}
+
+TEST(ahead_leaves_frames_of_x86)
+{
+	/* nop; add $0x18, %rsp; pop %rbp; ret */
+	struct bytes code = PROGRAM(0x90, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3);
+
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "cfa=rsp+40 rbp=c-16 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 5, false), "cfa=rsp+16 rbp=c-16 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 6, false), "cfa=rsp+8 ra=c-8");
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine code of an image as a witness, on small AArch64 programs that have neither symbols nor
+ * unwind entries.
+ */
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+#include "recipes/analysis.h"
+
+#define TEXT 0x1000u
+
+struct scene {
+	struct images *images;
+	struct frames *frames; /* NULL = none */
+	struct recipes recipes;
+	struct analysis *analysis;
+};
+
+static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_t entry)
+{
+	struct elf_part text = { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 };
+	*s = (struct scene){ .images = images_new() };
+	struct image *image = elf_image(s->images, "program", EM_AARCH64, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
+
+	recipes_init(&s->recipes);
+	s->analysis = analysis_new(image, NULL, &s->recipes);
+	CHECK(s->analysis != NULL);
+}
+
+/* The same with unwind entries that state where two functions are, and nothing else. */
+static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, uint64_t first, uint64_t second)
+{
+	uint64_t eh_vaddr = 0x8000, end = TEXT + n * 4;
+	struct writer eh = { 0 };
+	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+
+	frame_fde(&eh, eh_vaddr, cie, first, (uint32_t)(second - first), 0, PROGRAM(0));
+	frame_fde(&eh, eh_vaddr, cie, second, (uint32_t)(end - second), 0, PROGRAM(0));
+	write_u32(&eh, 0);
+	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 },
+				    { ".eh_frame", eh_vaddr, PF_R, writer_bytes(&eh), 0 } };
+	*s = (struct scene){ .images = images_new() };
+	struct image *image = elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	writer_done(&eh);
+	recipes_init(&s->recipes);
+	s->frames = frames_read(image);
+	s->analysis = analysis_new(image, s->frames, &s->recipes);
+	CHECK(s->analysis != NULL);
+}
+
+static void scene_done(struct scene *s)
+{
+	analysis_free(s->analysis);
+	frames_free(s->frames);
+	recipes_done(&s->recipes);
+	images_free(s->images);
+}
+
+/* What is known at vaddr, as text; *ret_function as analysis_recipe leaves it. */
+static const char *recipe_at(struct scene *s, uint64_t vaddr, uint64_t *ret_function)
+{
+	static char text[160];
+	uint32_t recipe = analysis_recipe(s->analysis, vaddr, true, ret_function);
+
+	if (recipe == RECIPE_NONE)
+		return "none";
+	recipe_format(&s->recipes, recipe, isa_for_machine(EM_AARCH64), text, sizeof(text));
+	return text;
+}
+
+TEST(analysis_knows_an_end_that_functions_share_between_them)
+{
+	static const uint32_t words[] = {
+		0xaa1e03ef, /* 1000 mov x15, x30 */
+		0xd10803ff, /* 1004 sub sp, sp, #512 */
+		0xd63f0120, /* 1008 blr x9: no function begins by reading x9 */
+		0x910803ff, /* 100c add sp, sp, #512 */
+		0xd65f01e0, /* 1010 ret x15 */
+		0x100000e9, /* 1014 the function: adr x9, 1030 */
+		0x17fffffa, /* 1018 b 1000 */
+		0xa9bf7bfd, /* 101c the entry: stp x29, x30, [sp, #-16]! */
+		0x97fffffd, /* 1020 bl 1014 */
+		0xa8c17bfd, /* 1024 ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 1028 ret */
+		0xd503201f, /* 102c nop */
+		0xd65f03c0, /* 1030 ret */
+	};
+	uint64_t function = 0;
+	struct scene s;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x101c);
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+512 ra=x15");
+	CHECK_EQ(function, 0x1000);
+	scene_done(&s);
+}
+
+TEST(analysis_follows_an_instruction_that_the_linker_moved)
+{
+	static const uint32_t words[] = {
+		0xa9be7bfd, /* 1000 the entry: stp x29, x30, [sp, #-32]! */
+		0x94000005, /* 1004 bl 1018 */
+		0x1400000b, /* 1008 b 1034 */
+		0xa8c27bfd, /* 100c ldp x29, x30, [sp], #32 */
+		0xd65f03c0, /* 1010 ret */
+		0xd503201f, /* 1014 nop */
+		0xa9bf7bfd, /* 1018 called: stp x29, x30, [sp, #-16]! */
+		0x94000003, /* 101c bl 1028 */
+		0xa8c17bfd, /* 1020 ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 1024 ret */
+		0xb4000060, /* 1028 called: cbz x0, 1034, into what was moved */
+		0x91000400, /* 102c add x0, x0, #1 */
+		0xd65f03c0, /* 1030 ret */
+		0xf9400001, /* 1034 what was moved: ldr x1, [x0] */
+		0x17fffff5, /* 1038 b 100c */
+	};
+	uint64_t function = 0;
+	struct scene s;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_EQ(function, 0x1000);
+	scene_done(&s);
+}
+
+TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
+{
+	static const uint32_t words[] = {
+		0xb4000080, /* 1000 cbz x0, 1010 */
+		0xa9be7bfd, /* 1004 stp x29, x30, [sp, #-32]! */
+		0x94000003, /* 1008 bl 1014 */
+		0x910043ff, /* 100c add sp, sp, #16: nobody comes here */
+		0xd65f03c0, /* 1010 ret */
+		0x94000001, /* 1014 called: bl 1018 */
+		0x14000000, /* 1018 b 1018 */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make_stated(&s, words, ARRAY_LEN(words), 0x1000, 0x1014);
+	CHECK_STR(recipe_at(&s, 0x1010, &function), "cfa=sp+0 ra=same");
+	scene_done(&s);
+}
+
+TEST(analysis_believes_fp_where_only_one_path_made_room_for_an_array)
+{
+	static const uint32_t words[] = {
+		0xa9be7bfd, /* 1000 the entry: stp x29, x30, [sp, #-32]! */
+		0x910003fd, /* 1004 mov x29, sp */
+		0xd10043ff, /* 1008 sub sp, sp, #16 */
+		0xb4000060, /* 100c cbz x0, 1018 */
+		0xcb2063ff, /* 1010 sub sp, sp, x0 */
+		0x94000005, /* 1014 bl 1028 */
+		0x94000004, /* 1018 bl 1028 */
+		0x910003bf, /* 101c mov sp, x29 */
+		0xa8c27bfd, /* 1020 ldp x29, x30, [sp], #32 */
+		0xd65f03c0, /* 1024 ret */
+		0xd65f03c0, /* 1028 called: ret */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1018, &function), "cfa=x29+32 x29=c-32 ra=c-24");
+	scene_done(&s);
+}

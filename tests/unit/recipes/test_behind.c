@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/behind.h"
+
+#include <string.h>
+
+#include "tests/test.h"
+
+#define CODE 0x7f0000001000u
+
+static struct bytes code_at(void *context, uint64_t pc)
+{
+	const struct bytes *code = context;
+
+	return pc < CODE ? (struct bytes){ 0 } : bytes_from(*code, pc - CODE);
+}
+
+/* The recipe behind the last of the words, as text. */
+static const char *behind(const uint32_t *words, size_t n, bool is_return)
+{
+	static char text[256];
+	struct bytes code = { (const uint8_t *)words, 4 * n };
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	uint32_t recipe = behind_recipe(&isa_aarch64, code_at, &code, CODE + 4 * n, is_return, &recipes);
+	if (recipe == RECIPE_NONE)
+		strcpy(text, "none");
+	else
+		recipe_format(&recipes, recipe, &isa_aarch64, text, sizeof(text));
+	recipes_done(&recipes);
+	return text;
+}
+#define BEHIND(...) behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, true)
+#define BEHIND_INSIDE(...) \
+	behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, false)
+
+#define UNDEFINED(reg) " x" #reg "=undefined"
+#define FRAME                                                                                               \
+	"cfa=x29+32" UNDEFINED(19) UNDEFINED(20) UNDEFINED(21) UNDEFINED(22) UNDEFINED(23) UNDEFINED(24)    \
+		UNDEFINED(25) UNDEFINED(26) UNDEFINED(27) UNDEFINED(28) " x29=c-32 ra=c-24"
+
+enum {
+	UDF = 0,
+	NOP = 0xd503201f,
+	RET = 0xd65f03c0,
+	CALL = 0xd63f0060,      /* blr x3 */
+	JUMP_X8 = 0xd61f0100,   /* br x8 */
+	PUSH_PAIR = 0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+	SET_FP = 0x910003fd,    /* mov x29, sp */
+	LOWER = 0xd10083ff,     /* sub sp, sp, #32 */
+	PACIASP = 0xd503233f,
+};
+
+TEST(behind_finds_the_frame_where_it_was_made)
+{
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP), FRAME);
+	CHECK_STR(BEHIND(RET, PUSH_PAIR, SET_FP, LOWER, CALL, NOP), FRAME);
+	/* whatever was pushed before has no part in it */
+	CHECK_STR(BEHIND(LOWER, PACIASP, PUSH_PAIR, SET_FP, CALL), FRAME);
+}
+
+TEST(behind_finds_a_frame_in_the_middle_of_what_is_saved)
+{
+	/* sub sp, sp, #64; stp x29, x30, [sp, #32]; stp x20, x19, [sp, #48]; add x29, sp, #32 */
+	CHECK_STR(BEHIND(RET, 0xd10103ff, 0xa9027bfd, 0xa9034ff4, 0x910083fd, CALL), FRAME);
+}
+
+TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)
+{
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, RET, NOP), "none");
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, JUMP_X8, NOP), "none");
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0x14000001, NOP), "none"); /* b .+4 */
+	CHECK_STR(BEHIND(NOP, NOP, NOP), "none");
+}
+
+TEST(behind_says_nothing_where_the_frame_pointer_is_another)
+{
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xa8c27bfd, NOP), "none"); /* ldp x29, x30, [sp], #32 */
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xaa0003fd, NOP), "none"); /* mov x29, x0 */
+	CHECK_STR(BEHIND(UDF, NOP, SET_FP, NOP), "none");                   /* nothing is saved */
+	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* something else is */
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, 0x910043fd, NOP), "none");         /* add x29, sp, #16 */
+}
+
+TEST(behind_does_not_look_over_a_call_from_a_function_that_may_have_no_frame)
+{
+	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, NOP), FRAME);
+	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, CALL, NOP), "none");
+	/* nor into one that has made another kind of frame: str x30, [sp, #-16]! */
+	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, CALL, 0xf81f0ffe, NOP, CALL), "none");
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "recording/workers.h"
+#include "recording/batch.h"
+#include "recording/shard.h"
+#include "tests/test.h"
+
+/* ---- weave -------------------------------------------------------------------------------------- */
+
+/* A tree, and which sample brought what. */
+struct plant {
+	struct cct cct;
+	VEC(uint64_t) node_since;
+	VEC(uint64_t) value_since;
+};
+
+static void plant_init(struct plant *plant)
+{
+	*plant = (struct plant){ 0 };
+	cct_init(&plant->cct);
+	vec_push(&plant->node_since, 0);
+	vec_push(&plant->node_since, 0);
+}
+
+static void plant_done(struct plant *plant)
+{
+	cct_done(&plant->cct);
+	vec_done(&plant->node_since);
+	vec_done(&plant->value_since);
+}
+
+static void plant_add(struct plant *plant, uint64_t number, uint32_t thread, const char *path)
+{
+	uint32_t node = CCT_ROOT;
+
+	for (; *path; path++)
+		node = cct_child(&plant->cct, node, 0, (uint8_t)*path, 0);
+	cct_add_value(&plant->cct, node, thread, 0, 1);
+	while (plant->node_since.n < plant->cct.nodes.n)
+		vec_push(&plant->node_since, number);
+	while (plant->value_since.n < plant->cct.values.n)
+		vec_push(&plant->value_since, number);
+}
+
+static struct strand strand_of(const struct plant *plant)
+{
+	return (struct strand){ &plant->cct, plant->node_since.at, plant->value_since.at };
+}
+
+static void check_same(const struct cct *a, const struct cct *b)
+{
+	CHECK_EQ(a->nodes.n, b->nodes.n);
+	CHECK_EQ(a->values.n, b->values.n);
+	for (size_t i = 0; i < a->nodes.n; i++) {
+		CHECK_EQ(a->nodes.at[i].parent, b->nodes.at[i].parent);
+		CHECK_EQ(a->nodes.at[i].vaddr, b->nodes.at[i].vaddr);
+	}
+	for (size_t i = 0; i < a->values.n; i++) {
+		CHECK_EQ(a->values.at[i].node, b->values.at[i].node);
+		CHECK_EQ(a->values.at[i].thread, b->values.at[i].thread);
+		CHECK_EQ(a->values.at[i].value, b->values.at[i].value);
+	}
+}
+
+TEST(woven_trees_are_the_tree_of_all_samples)
+{
+	/* Both threads come to nodes that the other has seen before, and after. */
+	static const char *const paths[] = { "abc", "abd", "x", "abde", "abc", "xy", "abdf", "xyz", "", "abde", "q" };
+	struct plant all, own[3];
+	struct strand strands[3];
+	struct cct woven;
+
+	plant_init(&all);
+	for (size_t i = 0; i < 3; i++)
+		plant_init(&own[i]);
+	for (uint32_t i = 0; i < ARRAY_LEN(paths) * 4; i++) {
+		uint32_t thread = i * i % 7 % 2; /* the third gets nothing */
+		plant_add(&all, i + 1, thread, paths[i % ARRAY_LEN(paths)]);
+		plant_add(&own[thread], i + 1, thread, paths[i % ARRAY_LEN(paths)]);
+	}
+	for (size_t i = 0; i < 3; i++)
+		strands[i] = strand_of(&own[i]);
+	CHECK(own[0].cct.nodes.n > 4 && own[1].cct.nodes.n > 4);
+	cct_init(&woven);
+	weave(strands, 3, &woven);
+	check_same(&all.cct, &woven);
+	cct_done(&woven);
+	plant_done(&all);
+	for (size_t i = 0; i < 3; i++)
+		plant_done(&own[i]);
+}
+
+/* ---- parcels ------------------------------------------------------------------------------------ */
+
+TEST(a_parcel_holds_all_that_events_point_to)
+{
+	struct parcel parcel = { 0 };
+	uint8_t stack[13], pages[2][STACK_PAGE];
+	uint64_t kernel[3] = { 1, 2, 3 }, user[1] = { 4 };
+	struct stack_page outer[3] = { { pages[0], 50 }, { NULL, 0 }, { pages[1], 51 } };
+	struct event sample = { .kind = EVENT_SAMPLE, .time_ns = 9, .pid = 1, .tid = 2 };
+
+	sample.sample = (struct sample){ .weight = 7, .stack = { stack, sizeof(stack) }, .outer = outer, .n_outer = 3,
+					 .kernel_pc = kernel, .n_kernel_pc = 3, .user_pc = user, .n_user_pc = 1 };
+	for (int round = 0; round < 100; round++) {
+		memset(stack, round, sizeof(stack));
+		memset(pages[0], round + 1, STACK_PAGE);
+		memset(pages[1], round + 2, STACK_PAGE);
+		parcel_add(&parcel, &sample, (uint64_t)round, 5);
+		parcel_add(&parcel, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0, 0);
+	}
+	memset(stack, 0xee, sizeof(stack)); /* what was there is there no more */
+	memset(pages, 0xee, sizeof(pages));
+	memset(outer, 0xee, sizeof(outer));
+	memset(kernel, 0xee, sizeof(kernel));
+
+	for (int round = 0; round < 100; round++) {
+		const struct parcel_item *item = parcel_next(&parcel);
+		const struct sample *s = &item->event.sample;
+		CHECK_EQ(item->number, round);
+		CHECK_EQ(item->thread, 5);
+		CHECK_EQ(s->stack.at[0], round);
+		CHECK_EQ(s->stack.at[12], round);
+		CHECK_EQ(s->kernel_pc[2], 3);
+		CHECK_EQ(s->user_pc[0], 4);
+		CHECK_EQ(s->outer[2].hash, 51);
+		CHECK(s->outer[1].at == NULL);
+		CHECK_EQ(s->outer[0].at[STACK_PAGE - 1], round + 1);
+		CHECK_EQ(s->outer[2].at[0], round + 2);
+		item = parcel_next(&parcel);
+		CHECK_EQ(item->event.kind, EVENT_EXEC);
+		CHECK_EQ(item->event.pid, round);
+		CHECK(item->event.comm == NULL);
+	}
+	CHECK(parcel_next(&parcel) == NULL);
+	parcel_clear(&parcel);
+	CHECK(parcel_next(&parcel) == NULL);
+	parcel_done(&parcel);
+}
+
+/* ---- crews -------------------------------------------------------------------------------------- */
+
+/* Threads that come and go, without code: their stacks end at once, but each in its own place. */
+static void run_crew(struct crew *crew, unsigned first, unsigned n)
+{
+	uint8_t stack[512] = { 0 };
+
+	for (unsigned i = first; i < first + n; i++) {
+		pid_t tid = 100 + (pid_t)(i % 11);
+		struct event event = { .kind = EVENT_SAMPLE, .time_ns = 1000 + i, .pid = 100, .tid = tid };
+		const struct isa *isa = &isa_x86_64;
+		event.sample.weight = 3;
+		event.sample.stack = (struct bytes){ stack, sizeof(stack) };
+		event.sample.regs.known = 1ull << isa->pc | 1ull << isa->sp;
+		event.sample.regs.value[isa->pc] = 0x1000 + i * 7 % 97;
+		event.sample.regs.value[isa->sp] = 0x7000000;
+		if (i % 50 == 0)
+			crew_event(crew, &(struct event){ .kind = EVENT_FORK,
+							  .time_ns = 1000 + i,
+							  .pid = 200 + (pid_t)i,
+							  .tid = 200 + (pid_t)i,
+							  .fork = { 100, 100 } });
+		crew_event(crew, &event);
+	}
+}
+
+/* What was told of walks: each sample once, those of one thread in order. */
+struct echo {
+	uint64_t n, last_ns[11];
+};
+
+static void hear(void *context, const struct event *event, const struct stack_use *use)
+{
+	struct echo *echo = context;
+	uint64_t *last_ns = &echo->last_ns[event->tid - 100];
+
+	CHECK_EQ(use->end, STACK_NO_IMAGE);
+	CHECK_EQ(use->reach, 0);
+	CHECK_EQ(event->sample.stack.len, 512);
+	CHECK(event->time_ns > *last_ns);
+	*last_ns = event->time_ns;
+	echo->n++;
+}
+
+static struct profile *profile_by(unsigned n_workers, struct images *images, const struct source_info *info)
+{
+	struct echo echo = { 0 };
+	struct crew_options options = { .n_workers = n_workers, .walked = hear, .walked_context = &echo };
+	struct crew *crew = crew_new(images, info, &options);
+
+	run_crew(crew, 0, 700);
+	CHECK_EQ(crew_quality(crew).samples, 700);
+	CHECK_EQ(crew_quality(crew).by_end[STACK_NO_IMAGE], 700);
+	CHECK_EQ(crew_profile(crew)->quality.by_end[STACK_NO_IMAGE], 700); /* a checkpoint */
+	run_crew(crew, 700, 800);
+	struct profile *profile = crew_finish(crew);
+	CHECK_EQ(echo.n, 1500);
+	crew_free(crew);
+	return profile;
+}
+
+TEST(crews_of_any_size_make_the_same_profile)
+{
+	struct source_event clock = { .name = "cpu-clock", .unit = "ns" };
+	struct source_info info = { .isa = &isa_x86_64 };
+	struct profile *alone;
+	struct images *images[3];
+
+	vec_push(&info.events, clock);
+	images[0] = images_new();
+	alone = profile_by(1, images[0], &info);
+	CHECK_EQ(alone->quality.samples, 1500);
+	CHECK_EQ(alone->threads.n, 11 + 30);
+	CHECK(alone->cct.values.n > 200);
+	for (unsigned i = 1; i < 3; i++) {
+		images[i] = images_new();
+		struct profile *many = profile_by(i * 3, images[i], &info);
+		check_same(&alone->cct, &many->cct);
+		CHECK_EQ(many->threads.n, alone->threads.n);
+		CHECK_EQ(many->quality.by_end[STACK_NO_IMAGE], 1500);
+		profile_free(many);
+		images_free(images[i]);
+	}
+	profile_free(alone);
+	images_free(images[0]);
+	vec_done(&info.events);
+}

@@ -17,7 +17,8 @@ static void put_group(struct encoder *e)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t group = (uint32_t)e->waiting[0] << 16 | (uint32_t)e->waiting[1] << 8 | e->waiting[2];
-	char text[4] = { digits[group >> 18], digits[group >> 12 & 63], digits[group >> 6 & 63], digits[group & 63] };
+	char text[4] = { digits[group >> 18], digits[group >> 12 & 63], digits[group >> 6 & 63],
+			 digits[group & 63] };
 
 	for (unsigned i = e->n_waiting + 1; i < 4; i++)
 		text[i] = '=';

@@ -47,17 +47,17 @@ static inline size_t reader_offset(const struct reader *r)
 void reader_fail(struct reader *r);
 
 /* Inline: whole debug files are read through these. */
-#define READER_INTEGER(name, type)                 \
-	static inline type name(struct reader *r)  \
-	{                                          \
-		type value;                        \
+#define READER_INTEGER(name, type)                    \
+	static inline type name(struct reader *r)     \
+	{                                             \
+		type value;                           \
 		if (reader_left(r) < sizeof(value)) { \
-			reader_fail(r);            \
-			return 0;                  \
-		}                                  \
+			reader_fail(r);               \
+			return 0;                     \
+		}                                     \
 		memcpy(&value, r->at, sizeof(value)); \
-		r->at += sizeof(value);            \
-		return value;                      \
+		r->at += sizeof(value);               \
+		return value;                         \
 	}
 READER_INTEGER(read_u8, uint8_t)
 READER_INTEGER(read_u16, uint16_t)

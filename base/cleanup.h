@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 #define CLEANUP(function) __attribute__((cleanup(function)))
-#define TAKE(pointer)                              \
-	({                                         \
+#define TAKE(pointer)                                  \
+	({                                             \
 		__typeof__(pointer) taken = (pointer); \
-		(pointer) = NULL;                  \
-		taken;                             \
+		(pointer) = NULL;                      \
+		taken;                                 \
 	})
-#define TAKE_FD(fd)              \
-	({                       \
+#define TAKE_FD(fd)               \
+	({                        \
 		int taken = (fd); \
-		(fd) = -1;       \
-		taken;           \
+		(fd) = -1;        \
+		taken;            \
 	})
 
 static inline void close_fd(int *fd)

@@ -244,7 +244,8 @@ FILE *compress_stream(FILE *to, enum compress_kind kind)
 	const cookie_io_functions_t functions = { .write = compressor_write, .close = compressor_close };
 
 	c->to = to;
-	if (deflateInit2(&c->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kind == COMPRESS_GZIP ? 15 + 16 : -15, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&c->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kind == COMPRESS_GZIP ? 15 + 16 : -15, 9,
+			 Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(c);
 		return NULL;
 	}

@@ -25,14 +25,14 @@ int compress_gzip(struct bytes in, struct buffer *ret);
 int compress_zstd(struct bytes in, int level, struct buffer *ret);
 
 /*
- * A stream that compresses what is written to it and writes that to another one. Closing it ends the compression and
- * leaves `to` open; fclose tells whether all of it could be written.
+ * A stream that compresses what is written to it and writes that to another one. Closing it ends the
+ * compression and leaves `to` open; fclose tells whether all of it could be written.
  */
 enum compress_kind { COMPRESS_GZIP, COMPRESS_DEFLATE };
 FILE *compress_stream(FILE *to, enum compress_kind kind);
 /*
- * A stream of what a gzip or zlib stream unpacks to; several members follow each other. Damaged or cut off is a read
- * error (ferror). Closing it leaves `from` open.
+ * A stream of what a gzip or zlib stream unpacks to; several members follow each other. Damaged or cut off is
+ * a read error (ferror). Closing it leaves `from` open.
  */
 FILE *decompress_stream(FILE *from);
 

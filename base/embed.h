@@ -9,12 +9,11 @@
  */
 #pragma once
 
-#define EMBED(symbol, path)                                         \
-	extern const char symbol[], symbol##_end[];                 \
-	__asm__(".pushsection .rodata, \"a\"\n"                     \
-		".global " #symbol ", " #symbol "_end\n"            \
-		".balign 16\n" #symbol ":\n"                        \
-		".incbin \"" CPPROF_SOURCE_DIR "/" path "\"\n"      \
-		#symbol "_end:\n"                                   \
-		".byte 0\n"                                         \
+#define EMBED(symbol, path)                                                      \
+	extern const char symbol[], symbol##_end[];                              \
+	__asm__(".pushsection .rodata, \"a\"\n"                                  \
+		".global " #symbol ", " #symbol "_end\n"                         \
+		".balign 16\n" #symbol ":\n"                                     \
+		".incbin \"" CPPROF_SOURCE_DIR "/" path "\"\n" #symbol "_end:\n" \
+		".byte 0\n"                                                      \
 		".popsection\n")

@@ -11,7 +11,8 @@
 
 #include "base/bytes.h"
 
-/* Looked through by a signal handler, which can be handed nothing: hence static. A slot is taken while start is not 0. */
+/* Looked through by a signal handler, which can be handed nothing: hence static. A slot is taken while start
+ * is not 0. */
 static struct guarded {
 	atomic_uintptr_t start;
 	_Atomic size_t len;
@@ -20,7 +21,8 @@ static struct guarded {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of taking slots and of the signal's action */
 static struct sigaction old_action;
 
-/* The flag of the mapping that the address is in; NULL if it is in none. Whoever reads there keeps that mapping alive. */
+/* The flag of the mapping that the address is in; NULL if it is in none. Whoever reads there keeps that
+ * mapping alive. */
 static volatile bool *find(uintptr_t addr)
 {
 	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
@@ -45,8 +47,8 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
 	(void)context;
 	if (is_changed) {
 		*is_changed = true;
-		if (mmap((void *)(addr & ~(page - 1)), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-		    MAP_FAILED)
+		if (mmap((void *)(addr & ~(page - 1)), page, PROT_READ,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 			return;
 	}
 	sigaction(signal, &old_action, NULL); /* not ours: let it happen again */

@@ -37,7 +37,8 @@ uint64_t hash_bulk(struct bytes bytes)
 		memcpy(word, bytes.at + i, sizeof(word));
 		for (size_t k = 0; k < 4; k++) {
 			lane[k] = (lane[k] ^ word[k]) * 0x9e3779b97f4a7c15u;
-			lane[k] ^= lane[k] >> 29; /* high bits must reach the low ones, which a product keeps apart */
+			lane[k] ^= lane[k] >>
+				   29; /* high bits must reach the low ones, which a product keeps apart */
 		}
 	}
 	uint64_t h = hash_bytes(bytes_slice(bytes, i, bytes.len - i));

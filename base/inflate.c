@@ -11,7 +11,7 @@
 #define COPY_STEP 16 /* bytes copied at a time, the last ones perhaps for nothing */
 #define IN_MARGIN 32 /* bytes of input that one turn of the fast loop may look at */
 #define OUT_MARGIN (MAX_MATCH + 2 * COPY_STEP + 8) /* ... and of output that it may write */
-#define SUM_RUN 5552 /* bytes whose sums do not wrap round */
+#define SUM_RUN 5552                               /* bytes whose sums do not wrap round */
 
 enum place { AT_HEAD, AT_BLOCK, IN_STORED, IN_CODES, AT_SUM, AT_END, BROKEN };
 
@@ -25,7 +25,7 @@ struct inflater {
 	const uint8_t *in, *in_end;
 	struct bits b;
 	enum place place;
-	bool is_last; /* block */
+	bool is_last;    /* block */
 	size_t n_stored; /* bytes left of a stored block */
 	uint8_t *room;
 	size_t n, size;
@@ -89,7 +89,10 @@ static void read_head(struct inflater *z)
 	uint32_t method = take(z, 8), flags = take(z, 8);
 
 	if (z->place != BROKEN)
-		z->place = (method & 15) == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0 && !(flags & 32) ? AT_BLOCK : BROKEN;
+		z->place = (method & 15) == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0 &&
+					   !(flags & 32)
+				   ? AT_BLOCK
+				   : BROKEN;
 }
 
 static void begin_stored(struct inflater *z)
@@ -115,7 +118,8 @@ static void begin_fixed(struct inflater *z)
 	z->place = IN_CODES;
 }
 
-/* The lengths of codes, themselves coded: 16 repeats the last, 17 and 18 are runs of zeroes. False if they are too many. */
+/* The lengths of codes, themselves coded: 16 repeats the last, 17 and 18 are runs of zeroes. False if they
+ * are too many. */
 static bool read_lengths(struct inflater *z, struct code_table *codes, uint8_t *lengths, unsigned n)
 {
 	for (unsigned at = 0; at < n && z->place != BROKEN;) {
@@ -127,7 +131,9 @@ static bool read_lengths(struct inflater *z, struct code_table *codes, uint8_t *
 		take(z, entry_bits(entry));
 		uint8_t length = symbol < 16 ? (uint8_t)symbol : symbol == 16 ? lengths[at - 1] : 0;
 		if (symbol >= 16)
-			times = symbol == 16 ? 3 + take(z, 2) : symbol == 17 ? 3 + take(z, 3) : 11 + take(z, 7);
+			times = symbol == 16   ? 3 + take(z, 2)
+				: symbol == 17 ? 3 + take(z, 3)
+					       : 11 + take(z, 7);
 		if (times > n - at)
 			return false;
 		memset(lengths + at, length, times);
@@ -138,13 +144,15 @@ static bool read_lengths(struct inflater *z, struct code_table *codes, uint8_t *
 
 static void begin_dynamic(struct inflater *z)
 {
-	static const uint8_t order[N_LENGTHS] = { 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15 };
+	static const uint8_t order[N_LENGTHS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+						  11, 4,  12, 3, 13, 2, 14, 1, 15 };
 	unsigned n_literals = 257 + take(z, 5), n_distances = 1 + take(z, 5), n_lengths = 4 + take(z, 4);
 	uint8_t lengths[N_LITERALS + N_DISTANCES] = { 0 };
 
 	for (unsigned i = 0; i < n_lengths; i++)
 		lengths[order[i]] = (uint8_t)take(z, 3);
-	bool is_good = code_table_lengths(&z->distances, lengths, N_LENGTHS); /* room that is free right now */
+	bool is_good =
+		code_table_lengths(&z->distances, lengths, N_LENGTHS); /* room that is free right now */
 	memset(lengths, 0, sizeof(lengths));
 	is_good = is_good && n_literals <= N_LITERALS - 2 && n_distances <= N_DISTANCES - 2 &&
 		  read_lengths(z, &z->distances, lengths, n_literals + n_distances) && lengths[256] &&
@@ -190,7 +198,8 @@ static void copy_stored(struct inflater *z)
 	end_block(z);
 }
 
-/* A sum of the bytes and a sum of those sums, sixteen bytes at a time, which is for a compiler to do at once. */
+/* A sum of the bytes and a sum of those sums, sixteen bytes at a time, which is for a compiler to do at once.
+ */
 static uint32_t adler(const uint8_t *at, size_t n)
 {
 	uint32_t low = 1, high = 0;
@@ -249,7 +258,8 @@ static inline uint32_t drop_code(struct bits *b, uint32_t entry)
 
 	b->bits >>= entry_bits(entry);
 	b->n -= entry_bits(entry);
-	return entry_value(entry) + (uint32_t)((bits & ((1ull << entry_bits(entry)) - 1)) >> entry_code_bits(entry));
+	return entry_value(entry) +
+	       (uint32_t)((bits & ((1ull << entry_bits(entry)) - 1)) >> entry_code_bits(entry));
 }
 
 /* May write two steps more than the copy needs. */
@@ -292,7 +302,8 @@ static void step(struct inflater *z)
 		return;
 	}
 	for (uint32_t i = 0; i < len; i++)
-		z->room[z->n + i] = entry & ENTRY_LITERAL ? (uint8_t)entry_value(entry) : z->room[z->n + i - distance];
+		z->room[z->n + i] =
+			entry & ENTRY_LITERAL ? (uint8_t)entry_value(entry) : z->room[z->n + i - distance];
 	z->b = (struct bits){ b.bits, b.n - 64 };
 	z->n += len;
 	if (entry & ENTRY_END)
@@ -311,14 +322,16 @@ static inline void refill_fast(struct bits *b, const uint8_t **in)
 
 /*
  * Codes as long as there is plenty of input and room. After a refill there are 56 bits at least: two literals
- * and a length with its extra bits need 50; the distance gets a refill of its own. The next entry is looked up before
- * a copy is made, which need not be waited for.
+ * and a length with its extra bits need 50; the distance gets a refill of its own. The next entry is looked
+ * up before a copy is made, which need not be waited for.
  */
 static void run_fast(struct inflater *z, size_t wanted)
 {
 	const uint32_t *const literals = z->literals.entries, *const distances = z->distances.entries;
 	const uint8_t *const in_end = z->in_end - IN_MARGIN, *in = z->in;
-	uint8_t *const room = z->room, *const end = room + (wanted < z->size - OUT_MARGIN ? wanted : z->size - OUT_MARGIN);
+	uint8_t *const room = z->room, *const end =
+					       room + (wanted < z->size - OUT_MARGIN ? wanted
+										     : z->size - OUT_MARGIN);
 	const unsigned first = (1u << LITERAL_BITS) - 1;
 	struct bits b = z->b;
 	uint8_t *to = room + z->n;

@@ -24,7 +24,8 @@ struct inflater *inflater_new(struct bytes stream, uint8_t *room, size_t size);
 void inflater_free(struct inflater *inflater);
 
 /*
- * Unpacks until there are `wanted` bytes or all; later calls go on from there. How many there are now: fewer than
- * wanted only at the end of the room. 0 if the stream is damaged, which for its last bytes includes a wrong checksum.
+ * Unpacks until there are `wanted` bytes or all; later calls go on from there. How many there are now: fewer
+ * than wanted only at the end of the room. 0 if the stream is damaged, which for its last bytes includes a
+ * wrong checksum.
  */
 size_t inflater_run(struct inflater *inflater, size_t wanted);

@@ -70,7 +70,8 @@ struct builder {
 	unsigned used; /* entries */
 };
 
-/* False if the codes leave something without meaning, or do not fit. A single one of a bit may: no others are needed then. */
+/* False if the codes leave something without meaning, or do not fit. A single one of a bit may: no others are
+ * needed then. */
 static bool sort_codes(const uint8_t *lengths, unsigned n, struct codes *ret)
 {
 	unsigned first[MAX_CODE + 2] = { 0 }, left = 1;
@@ -114,7 +115,8 @@ static void add_long(struct builder *b, unsigned code, unsigned n_bits, uint32_t
 	     with_code(entry, n_bits - b->root));
 }
 
-static bool build(struct code_table *table, unsigned root, const uint8_t *lengths, unsigned n, uint32_t (*entry_for)(unsigned))
+static bool build(struct code_table *table, unsigned root, const uint8_t *lengths, unsigned n,
+		  uint32_t (*entry_for)(unsigned))
 {
 	struct builder b = { .entries = table->entries, .root = root, .used = 1u << root };
 	unsigned code = 0, next = 0;
@@ -127,7 +129,8 @@ static bool build(struct code_table *table, unsigned root, const uint8_t *length
 		for (unsigned i = 0; i < b.codes.n_of[bits]; i++, code++) {
 			uint32_t entry = entry_for(b.codes.symbols[next++]);
 			if (bits <= root)
-				fill(b.entries, reversed(code, bits), 1u << bits, 1u << root, with_code(entry, bits));
+				fill(b.entries, reversed(code, bits), 1u << bits, 1u << root,
+				     with_code(entry, bits));
 			else
 				add_long(&b, reversed(code, bits), bits, entry);
 		}

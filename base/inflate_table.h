@@ -21,7 +21,9 @@
 #define ENTRY_LITERAL 0x80000000u
 #define ENTRY_SPECIAL 0x40000000u /* no code, or the end of a block */
 #define ENTRY_END 0x20000000u
-#define ENTRY_LINK 0x10000000u /* to a table for the rest of the bits: its place, and how many (code bits) */
+#define ENTRY_LINK                                                                              \
+	0x10000000u /* to a table for the rest of the bits: its place, and how many (code bits) \
+		     */
 
 /* Bits to drop, those of the code among them, and the value that the extra bits behind it are added to. */
 static inline unsigned entry_bits(uint32_t entry)
@@ -46,7 +48,8 @@ struct code_table {
 	uint32_t entries[TABLE_SIZE];
 };
 
-/* Each from the number of bits that every symbol's code has, 0 = none. False if there can be no such codes. */
+/* Each from the number of bits that every symbol's code has, 0 = none. False if there can be no such codes.
+ */
 bool code_table_lengths(struct code_table *table, const uint8_t *lengths, unsigned n);
 bool code_table_literals(struct code_table *table, const uint8_t *lengths, unsigned n);
 bool code_table_distances(struct code_table *table, const uint8_t *lengths, unsigned n);

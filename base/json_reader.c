@@ -20,7 +20,8 @@ void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
 #define CUT 8                  /* bytes: a word or a character is shorter, one that is cut ends so near */
 #define LOW 4096               /* bytes left at which more is read: longer values are tried again */
 
-/* Reads on until the window is full; it grows if what is in it is one value. False if there is no more, or no room. */
+/* Reads on until the window is full; it grows if what is in it is one value. False if there is no more, or no
+ * room. */
 static bool refill(struct json_reader *r)
 {
 	size_t left = reader_left(&r->input);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_reader: JSON as a stream of events, from bytes in memory or from a stream, of which a window is kept. Nothing
- * is built: a document of any size is read in memory of its nesting. Strict: what RFC 8259 does not allow is refused
- * with its offset.
+ * json_reader: JSON as a stream of events, from bytes in memory or from a stream, of which a window is kept.
+ * Nothing is built: a document of any size is read in memory of its nesting. Strict: what RFC 8259 does not
+ * allow is refused with its offset.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 #define JSON_READER_DEPTH 64
 
 enum json_event {
-	JSON_END,      /* of the input: nothing is open */
-	JSON_OBJECT,   /* begins */
-	JSON_ARRAY,    /* begins */
-	JSON_CLOSE,    /* the innermost object or array ends */
-	JSON_NAME,     /* of a member; its value follows */
+	JSON_END,    /* of the input: nothing is open */
+	JSON_OBJECT, /* begins */
+	JSON_ARRAY,  /* begins */
+	JSON_CLOSE,  /* the innermost object or array ends */
+	JSON_NAME,   /* of a member; its value follows */
 	JSON_STRING,
 	JSON_NUMBER,
 	JSON_TRUE,
 	JSON_FALSE,
 	JSON_NULL,
-	JSON_BAD,      /* see `why` and json_reader_offset */
+	JSON_BAD, /* see `why` and json_reader_offset */
 };
 
 struct json_reader {
@@ -39,9 +39,10 @@ struct json_reader {
 	FILE *from;                       /* NULL: all of it is in memory */
 	uint8_t *window;
 	size_t window_size;
-	uint64_t passed;                  /* bytes before the window */
+	uint64_t passed; /* bytes before the window */
 	const char *why;
-	struct bytes text;                /* of a string or name: as written, escapes and all; of a number: its digits; until the next event */
+	struct bytes text; /* of a string or name: as written, escapes and all; of a number: its digits; until
+			      the next event */
 };
 
 void json_reader_init(struct json_reader *reader, struct bytes bytes, bool is_stream);

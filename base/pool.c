@@ -57,7 +57,8 @@ static int start(pthread_t *ret, void *(*run)(void *), void *argument)
 	return error;
 }
 
-void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned worker, size_t index), void *context)
+void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned worker, size_t index),
+	      void *context)
 {
 	struct run run = { .task = task, .context = context, .n = n };
 	VEC(struct worker) workers = { 0 };

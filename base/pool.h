@@ -14,7 +14,8 @@ unsigned pool_threads(unsigned wanted);
  * allow, and returns when all are done. worker is below n_threads and belongs to one thread; worker
  * 0 is the caller's own. Where threads cannot be had the caller does all of it.
  */
-void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned worker, size_t index), void *context);
+void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned worker, size_t index),
+	      void *context);
 
 /* One thing done beside the caller. Where a thread cannot be had, or n_threads is 1, it is done at once. */
 struct pool_task;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort: a radix sort of (number, place) pairs, from the lowest byte in which numbers differ to the highest, and one
- * move of each record to its place.
+ * sort: a radix sort of (number, place) pairs, from the lowest byte in which numbers differ to the highest,
+ * and one move of each record to its place.
  */
 #include "base/sort.h"
 

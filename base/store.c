@@ -41,7 +41,8 @@ _Static_assert(sizeof(struct header) % 16 == 0, "what follows is read in place a
 
 static bool is_ours(const struct stat *st, mode_t type)
 {
-	return (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() &&
+	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Opens, and makes if need be, a directory that nobody else can write. */
@@ -95,7 +96,8 @@ struct store *store_open(const char *directory, uint64_t limit)
 
 static void format_name(const struct store_key *key, char name[MAX_NAME])
 {
-	snprintf(name, MAX_NAME, "%s-%" PRIu32 "-%016" PRIx64 "%016" PRIx64, key->kind, key->version, key->id[0], key->id[1]);
+	snprintf(name, MAX_NAME, "%s-%" PRIu32 "-%016" PRIx64 "%016" PRIx64, key->kind, key->version,
+		 key->id[0], key->id[1]);
 }
 
 static struct header header_of(const struct store_key *key, struct bytes bytes)
@@ -119,7 +121,8 @@ struct bytes store_get(struct store *store, const struct store_key *key)
 	if (!store)
 		return (struct bytes){ 0 };
 	format_name(key, name);
-	CLEANUP(close_fd) int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(close_fd)
+	int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0 || !is_ours(&st, S_IFREG))
 		return (struct bytes){ 0 };
 	if ((uint64_t)st.st_size < sizeof(found) || (uint64_t)st.st_size > MAX_ENTRY)
@@ -163,12 +166,14 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 {
 	char name[MAX_NAME], temporary[MAX_NAME + 32];
 
-	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) || bytes.len > store->limit / 4)
+	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) ||
+	    bytes.len > store->limit / 4)
 		return;
 	format_name(key, name);
 	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
 	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
-	CLEANUP(close_fd) int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	CLEANUP(close_fd)
+	int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct header header = header_of(key, bytes);
 	if (fd < 0)
 		return;
@@ -200,7 +205,8 @@ static bool is_abandoned(const char *name, const struct stat *st)
 {
 	size_t len = strlen(name), end = strlen(UNFINISHED);
 
-	return len > end && strcmp(name + len - end, UNFINISHED) == 0 && st->st_mtim.tv_sec + ABANDONED_S < time(NULL);
+	return len > end && strcmp(name + len - end, UNFINISHED) == 0 &&
+	       st->st_mtim.tv_sec + ABANDONED_S < time(NULL);
 }
 
 static void trim(struct store *store)
@@ -212,11 +218,13 @@ static void trim(struct store *store)
 
 	for (struct dirent *entry; directory && (entry = readdir(directory));) {
 		struct stat st;
-		if (fstatat(store->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		if (fstatat(store->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
 			continue;
 		if (is_abandoned(entry->d_name, &st) && unlinkat(store->directory, entry->d_name, 0) == 0)
 			continue;
-		vec_push(&files, (struct old_file){ alloc_text(entry->d_name), (uint64_t)st.st_size, st.st_mtim });
+		vec_push(&files,
+			 (struct old_file){ alloc_text(entry->d_name), (uint64_t)st.st_size, st.st_mtim });
 		total += (uint64_t)st.st_size;
 	}
 	if (files.n)

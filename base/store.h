@@ -17,7 +17,8 @@
 #define STORE_LIMIT (1ull << 30) /* bytes in all, unless another limit is given */
 
 struct store;
-/* NULL if there is no directory that can be trusted. directory NULL: the user's cache. limit 0: STORE_LIMIT. */
+/* NULL if there is no directory that can be trusted. directory NULL: the user's cache. limit 0: STORE_LIMIT.
+ */
 struct store *store_open(const char *directory, uint64_t limit);
 void store_close(struct store *store);
 

@@ -74,7 +74,8 @@ size_t text_distance(const char *a, const char *b)
 		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
 		row[0] = i;
 		for (size_t j = 1; j <= len_b; j++) {
-			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+			row[j] =
+				least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = least(row[j], above2[j - 2] + 1);
 		}

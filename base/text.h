@@ -17,5 +17,6 @@ void text_clear(struct text *text);
 void text_done(struct text *text);
 
 #define TEXT_DISTANCE_MAX 64 /* of longer names only this is told */
-/* How many letters must be added, dropped, changed or swapped with their neighbour to make one name the other. */
+/* How many letters must be added, dropped, changed or swapped with their neighbour to make one name the
+ * other. */
 size_t text_distance(const char *a, const char *b);

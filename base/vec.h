@@ -13,9 +13,9 @@
 
 #include "base/alloc.h"
 
-#define VEC(type)         \
-	struct {          \
-		type *at; \
+#define VEC(type)              \
+	struct {               \
+		type *at;      \
 		size_t n, cap; \
 	}
 
@@ -29,18 +29,18 @@
 		}                                                                    \
 	} while (0)
 
-#define vec_push(v, ...)                                              \
-	do {                                                          \
-		if ((v)->n == (v)->cap)                               \
+#define vec_push(v, ...)                                               \
+	do {                                                           \
+		if ((v)->n == (v)->cap)                                \
 			vec_reserve((v), (v)->cap ? (v)->cap * 2 : 8); \
-		(v)->at[(v)->n++] = (__VA_ARGS__);                    \
+		(v)->at[(v)->n++] = (__VA_ARGS__);                     \
 	} while (0)
 
 #define vec_clear(v) ((void)((v)->n = 0))
 
-#define vec_done(v)                     \
-	do {                            \
-		free((v)->at);          \
-		(v)->at = NULL;         \
-		(v)->n = (v)->cap = 0;  \
+#define vec_done(v)                    \
+	do {                           \
+		free((v)->at);         \
+		(v)->at = NULL;        \
+		(v)->n = (v)->cap = 0; \
 	} while (0)

@@ -28,21 +28,24 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 		const struct annotate_choice *choice = &choices->at[i];
 		struct text line = { 0 };
 		style_safe(&line, &style, intern_text(&profile->strings, choice->name));
-		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)", all ? 100.0 * (double)choice->samples / (double)all : 0);
+		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)",
+			all ? 100.0 * (double)choice->samples / (double)all : 0);
 		text_done(&line);
 	}
 	if (choices->n > from + MOST_TOLD)
 		fprintf(stderr, "        and %zu more\n", choices->n - from - MOST_TOLD);
 }
 
-static int complain(const struct profile *profile, const char *path, const char *name, const annotate_choices *close)
+static int complain(const struct profile *profile, const char *path, const char *name,
+		    const annotate_choices *close)
 {
 	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
 	if (close->n)
 		fprintf(stderr, "        did you mean:\n");
 	list(profile, close, 0);
 	if (access(name, F_OK) == 0)
-		fprintf(stderr, "        there is a file of that name; try: cpprof annotate %s FUNCTION\n", name);
+		fprintf(stderr, "        there is a file of that name; try: cpprof annotate %s FUNCTION\n",
+			name);
 	else
 		fprintf(stderr, "        try: cpprof report --view flat %s\n", path);
 	return EXIT_FAULT;
@@ -59,7 +62,8 @@ static void keep_inlined(annotate_choices *choices)
 	choices->n = n;
 }
 
-static int show(const struct profile *profile, const char *path, const char *name, const struct annotate_text_options *options, bool inlined)
+static int show(const struct profile *profile, const char *path, const char *name,
+		const struct annotate_text_options *options, bool inlined)
 {
 	struct annotation annotation;
 	struct text text = { 0 };
@@ -74,7 +78,8 @@ static int show(const struct profile *profile, const char *path, const char *nam
 		return code;
 	}
 	if (choices.n > 1) {
-		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest, the others:\n", choices.n, name);
+		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest, the others:\n",
+			choices.n, name);
 		list(profile, &choices, 1);
 	}
 	if (choices.at[0].map)
@@ -110,19 +115,27 @@ int cmd_annotate(int argc, char **argv)
 	bool inlined = false;
 	const struct option_spec specs[] = {
 		{ 0, "asm", OPTION_FLAG, &options.insns, NULL, "the instructions too" },
-		{ 0, "all", OPTION_FLAG, &options.all, NULL, "every line and every place, not only those with or near a cost" },
-		{ 0, "inlined", OPTION_FLAG, &inlined, NULL, "what was inlined of it, also where it has code of its own" },
-		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "only this metric (default: every event, side by side)" },
-		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW", "source paths that start with OLD start with NEW here; repeatable" },
+		{ 0, "all", OPTION_FLAG, &options.all, NULL,
+		  "every line and every place, not only those with or near a cost" },
+		{ 0, "inlined", OPTION_FLAG, &inlined, NULL,
+		  "what was inlined of it, also where it has code of its own" },
+		{ 0, "metric", OPTION_TEXT, &metric, "NAME",
+		  "only this metric (default: every event, side by side)" },
+		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR",
+		  "where source files may be; repeatable" },
+		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW",
+		  "source paths that start with OLD start with NEW here; repeatable" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "annotate",
 		.usage = "[options] [FILE] FUNCTION",
-		.about = "Shows the source lines of a sampled function with what each costs: by itself, and in what it calls. Loops are\n"
-			 "marked in the margin; inlined code counts for the line of its call. A function that was inlined everywhere\n"
-			 "is shown with all its copies together, its instructions by the function that each copy went into. Of several\n"
+		.about = "Shows the source lines of a sampled function with what each costs: by itself, and "
+			 "in what it calls. Loops are\n"
+			 "marked in the margin; inlined code counts for the line of its call. A function "
+			 "that was inlined everywhere\n"
+			 "is shown with all its copies together, its instructions by the function that each "
+			 "copy went into. Of several\n"
 			 "functions that fit, the costliest is shown and the others are named.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
@@ -134,9 +147,11 @@ int cmd_annotate(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands < 1 || line.n_operands > 2 || !line.operands[line.n_operands - 1][0])
-		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s", PROFILE_DEFAULT);
+		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s",
+				 PROFILE_DEFAULT);
 	if (line.n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 && access(line.operands[0], F_OK) == 0)
-		return cmd_usage("annotate", "which function of '%s'? name it behind the profile", line.operands[0]);
+		return cmd_usage("annotate", "which function of '%s'? name it behind the profile",
+				 line.operands[0]);
 	const char *path = line.n_operands == 2 ? line.operands[0] : PROFILE_DEFAULT;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };
@@ -146,7 +161,9 @@ int cmd_annotate(int argc, char **argv)
 		code = cmd_fail(&diag);
 	} else {
 		int index = export_find_metric(profile, metric);
-		CLEANUP(freep) uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !metric, &options.n_metrics);
+		CLEANUP(freep)
+		uint32_t *metrics =
+			choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !metric, &options.n_metrics);
 		options.metrics = metrics;
 		code = index < 0 ? cmd_usage("annotate", "'%s' has no metric '%s'", path, metric)
 				 : show(profile, path, line.operands[line.n_operands - 1], &options, inlined);

@@ -14,8 +14,10 @@
 #include "profile/check.h"
 #include "report/export/check_json.h"
 
-static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and consistent: checksums, references, order,\n"
-			    "and that samples, values, threads and timeline agree. '-' is standard input. Exit 0 if all do.";
+static const char about[] =
+	"Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and "
+	"consistent: checksums, references, order,\n"
+	"and that samples, values, threads and timeline agree. '-' is standard input. Exit 0 if all do.";
 
 static const char examples[] = "  cpprof check cpprof.data\n"
 			       "  cpprof export -o profile.json.gz && cpprof check profile.json.gz\n";
@@ -32,15 +34,16 @@ static int check_json(const char *path, FILE *file)
 
 	if (json_check_file(file, path, &found, &diag) < 0)
 		return cmd_fail(&diag);
-	printf("%s: whole: a %s of %llu nodes, %llu frames, %llu threads, %llu samples\n", path, found.is_stream ? "stream" : "document",
-	       (unsigned long long)found.nodes, (unsigned long long)found.frames, (unsigned long long)found.threads,
+	printf("%s: whole: a %s of %llu nodes, %llu frames, %llu threads, %llu samples\n", path,
+	       found.is_stream ? "stream" : "document", (unsigned long long)found.nodes,
+	       (unsigned long long)found.frames, (unsigned long long)found.threads,
 	       (unsigned long long)found.samples);
 	return EXIT_OK;
 }
 
 /*
- * The first bytes, which stay where they are: what follows must find them again. A pipe with a name must be opened once, and
- * that is left to who reads profiles.
+ * The first bytes, which stay where they are: what follows must find them again. A pipe with a name must be
+ * opened once, and that is left to who reads profiles.
  */
 static struct bytes peek(const char *path, int fd, uint8_t start[JSON_CHECK_START])
 {
@@ -70,8 +73,9 @@ static int check_profile(const char *path)
 	if (error == 0)
 		error = profile_check(profile, path, &diag);
 	if (error == 0)
-		printf("%s: whole: %zu contexts, %zu values, %zu functions, %llu samples\n", path, profile->cct.nodes.n - 2,
-		       profile->cct.values.n, profile->functions.n, (unsigned long long)profile->quality.samples);
+		printf("%s: whole: %zu contexts, %zu values, %zu functions, %llu samples\n", path,
+		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
+		       (unsigned long long)profile->quality.samples);
 	profile_free(profile);
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
@@ -103,7 +107,9 @@ static int check_file(const char *path)
 int cmd_check(int argc, char **argv)
 {
 	const struct option_spec specs[] = { { 0 } };
-	struct command_line line = { .command = "check", .usage = "FILE...", .about = about, .examples = examples, .specs = specs };
+	struct command_line line = {
+		.command = "check", .usage = "FILE...", .about = about, .examples = examples, .specs = specs
+	};
 	int code = options_parse(&line, argc, argv), worst = EXIT_OK;
 
 	if (code >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd: what all commands need: how one ends badly (a message in house form, the exit code that fits) and what was
- * typed.
+ * cmd: what all commands need: how one ends badly (a message in house form, the exit code that fits) and what
+ * was typed.
  */
 #include "cmd/cmd.h"
 

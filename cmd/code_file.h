@@ -6,9 +6,9 @@
 
 #include "base/diag.h"
 #include "binary/cfi/frames.h"
-#include "binary/functions/function.h"
 #include "binary/elf/image.h"
 #include "binary/elf/symbols.h"
+#include "binary/functions/function.h"
 
 struct code_file {
 	struct images *images;

@@ -90,7 +90,8 @@ void code_tape_write(struct code_tape *tape, uint64_t time_ns)
 				       .time_ns = time_ns - (time_ns > 0),
 				       .pid = piece->pid,
 				       .tid = piece->pid,
-				       .code = { piece->addr, { tape->bytes.at + piece->offset, piece->len } } };
+				       .code = { piece->addr,
+						 { tape->bytes.at + piece->offset, piece->len } } };
 		perf_source_raw_event(tape->source, &event);
 	}
 	vec_clear(&tape->pieces);

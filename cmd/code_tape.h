@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_tape: code in no file, read from the process for whoever walks its stacks, and kept in the raw recording, if there is
- * one: so that what is made of that later sees what was seen now.
+ * code_tape: code in no file, read from the process for whoever walks its stacks, and kept in the raw
+ * recording, if there is one: so that what is made of that later sees what was seen now.
  */
 #pragma once
 

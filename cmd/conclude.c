@@ -13,8 +13,8 @@ struct functions *conclude_functions(void *crew, image_id image)
 	return crew_functions(crew, image);
 }
 
-int conclude_name(struct crew *crew, struct profile *profile, struct images *images, const struct resolve_options *options,
-		  struct diag *diag)
+int conclude_name(struct crew *crew, struct profile *profile, struct images *images,
+		  const struct resolve_options *options, struct diag *diag)
 {
 	crew_save(crew); /* afterwards more will be known of them than unwinding alone would have found */
 	return resolve(profile, images, options, diag);

@@ -13,9 +13,10 @@
 
 struct resolve_options;
 
-/* Adds names, when the crew that has built the profile has saved what it found out: the options may have it lend that. */
-int conclude_name(struct crew *crew, struct profile *profile, struct images *images, const struct resolve_options *options,
-		  struct diag *diag);
+/* Adds names, when the crew that has built the profile has saved what it found out: the options may have it
+ * lend that. */
+int conclude_name(struct crew *crew, struct profile *profile, struct images *images,
+		  const struct resolve_options *options, struct diag *diag);
 /* Writes the file, adds names and writes it again: what was recorded is safe before names are looked up. */
 int conclude_resolve(struct output *output, struct crew *crew, struct profile *profile, struct images *images,
 		     const struct resolve_options *options, struct diag *diag);
@@ -23,7 +24,8 @@ int conclude_resolve(struct output *output, struct crew *crew, struct profile *p
 struct functions *conclude_functions(void *crew, image_id image);
 /* On standard error: the quality line, and why there are no samples. */
 void conclude_say_quality(const struct profile *profile);
-/* And where the profile is, unless it went to standard output; how to look at it if there is anything to see. */
+/* And where the profile is, unless it went to standard output; how to look at it if there is anything to see.
+ */
 void conclude_say_output(const struct output *output, const struct profile *profile);
 /* EXIT_OK, EXIT_NO_SAMPLES, or EXIT_UNTRUSTWORTHY with a message. */
 int conclude_exit_code(const struct profile *profile, double min_quality);

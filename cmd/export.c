@@ -52,7 +52,8 @@ static bool ends_in(const char *text, const char *suffix)
 
 /*
  * A file is written beside path and renamed, so that a reader never sees half of it; pipes and devices (the
- * temporary stays NULL) are written through: /dev/null must not become a file, nor what /dev/stdout stands for.
+ * temporary stays NULL) are written through: /dev/null must not become a file, nor what /dev/stdout stands
+ * for.
  */
 static FILE *open_beside(const char *path, char **ret_temporary)
 {
@@ -80,8 +81,8 @@ static int close_beside(FILE *to, const char *path, const char *temporary, int e
 	return error;
 }
 
-static int write_stream(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
-			const char *path, struct diag *diag)
+static int write_stream(const struct exporter *exporter, const struct export_input *input,
+			const struct export_options *options, const char *path, struct diag *diag)
 {
 	CLEANUP(freep) char *temporary = NULL;
 	FILE *to = open_beside(path, &temporary);
@@ -93,8 +94,8 @@ static int write_stream(const struct exporter *exporter, const struct export_inp
 }
 
 /* A name that ends in .gz asks for compression, unless the format is compressed anyway. */
-static int write_gzip(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
-		      const char *path, struct diag *diag)
+static int write_gzip(const struct exporter *exporter, const struct export_input *input,
+		      const struct export_options *options, const char *path, struct diag *diag)
 {
 	CLEANUP(freep) char *temporary = NULL;
 	FILE *to = open_beside(path, &temporary), *packed = to ? compress_stream(to, COMPRESS_GZIP) : NULL;
@@ -108,20 +109,25 @@ static int write_gzip(const struct exporter *exporter, const struct export_input
 }
 
 /* Not every format has a place for it. */
-static void tell_folded(const struct exporter *exporter, const struct profile *profile, const struct scope_tree *tree)
+static void tell_folded(const struct exporter *exporter, const struct profile *profile,
+			const struct scope_tree *tree)
 {
 	CLEANUP(text_done) struct text note = { 0 };
 
 	limit_note(tree, profile, &note);
 	if (note.len)
-		fprintf(stderr, "cpprof: %s; more stays with: cpprof export -f %s --max-nodes N\n", note.at, exporter->name);
+		fprintf(stderr, "cpprof: %s; more stays with: cpprof export -f %s --max-nodes N\n", note.at,
+			exporter->name);
 }
 
-int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice, const char *path,
-	      struct diag *diag)
+int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
+	      const char *path, struct diag *diag)
 {
-	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE, .no_inlines = choice->no_inlines, .no_loops = choice->no_loops,
-					     .lines = exporter->needs_lines, .addresses = exporter->needs_addresses };
+	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE,
+					     .no_inlines = choice->no_inlines,
+					     .no_loops = choice->no_loops,
+					     .lines = exporter->needs_lines,
+					     .addresses = exporter->needs_addresses };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
 	CLEANUP(freep) char *target = output_follow(path ? path : "-");
@@ -184,8 +190,8 @@ int export_find_metric(const struct profile *profile, const char *name)
 	return -ENOENT;
 }
 
-static int run_export(const char *file, const struct exporter *exporter, struct export_choice *choice, const char *metric,
-		      const char *path)
+static int run_export(const char *file, const struct exporter *exporter, struct export_choice *choice,
+		      const char *metric, const char *path)
 {
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -218,25 +224,34 @@ int cmd_export(int argc, char **argv)
 	text_printf(&format_help, ";\nelse by OUT's name");
 	const struct option_spec specs[] = {
 		{ 'f', "format", OPTION_TEXT, &format, "NAME", format_help.at },
-		{ 'o', "output", OPTION_TEXT, &path, "OUT", "where to write; - or nothing is standard output; .gz compresses" },
+		{ 'o', "output", OPTION_TEXT, &path, "OUT",
+		  "where to write; - or nothing is standard output; .gz compresses" },
 		{ 0, "list-formats", OPTION_FLAG, &list, NULL, "which format carries what, as a table" },
 		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "for formats that hold one metric" },
-		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off", "loops as frames of their own, or not at all" },
+		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off",
+		  "loops as frames of their own, or not at all" },
 		{ 0, "no-loops", OPTION_FLAG, &no_loops, NULL, NULL },
 		{ 0, "inlines", OPTION_FLAG, &inlines, NULL, "inlined calls as frames of their own" },
-		{ 0, "detail", OPTION_CHOICE, &detail, "time|threads|lines|cct|summary", "json, ndjson: all, or without the timeline, the values by thread,\nthe costs of lines, the tree" },
+		{ 0, "detail", OPTION_CHOICE, &detail, "time|threads|lines|cct|summary",
+		  "json, ndjson: all, or without the timeline, the values by thread,\nthe costs of lines, "
+		  "the tree" },
 		{ 0, "totals", OPTION_FLAG, &choice.options.totals, NULL, "json: inclusive values too" },
-		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL, "ndjson: one line a node, names resolved" },
-		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N", "keep the N heaviest contexts, fold the rest into `<other>`" },
+		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL,
+		  "ndjson: one line a node, names resolved" },
+		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N",
+		  "keep the N heaviest contexts, fold the rest into `<other>`" },
 		{ 0, "limit", OPTION_NUMBER, &limit, "N", "top, openmetrics: at most N rows of each kind" },
-		{ 0, "pprof-names", OPTION_CHOICE, &names, "cpprof|pyroscope", "how the metric types are called" },
-		{ 0, "folded-annotate", OPTION_FLAG, &choice.options.annotate, NULL, "folded: mark kernel and inlined frames" },
+		{ 0, "pprof-names", OPTION_CHOICE, &names, "cpprof|pyroscope",
+		  "how the metric types are called" },
+		{ 0, "folded-annotate", OPTION_FLAG, &choice.options.annotate, NULL,
+		  "folded: mark kernel and inlined frames" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "export",
 		.usage = "[FILE] --format NAME [-o OUT]",
-		.about = "Writes a profile (default cpprof.data) in another form, for dashboards and other tools.",
+		.about = "Writes a profile (default cpprof.data) in another form, for dashboards and other "
+			 "tools.",
 		.examples = "  cpprof export -o profile.json.gz\n"
 			    "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
 			    "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
@@ -255,7 +270,8 @@ int cmd_export(int argc, char **argv)
 	if (!exporter)
 		return complain_of_format(format);
 	if (detail && exporter != &exporter_json && exporter != &exporter_ndjson)
-		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds", exporter->name);
+		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
+				 exporter->name);
 	if (exporter->is_binary && (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
 		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
 	choice.no_inlines = !inlines;
@@ -264,5 +280,6 @@ int cmd_export(int argc, char **argv)
 	choice.options.max_nodes = max_nodes < UINT32_MAX ? (uint32_t)max_nodes : UINT32_MAX;
 	choice.options.limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
 	choice.options.pyroscope_names = names == 1;
-	return run_export(line.n_operands ? line.operands[0] : PROFILE_DEFAULT, exporter, &choice, metric, path);
+	return run_export(line.n_operands ? line.operands[0] : PROFILE_DEFAULT, exporter, &choice, metric,
+			  path);
 }

@@ -12,8 +12,9 @@ struct export_choice {
 	bool is_quiet; /* says nothing of what had to be folded */
 };
 
-/* Fuses as the exporter wants it, which takes the profile's CCT (profile_take_tree), and writes to path ("-" or NULL: standard output; .gz compresses), whole or not at all. */
-int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice, const char *path,
-	      struct diag *diag);
+/* Fuses as the exporter wants it, which takes the profile's CCT (profile_take_tree), and writes to path ("-"
+ * or NULL: standard output; .gz compresses), whole or not at all. */
+int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
+	      const char *path, struct diag *diag);
 /* Index of a metric by name, the default one for NULL; -ENOENT. */
 int export_find_metric(const struct profile *profile, const char *name);

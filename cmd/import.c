@@ -11,11 +11,11 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
-#include "cmd/symbol_options.h"
 #include "cmd/output.h"
+#include "cmd/symbol_options.h"
 #include "collector/perfdata/perf_file.h"
-#include "recording/workers.h"
 #include "profile/resolve.h"
+#include "recording/workers.h"
 
 struct import {
 	struct perf_file_options file;
@@ -58,7 +58,8 @@ static void tell_notes(const struct import *import)
 	bool has_names = import->kallsyms || perf_file_origin(import->source).is_this_kernel;
 
 	if (!perf_file_origin(import->source).has_stacks)
-		tell(import, "the recording holds no stacks, only addresses: record them with `perf record --call-graph dwarf`");
+		tell(import, "the recording holds no stacks, only addresses: record them with `perf record "
+			     "--call-graph dwarf`");
 	for (size_t i = 0; i < info->notes.n; i++)
 		tell(import, info->notes.at[i]);
 	if (import->resolves && import->has_kernel && !has_names)
@@ -82,7 +83,8 @@ static int write_profile(struct import *import, struct output *output, struct pr
 			 struct diag *diag)
 {
 	struct perf_file_origin origin = perf_file_origin(import->source);
-	struct resolve_options options = { .symbolize = symbol_options_open(&import->symbols, import->verbosity),
+	struct resolve_options options = { .symbolize =
+						   symbol_options_open(&import->symbols, import->verbosity),
 					   .functions = conclude_functions,
 					   .context = import->crew };
 
@@ -124,7 +126,9 @@ static int run(struct import *import)
 	int error = perf_file_open(import->path, &import->file, import->images, &import->source, &diag);
 	if (error < 0) {
 		if (error == -EBADMSG)
-			diag_hint(&diag, "what `perf record` or `cpprof record --raw` wrote can be imported; a profile needs no import: cpprof report %s",
+			diag_hint(&diag,
+				  "what `perf record` or `cpprof record --raw` wrote can be imported; a "
+				  "profile needs no import: cpprof report %s",
 				  import->path);
 		images_free(import->images);
 		return cmd_fail(&diag);
@@ -159,7 +163,8 @@ int cmd_import(int argc, char **argv)
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
 		  "exit 6 if fewer stacks are complete" },
 		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "say nothing but errors" },
-		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL, "say where debug information is looked for" },
+		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL,
+		  "say where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {

@@ -3,23 +3,29 @@
  * inspect: any intermediate product of the pipeline, as text a person can read and a test compare.
  * Each product has its own file and a row here.
  */
-#include "cmd/group.h"
 #include "cmd/inspect.h"
+#include "cmd/group.h"
 
 static const struct command products[] = {
-	{ "functions", inspect_functions, "where the functions of an ELF file start and end, and what says so" },
+	{ "functions", inspect_functions,
+	  "where the functions of an ELF file start and end, and what says so" },
 	{ "cfg", inspect_cfg, "the control-flow graphs of an ELF file" },
 	{ "coverage", inspect_coverage, "what share of an ELF file's code is known, and from what" },
 	{ "recipes", inspect_recipes, "unwind recipes recovered from the code of an ELF file" },
 	{ "events", inspect_events, "what a perf.data recording holds, one line per event" },
-	{ "stacks", inspect_stacks, "the unwound stacks of a perf.data recording, one JSON object per sample" },
-	{ "locations", inspect_locations, "functions, files and lines at the addresses given on standard input" },
+	{ "stacks", inspect_stacks,
+	  "the unwound stacks of a perf.data recording, one JSON object per sample" },
+	{ "locations", inspect_locations,
+	  "functions, files and lines at the addresses given on standard input" },
 	{ NULL, NULL, NULL },
 };
 
 int cmd_inspect(int argc, char **argv)
 {
-	static const struct command_group group = { "cpprof inspect", "PRODUCT", "Prints an intermediate product of the pipeline, as text a person can read and a test compare.", products };
+	static const struct command_group group = { "cpprof inspect", "PRODUCT",
+						    "Prints an intermediate product of the pipeline, as text "
+						    "a person can read and a test compare.",
+						    products };
 
 	return group_run(&group, argc, argv);
 }

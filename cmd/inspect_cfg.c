@@ -11,15 +11,16 @@
 
 static const char *verdict_name(enum flow_verdict verdict)
 {
-	static const char *const names[] = { "passes its self-check", "fails its self-check", "has no exit", "is too large" };
+	static const char *const names[] = { "passes its self-check", "fails its self-check", "has no exit",
+					     "is too large" };
 
 	return names[verdict];
 }
 
 static void print_block(const struct cfg *cfg, const struct cfg_block *block)
 {
-	printf("  %llx-%llx %u insns, %s", (unsigned long long)block->start, (unsigned long long)block->end, block->n_insns,
-	       block_end_name((enum block_end)block->end_kind));
+	printf("  %llx-%llx %u insns, %s", (unsigned long long)block->start, (unsigned long long)block->end,
+	       block->n_insns, block_end_name((enum block_end)block->end_kind));
 	if (block->tail_target)
 		printf(" %llx", (unsigned long long)block->tail_target);
 	if (!block->is_reached)
@@ -36,7 +37,8 @@ static void print_block(const struct cfg *cfg, const struct cfg_block *block)
 	}
 	for (uint32_t k = 0; k < block->n_edges; k++) {
 		const struct cfg_edge *edge = &cfg->edges[block->first_edge + k];
-		printf("    %s -> %llx\n", edge_kind_name((enum edge_kind)edge->kind), (unsigned long long)cfg->blocks[edge->to].start);
+		printf("    %s -> %llx\n", edge_kind_name((enum edge_kind)edge->kind),
+		       (unsigned long long)cfg->blocks[edge->to].start);
 	}
 }
 
@@ -57,9 +59,11 @@ static void print_cfg(void *context, const struct code_file *file, uint32_t func
 
 int inspect_cfg(int argc, char **argv)
 {
-	struct code_request request = { .command = "inspect cfg",
-					.about = "Prints the control-flow graph of each function: blocks, calls, edges.",
-					.print = print_cfg };
+	struct code_request request = {
+		.command = "inspect cfg",
+		.about = "Prints the control-flow graph of each function: blocks, calls, edges.",
+		.print = print_cfg
+	};
 
 	return inspect_code(&request, argc, argv);
 }

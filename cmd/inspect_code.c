@@ -7,7 +7,8 @@
 #include "cmd/options.h"
 
 /* After the whole image was analysed, so that noreturn callees and owners of parts are known. */
-static void print_all(const struct code_request *request, const struct code_file *file, struct functions *functions, uint32_t only)
+static void print_all(const struct code_request *request, const struct code_file *file,
+		      struct functions *functions, uint32_t only)
 {
 	struct flow flow;
 
@@ -31,11 +32,14 @@ int inspect_code(const struct code_request *request, int argc, char **argv)
 	const char *name = NULL;
 	bool starts = true;
 	struct option_spec specs[] = {
-		{ 0, "function", OPTION_TEXT, &name, "NAME", "only this one (or the one at this hexadecimal address)" },
+		{ 0, "function", OPTION_TEXT, &name, "NAME",
+		  "only this one (or the one at this hexadecimal address)" },
 		{ 0, "starts", OPTION_FLAG, &starts, NULL, "use unwind entries and symbols (default)" },
 		{ 0 },
 	};
-	struct command_line line = { .command = request->command, .usage = "[options] ELF", .about = request->about, .specs = specs };
+	struct command_line line = {
+		.command = request->command, .usage = "[options] ELF", .about = request->about, .specs = specs
+	};
 	struct code_file file;
 	struct diag diag = { 0 };
 

@@ -9,7 +9,8 @@
 #include "cmd/code_file.h"
 
 /* Called once for each function asked for, with its final analysis. */
-typedef void (*code_printer)(void *context, const struct code_file *file, uint32_t function, struct flow *flow);
+typedef void (*code_printer)(void *context, const struct code_file *file, uint32_t function,
+			     struct flow *flow);
 
 struct code_request {
 	const char *command, *about;

@@ -14,7 +14,8 @@ enum cover { COVER_FRAME, COVER_SYMBOL, COVER_STUB, COVER_RECOVERED, COVER_NOTHI
 
 struct coverage {
 	uint64_t bytes[COVER_N], total;
-	uint64_t proven, guessed, none; /* bytes by the trust of their recovered recipe; stubs are templates */
+	uint64_t proven, guessed,
+		none; /* bytes by the trust of their recovered recipe; stubs are templates */
 	struct recipes recipes;
 };
 
@@ -89,7 +90,8 @@ static void count_recipes(struct coverage *c, struct functions *functions)
 
 static void print_share(const char *what, uint64_t bytes, uint64_t total)
 {
-	printf("%-12s %10llu bytes %6.2f %%\n", what, (unsigned long long)bytes, total ? 100.0 * (double)bytes / (double)total : 0.0);
+	printf("%-12s %10llu bytes %6.2f %%\n", what, (unsigned long long)bytes,
+	       total ? 100.0 * (double)bytes / (double)total : 0.0);
 }
 
 static void print_coverage(const struct coverage *c)
@@ -110,7 +112,8 @@ int inspect_coverage(int argc, char **argv)
 	struct option_spec specs[] = { { 0 } };
 	struct command_line line = { .command = "inspect coverage",
 				     .usage = "ELF",
-				     .about = "Prints what share of the text functions are known for, by what says so, and how far the\n"
+				     .about = "Prints what share of the text functions are known for, by "
+					      "what says so, and how far the\n"
 					      "recipes recovered from it can be trusted.",
 				     .specs = specs };
 	struct code_file file;

@@ -14,7 +14,8 @@
 
 static void print_sources(uint8_t sources)
 {
-	static const char *const names[] = { "symbol", "frame", "entry", "call", "address", "pointer", "gap", "stub" };
+	static const char *const names[] = { "symbol",  "frame",   "entry", "call",
+					     "address", "pointer", "gap",   "stub" };
 	const char *separator = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -53,15 +54,19 @@ int inspect_functions(int argc, char **argv)
 	bool starts = true, dynamic = true, analyses = true;
 	const char *name = NULL;
 	struct option_spec specs[] = {
-		{ 0, "function", OPTION_TEXT, &name, "NAME", "only this one (or the one at this hexadecimal address)" },
+		{ 0, "function", OPTION_TEXT, &name, "NAME",
+		  "only this one (or the one at this hexadecimal address)" },
 		{ 0, "starts", OPTION_FLAG, &starts, NULL, "use unwind entries and symbols (default)" },
-		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL, "with --no-starts: still use .dynsym (default)" },
-		{ 0, "analyse", OPTION_FLAG, &analyses, NULL, "tie parts to their functions, find what does not return (default)" },
+		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL,
+		  "with --no-starts: still use .dynsym (default)" },
+		{ 0, "analyse", OPTION_FLAG, &analyses, NULL,
+		  "tie parts to their functions, find what does not return (default)" },
 		{ 0 },
 	};
 	struct command_line line = { .command = "inspect functions",
 				     .usage = "[options] ELF",
-				     .about = "Prints each function, part and PLT stub: bounds, kind, what says that it starts there, name.",
+				     .about = "Prints each function, part and PLT stub: bounds, kind, what "
+					      "says that it starts there, name.",
 				     .specs = specs };
 	struct code_file file;
 	struct diag diag = { 0 };
@@ -75,7 +80,9 @@ int inspect_functions(int argc, char **argv)
 		code_file_close(&file);
 		return cmd_fail(&diag);
 	}
-	struct function_options hide = { .hide_symbols = !starts, .hide_frames = !starts, .hide_dynamic = !dynamic };
+	struct function_options hide = { .hide_symbols = !starts,
+					 .hide_frames = !starts,
+					 .hide_dynamic = !dynamic };
 	struct functions *functions = functions_new(file.image, file.symbols, file.frames, &hide);
 	if (analyses)
 		functions_analyse(functions, NULL, NULL);

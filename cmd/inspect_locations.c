@@ -28,7 +28,7 @@ struct answer {
 
 struct addresses {
 	VEC(struct question) sorted;
-	VEC(uint64_t) distinct; /* the same without repetitions */
+	VEC(uint64_t) distinct;     /* the same without repetitions */
 	VEC(struct answer) answers; /* in the order they were asked */
 	VEC(struct location) chains;
 };
@@ -101,7 +101,8 @@ static void answer_all(const struct locator *locator, struct addresses *addresse
 	}
 }
 
-static void print_answer(struct json *json, const struct locator *locator, const struct answer *answer, const struct location *chains)
+static void print_answer(struct json *json, const struct locator *locator, const struct answer *answer,
+			 const struct location *chains)
 {
 	json_object(json);
 	json_name(json, "vaddr");
@@ -145,7 +146,8 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
 	if (error == 0) {
-		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at, addresses.distinct.n);
+		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at,
+						      addresses.distinct.n);
 		answer_all(locator, &addresses);
 		error = print_all(locator, &addresses, diag);
 		locator_free(locator);
@@ -161,14 +163,17 @@ int inspect_locations(int argc, char **argv)
 	int verbosity = 0;
 	struct option_spec specs[] = {
 		SYMBOL_SPECS(symbols),
-		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL, "say where debug information is looked for" },
+		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
+		  "say where debug information is looked for" },
 		{ 0 },
 	};
-	struct command_line line = { .command = "inspect locations",
-				     .usage = "[options] ELF < ADDRESSES",
-				     .about = "Prints the functions, inlined and real, the files and the lines at the\n"
-					      "addresses given one a line in hexadecimal, innermost first.",
-				     .specs = specs };
+	struct command_line line = {
+		.command = "inspect locations",
+		.usage = "[options] ELF < ADDRESSES",
+		.about = "Prints the functions, inlined and real, the files and the lines at the\n"
+			 "addresses given one a line in hexadecimal, innermost first.",
+		.specs = specs
+	};
 	struct diag diag = { 0 };
 
 	int code = options_parse(&line, argc, argv);

@@ -9,7 +9,8 @@
 #include "cmd/inspect_code.h"
 #include "recipes/recover.h"
 
-static void print_rows(const struct recipes *recipes, const struct isa *isa, uint64_t start, const struct recipe_rows *rows)
+static void print_rows(const struct recipes *recipes, const struct isa *isa, uint64_t start,
+		       const struct recipe_rows *rows)
 {
 	for (size_t i = 0; i < rows->rows.n; i++) {
 		const struct recipe_row *row = &rows->rows.at[i];
@@ -49,7 +50,8 @@ int inspect_recipes(int argc, char **argv)
 {
 	struct recipes recipes;
 	struct code_request request = { .command = "inspect recipes",
-					.about = "Prints the unwind recipes recovered from the machine code alone, and how far to trust them.",
+					.about = "Prints the unwind recipes recovered from the machine code "
+						 "alone, and how far to trust them.",
 					.print = print_recipes,
 					.context = &recipes };
 

@@ -24,7 +24,10 @@ void live_init(struct live *live, double stream_s, const char *watch, double wat
 {
 	double interval = watch ? watch_s : stream_s;
 
-	*live = (struct live){ .path = watch, .interval_ns = (uint64_t)(interval * 1e9), .start_ns = now_ns, .last_ns = now_ns };
+	*live = (struct live){ .path = watch,
+			       .interval_ns = (uint64_t)(interval * 1e9),
+			       .start_ns = now_ns,
+			       .last_ns = now_ns };
 	live->next_ns = now_ns + live->interval_ns;
 	live->exporter = watch ? exporter_for_file(watch) : stream_s > 0 ? &exporter_ndjson : NULL;
 }
@@ -53,11 +56,12 @@ static void keep_difference(const struct live *live, struct profile *profile)
 	profile->timeline.n = 0; /* its bins are the whole run's */
 }
 
-static int write_export(const struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options,
-			uint64_t now_ns)
+static int write_export(const struct live *live, struct profile *profile, struct images *images,
+			const struct resolve_options *options, uint64_t now_ns)
 {
 	const uint64_t interval[2] = { live->last_ns - live->start_ns, now_ns - live->start_ns };
-	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
+	struct export_choice choice = { .options = { .totals = true,
+						     .metric = (uint32_t)export_find_metric(profile, NULL) },
 					.no_loops = !live->exporter->loops_by_default,
 					.is_quiet = true };
 	struct diag diag = { 0 };
@@ -84,7 +88,8 @@ static void remember(struct live *live, const struct profile *profile, uint64_t 
 	live->last_ns = now_ns;
 }
 
-static void start(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns)
+static void start(struct live *live, struct profile *profile, struct images *images,
+		  const struct resolve_options *options, uint64_t now_ns)
 {
 	pid_t pid = fork();
 
@@ -109,13 +114,15 @@ bool live_is_due(struct live *live, uint64_t now_ns)
 	return live->exporter && now_ns >= live->next_ns && !is_busy(live, WNOHANG);
 }
 
-void live_write(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns)
+void live_write(struct live *live, struct profile *profile, struct images *images,
+		const struct resolve_options *options, uint64_t now_ns)
 {
 	start(live, profile, images, options, now_ns);
 	live->next_ns = now_ns + live->interval_ns;
 }
 
-void live_finish(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns)
+void live_finish(struct live *live, struct profile *profile, struct images *images,
+		 const struct resolve_options *options, uint64_t now_ns)
 {
 	if (!live->exporter)
 		return;

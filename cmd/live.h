@@ -21,8 +21,8 @@ struct live {
 	const char *path;                /* --watch; NULL = --stream */
 	uint64_t interval_ns, start_ns, last_ns, next_ns;
 	pid_t writer;
-	VEC(uint64_t) told;              /* --stream: values by index as of the last interval */
-	struct profile_quality quality;  /* as of then */
+	VEC(uint64_t) told;             /* --stream: values by index as of the last interval */
+	struct profile_quality quality; /* as of then */
 };
 
 /* Before anything is started: can this file be watched with? -EINVAL if its name says no format. */
@@ -32,6 +32,8 @@ void live_init(struct live *live, double stream_s, const char *watch, double wat
 /* Is it time to write, and the last writer through? */
 bool live_is_due(struct live *live, uint64_t now_ns);
 /* The profile is the builder's own and is left as it is. */
-void live_write(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns);
+void live_write(struct live *live, struct profile *profile, struct images *images,
+		const struct resolve_options *options, uint64_t now_ns);
 /* The last interval, and the end of the writer at work. */
-void live_finish(struct live *live, struct profile *profile, struct images *images, const struct resolve_options *options, uint64_t now_ns);
+void live_finish(struct live *live, struct profile *profile, struct images *images,
+		 const struct resolve_options *options, uint64_t now_ns);

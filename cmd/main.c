@@ -45,7 +45,8 @@ static int end(int code)
 
 	if (!failed || errno == EPIPE || code != EXIT_OK)
 		return code;
-	fprintf(stderr, "cpprof: cannot write to standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+	fprintf(stderr, "cpprof: cannot write to standard output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
 	return EXIT_FAULT;
 }
 
@@ -57,15 +58,16 @@ static void do_nothing(int number)
 }
 
 /*
- * A write beyond ulimit -f is an error to be told and tidied up after, not the end of us. Handled, not ignored: that would
- * be passed on to the commands we run.
+ * A write beyond ulimit -f is an error to be told and tidied up after, not the end of us. Handled, not
+ * ignored: that would be passed on to the commands we run.
  */
 static void outlive_file_limit(void)
 {
 	struct sigaction action;
 
 	if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
-		sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = do_nothing, .sa_flags = SA_RESTART }, NULL);
+		sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = do_nothing, .sa_flags = SA_RESTART },
+			  NULL);
 }
 
 int main(int argc, char **argv)
@@ -73,12 +75,14 @@ int main(int argc, char **argv)
 	static const struct command_group cpprof = {
 		"cpprof",
 		"COMMAND",
-		"A call-path profiler for Linux that works from outside the process: no recompilation, no preload, no frame\n"
+		"A call-path profiler for Linux that works from outside the process: no recompilation, no "
+		"preload, no frame\n"
 		"pointers and no unwind tables needed. It shows loops and inlined calls in the call tree.",
 		commands,
 	};
 
-	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones for later. */
+	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones
+	 * for later. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	outlive_file_limit();
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char exit_codes[] =
-	".SH EXIT STATUS\n"
-	".TP\n0\nsuccess\n.TP\n1\nit could not go on\n.TP\n2\nthe command line was wrong\n.TP\n3\nnot permitted\n"
-	".TP\n4\nno such process\n.TP\n5\nno samples\n.TP\n6\nthe profile is below --min-quality\n.TP\n7\na regression was found\n"
-	".PP\nOnce its command has started, record ends with the command's own status if that is not 0, 128+n for signal n.\n";
+static const char exit_codes[] = ".SH EXIT STATUS\n"
+				 ".TP\n0\nsuccess\n.TP\n1\nit could not go on\n.TP\n2\nthe command line was "
+				 "wrong\n.TP\n3\nnot permitted\n"
+				 ".TP\n4\nno such process\n.TP\n5\nno samples\n.TP\n6\nthe profile is below "
+				 "--min-quality\n.TP\n7\na regression was found\n"
+				 ".PP\nOnce its command has started, record ends with the command's own "
+				 "status if that is not 0, 128+n for signal n.\n";
 
 /* Text that troff prints as it stands. */
 static void put(const char *text)
@@ -29,7 +31,8 @@ static void put(const char *text)
 	}
 }
 
-/* The first sentence, on one line: what `man -k` shows. A full stop within a name, as in cpprof.data, ends nothing. */
+/* The first sentence, on one line: what `man -k` shows. A full stop within a name, as in cpprof.data, ends
+ * nothing. */
 static void put_summary(const char *about)
 {
 	for (const char *c = about; *c; c++) {
@@ -124,7 +127,8 @@ int manual_of_group(const struct command_group *group)
 	}
 	fputs(exit_codes, stdout);
 	fputs(".SH SEE ALSO\n", stdout);
-	for (const struct command *command = group->commands; strcmp(group->name, "cpprof") == 0 && command->name; command++)
+	for (const struct command *command = group->commands;
+	     strcmp(group->name, "cpprof") == 0 && command->name; command++)
 		printf(".BR cpprof\\-%s (1)%s\n", command->name, command[1].name ? "," : "");
 	return EXIT_OK;
 }

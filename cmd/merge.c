@@ -10,9 +10,9 @@
 #include "cmd/output.h"
 #include "profile/merge.h"
 
-static const char about[] =
-	"Adds profiles up: runs of one program, or programs of one run. Code is the same where build-ids are;\n"
-	"threads and processes stay apart. Any report can be made of the result.";
+static const char about[] = "Adds profiles up: runs of one program, or programs of one run. Code is the same "
+			    "where build-ids are;\n"
+			    "threads and processes stay apart. Any report can be made of the result.";
 
 static const char examples[] = "  cpprof merge -o all.data run1.data run2.data run3.data\n";
 
@@ -50,8 +50,11 @@ int cmd_merge(int argc, char **argv)
 		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; - is standard output" },
 		{ 0 },
 	};
-	struct command_line line = { .command = "merge", .usage = "-o OUTPUT FILE...", .about = about,
-				     .examples = examples, .specs = specs };
+	struct command_line line = { .command = "merge",
+				     .usage = "-o OUTPUT FILE...",
+				     .about = about,
+				     .examples = examples,
+				     .specs = specs };
 	int code = options_parse(&line, argc, argv);
 
 	if (code >= 0)

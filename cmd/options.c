@@ -162,7 +162,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 		return true;
 	case OPTION_NUMBER:
 	case OPTION_POSITIVE:
-		if (!parse_number(text, &number, &rest) || *rest || (number == 0 && spec->kind == OPTION_POSITIVE))
+		if (!parse_number(text, &number, &rest) || *rest ||
+		    (number == 0 && spec->kind == OPTION_POSITIVE))
 			return false;
 		*(uint64_t *)spec->to = number;
 		return true;
@@ -170,7 +171,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 		return parse_size(text, spec->to);
 	case OPTION_SECONDS:
 	case OPTION_DURATION:
-		return parse_seconds(text, spec->to) && (*(double *)spec->to > 0 || spec->kind == OPTION_SECONDS);
+		return parse_seconds(text, spec->to) &&
+		       (*(double *)spec->to > 0 || spec->kind == OPTION_SECONDS);
 	case OPTION_PERCENT:
 		return parse_percent(text, spec->to);
 	case OPTION_CHOICE:

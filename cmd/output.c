@@ -98,7 +98,8 @@ int output_check(const char *template, const char *option, struct diag *diag)
 
 	output_init(&output, template, 0);
 	const char *slash = strrchr(output.path, '/');
-	CLEANUP(freep) char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
+	CLEANUP(freep)
+	char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
 	if (!output.path[0])
 		error = -ENOENT;
 	else if (stat(output.path, &st) == 0 && S_ISDIR(st.st_mode))
@@ -172,7 +173,8 @@ static bool keep_elsewhere(const struct profile *profile, char *path)
 void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
 {
 	const char *folder = getenv("TMPDIR");
-	CLEANUP(freep) char *path = alloc_printf("%s/cpprof-XXXXXX.data", folder && folder[0] ? folder : "/tmp");
+	CLEANUP(freep)
+	char *path = alloc_printf("%s/cpprof-XXXXXX.data", folder && folder[0] ? folder : "/tmp");
 
 	if (output->has_written && !output_is_stdout(output))
 		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);

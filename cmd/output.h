@@ -13,8 +13,8 @@
 #include "profile/profile.h"
 
 struct output {
-	char *path;      /* "-" = standard output */
-	bool keeps_last; /* the default name: a file of that name becomes cpprof.data.old */
+	char *path;       /* "-" = standard output */
+	bool keeps_last;  /* the default name: a file of that name becomes cpprof.data.old */
 	bool has_rotated; /* that was done */
 	bool has_written; /* by us, not by a checkpoint */
 };
@@ -23,8 +23,8 @@ struct output {
 char *output_expand(const char *template, pid_t pid, const struct tm *when);
 
 /*
- * Where a file of that name is written: links are followed, so that what is replaced is the file and not the link.
- * A link to nothing names the file to make; "-" and what lies below /dev stay what they are. Allocated.
+ * Where a file of that name is written: links are followed, so that what is replaced is the file and not the
+ * link. A link to nothing names the file to make; "-" and what lies below /dev stay what they are. Allocated.
  */
 char *output_follow(const char *path);
 
@@ -38,7 +38,7 @@ int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
 /*
- * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files unless
- * something of it was written. The hint says where it is.
+ * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files
+ * unless something of it was written. The hint says where it is.
  */
 void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag);

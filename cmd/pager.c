@@ -60,5 +60,7 @@ int pager_print(const struct text *text)
 	if (command && print_through(command, text))
 		return 0;
 	errno = 0;
-	return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
+	return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0
+	       : errno                                                                    ? -errno
+											  : -EIO;
 }

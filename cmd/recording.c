@@ -25,11 +25,11 @@
 #include "cmd/output.h"
 #include "cmd/rehearse.h"
 #include "collector/live/perf_source.h"
-#include "recording/workers.h"
 #include "profile/resolve.h"
+#include "recording/workers.h"
 #include "report/quality.h"
 
-#define TICK_MS 500     /* how often the clock is looked at when nothing happens; signals are noticed at once */
+#define TICK_MS 500 /* how often the clock is looked at when nothing happens; signals are noticed at once */
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
 #define PROGRESS_NS 1000000000ull
 
@@ -105,8 +105,8 @@ static void say_progress(struct recording *r, uint64_t now)
 		return;
 	struct profile_quality quality = crew_quality(r->crew);
 	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
-		(unsigned long long)((now - r->start_ns) / 1000000000u),
-		(unsigned long long)quality.samples, quality_percent(&quality));
+		(unsigned long long)((now - r->start_ns) / 1000000000u), (unsigned long long)quality.samples,
+		quality_percent(&quality));
 	r->progress_ns = now;
 }
 
@@ -176,7 +176,8 @@ static void describe(struct recording *r, struct profile *profile)
 	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
 }
 
-/* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody else. */
+/* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody
+ * else. */
 static int wait_ms(const struct recording *r, uint64_t now)
 {
 	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->rehearsal.next_ns };
@@ -212,7 +213,8 @@ static void tick(struct recording *r)
 	r->wait_ms = wait_ms(r, now);
 }
 
-/* Workers get what is held back for them before we wait: code that is in no file may not be there for long. */
+/* Workers get what is held back for them before we wait: code that is in no file may not be there for long.
+ */
 static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 {
 	if (crew_is_holding(r->crew)) {
@@ -358,10 +360,14 @@ static void await_command(struct recording *r)
 		return;
 	if (r->forwarded && !perf_source_wait(r->source, 0, &r->status))
 		kill(child, r->forwarded);
-	for (bool is_told = r->options->is_quiet; !perf_source_wait(r->source, TICK_MS, &r->status); is_told = true) {
+	for (bool is_told = r->options->is_quiet; !perf_source_wait(r->source, TICK_MS, &r->status);
+	     is_told = true) {
 		int number = pending_signal(r);
 		if (!is_told)
-			fprintf(stderr, "cpprof: the command (process %d) goes on and is waited for; Ctrl-C ends the wait\n", (int)child);
+			fprintf(stderr,
+				"cpprof: the command (process %d) goes on and is waited for; Ctrl-C ends the "
+				"wait\n",
+				(int)child);
 		if (number && r->is_stopped) {
 			r->status = 0;
 			return;
@@ -391,7 +397,8 @@ static int exit_code(const struct recording *r, const struct profile *profile)
 static int write_export(struct recording *r, struct profile *profile, struct diag *diag)
 {
 	const struct exporter *exporter = exporter_named(r->options->format);
-	struct export_choice choice = { .options = { .totals = true, .metric = (uint32_t)export_find_metric(profile, NULL) },
+	struct export_choice choice = { .options = { .totals = true,
+						     .metric = (uint32_t)export_find_metric(profile, NULL) },
 					.no_loops = !exporter->loops_by_default,
 					.is_quiet = r->options->is_quiet };
 	int error = conclude_name(r->crew, profile, r->images, &r->names, diag);
@@ -466,7 +473,8 @@ int recording_run(struct recording_options *options, const char *mode, const cha
 
 	/* A process in another mount namespace has its debug files there too. */
 	if (options->pids.pids.n) {
-		snprintf(r.target_root, sizeof(r.target_root), "/proc/%d/root", (int)options->pids.pids.at[0]);
+		snprintf(r.target_root, sizeof(r.target_root), "/proc/%d/root",
+			 (int)options->pids.pids.at[0]);
 		r.names.symbolize.search.target_root = r.target_root;
 	}
 	if (begin(&r, &diag) < 0) {

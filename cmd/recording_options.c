@@ -59,7 +59,10 @@ static int find_names(struct recording_options *options, const char *command)
 		struct pid_list found = { 0 };
 		target_find(name, &found);
 		if (!found.pids.n) {
-			fprintf(stderr, "cpprof %s: no process is named '%s'\n        `ps -e` lists the names there are\n", command, name);
+			fprintf(stderr,
+				"cpprof %s: no process is named '%s'\n        `ps -e` lists the names there "
+				"are\n",
+				command, name);
 			return EXIT_NO_PROCESS;
 		}
 		if (found.pids.n > 1 && !options->is_quiet)
@@ -90,7 +93,8 @@ static int find_targets(struct recording_options *options, const struct command_
 	if (line->n_operands && n_given)
 		return cmd_usage(line->command, "give a command to run or something to attach to, not both");
 	if (line->n_operands && !is_record)
-		return cmd_usage(line->command, "unexpected '%s'; a target is given with -p PID, -t TID or -n NAME",
+		return cmd_usage(line->command,
+				 "unexpected '%s'; a target is given with -p PID, -t TID or -n NAME",
 				 line->operands[0]);
 	if (!line->n_operands && !n_given)
 		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
@@ -104,7 +108,8 @@ static int check(const struct recording_options *options, const char *command)
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c exclude each other");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
-		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller", SOURCE_STACK_SIZE_MIN);
+		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller",
+				 SOURCE_STACK_SIZE_MIN);
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
@@ -113,9 +118,11 @@ static int check(const struct recording_options *options, const char *command)
 	if (options->n_workers > CREW_MAX)
 		return cmd_usage(command, "--workers is at most %u", CREW_MAX);
 	if (options->format && !exporter_named(options->format))
-		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them", options->format);
+		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
+				 options->format);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
-		return cmd_usage(command, "--stream writes to standard output; give the profile a file with -o FILE");
+		return cmd_usage(command,
+				 "--stream writes to standard output; give the profile a file with -o FILE");
 	if (options->stream > 0 && options->watch)
 		return cmd_usage(command, "--stream and --watch exclude each other");
 	return GO_ON;
@@ -142,16 +149,20 @@ static int parse(struct recording_options *options, struct command_line *line, i
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "of the stack copied with each sample (16k, at most 65528)" },
 		{ 0, "outer-stack", OPTION_SIZE, &options->outer_bytes, "BYTES",
-		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = none)" },
+		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
+		  "none)" },
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "follow new threads and children (default)" },
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output" },
-		{ 0, "format", OPTION_TEXT, &options->format, "NAME", "write this export instead of a profile: json, pprof, html ..." },
-		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC", "write ndjson to standard output, one interval after another" },
-		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE", "rewrite this export (by its name) every --interval" },
+		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
+		  "write this export instead of a profile: json, pprof, html ..." },
+		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
+		  "write ndjson to standard output, one interval after another" },
+		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
+		  "rewrite this export (by its name) every --interval" },
 		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC", "of --watch (10)" },
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
@@ -188,7 +199,8 @@ int recording_options_parse(struct recording_options *options, const char *comma
 
 	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
 					       .outer_bytes = SOURCE_OUTER_BYTES,
-					       .checkpoint = 30, .interval = 10,
+					       .checkpoint = 30,
+					       .interval = 10,
 					       .inherits = true,
 					       .resolves = true,
 					       .unwind = UNWIND_AUTO,

@@ -23,7 +23,7 @@ struct recording_options {
 	uint64_t frequency, period, stack_size, outer_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool all_user, inherits, resolves;
-	int unwind; /* enum unwind_mode */
+	int unwind;         /* enum unwind_mode */
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	const char *output, *raw, *format, *watch;
 	double stream, interval; /* seconds between two live exports; stream 0 = none */

@@ -43,7 +43,8 @@ static bool step_aside(void)
 }
 
 /* In the child. Quietly: who looks up the names at the end says what there is to say. */
-static int rehearse(struct profile *profile, struct images *images, const struct resolve_options *options, pid_t parent)
+static int rehearse(struct profile *profile, struct images *images, const struct resolve_options *options,
+		    pid_t parent)
 {
 	struct resolve_options quiet = *options;
 	struct diag diag = { 0 };

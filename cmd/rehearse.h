@@ -5,8 +5,9 @@
  *
  * A forked child does it, which has its own copy of everything and takes only the time that nobody else
  * on the machine wants. It leaves nothing but what it has put into the store: it can be ended at any moment,
- * and the profile is the same with and without it. Each one comes when the recording is half as old again as at the last, and only if the
- * tree has grown: a fork costs the recording a copy of every page that it then writes to.
+ * and the profile is the same with and without it. Each one comes when the recording is half as old again as
+ * at the last, and only if the tree has grown: a fork costs the recording a copy of every page that it then
+ * writes to.
  */
 #pragma once
 

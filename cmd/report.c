@@ -14,12 +14,12 @@
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
-#include "report/text/columns.h"
-#include "report/tree/filter.h"
-#include "report/quality.h"
-#include "report/text/rows.h"
 #include "report/annotate/source_text.h"
+#include "report/quality.h"
+#include "report/text/columns.h"
+#include "report/text/rows.h"
 #include "report/text/text.h"
+#include "report/tree/filter.h"
 #include "structure/fuse.h"
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
@@ -50,7 +50,8 @@ static const char examples[] =
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
-	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are whole\n";
+	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are "
+	"whole\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
 static int find_metric(const struct profile *profile, const char *name, uint32_t *ret)
@@ -82,7 +83,8 @@ static bool thread_matches(const struct profile *profile, size_t thread, const c
 }
 
 /* Which threads were asked for; NULL = all. Sets *ret_missing to a name that no thread has. */
-static bool *choose_threads(const struct profile *profile, const struct option_list *wanted, const char **ret_missing)
+static bool *choose_threads(const struct profile *profile, const struct option_list *wanted,
+			    const char **ret_missing)
 {
 	*ret_missing = NULL;
 	if (wanted->values.n == 0)
@@ -115,8 +117,8 @@ static char *describe_filter(const struct report_request *request)
 }
 
 /* Leaves the tree as it is, or replaces it by what is asked about. */
-static int apply_filter(const struct profile *profile, const struct report_request *request, struct scope_tree *tree,
-			struct diag *diag)
+static int apply_filter(const struct profile *profile, const struct report_request *request,
+			struct scope_tree *tree, struct diag *diag)
 {
 	CLEANUP(freep) bool *is_focus = NULL;
 	CLEANUP(freep) bool *is_hidden = NULL;
@@ -140,7 +142,8 @@ static struct text_options text_options_of(const struct report_request *request)
 	int view = request->view != NO_VIEW ? request->view : request->group ? TEXT_FLAT : TEXT_SUMMARY;
 	struct text_options options = { .view = (enum text_view)view,
 					.group = has_tasks ? GROUP_FUNCTION : (enum group_by)request->group,
-					.tasks = has_tasks ? (enum text_tasks)(request->group - GROUP_LINE) : TASKS_NOT,
+					.tasks = has_tasks ? (enum text_tasks)(request->group - GROUP_LINE)
+							   : TASKS_NOT,
 					.percent_limit = request->percent_limit,
 					.limit = (size_t)request->limit,
 					.max_depth = (size_t)request->max_depth,
@@ -151,16 +154,16 @@ static struct text_options text_options_of(const struct report_request *request)
 		options.percent_limit = text_default_percent_limit(options.view);
 	if (request->max_depth == NO_DEPTH)
 		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
-	options.sort = request->sort == 0 ? text_default_sort(options.view) :
-		       request->sort == 1 ? VIEW_BY_INCLUSIVE :
-					    VIEW_BY_SELF;
+	options.sort = request->sort == 0   ? text_default_sort(options.view)
+		       : request->sort == 1 ? VIEW_BY_INCLUSIVE
+					    : VIEW_BY_SELF;
 	return options;
 }
 
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };
 
-static int print_report(const struct text_input *input, const struct text_options *options, enum format format,
-			bool with_pager)
+static int print_report(const struct text_input *input, const struct text_options *options,
+			enum format format, bool with_pager)
 {
 	CLEANUP(text_done) struct text text = { 0 };
 
@@ -180,7 +183,9 @@ static int print_report(const struct text_input *input, const struct text_option
 	if (with_pager)
 		return pager_print(&text);
 	errno = 0;
-	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0 : errno ? -errno : -EIO;
+	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0
+	       : errno                                                                 ? -errno
+										       : -EIO;
 }
 
 /* What the shell is told, once the report is printed. */
@@ -193,7 +198,8 @@ static int judge(const struct profile *profile, const struct report_request *req
 		return EXIT_NO_SAMPLES;
 	}
 	if (percent < request->min_quality) {
-		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n", percent, request->min_quality);
+		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n", percent,
+			request->min_quality);
 		return EXIT_UNTRUSTWORTHY;
 	}
 	return EXIT_OK;
@@ -204,8 +210,10 @@ static int no_metric(const struct profile *profile, const char *wanted)
 	CLEANUP(text_done) struct text names = { 0 };
 
 	for (size_t i = 0; i < profile->metrics.n; i++)
-		text_printf(&names, "%s%s", i ? ", " : "", intern_text(&profile->strings, profile->metrics.at[i].name));
-	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted, names.len ? names.at : "none");
+		text_printf(&names, "%s%s", i ? ", " : "",
+			    intern_text(&profile->strings, profile->metrics.at[i].name));
+	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted,
+			 names.len ? names.at : "none");
 }
 
 static int no_focus(const struct report_request *request)
@@ -249,7 +257,8 @@ static int show(struct profile *profile, const struct report_request *request, c
 	options.metric = text_default_metric(profile, &costs);
 	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
 		return no_metric(profile, request->metric);
-	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 && profile->quality.samples > 0)
+	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
+	    profile->quality.samples > 0)
 		return no_focus(request);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter };
 	int error = print_report(&report, &options, (enum format)request->format, request->pager);
@@ -271,11 +280,14 @@ static int read_and_show(const char *path, const struct report_request *request)
 
 	CLEANUP(freep) bool *is_kept = choose_threads(profile, &request->threads, &missing);
 	if (missing)
-		return cmd_usage("report", "this profile has no thread '%s'; all are listed by --group-by thread", missing);
+		return cmd_usage("report",
+				 "this profile has no thread '%s'; all are listed by --group-by thread",
+				 missing);
 	return show(profile, request, is_kept);
 }
 
-static int write_html(const char *file, const char *path, const char *metric, const struct source_search *sources)
+static int write_html(const char *file, const char *path, const char *metric,
+		      const struct source_search *sources)
 {
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -297,47 +309,75 @@ int cmd_report(int argc, char **argv)
 {
 	struct option_list directories = { 0 }, rules = { 0 };
 	const char *html = NULL;
-	struct report_request request = { .view = NO_VIEW, .percent_limit = -1, .max_depth = NO_DEPTH, .inlines = true, .loops = true, .pager = true };
+	struct report_request request = { .view = NO_VIEW,
+					  .percent_limit = -1,
+					  .max_depth = NO_DEPTH,
+					  .inlines = true,
+					  .loops = true,
+					  .pager = true };
 	const struct option_spec specs[] = {
-		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality", "what to show" },
-		{ 0, "group-by", OPTION_CHOICE, &request.group, "function|module|file|loop|line|thread|process", "rows of the flat view, which is then the default" },
+		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality",
+		  "what to show" },
+		{ 0, "group-by", OPTION_CHOICE, &request.group,
+		  "function|module|file|loop|line|thread|process",
+		  "rows of the flat view, which is then the default" },
 		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
-		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N", "leave out what is below N % (default 1 in trees, else 0.5)" },
+		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N",
+		  "leave out what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
-		{ 0, "max-depth", OPTION_NUMBER, &request.max_depth, "N", "levels of a tree; 0 = all (default: 8 callers)" },
-		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent", "what percentages in trees are of" },
-		{ 0, "columns", OPTION_LIST, &request.columns, "NAME,...", "which facts of a row, in which order: self_percent, self_ci95, module, ...;\nself and total also of another metric: self:METRIC" },
-		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME", "go by this metric (default: the first event)" },
+		{ 0, "max-depth", OPTION_NUMBER, &request.max_depth, "N",
+		  "levels of a tree; 0 = all (default: 8 callers)" },
+		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent",
+		  "what percentages in trees are of" },
+		{ 0, "columns", OPTION_LIST, &request.columns, "NAME,...",
+		  "which facts of a row, in which order: self_percent, self_ci95, module, ...;\nself and "
+		  "total also of another metric: self:METRIC" },
+		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
+		  "go by this metric (default: the first event)" },
 		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },
-		{ 0, "focus", OPTION_TEXT, &request.focus, "REGEX", "only stacks that pass through such a function" },
+		{ 0, "focus", OPTION_TEXT, &request.focus, "REGEX",
+		  "only stacks that pass through such a function" },
 		{ 0, "hide", OPTION_TEXT, &request.hide, "REGEX", "take such functions out of the stacks" },
 		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
 		{ 0, "lines", OPTION_FLAG, &request.lines, NULL, "show the source lines below each scope" },
-		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N", "exit 6 if fewer than N % of the stacks are whole" },
-		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv", "for people, pull requests or programs" },
-		{ 0, "html", OPTION_TEXT, &html, "OUT.html", "write the whole report as one HTML file instead" },
-		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR", "--html: where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW", "--html: source paths that start with OLD start with NEW here" },
-		{ 0, "pager", OPTION_FLAG, &request.pager, NULL, "a screen at a time, on a terminal (default)" },
+		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N",
+		  "exit 6 if fewer than N % of the stacks are whole" },
+		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv",
+		  "for people, pull requests or programs" },
+		{ 0, "html", OPTION_TEXT, &html, "OUT.html",
+		  "write the whole report as one HTML file instead" },
+		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR",
+		  "--html: where source files may be; repeatable" },
+		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW",
+		  "--html: source paths that start with OLD start with NEW here" },
+		{ 0, "pager", OPTION_FLAG, &request.pager, NULL,
+		  "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
 		{ 0 },
 	};
-	struct command_line line = { .command = "report", .usage = "[options] [FILE]", .about = about,
-				     .examples = examples, .specs = specs };
+	struct command_line line = { .command = "report",
+				     .usage = "[options] [FILE]",
+				     .about = about,
+				     .examples = examples,
+				     .specs = specs };
 	int code = options_parse(&line, argc, argv);
 
 	if (code < 0 && line.n_operands > 1)
 		code = cmd_usage("report", "one profile at a time");
 	if (code < 0 && request.group && request.view != NO_VIEW && request.view != TEXT_FLAT)
-		code = cmd_usage("report", "--group-by chooses the rows of --view flat; other views have none to choose");
-	if (code < 0 && request.columns.values.n && (request.view == TEXT_QUALITY || request.group > GROUP_LINE))
+		code = cmd_usage(
+			"report",
+			"--group-by chooses the rows of --view flat; other views have none to choose");
+	if (code < 0 && request.columns.values.n &&
+	    (request.view == TEXT_QUALITY || request.group > GROUP_LINE))
 		code = cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
 	const char *file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
 	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
 					 (const char *const *)rules.values.at, rules.values.n };
 	if (code < 0)
-		code = html ? write_html(file, html, request.metric, &sources) : read_and_show(file, &request);
+		code = html ? write_html(file, html, request.metric, &sources)
+			    : read_and_show(file, &request);
 	option_list_done(&directories);
 	option_list_done(&rules);
 	option_list_done(&request.threads);

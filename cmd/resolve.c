@@ -41,19 +41,22 @@ static bool *sampled_images(const struct profile *profile)
 }
 
 /* The file a profile's image was, if it is still that one. */
-static bool open_image(struct images *images, const struct profile_image *wanted, const char *path, image_id *ret)
+static bool open_image(struct images *images, const struct profile_image *wanted, const char *path,
+		       image_id *ret)
 {
 	struct images *alone = images_new(); /* a file that is another one must not get an id */
 	image_id id;
 	bool is_same = images_open_mapped(alone, path, &id, NULL) == 0 &&
-		       (!wanted->build_id.len || build_id_equal(&images_get(alone, id)->build_id, &wanted->build_id));
+		       (!wanted->build_id.len ||
+			build_id_equal(&images_get(alone, id)->build_id, &wanted->build_id));
 
 	images_free(alone);
 	return is_same && images_open_mapped(images, path, ret, NULL) == 0;
 }
 
 /* Keeps a place in the registry, by name. */
-static void add_stand_in(struct images *images, const struct profile_image *wanted, const char *path, image_id id)
+static void add_stand_in(struct images *images, const struct profile_image *wanted, const char *path,
+			 image_id id)
 {
 	bool has_names = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT;
 	enum image_kind kind = has_names ? (enum image_kind)wanted->kind : IMAGE_UNKNOWN;
@@ -96,7 +99,8 @@ static bool is_this_boot(const struct profile *profile)
 	struct utsname here;
 	struct timespec now, up;
 
-	if (uname(&here) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+	if (uname(&here) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return false;
 	/* As we write it, or as perf does. */
 	CLEANUP(freep) char *kernel = alloc_printf("%s %s", here.sysname, here.release);
@@ -107,7 +111,8 @@ static bool is_this_boot(const struct profile *profile)
 		profile->run.start_unix_ns / 1000000000u > (uint64_t)(now.tv_sec - up.tv_sec));
 }
 
-static int run(const char *path, const char *output, struct symbol_options *symbols, int verbosity, struct diag *diag)
+static int run(const char *path, const char *output, struct symbol_options *symbols, int verbosity,
+	       struct diag *diag)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct tally tally = { 0 };
@@ -123,7 +128,8 @@ static int run(const char *path, const char *output, struct symbol_options *symb
 	if (error < 0)
 		return error;
 	if (tally.n_missing && verbosity >= 0)
-		fprintf(stderr, "cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
+		fprintf(stderr,
+			"cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
 			tally.n_missing, tally.n_wanted);
 	CLEANUP(freep) char *target = output_follow(output ? output : path);
 	return profile_write(profile, target, diag);
@@ -144,20 +150,24 @@ int cmd_resolve(int argc, char **argv)
 	bool is_quiet = false;
 	int verbosity = 0;
 	const struct option_spec specs[] = {
-		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; the profile itself if not given" },
+		{ 'o', "output", OPTION_TEXT, &output, "FILE",
+		  "where to write it; the profile itself if not given" },
 		SYMBOL_SPECS(symbols),
 		{ 'q', "quiet", OPTION_FLAG, &is_quiet, NULL, "say nothing but errors" },
-		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL, "say where debug information is looked for" },
+		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
+		  "say where debug information is looked for" },
 		{ 0 },
 	};
-	struct command_line line = { .command = "resolve",
-				     .usage = "[options] [FILE]",
-				     .about = "Adds names, source lines, inlined calls and loops to a profile that was\n"
-					      "recorded with --no-resolve, or looks them up again. FILE is cpprof.data\n"
-					      "if it is not given.",
-				     .examples = "  cpprof resolve --debug-dir /srv/debug cpprof.data\n"
-						 "  cpprof resolve --source-map /build/src=/usr/src/project\n",
-				     .specs = specs };
+	struct command_line line = {
+		.command = "resolve",
+		.usage = "[options] [FILE]",
+		.about = "Adds names, source lines, inlined calls and loops to a profile that was\n"
+			 "recorded with --no-resolve, or looks them up again. FILE is cpprof.data\n"
+			 "if it is not given.",
+		.examples = "  cpprof resolve --debug-dir /srv/debug cpprof.data\n"
+			    "  cpprof resolve --source-map /build/src=/usr/src/project\n",
+		.specs = specs
+	};
 	struct diag diag = { 0 };
 
 	int code = options_parse(&line, argc, argv);

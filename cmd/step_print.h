@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "binary/elf/symbols.h"
-#include "verify/step_tally.h"
 #include "unwinder/unwinder.h"
+#include "verify/step_tally.h"
 
 /* Symbols of images, read when first asked for. */
 struct step_names {

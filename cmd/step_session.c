@@ -11,13 +11,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "verify/step_go.h"
 #include "collector/perfdata/perf_tape.h"
-#include "verify/shadow.h"
+#include "collector/process/target.h"
 #include "collector/step/step_machine.h"
 #include "collector/step/step_space.h"
 #include "collector/step/stepper.h"
-#include "collector/process/target.h"
+#include "verify/shadow.h"
+#include "verify/step_go.h"
 
 #define STACK_LIMIT 65528 /* as much as the kernel copies into a sample */
 
@@ -86,7 +86,8 @@ static uint64_t reg(const struct step_session *s, unsigned number)
 	return s->stepper->regs.value[number];
 }
 
-/* Of the stack that sp is on: an empty one, as a coroutine's is at first, has sp right behind its last byte. */
+/* Of the stack that sp is on: an empty one, as a coroutine's is at first, has sp right behind its last byte.
+ */
 static uint64_t region(struct step_session *s)
 {
 	return step_space_end(s->space, reg(s, s->stepper->isa->sp) - 1);
@@ -301,7 +302,9 @@ int step_session_open(const struct step_options *options, char *const *argv, FIL
 		      struct step_session **ret, struct diag *diag)
 {
 	CLEANUP(closep) struct step_session *s = alloc_zero(1, sizeof(*s));
-	struct unwinder_options unwinding = { .mode = options->mode, .read_memory = read_memory, .read_code = read_memory };
+	struct unwinder_options unwinding = { .mode = options->mode,
+					      .read_memory = read_memory,
+					      .read_code = read_memory };
 
 	s->options = *options;
 	s->random = options->seed;

@@ -223,7 +223,8 @@ static void print_scope(const struct outline *o, uint32_t index)
 		print_place(o, scope->file, scope->line, scope->end_line);
 	} else {
 		bool is_before = scope->vaddr < o->structure.function; /* in cold code */
-		uint64_t away = is_before ? o->structure.function - scope->vaddr : scope->vaddr - o->structure.function;
+		uint64_t away = is_before ? o->structure.function - scope->vaddr
+					  : scope->vaddr - o->structure.function;
 		fputs("loop at ", o->to);
 		cmd_print_name(o->to, text_of(o, o->structure.scopes.at[0].name));
 		fprintf(o->to, "%c0x%llx", is_before ? '-' : '+', (unsigned long long)away);

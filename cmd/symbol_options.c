@@ -51,7 +51,9 @@ static bool is_slow(const struct symbol_options *options)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return options->verbosity >= 0 && isatty(STDERR_FILENO) &&
-	       (now.tv_sec - options->start.tv_sec) * 1000 + (now.tv_nsec - options->start.tv_nsec) / 1000000 >= 1000;
+	       (now.tv_sec - options->start.tv_sec) * 1000 +
+			       (now.tv_nsec - options->start.tv_nsec) / 1000000 >=
+		       1000;
 }
 
 static void progress(void *context, size_t done, size_t total)

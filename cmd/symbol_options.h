@@ -29,17 +29,37 @@ struct symbol_options {
 	VEC(struct source_map) rules;
 };
 
-#define SYMBOL_DEFAULTS { .demangles = true, .caches = true }
-#define SYMBOL_SPECS(s)                                                                                          \
-	{ 0, "debug-dir", OPTION_TEXTS, &(s).directories, "DIR", "where debug files are, besides /usr/lib/debug" }, \
-	{ 0, "symfs", OPTION_TEXT, &(s).symfs, "DIR", "root that holds the files of another machine" },          \
-	{ 0, "source-map", OPTION_RULES, &(s).source_maps, "OLD=NEW", "source paths that start with OLD start with NEW" }, \
-	{ 0, "demangle", OPTION_FLAG, &(s).demangles, NULL, "names as a programmer writes them (default)" },     \
-	{ 0, "cache", OPTION_FLAG, &(s).caches, NULL, "keep what was found out for the next time (default)" },    \
-	{ 0, "threads", OPTION_NUMBER, &(s).threads, "N", "how many to look up with; all CPUs if not given" }
+#define SYMBOL_DEFAULTS                           \
+	{                                         \
+		.demangles = true, .caches = true \
+	}
+#define SYMBOL_SPECS(s)                                                                                         \
+	{ 0,                                                                                                    \
+	  "debug-dir",                                                                                          \
+	  OPTION_TEXTS,                                                                                         \
+	  &(s).directories,                                                                                     \
+	  "DIR",                                                                                                \
+	  "where debug files are, besides /usr/lib/debug" },                                                    \
+		{ 0, "symfs", OPTION_TEXT, &(s).symfs, "DIR", "root that holds the files of another machine" }, \
+		{ 0,                                                                                            \
+		  "source-map",                                                                                 \
+		  OPTION_RULES,                                                                                 \
+		  &(s).source_maps,                                                                             \
+		  "OLD=NEW",                                                                                    \
+		  "source paths that start with OLD start with NEW" },                                          \
+		{ 0,           "demangle",                                                                      \
+		  OPTION_FLAG, &(s).demangles,                                                                  \
+		  NULL,        "names as a programmer writes them (default)" },                                 \
+		{ 0,           "cache", OPTION_FLAG,                                                            \
+		  &(s).caches, NULL,    "keep what was found out for the next time (default)" },                \
+	{                                                                                                       \
+		0, "threads", OPTION_NUMBER, &(s).threads, "N",                                                 \
+			"how many to look up with; all CPUs if not given"                                       \
+	}
 
 /* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */
 int symbol_options_check(struct symbol_options *options, const char *command);
-/* Valid until symbol_options_done. Notes go to standard error with -v, a progress line to a terminal after a second. */
+/* Valid until symbol_options_done. Notes go to standard error with -v, a progress line to a terminal after a
+ * second. */
 struct symbolizer_options symbol_options_open(struct symbol_options *options, int verbosity);
 void symbol_options_done(struct symbol_options *options);

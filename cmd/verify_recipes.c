@@ -26,8 +26,10 @@ static const char *const cause_texts[CAUSE_N] = {
 	[CAUSE_ANALYSIS] = "the function fails its self-check or the state is a guess: the analysis is wrong",
 	[CAUSE_UNKNOWN] = "the function passes its self-check: the table is wrong or both are right",
 	[CAUSE_LATE] = "the table is wrong: its row stays while an instruction moves what it counts from",
-	[CAUSE_ENTRY] = "the table is wrong: it does not count what the linker's stub left above the return address",
-	[CAUSE_OTHER_FRAME] = "both are right: the table's row is about the frame that a context switch goes to",
+	[CAUSE_ENTRY] =
+		"the table is wrong: it does not count what the linker's stub left above the return address",
+	[CAUSE_OTHER_FRAME] =
+		"both are right: the table's row is about the frame that a context switch goes to",
 };
 
 static const char *cause_text(const struct verify_example *e)
@@ -37,7 +39,8 @@ static const char *cause_text(const struct verify_example *e)
 	return e->agreement == AGREE_DIFFERS ? cause_texts[e->cause] : "only registers differ";
 }
 
-static void print_example(const struct code_file *file, const struct verify_result *r, const struct verify_example *e)
+static void print_example(const struct code_file *file, const struct verify_result *r,
+			  const struct verify_example *e)
 {
 	char text[160], stated[200], own[200] = "none";
 	const struct symbol *symbol = symbols_find(file->symbols, e->vaddr);
@@ -51,34 +54,44 @@ static void print_example(const struct code_file *file, const struct verify_resu
 	printf(": %s\n    cfi      %s\n    analysis %s\n    %s\n", text, stated, own, cause_text(e));
 }
 
-static void print_text(const struct code_file *file, const struct verify_options *options, const struct verify_result *r)
+static void print_text(const struct code_file *file, const struct verify_options *options,
+		       const struct verify_result *r)
 {
-	printf("functions      %llu: %llu pass their self-check, %llu fail it, %llu have no exit, %llu too large\n",
+	printf("functions      %llu: %llu pass their self-check, %llu fail it, %llu have no exit, %llu too "
+	       "large\n",
 	       (unsigned long long)r->functions, (unsigned long long)r->passed, (unsigned long long)r->failed,
 	       (unsigned long long)r->exitless, (unsigned long long)r->refused);
 	printf("instructions   %llu, %llu rows, %llu recipes\n", (unsigned long long)r->instructions,
 	       (unsigned long long)r->rows, (unsigned long long)r->recipes);
-	printf("cfa and ra     %.4f %% agree: same form %llu, same value %llu, different %llu, no recipe %llu\n",
+	printf("cfa and ra     %.4f %% agree: same form %llu, same value %llu, different %llu, no recipe "
+	       "%llu\n",
 	       percent(agreeing(&r->cfa_ra), r->instructions), (unsigned long long)r->cfa_ra.agree_form,
-	       (unsigned long long)r->cfa_ra.agree_value, (unsigned long long)r->cfa_ra.differ, (unsigned long long)r->cfa_ra.none);
-	printf("differences    %llu of the analysis, %llu of unknown cause in functions that pass their self-check,\n"
-	       "               %llu late rows, %llu stubs' words not counted, %llu about the other frame of a context switch\n",
+	       (unsigned long long)r->cfa_ra.agree_value, (unsigned long long)r->cfa_ra.differ,
+	       (unsigned long long)r->cfa_ra.none);
+	printf("differences    %llu of the analysis, %llu of unknown cause in functions that pass their "
+	       "self-check,\n"
+	       "               %llu late rows, %llu stubs' words not counted, %llu about the other frame of "
+	       "a context switch\n",
 	       (unsigned long long)r->causes[CAUSE_ANALYSIS], (unsigned long long)r->causes[CAUSE_UNKNOWN],
 	       (unsigned long long)r->causes[CAUSE_LATE], (unsigned long long)r->causes[CAUSE_ENTRY],
 	       (unsigned long long)r->causes[CAUSE_OTHER_FRAME]);
-	printf("set aside      %llu mistakes of the table: %.4f %% agree\n", (unsigned long long)r->cfa_ra.set_aside,
+	printf("set aside      %llu mistakes of the table: %.4f %% agree\n",
+	       (unsigned long long)r->cfa_ra.set_aside,
 	       percent(agreeing(&r->cfa_ra), r->instructions - r->cfa_ra.set_aside));
-	printf("guessed        %llu, of which right %llu\n", (unsigned long long)r->guessed, (unsigned long long)r->guessed_right);
+	printf("guessed        %llu, of which right %llu\n", (unsigned long long)r->guessed,
+	       (unsigned long long)r->guessed_right);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		printf("%-14s %.4f %%: different %llu, not known %llu, set aside %llu\n", file->isa->reg_names[reg],
-		       percent(agreeing(&r->regs[reg]), r->instructions), (unsigned long long)r->regs[reg].differ,
-		       (unsigned long long)r->regs[reg].none, (unsigned long long)r->regs[reg].set_aside);
+		printf("%-14s %.4f %%: different %llu, not known %llu, set aside %llu\n",
+		       file->isa->reg_names[reg], percent(agreeing(&r->regs[reg]), r->instructions),
+		       (unsigned long long)r->regs[reg].differ, (unsigned long long)r->regs[reg].none,
+		       (unsigned long long)r->regs[reg].set_aside);
 	}
 	if (options->no_starts)
 		printf("starts         recall %.2f %% of %llu, precision %.2f %% of %llu\n",
 		       percent(r->starts_found, r->starts_true), (unsigned long long)r->starts_true,
-		       percent(r->starts_claimed - r->starts_wrong, r->starts_claimed), (unsigned long long)r->starts_claimed);
+		       percent(r->starts_claimed - r->starts_wrong, r->starts_claimed),
+		       (unsigned long long)r->starts_claimed);
 	if (r->examples.n)
 		printf("first differences:\n");
 	for (size_t i = 0; i < r->examples.n; i++)
@@ -116,7 +129,8 @@ static void print_json(const struct code_file *file, const struct verify_result 
 	json_name(&json, "starts");
 	json_object(&json);
 	json_number_of(&json, "recall", percent(r->starts_found, r->starts_true) / 100);
-	json_number_of(&json, "precision", percent(r->starts_claimed - r->starts_wrong, r->starts_claimed) / 100);
+	json_number_of(&json, "precision",
+		       percent(r->starts_claimed - r->starts_wrong, r->starts_claimed) / 100);
 	json_end_object(&json);
 	json_end_object(&json);
 	json_line(&json);
@@ -129,16 +143,20 @@ int verify_recipes_command(int argc, char **argv)
 	uint64_t limit = 10;
 	struct option_spec specs[] = {
 		{ 0, "json", OPTION_FLAG, &is_json, NULL, "one JSON object" },
-		{ 0, "starts", OPTION_FLAG, &starts, NULL, "let the analysis see unwind entries and symbols (default)" },
-		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL, "with --no-starts: still show it .dynsym (default)" },
+		{ 0, "starts", OPTION_FLAG, &starts, NULL,
+		  "let the analysis see unwind entries and symbols (default)" },
+		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL,
+		  "with --no-starts: still show it .dynsym (default)" },
 		{ 0, "limit", OPTION_NUMBER, &limit, "N", "how many differences to show (10)" },
 		{ 0 },
 	};
-	struct command_line line = { .command = "verify recipes",
-				     .usage = "[options] ELF",
-				     .about = "At every instruction that the compiler's unwind tables cover, compares the recipe\n"
-					      "recovered from the machine code alone with the table's.",
-				     .specs = specs };
+	struct command_line line = {
+		.command = "verify recipes",
+		.usage = "[options] ELF",
+		.about = "At every instruction that the compiler's unwind tables cover, compares the recipe\n"
+			 "recovered from the machine code alone with the table's.",
+		.specs = specs
+	};
 	struct code_file file;
 	struct diag diag = { 0 };
 	struct verify_result result;
@@ -153,7 +171,9 @@ int verify_recipes_command(int argc, char **argv)
 		code_file_close(&file);
 		return cmd_fail(&diag);
 	}
-	struct verify_options options = { .no_starts = !starts, .no_dynamic = !dynamic, .max_examples = (size_t)limit };
+	struct verify_options options = { .no_starts = !starts,
+					  .no_dynamic = !dynamic,
+					  .max_examples = (size_t)limit };
 	verify_recipes(file.image, file.symbols, file.frames, &options, &result);
 	if (is_json)
 		print_json(&file, &result);

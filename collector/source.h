@@ -10,33 +10,35 @@
 
 /* One event that samples count. */
 struct source_event {
-	char name[64];       /* "cpu-clock" */
-	char unit[16];       /* of a sample's weight: "ns" for clocks, else "count" */
+	char name[64]; /* "cpu-clock" */
+	char unit[16]; /* of a sample's weight: "ns" for clocks, else "count" */
 	uint32_t type;
 	uint64_t config;
-	uint64_t frequency;  /* asked for; 0 if by period */
-	uint64_t period;     /* asked for; 0 if by frequency */
+	uint64_t frequency; /* asked for; 0 if by period */
+	uint64_t period;    /* asked for; 0 if by frequency */
 	bool excludes_kernel;
 };
 
 struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
-	uint32_t stack_size;         /* snapshot size asked for */
-	char *no_outer;              /* why stacks are not copied beyond the snapshot, if that was wanted; NULL = they are */
-	uint64_t start_unix_ns;      /* wall clock at time zero of the recording, 0 = unknown */
-	uint64_t start_ns;           /* the events' clock at that moment, 0 = unknown */
-	char *host, *kernel, *cpu;   /* NULL = unknown */
-	char *command;               /* what was recorded */
-	VEC(char *) notes;           /* fallbacks and limits met, one sentence each, for the user */
+	uint32_t stack_size; /* snapshot size asked for */
+	char *no_outer; /* why stacks are not copied beyond the snapshot, if that was wanted; NULL = they are
+			 */
+	uint64_t start_unix_ns;    /* wall clock at time zero of the recording, 0 = unknown */
+	uint64_t start_ns;         /* the events' clock at that moment, 0 = unknown */
+	char *host, *kernel, *cpu; /* NULL = unknown */
+	char *command;             /* what was recorded */
+	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
 };
 
 struct source;
 struct source_ops {
 	/* See source_next. */
 	int (*next)(struct source *source, struct event *ret, int timeout_ms, struct diag *diag);
-	/* Reads target memory now; NULL where there is no live target. Returns bytes read or -errno. pid may be any
-	 * thread's: a process's first one may have ended before the others. May be called from any thread. */
+	/* Reads target memory now; NULL where there is no live target. Returns bytes read or -errno. pid may
+	 * be any thread's: a process's first one may have ended before the others. May be called from any
+	 * thread. */
 	ssize_t (*read_memory)(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len);
 	void (*close)(struct source *source);
 };

@@ -14,7 +14,8 @@ struct check {
 	struct diag *diag;
 };
 
-__attribute__((format(printf, 2, 3))) static int contradiction(const struct check *check, const char *why, ...)
+__attribute__((format(printf, 2, 3))) static int contradiction(const struct check *check, const char *why,
+							       ...)
 {
 	char text[200];
 	va_list args;
@@ -71,13 +72,15 @@ static int check_samples(const struct check *check)
 		ended += p->quality.by_end[i];
 	if (complete + incomplete != p->quality.samples)
 		return contradiction(check, "the tree holds %llu samples, the quality tally %llu",
-				     (unsigned long long)(complete + incomplete), (unsigned long long)p->quality.samples);
+				     (unsigned long long)(complete + incomplete),
+				     (unsigned long long)p->quality.samples);
 	if (ended != p->quality.samples)
 		return contradiction(check, "%llu stacks ended, of %llu samples", (unsigned long long)ended,
 				     (unsigned long long)p->quality.samples);
 	if (complete != p->quality.by_end[STACK_COMPLETE])
 		return contradiction(check, "%llu samples hang below the root, %llu stacks were complete",
-				     (unsigned long long)complete, (unsigned long long)p->quality.by_end[STACK_COMPLETE]);
+				     (unsigned long long)complete,
+				     (unsigned long long)p->quality.by_end[STACK_COMPLETE]);
 	return 0;
 }
 
@@ -96,9 +99,10 @@ static int check_timeline(const struct check *check)
 		in_time[p->timeline.at[i].thread] += p->timeline.at[i].samples;
 	for (size_t i = 0; i < p->threads.n; i++)
 		if (in_tree[i] != in_time[i])
-			return contradiction(check, "thread %d has %llu samples in the tree and %llu in the timeline",
-					     p->threads.at[i].tid, (unsigned long long)in_tree[i],
-					     (unsigned long long)in_time[i]);
+			return contradiction(
+				check, "thread %d has %llu samples in the tree and %llu in the timeline",
+				p->threads.at[i].tid, (unsigned long long)in_tree[i],
+				(unsigned long long)in_time[i]);
 	return 0;
 }
 
@@ -120,8 +124,8 @@ static int check_functions(const struct check *check)
 
 int profile_check(const struct profile *profile, const char *name, struct diag *diag)
 {
-	static int (*const checks[])(const struct check *check) = { check_metrics, check_samples, check_timeline,
-								    check_functions };
+	static int (*const checks[])(const struct check *check) = { check_metrics, check_samples,
+								    check_timeline, check_functions };
 	struct check check = { profile, name, diag };
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

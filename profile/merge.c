@@ -18,7 +18,8 @@ static void move_strings(struct merge *m)
 
 	m->string = alloc_zero(strings->strings.n + 1, sizeof(*m->string));
 	for (size_t i = 0; i < strings->strings.n; i++)
-		m->string[i] = intern_add_n(&m->into->strings, strings->strings.at[i], strings->lengths.at[i]);
+		m->string[i] =
+			intern_add_n(&m->into->strings, strings->strings.at[i], strings->lengths.at[i]);
 }
 
 /* ---- what values refer to ----------------------------------------------------------------------- */
@@ -35,8 +36,10 @@ static void move_events(struct merge *m)
 {
 	m->metric = alloc_zero(m->from->metrics.n + 1, sizeof(*m->metric));
 	if (m->into->metrics.n == 0 && m->from->metrics.n > 0)
-		vec_push(&m->into->metrics, ((struct profile_metric){ move_string(m, m->from->metrics.at[0].name),
-								      move_string(m, m->from->metrics.at[0].unit), UINT32_MAX }));
+		vec_push(
+			&m->into->metrics,
+			((struct profile_metric){ move_string(m, m->from->metrics.at[0].name),
+						  move_string(m, m->from->metrics.at[0].unit), UINT32_MAX }));
 	for (uint32_t i = 0; i < m->from->events.n; i++) {
 		struct profile_event event = m->from->events.at[i];
 		event.name = move_string(m, event.name);
@@ -45,7 +48,8 @@ static void move_events(struct merge *m)
 		if (index == UINT32_MAX) {
 			index = (uint32_t)m->into->events.n;
 			vec_push(&m->into->events, event);
-			vec_push(&m->into->metrics, ((struct profile_metric){ event.name, event.unit, index }));
+			vec_push(&m->into->metrics,
+				 ((struct profile_metric){ event.name, event.unit, index }));
 		}
 		if (1 + i < m->from->metrics.n)
 			m->metric[1 + i] = 1 + index;
@@ -130,17 +134,20 @@ static void move_tree(struct merge *m)
 	}
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *v = &from->values.at[i];
-		cct_add_value(into, node[v->node], v->thread + m->first_thread, m->metric[v->metric], v->value);
+		cct_add_value(into, node[v->node], v->thread + m->first_thread, m->metric[v->metric],
+			      v->value);
 	}
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------- */
 
-static void add_bins(struct timeline *timeline, const struct profile *profile, uint32_t first_thread, uint64_t shift_ns)
+static void add_bins(struct timeline *timeline, const struct profile *profile, uint32_t first_thread,
+		     uint64_t shift_ns)
 {
 	for (size_t i = 0; i < profile->timeline.n; i++) {
 		const struct profile_bin *bin = &profile->timeline.at[i];
-		timeline_add_many(timeline, bin->thread + first_thread, bin->bin * profile->bin_ns + shift_ns, bin->samples);
+		timeline_add_many(timeline, bin->thread + first_thread, bin->bin * profile->bin_ns + shift_ns,
+				  bin->samples);
 	}
 }
 
@@ -232,8 +239,9 @@ static void move_run(struct merge *m)
 	if (from->stack_size > into->stack_size)
 		into->stack_size = from->stack_size;
 	if (target != into->target) {
-		CLEANUP(freep) char *both = alloc_printf("%s + %s", intern_text(&m->into->strings, into->target),
-							 intern_text(&m->into->strings, target));
+		CLEANUP(freep)
+		char *both = alloc_printf("%s + %s", intern_text(&m->into->strings, into->target),
+					  intern_text(&m->into->strings, target));
 		into->target = intern_add(&m->into->strings, both);
 	}
 	into->mode = intern_add(&m->into->strings, "merge");

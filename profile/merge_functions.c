@@ -4,13 +4,13 @@
 #include <string.h>
 
 /* A copy of a VEC's array, for one that is about to be changed in place. */
-#define COPY_VEC(v)                                                           \
-	do {                                                                  \
-		const void *old_ = (v)->at;                                   \
-		(v)->at = alloc_resize(NULL, (v)->n + 1, sizeof(*(v)->at));   \
-		(v)->cap = (v)->n + 1;                                        \
-		if ((v)->n)                                                   \
-			memcpy((v)->at, old_, (v)->n * sizeof(*(v)->at));     \
+#define COPY_VEC(v)                                                         \
+	do {                                                                \
+		const void *old_ = (v)->at;                                 \
+		(v)->at = alloc_resize(NULL, (v)->n + 1, sizeof(*(v)->at)); \
+		(v)->cap = (v)->n + 1;                                      \
+		if ((v)->n)                                                 \
+			memcpy((v)->at, old_, (v)->n * sizeof(*(v)->at));   \
 	} while (0)
 
 static struct function_map move_map(const struct merge *m, struct function_map map)
@@ -58,8 +58,11 @@ static struct structure move_structure(const struct merge *m, struct structure s
 /* Debug information, then the tables of kernel and JIT, then symbols, then nothing. */
 static int goodness(const struct function_map *map)
 {
-	static const int by_source[] = { [MAP_FROM_NOTHING] = 0, [MAP_FROM_SYMBOL] = 1, [MAP_FROM_PERFMAP] = 2,
-					 [MAP_FROM_KALLSYMS] = 2, [MAP_FROM_DWARF] = 3 };
+	static const int by_source[] = { [MAP_FROM_NOTHING] = 0,
+					 [MAP_FROM_SYMBOL] = 1,
+					 [MAP_FROM_PERFMAP] = 2,
+					 [MAP_FROM_KALLSYMS] = 2,
+					 [MAP_FROM_DWARF] = 3 };
 
 	return map->source < ARRAY_LEN(by_source) ? by_source[map->source] : 0;
 }
@@ -122,7 +125,8 @@ static void settle_structures(struct profile *profile)
 
 	if (profile->structures.n == 0)
 		return;
-	qsort(profile->structures.at, profile->structures.n, sizeof(*profile->structures.at), compare_structures);
+	qsort(profile->structures.at, profile->structures.n, sizeof(*profile->structures.at),
+	      compare_structures);
 	for (size_t i = 1; i < profile->structures.n; i++) {
 		if (compare_structures(&profile->structures.at[n], &profile->structures.at[i]) == 0)
 			structure_done(&profile->structures.at[i]);

@@ -12,7 +12,7 @@ struct merge {
 	uint32_t *string, *image, *metric; /* what an index of `from` is in `into` */
 	uint32_t first_thread;             /* thread i of `from` is first_thread + i */
 	size_t n_images_before;
-	uint64_t shift_ns, into_shift_ns;  /* what is added to times of `from`, and to those that were there */
+	uint64_t shift_ns, into_shift_ns; /* what is added to times of `from`, and to those that were there */
 };
 
 /* Afterwards every function is there once, in order. Where both know one, the better source wins. */

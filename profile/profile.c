@@ -66,7 +66,8 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 {
 	/* Metric 0 is always there, also where a file has none. */
 	if (profile->metrics.n == 0) {
-		struct profile_metric samples = { intern_add(&profile->strings, "samples"), intern_add(&profile->strings, "count"), UINT32_MAX };
+		struct profile_metric samples = { intern_add(&profile->strings, "samples"),
+						  intern_add(&profile->strings, "count"), UINT32_MAX };
 		vec_push(&profile->metrics, samples);
 	}
 	struct fuse_input input = profile_fuse_input(profile);
@@ -81,7 +82,8 @@ struct bytes profile_code_at(const struct profile *profile, image_id image, uint
 {
 	const struct profile_code *codes = profile->codes.at;
 	size_t n = profile->codes.n;
-	size_t at = search_first(i, n, codes[i].image > image || (codes[i].image == image && codes[i].vaddr >= vaddr));
+	size_t at = search_first(
+		i, n, codes[i].image > image || (codes[i].image == image && codes[i].vaddr >= vaddr));
 
 	if (at == n || codes[at].image != image || codes[at].vaddr != vaddr)
 		return (struct bytes){ 0 };

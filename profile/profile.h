@@ -10,11 +10,11 @@
 #include "base/vec.h"
 #include "base/writer.h"
 #include "binary/elf/image.h"
-#include "structure/structure.h"
+#include "recipes/recipe.h"
 #include "structure/fuse.h"
+#include "structure/structure.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
-#include "recipes/recipe.h"
 #include "unwinder/stack.h"
 
 /* Strings are ids in profile.strings. */
@@ -80,8 +80,8 @@ struct profile_quality {
 	uint64_t without_lines;           /* ... no line */
 	uint64_t damaged_units;           /* of debug files: could not be read to their end */
 	uint64_t wakeups;
-	uint64_t outer;                   /* samples whose stack was copied beyond the snapshot */
-	uint64_t counted;                 /* by event 0, with or without a sample; 0 = not known */
+	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
+	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
 };
 
 /* Machine code of a sampled function, as it was mapped. */
@@ -100,15 +100,16 @@ struct profile {
 	VEC(struct profile_image) images;
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
-	struct cct cct;  /* image = index into images; thread = index into threads */
+	struct cct cct;      /* image = index into images; thread = index into threads */
 	VEC(uint64_t) given; /* by metric: the sums of the values, once profile_take_tree has taken them */
-	uint64_t bin_ns; /* width of a timeline bin */
+	uint64_t bin_ns;     /* width of a timeline bin */
 	VEC(struct profile_bin) timeline;
 	struct profile_quality quality;
 	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits met */
 	/* After resolve: maps of every sampled function, sorted by (image, vaddr). */
 	VEC(struct function_map) functions;
-	/* Loops and inlined calls of the functions whose control flow could be recovered, sorted by (image, function). */
+	/* Loops and inlined calls of the functions whose control flow could be recovered, sorted by (image,
+	 * function). */
 	VEC(struct structure) structures;
 	/* Code of the functions, sorted by (image, vaddr); bounded, so not all may be there. */
 	VEC(struct profile_code) codes;
@@ -128,8 +129,8 @@ int profile_write(const struct profile *profile, const char *path, struct diag *
 /* A file that is there already is kept as "path.old". */
 int profile_rotate(const char *path, struct diag *diag);
 /*
- * "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. What does not start as a profile is
- * not read any further.
+ * "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. What does not start as
+ * a profile is not read any further.
  */
 int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
@@ -139,8 +140,8 @@ void profile_pack(const struct profile *profile, struct writer *ret);
 /* All of the profile that fuse() takes. */
 struct fuse_input profile_fuse_input(const struct profile *profile);
 /*
- * Fuses, and gives the memory of the CCT to the tree: the profile is left without contexts and values, of which it
- * keeps the sums. For those who only look at the tree from here on.
+ * Fuses, and gives the memory of the CCT to the tree: the profile is left without contexts and values, of
+ * which it keeps the sums. For those who only look at the tree from here on.
  */
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret);
 /* What all values of a metric add up to. */

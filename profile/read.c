@@ -20,7 +20,8 @@ static const char standard_input[] = "standard input";
 
 static bool starts_as_profile(struct bytes file)
 {
-	return file.len >= sizeof(CONTAINER_MAGIC) && memcmp(file.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) == 0;
+	return file.len >= sizeof(CONTAINER_MAGIC) &&
+	       memcmp(file.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) == 0;
 }
 
 /* What people take for a profile, and what to do with it. */

@@ -49,7 +49,7 @@ struct requests {
 	const struct resolve_options *options;
 	VEC(struct symbolizer_request) list;
 	VEC(struct structured_image) images; /* side by side with them */
-	uint64_t *vaddrs; /* of all of them */
+	uint64_t *vaddrs;                    /* of all of them */
 };
 
 /* The process whose code a JIT image is: the number in its name. */
@@ -85,7 +85,9 @@ static void add_request(const struct images *images, image_id id, struct image *
 {
 	pid_t pid = jit_process(image);
 	struct structurer *structurer = image->file.len ? structurer_new(image) : NULL;
-	struct functions *known = structurer && ret->options->functions ? ret->options->functions(ret->options->context, id) : NULL;
+	struct functions *known = structurer && ret->options->functions
+					  ? ret->options->functions(ret->options->context, id)
+					  : NULL;
 
 	if (known)
 		structurer_lend(structurer, known);
@@ -100,7 +102,8 @@ static void add_request(const struct images *images, image_id id, struct image *
 	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
-static void make_requests(const struct images *images, const struct place *places, size_t n, struct requests *ret)
+static void make_requests(const struct images *images, const struct place *places, size_t n,
+			  struct requests *ret)
 {
 	size_t used = 0;
 
@@ -145,7 +148,8 @@ static bool is_storable(const struct symbolizer_options *options, const struct i
 	return options->store && options->n_source_maps == 0 && !image->is_changed;
 }
 
-static void ask_structures(struct profile *profile, const struct symbolizer_options *options, struct requests *requests)
+static void ask_structures(struct profile *profile, const struct symbolizer_options *options,
+			   struct requests *requests)
 {
 	struct structure_options plain = { 0 };
 
@@ -179,7 +183,8 @@ static void count_unresolved(struct profile *profile)
 		if (value->metric != 0)
 			continue;
 		const struct function_map *map = profile_function(profile, place.image, place.vaddr);
-		const struct line_row *row = map ? function_map_line(map, (uint32_t)(place.vaddr - map->vaddr)) : NULL;
+		const struct line_row *row =
+			map ? function_map_line(map, (uint32_t)(place.vaddr - map->vaddr)) : NULL;
 		if (!map || map->source == MAP_FROM_NOTHING)
 			profile->quality.unsymbolized += value->value;
 		if (!row || row->line == 0)
@@ -198,7 +203,8 @@ static bool *kept_images(const struct profile *profile, const struct images *ima
 	for (size_t i = 0; i < profile->functions.n; i++) {
 		const struct function_map *map = &profile->functions.at[i];
 		const struct image *image = images_get(images, map->image);
-		if (map->image < profile->images.n && map->source != MAP_FROM_NOTHING && !(image && image->file.len))
+		if (map->image < profile->images.n && map->source != MAP_FROM_NOTHING &&
+		    !(image && image->file.len))
 			is_kept[map->image] = true;
 	}
 	return is_kept;
@@ -247,7 +253,8 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	make_requests(images, places, n, &requests);
 	ask(profile, symbols, &requests);
 	if (profile->functions.n)
-		qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at), compare_maps);
+		qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at),
+		      compare_maps);
 	ask_structures(profile, symbols, &requests);
 	requests_done(&requests);
 	resolve_code(profile, images);

@@ -8,7 +8,8 @@
 #include "binary/flow/cfg.h"
 #include "structure/structure_store.h"
 
-#define ROUND_BYTES (32u << 10) /* of code, whose control flow is recovered while use is made of what was before */
+#define ROUND_BYTES \
+	(32u << 10) /* of code, whose control flow is recovered while use is made of what was before */
 
 /* A structure, and whose strings it uses. */
 struct found {
@@ -24,8 +25,9 @@ struct pending {
 typedef VEC(struct pending) pending_list;
 
 /*
- * One image on its way. Control flow is recovered by one thread at a time, because one function tells of another; what
- * is made of it meanwhile by any. Otherwise threads share nothing but the profile, which they only read.
+ * One image on its way. Control flow is recovered by one thread at a time, because one function tells of
+ * another; what is made of it meanwhile by any. Otherwise threads share nothing but the profile, which they
+ * only read.
  */
 struct job {
 	image_id id;
@@ -34,10 +36,10 @@ struct job {
 	struct bytes stored;
 	struct structure_entry *entry; /* NULL: nothing is stored */
 	struct map by_function;        /* start of a function to its number in the entry */
-	VEC(struct found) found;       /* by address; one with a single scope says that there is nothing to keep */
-	size_t next;                   /* map whose flow is to be recovered */
-	VEC(size_t) parts;             /* in found: known only when all functions are */
-	pending_list fresh, ready;     /* recovered in this round and in the last */
+	VEC(struct found) found; /* by address; one with a single scope says that there is nothing to keep */
+	size_t next;             /* map whose flow is to be recovered */
+	VEC(size_t) parts;       /* in found: known only when all functions are */
+	pending_list fresh, ready; /* recovered in this round and in the last */
 	bool has_new, is_done;
 };
 
@@ -125,7 +127,8 @@ static void recover(struct job *job, const struct function_map *map)
 	found.is_stored = recall(job, map->vaddr, &found.structure);
 	if (!found.is_stored && is_part(job, map))
 		vec_push(&job->parts, job->found.n);
-	else if (!found.is_stored && structurer_recover(job->image->structurer, map->vaddr, &job->source, &pending.cfg))
+	else if (!found.is_stored &&
+		 structurer_recover(job->image->structurer, map->vaddr, &job->source, &pending.cfg))
 		vec_push(&job->fresh, pending);
 	else if (!found.is_stored)
 		leave_bare(map->vaddr, &found.structure);
@@ -145,7 +148,8 @@ static void finish(struct job *job)
 	}
 	for (size_t i = 0; i < job->found.n; i++)
 		if (!job->found.at[i].is_stored)
-			job->found.at[i].structure.basis = structurer_basis(structurer, &job->found.at[i].structure, &job->source);
+			job->found.at[i].structure.basis =
+				structurer_basis(structurer, &job->found.at[i].structure, &job->source);
 	structurer_free(structurer);
 	job->image->structurer = NULL;
 	job->is_done = true;
@@ -181,7 +185,8 @@ static void run_errand(void *context, unsigned worker, size_t index)
 	}
 	struct pending *pending = &job->ready.at[jobs->errands.at[index].ready];
 	struct structure *structure = &job->found.at[pending->index].structure;
-	structurer_finish(job->image->structurer, &pending->cfg, structure->function, &job->source, NULL, structure);
+	structurer_finish(job->image->structurer, &pending->cfg, structure->function, &job->source, NULL,
+			  structure);
 	cfg_done(&pending->cfg);
 }
 
@@ -207,7 +212,8 @@ static bool begin_round(struct jobs *jobs)
 /* ---- what the next run finds ---------------------------------------------------------------- */
 
 /* Those of the entry that were not asked for, up to an address. */
-static void pack_old(const struct job *job, size_t *at, uint64_t end, struct intern *strings, struct structure_packer *packer)
+static void pack_old(const struct job *job, size_t *at, uint64_t end, struct intern *strings,
+		     struct structure_packer *packer)
 {
 	size_t n = job->entry ? structure_entry_count(job->entry) : 0;
 
@@ -279,7 +285,8 @@ static void adopt_parts(struct profile *profile, const struct job *job, const st
 	for (size_t i = 1; whole && i < structure->extents.n; i++) {
 		uint64_t start = structure->extents.at[i].start;
 		struct function_map *part = map_at(profile, job, start);
-		if (part && part->source == MAP_FROM_NOTHING && has_structure(part) && has_structure(whole) && is_bare(job, start))
+		if (part && part->source == MAP_FROM_NOTHING && has_structure(part) && has_structure(whole) &&
+		    is_bare(job, start))
 			adopt(profile, whole, part);
 	}
 }
@@ -323,7 +330,8 @@ static void take(struct profile *profile, struct job *job)
 }
 
 /* Keeps the structures of images that were not asked for, in the order of the rest. */
-static void keep_image(struct profile *profile, image_id id, const struct structure *old, size_t n_old, size_t *at)
+static void keep_image(struct profile *profile, image_id id, const struct structure *old, size_t n_old,
+		       size_t *at)
 {
 	while (*at < n_old && old[*at].image < id)
 		structure_done((struct structure *)&old[(*at)++]);
@@ -339,18 +347,22 @@ static struct structured_image *find_image(struct structured_image *images, size
 	return NULL;
 }
 
-static void make_jobs(const struct profile *profile, struct structured_image *images, size_t n, struct jobs *ret)
+static void make_jobs(const struct profile *profile, struct structured_image *images, size_t n,
+		      struct jobs *ret)
 {
 	for (size_t from = 0, to; from < profile->functions.n; from = to) {
 		image_id id = profile->functions.at[from].image;
 		for (to = from; to < profile->functions.n && profile->functions.at[to].image == id; to++)
 			;
-		struct structure_source source = { profile->functions.at + from, to - from, &profile->strings };
-		vec_push(&ret->list, (struct job){ .id = id, .image = find_image(images, n, id), .source = source });
+		struct structure_source source = { profile->functions.at + from, to - from,
+						   &profile->strings };
+		vec_push(&ret->list,
+			 (struct job){ .id = id, .image = find_image(images, n, id), .source = source });
 	}
 }
 
-void resolve_structures(struct profile *profile, struct structured_image *images, size_t n, unsigned n_threads)
+void resolve_structures(struct profile *profile, struct structured_image *images, size_t n,
+			unsigned n_threads)
 {
 	struct structure *old = profile->structures.at;
 	size_t n_old = profile->structures.n, at = 0;

@@ -67,7 +67,8 @@ void functions_encode(const struct profile *profile, struct writer *ret);
 int functions_decode(struct decoder *decoder, struct profile *profile);
 /* A table behind its length, inside a section that has several. */
 void section_write_table(const struct table *table, const void *rows, size_t n, struct writer *ret);
-int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table, void **ret_rows, size_t *ret_n);
+int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table,
+		       void **ret_rows, size_t *ret_n);
 
 /* sections_structure.c */
 void structures_encode(const struct profile *profile, struct writer *ret);

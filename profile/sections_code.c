@@ -19,7 +19,8 @@ void codes_encode(const struct profile *profile, struct writer *ret)
 		return;
 	section_write_table(&code_table, profile->codes.at, profile->codes.n, ret);
 	for (size_t i = 0; i < profile->codes.n; i++)
-		write_bytes(ret, (struct bytes){ profile->code_bytes.at + profile->codes.at[i].offset, profile->codes.at[i].len });
+		write_bytes(ret, (struct bytes){ profile->code_bytes.at + profile->codes.at[i].offset,
+						 profile->codes.at[i].len });
 }
 
 /* Where each piece lies, and that they are in order and all there. */
@@ -29,7 +30,8 @@ static int place(const struct decoder *decoder, struct profile *profile, size_t 
 
 	for (size_t i = 0; i < profile->codes.n; i++) {
 		struct profile_code *code = &profile->codes.at[i], *last = code - 1;
-		if (i > 0 && (code->image < last->image || (code->image == last->image && code->vaddr <= last->vaddr)))
+		if (i > 0 &&
+		    (code->image < last->image || (code->image == last->image && code->vaddr <= last->vaddr)))
 			return decoder_refuse(decoder, "code %zu is out of order", i);
 		code->offset = (uint32_t)offset;
 		offset += code->len;

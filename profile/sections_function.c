@@ -99,7 +99,7 @@ void functions_encode(const struct profile *profile, struct writer *ret)
 }
 
 int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table,
-		      void **ret_rows, size_t *ret_n)
+		       void **ret_rows, size_t *ret_n)
 {
 	struct decoder part = *decoder;
 

@@ -84,7 +84,8 @@ void structures_encode(const struct profile *profile, struct writer *ret)
 }
 
 /* Deals the rows of one part out; until then each VEC is only a count. */
-static int read_part(const struct decoder *decoder, struct reader *r, struct profile *profile, const struct part *part)
+static int read_part(const struct decoder *decoder, struct reader *r, struct profile *profile,
+		     const struct part *part)
 {
 	CLEANUP(freep) void *rows = NULL;
 	size_t n, used = 0, stride = part->table->stride;
@@ -112,7 +113,8 @@ static bool scopes_are_sound(const struct structure *s)
 	if (s->scopes.n == 0 || s->scopes.at[0].kind != SCOPE_FUNCTION)
 		return false;
 	for (uint32_t i = 1; i < s->scopes.n; i++)
-		if (s->scopes.at[i].parent >= i || (s->scopes.at[i].kind != SCOPE_INLINE && s->scopes.at[i].kind != SCOPE_LOOP))
+		if (s->scopes.at[i].parent >= i ||
+		    (s->scopes.at[i].kind != SCOPE_INLINE && s->scopes.at[i].kind != SCOPE_LOOP))
 			return false;
 	return true;
 }
@@ -123,7 +125,8 @@ static bool ranges_are_sound(const struct structure *s)
 
 	for (size_t i = 0; i < s->ranges.n; i++) {
 		const struct static_range *range = &s->ranges.at[i];
-		if (range->start < end || range->start + range->len < range->start || range->scope >= s->scopes.n)
+		if (range->start < end || range->start + range->len < range->start ||
+		    range->scope >= s->scopes.n)
 			return false;
 		end = range->start + range->len;
 	}
@@ -138,7 +141,8 @@ static int check_structures(const struct decoder *decoder, const struct profile 
 {
 	for (size_t i = 0; i < profile->structures.n; i++) {
 		const struct structure *s = &profile->structures.at[i], *last = s - 1;
-		if (i > 0 && (s->image < last->image || (s->image == last->image && s->function <= last->function)))
+		if (i > 0 &&
+		    (s->image < last->image || (s->image == last->image && s->function <= last->function)))
 			return decoder_refuse(decoder, "structure %zu is out of order", i);
 		if (!scopes_are_sound(s))
 			return decoder_refuse(decoder, "scopes of structure %zu are unsound", i);

@@ -13,7 +13,7 @@
 
 #define ZSTD_LEVEL 3
 #define ZSTD_LEVEL_CODE (-1) /* machine code packs badly: a seventh more bytes, in a third of the time */
-#define PACK_WORTH 256 /* smaller sections are not worth a frame of their own */
+#define PACK_WORTH 256       /* smaller sections are not worth a frame of their own */
 
 static void write_entry(struct writer *w, const struct container_entry *entry)
 {
@@ -40,7 +40,8 @@ struct pack_job {
 	size_t n;
 };
 
-/* Sections know nothing of each other; the largest, which come last, go first. Packed where that is smaller, which the entry says. */
+/* Sections know nothing of each other; the largest, which come last, go first. Packed where that is smaller,
+ * which the entry says. */
 static void pack_section(void *context, unsigned worker, size_t index)
 {
 	const struct pack_job *job = context;
@@ -52,7 +53,8 @@ static void pack_section(void *context, unsigned worker, size_t index)
 	struct buffer packed = { 0 };
 
 	(void)worker;
-	*entry = (struct container_entry){ .number = type->number, .flags = type->is_required ? SECTION_NEEDED : 0 };
+	*entry = (struct container_entry){ .number = type->number,
+					   .flags = type->is_required ? SECTION_NEEDED : 0 };
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
 	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : ZSTD_LEVEL;
@@ -178,12 +180,15 @@ int profile_write(const struct profile *profile, const char *path, struct diag *
 	profile_pack(profile, &file);
 	if (strcmp(path, "-") == 0)
 		error = write_all(STDOUT_FILENO, writer_bytes(&file));
-	else if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* /dev/stdout may be a file */
+	else if (strncmp(path, "/dev/", 5) == 0 ||
+		 (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* /dev/stdout may be a file */
 		error = write_through(path, writer_bytes(&file));
 	else
 		error = replace_file(path, writer_bytes(&file));
 	writer_done(&file);
-	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'", strcmp(path, "-") == 0 ? "standard output" : path) : 0;
+	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'",
+				    strcmp(path, "-") == 0 ? "standard output" : path)
+			 : 0;
 }
 
 int profile_rotate(const char *path, struct diag *diag)

@@ -36,8 +36,9 @@ struct path {
 
 struct ahead {
 	const struct isa *isa;
-	uint64_t lost_in_call; /* registers */
-	struct path paths[MAX_PATHS]; /* to be followed: a stack, its top at first + n; the bottom may be overwritten */
+	uint64_t lost_in_call;        /* registers */
+	struct path paths[MAX_PATHS]; /* to be followed: a stack, its top at first + n; the bottom may be
+					 overwritten */
 	unsigned first_path, n_paths;
 	struct path now;
 	uint64_t seen[N_SEEN]; /* open hash of addresses + 1 */
@@ -209,8 +210,8 @@ static bool is_entry(const struct ahead_value *v, unsigned reg)
 }
 
 /* False if the value is not one a recipe can tell. */
-static bool rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v, unsigned reg,
-		    struct rule *ret)
+static bool rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v,
+		    unsigned reg, struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
 	if (is_entry(v, reg))

@@ -9,12 +9,16 @@
 #include "binary/functions/entry.h"
 #include "recipes/recover.h"
 
-#define MAX_OWNERS 8           /* functions tried as the owner of a part */
-#define MAX_JUMPERS 64         /* jumps into it looked at for that: most come from the same one */
-#define MANY_FUNCTIONS 2048    /* of which the index is worth keeping */
-#define MAX_PIECES 8           /* that start before a place and may reach over it: functions share their ends */
+#define MAX_OWNERS 8        /* functions tried as the owner of a part */
+#define MAX_JUMPERS 64      /* jumps into it looked at for that: most come from the same one */
+#define MANY_FUNCTIONS 2048 /* of which the index is worth keeping */
+#define MAX_PIECES 8        /* that start before a place and may reach over it: functions share their ends */
 
-enum interval_kind { INTERVAL_UNSEEN, INTERVAL_FUNCTION, INTERVAL_OPEN /* it depends on what else is known */ };
+enum interval_kind {
+	INTERVAL_UNSEEN,
+	INTERVAL_FUNCTION,
+	INTERVAL_OPEN /* it depends on what else is known */
+};
 
 /* The rows of one interval of code: a function, or a part of one. */
 struct interval {
@@ -34,11 +38,11 @@ struct analysis {
 	bool packs_index;
 	struct flow flow;
 	struct recipes *recipes;
-	struct recipe_rows rows;  /* of all intervals, one behind the other */
+	struct recipe_rows rows; /* of all intervals, one behind the other */
 	VEC(struct interval) intervals;
-	VEC(uint32_t) pieces;     /* intervals that functions took in from elsewhere, sorted by start */
-	struct map by_start;      /* start -> interval */
-	struct map tried;         /* starts of functions that were analysed */
+	VEC(uint32_t) pieces; /* intervals that functions took in from elsewhere, sorted by start */
+	struct map by_start;  /* start -> interval */
+	struct map tried;     /* starts of functions that were analysed */
 	uint64_t n_analysed;
 };
 
@@ -104,7 +108,8 @@ static void open_index(struct analysis *analysis)
 {
 	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);
 	if (!analysis->functions) {
-		analysis->functions = functions_new(analysis->image, symbols_of(analysis), analysis->frames, NULL);
+		analysis->functions =
+			functions_new(analysis->image, symbols_of(analysis), analysis->frames, NULL);
 		if (analysis->packs_index && analysis->functions->n >= MANY_FUNCTIONS)
 			functions_pack(analysis->functions, &analysis->index);
 	}
@@ -116,7 +121,8 @@ static void open_index(struct analysis *analysis)
 /* How many pieces start at vaddr or before it. */
 static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
 {
-	return search_first(i, analysis->pieces.n, analysis->intervals.at[analysis->pieces.at[i]].start > vaddr);
+	return search_first(i, analysis->pieces.n,
+			    analysis->intervals.at[analysis->pieces.at[i]].start > vaddr);
 }
 
 static void keep_piece(struct analysis *analysis, uint32_t interval)
@@ -124,7 +130,8 @@ static void keep_piece(struct analysis *analysis, uint32_t interval)
 	size_t at = n_pieces_up_to(analysis, analysis->intervals.at[interval].start);
 
 	vec_push(&analysis->pieces, interval);
-	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at, (analysis->pieces.n - 1 - at) * sizeof(interval));
+	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at,
+		(analysis->pieces.n - 1 - at) * sizeof(interval));
 	analysis->pieces.at[at] = interval;
 }
 
@@ -132,7 +139,10 @@ static void keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
 	struct recipe_rows rows = { 0 };
-	struct interval interval = { .start = p->start, .end = p->end, .first_row = (uint32_t)analysis->rows.rows.n, .is_part = part > 0 };
+	struct interval interval = { .start = p->start,
+				     .end = p->end,
+				     .first_row = (uint32_t)analysis->rows.rows.n,
+				     .is_part = part > 0 };
 
 	if (map_find(&analysis->by_start, p->start) != MAP_NONE)
 		return;
@@ -148,8 +158,8 @@ static void keep_rows(struct analysis *analysis, size_t part)
 }
 
 /*
- * Once per function, and again if one that it calls turns out not to come back. Whether there is evidence depends on what was
- * asked before; what is found out of a function that is stated must not.
+ * Once per function, and again if one that it calls turns out not to come back. Whether there is evidence
+ * depends on what was asked before; what is found out of a function that is stated must not.
  */
 static void analyse(struct analysis *analysis, uint32_t index)
 {
@@ -174,7 +184,8 @@ static uint32_t interval_row(const struct analysis *analysis, uint32_t index, ui
 
 	if (vaddr < interval->start || vaddr >= interval->end)
 		return RECIPE_NONE;
-	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows, vaddr - interval->start);
+	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows,
+				vaddr - interval->start);
 }
 
 /*
@@ -236,7 +247,8 @@ static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t 
  * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
  * not found, nothing is known of it.
  */
-static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr, bool is_alone)
+static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
+			    bool is_alone)
 {
 	struct function copy = *part; /* the search for who jumps there may move the array */
 
@@ -267,7 +279,8 @@ static uint32_t gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_al
 
 static bool is_part(const struct analysis *analysis, const struct function *f)
 {
-	return f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
+	return f->kind == FUNCTION_PART ||
+	       (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
 }
 
 /* Nobody says where the function ends and nobody has looked: what it does not lead to need not be its own. */
@@ -284,7 +297,8 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 		open_index(analysis);
 
 	is_alone &= !functions_find_takes_long(analysis->functions); /* a sample waits */
-	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr) : functions_index(analysis->functions, vaddr);
+	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr)
+				  : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
 		return gap_recipe(analysis, vaddr, is_alone, ret_function);
 
@@ -309,9 +323,11 @@ static bool is_function(const struct analysis *analysis, const struct function *
 	bool is_named = f->sources & (FROM_SYMBOL | FROM_ENTRY);
 
 	if (interval->kind == INTERVAL_UNSEEN)
-		interval->kind = f->kind != FUNCTION_PART && (is_named || entry_is_plausible(analysis->functions, f->start))
-					 ? INTERVAL_FUNCTION
-					 : INTERVAL_OPEN;
+		interval->kind =
+			f->kind != FUNCTION_PART &&
+					(is_named || entry_is_plausible(analysis->functions, f->start))
+				? INTERVAL_FUNCTION
+				: INTERVAL_OPEN;
 	return interval->kind == INTERVAL_FUNCTION;
 }
 
@@ -322,7 +338,8 @@ bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, str
 	uint32_t own = f ? map_find(&analysis->by_start, f->start) : MAP_NONE;
 	struct interval *interval = own == MAP_NONE ? NULL : &analysis->intervals.at[own];
 
-	if (!interval || interval->is_part || interval_row(analysis, own, vaddr) == RECIPE_NONE || !is_function(analysis, f, interval))
+	if (!interval || interval->is_part || interval_row(analysis, own, vaddr) == RECIPE_NONE ||
+	    !is_function(analysis, f, interval))
 		return false;
 	/* Of a large text, what is found in a gap depends on where one has begun to look. */
 	if (function_is_inferred(f) && (!is_alone || functions_find_is_partial(analysis->functions)))
@@ -350,7 +367,8 @@ static uint64_t find_mark(const struct analysis *analysis, uint64_t vaddr, int64
 	return 0;
 }
 
-/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in it. */
+/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in
+ * it. */
 static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
 {
 	if (map_find(&analysis->tried, start) != MAP_NONE)

@@ -14,8 +14,9 @@ struct analysis;
 struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes);
 void analysis_free(struct analysis *analysis);
 /*
- * Before the first question: the index of functions, as analysis_index of another one of the same image has given it, so that
- * symbols need not be read. Borrowed. Empty, or no such thing: the index is made, and can be had.
+ * Before the first question: the index of functions, as analysis_index of another one of the same image has
+ * given it, so that symbols need not be read. Borrowed. Empty, or no such thing: the index is made, and can
+ * be had.
  */
 void analysis_use_index(struct analysis *analysis, struct bytes index);
 /* The index, if it was made here and making it took so long that it is worth keeping; else empty. */
@@ -28,8 +29,8 @@ struct bytes analysis_index(const struct analysis *analysis);
  */
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
 /*
- * The same where nothing says what functions there are and there is too much code to search: the marks that some
- * compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
+ * The same where nothing says what functions there are and there is too much code to search: the marks that
+ * some compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
  */
 uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
@@ -47,7 +48,8 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
 uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
 /* Is there a symbol of this name at vaddr? Functions may have several. */
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);
-/* The functions of the image, as far as they are known; NULL if nobody has asked for any yet, or their names were not read. */
+/* The functions of the image, as far as they are known; NULL if nobody has asked for any yet, or their names
+ * were not read. */
 struct functions *analysis_functions(struct analysis *analysis);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);
@@ -59,7 +61,8 @@ struct analysed {
 	uint32_t n_rows;
 };
 /*
- * After analysis_recipe has given a recipe for vaddr: the function whose rows it is from, if they are what it would give for
- * every address where they name one, whatever was asked before. False if its answer holds for the one address only.
+ * After analysis_recipe has given a recipe for vaddr: the function whose rows it is from, if they are what it
+ * would give for every address where they name one, whatever was asked before. False if its answer holds for
+ * the one address only.
  */
 bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret);

@@ -39,7 +39,8 @@ static bool saves_ra(const struct isa *isa, const struct insn *insn)
 }
 
 /* Where the frame pointer was set from sp; 0 if that is not seen. */
-static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return)
+static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
+			     bool is_return)
 {
 	struct insn insn;
 
@@ -92,7 +93,8 @@ static void run(const struct isa *isa, const struct insn *insn, struct prologue 
 			p->ra_at = p->sp + e->imm;
 		else if (e->kind == EFFECT_SET && e->reg == isa->sp && is_sum)
 			p->sp += e->imm;
-		else if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP || (e->kind != EFFECT_STORE && e->reg == isa->sp))
+		else if (e->kind == EFFECT_PUSH || e->kind == EFFECT_POP ||
+			 (e->kind != EFFECT_STORE && e->reg == isa->sp))
 			p->is_plain = false;
 	}
 	p->is_plain &= !(insn->clobbers >> isa->sp & 1);

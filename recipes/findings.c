@@ -7,9 +7,12 @@
 #include "binary/functions/function.h"
 #include "recipes/recipe_entry.h"
 
-#define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are read in order to know it again */
+#define MAX_UNNAMED                                                                             \
+	(16u << 20) /* bytes of a file without build-id that are read in order to know it again \
+		     */
 
-/* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of rows. */
+/* Questions whose answers are kept one by one; stored. Those about recipes at an address begin with spans of
+ * rows. */
 enum {
 	FACT_BESIDE = SPANS_BESIDE,
 	FACT_ALONE = SPANS_ALONE,
@@ -38,7 +41,7 @@ struct findings {
 	struct bytes bytes; /* of the entry */
 	struct recipe_entry entry;
 	struct bytes index; /* of functions, for the analysis */
-	uint32_t *numbers; /* of its recipes in the pool + 1; 0 = not added yet */
+	uint32_t *numbers;  /* of its recipes in the pool + 1; 0 = not added yet */
 	VEC(struct told) told;
 	struct map told_starts[SPANS_N];
 	struct recipe_finds finds; /* what is new; spans only while it is saved */
@@ -46,7 +49,8 @@ struct findings {
 	struct map asked_places;
 };
 
-/* What another program, or another build of this one, has found out does not count: the analysis may be another. */
+/* What another program, or another build of this one, has found out does not count: the analysis may be
+ * another. */
 static bool find_key(const struct image *image, struct store_key *ret)
 {
 	struct build_id own = build_id_own();
@@ -54,8 +58,10 @@ static bool find_key(const struct image *image, struct store_key *ret)
 
 	if (image->kind != IMAGE_ELF || !own.len || !is_known || image->is_changed)
 		return false;
-	*ret = (struct store_key){ "recipes", RECIPE_ENTRY_VERSION,
-				   { image_identity(image), hash_bytes((struct bytes){ own.bytes, own.len }) } };
+	*ret = (struct store_key){ "recipes",
+				   RECIPE_ENTRY_VERSION,
+				   { image_identity(image),
+				     hash_bytes((struct bytes){ own.bytes, own.len }) } };
 	return true;
 }
 
@@ -105,7 +111,9 @@ uint64_t findings_analysed(const struct findings *findings)
 
 static struct store_key index_key(const struct findings *findings)
 {
-	return (struct store_key){ "functions", FUNCTION_PACK_VERSION, { findings->key.id[0], findings->key.id[1] } };
+	return (struct store_key){ "functions",
+				   FUNCTION_PACK_VERSION,
+				   { findings->key.id[0], findings->key.id[1] } };
 }
 
 const struct frames *findings_frames(struct findings *findings)
@@ -177,7 +185,8 @@ bool findings_leads_only_to(struct findings *findings, uint64_t from, uint64_t t
 
 	if (find_fact(findings, FACT_LEADS, from, to, &known))
 		return known;
-	return keep_fact(findings, FACT_LEADS, from, to, analysis_leads_only_to(analysis_of(findings), from, to));
+	return keep_fact(findings, FACT_LEADS, from, to,
+			 analysis_leads_only_to(analysis_of(findings), from, to));
 }
 
 uint64_t findings_name(struct findings *findings, uint64_t vaddr)
@@ -195,7 +204,8 @@ uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr)
 
 	if (find_fact(findings, FACT_STUB_NAME, vaddr, 0, &known))
 		return known;
-	return keep_fact(findings, FACT_STUB_NAME, vaddr, 0, analysis_stub_name(analysis_of(findings), vaddr));
+	return keep_fact(findings, FACT_STUB_NAME, vaddr, 0,
+			 analysis_stub_name(analysis_of(findings), vaddr));
 }
 
 bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
@@ -204,7 +214,8 @@ bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name)
 
 	if (find_fact(findings, FACT_HAS_NAME, vaddr, name, &known))
 		return known;
-	return keep_fact(findings, FACT_HAS_NAME, vaddr, name, analysis_has_name(analysis_of(findings), vaddr, name));
+	return keep_fact(findings, FACT_HAS_NAME, vaddr, name,
+			 analysis_has_name(analysis_of(findings), vaddr, name));
 }
 
 bool findings_find(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool *ret)
@@ -234,7 +245,8 @@ static uint32_t recipe_of(struct findings *findings, uint32_t number)
 }
 
 /* ret_function is left alone where no function is known. */
-static bool find_recipe(struct findings *findings, uint32_t kind, uint64_t vaddr, uint32_t *ret, uint64_t *ret_function)
+static bool find_recipe(struct findings *findings, uint32_t kind, uint64_t vaddr, uint32_t *ret,
+			uint64_t *ret_function)
 {
 	const struct stored_fact *fact = recipe_entry_fact(&findings->entry, kind, vaddr, 0);
 
@@ -246,8 +258,10 @@ static bool find_recipe(struct findings *findings, uint32_t kind, uint64_t vaddr
 	return true;
 }
 
-/* With all of its function, if the rows of that are what it is from. An answer that is left out for that is asked for again. */
-static void note_recipe(struct findings *findings, bool is_alone, uint64_t vaddr, uint32_t recipe, uint64_t function)
+/* With all of its function, if the rows of that are what it is from. An answer that is left out for that is
+ * asked for again. */
+static void note_recipe(struct findings *findings, bool is_alone, uint64_t vaddr, uint32_t recipe,
+			uint64_t function)
 {
 	struct map *starts = &findings->told_starts[is_alone];
 	struct analysed analysed;
@@ -255,7 +269,8 @@ static void note_recipe(struct findings *findings, bool is_alone, uint64_t vaddr
 	if (recipe != RECIPE_NONE && map_find(starts, function) != MAP_NONE)
 		return;
 	if (recipe == RECIPE_NONE || !analysis_rows(findings->analysis, vaddr, is_alone, &analysed)) {
-		note(findings, (struct stored_fact){ vaddr, 0, function, is_alone ? FACT_ALONE : FACT_BESIDE, recipe });
+		note(findings,
+		     (struct stored_fact){ vaddr, 0, function, is_alone ? FACT_ALONE : FACT_BESIDE, recipe });
 		return;
 	}
 	map_put(starts, analysed.start, 1);
@@ -341,7 +356,8 @@ void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_retu
 {
 	const uint32_t *recipe = place->recipes.recipe;
 	unsigned flags = (place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
-			 (place->ends_thread ? ENDS_THREAD : 0u) | (place->is_trampoline ? IS_TRAMPOLINE : 0u);
+			 (place->ends_thread ? ENDS_THREAD : 0u) |
+			 (place->is_trampoline ? IS_TRAMPOLINE : 0u);
 
 	if (!findings->store || !is_new(&findings->asked_places, vaddr << 1 | is_return) ||
 	    has_expression(findings->recipes, recipe[0]) || has_expression(findings->recipes, recipe[1]))
@@ -367,7 +383,8 @@ static void gather_spans(struct findings *findings)
 		    analysed.end - analysed.start > UINT32_MAX)
 			continue;
 		vec_push(&findings->finds.spans[told->is_alone],
-			 (struct recipe_span){ analysed.start, (uint32_t)(analysed.end - analysed.start), analysed.n_rows, analysed.rows });
+			 (struct recipe_span){ analysed.start, (uint32_t)(analysed.end - analysed.start),
+					       analysed.n_rows, analysed.rows });
 	}
 }
 
@@ -378,7 +395,8 @@ void findings_save(struct findings *findings)
 	struct recipe_entry entry;
 	struct writer w = { 0 };
 
-	if (!findings->store || findings->image->is_changed || findings->told.n + finds->facts.n + finds->places.n == 0)
+	if (!findings->store || findings->image->is_changed ||
+	    findings->told.n + finds->facts.n + finds->places.n == 0)
 		return;
 	struct store_key key = index_key(findings);
 	if (findings->analysis)

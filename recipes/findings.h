@@ -2,9 +2,9 @@
 /*
  * findings: what the analysis of an image has found out, in this run or in one before it.
  *
- * The store is asked first, the analysis only for what is not there: with an answer for every question the symbols and the
- * functions of the image are not even read. What the analysis says is noted, and joins the store when findings_save is
- * called. Answers are those of the analysis, whether they were kept or not.
+ * The store is asked first, the analysis only for what is not there: with an answer for every question the
+ * symbols and the functions of the image are not even read. What the analysis says is noted, and joins the
+ * store when findings_save is called. Answers are those of the analysis, whether they were kept or not.
  */
 #pragma once
 
@@ -30,13 +30,15 @@ uint64_t findings_stub_name(struct findings *findings, uint64_t vaddr);
 bool findings_has_name(struct findings *findings, uint64_t vaddr, uint64_t name);
 
 /*
- * All that is known of an address, if it was found out before; and to keep it, which does nothing if it cannot be kept. The mode
- * of unwinding must be the usual one.
+ * All that is known of an address, if it was found out before; and to keep it, which does nothing if it
+ * cannot be kept. The mode of unwinding must be the usual one.
  */
 bool findings_place(struct findings *findings, uint64_t vaddr, bool is_return, struct place *ret);
-void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_return, const struct place *place);
+void findings_keep_place(struct findings *findings, uint64_t vaddr, bool is_return,
+			 const struct place *place);
 
-/* What somebody else has found out with the image alone: the answer, if it is known; and to keep it, which returns it. */
+/* What somebody else has found out with the image alone: the answer, if it is known; and to keep it, which
+ * returns it. */
 enum finding { FINDING_MAY_LEAVE, FINDING_HOLDS };
 bool findings_find(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool *ret);
 bool findings_keep(struct findings *findings, enum finding what, uint64_t a, uint64_t b, bool value);

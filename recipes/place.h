@@ -25,7 +25,9 @@ struct place {
 	bool is_root;         /* the kernel starts here: there is no caller */
 	bool is_between;      /* goes from one stack to another: no frame pointer says on which it is */
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
-	bool is_trampoline;   /* a signal handler, a coroutine or a probed function returns here: no call stands before it */
-	bool has_wants;       /* any; said here because all that every step looks at stands in the first 64 bytes of a pc_entry */
-	uint64_t wants;       /* registers its recipes read that a callee need not keep */
+	bool is_trampoline; /* a signal handler, a coroutine or a probed function returns here: no call stands
+			       before it */
+	bool has_wants; /* any; said here because all that every step looks at stands in the first 64 bytes of
+			   a pc_entry */
+	uint64_t wants; /* registers its recipes read that a callee need not keep */
 };

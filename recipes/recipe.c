@@ -132,7 +132,8 @@ const struct rule *recipe_rule(const struct recipes *recipes, const struct recip
 uint64_t recipe_reads(const struct recipes *recipes, const struct recipe *recipe)
 {
 	const struct rule *rules = recipes->rules.at + recipe->rules;
-	uint64_t mask = recipe->cfa_kind == CFA_REG || recipe->cfa_kind == CFA_DEREF ? 1ull << recipe->cfa_reg : 0;
+	uint64_t mask =
+		recipe->cfa_kind == CFA_REG || recipe->cfa_kind == CFA_DEREF ? 1ull << recipe->cfa_reg : 0;
 
 	for (unsigned i = 0; i < recipe->n_rules; i++)
 		if (rules[i].kind == RULE_REG || rules[i].kind == RULE_AT_REG)

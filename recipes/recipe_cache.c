@@ -33,9 +33,9 @@ struct code {
 	struct findings *findings;
 	/* Not before they are needed: */
 	const struct frames *frames; /* NULL until then */
-	struct go_stacks *go; /* NULL but in Go programs */
-	uint32_t *by_frame;   /* index into functions + 1, per unwind entry; 0 = not compiled yet */
-	uint64_t entry_end;   /* of what may be the entry point */
+	struct go_stacks *go;        /* NULL but in Go programs */
+	uint32_t *by_frame;          /* index into functions + 1, per unwind entry; 0 = not compiled yet */
+	uint64_t entry_end;          /* of what may be the entry point */
 	VEC(struct compiled) functions;
 	struct recipe_rows rows; /* of all functions, one behind the other */
 };
@@ -53,9 +53,9 @@ struct recipe_cache {
 };
 
 /*
- * Hand-written code may keep its return address in a register that it knows its helpers to leave alone: one that
- * neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18). Whether those
- * that are on the stack have left it alone is the walk's business.
+ * Hand-written code may keep its return address in a register that it knows its helpers to leave alone: one
+ * that neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18).
+ * Whether those that are on the stack have left it alone is the walk's business.
  */
 static uint64_t kept_by_hand(const struct isa *isa)
 {
@@ -64,7 +64,8 @@ static uint64_t kept_by_hand(const struct isa *isa)
 	return ~(isa->argument_regs | 1ull << isa->ra | platform | 1);
 }
 
-struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode, struct store *store)
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode,
+				      struct store *store)
 {
 	struct recipe_cache *cache = alloc_zero(1, sizeof(*cache));
 
@@ -167,7 +168,8 @@ static void read_code(struct code *code)
 
 /* ---- the witness of unwind entries -------------------------------------------------------------- */
 
-static struct compiled *compile(struct recipe_cache *cache, struct code *code, const struct fde *fde, size_t index)
+static struct compiled *compile(struct recipe_cache *cache, struct code *code, const struct fde *fde,
+				size_t index)
 {
 	struct recipe_rows rows = { 0 };
 	struct compiled function = { .start = fde->start, .size = fde->size };
@@ -211,7 +213,8 @@ static uint32_t cfi_recipe(const struct code *code, const struct compiled *funct
 
 /* ---- calls -------------------------------------------------------------------------------------- */
 
-static void find_call(const struct recipe_cache *cache, const struct image *image, uint64_t vaddr, struct place *ret)
+static void find_call(const struct recipe_cache *cache, const struct image *image, uint64_t vaddr,
+		      struct place *ret)
 {
 	struct bytes before = { 0 };
 	struct insn call = { 0 };
@@ -236,7 +239,8 @@ static void find_call(const struct recipe_cache *cache, const struct image *imag
 }
 
 /* Does control leave [start, end) other than by returning? */
-static bool leaves_range(const struct recipe_cache *cache, const struct image *image, uint64_t start, uint64_t end)
+static bool leaves_range(const struct recipe_cache *cache, const struct image *image, uint64_t start,
+			 uint64_t end)
 {
 	struct bytes code = bytes_slice(image_code(image, start), 0, end - start);
 	struct insn insn = { .flow = FLOW_NEXT };
@@ -262,7 +266,8 @@ bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t fun
 	if (!code || findings_find(code->findings, FINDING_HOLDS, function, vaddr, &holds))
 		return code && holds;
 	struct compiled *compiled = compiled_at(cache, code, vaddr);
-	return findings_keep(code->findings, FINDING_HOLDS, function, vaddr, compiled && compiled->start == function);
+	return findings_keep(code->findings, FINDING_HOLDS, function, vaddr,
+			     compiled && compiled->start == function);
 }
 
 static bool may_leave(struct recipe_cache *cache, struct code *code, uint64_t vaddr)
@@ -273,7 +278,8 @@ static bool may_leave(struct recipe_cache *cache, struct code *code, uint64_t va
 	if (!function || stub_match(code->image, vaddr, &stub))
 		return true;
 	if (function->leaves == LEAVES_UNKNOWN) {
-		bool leaves = leaves_range(cache, code->image, function->start, function->start + function->size);
+		bool leaves =
+			leaves_range(cache, code->image, function->start, function->start + function->size);
 		function->leaves = leaves ? LEAVES : LEAVES_NOT;
 	}
 	return function->leaves == LEAVES;
@@ -289,10 +295,12 @@ bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t
 	return findings_keep(code->findings, FINDING_MAY_LEAVE, vaddr, 0, may_leave(cache, code, vaddr));
 }
 
-bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee, uint64_t function)
+bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee,
+				uint64_t function)
 {
 	bool is_wanted = cache->mode == UNWIND_AUTO || cache->mode == UNWIND_ANALYSIS;
-	struct code *from = is_wanted ? code_of(cache, image) : NULL, *to = from ? code_of(cache, callee) : NULL;
+	struct code *from = is_wanted ? code_of(cache, image) : NULL,
+		    *to = from ? code_of(cache, callee) : NULL;
 
 	if (!to || function == VADDR_NONE)
 		return false;
@@ -318,7 +326,8 @@ uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uin
 
 /* ---- places ------------------------------------------------------------------------------------- */
 
-static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi, struct place *ret)
+static uint32_t analysis_at(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool has_cfi,
+			    struct place *ret)
 {
 	bool is_alone = !has_cfi || cache->mode == UNWIND_ANALYSIS;
 	uint64_t start = VADDR_NONE;
@@ -350,8 +359,9 @@ static struct bytes code_ahead(void *context, uint64_t vaddr)
 }
 
 /*
- * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine whose calls push the
- * return address what stands behind a call that does not come back would be believed too.
+ * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine
+ * whose calls push the return address what stands behind a call that does not come back would be believed
+ * too.
  */
 static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return,
 			   struct place *ret)
@@ -360,15 +370,18 @@ static uint32_t find_ahead(struct recipe_cache *cache, struct code *code, uint64
 
 	if (!is_wanted || !cache->isa->decode || (is_return && cache->isa->call_pushes_ra))
 		return RECIPE_NONE;
-	uint32_t recipe = ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
+	uint32_t recipe =
+		ahead_recipe(cache->ahead, code_ahead, code->image, vaddr, is_return, &cache->recipes);
 	if (recipe == RECIPE_NONE)
 		recipe = findings_marked_recipe(code->findings, vaddr - is_return, &ret->function);
 	if (recipe == RECIPE_NONE)
-		recipe = behind_recipe(cache->isa, code_ahead, code->image, vaddr, is_return, &cache->recipes);
+		recipe =
+			behind_recipe(cache->isa, code_ahead, code->image, vaddr, is_return, &cache->recipes);
 	return recipe;
 }
 
-/* Is there no more than a guess that the return address is in a register which a call has overwritten since? */
+/* Is there no more than a guess that the return address is in a register which a call has overwritten since?
+ */
 static bool is_spent(const struct recipe_cache *cache, uint32_t recipe, bool is_return)
 {
 	if (recipe == RECIPE_NONE)
@@ -376,7 +389,8 @@ static bool is_spent(const struct recipe_cache *cache, uint32_t recipe, bool is_
 	const struct recipe *it = &cache->recipes.recipes.at[recipe];
 	const struct rule *ra = recipe_rule(&cache->recipes, it, cache->isa->ra);
 
-	return is_return && !cache->isa->call_pushes_ra && it->trust == TRUST_GUESS && (!ra || ra->kind == RULE_SAME);
+	return is_return && !cache->isa->call_pushes_ra && it->trust == TRUST_GUESS &&
+	       (!ra || ra->kind == RULE_SAME);
 }
 
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
@@ -443,7 +457,8 @@ static void find_go_role(struct recipe_cache *cache, struct code *code, uint64_t
 		ret->recipes = (struct recipe_pair){ { analysis, stated } };
 }
 
-static void find_place(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return, struct place *ret)
+static void find_place(struct recipe_cache *cache, struct code *code, uint64_t vaddr, bool is_return,
+		       struct place *ret)
 {
 	read_code(code);
 	uint32_t signal = template_signal(code->image, cache->isa, vaddr, &cache->recipes);
@@ -478,7 +493,8 @@ static void find_place(struct recipe_cache *cache, struct code *code, uint64_t v
 	find_go_role(cache, code, at, ret);
 }
 
-void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return, struct place *ret)
+void recipe_cache_place(struct recipe_cache *cache, image_id image, uint64_t vaddr, bool is_return,
+			struct place *ret)
 {
 	struct code *code = code_of(cache, image);
 	const struct image *known = images_get(cache->images, image);

@@ -15,7 +15,8 @@
 
 struct recipe_cache;
 /* What the store knows of an image's code need not be found out again; NULL = all is. */
-struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode, struct store *store);
+struct recipe_cache *recipe_cache_new(struct images *images, const struct isa *isa, enum unwind_mode mode,
+				      struct store *store);
 void recipe_cache_free(struct recipe_cache *cache);
 /* What was found out joins the store. */
 /* As findings_functions; NULL for images that were not seen, too. */
@@ -38,14 +39,15 @@ uint32_t recipe_cache_frame_pointer(const struct recipe_cache *cache);
  */
 bool recipe_cache_may_leave(struct recipe_cache *cache, image_id image, uint64_t vaddr);
 /*
- * Is there a stub at vaddr of `image` for a symbol by whose name the function that starts at `function` of `callee` goes?
- * False if that cannot be told.
+ * Is there a stub at vaddr of `image` for a symbol by whose name the function that starts at `function` of
+ * `callee` goes? False if that cannot be told.
  */
-bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee, uint64_t function);
+bool recipe_cache_stub_leads_to(struct recipe_cache *cache, image_id image, uint64_t vaddr, image_id callee,
+				uint64_t function);
 /* Registers that the function which starts at vaddr does not write itself; 0 if that is not known. */
 uint64_t recipe_cache_kept(struct recipe_cache *cache, image_id image, uint64_t vaddr);
-/* The same for a call of `called` that has led to the function at vaddr: what neither has changed; 0 if it need not
- * have led straight there. */
+/* The same for a call of `called` that has led to the function at vaddr: what neither has changed; 0 if it
+ * need not have led straight there. */
 uint64_t recipe_cache_kept_since(struct recipe_cache *cache, image_id image, uint64_t called, uint64_t vaddr);
 /* Does vaddr lie in the function whose unwind entry starts at `function`? */
 bool recipe_cache_holds(struct recipe_cache *cache, image_id image, uint64_t function, uint64_t vaddr);

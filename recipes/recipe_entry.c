@@ -7,10 +7,13 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#define MAX_BYTES (64ull << 20) /* of an entry: the rows of all functions of the largest compilers are a third of that */
+#define MAX_BYTES \
+	(64ull    \
+	 << 20) /* of an entry: the rows of all functions of the largest compilers are a third of that */
 
-_Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recipe) == 20 && sizeof(struct rule) == 8 &&
-		       sizeof(struct stored_span) == 24 && sizeof(struct recipe_row) == 8 && sizeof(struct stored_fact) == 32 &&
+_Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recipe) == 20 &&
+		       sizeof(struct rule) == 8 && sizeof(struct stored_span) == 24 &&
+		       sizeof(struct recipe_row) == 8 && sizeof(struct stored_fact) == 32 &&
 		       sizeof(struct stored_place) == 48,
 	       "the layout is stored: raise RECIPE_ENTRY_VERSION");
 
@@ -49,10 +52,12 @@ bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret)
 
 static bool has_rows(const struct recipe_entry *entry, const struct stored_span *span)
 {
-	return span->first_row <= entry->header.n_rows && span->n_rows <= entry->header.n_rows - span->first_row;
+	return span->first_row <= entry->header.n_rows &&
+	       span->n_rows <= entry->header.n_rows - span->first_row;
 }
 
-uint32_t recipe_entry_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr, uint64_t *ret_function)
+uint32_t recipe_entry_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr,
+			 uint64_t *ret_function)
 {
 	const struct stored_span *all = entry->spans[spans];
 	size_t behind = search_first(i, entry->header.n_spans[spans], all[i].start > vaddr);
@@ -75,7 +80,8 @@ static int compare_questions(const struct stored_fact *x, const struct stored_fa
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
-const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, uint32_t kind, uint64_t a, uint64_t b)
+const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, uint32_t kind, uint64_t a,
+					    uint64_t b)
 {
 	const struct stored_fact question = { .a = a, .b = b, .kind = kind };
 	size_t n = entry->header.n_facts;
@@ -91,7 +97,8 @@ static int compare_places(const struct stored_place *x, const struct stored_plac
 	return x->is_return - y->is_return;
 }
 
-const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, uint64_t vaddr, bool is_return)
+const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, uint64_t vaddr,
+					      bool is_return)
 {
 	const struct stored_place question = { .vaddr = vaddr, .is_return = is_return };
 	size_t n = entry->header.n_places;
@@ -106,12 +113,14 @@ static bool is_rule(const struct rule *rule)
 		return false;
 	if (rule->kind == RULE_REG || rule->kind == RULE_AT_REG)
 		return rule->from < REG_MAX;
-	return rule->kind == RULE_SAME || rule->kind == RULE_UNDEFINED || rule->kind == RULE_AT_CFA || rule->kind == RULE_IS_CFA;
+	return rule->kind == RULE_SAME || rule->kind == RULE_UNDEFINED || rule->kind == RULE_AT_CFA ||
+	       rule->kind == RULE_IS_CFA;
 }
 
 static bool is_recipe(const struct recipe_entry *entry, const struct stored_recipe *r)
 {
-	bool is_kind = r->cfa_kind == CFA_NONE || ((r->cfa_kind == CFA_REG || r->cfa_kind == CFA_DEREF) && r->cfa_reg < REG_MAX);
+	bool is_kind = r->cfa_kind == CFA_NONE ||
+		       ((r->cfa_kind == CFA_REG || r->cfa_kind == CFA_DEREF) && r->cfa_reg < REG_MAX);
 
 	if (!is_kind || r->witness >= WITNESS_N || r->trust > TRUST_PROVEN || r->n_rules > RECIPE_MAX_RULES ||
 	    r->rules > entry->header.n_rules || r->n_rules > entry->header.n_rules - r->rules)
@@ -147,7 +156,7 @@ uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, str
 struct packing {
 	const struct recipe_entry *old;
 	const struct recipes *pool;
-	struct recipes recipes; /* of the new entry */
+	struct recipes recipes;         /* of the new entry */
 	uint32_t *from_old, *from_pool; /* numbers of recipes in the new entry + 1; 0 = not added yet */
 	VEC(struct stored_span) spans[SPANS_N];
 	VEC(struct recipe_row) rows;
@@ -180,31 +189,39 @@ typedef uint32_t (*number_of)(struct packing *p, uint32_t recipe);
 
 static void add_span(struct packing *p, unsigned spans, struct recipe_span span, number_of number)
 {
-	struct stored_span stored = { .start = span.start, .size = span.size, .first_row = (uint32_t)p->rows.n, .n_rows = span.n_rows };
+	struct stored_span stored = { .start = span.start,
+				      .size = span.size,
+				      .first_row = (uint32_t)p->rows.n,
+				      .n_rows = span.n_rows };
 
 	p->is_full |= p->rows.n + span.n_rows > MAX_BYTES / sizeof(*span.rows);
 	if (p->is_full)
 		return;
 	vec_reserve(&p->rows, p->rows.n + span.n_rows);
 	for (uint32_t i = 0; i < span.n_rows; i++)
-		p->rows.at[p->rows.n++] = (struct recipe_row){ span.rows[i].start, number(p, span.rows[i].recipe) };
+		p->rows.at[p->rows.n++] =
+			(struct recipe_row){ span.rows[i].start, number(p, span.rows[i].recipe) };
 	vec_push(&p->spans[spans], stored);
 }
 
 static void add_old_span(struct packing *p, unsigned spans, const struct stored_span *span)
 {
 	if (has_rows(p->old, span))
-		add_span(p, spans, (struct recipe_span){ span->start, span->size, span->n_rows, p->old->rows + span->first_row },
+		add_span(p, spans,
+			 (struct recipe_span){ span->start, span->size, span->n_rows,
+					       p->old->rows + span->first_row },
 			 number_of_old);
 }
 
 /* Behind the last span that was added, and in front of the next old one? */
-static bool has_room(const struct packing *p, unsigned spans, const struct recipe_span *span, const struct stored_span *next)
+static bool has_room(const struct packing *p, unsigned spans, const struct recipe_span *span,
+		     const struct stored_span *next)
 {
 	size_t n = p->spans[spans].n;
 	const struct stored_span *last = n ? &p->spans[spans].at[n - 1] : NULL;
 
-	return (!last || span->start >= last->start + last->size) && (!next || span->start + span->size <= next->start);
+	return (!last || span->start >= last->start + last->size) &&
+	       (!next || span->start + span->size <= next->start);
 }
 
 /* How many are new. */
@@ -358,8 +375,8 @@ static void packing_done(struct packing *p)
 	vec_done(&p->places);
 }
 
-bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *finds, const struct recipes *recipes,
-		       struct writer *ret)
+bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *finds,
+		       const struct recipes *recipes, struct writer *ret)
 {
 	struct packing p = { .old = entry, .pool = recipes };
 	size_t n_new = 0;
@@ -370,7 +387,8 @@ bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *fi
 	for (unsigned k = 0; k < SPANS_N; k++)
 		n_new += merge_spans(&p, k, finds);
 	n_new += merge_facts(&p, finds) + merge_places(&p, finds);
-	bool is_small = p.facts.n < MAX_BYTES / sizeof(struct stored_fact) && p.places.n < MAX_BYTES / sizeof(struct stored_place);
+	bool is_small = p.facts.n < MAX_BYTES / sizeof(struct stored_fact) &&
+			p.places.n < MAX_BYTES / sizeof(struct stored_place);
 	bool is_wanted = n_new && !p.is_full && is_small;
 	if (is_wanted)
 		write_entry(&p, ret);

@@ -43,7 +43,8 @@ static bool cfa_through_slot(const struct state *state, unsigned reg, struct rec
 /* fp where a classic prologue puts it: at the saved fp, below the return address. */
 static bool is_classic_frame(const struct state *state, const struct isa *isa)
 {
-	return state->reg[isa->fp] == value_cfa(-16) && state_load(state, value_cfa(-16)) == value_entry(isa->fp);
+	return state->reg[isa->fp] == value_cfa(-16) &&
+	       state_load(state, value_cfa(-16)) == value_entry(isa->fp);
 }
 
 static bool find_cfa(const struct state *state, const struct isa *isa, struct recipe *r)
@@ -95,7 +96,8 @@ static bool rule_for_slot(const struct state *state, const struct isa *isa, valu
 	return false;
 }
 
-/* Rules for the registers whose entry value lies in a live slot, the one furthest up: a mask of them, and each rule in its place. */
+/* Rules for the registers whose entry value lies in a live slot, the one furthest up: a mask of them, and
+ * each rule in its place. */
 static uint64_t rules_from_slots(const struct state *state, const struct isa *isa, struct rule *ret)
 {
 	uint64_t found = 0;
@@ -103,7 +105,8 @@ static uint64_t rules_from_slots(const struct state *state, const struct isa *is
 	for (uint32_t i = state->n_slots; i-- > 0;) {
 		const struct slot *slot = &state->slot[i];
 		unsigned reg = (unsigned)value_offset(slot->holds);
-		if (value_kind(slot->holds) != VALUE_ENTRY || (found >> reg & 1) || !is_live(state, isa, slot->at))
+		if (value_kind(slot->holds) != VALUE_ENTRY || (found >> reg & 1) ||
+		    !is_live(state, isa, slot->at))
 			continue;
 		ret[reg] = (struct rule){ .reg = (uint8_t)reg };
 		found |= (uint64_t)rule_for_slot(state, isa, slot->at, &ret[reg]) << reg;
@@ -112,18 +115,21 @@ static uint64_t rules_from_slots(const struct state *state, const struct isa *is
 }
 
 /* What was popped is still there, for a while. */
-static bool rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
+static bool rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg,
+			       struct rule *ret)
 {
 	for (uint32_t i = state->n_slots; i-- > 0;) {
 		const struct slot *slot = &state->slot[i];
 		if (slot->holds == value_entry(reg) && !is_live(state, isa, slot->at) &&
-		    value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE && rule_for_slot(state, isa, slot->at, ret))
+		    value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE &&
+		    rule_for_slot(state, isa, slot->at, ret))
 			return true;
 	}
 	return false;
 }
 
-static bool rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
+static bool rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg,
+				struct rule *ret)
 {
 	for (unsigned from = 0; from < isa->n_regs; from++)
 		if (state->reg[from] == value_entry(reg) && from != isa->pc && from != reg) {
@@ -143,10 +149,12 @@ static bool find_register(const struct state *state, const struct isa *isa, unsi
 		return true;
 	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
 		return true;
-	return rule_from_registers(state, isa, reg, ret) || (isa->call_pushes_ra && rule_from_red_zone(state, isa, reg, ret));
+	return rule_from_registers(state, isa, reg, ret) ||
+	       (isa->call_pushes_ra && rule_from_red_zone(state, isa, reg, ret));
 }
 
-uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust, struct recipes *recipes)
+uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
+			struct recipes *recipes)
 {
 	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
 	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
@@ -154,7 +162,8 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 	if (!find_cfa(state, isa, &r))
 		return RECIPE_NONE;
 	uint64_t in_slots = rules_from_slots(state, isa, saved);
-	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES;
+	     left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		struct rule rule;
 		bool is_found = true;
@@ -202,9 +211,9 @@ struct row_maker {
 	struct recipe_rows *rows;
 	uint64_t start;
 	enum trust trust;
-	struct state last;   /* the state the last recipe was made of */
+	struct state last; /* the state the last recipe was made of */
 	bool has_last, last_is_guess;
-	uint64_t last_uses;  /* registers that decided what it is */
+	uint64_t last_uses; /* registers that decided what it is */
 };
 
 /* Can a recipe be made of it? What else a register holds makes no difference. */
@@ -233,12 +242,14 @@ static bool is_in_live_slot(const struct rule *rule, const struct state *state, 
 {
 	if (rule->kind == RULE_AT_CFA)
 		return is_live(state, isa, value_cfa(rule->offset));
-	return rule->kind == RULE_AT_REG && is_live(state, isa, value_add(state->reg[rule->from], rule->offset));
+	return rule->kind == RULE_AT_REG &&
+	       is_live(state, isa, value_add(state->reg[rule->from], rule->offset));
 }
 
 /*
- * Registers on which it depends that the recipe of this state is this one, as long as the slots stay as they are. Those
- * that it finds in a slot do not matter, unless it had to look for others, or for the CFA, in registers.
+ * Registers on which it depends that the recipe of this state is this one, as long as the slots stay as they
+ * are. Those that it finds in a slot do not matter, unless it had to look for others, or for the CFA, in
+ * registers.
  */
 static uint64_t deciding_registers(const struct recipes *recipes, uint32_t index, const struct state *state,
 				   const struct isa *isa)
@@ -303,7 +314,8 @@ static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *
 }
 
 /* Instruction by instruction, from the second of a run on. */
-static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, const struct state *first, bool is_guess)
+static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, const struct state *first,
+			      bool is_guess)
 {
 	struct state state;
 
@@ -315,7 +327,8 @@ static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, con
 		flow_step(m->flow, i, &state);
 		may_differ |= state.slots_changed;
 		bool is_control = m->flow->uses.at[i + 1].needs & FLOW_CONTROL;
-		if ((is_control && wants_copy(m->flow, i + 1, &state)) || (may_differ && !is_same_recipe(m, &state, is_guess)))
+		if ((is_control && wants_copy(m->flow, i + 1, &state)) ||
+		    (may_differ && !is_same_recipe(m, &state, is_guess)))
 			make_row(m, i + 1, &state, is_guess);
 		state.slots_changed = false;
 	}
@@ -343,7 +356,10 @@ static uint32_t make_rows(struct row_maker *m, uint32_t i, uint32_t end)
 
 void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret)
 {
-	struct row_maker m = { .flow = flow, .recipes = recipes, .rows = ret, .start = flow->parts.at[part].start,
+	struct row_maker m = { .flow = flow,
+			       .recipes = recipes,
+			       .rows = ret,
+			       .start = flow->parts.at[part].start,
 			       .trust = recover_trust(flow) };
 	uint32_t end = flow->parts.at[part].first + flow->parts.at[part].n;
 

@@ -15,7 +15,8 @@
 enum trust recover_trust(const struct flow *flow);
 
 /* RECIPE_NONE if the state does not say where the CFA or the return address is. */
-uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust, struct recipes *recipes);
+uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
+			struct recipes *recipes);
 
 /* Appends the rows of one part of the function, offsets from the part's start. */
 void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret);

@@ -164,7 +164,8 @@ uint64_t template_entry_end(const struct image *image, const struct frames *fram
 #define NO_SYSCALL (-1)
 
 /* The number of the system call that the code at vaddr goes straight on to; ret_end: behind it. */
-static int64_t syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr, uint64_t *ret_end)
+static int64_t syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr,
+			     uint64_t *ret_end)
 {
 	uint8_t number_reg = isa->elf_machine == EM_AARCH64 ? 8 : 0;
 	int64_t number = NO_SYSCALL;
@@ -201,7 +202,8 @@ bool template_is_thread_start(const struct image *image, const struct isa *isa, 
 {
 	uint64_t end;
 
-	return syscall_ahead(image, isa, vaddr, &end) == (isa->elf_machine == EM_AARCH64 ? ARM_EXIT : X86_EXIT);
+	return syscall_ahead(image, isa, vaddr, &end) ==
+	       (isa->elf_machine == EM_AARCH64 ? ARM_EXIT : X86_EXIT);
 }
 
 /* A move of the number, 5 or 4 bytes long, and the system call. */
@@ -212,7 +214,8 @@ bool template_is_exec(const struct image *image, const struct isa *isa, uint64_t
 	uint64_t end = 0;
 	int64_t number = syscall_ahead(image, isa, vaddr - (is_arm ? 8 : 7), &end);
 
-	return end == vaddr && (is_arm ? number == ARM_EXECVE || number == ARM_EXECVEAT : number == X86_EXECVE || number == X86_EXECVEAT);
+	return end == vaddr && (is_arm ? number == ARM_EXECVE || number == ARM_EXECVEAT
+				       : number == X86_EXECVE || number == X86_EXECVEAT);
 }
 
 /* Does the instruction do this and nothing else: reg = base, or reg = [base]? */

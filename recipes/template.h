@@ -15,8 +15,8 @@ uint32_t template_stub(const struct image *image, const struct isa *isa, uint64_
 uint32_t template_signal(const struct image *image, const struct isa *isa, uint64_t vaddr,
 			 struct recipes *recipes);
 /*
- * Is this where the kernel makes a function return to whose return is probed? The true return address is known to the
- * kernel alone, so that the stack ends there.
+ * Is this where the kernel makes a function return to whose return is probed? The true return address is
+ * known to the kernel alone, so that the stack ends there.
  */
 bool template_is_uprobes(const struct image *image);
 /* Where frame pointers lead; a guess by nature. */

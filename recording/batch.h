@@ -17,8 +17,8 @@ struct stack_use {
 
 struct parcel_item {
 	struct event event;
-	uint64_t number; /* of the sample, among all */
-	uint32_t thread; /* its row in the profile */
+	uint64_t number;      /* of the sample, among all */
+	uint32_t thread;      /* its row in the profile */
 	struct stack_use use; /* the answer */
 };
 

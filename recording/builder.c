@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "profile/timeline.h"
 #include "recording/growth.h"
 #include "recording/tasks.h"
-#include "profile/timeline.h"
 
 struct builder {
 	struct profile *profile;
@@ -14,8 +14,8 @@ struct builder {
 	struct tasks tasks;
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
-	bool has_started; /* run.start_ns is known */
-	uint64_t last_ns; /* of the latest event */
+	bool has_started;     /* run.start_ns is known */
+	uint64_t last_ns;     /* of the latest event */
 };
 
 static void add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -30,11 +30,12 @@ static void add_events(struct profile *profile, const struct source_info *info)
 	add_metric(profile, "samples", "count", UINT32_MAX);
 	for (size_t i = 0; i < info->events.n; i++) {
 		const struct source_event *event = &info->events.at[i];
-		vec_push(&profile->events, (struct profile_event){ .name = intern_add(&profile->strings, event->name),
-								   .unit = intern_add(&profile->strings, event->unit),
-								   .frequency = event->frequency,
-								   .period = event->period,
-								   .excludes_kernel = event->excludes_kernel });
+		vec_push(&profile->events,
+			 (struct profile_event){ .name = intern_add(&profile->strings, event->name),
+						 .unit = intern_add(&profile->strings, event->unit),
+						 .frequency = event->frequency,
+						 .period = event->period,
+						 .excludes_kernel = event->excludes_kernel });
 		add_metric(profile, event->name, event->unit, (uint32_t)i);
 	}
 }
@@ -129,8 +130,8 @@ void builder_event(struct builder *builder, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_FORK:
-		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid, event->fork.parent_tid,
-			   time_ns);
+		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
+			   event->fork.parent_tid, time_ns);
 		break;
 	case EVENT_EXEC:
 	case EVENT_COMM:
@@ -182,10 +183,11 @@ static void update_images(struct profile *profile, const struct images *images)
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
 		const struct image *image = images_peek(images, (image_id)i);
 		vec_push(&profile->images,
-			 (struct profile_image){ .path = intern_add(&profile->strings, image->path ? image->path : ""),
-						 .kind = image->kind,
-						 .elf_machine = image->elf_machine,
-						 .build_id = image->build_id });
+			 (struct profile_image){
+				 .path = intern_add(&profile->strings, image->path ? image->path : ""),
+				 .kind = image->kind,
+				 .elf_machine = image->elf_machine,
+				 .build_id = image->build_id });
 	}
 }
 

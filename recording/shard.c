@@ -25,10 +25,12 @@ static void weave_nodes(const struct strand *strands, size_t n, uint32_t **ids, 
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		lines[i] = (struct line){ strands[i].node_since, strands[i].cct->nodes.n, CCT_INCOMPLETE + 1 };
+		lines[i] =
+			(struct line){ strands[i].node_since, strands[i].cct->nodes.n, CCT_INCOMPLETE + 1 };
 	while ((i = oldest(lines, n)) < n) {
 		const struct cct_node *node = &strands[i].cct->nodes.at[lines[i].at];
-		ids[i][lines[i].at++] = cct_child(ret, ids[i][node->parent], node->image, node->vaddr, node->flags);
+		ids[i][lines[i].at++] =
+			cct_child(ret, ids[i][node->parent], node->image, node->vaddr, node->flags);
 	}
 	free(lines);
 }

@@ -23,10 +23,11 @@ static uint32_t add_thread(struct tasks *tasks, uint32_t process, pid_t tid, uin
 {
 	uint32_t index = (uint32_t)tasks->profile->threads.n;
 
-	vec_push(&tasks->profile->threads, (struct profile_thread){ .process = process,
-								    .tid = tid,
-								    .comm = tasks->profile->processes.at[process].comm,
-								    .start_ns = time_ns });
+	vec_push(&tasks->profile->threads,
+		 (struct profile_thread){ .process = process,
+					  .tid = tid,
+					  .comm = tasks->profile->processes.at[process].comm,
+					  .start_ns = time_ns });
 	tasks->n_alive.at[process]++;
 	map_put(&tasks->thread_of, (uint32_t)tid, index);
 	return index;
@@ -49,7 +50,8 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 	return thread;
 }
 
-void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid, uint64_t time_ns)
+void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
+		uint64_t time_ns)
 {
 	uint32_t process = tasks_process(tasks, pid);
 	uint32_t parent = map_find(&tasks->thread_of, (uint32_t)parent_tid);

@@ -22,8 +22,10 @@ void tasks_done(struct tasks *tasks);
 
 /* The thread's row, made if need be (or if tid last belonged to another process). */
 uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
-/* A new thread, or a new process with its first one: rows of their own even if the numbers were used before. */
-void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid, uint64_t time_ns);
+/* A new thread, or a new process with its first one: rows of their own even if the numbers were used before.
+ */
+void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
+		uint64_t time_ns);
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
 /* One thread; the process ends with its last. */
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);

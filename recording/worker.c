@@ -28,8 +28,8 @@ struct worker {
 	pthread_cond_t is_sent, is_done;
 	size_t n_sent, n_done;
 	bool is_over;
-	/* Those from n_done to n_sent are the worker's; then come, from n_reaped on, those that are done; all others,
-	 * and the next to be sent, are the sender's. */
+	/* Those from n_done to n_sent are the worker's; then come, from n_reaped on, those that are done; all
+	 * others, and the next to be sent, are the sender's. */
 	struct parcel parcels[N_PARCELS];
 	size_t n_reaped;
 };
@@ -40,11 +40,12 @@ static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size
 	const struct worker *worker = context;
 	bool is_now = worker->now->pid == pid && worker->now->tid;
 
-	return worker->options.read_code(worker->options.read_context, is_now ? worker->now->tid : pid, addr, to, len);
+	return worker->options.read_code(worker->options.read_context, is_now ? worker->now->tid : pid, addr,
+					 to, len);
 }
 
-struct worker *worker_new(struct images *images, const struct isa *isa, const struct unwinder_options *options,
-			  size_t n_events)
+struct worker *worker_new(struct images *images, const struct isa *isa,
+			  const struct unwinder_options *options, size_t n_events)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
@@ -200,7 +201,8 @@ void worker_wait(struct worker *worker)
 	await(worker, 0);
 }
 
-void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item), void *context)
+void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item),
+		 void *context)
 {
 	pthread_mutex_lock(&worker->lock);
 	size_t n_done = worker->n_done;

@@ -2,8 +2,8 @@
 /*
  * worker: an unwinder with a tree of its own, on a thread of its own, and the way there.
  *
- * Events are handed over in parcels, a few of which may be on the way: then the sender waits. What a worker has
- * found is to be looked at only between worker_wait and the next worker_send.
+ * Events are handed over in parcels, a few of which may be on the way: then the sender waits. What a worker
+ * has found is to be looked at only between worker_wait and the next worker_send.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct worker;
 /* options->read_code is asked for any thread of a process that surely lives, by its tid. Not started. */
-struct worker *worker_new(struct images *images, const struct isa *isa, const struct unwinder_options *options,
-			  size_t n_events);
+struct worker *worker_new(struct images *images, const struct isa *isa,
+			  const struct unwinder_options *options, size_t n_events);
 /* -errno if there is no thread to be had. */
 int worker_start(struct worker *worker);
 /* Ends the thread, when it has done all. */
@@ -25,8 +25,8 @@ const struct stack *worker_walk(struct worker *worker, const struct event *event
 struct unwinder *worker_unwinder(struct worker *worker);
 
 /*
- * Of one that was: a copy of the event, sent as soon as there is enough to send. number rises with each sample. True
- * if it was sent: then call worker_reap before the next.
+ * Of one that was: a copy of the event, sent as soon as there is enough to send. number rises with each
+ * sample. True if it was sent: then call worker_reap before the next.
  */
 bool worker_send(struct worker *worker, const struct event *event, uint64_t number, uint32_t thread);
 /* Sends what there is; the same holds. */
@@ -34,7 +34,8 @@ void worker_flush(struct worker *worker);
 /* The same, until all of it is done. */
 void worker_wait(struct worker *worker);
 /* Samples that are done, in order: each is told once. */
-void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item), void *context);
+void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item),
+		 void *context);
 /* The tree; valid until the next worker_send. */
 struct strand worker_strand(const struct worker *worker);
 const uint64_t *worker_ends(const struct worker *worker); /* by enum stack_end */

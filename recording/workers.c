@@ -27,7 +27,8 @@ static unsigned default_workers(void)
 	return n_cpus <= FEW_CPUS ? 1 : n < DEFAULT_MAX ? n : DEFAULT_MAX;
 }
 
-struct crew *crew_new(struct images *images, const struct source_info *info, const struct crew_options *options)
+struct crew *crew_new(struct images *images, const struct source_info *info,
+		      const struct crew_options *options)
 {
 	struct crew *crew = alloc_zero(1, sizeof(*crew));
 	unsigned wanted = options->n_workers ? options->n_workers : default_workers();
@@ -64,8 +65,8 @@ void crew_free(struct crew *crew)
 /* ---- events ------------------------------------------------------------------------------------- */
 
 /*
- * What walks call by these names gets its number here, where events come in order: workers would come to it in any
- * order.
+ * What walks call by these names gets its number here, where events come in order: workers would come to it
+ * in any order.
  */
 static void add_pseudo_images(struct crew *crew, const struct sample *sample)
 {

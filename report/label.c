@@ -34,7 +34,8 @@ static void label_loop(const struct profile *profile, const struct scope *scope,
 	if (scope->file)
 		label_place(profile, scope->file, scope->line, ret);
 	else
-		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image), (unsigned long long)scope->vaddr);
+		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image),
+			    (unsigned long long)scope->vaddr);
 }
 
 void label_scope(const struct profile *profile, const struct scope *scope, struct text *ret)
@@ -60,7 +61,8 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 	if (*name)
 		text_printf(ret, "%s", name);
 	else if (scope->image < profile->images.n)
-		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image), (unsigned long long)scope->vaddr);
+		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image),
+			    (unsigned long long)scope->vaddr);
 	else
 		text_printf(ret, "[unknown] 0x%llx", (unsigned long long)scope->vaddr);
 }

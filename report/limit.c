@@ -39,8 +39,8 @@ static uint64_t *sum_inclusive(const struct scope_tree *tree, uint32_t metric)
 
 struct limiter {
 	struct scope_tree *tree;
-	uint64_t *place;  /* old scope -> new scope, where its values go; before that, its inclusive value */
-	uint64_t least;   /* what costs more than this, stays */
+	uint64_t *place; /* old scope -> new scope, where its values go; before that, its inclusive value */
+	uint64_t least;  /* what costs more than this, stays */
 	VEC(struct scope_row) rows; /* of an "other": frame is FOLDED, call the number of scopes in it */
 	VEC(uint32_t) other;        /* new scope -> its "other" child, FOLDED = none yet */
 };
@@ -108,7 +108,9 @@ static void renumber_frames(struct limiter *limiter)
 	for (size_t i = 0; i < limiter->rows.n; i++) {
 		struct scope_row *row = &limiter->rows.at[i];
 		if (row->frame == FOLDED) {
-			row->frame = scope_maker_frame(&maker, (struct scope_frame){ .kind = SCOPE_UNKNOWN, .image = IMAGE_NONE, .end_line = row->call });
+			row->frame = scope_maker_frame(&maker, (struct scope_frame){ .kind = SCOPE_UNKNOWN,
+										     .image = IMAGE_NONE,
+										     .end_line = row->call });
 			row->call = 0;
 			continue;
 		}
@@ -174,5 +176,6 @@ void limit_note(const struct scope_tree *tree, const struct profile *profile, st
 		cost += limit_is_other(scope_frame(tree, value->scope)) ? value->value : 0;
 	}
 	text_printf(ret, "%s contexts, %s of %s, are folded into <other>", number_count(n, count),
-		    number_percent(number_share(cost, all), share), intern_text(&profile->strings, profile->metrics.at[metric].name));
+		    number_percent(number_share(cost, all), share),
+		    intern_text(&profile->strings, profile->metrics.at[metric].name));
 }

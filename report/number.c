@@ -46,7 +46,8 @@ char *number_time(uint64_t ns, char text[NUMBER_MAX])
 	else if (seconds < 7170)
 		snprintf(text, NUMBER_MAX, "%.0f min %.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
 	else
-		snprintf(text, NUMBER_MAX, "%.0f h %.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+		snprintf(text, NUMBER_MAX, "%.0f h %.0f min", floor(seconds / 3600),
+			 floor(fmod(seconds, 3600) / 60));
 	return text;
 }
 
@@ -101,7 +102,8 @@ struct interval number_interval(uint64_t part, uint64_t whole)
 	return whole ? wilson((double)part / (double)whole, (double)whole) : (struct interval){ 0, 100 };
 }
 
-struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples, uint64_t all_samples)
+struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples,
+					uint64_t all_samples)
 {
 	struct interval by_count = number_interval(samples, all_samples);
 

@@ -5,9 +5,9 @@
 
 #include "report/number.h"
 
-#define DEEP_SHARE 50 /* more than one stack in so many is worth a hint */
-#define LOST_SHARE 20 /* one sample in so many lost is worth a hint */
-#define SHORT_NS 1000000000u /* a command that has ended by then has used little CPU time, not none */
+#define DEEP_SHARE 50            /* more than one stack in so many is worth a hint */
+#define LOST_SHARE 20            /* one sample in so many lost is worth a hint */
+#define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, not none */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
 #define BETWEEN_MIN_PERCENT 10
 
@@ -18,7 +18,8 @@ double quality_percent(const struct profile_quality *quality)
 
 static bool is_clock(const struct profile *profile)
 {
-	return profile->metrics.n >= 2 && strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
+	return profile->metrics.n >= 2 &&
+	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
 }
 
 double quality_between(const struct profile *profile)
@@ -93,8 +94,9 @@ static void add_cost(const struct profile *profile, struct text *ret)
 		return;
 	text_printf(ret, ", cpprof used %s", number_time(quality->own_cpu_ns, time));
 	if (profile->run.duration_ns && quality->samples) /* starting up is no share of anything */
-		text_printf(ret, " (%s of a CPU)",
-			    number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
+		text_printf(
+			ret, " (%s of a CPU)",
+			number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
 }
 
 void quality_line(const struct profile *profile, struct text *ret)
@@ -102,7 +104,8 @@ void quality_line(const struct profile *profile, struct text *ret)
 	const struct profile_quality *quality = &profile->quality;
 	char number[NUMBER_MAX];
 
-	text_printf(ret, "quality: %s sample%s", number_count(quality->samples, number), quality->samples == 1 ? "" : "s");
+	text_printf(ret, "quality: %s sample%s", number_count(quality->samples, number),
+		    quality->samples == 1 ? "" : "s");
 	if (quality->samples > 0) {
 		double complete = number_share(quality->by_end[STACK_COMPLETE], quality->samples);
 		text_printf(ret, ", %s complete", number_percent(complete, number));
@@ -110,7 +113,8 @@ void quality_line(const struct profile *profile, struct text *ret)
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
 	if (quality_between(profile) > 0)
-		text_printf(ret, ", %s of the CPU time between samples", number_percent(quality_between(profile), number));
+		text_printf(ret, ", %s of the CPU time between samples",
+			    number_percent(quality_between(profile), number));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
@@ -145,14 +149,16 @@ static void add_tallies(const struct profile *profile, struct text *ret)
 	text_printf(ret, "how stacks ended\n");
 	for (int end = 0; end < STACK_END_N; end++)
 		if (quality->by_end[end] || end == STACK_COMPLETE)
-			add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end], quality->samples);
+			add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end],
+				quality->samples);
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		steps += quality->steps_by_witness[witness];
 	if (steps)
 		text_printf(ret, "who knew the way out of a frame\n");
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		if (quality->steps_by_witness[witness])
-			add_row(ret, witness_name((enum witness)witness), quality->steps_by_witness[witness], steps);
+			add_row(ret, witness_name((enum witness)witness), quality->steps_by_witness[witness],
+				steps);
 }
 
 void quality_table(const struct profile *profile, const struct style *style, struct text *ret)
@@ -165,7 +171,8 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	add_row(ret, "times throttled", quality->throttled, 0);
 	if (quality_between(profile) > 0)
-		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time between samples", "", number_percent(quality_between(profile), number));
+		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time between samples", "",
+			    number_percent(quality_between(profile), number));
 	add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
 	if (quality->outer)
 		add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
@@ -176,7 +183,8 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	add_tallies(profile, ret);
 	text_printf(ret, "cost\n");
 	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
-	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory", number_value(quality->own_peak_kb * 1024, "bytes", number));
+	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory",
+		    number_value(quality->own_peak_kb * 1024, "bytes", number));
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	if (quality->damaged_units)
 		add_row(ret, "damaged debug units", quality->damaged_units, 0);
@@ -187,7 +195,8 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	}
 }
 
-void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context)
+void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value),
+		  void *context)
 {
 	const struct profile_quality *quality = &profile->quality;
 	struct text name = { 0 };
@@ -224,7 +233,8 @@ const char *quality_hint(const struct profile *profile)
 	const struct profile_quality *quality = &profile->quality;
 
 	if (quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost)
-		return is_live(profile) ? "many samples were lost, for the kernel's buffers were full; try a lower -F, a smaller --stack-size, "
+		return is_live(profile) ? "many samples were lost, for the kernel's buffers were full; try a "
+					  "lower -F, a smaller --stack-size, "
 					  "or more memory for them: --ring-size, and ulimit -l or root"
 					: "many samples were lost when this was recorded";
 	if (quality_between(profile) > 0 && quality->samples)
@@ -235,9 +245,11 @@ const char *quality_hint(const struct profile *profile)
 		return "many stacks are deeper than what was copied of them; record them with a larger stack "
 		       "(perf record --call-graph dwarf,65528), or with cpprof as root";
 	if (quality->outer)
-		return "many stacks are deeper or change faster than could be copied; try a larger --outer-stack or "
+		return "many stacks are deeper or change faster than could be copied; try a larger "
+		       "--outer-stack or "
 		       "--ring-size, or a lower -F";
-	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would copy them "
+	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would "
+	       "copy them "
 	       "whole, --stack-size 65528 more of them";
 }
 
@@ -247,7 +259,9 @@ const char *quality_no_samples(const struct profile *profile)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (quality_between(profile) > 0)
 		return SHORT_LIVED "; try -F 20000";
-	if (strcmp(intern_text(&profile->strings, profile->run.mode), "record") == 0 && profile->run.duration_ns < SHORT_NS)
-		return "the run was too short; a sample is taken about every millisecond of CPU time, more often with -F 20000";
+	if (strcmp(intern_text(&profile->strings, profile->run.mode), "record") == 0 &&
+	    profile->run.duration_ns < SHORT_NS)
+		return "the run was too short; a sample is taken about every millisecond of CPU time, more "
+		       "often with -F 20000";
 	return "the target used no CPU time while it was watched";
 }

@@ -15,13 +15,14 @@
  */
 double quality_percent(const struct profile_quality *quality);
 
-/* Samples per second of CPU time where the event is a clock, else per second of the recording; 0 = unknown. */
+/* Samples per second of CPU time where the event is a clock, else per second of the recording; 0 = unknown.
+ */
 double quality_rate(const struct profile *profile);
 
 /*
- * How much of the CPU time of the run no sample stands for, lost ones apart, in percent; 0 if that is little or not
- * known. A clock starts anew with each process and thread: the last part of an interval, and all of those that end
- * before their first, fall between samples.
+ * How much of the CPU time of the run no sample stands for, lost ones apart, in percent; 0 if that is little
+ * or not known. A clock starts anew with each process and thread: the last part of an interval, and all of
+ * those that end before their first, fall between samples.
  */
 double quality_between(const struct profile *profile);
 
@@ -35,9 +36,11 @@ void quality_line(const struct profile *profile, struct text *ret);
 void quality_table(const struct profile *profile, const struct style *style, struct text *ret);
 
 /* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
-void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value), void *context);
+void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value),
+		  void *context);
 
-/* What would get more samples, or more stacks to their root, if many are missing: one sentence, static; NULL = nothing to say. */
+/* What would get more samples, or more stacks to their root, if many are missing: one sentence, static; NULL
+ * = nothing to say. */
 const char *quality_hint(const struct profile *profile);
 
 /* Why a recording has no samples, as far as can be told: one sentence, static. */

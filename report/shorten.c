@@ -13,10 +13,12 @@
 static size_t operator_at(const char *name, size_t at)
 {
 	static const char word[] = "operator";
-	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">" };
+	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<",
+					     ">>", "<=",  ">=",  "->",  "<",   ">" };
 	size_t len = sizeof(word) - 1;
 
-	if (strncmp(name + at, word, len) != 0 || (at && (isalnum((unsigned char)name[at - 1]) || name[at - 1] == '_')))
+	if (strncmp(name + at, word, len) != 0 ||
+	    (at && (isalnum((unsigned char)name[at - 1]) || name[at - 1] == '_')))
 		return 0;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		if (strncmp(name + at + len, signs[i], strlen(signs[i])) == 0)
@@ -52,7 +54,8 @@ static bool drop_templates(const char *name, unsigned keep, struct text *ret)
 	return depth == 0;
 }
 
-/* Is this the bracket of a function's parameters, not that of "(anonymous namespace)" or of nothing at all? */
+/* Is this the bracket of a function's parameters, not that of "(anonymous namespace)" or of nothing at all?
+ */
 static bool opens_parameters(const char *name, size_t at)
 {
 	return name[at] == '(' && name[at + 1] != ')' && strncmp(name + at, "(anonymous", 10) != 0;
@@ -87,7 +90,8 @@ static void use_nicknames(const char *name, struct text *ret)
 	static const struct {
 		const char *name, *nickname;
 	} known[] = {
-		{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string" },
+		{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+		  "std::string" },
 		{ "std::basic_string_view<char, std::char_traits<char> >", "std::string_view" },
 		{ "std::basic_ostream<char, std::char_traits<char> >", "std::ostream" },
 		{ "std::basic_istream<char, std::char_traits<char> >", "std::istream" },
@@ -95,7 +99,8 @@ static void use_nicknames(const char *name, struct text *ret)
 
 	while (*name) {
 		size_t i = 0;
-		while (i < sizeof(known) / sizeof(*known) && strncmp(name, known[i].name, strlen(known[i].name)) != 0)
+		while (i < sizeof(known) / sizeof(*known) &&
+		       strncmp(name, known[i].name, strlen(known[i].name)) != 0)
 			i++;
 		if (i < sizeof(known) / sizeof(*known)) {
 			text_printf(ret, "%s", known[i].nickname);

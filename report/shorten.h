@@ -16,7 +16,8 @@
 #define SHORTEN_COLUMNS 100 /* where nobody says how wide the page is */
 
 /*
- * Adds the name, shortened as little as it takes to fit into so many columns, or as far as it can be: inner template
- * arguments first, then all of them, then those of the function. A name whose brackets do not match stays as it is.
+ * Adds the name, shortened as little as it takes to fit into so many columns, or as far as it can be: inner
+ * template arguments first, then all of them, then those of the function. A name whose brackets do not match
+ * stays as it is.
  */
 void name_shorten(const char *name, size_t columns, struct text *ret);

@@ -12,15 +12,19 @@
 #define PARAGRAPH_WIDTH 100
 
 static const char *const codes[] = {
-	[TINT_PLAIN] = "", [TINT_BOLD] = "\033[1m", [TINT_DIM] = "\033[2m", [TINT_HOT] = "\033[1;31m", [TINT_WARM] = "\033[33m",
+	[TINT_PLAIN] = "",         [TINT_BOLD] = "\033[1m",  [TINT_DIM] = "\033[2m",
+	[TINT_HOT] = "\033[1;31m", [TINT_WARM] = "\033[33m",
 };
 
 /* Bytes of the character that starts here; 0 if it is no well-formed UTF-8. */
 static size_t character_len(const char *at)
 {
 	const uint8_t *b = (const uint8_t *)at;
-	size_t len = b[0] < 0x80 ? 1 : b[0] >= 0xc2 && b[0] < 0xe0 ? 2 : b[0] >= 0xe0 && b[0] < 0xf0 ? 3
-								     : b[0] >= 0xf0 && b[0] < 0xf5 ? 4 : 0;
+	size_t len = b[0] < 0x80                   ? 1
+		     : b[0] >= 0xc2 && b[0] < 0xe0 ? 2
+		     : b[0] >= 0xe0 && b[0] < 0xf0 ? 3
+		     : b[0] >= 0xf0 && b[0] < 0xf5 ? 4
+						   : 0;
 
 	for (size_t i = 1; i < len; i++)
 		if ((b[i] & 0xc0) != 0x80)
@@ -40,7 +44,8 @@ static bool is_control(const char *at, size_t len)
 		return b[0] < 0x20 || b[0] == 0x7f;
 	if (len == 2)
 		return b[0] == 0xc2 && b[1] < 0xa0;
-	return len == 3 && b[0] == 0xe2 && ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6));
+	return len == 3 && b[0] == 0xe2 &&
+	       ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6));
 }
 
 void style_safe(struct text *to, const struct style *style, const char *name)

@@ -15,7 +15,7 @@
 struct style {
 	size_t width; /* columns; 0 = lines are as long as they need to be */
 	bool color;
-	bool utf8;    /* tree lines and arrows; else ASCII */
+	bool utf8; /* tree lines and arrows; else ASCII */
 };
 
 enum tint { TINT_PLAIN, TINT_BOLD, TINT_DIM, TINT_HOT, TINT_WARM };
@@ -31,7 +31,8 @@ struct line {
 struct line line_start(struct text *to, const struct style *style);
 /* foreign text: made safe first */
 void line_name(struct line *line, enum tint tint, const char *name);
-__attribute__((format(printf, 3, 4))) void line_printf(struct line *line, enum tint tint, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void line_printf(struct line *line, enum tint tint, const char *format,
+						       ...);
 /* Spaces up to a column. */
 void line_pad(struct line *line, size_t column);
 void line_end(struct line *line);

@@ -56,8 +56,8 @@ static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32
 	}
 }
 
-void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops, const struct function_map *const *maps,
-	       size_t n_maps, struct contexts *contexts)
+void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
+	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts)
 {
 	vec_clear(&atoms->list);
 	vec_clear(&atoms->first);
@@ -65,7 +65,8 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 		const struct cfg_block *block = &cfg->blocks[i];
 		vec_push(&atoms->first, (uint32_t)atoms->list.n);
 		if (block->is_reached)
-			cut_block(atoms, block, i, loops->innermost.at[i], map_at(maps, n_maps, block->start), contexts);
+			cut_block(atoms, block, i, loops->innermost.at[i], map_at(maps, n_maps, block->start),
+				  contexts);
 	}
 	vec_push(&atoms->first, (uint32_t)atoms->list.n);
 }

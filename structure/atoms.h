@@ -12,7 +12,7 @@
 struct atom {
 	uint64_t start;
 	uint32_t len, block;
-	uint32_t loop;    /* innermost loop, LOOP_NONE = none */
+	uint32_t loop; /* innermost loop, LOOP_NONE = none */
 	uint32_t context;
 	uint32_t file, line;
 	uint32_t column;
@@ -23,8 +23,8 @@ struct atoms {
 	VEC(uint32_t) first;   /* per block: its first atom; one more at the end */
 };
 
-void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops, const struct function_map *const *maps,
-	       size_t n_maps, struct contexts *contexts);
+void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
+	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts);
 void atoms_done(struct atoms *atoms);
 /* The atom of a block that holds vaddr; NULL if none does. */
 const struct atom *atoms_at(const struct atoms *atoms, uint32_t block, uint64_t vaddr);

@@ -7,7 +7,10 @@ void contexts_init(struct contexts *contexts, const struct function_map *own, bo
 	*contexts = (struct contexts){ .describes_inlines = describes_inlines, .procedures = procedures };
 	struct context self = { 0 };
 	if (own) {
-		self = (struct context){ .name = own->name, .linkage = own->linkage, .file = own->decl_file, .line = own->decl_line };
+		self = (struct context){ .name = own->name,
+					 .linkage = own->linkage,
+					 .file = own->decl_file,
+					 .line = own->decl_line };
 		contexts->end_line = own->end_line;
 	}
 	vec_push(&contexts->list, self);
@@ -22,8 +25,8 @@ void contexts_done(struct contexts *contexts)
 static bool same(const struct context *a, const struct context *b)
 {
 	return a->parent == b->parent && a->name == b->name && a->file == b->file && a->line == b->line &&
-	       a->call_file == b->call_file && a->call_line == b->call_line && a->call_column == b->call_column &&
-	       a->is_alien == b->is_alien;
+	       a->call_file == b->call_file && a->call_line == b->call_line &&
+	       a->call_column == b->call_column && a->is_alien == b->is_alien;
 }
 
 /* The context like this one, made if need be. */
@@ -46,7 +49,8 @@ static uint32_t intern_context(struct contexts *contexts, struct context context
 	return (uint32_t)contexts->list.n - 1;
 }
 
-static uint32_t of_inline(struct contexts *contexts, const struct function_map *map, uint32_t call, unsigned depth)
+static uint32_t of_inline(struct contexts *contexts, const struct function_map *map, uint32_t call,
+			  unsigned depth)
 {
 	const struct inline_call *c = &map->inlines.at[call];
 	uint32_t parent = 0;
@@ -54,8 +58,13 @@ static uint32_t of_inline(struct contexts *contexts, const struct function_map *
 	/* The depth is bounded by our own reader; this keeps a damaged profile from running away. */
 	if (c->parent != INLINE_NONE && c->parent < call && depth < LOCATION_MAX_DEPTH)
 		parent = of_inline(contexts, map, c->parent, depth + 1);
-	return intern_context(contexts, (struct context){ .parent = parent, .name = c->name, .linkage = c->linkage, .file = c->decl_file,
-							  .line = c->decl_line, .call_file = c->call_file, .call_line = c->call_line,
+	return intern_context(contexts, (struct context){ .parent = parent,
+							  .name = c->name,
+							  .linkage = c->linkage,
+							  .file = c->decl_file,
+							  .line = c->decl_line,
+							  .call_file = c->call_file,
+							  .call_line = c->call_line,
 							  .call_column = c->call_column });
 }
 
@@ -69,8 +78,11 @@ static uint32_t of_alien(struct contexts *contexts, const struct line_row *row)
 	const struct procedure *procedure = procedure_at(contexts, row);
 
 	if (procedure)
-		return intern_context(contexts, (struct context){ .name = procedure->name, .linkage = procedure->linkage,
-								  .file = procedure->file, .line = procedure->line, .is_alien = true });
+		return intern_context(contexts, (struct context){ .name = procedure->name,
+								  .linkage = procedure->linkage,
+								  .file = procedure->file,
+								  .line = procedure->line,
+								  .is_alien = true });
 	return intern_context(contexts, (struct context){ .file = row->file, .is_alien = true });
 }
 
@@ -88,7 +100,8 @@ static bool is_alien(const struct contexts *contexts, const struct line_row *row
 	return row->line < own->line || (contexts->end_line && row->line > contexts->end_line);
 }
 
-uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, uint32_t offset, const struct line_row *row)
+uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, uint32_t offset,
+		     const struct line_row *row)
 {
 	if (contexts->describes_inlines) {
 		uint32_t call = function_map_inline(map, offset);

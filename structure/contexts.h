@@ -14,7 +14,7 @@
 #include "symbolize/function_map.h"
 
 struct context {
-	uint32_t parent, depth; /* depth 0 is the function itself */
+	uint32_t parent, depth;             /* depth 0 is the function itself */
 	uint32_t name, linkage, file, line; /* declaration */
 	uint32_t call_file, call_line, call_column;
 	bool is_alien;
@@ -22,9 +22,9 @@ struct context {
 
 struct contexts {
 	VEC(struct context) list;
-	struct map known;      /* hash of a context -> index */
-	bool describes_inlines; /* some map has inlined calls, and they are to be believed */
-	uint32_t end_line;     /* of the function, 0 = unknown */
+	struct map known;                    /* hash of a context -> index */
+	bool describes_inlines;              /* some map has inlined calls, and they are to be believed */
+	uint32_t end_line;                   /* of the function, 0 = unknown */
 	const struct procedures *procedures; /* NULL = none are known */
 };
 
@@ -34,7 +34,8 @@ void contexts_init(struct contexts *contexts, const struct function_map *own, bo
 void contexts_done(struct contexts *contexts);
 
 /* The context of code at an offset of a map whose line row is `row` (may be NULL). */
-uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, uint32_t offset, const struct line_row *row);
+uint32_t contexts_of(struct contexts *contexts, const struct function_map *map, uint32_t offset,
+		     const struct line_row *row);
 /* The innermost context that both lie in. */
 uint32_t contexts_common(const struct contexts *contexts, uint32_t a, uint32_t b);
 /* The child of `outer` that `inner` lies in; inner must lie below outer. */

@@ -19,8 +19,8 @@ struct fuse {
 	const struct fuse_options *options;
 	struct scope_tree *tree;
 	struct scope_maker maker;
-	uint32_t *slots; /* open hash of scopes */
-	size_t n_slots;  /* a power of two */
+	uint32_t *slots;          /* open hash of scopes */
+	size_t n_slots;           /* a power of two */
 	struct landing *landings; /* by node */
 };
 
@@ -139,7 +139,8 @@ static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *nod
 				     .vaddr = vaddr };
 
 	return (struct landing){ .scope = add_scope(fuse, caller->scope, &frame, caller->call),
-				 .call = scope_maker_call(&fuse->maker, (struct scope_call){ .vaddr = node->vaddr }) };
+				 .call = scope_maker_call(&fuse->maker,
+							  (struct scope_call){ .vaddr = node->vaddr }) };
 }
 
 static uint32_t add_function(struct fuse *fuse, const struct cct_node *node, const struct function_map *map)
@@ -194,7 +195,8 @@ static uint32_t add_line(struct fuse *fuse, const struct landing *landing, uint6
 				     .vaddr = vaddr };
 
 	/* Whoever adds lines knows that it is new: there is no need to look for it. */
-	vec_push(&fuse->tree->scopes, (struct scope_row){ landing->scope, scope_maker_frame(&fuse->maker, frame), 0 });
+	vec_push(&fuse->tree->scopes,
+		 (struct scope_row){ landing->scope, scope_maker_frame(&fuse->maker, frame), 0 });
 	return (uint32_t)fuse->tree->scopes.n - 1;
 }
 
@@ -222,12 +224,14 @@ static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct stat
 }
 
 /* The scopes around a static scope, outermost first, below the function's own. */
-static uint32_t add_static_chain(struct fuse *fuse, uint32_t function, const struct structure *structure, uint32_t innermost)
+static uint32_t add_static_chain(struct fuse *fuse, uint32_t function, const struct structure *structure,
+				 uint32_t innermost)
 {
 	uint32_t chain[STRUCTURE_MAX_DEPTH];
 	size_t n = 0;
 
-	for (uint32_t at = innermost; at != 0 && n < STRUCTURE_MAX_DEPTH; at = structure->scopes.at[at].parent)
+	for (uint32_t at = innermost; at != 0 && n < STRUCTURE_MAX_DEPTH;
+	     at = structure->scopes.at[at].parent)
 		chain[n++] = at;
 	while (n-- > 0)
 		if (is_shown(fuse, &structure->scopes.at[chain[n]]))
@@ -250,8 +254,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	size_t n = function_map_locate(map, offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset, chain,
 				       LOCATION_MAX_DEPTH);
 	const struct function_map *whole = whole_of(fuse->input, map);
-	const struct structure *structure =
-		structures_find(fuse->input->structures, fuse->input->n_structures, node->image, whole->vaddr);
+	const struct structure *structure = structures_find(
+		fuse->input->structures, fuse->input->n_structures, node->image, whole->vaddr);
 	uint32_t scope = add_function(fuse, node, whole);
 	const struct location *place = &chain[fuse->options->no_inlines ? n - 1 : 0];
 	if (fuse->options->no_inlines)
@@ -310,8 +314,8 @@ static bool has_place(const struct fuse *fuse, const struct landing *landing)
 }
 
 /*
- * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is one
- * however many of its addresses were seen and goes by the first, unless addresses are asked for.
+ * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is
+ * one however many of its addresses were seen and goes by the first, unless addresses are asked for.
  */
 static void add_lines(struct fuse *fuse)
 {
@@ -357,11 +361,13 @@ static void make_tree(struct fuse *fuse)
 }
 
 /* Values of nodes into such of scopes; both may be in the same place. */
-static void move_values(const struct fuse *fuse, const struct cct_value *from, size_t n, struct scope_value *to)
+static void move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
+			struct scope_value *to)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
-		to[i] = (struct scope_value){ fuse->landings[value.node].scope, value.thread, value.metric, value.value };
+		to[i] = (struct scope_value){ fuse->landings[value.node].scope, value.thread, value.metric,
+					      value.value };
 	}
 }
 
@@ -382,12 +388,14 @@ void fuse(const struct fuse_input *input, const struct fuse_options *options, st
 	settle(ret, cct->values.n);
 }
 
-void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct, struct scope_tree *ret)
+void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct,
+		  struct scope_tree *ret)
 {
 	struct fuse fuse = { .input = input, .options = options, .tree = ret };
 	size_t n = cct->values.n;
 
-	_Static_assert(sizeof(struct scope_value) == sizeof(struct cct_value), "one takes the place of the other");
+	_Static_assert(sizeof(struct scope_value) == sizeof(struct cct_value),
+		       "one takes the place of the other");
 	cct_forget_hash(cct);
 	make_tree(&fuse);
 	ret->values.at = (void *)cct->values.at;

@@ -25,7 +25,7 @@ enum fuse_calls {
 struct fuse_options {
 	enum fuse_calls calls;
 	bool no_inlines, no_loops;
-	bool lines; /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
+	bool lines;     /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
 	bool addresses; /* with lines: one for each address, also where no line is known */
 };
 
@@ -33,7 +33,8 @@ struct fuse_input {
 	const struct cct *cct;
 	const struct function_map *functions; /* sorted by (image, vaddr), as profile.functions */
 	size_t n_functions;
-	const struct structure *structures; /* sorted by (image, function), as profile.structures; may be fewer */
+	const struct structure
+		*structures; /* sorted by (image, function), as profile.structures; may be fewer */
 	size_t n_structures;
 	uint32_t n_metrics;
 };
@@ -44,7 +45,8 @@ struct fuse_input {
  */
 void fuse(const struct fuse_input *input, const struct fuse_options *options, struct scope_tree *ret);
 /*
- * The same where there is no need for the CCT afterwards: its memory becomes the tree's, and it is left empty. `cct` is
- * the one that input points to.
+ * The same where there is no need for the CCT afterwards: its memory becomes the tree's, and it is left
+ * empty. `cct` is the one that input points to.
  */
-void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct, struct scope_tree *ret);
+void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct,
+		  struct scope_tree *ret);

@@ -14,17 +14,17 @@
  */
 struct search {
 	const struct loop_graph *graph;
-	uint32_t n;          /* numbers given */
-	uint32_t *number;    /* block -> number */
-	uint32_t *block;     /* number -> block */
-	uint32_t *last;      /* the highest number in a node's subtree */
-	uint32_t *header;    /* number of the innermost loop header around a node; NOT_REACHED = none */
-	uint32_t *leader;    /* union-find: the header that has swallowed a node */
-	uint32_t *mark;      /* node is in the body being collected for this header */
+	uint32_t n;       /* numbers given */
+	uint32_t *number; /* block -> number */
+	uint32_t *block;  /* number -> block */
+	uint32_t *last;   /* the highest number in a node's subtree */
+	uint32_t *header; /* number of the innermost loop header around a node; NOT_REACHED = none */
+	uint32_t *leader; /* union-find: the header that has swallowed a node */
+	uint32_t *mark;   /* node is in the body being collected for this header */
 	bool *is_header, *is_irreducible;
-	uint32_t *first_edge, *edges; /* predecessors by number */
+	uint32_t *first_edge, *edges;         /* predecessors by number */
 	VEC(uint32_t) extra_next, extra_from; /* entries added to an irreducible header: a list per node */
-	uint32_t *extra;     /* head of that list, NOT_REACHED = empty */
+	uint32_t *extra;                      /* head of that list, NOT_REACHED = empty */
 	VEC(uint32_t) body;
 };
 
@@ -205,7 +205,8 @@ static void build_forest(const struct search *s, struct loop_forest *ret)
 		if (s->is_header[w]) {
 			uint32_t depth = around == LOOP_NONE ? 1 : ret->loops.at[around].depth + 1;
 			loop_of[w] = (uint32_t)ret->loops.n;
-			vec_push(&ret->loops, (struct loop){ s->block[w], around, depth, s->is_irreducible[w] });
+			vec_push(&ret->loops,
+				 (struct loop){ s->block[w], around, depth, s->is_irreducible[w] });
 			around = loop_of[w];
 		}
 		ret->innermost.at[s->block[w]] = around;

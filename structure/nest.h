@@ -21,12 +21,12 @@
 #include "structure/scope.h"
 
 struct source_loop {
-	uint32_t parent;   /* source loop around it, LOOP_NONE; a parent precedes its children */
+	uint32_t parent; /* source loop around it, LOOP_NONE; a parent precedes its children */
 	uint32_t context;
 	uint32_t file, line, end_line; /* 0 = no debug info */
-	uint16_t flags;    /* enum scope_flag */
-	bool has_own;      /* some line of the function itself speaks for it */
-	uint64_t vaddr;    /* header of its first piece */
+	uint16_t flags;                /* enum scope_flag */
+	bool has_own;                  /* some line of the function itself speaks for it */
+	uint64_t vaddr;                /* header of its first piece */
 };
 
 struct nest {
@@ -34,10 +34,10 @@ struct nest {
 	const struct loop_forest *machine;
 	struct contexts *contexts;
 	struct atoms *atoms;
-	VEC(uint32_t) test;    /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
-	VEC(uint32_t) leader;  /* per machine loop: union-find of those that are one source loop */
-	VEC(uint16_t) flags;   /* per machine loop: enum scope_flag */
-	VEC(uint32_t) source;  /* per machine loop: index into loops */
+	VEC(uint32_t) test;   /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
+	VEC(uint32_t) leader; /* per machine loop: union-find of those that are one source loop */
+	VEC(uint16_t) flags;  /* per machine loop: enum scope_flag */
+	VEC(uint32_t) source; /* per machine loop: index into loops */
 	VEC(struct source_loop) loops;
 	VEC(uint32_t) evidence; /* per atom: innermost source loop it speaks for, LOOP_NONE */
 	VEC(uint32_t) loop_of;  /* per atom: source loop after normalization, LOOP_NONE */
@@ -53,7 +53,8 @@ bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop);
 uint32_t nest_common(const struct nest *nest, uint32_t a, uint32_t b);
 /* What makes an atom's statement the same as another's: its context, file, line and column. */
 uint64_t statement_key(const struct atom *atom);
-/* A line of some code as a context sees it: its own, or that of the call that brought it in; 0 if it is not below it. */
+/* A line of some code as a context sees it: its own, or that of the call that brought it in; 0 if it is not
+ * below it. */
 struct native_line {
 	uint32_t file, line;
 };
@@ -62,7 +63,8 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
 
-/* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any were. */
+/* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any
+ * were. */
 bool normalize_fold(struct nest *nest);
 /* Fuses groups that share a statement: unites leaders. True if any were. */
 bool normalize_fuse(struct nest *nest);

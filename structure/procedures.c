@@ -131,7 +131,8 @@ void procedures_done(struct procedures *procedures)
 const struct procedure *procedures_at(const struct procedures *procedures, uint32_t file, uint32_t line)
 {
 	const struct procedure *at = procedures->list.at;
-	size_t behind = search_first(i, procedures->list.n, at[i].file > file || (at[i].file == file && at[i].line > line));
+	size_t behind = search_first(i, procedures->list.n,
+				     at[i].file > file || (at[i].file == file && at[i].line > line));
 
 	if (behind == 0 || at[behind - 1].file != file)
 		return NULL;

@@ -73,7 +73,8 @@ static uint64_t hash_frame(const struct scope_frame *f)
 static bool same_frame(const struct scope_frame *a, const struct scope_frame *b)
 {
 	return a->kind == b->kind && a->name == b->name && a->linkage == b->linkage && a->file == b->file &&
-	       a->line == b->line && a->end_line == b->end_line && a->image == b->image && a->vaddr == b->vaddr;
+	       a->line == b->line && a->end_line == b->end_line && a->image == b->image &&
+	       a->vaddr == b->vaddr;
 }
 
 static uint64_t hash_call(const struct scope_call *call)
@@ -176,7 +177,8 @@ uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope)
 								   .image = scope->image,
 								   .flags = scope->flags,
 								   .kind = scope->kind });
-	row.call = scope_maker_call(maker, (struct scope_call){ scope->call_vaddr, scope->call_file, scope->call_line });
+	row.call = scope_maker_call(
+		maker, (struct scope_call){ scope->call_vaddr, scope->call_file, scope->call_line });
 	vec_push(&maker->tree->scopes, row);
 	return (uint32_t)maker->tree->scopes.n - 1;
 }
@@ -217,7 +219,8 @@ static int compare_values(const void *left, const void *right)
 }
 
 /* Each to the place where its scope's values are, by exchanging: there is no room for a copy of them. */
-static void gather_by_scope(struct scope_value *values, const uint32_t *start, uint32_t *next, size_t n_scopes)
+static void gather_by_scope(struct scope_value *values, const uint32_t *start, uint32_t *next,
+			    size_t n_scopes)
 {
 	for (size_t scope = 0; scope < n_scopes; scope++)
 		while (next[scope] < start[scope + 1]) {

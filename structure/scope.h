@@ -12,15 +12,32 @@
 #include "base/vec.h"
 #include "binary/elf/image.h"
 
-enum scope_kind { SCOPE_ROOT, SCOPE_INCOMPLETE, SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP, SCOPE_LINE, SCOPE_UNKNOWN };
+enum scope_kind {
+	SCOPE_ROOT,
+	SCOPE_INCOMPLETE,
+	SCOPE_FUNCTION,
+	SCOPE_INLINE,
+	SCOPE_LOOP,
+	SCOPE_LINE,
+	SCOPE_UNKNOWN
+};
 enum scope_relation { RELATION_NONE, RELATION_CALL, RELATION_INLINE, RELATION_LEXICAL };
-enum scope_flag { SCOPE_IRREDUCIBLE = 1, SCOPE_COMPILER_MADE = 2, SCOPE_VECTOR = 4, SCOPE_ALIEN = 8, SCOPE_KERNEL = 16, SCOPE_COLD = 32, SCOPE_RECOVERED_NAME = 64 };
+enum scope_flag {
+	SCOPE_IRREDUCIBLE = 1,
+	SCOPE_COMPILER_MADE = 2,
+	SCOPE_VECTOR = 4,
+	SCOPE_ALIEN = 8,
+	SCOPE_KERNEL = 16,
+	SCOPE_COLD = 32,
+	SCOPE_RECOVERED_NAME = 64
+};
 
 /* What a scope is, wherever it stands. */
 struct scope_frame {
-	uint64_t vaddr;                /* start of the function, header of the loop, address of the line; 0 of an inlined function */
-	uint32_t name;                 /* string id; of a loop: the function it belongs to */
-	uint32_t linkage;              /* 0 = same as name */
+	uint64_t vaddr;   /* start of the function, header of the loop, address of the line; 0 of an inlined
+			     function */
+	uint32_t name;    /* string id; of a loop: the function it belongs to */
+	uint32_t linkage; /* 0 = same as name */
 	uint32_t file, line, end_line; /* of the body: declaration of a function, extent of a loop */
 	image_id image;                /* index into the profile's images */
 	uint16_t flags;
@@ -43,7 +60,8 @@ struct scope_value {
 	uint64_t value;
 };
 
-/* Lines are leaves and come last, after all other scopes, in the order of their parents; so do their frames. */
+/* Lines are leaves and come last, after all other scopes, in the order of their parents; so do their frames.
+ */
 struct scope_tree {
 	VEC(struct scope_row) scopes;
 	VEC(struct scope_frame) frames; /* each once, in the order of the scopes that show it first */
@@ -93,7 +111,8 @@ uint32_t scope_maker_call(struct scope_maker *maker, struct scope_call call);
 /* Appends a scope; its relation is that of its kind. Returns its number. */
 uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope);
 
-/* Sorts values by scope, thread and metric in place and adds up those that agree in all three; returns how many are left. */
+/* Sorts values by scope, thread and metric in place and adds up those that agree in all three; returns how
+ * many are left. */
 size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes);
 /* Self values summed over threads: array [scope * n_metrics + metric]; free() it. */
 uint64_t *scope_tree_self(const struct scope_tree *tree);

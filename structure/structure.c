@@ -19,11 +19,16 @@ void structure_done(struct structure *structure)
 	vec_done(&structure->statements);
 }
 
-const struct structure *structures_find(const struct structure *structures, size_t n, image_id image, uint64_t function)
+const struct structure *structures_find(const struct structure *structures, size_t n, image_id image,
+					uint64_t function)
 {
-	size_t at = search_first(i, n, structures[i].image > image || (structures[i].image == image && structures[i].function >= function));
+	size_t at = search_first(i, n,
+				 structures[i].image > image || (structures[i].image == image &&
+								 structures[i].function >= function));
 
-	return at < n && structures[at].image == image && structures[at].function == function ? &structures[at] : NULL;
+	return at < n && structures[at].image == image && structures[at].function == function
+		       ? &structures[at]
+		       : NULL;
 }
 
 uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
@@ -72,7 +77,8 @@ static uint32_t add_scope(struct assembler *a, struct static_scope scope)
 	return (uint32_t)a->to->scopes.n - 1;
 }
 
-/* The scope of context `inner` right below `scope`, which stands in context `outer`: a chain of inlined calls. */
+/* The scope of context `inner` right below `scope`, which stands in context `outer`: a chain of inlined
+ * calls. */
 static uint32_t descend(struct assembler *a, uint32_t scope, uint32_t outer, uint32_t inner, uint64_t vaddr)
 {
 	const struct contexts *contexts = a->nest->contexts;
@@ -83,10 +89,15 @@ static uint32_t descend(struct assembler *a, uint32_t scope, uint32_t outer, uin
 		uint32_t known = map_find(&a->known, key);
 		if (known == MAP_NONE) {
 			const struct context *c = &contexts->list.at[next];
-			known = add_scope(a, (struct static_scope){ .parent = scope, .kind = SCOPE_INLINE,
-								    .flags = c->is_alien ? SCOPE_ALIEN : 0, .name = c->name,
-								    .linkage = c->linkage, .file = c->file, .line = c->line,
-								    .call_file = c->call_file, .call_line = c->call_line,
+			known = add_scope(a, (struct static_scope){ .parent = scope,
+								    .kind = SCOPE_INLINE,
+								    .flags = c->is_alien ? SCOPE_ALIEN : 0,
+								    .name = c->name,
+								    .linkage = c->linkage,
+								    .file = c->file,
+								    .line = c->line,
+								    .call_file = c->call_file,
+								    .call_line = c->call_line,
 								    .vaddr = vaddr });
 			map_put(&a->known, key, known);
 		}
@@ -100,7 +111,8 @@ static uint32_t loop_scope(struct assembler *a, uint32_t loop)
 {
 	VEC(uint32_t) missing = { 0 };
 
-	for (uint32_t at = loop; at != LOOP_NONE && a->scope_of.at[at] == LOOP_NONE; at = a->nest->loops.at[at].parent)
+	for (uint32_t at = loop; at != LOOP_NONE && a->scope_of.at[at] == LOOP_NONE;
+	     at = a->nest->loops.at[at].parent)
 		vec_push(&missing, at);
 	while (missing.n) { /* outermost first */
 		uint32_t at = missing.at[--missing.n];
@@ -109,10 +121,15 @@ static uint32_t loop_scope(struct assembler *a, uint32_t loop)
 		uint32_t outer = l->parent == LOOP_NONE ? 0 : a->nest->loops.at[l->parent].context;
 		bool is_flat = a->nest->contexts->list.at[l->context].is_alien && outer != l->context;
 		uint32_t parent = descend(a, around, is_flat ? 0 : outer, l->context, l->vaddr);
-		a->scope_of.at[at] = add_scope(a, (struct static_scope){ .parent = parent, .kind = SCOPE_LOOP, .flags = l->flags,
-									 .name = a->nest->contexts->list.at[l->context].name,
-									 .file = l->file, .line = l->line, .end_line = l->end_line,
-									 .vaddr = l->vaddr });
+		a->scope_of.at[at] = add_scope(
+			a, (struct static_scope){ .parent = parent,
+						  .kind = SCOPE_LOOP,
+						  .flags = l->flags,
+						  .name = a->nest->contexts->list.at[l->context].name,
+						  .file = l->file,
+						  .line = l->line,
+						  .end_line = l->end_line,
+						  .vaddr = l->vaddr });
 	}
 	vec_done(&missing);
 	return a->scope_of.at[loop];
@@ -122,10 +139,12 @@ static void add_statement(struct assembler *a, const struct atom *atom, uint32_t
 {
 	struct statement *last = a->to->statements.n ? &a->to->statements.at[a->to->statements.n - 1] : NULL;
 
-	if (last && last->scope == scope && last->file == atom->file && last->line == atom->line && last->vaddr + last->len == atom->start)
+	if (last && last->scope == scope && last->file == atom->file && last->line == atom->line &&
+	    last->vaddr + last->len == atom->start)
 		last->len += atom->len;
 	else
-		vec_push(&a->to->statements, (struct statement){ atom->start, atom->len, scope, atom->file, atom->line });
+		vec_push(&a->to->statements,
+			 (struct statement){ atom->start, atom->len, scope, atom->file, atom->line });
 }
 
 /* Atoms in the order of their addresses: blocks are sorted, atoms within them too. */
@@ -166,13 +185,15 @@ static void add_pieces(struct assembler *a)
 			n_blocks[nest->machine->innermost.at[b]]++;
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		const struct loop *loop = &nest->machine->loops.at[i];
-		vec_push(&a->to->pieces, (struct loop_piece){ loop_scope(a, nest->source.at[i]), nest->cfg->blocks[loop->header].start,
+		vec_push(&a->to->pieces, (struct loop_piece){ loop_scope(a, nest->source.at[i]),
+							      nest->cfg->blocks[loop->header].start,
 							      n_blocks[i], nest->flags.at[i] });
 	}
 	free(n_blocks);
 }
 
-static void assemble(const struct nest *nest, const struct function_map *own, bool statements, struct structure *ret)
+static void assemble(const struct nest *nest, const struct function_map *own, bool statements,
+		     struct structure *ret)
 {
 	struct assembler a = { .nest = nest, .to = ret, .statements = statements };
 	struct static_scope self = { .kind = SCOPE_FUNCTION, .vaddr = nest->cfg->function };
@@ -208,7 +229,8 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	for (size_t i = 0; i < n_maps; i++)
 		describes_inlines |= maps[i]->inlines.n > 0;
 	find_loops(cfg, &forest);
-	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only), options ? options->procedures : NULL);
+	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only),
+		      options ? options->procedures : NULL);
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
 	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
 	nest_build(&nest);

@@ -11,8 +11,8 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "binary/flow/cfg.h"
 #include "binary/elf/image.h"
+#include "binary/flow/cfg.h"
 #include "structure/procedures.h"
 #include "structure/scope.h"
 #include "symbolize/function_map.h"
@@ -20,9 +20,9 @@
 #define STRUCTURE_MAX_DEPTH 512 /* of nested scopes; what is deeper belongs to the last of them */
 
 struct static_scope {
-	uint32_t parent; /* index; 0 for the function itself */
-	uint8_t kind;    /* SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP */
-	uint16_t flags;  /* enum scope_flag */
+	uint32_t parent;               /* index; 0 for the function itself */
+	uint8_t kind;                  /* SCOPE_FUNCTION, SCOPE_INLINE, SCOPE_LOOP */
+	uint16_t flags;                /* enum scope_flag */
 	uint32_t name, linkage;        /* of an inlined function; of a loop the procedure it is written in */
 	uint32_t file, line, end_line; /* declaration; extent of a loop, line 0 = no debug info */
 	uint32_t call_file, call_line; /* of an inlined call */
@@ -56,7 +56,8 @@ struct code_extent {
 struct structure {
 	image_id image;
 	uint64_t function; /* vaddr */
-	uint64_t basis;    /* of what is stored: tells the maps it was made from (structurer_basis); never stored in a profile */
+	uint64_t basis; /* of what is stored: tells the maps it was made from (structurer_basis); never stored
+			   in a profile */
 	VEC(struct code_extent) extents; /* of all its code, its own part first; never stored in a profile */
 	VEC(struct static_scope) scopes;
 	VEC(struct static_range) ranges;
@@ -65,8 +66,8 @@ struct structure {
 };
 
 struct structure_options {
-	bool alien_only; /* as if the compiler had described no inlined call */
-	bool statements; /* fill them in */
+	bool alien_only;                     /* as if the compiler had described no inlined call */
+	bool statements;                     /* fill them in */
 	const struct procedures *procedures; /* of the image, NULL = not known; the structurer sets them */
 };
 
@@ -81,7 +82,8 @@ void structure_name_aliens(struct structure *structure, struct intern *strings);
 void structure_done(struct structure *structure);
 
 /* Of structures sorted by (image, function): a function's; NULL if there is none. */
-const struct structure *structures_find(const struct structure *structures, size_t n, image_id image, uint64_t function);
+const struct structure *structures_find(const struct structure *structures, size_t n, image_id image,
+					uint64_t function);
 
 /* The innermost scope at vaddr; 0 = the function's own code. */
 uint32_t structure_find(const struct structure *structure, uint64_t vaddr);

@@ -350,5 +350,6 @@ void structure_entry_rename(const struct structure_entry *e, struct structure *s
 			*ids[k] = intern_add(strings, structure_entry_text(e, *ids[k]));
 	}
 	for (size_t i = 0; i < s->statements.n; i++)
-		s->statements.at[i].file = intern_add(strings, structure_entry_text(e, s->statements.at[i].file));
+		s->statements.at[i].file =
+			intern_add(strings, structure_entry_text(e, s->statements.at[i].file));
 }

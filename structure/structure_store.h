@@ -10,14 +10,16 @@
 #include "structure/structure.h"
 
 /* identity: of the image and its debug files; demangles: names are as a programmer writes them. */
-struct store_key structure_store_key(uint64_t identity, bool demangles, const struct structure_options *options);
+struct store_key structure_store_key(uint64_t identity, bool demangles,
+				     const struct structure_options *options);
 
 /* Structures go in one by one. */
 struct structure_packer;
 struct structure_packer *structure_packer_new(void);
 void structure_packer_free(struct structure_packer *packer);
 /* strings may be another table the next time. */
-void structure_pack(struct structure_packer *packer, const struct structure *structure, const struct intern *strings);
+void structure_pack(struct structure_packer *packer, const struct structure *structure,
+		    const struct intern *strings);
 /* All of them; writer_done it. */
 void structure_packer_finish(const struct structure_packer *packer, struct writer *ret);
 
@@ -29,9 +31,11 @@ void structure_entry_close(struct structure_entry *entry);
 size_t structure_entry_count(const struct structure_entry *entry);
 /* Where the function of structure i starts. */
 uint64_t structure_entry_function(const struct structure_entry *entry, size_t i);
-/* Structure i, in place of what ret held; its names are numbers for structure_entry_text. structure_done it. */
+/* Structure i, in place of what ret held; its names are numbers for structure_entry_text. structure_done it.
+ */
 void structure_entry_get(const struct structure_entry *entry, size_t i, struct structure *ret);
 /* Gives a structure from the entry strings of the caller's. */
-void structure_entry_rename(const struct structure_entry *entry, struct structure *structure, struct intern *strings);
+void structure_entry_rename(const struct structure_entry *entry, struct structure *structure,
+			    struct intern *strings);
 /* "" for a number that is not there. Valid as long as the bytes. */
 const char *structure_entry_text(const struct structure_entry *entry, uint32_t id);

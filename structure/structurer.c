@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/search.h"
-#include "binary/functions/entry.h"
 #include "binary/flow/flow.h"
+#include "binary/functions/entry.h"
 
 #define SLICE 2048u /* functions whose structures are held at once */
 
@@ -92,14 +92,16 @@ static void find_procedures(struct structurer *s, const struct function_map *map
 	s->known = maps;
 }
 
-void structurer_finish(const struct structurer *s, const struct cfg *cfg, uint64_t vaddr, const struct structure_source *source,
-		       const struct structure_options *options, struct structure *ret)
+void structurer_finish(const struct structurer *s, const struct cfg *cfg, uint64_t vaddr,
+		       const struct structure_source *source, const struct structure_options *options,
+		       struct structure *ret)
 {
 	struct structure_options all = options ? *options : (struct structure_options){ 0 };
 	VEC(const struct function_map *) maps = { 0 }; /* of the function */
 
 	for (size_t i = 0; i < cfg->n_parts; i++) {
-		const struct function_map *map = map_at(source->maps, source->n, i ? cfg->parts[i].start : vaddr);
+		const struct function_map *map =
+			map_at(source->maps, source->n, i ? cfg->parts[i].start : vaddr);
 		if (map)
 			vec_push(&maps, map);
 	}
@@ -115,7 +117,8 @@ static uint32_t find(const struct structurer *s, uint64_t vaddr)
 {
 	uint32_t index = functions_index(s->functions, vaddr);
 
-	return index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB ? FUNCTION_NONE : index;
+	return index == FUNCTION_NONE || s->functions->at[index].kind == FUNCTION_STUB ? FUNCTION_NONE
+										       : index;
 }
 
 /* The same; a start that was recovered, and not named, is looked for as it was then, which may be dear. */
@@ -130,7 +133,8 @@ static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struc
 	return find(s, vaddr);
 }
 
-bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct structure_source *source, struct cfg *ret)
+bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct structure_source *source,
+			struct cfg *ret)
 {
 	struct flow *flow = &s->flow;
 
@@ -208,7 +212,8 @@ static uint64_t seal_of(const struct structurer *s, uint32_t file)
 	return at < s->seals.n && s->seals.at[at].file == file ? s->seals.at[at].hash : 0;
 }
 
-/* Where inlined calls are not described, what is written elsewhere is told by its lines: by the procedures of its files. */
+/* Where inlined calls are not described, what is written elsewhere is told by its lines: by the procedures of
+ * its files. */
 static uint64_t hash_procedures(const struct structurer *s, const struct function_map *map)
 {
 	uint64_t hash = 0;
@@ -227,7 +232,8 @@ static uint64_t hash_map(const struct structurer *s, const struct function_map *
 	return hash_u64(hash ^ map->source ^ (map->inlines.n ? 0 : hash_procedures(s, map)));
 }
 
-uint64_t structurer_basis(struct structurer *s, const struct structure *structure, const struct structure_source *source)
+uint64_t structurer_basis(struct structurer *s, const struct structure *structure,
+			  const struct structure_source *source)
 {
 	if (s->known != source->maps || s->seals.n == 0) {
 		find_procedures(s, source->maps, source->n);
@@ -235,7 +241,8 @@ uint64_t structurer_basis(struct structurer *s, const struct structure *structur
 	}
 	uint64_t hash = hash_map(s, map_at(source->maps, source->n, structure->function));
 	for (size_t i = 1; i < structure->extents.n; i++)
-		hash = hash_u64(hash ^ hash_map(s, map_at(source->maps, source->n, structure->extents.at[i].start)));
+		hash = hash_u64(hash ^
+				hash_map(s, map_at(source->maps, source->n, structure->extents.at[i].start)));
 	return hash;
 }
 

@@ -34,8 +34,8 @@ static void take(const char *piece, size_t len, void *opaque)
 
 bool demangle_knows(const char *linkage)
 {
-	return strncmp(linkage, "_Z", 2) == 0 || strncmp(linkage, "_R", 2) == 0 || strncmp(linkage, "_D", 2) == 0 ||
-	       strncmp(linkage, "__Z", 3) == 0;
+	return strncmp(linkage, "_Z", 2) == 0 || strncmp(linkage, "_R", 2) == 0 ||
+	       strncmp(linkage, "_D", 2) == 0 || strncmp(linkage, "__Z", 3) == 0;
 }
 
 /* Rust's older names are C++ names that end in a hash. */

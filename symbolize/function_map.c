@@ -17,9 +17,11 @@ void function_maps_done(function_maps *maps)
 	vec_done(maps);
 }
 
-const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image, uint64_t vaddr)
+const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image,
+					      uint64_t vaddr)
 {
-	size_t behind = search_first(i, n, maps[i].image > image || (maps[i].image == image && maps[i].vaddr > vaddr));
+	size_t behind = search_first(
+		i, n, maps[i].image > image || (maps[i].image == image && maps[i].vaddr > vaddr));
 	const struct function_map *map = behind ? &maps[behind - 1] : NULL;
 
 	return map && map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
@@ -51,7 +53,8 @@ size_t function_map_locate(const struct function_map *map, uint32_t offset, stru
 
 	/* Parents precede children, so each step lowers the index; a map that breaks this ends the chain. */
 	for (uint32_t call = function_map_inline(map, offset), last = INLINE_NONE;
-	     call < last && call < map->inlines.n && n + 1 < max; last = call, call = map->inlines.at[last].parent) {
+	     call < last && call < map->inlines.n && n + 1 < max;
+	     last = call, call = map->inlines.at[last].parent) {
 		const struct inline_call *inlined = &map->inlines.at[call];
 		here.function = inlined->name;
 		here.linkage = inlined->linkage;

@@ -15,18 +15,18 @@
 #define INLINE_NONE UINT32_MAX
 
 struct line_row {
-	uint32_t offset;       /* valid up to the next row */
-	uint32_t file;         /* string id of the path, 0 = unknown */
-	uint32_t line;         /* 0 = no source line */
+	uint32_t offset; /* valid up to the next row */
+	uint32_t file;   /* string id of the path, 0 = unknown */
+	uint32_t line;   /* 0 = no source line */
 	uint16_t column;
 	uint16_t is_statement; /* DWARF is_stmt */
 };
 
 /* One inlined call; parents precede children. */
 struct inline_call {
-	uint32_t parent;       /* index in this map, INLINE_NONE = inlined straight into the function */
-	uint32_t name;         /* as shown: demangled */
-	uint32_t linkage;      /* as in the file; 0 = same as name */
+	uint32_t parent;  /* index in this map, INLINE_NONE = inlined straight into the function */
+	uint32_t name;    /* as shown: demangled */
+	uint32_t linkage; /* as in the file; 0 = same as name */
 	uint32_t decl_file, decl_line;
 	uint32_t call_file, call_line, call_column;
 };
@@ -40,19 +40,25 @@ struct inline_range {
 	uint32_t start, end, call;
 };
 
-enum function_map_source { MAP_FROM_NOTHING, MAP_FROM_SYMBOL, MAP_FROM_DWARF, MAP_FROM_PERFMAP, MAP_FROM_KALLSYMS };
+enum function_map_source {
+	MAP_FROM_NOTHING,
+	MAP_FROM_SYMBOL,
+	MAP_FROM_DWARF,
+	MAP_FROM_PERFMAP,
+	MAP_FROM_KALLSYMS
+};
 
 struct function_map {
 	image_id image;
 	uint64_t vaddr, size;
-	uint32_t name;         /* as shown; never empty: "libfoo.so+0x1234" where nothing is known */
-	uint32_t linkage;      /* as in the file; 0 = same as name */
+	uint32_t name;                 /* as shown; never empty: "libfoo.so+0x1234" where nothing is known */
+	uint32_t linkage;              /* as in the file; 0 = same as name */
 	uint32_t decl_file, decl_line; /* 0 = unknown */
-	uint32_t end_line;     /* last line of the procedure where known, 0 = unknown */
-	uint32_t scope;        /* name of the enclosing procedure (Fortran contains, nested functions), 0 = none */
-	uint64_t parent_vaddr; /* of a .cold or .part piece: its function's start; else vaddr itself */
-	uint8_t source;        /* enum function_map_source */
-	VEC(struct line_row) lines;      /* sorted by offset, no two at one */
+	uint32_t end_line;             /* last line of the procedure where known, 0 = unknown */
+	uint32_t scope; /* name of the enclosing procedure (Fortran contains, nested functions), 0 = none */
+	uint64_t parent_vaddr;      /* of a .cold or .part piece: its function's start; else vaddr itself */
+	uint8_t source;             /* enum function_map_source */
+	VEC(struct line_row) lines; /* sorted by offset, no two at one */
 	VEC(struct inline_call) inlines;
 	VEC(struct inline_range) ranges;
 };
@@ -64,7 +70,8 @@ void function_map_done(struct function_map *map);
 void function_maps_done(function_maps *maps);
 
 /* Of maps sorted by (image, vaddr): the one that covers an address; NULL if there is none. */
-const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image, uint64_t vaddr);
+const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image,
+					      uint64_t vaddr);
 
 /* The row in force at an offset; NULL if there is none. */
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);
@@ -73,11 +80,12 @@ uint32_t function_map_inline(const struct function_map *map, uint32_t offset);
 
 /* One level of what stands at an address. */
 struct location {
-	uint32_t function, linkage; /* string ids */
+	uint32_t function, linkage;  /* string ids */
 	uint32_t file, line, column; /* of the code itself at the innermost level, of the call further out */
 	uint32_t decl_file, decl_line;
 	bool is_inlined;
 };
 #define LOCATION_MAX_DEPTH 256
-/* The chain at an offset, innermost first, the function itself last. Returns its length, at least 1; max too. */
+/* The chain at an offset, innermost first, the function itself last. Returns its length, at least 1; max too.
+ */
 size_t function_map_locate(const struct function_map *map, uint32_t offset, struct location *ret, size_t max);

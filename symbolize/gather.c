@@ -111,10 +111,12 @@ void gather(struct harvest *const *harvests, size_t n, struct intern *strings, f
 
 	for (size_t i = 0; i < n; i++) {
 		struct harvest *harvest = harvests[i];
-		renumberings[i] = (struct renumbering){ harvest->strings, strings,
-							alloc_zero(harvest->strings->strings.n, sizeof(uint32_t)) };
+		renumberings[i] =
+			(struct renumbering){ harvest->strings, strings,
+					      alloc_zero(harvest->strings->strings.n, sizeof(uint32_t)) };
 		for (size_t j = 0; j < harvest->maps.n; j++)
-			vec_push(&found, (struct found){ harvest->maps.at[j], (uint32_t)i, harvest->units.at[j] });
+			vec_push(&found,
+				 (struct found){ harvest->maps.at[j], (uint32_t)i, harvest->units.at[j] });
 		vec_clear(&harvest->maps);
 	}
 	if (found.n)

@@ -20,8 +20,10 @@ struct harvest {
  */
 void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret);
 
-/* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: one from DWARF stays, else the first. */
+/* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: one from DWARF stays, else the
+ * first. */
 void gather_settle(function_maps *maps, size_t first);
 
-/* Gives maps from index `first` on the strings of another table, added in the order of the maps and of what is in them. */
+/* Gives maps from index `first` on the strings of another table, added in the order of the maps and of what
+ * is in them. */
 void gather_rename(function_maps *maps, size_t first, const struct intern *from, struct intern *to);

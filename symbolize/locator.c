@@ -14,7 +14,8 @@ struct locator {
 	struct intern strings;
 };
 
-struct locator *locator_new(const struct symbolizer_options *options, struct image *image, const uint64_t *vaddrs, size_t n)
+struct locator *locator_new(const struct symbolizer_options *options, struct image *image,
+			    const uint64_t *vaddrs, size_t n)
 {
 	struct locator *locator = alloc_zero(1, sizeof(*locator));
 	struct symbolizer_request request = { .image = image, .vaddrs = vaddrs, .n = n, .takes_entry = true };
@@ -57,7 +58,8 @@ size_t locator_find(const struct locator *locator, uint64_t vaddr, struct locati
 	size_t behind = search_first(i, maps->n, maps->at[i].vaddr > vaddr);
 	if (behind == 0 || vaddr - maps->at[behind - 1].vaddr >= maps->at[behind - 1].size)
 		return 0;
-	return function_map_locate(&maps->at[behind - 1], (uint32_t)(vaddr - maps->at[behind - 1].vaddr), ret, max);
+	return function_map_locate(&maps->at[behind - 1], (uint32_t)(vaddr - maps->at[behind - 1].vaddr), ret,
+				   max);
 }
 
 const char *locator_text(const struct locator *locator, uint32_t id)

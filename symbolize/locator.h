@@ -9,7 +9,8 @@
 
 struct locator;
 /* For these addresses, sorted, no two alike. The image must outlive it. */
-struct locator *locator_new(const struct symbolizer_options *options, struct image *image, const uint64_t *vaddrs, size_t n);
+struct locator *locator_new(const struct symbolizer_options *options, struct image *image,
+			    const uint64_t *vaddrs, size_t n);
 void locator_free(struct locator *locator);
 
 /* The chain at an address, innermost first; its length, 0 if the address was not among those. */

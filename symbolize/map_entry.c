@@ -3,8 +3,9 @@
 
 #include "base/search.h"
 
-_Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_map) == 80 && sizeof(struct line_row) == 16 &&
-		       sizeof(struct inline_call) == 32 && sizeof(struct inline_range) == 12,
+_Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_map) == 80 &&
+		       sizeof(struct line_row) == 16 && sizeof(struct inline_call) == 32 &&
+		       sizeof(struct inline_range) == 12,
 	       "the layout is stored: raise MAP_ENTRY_VERSION");
 
 static const void *take(struct reader *r, uint64_t count, size_t size)
@@ -34,7 +35,9 @@ const struct stored_map *map_entry_find(const struct map_entry *entry, uint64_t 
 {
 	size_t behind = search_first(i, entry->header.n_maps, entry->maps[i].vaddr > vaddr);
 
-	return behind && vaddr - entry->maps[behind - 1].vaddr < entry->maps[behind - 1].size ? &entry->maps[behind - 1] : NULL;
+	return behind && vaddr - entry->maps[behind - 1].vaddr < entry->maps[behind - 1].size
+		       ? &entry->maps[behind - 1]
+		       : NULL;
 }
 
 static bool is_inside(uint32_t first, uint32_t n, uint32_t all)

@@ -11,7 +11,9 @@ struct store_key map_store_key(uint64_t identity, bool demangles)
 {
 	struct bytes version = { (const uint8_t *)CPPROF_VERSION, strlen(CPPROF_VERSION) };
 
-	return (struct store_key){ "maps", MAP_ENTRY_VERSION, { identity, hash_u64(hash_bytes(version) + demangles) } };
+	return (struct store_key){ "maps",
+				   MAP_ENTRY_VERSION,
+				   { identity, hash_u64(hash_bytes(version) + demangles) } };
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -84,7 +86,8 @@ static void copy_ranges(struct unpacking *u, const struct function_map *view, st
 }
 
 /* Behind the maps that are there already, or it makes no sense. */
-static void copy_map(struct unpacking *u, const struct stored_map *stored, const struct function_map *last, function_maps *ret)
+static void copy_map(struct unpacking *u, const struct stored_map *stored, const struct function_map *last,
+		     function_maps *ret)
 {
 	struct function_map view;
 
@@ -129,8 +132,8 @@ static const struct function_map *last_of(const function_maps *maps, size_t firs
 	return maps->n > first ? &maps->at[maps->n - 1] : NULL;
 }
 
-bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n, struct intern *strings,
-		      function_maps *ret)
+bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n,
+		      struct intern *strings, function_maps *ret)
 {
 	struct unpacking u;
 	size_t first = ret->n;
@@ -220,8 +223,8 @@ static void pack_map(struct packing *p, const struct function_map *map)
 		pack_string(p, &call.call_file);
 		write_bytes(&p->inlines, (struct bytes){ (const uint8_t *)&call, sizeof(call) });
 	}
-	write_bytes(&p->ranges,
-		    (struct bytes){ (const uint8_t *)map->ranges.at, map->ranges.n * sizeof(struct inline_range) });
+	write_bytes(&p->ranges, (struct bytes){ (const uint8_t *)map->ranges.at,
+						map->ranges.n * sizeof(struct inline_range) });
 	p->header.n_maps++;
 	p->header.n_lines += stored.n_lines;
 	p->header.n_inlines += stored.n_inlines;
@@ -237,7 +240,8 @@ static void pack_strings(struct packing *p, struct writer *ret)
 		start += p->names.lengths.at[i] + 1;
 	}
 	for (uint32_t i = 0; i < p->header.n_strings; i++)
-		write_bytes(ret, (struct bytes){ (const uint8_t *)p->names.strings.at[i], p->names.lengths.at[i] + 1u });
+		write_bytes(ret, (struct bytes){ (const uint8_t *)p->names.strings.at[i],
+						 p->names.lengths.at[i] + 1u });
 }
 
 static bool overlaps(const struct function_map *a, const struct function_map *b)
@@ -252,11 +256,11 @@ static void pack_lists(struct packing *p, const struct map_list lists[2])
 	while (at[0] < lists[0].n || at[1] < lists[1].n) {
 		const struct function_map *old = at[0] < lists[0].n ? &lists[0].at[at[0]] : NULL;
 		const struct function_map *new = at[1] < lists[1].n ? &lists[1].at[at[1]] : NULL;
-		if (old && new && overlaps(old, new)) {
+		if (old && new &&overlaps(old, new)) {
 			at[1]++;
 			continue;
 		}
-		p->list = !old || (new && new->vaddr < old->vaddr);
+		p->list = !old || (new &&new->vaddr < old->vaddr);
 		p->strings = lists[p->list].strings;
 		pack_map(p, p->list ? new : old);
 		at[p->list]++;

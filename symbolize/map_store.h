@@ -16,8 +16,8 @@ struct store_key map_store_key(uint64_t identity, bool demangles);
  * Appends the maps of an entry that cover one of the sorted addresses, with image id set and their
  * strings added. Returns false, and appends nothing, if the entry makes no sense.
  */
-bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n, struct intern *strings,
-		      function_maps *ret);
+bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n,
+		      struct intern *strings, function_maps *ret);
 /* The same for all of its maps. */
 bool map_store_unpack_all(struct bytes entry, image_id id, struct intern *strings, function_maps *ret);
 

@@ -42,7 +42,8 @@ static struct functions *functions_of(struct naming *naming)
 		naming->functions = naming->options.functions(naming->options.context);
 	} else {
 		naming->frames = frames_read(naming->options.image);
-		naming->functions = functions_new(naming->options.image, naming->symbols, naming->frames, NULL);
+		naming->functions =
+			functions_new(naming->options.image, naming->symbols, naming->frames, NULL);
 	}
 	return naming->functions;
 }
@@ -94,7 +95,7 @@ static const struct suffix {
 	const char *text;
 	bool is_shown, is_piece;
 } suffixes[] = {
-	{ ".cold", true, true },   { ".part", true, true },       { ".constprop", true, false },
+	{ ".cold", true, true },   { ".part", true, true },         { ".constprop", true, false },
 	{ ".isra", true, false },  { ".localalias", false, false }, { ".lto_priv", false, false },
 	{ ".llvm", false, false }, { ".__uniq", false, false },
 };
@@ -117,8 +118,8 @@ static const struct suffix *suffix_at(const char *text, size_t *ret_len)
 }
 
 struct split_name {
-	size_t base;      /* length of the name without suffixes */
-	char tags[64];    /* ".constprop.cold", "" if there are none to show */
+	size_t base;   /* length of the name without suffixes */
+	char tags[64]; /* ".constprop.cold", "" if there are none to show */
 	bool is_piece;
 };
 
@@ -184,7 +185,8 @@ static const struct symbol *symbol_at(const struct naming *naming, uint64_t vadd
 }
 
 /* "name [.cold]", readable. */
-static uint32_t show(const struct naming *naming, const char *linkage, size_t len, const char *tags, struct intern *strings)
+static uint32_t show(const struct naming *naming, const char *linkage, size_t len, const char *tags,
+		     struct intern *strings)
 {
 	CLEANUP(text_done) struct text text = { 0 };
 	CLEANUP(freep) char *base = alloc_text_n(linkage, len);
@@ -196,12 +198,14 @@ static uint32_t show(const struct naming *naming, const char *linkage, size_t le
 	return intern_add_n(strings, text.at, text.len);
 }
 
-static void name_by_symbol(const struct naming *naming, struct function_map *map, const char *symbol, struct intern *strings)
+static void name_by_symbol(const struct naming *naming, struct function_map *map, const char *symbol,
+			   struct intern *strings)
 {
 	struct split_name split = split_name(symbol);
 
 	map->linkage = intern_add(strings, symbol);
-	map->name = naming->options.demangles ? show(naming, symbol, split.base, split.tags, strings) : map->linkage;
+	map->name = naming->options.demangles ? show(naming, symbol, split.base, split.tags, strings)
+					      : map->linkage;
 	if (split.is_piece && map->parent_vaddr == map->vaddr) {
 		uint64_t whole = find_whole(naming, symbol, split.base);
 		map->parent_vaddr = whole ? whole : map->vaddr;
@@ -246,7 +250,8 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 /* "libfoo.so+0x1234" */
 static uint32_t made_up_name(const struct naming *naming, uint64_t vaddr, struct intern *strings)
 {
-	CLEANUP(freep) char *name = alloc_printf("%s+0x%llx", image_name(naming->options.image), (unsigned long long)vaddr);
+	CLEANUP(freep)
+	char *name = alloc_printf("%s+0x%llx", image_name(naming->options.image), (unsigned long long)vaddr);
 
 	return intern_add(strings, name);
 }
@@ -286,7 +291,8 @@ static uint64_t symbol_end(const struct naming *naming, const struct symbol *sym
 	return section_end;
 }
 
-static void name_stub(const struct naming *naming, struct function_map *map, const char *target, struct intern *strings)
+static void name_stub(const struct naming *naming, struct function_map *map, const char *target,
+		      struct intern *strings)
 {
 	CLEANUP(freep) char *linkage = alloc_printf("%s@plt", target);
 	CLEANUP(text_done) struct text shown = { 0 };
@@ -301,7 +307,8 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	map->source = MAP_FROM_SYMBOL;
 }
 
-/* Whose functions they are may not know the symbols of the debug file: what has a name is not part of what has none. */
+/* Whose functions they are may not know the symbols of the debug file: what has a name is not part of what
+ * has none. */
 static void keep_clear_of_symbols(const struct naming *naming, uint64_t vaddr, struct function *function)
 {
 	const struct symbols *symbols = naming->symbols;
@@ -326,7 +333,8 @@ static bool find_recovered(struct naming *naming, uint64_t vaddr, struct functio
 	if (functions && image_is_code(naming->options.image, vaddr)) {
 		index = functions_index(functions, vaddr);
 		bool is_stated = index != FUNCTION_NONE && !function_is_inferred(&functions->at[index]);
-		if (!is_stated && functions->frames && frames_count(functions->frames) == 0) /* there is time, and all of it is one gap */
+		if (!is_stated && functions->frames &&
+		    frames_count(functions->frames) == 0) /* there is time, and all of it is one gap */
 			functions_survey(functions);
 		index = functions_find(functions, vaddr);
 	}
@@ -430,7 +438,9 @@ static void find_jit(const struct naming *naming, struct function_map *map, stru
 
 struct function_map naming_find(struct naming *naming, uint64_t vaddr, struct intern *strings)
 {
-	struct function_map map = { .image = naming->options.id, .vaddr = vaddr, .size = 1, .source = MAP_FROM_NOTHING };
+	struct function_map map = {
+		.image = naming->options.id, .vaddr = vaddr, .size = 1, .source = MAP_FROM_NOTHING
+	};
 
 	if (naming->symbols)
 		find_elf(naming, &map, strings);

@@ -14,20 +14,21 @@
 #pragma once
 
 #include "base/intern.h"
-#include "binary/functions/function.h"
 #include "binary/elf/perfmap.h"
 #include "binary/elf/symbols.h"
+#include "binary/functions/function.h"
 #include "symbolize/function_map.h"
 #include "symbolize/kernel/kallsyms.h"
 
 struct naming_options {
 	image_id id;
 	struct image *image;
-	struct image *debug;             /* a separate debug file whose symbols count too, or NULL */
-	struct functions *(*functions)(void *context); /* gives its functions when one must be recovered; NULL: made here */
+	struct image *debug; /* a separate debug file whose symbols count too, or NULL */
+	struct functions *(*functions)(
+		void *context); /* gives its functions when one must be recovered; NULL: made here */
 	void *context;
-	const struct kallsyms *kernel;   /* names of IMAGE_KERNEL, or NULL */
-	const struct perfmap *jit;       /* names of IMAGE_JIT, or NULL */
+	const struct kallsyms *kernel; /* names of IMAGE_KERNEL, or NULL */
+	const struct perfmap *jit;     /* names of IMAGE_JIT, or NULL */
 	bool demangles;
 };
 
@@ -38,9 +39,11 @@ void naming_free(struct naming *naming);
 const struct image *naming_image(const struct naming *naming);
 image_id naming_id(const struct naming *naming);
 
-/* The function that covers vaddr, all but lines and inlined calls (JIT code has lines). Where nothing is known, one byte. */
+/* The function that covers vaddr, all but lines and inlined calls (JIT code has lines). Where nothing is
+ * known, one byte. */
 struct function_map naming_find(struct naming *naming, uint64_t vaddr, struct intern *strings);
-/* Does beforehand what may take long: takes the functions, and looks for those without symbols at these addresses, in order. */
+/* Does beforehand what may take long: takes the functions, and looks for those without symbols at these
+ * addresses, in order. */
 void naming_prepare(struct naming *naming, const uint64_t *vaddrs, size_t n);
 
 /*

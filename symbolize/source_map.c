@@ -50,7 +50,8 @@ static void apply(struct rewriting *r, uint32_t *id)
 	*id = known;
 }
 
-void source_map_apply(const struct source_map *rules, size_t n, struct intern *strings, function_maps *maps, size_t first)
+void source_map_apply(const struct source_map *rules, size_t n, struct intern *strings, function_maps *maps,
+		      size_t first)
 {
 	struct rewriting r = { .rules = rules, .n = n, .strings = strings };
 

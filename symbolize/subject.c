@@ -98,7 +98,8 @@ static bool is_indexed(const struct subject *subject, uint64_t vaddr)
 static bool has_all(const struct subject *subject)
 {
 	for (size_t i = 0; i < subject->wanted.n; i++)
-		if (!is_indexed(subject, subject->wanted.at[i]) && !aranges_is_stub(subject->request->image, subject->wanted.at[i]))
+		if (!is_indexed(subject, subject->wanted.at[i]) &&
+		    !aranges_is_stub(subject->request->image, subject->wanted.at[i]))
 			return false;
 	return true;
 }

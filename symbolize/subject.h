@@ -8,10 +8,10 @@
 
 #include <stdatomic.h>
 
+#include "symbolize/dwarf/unit_index.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/naming.h"
 #include "symbolize/symbolizer.h"
-#include "symbolize/dwarf/unit_index.h"
 
 struct subject {
 	struct symbolizer_request *request;
@@ -20,9 +20,9 @@ struct subject {
 	struct unit_index index;
 	struct perfmap jit;
 	char *jit_path;
-	function_maps known;    /* from the store */
-	VEC(uint64_t) wanted;   /* addresses that the store did not know */
-	uint64_t info_end;      /* how much of .debug_info they need */
+	function_maps known;               /* from the store */
+	VEC(uint64_t) wanted;              /* addresses that the store did not know */
+	uint64_t info_end;                 /* how much of .debug_info they need */
 	bool is_recalled[DWARF_SECTION_N]; /* the store had it unpacked */
 	atomic_uint_fast64_t n_damaged;
 };
@@ -33,7 +33,8 @@ void subject_done(struct subject *subject);
 /* Is it the kernel, whose names are in kallsyms? */
 bool subject_is_kernel(const struct subject *subject);
 
-/* Reads symbols; and where there is nothing else to go by, looks for functions that have none. The kernel's may still come. */
+/* Reads symbols; and where there is nothing else to go by, looks for functions that have none. The kernel's
+ * may still come. */
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
 /* Decompresses a section that the file has, of .debug_info what is needed, unless the store has it. */
 void subject_unpack(struct subject *subject, enum dwarf_section section, struct store *store);

@@ -80,13 +80,17 @@ static void read_kernel(void *context)
 {
 	struct batch *batch = context;
 	const struct symbolizer_request *request = kernel_request(batch);
-	struct store *store = batch->options->kallsyms ? NULL : batch->options->store; /* what this kernel says, not a file */
+	struct store *store = batch->options->kallsyms
+				      ? NULL
+				      : batch->options->store; /* what this kernel says, not a file */
 	CLEANUP(freep) char *boot = kernel_boot();
 
-	batch->has_kernel = !batch->options->kallsyms && kernel_ask(request->vaddrs, request->n, &batch->kernel);
+	batch->has_kernel =
+		!batch->options->kallsyms && kernel_ask(request->vaddrs, request->n, &batch->kernel);
 	if (batch->has_kernel)
 		return;
-	batch->has_kernel = store && kernel_store_get(store, boot, request->vaddrs, request->n, &batch->kernel);
+	batch->has_kernel =
+		store && kernel_store_get(store, boot, request->vaddrs, request->n, &batch->kernel);
 	if (batch->has_kernel || !kallsyms_path(batch)[0])
 		return;
 	batch->has_kernel = kallsyms_open(kallsyms_path(batch), &batch->kernel) == 0;
@@ -94,7 +98,8 @@ static void read_kernel(void *context)
 		kernel_store_put(store, boot, &batch->kernel);
 }
 
-/* If all of its names are needed, the kernel makes the text while it is read; nothing but those names waits for it. */
+/* If all of its names are needed, the kernel makes the text while it is read; nothing but those names waits
+ * for it. */
 static void begin_kernel(struct batch *batch)
 {
 	if (kernel_request(batch))
@@ -108,8 +113,9 @@ static void await_kernel(struct batch *batch)
 	pool_wait(batch->reading);
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		if (subject_is_kernel(&batch->subjects[i]))
-			batch->subjects[i].file.how =
-				alloc_text(batch->has_kernel ? path : path[0] ? "kernel addresses are hidden" : "another kernel");
+			batch->subjects[i].file.how = alloc_text(batch->has_kernel ? path
+								 : path[0] ? "kernel addresses are hidden"
+									   : "another kernel");
 }
 
 static void add_errand(struct batch *batch, struct errand errand)
@@ -117,7 +123,8 @@ static void add_errand(struct batch *batch, struct errand errand)
 	vec_push(&batch->errands, errand);
 }
 
-/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be searched for. */
+/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be
+ * searched for. */
 static uint64_t naming_cost(const struct subject *subject)
 {
 	uint64_t size = subject->request->image->file.len;
@@ -135,7 +142,8 @@ static void add_errands(struct batch *batch, struct subject *subject)
 	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
 		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
 		if (section && image_section_size(file, section) != section->size)
-			add_errand(batch, (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
+			add_errand(batch,
+				   (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
 	}
 }
 
@@ -215,7 +223,8 @@ static int compare_tasks(const void *left, const void *right)
 	return a->cost > b->cost ? -1 : a->cost < b->cost;
 }
 
-static void add_task(struct batch *batch, struct subject *subject, uint32_t number, const uint64_t *vaddrs, size_t n)
+static void add_task(struct batch *batch, struct subject *subject, uint32_t number, const uint64_t *vaddrs,
+		     size_t n)
 {
 	const struct unit *unit = &subject->file.dwarf.units.at[number];
 
@@ -226,7 +235,8 @@ static void add_task(struct batch *batch, struct subject *subject, uint32_t numb
 static void add_blind_tasks(struct batch *batch, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->index.extents.n && subject->index.is_blind; i++)
-		add_task(batch, subject, subject->index.extents.at[i].unit, subject->wanted.at, subject->wanted.n);
+		add_task(batch, subject, subject->index.extents.at[i].unit, subject->wanted.at,
+			 subject->wanted.n);
 }
 
 static void make_tasks(struct batch *batch)
@@ -285,14 +295,15 @@ static void run_task(void *context, unsigned number, size_t index)
 static const struct function_map *first_behind(const function_maps *maps, image_id id, uint64_t vaddr)
 {
 	const struct function_map *at = maps->at;
-	size_t first = search_first(i, maps->n, at[i].image > id || (at[i].image == id && at[i].vaddr + at[i].size > vaddr));
+	size_t first = search_first(
+		i, maps->n, at[i].image > id || (at[i].image == id && at[i].vaddr + at[i].size > vaddr));
 
 	return first < maps->n && at[first].image == id ? &at[first] : NULL;
 }
 
 /* An address that no unit described: its symbol, between the maps on either side. */
-static void fill_gap(const struct subject *subject, uint64_t vaddr, struct intern *strings, const function_maps *entries,
-		     function_maps *ret)
+static void fill_gap(const struct subject *subject, uint64_t vaddr, struct intern *strings,
+		     const function_maps *entries, function_maps *ret)
 {
 	image_id id = subject->request->id;
 	const struct function_map *next = first_behind(entries, id, vaddr);
@@ -330,7 +341,8 @@ static void collect_new(struct batch *batch, struct intern *strings, function_ma
 	free(harvests);
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		for (size_t j = 0; j < batch->subjects[i].wanted.n; j++)
-			fill_gap(&batch->subjects[i], batch->subjects[i].wanted.at[j], strings, &entries, &rest);
+			fill_gap(&batch->subjects[i], batch->subjects[i].wanted.at[j], strings, &entries,
+				 &rest);
 	move_maps(&entries, ret);
 	move_maps(&rest, ret);
 	gather_settle(ret, 0);
@@ -345,7 +357,8 @@ static struct store_key key_of(const struct batch *batch, const struct subject *
 
 static bool is_storable(const struct batch *batch, const struct subject *subject)
 {
-	return batch->options->store && subject->request->image->file.len > 0 && !subject->request->image->is_changed;
+	return batch->options->store && subject->request->image->file.len > 0 &&
+	       !subject->request->image->is_changed;
 }
 
 /* Whether an entry can stand for the maps: whole, and with names as they are asked for. */
@@ -379,11 +392,13 @@ static void recall(struct batch *batch, struct subject *subject, struct intern *
 			return;
 		}
 		if (entry.len)
-			map_store_unpack(entry, request->id, request->vaddrs, request->n, strings, &subject->known);
+			map_store_unpack(entry, request->id, request->vaddrs, request->n, strings,
+					 &subject->known);
 		store_release(entry);
 	}
 	for (size_t i = 0; i < request->n; i++) {
-		const struct function_map *map = first_behind(&subject->known, request->id, request->vaddrs[i]);
+		const struct function_map *map =
+			first_behind(&subject->known, request->id, request->vaddrs[i]);
 		if (!map || map->vaddr > request->vaddrs[i])
 			vec_push(&subject->wanted, request->vaddrs[i]);
 	}
@@ -469,7 +484,9 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	       struct intern *strings, function_maps *ret)
 {
 	function_maps found = { 0 };
-	struct batch batch = { .options = options, .n_subjects = n, .n_workers = pool_threads(options->n_threads) };
+	struct batch batch = { .options = options,
+			       .n_subjects = n,
+			       .n_workers = pool_threads(options->n_threads) };
 	size_t first = ret->n;
 	struct intern names; /* in the order they come, which depends on what the store knows */
 

@@ -5,7 +5,7 @@
 #include "symbolize/dwarf/inlines.h"
 
 #define MAX_FUNCTION_SIZE (1ull << 31) /* offsets are 32 bits wide */
-#define MAX_PARTS 256 /* of one function; compilers make two or three */
+#define MAX_PARTS 256                  /* of one function; compilers make two or three */
 
 /* A stretch of code of one function. */
 struct part {
@@ -54,7 +54,8 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 		const struct raw_function *function = &functions->list.at[i];
 		for (size_t j = 0; j < function->ranges.n && j < MAX_PARTS; j++) {
 			const struct vaddr_range *range = &function->ranges.at[j];
-			if (range->end - range->start <= MAX_FUNCTION_SIZE && image_is_executable(image, range->start))
+			if (range->end - range->start <= MAX_FUNCTION_SIZE &&
+			    image_is_executable(image, range->start))
 				vec_push(ret, (struct part){ range->start, range->end, function, false });
 		}
 	}
@@ -83,7 +84,8 @@ static void add_bare(struct naming *naming, const parts *list, size_t behind, ui
 }
 
 /* Marks the parts that cover an address and adds bare ones where none does. */
-static void choose_parts(parts *list, struct naming *naming, const struct unit_hits *hits, struct intern *strings)
+static void choose_parts(parts *list, struct naming *naming, const struct unit_hits *hits,
+			 struct intern *strings)
 {
 	parts bare = { 0 };
 
@@ -106,15 +108,16 @@ static void choose_parts(parts *list, struct naming *naming, const struct unit_h
 /* ---- one map ------------------------------------------------------------------------------- */
 
 /* Turns the calls that own a range, and those around them, into the map's inlined calls. */
-static void name_calls(struct dwarf_cache *cache, const struct unit *unit, const struct raw_function *function,
-		       struct function_map *map)
+static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
+		       const struct raw_function *function, struct function_map *map)
 {
 	VEC(uint32_t) renumbered = { 0 };
 
 	for (size_t i = 0; i < function->calls.n; i++)
 		vec_push(&renumbered, INLINE_NONE);
 	for (size_t i = 0; i < map->ranges.n; i++)
-		for (uint32_t call = map->ranges.at[i].call; call != INLINE_NONE && renumbered.at[call] == INLINE_NONE;
+		for (uint32_t call = map->ranges.at[i].call;
+		     call != INLINE_NONE && renumbered.at[call] == INLINE_NONE;
 		     call = function->calls.at[call].parent)
 			renumbered.at[call] = 0;
 	for (size_t i = 0; i < function->calls.n; i++) {
@@ -126,7 +129,9 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit, const
 			origin = dwarf_cache_origin(cache, raw->dwarf, raw->origin);
 		renumbered.at[i] = (uint32_t)map->inlines.n;
 		vec_push(&map->inlines,
-			 (struct inline_call){ .parent = raw->parent == INLINE_NONE ? INLINE_NONE : renumbered.at[raw->parent],
+			 (struct inline_call){ .parent = raw->parent == INLINE_NONE
+								 ? INLINE_NONE
+								 : renumbered.at[raw->parent],
 					       .name = origin.name,
 					       .linkage = origin.linkage,
 					       .decl_file = origin.decl_file,
@@ -140,8 +145,8 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit, const
 	vec_done(&renumbered);
 }
 
-static struct function_map entry_map(struct dwarf_cache *cache, struct naming *naming, const struct unit *unit,
-				     const struct part *part)
+static struct function_map entry_map(struct dwarf_cache *cache, struct naming *naming,
+				     const struct unit *unit, const struct part *part)
 {
 	const struct raw_function *function = part->function;
 	struct origin origin = dwarf_cache_origin(cache, unit->dwarf, function->entry);
@@ -193,14 +198,16 @@ static void add_lines(struct dwarf_cache *cache, struct naming *naming, const st
 	if (!table)
 		return;
 	for (size_t i = 0; i < n; i++)
-		vec_push(&wanted, (struct line_part){ maps[i].vaddr, maps[i].vaddr + maps[i].size, &maps[i], 0 });
+		vec_push(&wanted,
+			 (struct line_part){ maps[i].vaddr, maps[i].vaddr + maps[i].size, &maps[i], 0 });
 	lines_run(table, naming_image(naming), &cache->strings, wanted.at, wanted.n);
 	for (size_t i = 0; i < n; i++)
 		find_end_line(&maps[i]);
 	vec_done(&wanted);
 }
 
-bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits, function_maps *ret)
+bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits,
+	       function_maps *ret)
 {
 	const struct unit *body = hits->split ? hits->split : hits->unit;
 	struct raw_functions functions;

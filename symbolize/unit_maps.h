@@ -13,7 +13,7 @@ struct unit_hits {
 	const struct unit *split; /* has the entries, if they are elsewhere; else NULL */
 	const uint64_t *vaddrs;   /* sorted */
 	size_t n;
-	bool is_guess;            /* they may as well belong to other units: no symbol is asked */
+	bool is_guess; /* they may as well belong to other units: no symbol is asked */
 };
 
 /*
@@ -21,4 +21,5 @@ struct unit_hits {
  * in none of its functions (assembly) is given to the symbol that covers it. String ids are those
  * of the cache. Returns false if the unit is damaged; what could be read is there.
  */
-bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits, function_maps *ret);
+bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct unit_hits *hits,
+	       function_maps *ret);

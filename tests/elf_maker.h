@@ -3,7 +3,8 @@
  * elf_maker: small ELF files for tests, in memory. Each part becomes a segment and a section.
  *
  *     struct elf_part parts[] = { { ".text", 0x1000, PF_X | PF_R, code }, ... };
- *     struct image *image = elf_image(images, "program", EM_X86_64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), &id);
+ *     struct image *image = elf_image(images, "program", EM_X86_64, 0, ELF_WITH_SECTIONS, parts,
+ * ARRAY_LEN(parts), &id);
  */
 #pragma once
 
@@ -126,8 +127,8 @@ static inline struct image *elf_image(struct images *images, const char *name, u
 }
 
 /*
- * A section .zdebug_*, compressed in the old style: "ZLIB", the size as stated with its highest byte first, and the stream, which is
- * what gzip puts something else around.
+ * A section .zdebug_*, compressed in the old style: "ZLIB", the size as stated with its highest byte first,
+ * and the stream, which is what gzip puts something else around.
  */
 static inline void elf_pack(struct writer *w, struct bytes plain, uint64_t stated)
 {

@@ -45,7 +45,8 @@ int main(int argc, char **argv)
 		if (!wanted(test->name, argc, argv))
 			continue;
 		list = alloc_resize(list, n + 1, sizeof(*list));
-		list[n++] = (struct CMUnitTest){ .name = test->name, .test_func = run, .initial_state = test };
+		list[n++] =
+			(struct CMUnitTest){ .name = test->name, .test_func = run, .initial_state = test };
 	}
 	int failed = _cmocka_run_group_tests(argv[0], list, n, NULL, NULL);
 	free(list);

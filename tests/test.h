@@ -24,42 +24,43 @@ struct test_case {
 void test_register(struct test_case *test);
 extern int test_skipped;
 
-#define TEST(name)                                                             \
-	static void name(void);                                                \
-	static struct test_case name##_case = { #name, name, NULL };           \
-	__attribute__((constructor)) static void name##_register(void)         \
-	{                                                                      \
-		test_register(&name##_case);                                   \
-	}                                                                      \
+#define TEST(name)                                                     \
+	static void name(void);                                        \
+	static struct test_case name##_case = { #name, name, NULL };   \
+	__attribute__((constructor)) static void name##_register(void) \
+	{                                                              \
+		test_register(&name##_case);                           \
+	}                                                              \
 	static void name(void)
 
-#define CHECK(condition)                                                              \
-	do {                                                                          \
-		if (!(condition)) {                                                   \
-			print_error("%s:%d: %s\n", __FILE__, __LINE__, #condition);   \
-			fail();                                                       \
-		}                                                                     \
+#define CHECK(condition)                                                            \
+	do {                                                                        \
+		if (!(condition)) {                                                 \
+			print_error("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			fail();                                                     \
+		}                                                                   \
 	} while (0)
-#define CHECK_EQ(got, want)                                                                             \
-	do {                                                                                            \
-		unsigned long long got_ = (unsigned long long)(got), want_ = (unsigned long long)(want); \
-		if (got_ != want_) {                                                                    \
-			print_error("%s:%d: %s is %lld (0x%llx), not %s = %lld (0x%llx)\n", __FILE__,   \
+#define CHECK_EQ(got, want)                                                                                 \
+	do {                                                                                                \
+		unsigned long long got_ = (unsigned long long)(got), want_ = (unsigned long long)(want);    \
+		if (got_ != want_) {                                                                        \
+			print_error("%s:%d: %s is %lld (0x%llx), not %s = %lld (0x%llx)\n", __FILE__,       \
 				    __LINE__, #got, (long long)got_, got_, #want, (long long)want_, want_); \
-			fail();                                                                         \
-		}                                                                                       \
+			fail();                                                                             \
+		}                                                                                           \
 	} while (0)
-#define CHECK_STR(got, want)                                                                          \
-	do {                                                                                          \
-		const char *got_ = (got), *want_ = (want);                                            \
-		if (strcmp(got_, want_) != 0) {                                                       \
-			print_error("%s:%d: %s is\n  %s\nnot\n  %s\n", __FILE__, __LINE__, #got, got_, want_); \
-			fail();                                                                       \
-		}                                                                                     \
+#define CHECK_STR(got, want)                                                                           \
+	do {                                                                                           \
+		const char *got_ = (got), *want_ = (want);                                             \
+		if (strcmp(got_, want_) != 0) {                                                        \
+			print_error("%s:%d: %s is\n  %s\nnot\n  %s\n", __FILE__, __LINE__, #got, got_, \
+				    want_);                                                            \
+			fail();                                                                        \
+		}                                                                                      \
 	} while (0)
-#define SKIP(reason)                          \
-	do {                                  \
+#define SKIP(reason)                                    \
+	do {                                            \
 		print_message("skipped: %s\n", reason); \
-		test_skipped++;               \
-		skip();                       \
+		test_skipped++;                         \
+		skip();                                 \
 	} while (0)

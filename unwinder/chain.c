@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain: stacks that the kernel has walked itself, by frame pointers: each step is checked as those of our own walks are.
+ * chain: stacks that the kernel has walked itself, by frame pointers: each step is checked as those of our
+ * own walks are.
  */
 #include "unwinder/walk_private.h"
 

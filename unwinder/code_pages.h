@@ -26,7 +26,8 @@ uint64_t code_pages_epoch(const struct code_pages *pages);
 #define CODE_AT_LEAST \
 	16 /* bytes that code_pages_at gives unless memory ends before; the longest instruction */
 
-/* What is at addr from now on, where it cannot be read: a page, or the beginning of one. Anything else is ignored. */
+/* What is at addr from now on, where it cannot be read: a page, or the beginning of one. Anything else is
+ * ignored. */
 void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct bytes code);
 
 /* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next

@@ -160,8 +160,8 @@ bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to)
 	struct insn insn;
 
 	for (; from < to; from += insn.len)
-		if (jit->isa->decode(code_pages_at(jit->pages, pid, from), from, &insn) < 0 || insn.len == 0 ||
-		    touches(jit->isa, &insn))
+		if (jit->isa->decode(code_pages_at(jit->pages, pid, from), from, &insn) < 0 ||
+		    insn.len == 0 || touches(jit->isa, &insn))
 			return false;
 	return from == to;
 }

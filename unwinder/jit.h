@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "unwinder/code_pages.h"
 #include "recipes/recipe_cache.h"
+#include "unwinder/code_pages.h"
 
 struct jit;
 /* pages and recipes are borrowed. */

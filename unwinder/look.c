@@ -89,15 +89,16 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	return true;
 }
 
-/* Through a stub, into the function that has the name the stub asks for? Who is called so may lead on to others. */
+/* Through a stub, into the function that has the name the stub asks for? Who is called so may lead on to
+ * others. */
 static bool leads_by_name(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	if (caller->asked_for == callee->function && caller->asked_for_image == callee->image)
 		return caller->has_name;
 	caller->asked_for = callee->function;
 	caller->asked_for_image = callee->image;
-	caller->has_name = recipe_cache_stub_leads_to(walker->cache, caller->image, caller->place.call_target, callee->image,
-						      callee->function);
+	caller->has_name = recipe_cache_stub_leads_to(walker->cache, caller->image, caller->place.call_target,
+						      callee->image, callee->function);
 	return caller->has_name;
 }
 
@@ -108,7 +109,8 @@ static enum verdict judge_direct(struct walker *walker, const struct callee *cal
 	if (callee->image == caller->image && callee->function == target)
 		return VERDICT_VALID;
 	if (caller->leads == LEADS_UNKNOWN)
-		caller->leads = recipe_cache_may_leave(walker->cache, caller->image, target) ? LEADS_ON : LEADS_THERE;
+		caller->leads =
+			recipe_cache_may_leave(walker->cache, caller->image, target) ? LEADS_ON : LEADS_THERE;
 	if (caller->leads == LEADS_ON)
 		return leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
 	/* Unrolled code is entered wherever as much of it is left as is wanted. */

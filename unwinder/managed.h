@@ -13,8 +13,8 @@
 #pragma once
 
 #include "collector/event.h"
-#include "unwinder/memory.h"
 #include "recipes/recipe.h"
+#include "unwinder/memory.h"
 
 enum managed_kind {
 	MANAGED_NONE,

@@ -28,8 +28,9 @@ enum memory_status {
 
 /*
  * What a walk depended on, in the order of its steps. A register that is not needed for the way out (most
- * that are restored are not) makes no difference: so each note says which register it was for. Memory notes for
- * itself; code of the walk that looks at a register must note it, or recall takes stacks for the same that are not.
+ * that are restored are not) makes no difference: so each note says which register it was for. Memory notes
+ * for itself; code of the walk that looks at a register must note it, or recall takes stacks for the same
+ * that are not.
  */
 enum note_kind {
 	NOTE_STEP, /* an attempt to leave frame number `addr` begins */
@@ -39,7 +40,8 @@ enum note_kind {
 };
 struct memory_note {
 	uint64_t addr, value;
-	uint8_t kind, size, status, reg; /* reg: the caller's register that it gives; REG_NONE: the way out itself */
+	uint8_t kind, size, status,
+		reg; /* reg: the caller's register that it gives; REG_NONE: the way out itself */
 };
 struct memory_log {
 	VEC(struct memory_note) notes;
@@ -50,12 +52,12 @@ struct memory_log {
 
 struct memory {
 	struct bytes snapshot;
-	uint64_t start;     /* address of its first byte */
-	bool is_cut_off;    /* the snapshot ended before the stack did */
+	uint64_t start;                 /* address of its first byte */
+	bool is_cut_off;                /* the snapshot ended before the stack did */
 	const struct stack_page *outer; /* copied at the same moment, from outer_start on */
 	uint32_t n_outer;
 	uint64_t outer_start;
-	uint64_t reach; /* end of the outermost word that memory_get gave; 0 = none */
+	uint64_t reach;     /* end of the outermost word that memory_get gave; 0 = none */
 	memory_reader read; /* may be NULL */
 	void *context;
 	struct memory_log *log; /* NULL = not wanted */
@@ -72,15 +74,16 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 /* The same without a note. */
 enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
 
-/* Bytes that lie in one piece, of the snapshot or of a page beyond it; else NULL. What memory_peek gives is the same. */
+/* Bytes that lie in one piece, of the snapshot or of a page beyond it; else NULL. What memory_peek gives is
+ * the same. */
 static inline const uint8_t *memory_piece(const struct memory *memory, uint64_t addr, uint64_t len)
 {
 	uint64_t offset = addr - memory->start, outer = addr - memory->outer_start;
 
 	if (addr >= memory->start && len <= memory->snapshot.len && offset <= memory->snapshot.len - len)
 		return memory->snapshot.at + offset;
-	if (addr < memory->outer_start || outer / STACK_PAGE >= memory->n_outer || outer % STACK_PAGE + len > STACK_PAGE ||
-	    !memory->outer[outer / STACK_PAGE].at)
+	if (addr < memory->outer_start || outer / STACK_PAGE >= memory->n_outer ||
+	    outer % STACK_PAGE + len > STACK_PAGE || !memory->outer[outer / STACK_PAGE].at)
 		return NULL;
 	return memory->outer[outer / STACK_PAGE].at + outer % STACK_PAGE;
 }
@@ -89,7 +92,8 @@ static inline void memory_note(struct memory *memory, enum note_kind kind, uint6
 {
 	if (memory->log)
 		vec_push(&memory->log->notes,
-			 ((struct memory_note){ .addr = addr, .value = value, .kind = kind, .reg = memory->log->reg }));
+			 ((struct memory_note){
+				 .addr = addr, .value = value, .kind = kind, .reg = memory->log->reg }));
 }
 /* The notes that follow are for this register. */
 static inline void memory_note_for(struct memory *memory, uint8_t reg)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pc_table: what walks have found out about the addresses of processes; the table in front of the recipe cache.
+ * pc_table: what walks have found out about the addresses of processes; the table in front of the recipe
+ * cache.
  *
- * Entries lie one behind the other in the order in which they were first needed, so that those of a program's hot
- * addresses share few pages: on a virtual machine a page that the processor does not remember costs more than a cache
- * line. They stay where they are until the table is cleared.
+ * Entries lie one behind the other in the order in which they were first needed, so that those of a program's
+ * hot addresses share few pages: on a virtual machine a page that the processor does not remember costs more
+ * than a cache line. They stay where they are until the table is cleared.
  */
 #pragma once
 
@@ -26,10 +27,12 @@ struct pc_entry {
 	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it stays what it is */
 	uint64_t version; /* of its page, then */
 	pid_t pid;
-	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's name leads there */
+	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's
+				     name leads there */
 	uint64_t asked_for;
 	bool has_name; /* it does */
-	struct pc_entry *caller; /* the last return address that a frame here was left to; NULL = none was, yet */
+	struct pc_entry
+		*caller; /* the last return address that a frame here was left to; NULL = none was, yet */
 };
 
 #define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */
@@ -44,8 +47,8 @@ struct pc_table {
 /* The entry of an address, added if need be. */
 struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, bool is_return);
 /*
- * An entry that will be asked for soon: first its slot is fetched from memory, and when that has had time to come, the
- * entry. Neither waits.
+ * An entry that will be asked for soon: first its slot is fetched from memory, and when that has had time to
+ * come, the entry. Neither waits.
  */
 void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc);
 void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc);

@@ -13,8 +13,9 @@ enum plain_kind { PLAIN_UNKNOWN, PLAIN_NOT, PLAIN };
 
 static bool is_plain_rule(const struct rule *rule, const struct isa *isa)
 {
-	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp && (rule->reg != isa->pc || isa->pc == isa->ra) &&
-	       rule->offset > -OFFSET_MAX && rule->offset < OFFSET_MAX;
+	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp &&
+	       (rule->reg != isa->pc || isa->pc == isa->ra) && rule->offset > -OFFSET_MAX &&
+	       rule->offset < OFFSET_MAX;
 }
 
 static void add_slot(struct plain_step *step, const struct rule *rule)
@@ -26,7 +27,8 @@ static void add_slot(struct plain_step *step, const struct rule *rule)
 	step->restored |= 1ull << rule->reg;
 }
 
-static struct plain_step plain_step(const struct recipes *recipes, const struct isa *isa, const struct recipe *recipe)
+static struct plain_step plain_step(const struct recipes *recipes, const struct isa *isa,
+				    const struct recipe *recipe)
 {
 	const struct plain_step not = { .kind = PLAIN_NOT };
 	struct plain_step step = { .kind = PLAIN,
@@ -38,11 +40,11 @@ static struct plain_step plain_step(const struct recipes *recipes, const struct 
 
 	/* What a frame pointer alone tells is a guess, and the walk keeps an eye on it. */
 	if (recipe->cfa_kind != CFA_REG || recipe->is_signal_frame || recipe->witness == WITNESS_FP)
-		return not;
+		return not ;
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		const struct rule *rule = &recipes->rules.at[recipe->rules + i];
 		if (!is_plain_rule(rule, isa))
-			return not;
+			return not ;
 		add_slot(&step, rule);
 		if (rule->reg == isa->ra) {
 			step.has_ra_slot = true;
@@ -92,7 +94,8 @@ static uint64_t load(const uint8_t *slots, int32_t offset)
 }
 
 /* Of a frame that was interrupted, slots below sp have been given up: the walk knows what that means. */
-static bool find_slots(const struct walk *walk, const struct plain_step *step, uint64_t sp, struct plain_caller *ret)
+static bool find_slots(const struct walk *walk, const struct plain_step *step, uint64_t sp,
+		       struct plain_caller *ret)
 {
 	uint64_t first = ret->cfa + (uint64_t)(int64_t)step->low;
 
@@ -105,7 +108,8 @@ static bool find_slots(const struct walk *walk, const struct plain_step *step, u
 }
 
 /* False if that takes more than a plain step. */
-static bool find_caller(const struct walk *walk, const struct plain_step *step, const struct regs *regs, struct plain_caller *ret)
+static bool find_caller(const struct walk *walk, const struct plain_step *step, const struct regs *regs,
+			struct plain_caller *ret)
 {
 	const struct isa *isa = walk->walker->isa;
 	uint64_t sp = regs->value[isa->sp];
@@ -113,7 +117,8 @@ static bool find_caller(const struct walk *walk, const struct plain_step *step, 
 			      regs_known(regs, isa->ra);
 
 	ret->cfa = regs->value[step->cfa_reg] + (uint64_t)(int64_t)step->cfa_offset;
-	if (!regs_known(regs, step->cfa_reg) || !regs_known(regs, isa->sp) || !find_slots(walk, step, sp, ret))
+	if (!regs_known(regs, step->cfa_reg) || !regs_known(regs, isa->sp) ||
+	    !find_slots(walk, step, sp, ret))
 		return false;
 	if (!step->has_ra_slot && !is_in_register)
 		return false;
@@ -123,7 +128,8 @@ static bool find_caller(const struct walk *walk, const struct plain_step *step, 
 	return ret->cfa > sp || (ret->cfa == sp && is_in_register && ret->ra != regs->value[isa->pc]);
 }
 
-static void note_read(struct walk *walk, const struct plain_step *step, const struct plain_caller *caller, uint8_t reg, int32_t offset)
+static void note_read(struct walk *walk, const struct plain_step *step, const struct plain_caller *caller,
+		      uint8_t reg, int32_t offset)
 {
 	struct memory *memory = &walk->walker->memory;
 
@@ -138,8 +144,10 @@ static void note_read(struct walk *walk, const struct plain_step *step, const st
 							     .reg = reg }));
 }
 
-/* What the step depended on, as the walk would have noted it. Not in line: only deep stacks are remembered. */
-static __attribute__((noinline)) void note_step(struct walk *walk, const struct plain_step *step, const struct plain_caller *caller)
+/* What the step depended on, as the walk would have noted it. Not in line: only deep stacks are remembered.
+ */
+static __attribute__((noinline)) void note_step(struct walk *walk, const struct plain_step *step,
+						const struct plain_caller *caller)
 {
 	struct walker *walker = walk->walker;
 	const struct rule *rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules;
@@ -155,7 +163,8 @@ static __attribute__((noinline)) void note_step(struct walk *walk, const struct 
 	memory_note_for(&walker->memory, REG_NONE);
 }
 
-static void restore(struct walker *walker, const struct plain_step *step, const struct plain_caller *caller, struct regs *regs)
+static void restore(struct walker *walker, const struct plain_step *step, const struct plain_caller *caller,
+		    struct regs *regs)
 {
 	const struct isa *isa = walker->isa;
 	const struct rule *rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules;
@@ -165,23 +174,25 @@ static void restore(struct walker *walker, const struct plain_step *step, const 
 		regs->value[rules[i].reg] = load(caller->slots, rules[i].offset - step->low);
 	regs->value[isa->sp] = caller->cfa;
 	regs->value[isa->pc] = caller->ra;
-	regs->known = (((regs->known & isa->callee_saved) | step->restored | 1ull << isa->sp) & ~(1ull << isa->ra)) |
+	regs->known = (((regs->known & isa->callee_saved) | step->restored | 1ull << isa->sp) &
+		       ~(1ull << isa->ra)) |
 		      1ull << isa->pc;
 	if (step->n_rules && reach > walker->memory.reach)
 		walker->memory.reach = reach;
 }
 
 /*
- * What is known of the return address. Mostly it is the one that was found here the last time: comparing the two lets the processor
- * go on while the stack's word still comes from memory, which looking it up would have to wait for.
+ * What is known of the return address. Mostly it is the one that was found here the last time: comparing the
+ * two lets the processor go on while the stack's word still comes from memory, which looking it up would have
+ * to wait for.
  */
 static struct pc_entry *look_at_caller(struct walk *walk, struct pc_entry *here, uint64_t ra)
 {
 	struct walker *walker = walk->walker;
 	struct pc_entry *last = here->caller;
 
-	if (last && last->pc == ra && last->is_return && walk->space && last->generation == walk->space->generation &&
-	    !last->is_jit) {
+	if (last && last->pc == ra && last->is_return && walk->space &&
+	    last->generation == walk->space->generation && !last->is_jit) {
 		walker->stats.cache_hits++;
 		return last;
 	}
@@ -193,8 +204,8 @@ static struct pc_entry *look_at_caller(struct walk *walk, struct pc_entry *here,
 static struct pc_entry *leave(struct walk *walk, struct pc_entry *here, struct regs *regs)
 {
 	struct walker *walker = walk->walker;
-	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache), walker->isa,
-						      here->place.recipes.recipe[0]);
+	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache),
+						      walker->isa, here->place.recipes.recipe[0]);
 	struct callee callee = { here->image, here->place.function };
 	struct plain_caller found;
 

@@ -17,8 +17,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "collector/event.h"
-#include "unwinder/memory.h"
 #include "recipes/recipe.h"
+#include "unwinder/memory.h"
 #include "unwinder/stack.h"
 
 #define RECALL_LEAST 48

@@ -43,14 +43,15 @@ struct stack {
 	VEC(struct frame) frames; /* kernel frames first, if any, then user frames */
 	uint32_t n_kernel;
 	enum stack_end end;
-	/* Of a stack that was walked only in part: how many of its outermost frames are those of stack shared_serial.
-	 * Serials are unique in one unwinder; 0 = not numbered. */
+	/* Of a stack that was walked only in part: how many of its outermost frames are those of stack
+	 * shared_serial. Serials are unique in one unwinder; 0 = not numbered. */
 	uint32_t n_shared;
 	uint64_t serial, shared_serial;
-	uint64_t reach; /* end of the outermost word of memory that was needed */
-	bool has_jit;   /* code in no file was asked how to leave it; not set where the last stack told */
-	uint64_t elsewhere; /* of a stack that ended for want of memory: where the sp stands of the part that is missing,
-			     * a stack that a signal with one of its own has interrupted; 0 = it is no other stack */
+	uint64_t reach;     /* end of the outermost word of memory that was needed */
+	bool has_jit;       /* code in no file was asked how to leave it; not set where the last stack told */
+	uint64_t elsewhere; /* of a stack that ended for want of memory: where the sp stands of the part that
+			     * is missing, a stack that a signal with one of its own has interrupted; 0 = it
+			     * is no other stack */
 };
 
 void stack_clear(struct stack *stack);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "collector/event.h"
-#include "unwinder/memory.h"
 #include "recipes/recipe.h"
+#include "unwinder/memory.h"
 
 enum step_status {
 	STEP_OK,

@@ -9,18 +9,21 @@
 
 #include "base/store.h"
 #include "collector/event.h"
-#include "unwinder/memory.h"
 #include "recipes/policy.h"
 #include "recipes/recipe.h"
+#include "unwinder/memory.h"
 #include "unwinder/stack.h"
 
 struct unwinder_options {
 	enum unwind_mode mode;
-	memory_reader read_memory; /* only if the target stands still from the sample to the walk; else NULL */
-	memory_reader read_code;   /* code that is in no file, whenever it is asked for; may be NULL */
+	memory_reader
+		read_memory;     /* only if the target stands still from the sample to the walk; else NULL */
+	memory_reader read_code; /* code that is in no file, whenever it is asked for; may be NULL */
 	void *read_context;
-	struct store *store; /* where findings about the code of images are kept from run to run; NULL = nowhere */
-	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same result, slower */
+	struct store
+		*store; /* where findings about the code of images are kept from run to run; NULL = nowhere */
+	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same
+			       result, slower */
 };
 
 struct unwinder;
@@ -33,7 +36,8 @@ void unwinder_event(struct unwinder *unwinder, const struct event *event);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
 
-/* The functions of an image, if they had to be found out; NULL if not. They are the unwinder's: no event may come while they are used. */
+/* The functions of an image, if they had to be found out; NULL if not. They are the unwinder's: no event may
+ * come while they are used. */
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* What was found out about the code of images joins the store. */
 void unwinder_save(struct unwinder *unwinder);

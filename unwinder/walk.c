@@ -59,7 +59,8 @@ static bool has_interpreter_progress(const struct walk *walk, const struct attem
 		attempt->step->regs.value[fp] > walk->regs->value[fp]);
 }
 
-/* Is the return address in a register? Where calls push it, only code written by hand takes it from there (vfork). */
+/* Is the return address in a register? Where calls push it, only code written by hand takes it from there
+ * (vfork). */
 static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 {
 	const struct recipes *recipes = recipe_cache_recipes(walk->walker->cache);
@@ -67,7 +68,8 @@ static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 
 	if (!isa->call_pushes_ra)
 		return true;
-	const struct rule *ra = recipe != RECIPE_NONE ? recipe_rule(recipes, &recipes->recipes.at[recipe], isa->ra) : NULL;
+	const struct rule *ra =
+		recipe != RECIPE_NONE ? recipe_rule(recipes, &recipes->recipes.at[recipe], isa->ra) : NULL;
 	return ra && ra->kind == RULE_REG;
 }
 
@@ -84,8 +86,8 @@ static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
-	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) && attempt->step->ra != walk->here.pc &&
-	       keeps_ra_in_register(walk, attempt->recipe);
+	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) &&
+	       attempt->step->ra != walk->here.pc && keeps_ra_in_register(walk, attempt->recipe);
 }
 
 static void apply(struct walk *walk, struct attempt *attempt)
@@ -131,7 +133,8 @@ static void keep_registers(const struct walk *walk, struct attempt *attempt)
 		walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
 
 	const struct place *callee = &walk->here.place, *caller = &attempt->caller.place;
-	bool has_stub = caller->call == CALL_DIRECT && caller->call_target != callee->function; /* which writes registers */
+	bool has_stub = caller->call == CALL_DIRECT &&
+			caller->call_target != callee->function; /* which writes registers */
 	bool is_called = (attempt->verdict == VERDICT_VALID && !has_stub) || caller->call == CALL_INDIRECT;
 	if (caller->wants)
 		memory_note(&walk->walker->memory, NOTE_USE, 0, UINT64_MAX);
@@ -304,14 +307,16 @@ static bool is_just_called(struct walk *walk)
 	struct walker *walker = walk->walker;
 	const struct isa *isa = walker->isa;
 
-	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted || !walk->here.is_jit ||
-	    walk->here.place.recipes.recipe[0] != RECIPE_NONE || !regs_known(walk->regs, isa->ra))
+	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted ||
+	    !walk->here.is_jit || walk->here.place.recipes.recipe[0] != RECIPE_NONE ||
+	    !regs_known(walk->regs, isa->ra))
 		return false;
 	memory_note(&walker->memory, NOTE_USE, 0, 1ull << isa->ra);
 	uint64_t ra = isa->strip_pc(walk->regs->value[isa->ra]);
 	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
 	uint64_t entry = caller->place.call_target;
-	return caller->is_jit && caller->place.call == CALL_DIRECT && walk->here.pc - entry < JUST_CALLED_MAX &&
+	return caller->is_jit && caller->place.call == CALL_DIRECT &&
+	       walk->here.pc - entry < JUST_CALLED_MAX &&
 	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
 }
 
@@ -333,7 +338,8 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 		try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
 	else if (pair->recipe[1] != RECIPE_NONE)
 		try_recipe(walk, pair->recipe[1], &other);
-	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread && !walk->here.place.is_between)
+	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread &&
+		 !walk->here.place.is_between)
 		try_recipe(walk, frame_pointer, &other);
 	else
 		return;
@@ -363,8 +369,7 @@ static void note_elsewhere(struct walk *walk, const struct recipe *recipe, const
 
 	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
 	    memory_peek(&walk->walker->memory, attempt->step->cfa, 8, &word) != MEMORY_OK)
-		walk->elsewhere =
-			walk->regs->value[recipe->cfa_reg] + (uint64_t)(int64_t)recipe->cfa_offset;
+		walk->elsewhere = walk->regs->value[recipe->cfa_reg] + (uint64_t)(int64_t)recipe->cfa_offset;
 }
 
 static void move_to_caller(struct walk *walk, const struct attempt *attempt)

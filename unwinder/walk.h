@@ -5,12 +5,12 @@
  */
 #pragma once
 
+#include "recipes/recipe_cache.h"
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
 #include "unwinder/pc_table.h"
 #include "unwinder/plain.h"
 #include "unwinder/recall.h"
-#include "recipes/recipe_cache.h"
 #include "unwinder/space.h"
 #include "unwinder/unwinder.h"
 
@@ -25,7 +25,8 @@ struct walker {
 	struct pc_table pcs;
 	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct memory memory;
-	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step alone */
+	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step
+				    alone */
 	struct plain_steps plain;
 	struct unwinder_stats stats;
 	walk_observer observer;

@@ -2,9 +2,9 @@
 /*
  * walk_exec: samples that the kernel took while it was at work on an exec.
  *
- * What called it, and the stack of it, are gone then: the registers are those of the old program, in the memory of the new
- * one. Nothing is missing from what the kernel's part of the stack tells. That begins some time before the kernel tells of
- * the exec: the old memory is taken down first.
+ * What called it, and the stack of it, are gone then: the registers are those of the old program, in the
+ * memory of the new one. Nothing is missing from what the kernel's part of the stack tells. That begins some
+ * time before the kernel tells of the exec: the old memory is taken down first.
  */
 #include "recipes/template.h"
 #include "unwinder/walk_private.h"
@@ -33,11 +33,13 @@ bool walk_is_in_exec(struct walk *walk, const struct sample *sample)
 void walk_end_in_exec(struct walk *walk, const struct sample *sample)
 {
 	struct stack *stack = walk->stack;
-	bool is_broken = stack->end == STACK_INVALID_STEP || stack->end == STACK_BAD_READ || stack->end == STACK_NO_PROGRESS;
+	bool is_broken = stack->end == STACK_INVALID_STEP || stack->end == STACK_BAD_READ ||
+			 stack->end == STACK_NO_PROGRESS;
 
 	if (!is_broken || !stack->n_kernel)
 		return;
-	walk->here = *walk_look(walk->walker, walk->space, walk->pid, sample->regs.value[walk->walker->isa->pc], false);
+	walk->here = *walk_look(walk->walker, walk->space, walk->pid,
+				sample->regs.value[walk->walker->isa->pc], false);
 	if (!is_behind_exec(walk))
 		return;
 	stack->frames.n = stack->n_kernel;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), plain.c (quick steps) and walk_exec.c share.
+ * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), plain.c (quick steps) and
+ * walk_exec.c share.
  */
 #pragma once
 
@@ -20,7 +21,7 @@ struct walk {
 	bool has_jit;                  /* a frame's code is in no file */
 	bool can_recall;               /* something is remembered of this thread's last stack */
 	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
-	uint64_t elsewhere;            /* where the sp of an interrupted stack that was not copied stands; 0 = none */
+	uint64_t elsewhere; /* where the sp of an interrupted stack that was not copied stands; 0 = none */
 };
 
 /* What is known of a pc. It stays where it is until the next walk. */
@@ -53,11 +54,12 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 }
 
 /*
- * Makes plain steps for as long as there are any; the frames left are on the stack. Where something is remembered of the
- * thread's last stack, makes one: true if it did.
+ * Makes plain steps for as long as there are any; the frames left are on the stack. Where something is
+ * remembered of the thread's last stack, makes one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
 
-/* Before a walk: is it in vain, because the kernel is at work on an exec? After one: was it? Then its user frames are dropped. */
+/* Before a walk: is it in vain, because the kernel is at work on an exec? After one: was it? Then its user
+ * frames are dropped. */
 bool walk_is_in_exec(struct walk *walk, const struct sample *sample);
 void walk_end_in_exec(struct walk *walk, const struct sample *sample);

@@ -70,8 +70,9 @@ static void step(struct machine *m, uint8_t op, struct reader *r, const struct s
 	case OP_PLUS:
 		a = pop(m);
 		b = pop(m);
-		push(m, value_kind(a) == VALUE_CONST ? value_add(b, value_constant(a)) :
-			value_kind(b) == VALUE_CONST ? value_add(a, value_constant(b)) : VALUE_UNKNOWN);
+		push(m, value_kind(a) == VALUE_CONST   ? value_add(b, value_constant(a))
+			: value_kind(b) == VALUE_CONST ? value_add(a, value_constant(b))
+						       : VALUE_UNKNOWN);
 		break;
 	default:
 		m->failed = true;
@@ -103,7 +104,8 @@ static value cfa_of(const struct state *state, const struct recipes *recipes, co
 	case CFA_REG:
 		return value_add(state->reg[r->cfa_reg], r->cfa_offset);
 	case CFA_DEREF:
-		return value_add(load(state, value_add(state->reg[r->cfa_reg], r->cfa_offset)), r->cfa_addend);
+		return value_add(load(state, value_add(state->reg[r->cfa_reg], r->cfa_offset)),
+				 r->cfa_addend);
 	case CFA_EXPR:
 		return evaluate(recipes->exprs.at[r->cfa_expr], state, 0);
 	case CFA_NONE:
@@ -113,7 +115,8 @@ static value cfa_of(const struct state *state, const struct recipes *recipes, co
 }
 
 /* The value a rule gives for a register, with the true CFA. */
-static value value_of(const struct state *state, const struct recipes *recipes, const struct rule *rule, unsigned reg)
+static value value_of(const struct state *state, const struct recipes *recipes, const struct rule *rule,
+		      unsigned reg)
 {
 	if (!rule)
 		return state->reg[reg];
@@ -156,7 +159,8 @@ static bool is_same_form(const struct recipes *recipes, uint32_t stated, uint32_
 /* Does the analysis itself say that it lost the register? */
 static bool is_lost(const struct recipes *recipes, uint32_t own, unsigned reg)
 {
-	const struct rule *rule = own == RECIPE_NONE ? NULL : recipe_rule(recipes, &recipes->recipes.at[own], reg);
+	const struct rule *rule =
+		own == RECIPE_NONE ? NULL : recipe_rule(recipes, &recipes->recipes.at[own], reg);
 
 	return own == RECIPE_NONE || (rule && rule->kind == RULE_UNDEFINED);
 }
@@ -178,8 +182,8 @@ static void check_registers(const struct state *state, const struct isa *isa, co
 	}
 }
 
-void agree_check(const struct state *state, const struct isa *isa, const struct recipes *recipes, uint32_t stated,
-		 uint32_t own, struct agree_result *ret)
+void agree_check(const struct state *state, const struct isa *isa, const struct recipes *recipes,
+		 uint32_t stated, uint32_t own, struct agree_result *ret)
 {
 	const struct recipe *s = &recipes->recipes.at[stated];
 	const struct rule *ra = recipe_rule(recipes, s, isa->ra);
@@ -189,11 +193,13 @@ void agree_check(const struct state *state, const struct isa *isa, const struct 
 				      .cfa = cfa_of(state, recipes, s),
 				      .ra = value_of(state, recipes, ra, isa->ra) };
 	bool is_right = is_outermost || (ret->cfa == value_cfa(0) && ret->ra == value_entry(isa->ra));
-	ret->is_other_frame = !is_right && s->cfa_kind == CFA_REG && s->cfa_reg != isa->sp && s->cfa_reg != isa->fp &&
-			      value_kind(state->reg[s->cfa_reg]) == VALUE_ENTRY;
-	ret->is_callers_fp = s->cfa_kind == CFA_REG && s->cfa_reg == isa->fp && state->reg[isa->fp] == value_entry(isa->fp);
+	ret->is_other_frame = !is_right && s->cfa_kind == CFA_REG && s->cfa_reg != isa->sp &&
+			      s->cfa_reg != isa->fp && value_kind(state->reg[s->cfa_reg]) == VALUE_ENTRY;
+	ret->is_callers_fp = s->cfa_kind == CFA_REG && s->cfa_reg == isa->fp &&
+			     state->reg[isa->fp] == value_entry(isa->fp);
 	if (is_right)
-		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM : AGREE_VALUE;
+		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM
+											    : AGREE_VALUE;
 	else if (own == RECIPE_NONE)
 		ret->cfa_ra = AGREE_NONE;
 	if (!is_outermost)

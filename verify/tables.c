@@ -8,7 +8,8 @@
 
 #define EXAMPLES_PER_FUNCTION 2 /* for each cause */
 
-/* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind entry's code. */
+/* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind
+ * entry's code. */
 struct seen {
 	uint64_t start, end;
 	uint64_t *bits;
@@ -64,7 +65,8 @@ static void prepare_seen(struct verifier *v)
 		uint64_t start = image->segments[i].vaddr;
 		size_t len = image_code(image, start).len;
 		if (len)
-			vec_push(&v->seen, ((struct seen){ start, start + len, alloc_zero(len / 64 + 1, 8) }));
+			vec_push(&v->seen,
+				 ((struct seen){ start, start + len, alloc_zero(len / 64 + 1, 8) }));
 	}
 }
 
@@ -93,25 +95,28 @@ static bool is_same_cfa_rule(const struct recipes *recipes, uint32_t left, uint3
 {
 	const struct recipe *a = &recipes->recipes.at[left], *b = &recipes->recipes.at[right];
 
-	return left == right || (a->cfa_kind == b->cfa_kind && a->cfa_reg == b->cfa_reg && a->cfa_offset == b->cfa_offset &&
-				 a->cfa_kind != CFA_EXPR);
+	return left == right || (a->cfa_kind == b->cfa_kind && a->cfa_reg == b->cfa_reg &&
+				 a->cfa_offset == b->cfa_offset && a->cfa_kind != CFA_EXPR);
 }
 
 /*
  * A frame has one CFA and one return address. Where the table's rule stays as it is and an instruction
  * changes what the rule gives, it was wrong before or is wrong now.
  */
-static bool is_late(const struct verifier *v, const struct recover_point *point, uint32_t stated, const struct agree_result *r)
+static bool is_late(const struct verifier *v, const struct recover_point *point, uint32_t stated,
+		    const struct agree_result *r)
 {
 	const struct stated_point *last = &v->last;
 	bool is_leader = v->flow->flags.at[point->insn] & INSN_LEADER;
 	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
 
-	/* The frame pointer it counts from is the caller's again; at an entry and at an exit there is one answer. */
+	/* The frame pointer it counts from is the caller's again; at an entry and at an exit there is one
+	 * answer. */
 	bool is_exit = v->flow->flags.at[point->insn] & INSN_EXIT_PASSES;
 	if (is_proven && (r->is_callers_fp || is_exit || (point->insn == 0 && !v->flow->bias)))
 		return true;
-	if (is_proven && v->contradicted != RECIPE_NONE && is_same_cfa_rule(&v->result->store, v->contradicted, stated))
+	if (is_proven && v->contradicted != RECIPE_NONE &&
+	    is_same_cfa_rule(&v->result->store, v->contradicted, stated))
 		return true;
 	if (last->next != v->flow->vaddrs.at[point->insn] || !last->is_settled)
 		return false;
@@ -128,11 +133,12 @@ static bool is_switch(const struct verifier *v, const struct recover_point *poin
 	const struct recipe *r = &v->result->store.recipes.at[stated];
 
 	return insn->n_effects && e->kind == EFFECT_SET && e->reg == v->functions->isa->sp &&
-	       r->cfa_kind == CFA_REG && e->base == r->cfa_reg && r->cfa_reg != e->reg && r->cfa_reg != v->functions->isa->fp;
+	       r->cfa_kind == CFA_REG && e->base == r->cfa_reg && r->cfa_reg != e->reg &&
+	       r->cfa_reg != v->functions->isa->fp;
 }
 
-static enum verify_cause find_cause(const struct verifier *v, const struct recover_point *point, uint32_t stated,
-				    const struct agree_result *r)
+static enum verify_cause find_cause(const struct verifier *v, const struct recover_point *point,
+				    uint32_t stated, const struct agree_result *r)
 {
 	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
 
@@ -145,17 +151,20 @@ static enum verify_cause find_cause(const struct verifier *v, const struct recov
 	return is_proven ? CAUSE_UNKNOWN : CAUSE_ANALYSIS;
 }
 
-static void remember(struct verifier *v, const struct recover_point *point, uint32_t stated, const struct agree_result *r,
-		     enum verify_cause cause)
+static void remember(struct verifier *v, const struct recover_point *point, uint32_t stated,
+		     const struct agree_result *r, enum verify_cause cause)
 {
 	const struct insn *insn = &v->flow->insns.at[point->insn];
 	bool runs_on = insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH;
 	bool differs = r->cfa_ra == AGREE_DIFFERS;
 
 	v->last = (struct stated_point){ .next = runs_on ? v->flow->vaddrs.at[point->insn] + insn->len : 0,
-					 .stated = stated, .cfa = r->cfa, .ra = r->ra,
+					 .stated = stated,
+					 .cfa = r->cfa,
+					 .ra = r->ra,
 					 .is_late = differs && cause == CAUSE_LATE,
-					 .is_settled = differs ? verify_cause_is_table(cause) : r->cfa_ra != AGREE_NONE };
+					 .is_settled = differs ? verify_cause_is_table(cause)
+							       : r->cfa_ra != AGREE_NONE };
 	if (v->last.is_late)
 		v->contradicted = stated;
 }
@@ -176,13 +185,15 @@ static void count_registers(struct verifier *v, const struct agree_result *r, bo
 
 static void keep_example(struct verifier *v, const struct verify_example *example)
 {
-	if (v->n_examples[example->cause] == EXAMPLES_PER_FUNCTION || v->result->examples.n >= v->options->max_examples)
+	if (v->n_examples[example->cause] == EXAMPLES_PER_FUNCTION ||
+	    v->result->examples.n >= v->options->max_examples)
 		return;
 	v->n_examples[example->cause]++;
 	vec_push(&v->result->examples, *example);
 }
 
-static void count_result(struct verifier *v, const struct agree_result *r, bool is_guess, struct verify_example *example)
+static void count_result(struct verifier *v, const struct agree_result *r, bool is_guess,
+			 struct verify_example *example)
 {
 	struct verify_result *result = v->result;
 	bool is_right = r->cfa_ra == AGREE_FORM || r->cfa_ra == AGREE_VALUE;
@@ -231,14 +242,18 @@ static void compare_point(void *context, const struct recover_point *point)
 		v->last.next = 0;
 		return;
 	}
-	uint32_t own = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : v->trust, &v->result->store);
+	uint32_t own = recover_recipe(point->state, isa, point->is_guess ? TRUST_GUESS : v->trust,
+				      &v->result->store);
 	agree_check(point->state, isa, &v->result->store, stated, own, &r);
 	v->result->rows += own != v->last_own;
 	v->last_own = own;
 	enum verify_cause cause = find_cause(v, point, stated, &r);
 	remember(v, point, stated, &r, cause);
 	count_result(v, &r, point->is_guess,
-		     &(struct verify_example){ .vaddr = vaddr, .function = v->flow->vaddrs.at[0], .stated = stated, .own = own,
+		     &(struct verify_example){ .vaddr = vaddr,
+					       .function = v->flow->vaddrs.at[0],
+					       .stated = stated,
+					       .own = own,
 					       .cause = (uint8_t)cause });
 }
 
@@ -299,7 +314,10 @@ static void count_unreached(struct verifier *v)
 			uint32_t stated = insn.is_padding || !see(v, at) ? RECIPE_NONE : stated_at(v, at);
 			if (stated != RECIPE_NONE)
 				count_result(v, &none, false,
-					     &(struct verify_example){ .vaddr = at, .function = fde.start, .stated = stated, .own = RECIPE_NONE });
+					     &(struct verify_example){ .vaddr = at,
+								       .function = fde.start,
+								       .stated = stated,
+								       .own = RECIPE_NONE });
 			code = bytes_from(code, insn.len);
 			at += insn.len;
 		}
@@ -324,7 +342,8 @@ static bool states_function(struct verifier *v, const struct fde *fde)
 	bool is_function = false;
 	bool is_aligned = !isa->call_pushes_ra || fde->start % 16 == 0;
 
-	if (!is_aligned && !functions_is_called(v->functions, fde->start) && !is_named(v->functions, fde->start))
+	if (!is_aligned && !functions_is_called(v->functions, fde->start) &&
+	    !is_named(v->functions, fde->start))
 		return false;
 	cfi_compile(fde, isa, &v->result->store, &rows);
 	uint32_t first = recipe_rows_find(rows.rows.at, rows.rows.n, 0);
@@ -352,11 +371,13 @@ static void judge_starts(struct verifier *v)
 			continue;
 		bool is_part = index != FUNCTION_NONE && functions->at[index].parent != FUNCTION_NONE;
 		result->starts_true++;
-		result->starts_found += index != FUNCTION_NONE && functions->at[index].start == fde.start && !is_part;
+		result->starts_found +=
+			index != FUNCTION_NONE && functions->at[index].start == fde.start && !is_part;
 	}
 	for (size_t i = 0; i < functions->n; i++) {
 		const struct function *f = &functions->at[i];
-		if ((f->sources & FROM_STUB) || f->kind == FUNCTION_PART || frames_find(v->frames, f->start, &fde) < 0)
+		if ((f->sources & FROM_STUB) || f->kind == FUNCTION_PART ||
+		    frames_find(v->frames, f->start, &fde) < 0)
 			continue;
 		result->starts_claimed++;
 		result->starts_wrong += fde.start != f->start;
@@ -381,7 +402,9 @@ void verify_recipes(struct image *image, const struct symbols *symbols, const st
 		    const struct verify_options *options, struct verify_result *ret)
 {
 	struct function_options hide = {
-		.hide_symbols = options->no_starts, .hide_frames = options->no_starts, .hide_dynamic = options->no_dynamic,
+		.hide_symbols = options->no_starts,
+		.hide_frames = options->no_starts,
+		.hide_dynamic = options->no_dynamic,
 	};
 	struct verifier v = { .frames = frames, .options = options, .result = ret };
 

@@ -12,7 +12,7 @@
 #include "verify/agree.h"
 
 struct verify_options {
-	bool no_starts;   /* hide symbols and unwind entries; .dynsym stays unless no_dynamic */
+	bool no_starts; /* hide symbols and unwind entries; .dynsym stays unless no_dynamic */
 	bool no_dynamic;
 	size_t max_examples;
 	/* For tests: changes the compiler's recipe before it is compared; NULL = no. */
@@ -28,7 +28,8 @@ struct verify_counts {
 /* Why the two differ, as far as can be told. */
 enum verify_cause {
 	CAUSE_ANALYSIS, /* the function fails its self-check or the state was a guess */
-	CAUSE_UNKNOWN,  /* the function passes its self-check on every exit, so that its states are right; no more is known */
+	CAUSE_UNKNOWN,  /* the function passes its self-check on every exit, so that its states are right; no
+			   more is known */
 	CAUSE_LATE,     /* the table's row stays as it is while an instruction moves what it counts from */
 	CAUSE_ENTRY,    /* the table does not count what the linker's stub left above the return address */
 	CAUSE_OTHER_FRAME, /* the table's row is about the frame that a context switch goes to */
@@ -48,11 +49,12 @@ struct verify_result {
 	uint64_t instructions, functions;
 	uint64_t passed, failed, exitless, refused; /* functions by their self-check */
 	struct verify_counts cfa_ra;
-	struct verify_counts regs[REG_MAX];         /* callee-saved ones; agree_form = agree */
-	uint64_t causes[CAUSE_N];                   /* of the differences in CFA or return address */
+	struct verify_counts regs[REG_MAX]; /* callee-saved ones; agree_form = agree */
+	uint64_t causes[CAUSE_N];           /* of the differences in CFA or return address */
 	uint64_t guessed, guessed_right;
 	uint64_t rows, recipes;
-	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right ones. */
+	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right
+	 * ones. */
 	uint64_t starts_true, starts_found, starts_claimed, starts_wrong;
 	VEC(struct verify_example) examples;
 	struct recipes store;

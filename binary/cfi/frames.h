@@ -36,8 +36,8 @@ size_t frames_count(const struct frames *frames);
 /* By index, sorted by start; -EBADMSG if the entry is damaged. */
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
 /*
- * The same for who goes through all of them: neighbours share their CIE, which the memo, zeroes at first and private to the
- * caller, saves reading again.
+ * The same for who goes through all of them: neighbours share their CIE, which the memo, zeroes at first and
+ * private to the caller, saves reading again.
  */
 struct cie_memo {
 	bool is_full, is_debug;

@@ -41,8 +41,8 @@ static int read_program(struct dl_phdr_info *object, size_t size, void *context)
 	for (unsigned i = 0; i < object->dlpi_phnum && !ret->len; i++) {
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
 		if (segment->p_type == PT_NOTE)
-			*ret = build_id_from_notes(
-				(struct bytes){ (const uint8_t *)(object->dlpi_addr + segment->p_vaddr), segment->p_memsz });
+			*ret = build_id_from_notes((struct bytes){
+				(const uint8_t *)(object->dlpi_addr + segment->p_vaddr), segment->p_memsz });
 	}
 	return 1;
 }
@@ -55,7 +55,8 @@ struct build_id build_id_own(void)
 	return id;
 }
 
-/* A build-id is the linker's own hash of the contents; what happened to the file later shows in its headers. */
+/* A build-id is the linker's own hash of the contents; what happened to the file later shows in its headers.
+ */
 uint64_t image_identity(const struct image *image)
 {
 	uint64_t hash = hash_u64(image->file.len);

@@ -14,10 +14,10 @@ struct go_function {
 
 struct gopclntab {
 	struct bytes table;
-	uint64_t text_start;           /* what entries count from; 0 where they are addresses */
+	uint64_t text_start; /* what entries count from; 0 where they are addresses */
 	uint64_t n_functions;
-	uint64_t names, functions;     /* offsets in the table */
-	uint8_t entry_size;            /* of half an entry */
+	uint64_t names, functions; /* offsets in the table */
+	uint8_t entry_size;        /* of half an entry */
 	uint8_t pointer_size;
 };
 

@@ -24,8 +24,9 @@
 #include "base/vec.h"
 #include "binary/elf/image_private.h"
 
-#define READ_LIMIT (16u << 10)       /* larger files are mapped instead of read: programs link to a hundred libraries and more, and
-				      * samples touch little of most */
+#define READ_LIMIT                                                                                       \
+	(16u << 10) /* larger files are mapped instead of read: programs link to a hundred libraries and \
+		     * more, and samples touch little of most */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
@@ -153,8 +154,8 @@ static void read_sections(struct image *image, Elf *elf)
 			break;
 		const char *name = elf_strptr(elf, names, s.sh_name);
 		image->private->sections[image->n_sections++] =
-			(struct section){ name ? name : "", s.sh_type,	 s.sh_link, s.sh_info, s.sh_flags,
-					  s.sh_addr,	    s.sh_offset, s.sh_size, s.sh_entsize };
+			(struct section){ name ? name : "", s.sh_type,   s.sh_link, s.sh_info,   s.sh_flags,
+					  s.sh_addr,        s.sh_offset, s.sh_size, s.sh_entsize };
 	}
 	image->sections = image->private->sections;
 }
@@ -166,7 +167,8 @@ static void own_section_names(struct image *image, Elf *elf)
 
 	if (elf_getshdrstrndx(elf, &names) < 0 || names >= image->n_sections)
 		return;
-	struct bytes table = bytes_slice(image->file, image->sections[names].offset, image->sections[names].size);
+	struct bytes table =
+		bytes_slice(image->file, image->sections[names].offset, image->sections[names].size);
 	for (size_t i = 0; i < image->n_sections; i++) {
 		GElf_Shdr s;
 		struct section *section = &image->private->sections[i];
@@ -184,8 +186,8 @@ static struct build_id find_build_id(const struct image *image)
 
 	for (size_t i = 0; i < image->n_segments && !id.len; i++)
 		if (image->segments[i].type == PT_NOTE)
-			id = build_id_from_notes(
-				bytes_slice(image->file, image->segments[i].offset, image->segments[i].file_size));
+			id = build_id_from_notes(bytes_slice(image->file, image->segments[i].offset,
+							     image->segments[i].file_size));
 	for (size_t i = 0; i < image->n_sections && !id.len; i++)
 		if (image->sections[i].type == SHT_NOTE)
 			id = build_id_from_notes(
@@ -332,7 +334,8 @@ static image_id add(struct images *images, struct image *image)
 	unsigned block = block_of(id, &index);
 
 	if (!images->blocks[block])
-		images->blocks[block] = alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
+		images->blocks[block] =
+			alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
 	images->blocks[block][index] = image;
 	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
 	return id;
@@ -359,11 +362,13 @@ static image_id enter(struct images *images, struct image **image)
 	if (same != IMAGE_NONE)
 		return same;
 	if ((*image)->build_id.len)
-		map_put(&images->by_build_id, build_id_key(&(*image)->build_id), (image_id)images_count(images));
+		map_put(&images->by_build_id, build_id_key(&(*image)->build_id),
+			(image_id)images_count(images));
 	return add(images, TAKE(*image));
 }
 
-static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
+		   struct diag *diag)
 {
 	struct stat st;
 
@@ -402,7 +407,8 @@ static int open_fd(struct images *images, int fd, const char *path, size_t read_
 	return 0;
 }
 
-static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
+		       struct diag *diag)
 {
 	pthread_mutex_lock(&images->lock);
 	int error = open_fd(images, fd, path, read_limit, ret, diag);
@@ -415,7 +421,8 @@ int images_open_fd(struct images *images, int fd, const char *path, image_id *re
 	return open_locked(images, fd, path, READ_LIMIT, ret, diag);
 }
 
-static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret, struct diag *diag)
+static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
+		     struct diag *diag)
 {
 	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -435,7 +442,8 @@ int images_open_mapped(struct images *images, const char *path, image_id *ret, s
 	return open_path(images, path, 0, ret, diag);
 }
 
-int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag)
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
+		       struct diag *diag)
 {
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_VDSO, name);
 
@@ -453,11 +461,13 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 	return 0;
 }
 
-static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name,
+			   const struct build_id *build_id)
 {
 	for (image_id i = 0; i < images_count(images); i++) {
 		const struct image *image = look(images, i);
-		bool same_id = build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
+		bool same_id =
+			build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
 		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
 			return i;
 	}
@@ -468,7 +478,8 @@ static image_id add_pseudo(struct images *images, enum image_kind kind, const ch
 	return add(images, image);
 }
 
-image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id)
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
+			   const struct build_id *build_id)
 {
 	pthread_mutex_lock(&images->lock);
 	image_id id = add_pseudo(images, kind, name, build_id);

@@ -26,7 +26,8 @@ enum image_kind {
 	IMAGE_VDSO,    /* an ELF read from the target's memory */
 	IMAGE_KERNEL,  /* vaddrs are kernel addresses */
 	IMAGE_JIT,     /* code in anonymous memory; vaddrs are run-time addresses of one process */
-	IMAGE_UNKNOWN, /* a file that could not be opened or is not the one that was mapped; vaddrs are file offsets */
+	IMAGE_UNKNOWN, /* a file that could not be opened or is not the one that was mapped; vaddrs are file
+			  offsets */
 };
 
 #define BUILD_ID_MAX 20
@@ -48,19 +49,19 @@ struct section {
 
 struct image {
 	enum image_kind kind;
-	char *path;              /* as the target sees it, or a pseudo name such as "[vdso]" */
-	uint16_t elf_machine;    /* EM_*, 0 for pseudo-images */
-	uint16_t elf_type;       /* ET_* */
-	uint64_t entry;          /* e_entry as a vaddr, 0 = none */
+	char *path;           /* as the target sees it, or a pseudo name such as "[vdso]" */
+	uint16_t elf_machine; /* EM_*, 0 for pseudo-images */
+	uint16_t elf_type;    /* ET_* */
+	uint64_t entry;       /* e_entry as a vaddr, 0 = none */
 	struct build_id build_id;
-	struct bytes file;       /* the whole file; empty for pseudo-images */
+	struct bytes file; /* the whole file; empty for pseudo-images */
 	dev_t dev;
 	ino_t inode;
 	const struct segment *segments;
 	size_t n_segments;
 	const struct section *sections; /* none if there are no section headers */
 	size_t n_sections;
-	volatile bool is_changed;       /* the file was truncated while we had it mapped */
+	volatile bool is_changed; /* the file was truncated while we had it mapped */
 	struct image_private *private;
 };
 
@@ -72,8 +73,9 @@ size_t images_count(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);
 /*
- * The same for who asks for nothing but what stands at the front of a file: kind, path, machine, type, entry, build-id, device,
- * inode and segments. Until somebody gets the image its sections may be unknown, and none of its bytes in memory.
+ * The same for who asks for nothing but what stands at the front of a file: kind, path, machine, type, entry,
+ * build-id, device, inode and segments. Until somebody gets the image its sections may be unknown, and none
+ * of its bytes in memory.
  */
 const struct image *images_peek(const struct images *images, image_id id);
 
@@ -84,19 +86,23 @@ const struct image *images_peek(const struct images *images, image_id id);
  */
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag);
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag);
-/* The same for a file of which little may be looked at: it is mapped, however small, and never read as a whole. */
+/* The same for a file of which little may be looked at: it is mapped, however small, and never read as a
+ * whole. */
 int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag);
 /* An ELF held in memory; the bytes are copied. */
-int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret, struct diag *diag);
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
+		       struct diag *diag);
 /* A pseudo-image: same kind, name and build-id give the same id. build_id may be NULL. */
-image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name, const struct build_id *build_id);
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
+			   const struct build_id *build_id);
 
 /* Bytes from vaddr to the end of the file-backed part of its segment; empty if there are none. */
 struct bytes image_bytes(const struct image *image, uint64_t vaddr);
 /* The same, but only inside executable segments. */
 struct bytes image_code(const struct image *image, uint64_t vaddr);
 bool image_is_code(const struct image *image, uint64_t vaddr);
-/* The end of the section that vaddr is in, or of the segment where there are no sections; vaddr if it is no code. */
+/* The end of the section that vaddr is in, or of the segment where there are no sections; vaddr if it is no
+ * code. */
 uint64_t image_code_end(const struct image *image, uint64_t vaddr);
 /* The same, but the file need not have the bytes: debug files keep the addresses and drop the code. */
 bool image_is_executable(const struct image *image, uint64_t vaddr);
@@ -105,15 +111,17 @@ const struct section *image_section(const struct image *image, const char *name)
 /* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */
 struct bytes image_section_bytes(struct image *image, const struct section *section);
 /*
- * The same of its beginning: `len` bytes or more, or all. What is compressed is unpacked no further than that, which may
- * leave damage behind it unseen; asking for more leaves the bytes where they are. Threads may ask for sections side by side.
+ * The same of its beginning: `len` bytes or more, or all. What is compressed is unpacked no further than
+ * that, which may leave damage behind it unseen; asking for more leaves the bytes where they are. Threads may
+ * ask for sections side by side.
  */
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len);
 /*
- * Gives a compressed section that nobody has asked for yet its bytes, which somebody else has unpacked; they are released with the
- * image. False, and nothing is taken, if it has been asked for.
+ * Gives a compressed section that nobody has asked for yet its bytes, which somebody else has unpacked; they
+ * are released with the image. False, and nothing is taken, if it has been asked for.
  */
-bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes, void (*release)(struct bytes bytes));
+bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes,
+			void (*release)(struct bytes bytes));
 /* Bytes of it once it is decompressed, as stated. */
 uint64_t image_section_size(const struct image *image, const struct section *section);
 /* Shorthand for the two above; empty if there is no such section. */

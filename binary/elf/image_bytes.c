@@ -22,7 +22,8 @@ static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uin
 		const struct segment *s = &image->segments[i];
 		if (s->type == PT_LOAD && (s->flags & flags) == flags && vaddr >= s->vaddr &&
 		    vaddr - s->vaddr < s->file_size)
-			return bytes_from(bytes_slice(image->file, s->offset, s->file_size), vaddr - s->vaddr);
+			return bytes_from(bytes_slice(image->file, s->offset, s->file_size),
+					  vaddr - s->vaddr);
 	}
 	return (struct bytes){ 0 };
 }
@@ -56,7 +57,8 @@ bool image_is_executable(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
-		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr >= s->vaddr && vaddr - s->vaddr < s->mem_size)
+		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr >= s->vaddr &&
+		    vaddr - s->vaddr < s->mem_size)
 			return true;
 	}
 	return false;
@@ -107,8 +109,8 @@ static struct package package_of(const struct section *section, struct bytes raw
 }
 
 /*
- * Room for many bytes, in large pages where those can be had: to be given small ones takes a sixth of the time of
- * unpacking into them. NULL if there is less memory than a file claims to need.
+ * Room for many bytes, in large pages where those can be had: to be given small ones takes a sixth of the
+ * time of unpacking into them. NULL if there is less memory than a file claims to need.
  */
 static uint8_t *make_room(size_t size)
 {
@@ -132,10 +134,13 @@ static struct unpacked *unpacked_new(const struct package *package)
 	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE)
 		return unpacked;
 	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
-		unpacked->at = make_room((size_t)package->size + 1); /* more than there is, perhaps: then it cannot be read */
+		unpacked->at = make_room((size_t)package->size +
+					 1); /* more than there is, perhaps: then it cannot be read */
 		unpacked->size = unpacked->at ? (size_t)package->size : 0;
-		unpacked->inflater = unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;
-	} else if (package->kind == ZSTD && decompress_zstd(package->body, (size_t)package->size, &whole) == 0) {
+		unpacked->inflater =
+			unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;
+	} else if (package->kind == ZSTD &&
+		   decompress_zstd(package->body, (size_t)package->size, &whole) == 0) {
 		unpacked->at = whole.at;
 		unpacked->len = unpacked->size = whole.len;
 	}
@@ -148,7 +153,7 @@ static struct unpacked *unpacked_of(struct image *image, size_t index, const str
 
 	pthread_mutex_lock(&private->lock);
 	if (!private->unpacked[index])
-		private->unpacked[index] = unpacked_new(package);
+	private->unpacked[index] = unpacked_new(package);
 	pthread_mutex_unlock(&private->lock);
 	return private->unpacked[index];
 }
@@ -157,7 +162,8 @@ static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
 {
 	pthread_mutex_lock(&unpacked->lock);
 	if (unpacked->inflater && unpacked->len < len) {
-		unpacked->len = inflater_run(unpacked->inflater, len < unpacked->size ? (size_t)len : unpacked->size);
+		unpacked->len =
+			inflater_run(unpacked->inflater, len < unpacked->size ? (size_t)len : unpacked->size);
 		if (unpacked->len == 0 || unpacked->len == unpacked->size)
 			inflater_free(TAKE(unpacked->inflater));
 	}
@@ -168,25 +174,31 @@ static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
 
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len)
 {
-	struct package package = package_of(section, bytes_slice(image->file, section->offset, section->size));
+	struct package package =
+		package_of(section, bytes_slice(image->file, section->offset, section->size));
 
 	if (section->type == SHT_NOBITS)
 		return (struct bytes){ 0 };
-	return package.kind == PLAIN ? package.body : unpack(unpacked_of(image, (size_t)(section - image->sections), &package), len);
+	return package.kind == PLAIN
+		       ? package.body
+		       : unpack(unpacked_of(image, (size_t)(section - image->sections), &package), len);
 }
 
-bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes, void (*release)(struct bytes bytes))
+bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes,
+			void (*release)(struct bytes bytes))
 {
 	struct image_private *private = image->private;
 	size_t index = (size_t)(section - image->sections);
 	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
 
-	*unpacked = (struct unpacked){ .at = (uint8_t *)bytes.at, .len = bytes.len, .size = bytes.len, .release = release };
+	*unpacked = (struct unpacked){
+		.at = (uint8_t *)bytes.at, .len = bytes.len, .size = bytes.len, .release = release
+	};
 	pthread_mutex_init(&unpacked->lock, NULL);
 	pthread_mutex_lock(&private->lock);
 	bool is_first = !private->unpacked[index];
 	if (is_first)
-		private->unpacked[index] = TAKE(unpacked);
+	private->unpacked[index] = TAKE(unpacked);
 	pthread_mutex_unlock(&private->lock);
 	free(unpacked);
 	return is_first;
@@ -199,7 +211,9 @@ struct bytes image_section_bytes(struct image *image, const struct section *sect
 
 uint64_t image_section_size(const struct image *image, const struct section *section)
 {
-	return section->type == SHT_NOBITS ? 0 : package_of(section, bytes_slice(image->file, section->offset, section->size)).size;
+	return section->type == SHT_NOBITS
+		       ? 0
+		       : package_of(section, bytes_slice(image->file, section->offset, section->size)).size;
 }
 
 struct bytes image_named_bytes(struct image *image, const char *name)

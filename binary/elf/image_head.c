@@ -2,8 +2,9 @@
 /*
  * image_head: what the first page of an ELF file tells: the machine, the segments, the build-id.
  *
- * Programs link to a hundred libraries and more, and no sample is in most of them. Of these nothing else is asked, and what
- * lies at the end of the file, section headers and their names, need not be brought into memory and mapped.
+ * Programs link to a hundred libraries and more, and no sample is in most of them. Of these nothing else is
+ * asked, and what lies at the end of the file, section headers and their names, need not be brought into
+ * memory and mapped.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static bool has(struct bytes head, uint64_t offset, uint64_t len)
 	return offset <= head.len && len <= head.len - offset;
 }
 
-/* Only what needs no second thought: sections that are there and lie in the file, headers of the usual size. */
+/* Only what needs no second thought: sections that are there and lie in the file, headers of the usual size.
+ */
 static bool is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
 {
 	uint64_t sections = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
@@ -26,8 +28,9 @@ static bool is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_
 	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&
 	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum && header->e_phnum < PN_XNUM &&
 	       has(head, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)) &&
-	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum && header->e_shnum < SHN_LORESERVE &&
-	       header->e_shstrndx < header->e_shnum && header->e_shoff % 8 == 0 && header->e_shoff <= file_size &&
+	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum &&
+	       header->e_shnum < SHN_LORESERVE && header->e_shstrndx < header->e_shnum &&
+	       header->e_shoff % 8 == 0 && header->e_shoff <= file_size &&
 	       sections <= file_size - header->e_shoff;
 }
 
@@ -53,7 +56,8 @@ static struct segment *read_segments(const Elf64_Ehdr *header, struct bytes head
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr p;
 		memcpy(&p, head.at + header->e_phoff + i * sizeof(p), sizeof(p));
-		segments[i] = (struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+		segments[i] =
+			(struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
 	}
 	return segments;
 }

@@ -14,9 +14,9 @@
 struct unpacked {
 	pthread_mutex_t lock;
 	uint8_t *at;
-	size_t len;  /* that are there */
-	size_t size; /* of all; 0 = damaged */
-	struct inflater *inflater; /* NULL: all are there */
+	size_t len;                          /* that are there */
+	size_t size;                         /* of all; 0 = damaged */
+	struct inflater *inflater;           /* NULL: all are there */
 	void (*release)(struct bytes bytes); /* of bytes that are somebody else's; NULL = they are our own */
 };
 
@@ -33,5 +33,6 @@ struct image_private {
 };
 
 #define IMAGE_HEAD 4096 /* bytes */
-/* All but the sections, from the first bytes of the file. False if they do not tell, and nothing is changed. */
+/* All but the sections, from the first bytes of the file. False if they do not tell, and nothing is changed.
+ */
 bool image_head_read(struct image *image, struct bytes head);

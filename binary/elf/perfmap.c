@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
-#define MAX_FILE (1ull << 30)     /* a map of a gigabyte names more code than any process holds */
+#define MAX_FILE (1ull << 30) /* a map of a gigabyte names more code than any process holds */
 #define MAX_ENTRIES (8u << 20)
 #define MAX_CODE_SIZE (1ull << 32)
 #define ROOT_OF "/proc/%d/root" /* what the process sees as / */
@@ -40,7 +40,8 @@ static int compare(const void *left, const void *right)
 static void add(written_list *list, uint64_t start, uint64_t size, const char *name)
 {
 	if (size && size < MAX_CODE_SIZE && start + size > start && list->n < MAX_ENTRIES)
-		vec_push(list, (struct written){ { .start = start, .end = start + size, .name = name }, list->n });
+		vec_push(list,
+			 (struct written){ { .start = start, .end = start + size, .name = name }, list->n });
 }
 
 /*
@@ -94,8 +95,10 @@ static bool read_hex(const char **text, const char *end, uint64_t *ret)
 		*text += 2;
 	for (; *text < end; ++*text, digits++) {
 		char c = **text;
-		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-				 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+		unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+				 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+							: 16;
 		if (digit == 16)
 			break;
 		*ret = *ret << 4 | digit;
@@ -158,9 +161,10 @@ static void read_debug_info(struct dump *dump, struct reader *r)
 		if (r->failed)
 			break;
 		/* "\xff" repeats the file of the line before. */
-		bool repeats = (uint8_t)file[0] == 0xff && file[1] == '\0' && dump->map->lines.n > dump->first_line;
-		line.file = repeats ? dump->map->lines.at[dump->map->lines.n - 1].file :
-				      arena_text(&dump->map->names, file, strlen(file));
+		bool repeats =
+			(uint8_t)file[0] == 0xff && file[1] == '\0' && dump->map->lines.n > dump->first_line;
+		line.file = repeats ? dump->map->lines.at[dump->map->lines.n - 1].file
+				    : arena_text(&dump->map->names, file, strlen(file));
 		vec_push(&dump->map->lines, line);
 	}
 	dump->n_lines = (uint32_t)dump->map->lines.n - dump->first_line;
@@ -232,8 +236,8 @@ void jitdump_parse(struct bytes bytes, struct perfmap *ret)
 	make_disjoint(&dump.list, ret);
 	for (size_t i = 0; i < ret->code.n; i++)
 		if (ret->code.at[i].n_lines)
-			qsort(ret->lines.at + ret->code.at[i].first_line, ret->code.at[i].n_lines, sizeof(*ret->lines.at),
-			      compare_lines);
+			qsort(ret->lines.at + ret->code.at[i].first_line, ret->code.at[i].n_lines,
+			      sizeof(*ret->lines.at), compare_lines);
 }
 
 void perfmap_done(struct perfmap *map)
@@ -308,7 +312,8 @@ static pid_t pid_inside(pid_t pid)
 int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
 {
 	pid_t inside = pid_inside(pid);
-	CLEANUP(freep) char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
+	CLEANUP(freep)
+	char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
 	struct bytes text = { 0 };
 	int error = path ? read_file(pid, path, &text) : -ENOENT;
 

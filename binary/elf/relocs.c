@@ -21,8 +21,10 @@ struct kinds {
 	uint32_t relative, irelative, got, jump_slot, word;
 };
 static const struct kinds all_kinds[] = {
-	{ EM_X86_64, R_X86_64_RELATIVE, R_X86_64_IRELATIVE, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64 },
-	{ EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_IRELATIVE, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_ABS64 },
+	{ EM_X86_64, R_X86_64_RELATIVE, R_X86_64_IRELATIVE, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT,
+	  R_X86_64_64 },
+	{ EM_AARCH64, R_AARCH64_RELATIVE, R_AARCH64_IRELATIVE, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT,
+	  R_AARCH64_ABS64 },
 };
 
 static const struct kinds *kinds_of(const struct image *image)
@@ -57,11 +59,13 @@ static struct names names_of(const struct image *image)
 }
 
 /* Name and value of a dynamic symbol; false if it is not there. */
-static bool dynamic_symbol(const struct names *names, uint32_t index, const char **ret_name, uint64_t *ret_value)
+static bool dynamic_symbol(const struct names *names, uint32_t index, const char **ret_name,
+			   uint64_t *ret_value)
 {
 	if (index == 0)
 		return false;
-	struct reader r = reader_of(bytes_slice(names->symbols, (uint64_t)index * sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
+	struct reader r = reader_of(
+		bytes_slice(names->symbols, (uint64_t)index * sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
 	uint32_t name = read_u32(&r);
 	reader_skip(&r, 2);
 	uint16_t section = read_u16(&r);
@@ -80,7 +84,8 @@ static void make_room(struct relocs *relocs, struct bytes table)
 	vec_reserve(&relocs->pointers, n < MAX_POINTERS ? n : MAX_POINTERS);
 }
 
-static void read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds, struct bytes table)
+static void read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds,
+		      struct bytes table)
 {
 	struct reader r = reader_of(table);
 
@@ -100,7 +105,8 @@ static void read_rela(struct relocs *relocs, const struct names *names, const st
 				vec_push(&relocs->pointers, ((struct reloc_pointer){ at, value + addend }));
 			if (name[0])
 				vec_push(&relocs->slots,
-					 ((struct reloc_slot){ at, arena_text(&relocs->names, name, strlen(name)) }));
+					 ((struct reloc_slot){
+						 at, arena_text(&relocs->names, name, strlen(name)) }));
 		}
 	}
 }

@@ -90,7 +90,8 @@ static struct table section_table(struct image *image, uint32_t type, enum symbo
 		const struct section *s = &image->sections[i];
 		if (s->type == type && s->link < image->n_sections)
 			return (struct table){ image, image_section_bytes(image, s),
-					       image_section_bytes(image, &image->sections[s->link]), source };
+					       image_section_bytes(image, &image->sections[s->link]),
+					       source };
 	}
 	return (struct table){ 0 };
 }
@@ -104,10 +105,11 @@ static const char *plain_name(struct symbols_private *private, const char *name,
 }
 
 /*
- * Sections tell code from read-only data that happens to share its segment, and from what is not loaded at all: gcc -flto
- * leaves symbols in .debug_info, whose values are no addresses.
+ * Sections tell code from read-only data that happens to share its segment, and from what is not loaded at
+ * all: gcc -flto leaves symbols in .debug_info, whose values are no addresses.
  */
-static bool is_code_symbol(const struct image *image, const struct image *file, uint16_t section, uint64_t value)
+static bool is_code_symbol(const struct image *image, const struct image *file, uint16_t section,
+			   uint64_t value)
 {
 	return image_is_executable(image, value) &&
 	       (section >= file->n_sections || file->sections[section].flags & SHF_EXECINSTR);
@@ -141,8 +143,9 @@ static void add_table(struct symbols_private *private, const struct image *image
 		const char *text = read_cstr(&s);
 		if (is_marker(text))
 			continue;
-		vec_push(&private->list, (struct symbol){ value, size, plain_name(private, text, reader_offset(&s) - 1), type,
-							   ELF64_ST_BIND(info), (uint8_t)table.source });
+		vec_push(&private->list,
+			 (struct symbol){ value, size, plain_name(private, text, reader_offset(&s) - 1), type,
+					  ELF64_ST_BIND(info), (uint8_t)table.source });
 	}
 }
 
@@ -157,7 +160,8 @@ static void add_debugdata(struct symbols_private *private, struct image *image)
 	struct images *images = images_new();
 	image_id id;
 	if (images_open_memory(images, (struct bytes){ plain.at, plain.len }, "debugdata", &id, NULL) == 0)
-		add_table(private, image, section_table(images_get(images, id), SHT_SYMTAB, SYMBOL_DEBUGDATA));
+		add_table(private, image,
+			  section_table(images_get(images, id), SHT_SYMTAB, SYMBOL_DEBUGDATA));
 	images_free(images);
 	free(plain.at);
 }
@@ -173,9 +177,10 @@ static void add_gopclntab(struct symbols_private *private, struct image *image)
 	for (uint64_t i = 0; i < table.n_functions && private->list.n < MAX_SYMBOLS; i++)
 		if (gopclntab_get(&table, i, &function) && image_is_executable(image, function.start))
 			vec_push(&private->list,
-				 (struct symbol){ function.start, function.end - function.start,
-						  arena_text(&private->names, function.name, strlen(function.name)),
-						  STT_FUNC, STB_LOCAL, SYMBOL_GOPCLNTAB });
+				 (struct symbol){
+					 function.start, function.end - function.start,
+					 arena_text(&private->names, function.name, strlen(function.name)),
+					 STT_FUNC, STB_LOCAL, SYMBOL_GOPCLNTAB });
 }
 
 static int bind_rank(uint8_t bind)
@@ -218,7 +223,7 @@ static void drop_duplicates(struct symbols_private *private)
 		const struct symbol *s = &private->list.at[i];
 		const struct symbol *last = n ? &private->list.at[n - 1] : NULL;
 		if (!last || last->vaddr != s->vaddr || strcmp(last->name, s->name) != 0)
-			private->list.at[n++] = *s;
+		private->list.at[n++] = *s;
 	}
 	private->list.n = n;
 }

@@ -109,8 +109,10 @@ static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
 {
 	const struct flow *flow = b->flow;
 	struct cfg_block block = {
-		.start = flow->vaddrs.at[i], .first_call = (uint32_t)b->calls.n,
-		.is_reached = flow->flags.at[i] & INSN_REACHED, .is_guess = flow->flags.at[i] & INSN_GUESS,
+		.start = flow->vaddrs.at[i],
+		.first_call = (uint32_t)b->calls.n,
+		.is_reached = flow->flags.at[i] & INSN_REACHED,
+		.is_guess = flow->flags.at[i] & INSN_GUESS,
 	};
 
 	struct bytes code = image_code(flow->functions->image, block.start);
@@ -134,7 +136,8 @@ static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
 	return i + 1;
 }
 
-static void add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block *from, uint64_t target, enum edge_kind kind)
+static void add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block *from, uint64_t target,
+		     enum edge_kind kind)
 {
 	uint32_t to = cfg_find(cfg, target);
 

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 enum edge_kind {
-	EDGE_NEXT,        /* runs on into the next block */
-	EDGE_JUMP,        /* unconditional */
-	EDGE_TAKEN,       /* of a conditional branch */
+	EDGE_NEXT,  /* runs on into the next block */
+	EDGE_JUMP,  /* unconditional */
+	EDGE_TAKEN, /* of a conditional branch */
 	EDGE_NOT_TAKEN,
 	EDGE_TABLE,       /* an entry of a jump table */
 	EDGE_LANDING_PAD, /* a call in the block throws */
@@ -27,14 +27,14 @@ struct cfg_edge {
 };
 
 enum block_end {
-	BLOCK_RUNS_ON,     /* into the next block, or off the end of the code */
+	BLOCK_RUNS_ON, /* into the next block, or off the end of the code */
 	BLOCK_JUMPS,
 	BLOCK_BRANCHES,
-	BLOCK_SWITCHES,    /* through a table whose targets are known */
-	BLOCK_UNRESOLVED,  /* an indirect jump nobody could resolve */
+	BLOCK_SWITCHES,   /* through a table whose targets are known */
+	BLOCK_UNRESOLVED, /* an indirect jump nobody could resolve */
 	BLOCK_RETURNS,
-	BLOCK_TAIL_CALLS,  /* jumps to another function (`tail_target`, 0 = indirect) */
-	BLOCK_STOPS,       /* ud2, a call that does not return */
+	BLOCK_TAIL_CALLS, /* jumps to another function (`tail_target`, 0 = indirect) */
+	BLOCK_STOPS,      /* ud2, a call that does not return */
 };
 
 struct cfg_block {

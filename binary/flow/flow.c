@@ -176,7 +176,8 @@ static void judge(struct flow *flow)
 		else if (is_tail && insn->flow == FLOW_JUMP_INDIRECT)
 			flow->returns |= !insn->slot || functions_slot_returns(flow->functions, insn->slot);
 		else if (is_tail)
-			flow->returns |= insn->flow == FLOW_NEXT || functions_returns(flow->functions, insn->target);
+			flow->returns |=
+				insn->flow == FLOW_NEXT || functions_returns(flow->functions, insn->target);
 	}
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
@@ -214,7 +215,8 @@ static void try_protected(struct flow *flow)
  */
 static void try_trusting(struct flow *flow)
 {
-	uint64_t kept = flow->private->kept_regs & ~flow->isa->callee_saved & ~(1ull << flow->isa->sp | 1ull << flow->isa->ra);
+	uint64_t kept = flow->private->kept_regs & ~flow->isa->callee_saved &
+			~(1ull << flow->isa->sp | 1ull << flow->isa->ra);
 
 	if (!kept)
 		return;

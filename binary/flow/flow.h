@@ -13,29 +13,31 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "binary/cfi/frames.h"
+#include "binary/flow/state.h"
 #include "binary/functions/function.h"
 #include "binary/isa/isa.h"
-#include "binary/flow/state.h"
 
 #define FLOW_NONE UINT32_MAX /* no instruction, or no function */
 
-enum insn_flag { /* bits, per instruction */
-	INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
-	INSN_REACHED = 2,    /* executed by the interpreter */
-	INSN_GUESS = 4,      /* ... but only from a guessed state */
-	INSN_BAD = 8,        /* no instruction: bytes that do not decode */
-	INSN_NO_RETURN = 16, /* a call that does not come back */
-	INSN_TAIL = 32,      /* a jump or branch that leaves the function as a call would */
-	INSN_UNRESOLVED = 64,
-	INSN_EXIT_PASSES = 128, /* the self-check at this exit */
-	INSN_EXIT_FAILS = 256,
-	INSN_WEAK = 512,        /* leader: reached only as the fall-through of a call */
-	INSN_RAN = 1024,        /* leader: its present state was propagated */
-	INSN_DENIED = 2048,     /* leader: the call above it does not come back, a jump showed */
-	INSN_IMMUNE = 4096,     /* leader: only the call's fall-through reaches it after all */
-	INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state goes here ... */
-	INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
-	INSN_COMES_BACK = 32768,   /* a call: what follows is, or may be, reached through its coming back */
+enum insn_flag {                      /* bits, per instruction */
+		 INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
+		 INSN_REACHED = 2,    /* executed by the interpreter */
+		 INSN_GUESS = 4,      /* ... but only from a guessed state */
+		 INSN_BAD = 8,        /* no instruction: bytes that do not decode */
+		 INSN_NO_RETURN = 16, /* a call that does not come back */
+		 INSN_TAIL = 32,      /* a jump or branch that leaves the function as a call would */
+		 INSN_UNRESOLVED = 64,
+		 INSN_EXIT_PASSES = 128, /* the self-check at this exit */
+		 INSN_EXIT_FAILS = 256,
+		 INSN_WEAK = 512,           /* leader: reached only as the fall-through of a call */
+		 INSN_RAN = 1024,           /* leader: its present state was propagated */
+		 INSN_DENIED = 2048,        /* leader: the call above it does not come back, a jump showed */
+		 INSN_IMMUNE = 4096,        /* leader: only the call's fall-through reaches it after all */
+		 INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state
+					       goes here ... */
+		 INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
+		 INSN_COMES_BACK =
+			 32768, /* a call: what follows is, or may be, reached through its coming back */
 };
 
 /* In the needs of an instruction, beside registers and USE_CONSTANT: */
@@ -78,30 +80,34 @@ enum flow_verdict {
 struct flow {
 	struct functions *functions;
 	const struct isa *isa;
-	uint32_t function;         /* index; FUNCTION_NONE: only suspected */
-	bool is_inferred;          /* nobody states where the function ends */
-	bool skips_guesses;        /* set by the caller: unreached code is left alone */
-	bool ignores_references;   /* set by the caller: which data others refer to does not count: it may be known or not */
+	uint32_t function;       /* index; FUNCTION_NONE: only suspected */
+	bool is_inferred;        /* nobody states where the function ends */
+	bool skips_guesses;      /* set by the caller: unreached code is left alone */
+	bool ignores_references; /* set by the caller: which data others refer to does not count: it may be
+				    known or not */
 	enum flow_verdict verdict;
-	bool is_settled;           /* the states no longer change; else that would have taken too long */
-	bool returns;              /* a return, an unresolved jump or a tail call to something that may return was reached */
-	int32_t bias;              /* the caller left this many bytes above the return address */
-	uint32_t n_visits;         /* blocks run: what the analysis cost */
-	uint64_t heeds;            /* USE_CONSTANT if constants are worth following here; else 0 */
+	bool is_settled; /* the states no longer change; else that would have taken too long */
+	bool returns; /* a return, an unresolved jump or a tail call to something that may return was reached
+		       */
+	int32_t bias; /* the caller left this many bytes above the return address */
+	uint32_t n_visits;           /* blocks run: what the analysis cost */
+	uint64_t heeds;              /* USE_CONSTANT if constants are worth following here; else 0 */
 	VEC(struct flow_part) parts; /* [0] is the function */
-	VEC(struct insn) insns;    /* all parts, one behind the other; their effects and registers only by flow_insn() */
-	VEC(struct isa_use) uses;  /* of the instructions */
-	VEC(uint64_t) vaddrs;      /* of the instructions */
-	VEC(uint32_t) goes_to;     /* of a direct call: the index of the function there; of a direct jump: the instruction, if that was
-				    * known when the jump was decoded; FLOW_NONE; of others nothing */
-	VEC(uint16_t) flags;       /* enum insn_flag */
-	VEC(uint32_t) state_of;    /* leaders: index into states, UINT32_MAX = not reached */
+	VEC(struct insn)
+	insns; /* all parts, one behind the other; their effects and registers only by flow_insn() */
+	VEC(struct isa_use) uses; /* of the instructions */
+	VEC(uint64_t) vaddrs;     /* of the instructions */
+	VEC(uint32_t)
+	goes_to; /* of a direct call: the index of the function there; of a direct jump: the instruction, if
+		  * that was known when the jump was decoded; FLOW_NONE; of others nothing */
+	VEC(uint16_t) flags;    /* enum insn_flag */
+	VEC(uint32_t) state_of; /* leaders: index into states, UINT32_MAX = not reached */
 	VEC(struct state) states;
 	VEC(struct flow_load) loads;
 	VEC(struct flow_target) targets;
 	VEC(struct flow_table) tables;
 	VEC(uint64_t) table_targets;
-	VEC(uint32_t) absorbed;    /* indices of the functions that turned out to be parts of this one */
+	VEC(uint32_t) absorbed; /* indices of the functions that turned out to be parts of this one */
 	VEC(struct landing_site) pads;
 	struct flow_private *private;
 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a function of its own.
+ * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a
+ * function of its own.
  */
-#include "binary/functions/entry.h"
 #include "binary/flow/flow_private.h"
+#include "binary/functions/entry.h"
 
 #define MAX_GAP_INSNS 512
 
 static bool ends_run(const struct insn *insn)
 {
-	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP || insn->flow == FLOW_JUMP_INDIRECT;
+	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP ||
+	       insn->flow == FLOW_JUMP_INDIRECT;
 }
 
 /*

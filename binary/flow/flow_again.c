@@ -2,9 +2,9 @@
 /*
  * flow_again: a leader that ran before, and of whose state only some registers were lost since.
  *
- * Most of them nobody asks about before they are written: then what runs from the leader does what it did, and all
- * that has to be passed on is that nothing is known of the registers still lost where control goes elsewhere. Told from
- * the masks of the instructions; whatever looks at more than those is run again in full.
+ * Most of them nobody asks about before they are written: then what runs from the leader does what it did,
+ * and all that has to be passed on is that nothing is known of the registers still lost where control goes
+ * elsewhere. Told from the masks of the instructions; whatever looks at more than those is run again in full.
  */
 #include "binary/flow/flow_private.h"
 
@@ -86,14 +86,16 @@ bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 		enum again next = AGAIN_GOES_ON;
 		if (use->needs & lost)
 			return false;
-		if ((use->needs & FLOW_CONTROL) && is_call(&flow->insns.at[i]) && (lost & flow->private->kept_regs))
+		if ((use->needs & FLOW_CONTROL) && is_call(&flow->insns.at[i]) &&
+		    (lost & flow->private->kept_regs))
 			return false; /* some callees leave them as they are */
 		lost &= ~use->writes;
 		if (use->needs & FLOW_CONTROL)
 			next = pass_control(flow, i, lost);
 		if (next != AGAIN_GOES_ON)
 			return next == AGAIN_ENDS;
-		if (i + 1 >= flow->insns.n || flow->vaddrs.at[i + 1] != flow->vaddrs.at[i] + flow->insns.at[i].len)
+		if (i + 1 >= flow->insns.n ||
+		    flow->vaddrs.at[i + 1] != flow->vaddrs.at[i] + flow->insns.at[i].len)
 			return false;
 		if (!(use->needs & FLOW_CONTROL) || !flow->insns.at[i].is_padding)
 			is_weak = (use->needs & FLOW_CONTROL) && is_call(&flow->insns.at[i]);

@@ -3,8 +3,8 @@
  * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
  */
 #include "base/search.h"
-#include "binary/functions/entry.h"
 #include "binary/flow/flow_private.h"
+#include "binary/functions/entry.h"
 
 #define MAX_PARTS 2048u
 
@@ -58,15 +58,17 @@ static bool asks_constants(const struct effect *e, const struct isa *isa)
 	return e->reg == isa->sp && !is_frame_base;
 }
 
-/* Does the stack pointer come from elsewhere than the frame? Then the frame left for another may be told from an argument. */
+/* Does the stack pointer come from elsewhere than the frame? Then the frame left for another may be told from
+ * an argument. */
 static bool asks_arguments(const struct effect *e, const struct isa *isa)
 {
-	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp && e->base != isa->fp;
+	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp &&
+	       e->base != isa->fp;
 }
 
 /*
- * What is worth following in this function: registers that sp or the return address is set from, or that control returns
- * through, even over calls; constants, if something can be made of them.
+ * What is worth following in this function: registers that sp or the return address is set from, or that
+ * control returns through, even over calls; constants, if something can be made of them.
  */
 static void note_insn(struct flow_private *p, const struct insn *insn, const struct isa *isa)
 {
@@ -105,18 +107,24 @@ static const struct {
 	[EFFECT_AND] = { .needs_base = ALL_REGS, .writes_reg = ALL_REGS },
 	[EFFECT_LOAD] = { .needs_base = ALL_REGS, .needs_index = ALL_REGS, .writes_reg = ALL_REGS },
 	[EFFECT_STORE] = { .needs_reg = ALL_REGS, .needs_base = ALL_REGS },
-	[EFFECT_EXCHANGE] = { .needs_reg = ALL_REGS, .needs_base = ALL_REGS, .writes_reg = ALL_REGS, .writes_base = ALL_REGS },
+	[EFFECT_EXCHANGE] = { .needs_reg = ALL_REGS,
+			      .needs_base = ALL_REGS,
+			      .writes_reg = ALL_REGS,
+			      .writes_base = ALL_REGS },
 	[EFFECT_COMPARE] = { 0 },
 };
 
 static void add_use(struct isa_use *use, const struct effect *e, uint8_t sp)
 {
 	uint64_t reg = bit_of(e->reg), base = bit_of(e->base), index = bit_of(e->index), stack = bit_of(sp);
-	bool is_constant = e->base == REG_NONE && (e->kind == EFFECT_LOAD || (e->kind == EFFECT_SET && e->index == REG_NONE));
+	bool is_constant = e->base == REG_NONE &&
+			   (e->kind == EFFECT_LOAD || (e->kind == EFFECT_SET && e->index == REG_NONE));
 
 	use->needs |= (reg & passes[e->kind].needs_reg) | (base & passes[e->kind].needs_base) |
-		      (index & passes[e->kind].needs_index) | (stack & passes[e->kind].needs_sp) | (is_constant ? USE_CONSTANT : 0);
-	use->writes |= (reg & passes[e->kind].writes_reg) | (base & passes[e->kind].writes_base) | (stack & passes[e->kind].writes_sp);
+		      (index & passes[e->kind].needs_index) | (stack & passes[e->kind].needs_sp) |
+		      (is_constant ? USE_CONSTANT : 0);
+	use->writes |= (reg & passes[e->kind].writes_reg) | (base & passes[e->kind].writes_base) |
+		       (stack & passes[e->kind].writes_sp);
 }
 
 /* Does a run of code end here, whatever stands behind? */
@@ -156,7 +164,8 @@ const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 }
 
 /* Decodes the first instruction of `code`; false if it is none. */
-static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vaddr, struct insn *insn, struct isa_use *use)
+static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vaddr, struct insn *insn,
+		       struct isa_use *use)
 {
 	const struct isa *isa = flow->isa;
 	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp | 1ull << isa->ra;
@@ -194,7 +203,8 @@ static size_t decode_some(struct flow *flow, struct bytes code, uint64_t vaddr)
 
 	for (; at < code.len && insn < end; insn++, use++) {
 		struct bytes rest = { code.at + at, code.len - at };
-		bool is_good = glance_one(isa, rest, insn, use) || decode_one(flow, rest, vaddr + at, insn, use);
+		bool is_good =
+			glance_one(isa, rest, insn, use) || decode_one(flow, rest, vaddr + at, insn, use);
 
 		*vaddrs++ = vaddr + at;
 		*flags++ = is_good ? 0 : INSN_BAD;
@@ -216,15 +226,19 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 	}
 	size_t n = flow->insns.n;
 	if (n > first) {
-		memset(flow->state_of.at + first, 0xff, (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
-		memset(flow->private->first_from.at + first, 0xff, (n - first) * sizeof(*flow->private->first_from.at));
+		memset(flow->state_of.at + first, 0xff,
+		       (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
+		memset(flow->private->first_from.at + first, 0xff,
+		       (n - first) * sizeof(*flow->private->first_from.at));
 		flow->uses.at[n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
 		flow_insn(flow, (uint32_t)n - 1);           /* it may leave as a jump does */
 	}
-	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n = flow->private->first_from.n = n;
+	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n =
+		flow->private->first_from.n = n;
 }
 
-/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none. */
+/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none.
+ */
 static const struct effect *compare_above(const struct flow *flow, uint32_t i)
 {
 	for (uint32_t back = 0; back < 4 && i > 0; back++) {
@@ -244,7 +258,8 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i)
 {
 	uint8_t condition = flow->insns.at[i].condition;
 
-	return condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL ? compare_above(flow, i) : NULL;
+	return condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL ? compare_above(flow, i)
+										: NULL;
 }
 
 /* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
@@ -282,7 +297,8 @@ static bool is_behind_function(const struct flow *flow, uint32_t call, uint32_t 
 
 	if (next > call + 1) /* padding is there to align something */
 		return is_aligned;
-	return (is_aligned || !flow->isa->call_pushes_ra) && entry_is_prologue(flow->isa, flow_insn(flow, next));
+	return (is_aligned || !flow->isa->call_pushes_ra) &&
+	       entry_is_prologue(flow->isa, flow_insn(flow, next));
 }
 
 /*
@@ -299,7 +315,9 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 			continue;
 		while (next < end && flow->insns.at[next].is_padding && !(flow->flags.at[next] & INSN_LEADER))
 			next++;
-		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) || functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
+		bool is_target =
+			next < end && ((flow->flags.at[next] & INSN_LEADER) ||
+				       functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
 		if (next == end || (!is_target && is_behind_function(flow, i, next)))
 			flow->flags.at[i] |= INSN_NO_RETURN;
 	}
@@ -312,7 +330,8 @@ static void add_pads(struct flow *flow, uint64_t start, uint64_t end)
 
 	if (!frames)
 		return;
-	for (uint64_t at = start; at < end && frames_find(frames, at, &fde) == 0 && fde.size; at = fde.start + fde.size) {
+	for (uint64_t at = start; at < end && frames_find(frames, at, &fde) == 0 && fde.size;
+	     at = fde.start + fde.size) {
 		size_t n = fde.lsda ? frames_landing_pads(frames, &fde, NULL, 0) : 0;
 		if (n == 0 || n > FLOW_MAX_INSNS)
 			continue;
@@ -328,7 +347,8 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	uint64_t most = (uint64_t)FLOW_MAX_INSNS * flow->isa->min_insn;
 	bool had_arguments = flow->private->wants_arguments;
 
-	if (end <= start || end - start > most || flow->insns.n + (end - start) / flow->isa->min_insn > FLOW_MAX_INSNS * 2 ||
+	if (end <= start || end - start > most ||
+	    flow->insns.n + (end - start) / flow->isa->min_insn > FLOW_MAX_INSNS * 2 ||
 	    flow->parts.n >= MAX_PARTS)
 		return false;
 	decode_part(flow, start, end);

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "binary/flow/flow.h"
 
-#define FLOW_MAX_INSNS 3000000u /* of one function with its parts; beyond it is no function of a compiler */
-#define FLOW_MAX_VISITS 8u      /* block runs per instruction; real code needs less than one */
+#define FLOW_MAX_INSNS 3000000u  /* of one function with its parts; beyond it is no function of a compiler */
+#define FLOW_MAX_VISITS 8u       /* block runs per instruction; real code needs less than one */
 #define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
 
 /* A failed exit, for the entry bias. */
@@ -19,22 +19,24 @@ struct flow_exit {
 };
 
 struct flow_private {
-	VEC(uint64_t) strong, weak;  /* bitmaps of leaders whose state waits to be propagated */
-	VEC(uint64_t) lost;          /* leaders, as states: registers of which nothing is known since they ran; FLOW_RUN_ALL */
-	VEC(uint32_t) denied;        /* weak leaders put off: the call above them seems not to return */
-	size_t strong_at, weak_at;   /* where to look next in the bitmaps */
-	VEC(uint32_t) first_from;    /* leaders: the instruction they were first reached from */
+	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint64_t)
+	lost; /* leaders, as states: registers of which nothing is known since they ran; FLOW_RUN_ALL */
+	VEC(uint32_t) denied;      /* weak leaders put off: the call above them seems not to return */
+	size_t strong_at, weak_at; /* where to look next in the bitmaps */
+	VEC(uint32_t) first_from;  /* leaders: the instruction they were first reached from */
 	VEC(struct flow_exit) failed_exits;
 	struct map load_of, target_of, table_of; /* instruction -> index */
 	struct state scratch, taken;
-	uint64_t kept_regs;         /* that sp is set from or control returns through: worth a look at what callees clobber */
-	bool wants_constants;       /* some instruction can make something of them */
-	bool wants_arguments;       /* the same of what registers held at the entry that nobody has to get back */
-	uint64_t budget;             /* blocks that may still be run */
-	bool protects_saves;         /* only pushes may overwrite a saved register */
-	bool trusts_calls;           /* callees leave kept_regs as they are */
+	uint64_t kept_regs;   /* that sp is set from or control returns through: worth a look at what callees
+				 clobber */
+	bool wants_constants; /* some instruction can make something of them */
+	bool wants_arguments; /* the same of what registers held at the entry that nobody has to get back */
+	uint64_t budget;      /* blocks that may still be run */
+	bool protects_saves;  /* only pushes may overwrite a saved register */
+	bool trusts_calls;    /* callees leave kept_regs as they are */
 	bool is_guessing;
-	bool must_restart;           /* a weak state that had been propagated turned out wrong */
+	bool must_restart; /* a weak state that had been propagated turned out wrong */
 };
 
 /* transfer.c */
@@ -56,7 +58,8 @@ static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
 
 	return known != FLOW_NONE ? known : flow_insn_at(flow, flow->insns.at[i].target);
 }
-/* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else. */
+/* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else.
+ */
 const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 
 /* flow_absorb.c: false if that is not what stands at `target`. */
@@ -64,10 +67,12 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 bool flow_absorb_gap(struct flow *flow, uint64_t target);
 /* One instruction moved away, between the jump i and a jump back. */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
-/* Does the jump i go there as a tail call jumps, and does it begin as a function can: one that nobody has found yet? */
+/* Does the jump i go there as a tail call jumps, and does it begin as a function can: one that nobody has
+ * found yet? */
 bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target);
 
-/* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to run again. */
+/* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to
+ * run again. */
 bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);
 
 /* flow_run.c */

@@ -98,15 +98,19 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 	uint32_t index = functions_index(flow->functions, target);
 	bool is_entry_like = state_is_entry_like(state, flow->isa);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->functions->at[index];
-	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) && flow->is_inferred; /* belongs to what is stated, too */
-	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && !function_is_sure(f) && !is_stated;
+	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) &&
+			 flow->is_inferred; /* belongs to what is stated, too */
+	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD &&
+		       !function_is_sure(f) && !is_stated;
 
 	bool is_open = !f || (function_is_inferred(f) && target != f->start);
-	bool is_tail_call = is_entry_like && (is_open ? flow_finds_function(flow, i, target) : target == f->start);
+	bool is_tail_call =
+		is_entry_like && (is_open ? flow_finds_function(flow, i, target) : target == f->start);
 
 	bool may_absorb = !is_tail_call && !flow->private->is_guessing;
 
-	if (may_absorb && (flow_absorb_detour(flow, i, target) || (f ? is_part && absorb(flow, index, target) : flow_absorb_gap(flow, target)))) {
+	if (may_absorb && (flow_absorb_detour(flow, i, target) ||
+			   (f ? is_part && absorb(flow, index, target) : flow_absorb_gap(flow, target)))) {
 		uint32_t to = flow_insn_at(flow, target);
 		if (to != FLOW_NONE)
 			flow_arrive(flow, to, state, i, false);
@@ -126,7 +130,9 @@ static void go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t target
 {
 	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
-	else if (!flow_holds(flow, target)) /* else it goes between two instructions: it lies, or the code overlaps */
+	else if (!flow_holds(
+			 flow,
+			 target)) /* else it goes between two instructions: it lies, or the code overlaps */
 		leave(flow, i, target, state);
 }
 
@@ -162,7 +168,7 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 	}
 	state_copy(&flow->states.at[flow->state_of.at[i]], state);
 	flow->private->first_from.at[i] = from;
-	*flags &= (uint16_t)~(INSN_WEAK | INSN_RAN | INSN_GUESS);
+	*flags &= (uint16_t) ~(INSN_WEAK | INSN_RAN | INSN_GUESS);
 	if (is_weak)
 		*flags |= INSN_WEAK;
 	if (flow->private->is_guessing)
@@ -173,7 +179,8 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 /* A jump that looks like a tail call, in a function whose end nobody states, may be one. */
 static void note_arrival(struct flow *flow, uint32_t to, const struct state *state, uint32_t from)
 {
-	bool is_tail = from != FLOW_NONE && flow->insns.at[from].flow == FLOW_JUMP && state_is_entry_like(state, flow->isa);
+	bool is_tail = from != FLOW_NONE && flow->insns.at[from].flow == FLOW_JUMP &&
+		       state_is_entry_like(state, flow->isa);
 
 	flow->flags.at[to] |= is_tail ? INSN_TAIL_TARGET : INSN_OTHER_TARGET;
 }
@@ -227,7 +234,8 @@ static bool refine_equal(const struct effect *compare, struct state *state)
 		state_set(state, compare->base, b);
 	else if (b == VALUE_UNKNOWN)
 		state_set(state, compare->reg, a);
-	return a == b || a == VALUE_UNKNOWN || b == VALUE_UNKNOWN || !value_is_frame(a) || !value_same_base(a, b);
+	return a == b || a == VALUE_UNKNOWN || b == VALUE_UNKNOWN || !value_is_frame(a) ||
+	       !value_same_base(a, b);
 }
 
 /* False if control cannot go on to the next instruction. */
@@ -334,7 +342,8 @@ static void run_off_end(struct flow *flow, uint32_t i, const struct state *state
 /* A run through one block. */
 struct run {
 	struct state *state;
-	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through reached */
+	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through
+			  reached */
 	uint32_t call; /* the one whose coming back is still weak */
 };
 
@@ -368,7 +377,8 @@ static bool stops_guess(uint16_t guess, uint16_t flags)
 	return guess && (flags & (INSN_REACHED | INSN_GUESS)) == INSN_REACHED;
 }
 
-/* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of them. */
+/* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of
+ * them. */
 static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, uint16_t guess)
 {
 	const struct isa_use *uses = flow->uses.at;
@@ -382,7 +392,8 @@ static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, ui
 		else
 			state_forget(state, uses[i].writes);
 		i++;
-	} while (!(uses[i].needs & FLOW_CONTROL) && !(flags[i] & INSN_LEADER) && !stops_guess(guess, flags[i]));
+	} while (!(uses[i].needs & FLOW_CONTROL) && !(flags[i] & INSN_LEADER) &&
+		 !stops_guess(guess, flags[i]));
 	return i;
 }
 
@@ -392,7 +403,8 @@ static void run_insns(struct flow *flow, uint32_t i, struct run *run)
 
 	for (;;) {
 		if (flow->uses.at[i].needs & FLOW_CONTROL) {
-			flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
+			flow->flags.at[i] =
+				(uint16_t)((flow->flags.at[i] & ~INSN_GUESS) | INSN_REACHED | guess);
 			if (!run_control(flow, i++, run))
 				return;
 		} else {

@@ -61,8 +61,9 @@ static void note_depth(struct usual *usual, const struct state *state, const str
 
 	if (!value_is_frame(sp))
 		return;
-	if (usual->has_deepest && (!value_same_base(sp, deepest) || value_offset(sp) > value_offset(deepest) ||
-				   (sp == deepest && n_known <= usual->deepest_known)))
+	if (usual->has_deepest &&
+	    (!value_same_base(sp, deepest) || value_offset(sp) > value_offset(deepest) ||
+	     (sp == deepest && n_known <= usual->deepest_known)))
 		return;
 	state_copy(&usual->deepest, state);
 	usual->deepest_known = n_known;
@@ -83,7 +84,8 @@ static void survey_block(struct flow *flow, uint32_t i, struct usual *usual)
 		else if (insn->flow != FLOW_NEXT && insn->flow != FLOW_BRANCH)
 			return;
 		i++;
-		if (i >= flow->insns.n || !(flow->flags.at[i] & INSN_REACHED) || (flow->flags.at[i] & INSN_LEADER))
+		if (i >= flow->insns.n || !(flow->flags.at[i] & INSN_REACHED) ||
+		    (flow->flags.at[i] & INSN_LEADER))
 			return;
 	}
 }
@@ -94,7 +96,8 @@ static const struct state *usual_state(struct flow *flow, struct usual *usual)
 	const struct frame_count *best = NULL;
 
 	for (uint32_t i = 0; i < flow->insns.n; i++)
-		if ((flow->flags.at[i] & INSN_LEADER) && (flow->flags.at[i] & INSN_REACHED) && flow_state(flow, i))
+		if ((flow->flags.at[i] & INSN_LEADER) && (flow->flags.at[i] & INSN_REACHED) &&
+		    flow_state(flow, i))
 			survey_block(flow, i, usual);
 	for (unsigned k = 0; k < usual->n; k++)
 		if (!best || usual->frames[k].n > best->n)

@@ -21,12 +21,12 @@ struct bound {
 /* A walk back from the load along the path by which it was first reached. */
 struct trail {
 	const struct flow *flow;
-	uint8_t reg;               /* holds the index here; REG_NONE: it is the memory operand below */
+	uint8_t reg; /* holds the index here; REG_NONE: it is the memory operand below */
 	struct effect memory;
-	uint8_t condition;         /* that held on this path, of the next compare met; CONDITION_OTHER = none */
-	uint8_t compared;          /* a register compared further down, and what that said */
+	uint8_t condition; /* that held on this path, of the next compare met; CONDITION_OTHER = none */
+	uint8_t compared;  /* a register compared further down, and what that said */
 	uint64_t compared_count;
-	uint64_t limit;            /* upper limit met on the way */
+	uint64_t limit; /* upper limit met on the way */
 };
 
 static uint8_t opposite(uint8_t condition)
@@ -61,7 +61,8 @@ static bool constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uin
 		const struct insn *insn = flow_insn(flow, --i);
 		for (unsigned k = insn->n_effects; k-- > 0;) {
 			const struct effect *e = &insn->effect[k];
-			if (e->kind == EFFECT_SET && e->reg == reg && e->base == REG_NONE && e->index == REG_NONE) {
+			if (e->kind == EFFECT_SET && e->reg == reg && e->base == REG_NONE &&
+			    e->index == REG_NONE) {
 				*ret = (uint64_t)e->imm;
 				return true;
 			}
@@ -79,7 +80,8 @@ static bool same_memory(const struct effect *a, const struct effect *b)
 	return a->base == b->base && a->index == b->index && a->shift == b->shift && a->imm == b->imm;
 }
 
-/* The compare at instruction i, effect k: does it bound the index, or a register that may turn out to be it? */
+/* The compare at instruction i, effect k: does it bound the index, or a register that may turn out to be it?
+ */
 static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
 {
 	const struct insn *insn = flow_insn(t->flow, i);
@@ -88,13 +90,16 @@ static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
 	uint8_t condition = t->condition;
 
 	t->condition = CONDITION_OTHER;
-	if (condition == CONDITION_OTHER || (e->reg != REG_NONE && !constant_above(t->flow, i, e->reg, &limit)))
+	if (condition == CONDITION_OTHER ||
+	    (e->reg != REG_NONE && !constant_above(t->flow, i, e->reg, &limit)))
 		return 0;
 
 	uint64_t count = count_from(condition, limit);
 	if (e->base == REG_NONE)
 		return t->reg == REG_NONE && k > 0 && insn->effect[k - 1].kind == EFFECT_LOAD &&
-		       same_memory(&insn->effect[k - 1], &t->memory) ? count : 0;
+				       same_memory(&insn->effect[k - 1], &t->memory)
+			       ? count
+			       : 0;
 	if (e->base == t->reg)
 		return count;
 	t->compared = e->base;
@@ -162,7 +167,8 @@ enum trail_step { TRAIL_GOES_ON, TRAIL_ENDS };
 static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_count)
 {
 	const struct insn *insn = flow_insn(t->flow, i);
-	uint64_t caller_saved = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT ? ~t->flow->isa->callee_saved : 0;
+	uint64_t caller_saved =
+		insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT ? ~t->flow->isa->callee_saved : 0;
 	uint64_t lost = insn->clobbers | caller_saved;
 
 	if (t->compared != REG_NONE && (lost >> t->compared & 1))
@@ -177,7 +183,8 @@ static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_coun
 				return TRAIL_ENDS;
 			continue;
 		}
-		bool is_store_here = e->kind == EFFECT_STORE && t->reg == REG_NONE && same_memory(e, &t->memory);
+		bool is_store_here =
+			e->kind == EFFECT_STORE && t->reg == REG_NONE && same_memory(e, &t->memory);
 		if (is_store_here && e->reg != REG_NONE)
 			t->reg = e->reg;
 		else if (is_store_here)
@@ -213,7 +220,9 @@ static uint32_t previous(struct trail *t, uint32_t i)
 
 static struct bound find_bound(const struct flow *flow, const struct flow_load *load)
 {
-	struct trail t = { .flow = flow, .reg = load->index, .compared = REG_NONE, .condition = CONDITION_OTHER };
+	struct trail t = {
+		.flow = flow, .reg = load->index, .compared = REG_NONE, .condition = CONDITION_OTHER
+	};
 	uint32_t i = previous(&t, load->insn);
 	uint64_t count = 0;
 
@@ -230,7 +239,8 @@ static struct bound find_bound(const struct flow *flow, const struct flow_load *
 /* The next data some instruction refers to: of the image if that is known, of this function in any case. */
 static uint64_t next_data(const struct flow *flow, uint64_t table)
 {
-	uint64_t next = flow->ignores_references ? UINT64_MAX : functions_next_reference(flow->functions, table);
+	uint64_t next =
+		flow->ignores_references ? UINT64_MAX : functions_next_reference(flow->functions, table);
 
 	for (size_t i = 0; i < flow->loads.n; i++)
 		if (flow->loads.at[i].table > table && flow->loads.at[i].table < next)
@@ -284,7 +294,8 @@ static void read_table(struct flow *flow, const struct flow_target *how, struct 
 	for (uint64_t k = 0; k < bound.count; k++) {
 		uint64_t at = load->table + k * load->width, entry, target;
 
-		if ((at >= end && !bound.is_exact) || !read_entry(flow, at, load->width, how->is_signed, &entry))
+		if ((at >= end && !bound.is_exact) ||
+		    !read_entry(flow, at, load->width, how->is_signed, &entry))
 			return;
 		target = how->base + (entry << how->shift);
 		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */

@@ -183,7 +183,8 @@ static bool agree_on(const struct state *a, const struct state *b, unsigned reg,
 	return !a_has || !b_has;
 }
 
-/* Behind an alloca sp is unknown: that says nothing against another path, as long as fp tells the frame on both. */
+/* Behind an alloca sp is unknown: that says nothing against another path, as long as fp tells the frame on
+ * both. */
 static bool sp_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
 {
 	value sp_a = a->reg[isa->sp], sp_b = b->reg[isa->sp];
@@ -209,7 +210,8 @@ static bool join_slots(struct state *into, const struct state *other)
 {
 	uint32_t kept = 0, j = 0;
 
-	if (into->n_slots == other->n_slots && memcmp(into->slot, other->slot, into->n_slots * sizeof(into->slot[0])) == 0)
+	if (into->n_slots == other->n_slots &&
+	    memcmp(into->slot, other->slot, into->n_slots * sizeof(into->slot[0])) == 0)
 		return false;
 	for (uint32_t i = 0; i < into->n_slots; i++) {
 		while (j < other->n_slots && other->slot[j].at < into->slot[i].at)

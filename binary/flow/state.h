@@ -3,9 +3,9 @@
  * state: what is known about registers and stack slots at one point of a function.
  *
  * A value is unknown, the value a register that must be given back had at the function's entry (the
- * return address is one such register), an offset from the CFA, an offset from a stack pointer that was aligned (each
- * aligning instruction is a base of its own), a constant, a load from a table, or a base plus such
- * a load. Spilled and reloaded values need no special case: slots hold values as registers do.
+ * return address is one such register), an offset from the CFA, an offset from a stack pointer that was
+ * aligned (each aligning instruction is a base of its own), a constant, a load from a table, or a base plus
+ * such a load. Spilled and reloaded values need no special case: slots hold values as registers do.
  *
  * 64 bits: kind in the top 8; then either 24 bits of base and 32 of offset, or a 56-bit constant.
  */
@@ -26,8 +26,8 @@ enum value_kind {
 	VALUE_CFA,     /* CFA + value_offset() */
 	VALUE_ALIGNED, /* the result of aligning instruction number value_site(), + value_offset() */
 	VALUE_CONST,
-	VALUE_LOAD,    /* flow.loads[value_offset()] */
-	VALUE_TARGET,  /* flow.targets[value_offset()] */
+	VALUE_LOAD,   /* flow.loads[value_offset()] */
+	VALUE_TARGET, /* flow.targets[value_offset()] */
 };
 
 static inline enum value_kind value_kind(value v)
@@ -84,10 +84,11 @@ struct slot {
 
 #define STATE_MAX_SLOTS 48 /* callee-saved registers, a few frame addresses, spilled table bases */
 struct state {
-	value reg[REG_MAX];   /* written through state_set and state_forget */
-	uint64_t known;       /* mask of the registers whose value is not unknown */
+	value reg[REG_MAX]; /* written through state_set and state_forget */
+	uint64_t known;     /* mask of the registers whose value is not unknown */
 	uint32_t n_slots;
-	bool slots_changed;   /* since the flag was cleared; in the state a leader has: by what runs from there to the next */
+	bool slots_changed; /* since the flag was cleared; in the state a leader has: by what runs from there
+			       to the next */
 	struct slot slot[STATE_MAX_SLOTS];
 };
 
@@ -109,8 +110,8 @@ static inline void state_forget(struct state *state, uint64_t regs)
 	state->known &= ~regs;
 }
 /*
- * bias: bytes the caller left above the return address (see flow.h). Of the registers that nobody has to get back nothing
- * is known.
+ * bias: bytes the caller left above the return address (see flow.h). Of the registers that nobody has to get
+ * back nothing is known.
  */
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
 /* ... unless it is worth following what they held. */
@@ -129,8 +130,10 @@ bool state_overlaps_save(const struct state *state, value at, unsigned width);
 /* What a call leaves: caller-saved registers in `clobbered` and slots below sp are gone. */
 void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 
-/* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not on a real path. */
+/* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not
+ * on a real path. */
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
-/* into = what both agree on. The registers of which nothing is known any more; STATE_SLOTS if slots went, too. */
+/* into = what both agree on. The registers of which nothing is known any more; STATE_SLOTS if slots went,
+ * too. */
 #define STATE_SLOTS (1ull << 63)
 uint64_t state_join(struct state *into, const struct state *other);

@@ -60,7 +60,8 @@ static value target_value(struct flow *flow, uint32_t i, const struct flow_targe
 }
 
 /* base + (what was loaded from a table << shift). */
-static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded, const struct effect *e, bool as_index)
+static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded, const struct effect *e,
+		       bool as_index)
 {
 	uint8_t shift = as_index ? e->shift : 0;
 	uint8_t width = as_index ? e->index_width : 8;
@@ -69,7 +70,10 @@ static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded
 		const struct flow_load *load = &flow->loads.at[value_offset(loaded)];
 		bool is_narrow = width && width < 8 && width <= load->width;
 		struct flow_target target = {
-			.base = (uint64_t)base, .load = (uint32_t)value_offset(loaded), .insn = i, .shift = shift,
+			.base = (uint64_t)base,
+			.load = (uint32_t)value_offset(loaded),
+			.insn = i,
+			.shift = shift,
 			.width = is_narrow ? width : load->width,
 			.is_signed = is_narrow ? e->is_signed : load->is_signed,
 		};
@@ -117,7 +121,8 @@ static value new_base(uint32_t i, value sp)
 {
 	bool is_own = value_kind(sp) == VALUE_ALIGNED && value_site(sp) == i;
 
-	return value_is_frame(sp) && !is_own && i <= 0xffffff ? value_make(VALUE_ALIGNED, i, 0) : VALUE_UNKNOWN;
+	return value_is_frame(sp) && !is_own && i <= 0xffffff ? value_make(VALUE_ALIGNED, i, 0)
+							      : VALUE_UNKNOWN;
 }
 
 static void apply_set(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
@@ -171,7 +176,11 @@ static value load_of(struct flow *flow, uint32_t i, const struct effect *e, cons
 		return VALUE_UNKNOWN;
 
 	struct flow_load load = {
-		.table = (uint64_t)value_constant(base), .insn = i, .width = e->width, .index = index, .is_signed = e->is_signed,
+		.table = (uint64_t)value_constant(base),
+		.insn = i,
+		.width = e->width,
+		.index = index,
+		.is_signed = e->is_signed,
 	};
 	return load_value(flow, i, &load);
 }
@@ -194,7 +203,8 @@ static void apply_store(const struct flow *flow, uint32_t i, const struct effect
 	uint8_t sp = flow->isa->sp;
 
 	/* The address of the frame is put where only sp, wherever it is, leads to. */
-	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN && value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
+	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN &&
+	    value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
 		state_set(state, sp, value_make(VALUE_ALIGNED, i, 0));
 	value at = value_add(read(state, e->base), e->imm);
 

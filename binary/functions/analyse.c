@@ -5,8 +5,8 @@
  * function that turns out not to return sends its callers round again; those that hold no return go
  * before all others, so that few have to.
  */
-#include "binary/functions/entry.h"
 #include "binary/flow/flow.h"
+#include "binary/functions/entry.h"
 #include "binary/functions/function_private.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct analysis {
 	void *context;
 	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
 	VEC(uint32_t) queue;
-	uint8_t *ranks; /* per function: lower goes first; RANK_NONE: not to be analysed */
+	uint8_t *ranks;      /* per function: lower goes first; RANK_NONE: not to be analysed */
 	uint32_t first, end; /* functions of the window */
 	struct analyse_options options;
 };
@@ -40,8 +40,8 @@ static bool is_stub(const struct function *f)
 
 static void note_callee(struct analysis *a, uint32_t caller, uint32_t callee, uint64_t target)
 {
-	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target && !is_stub(&a->functions->at[callee]) &&
-	    a->functions->at[callee].returns != RETURNS_NEVER)
+	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target &&
+	    !is_stub(&a->functions->at[callee]) && a->functions->at[callee].returns != RETURNS_NEVER)
 		vec_push(&a->calls, ((struct call_pair){ callee, caller }));
 }
 
@@ -118,9 +118,11 @@ static void rank_all(struct analysis *a)
 
 	while (a->first < a->functions->n && a->functions->at[a->first].start < window.start)
 		a->first++;
-	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end; a->end++) {
+	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end;
+	     a->end++) {
 		const struct function *f = &a->functions->at[a->end];
-		bool is_wanted = !is_stub(f) && !f->is_analysed && (!a->options.only_inferred || function_is_inferred(f));
+		bool is_wanted = !is_stub(f) && !f->is_analysed &&
+				 (!a->options.only_inferred || function_is_inferred(f));
 		a->ranks[a->end] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
 	}
 }
@@ -196,12 +198,16 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
 	functions_survey(functions);
 	for (size_t i = 0; i < functions->n; i++)
 		functions->at[i].is_analysed = false;
-	functions_analyse_some(functions, (struct analyse_options){ .window = { 0, UINT64_MAX } }, visit, context);
+	functions_analyse_some(functions, (struct analyse_options){ .window = { 0, UINT64_MAX } }, visit,
+			       context);
 }
 
-void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context)
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit,
+			    void *context)
 {
-	struct analysis a = { .functions = functions, .visit = visit, .context = context, .options = options };
+	struct analysis a = {
+		.functions = functions, .visit = visit, .context = context, .options = options
+	};
 
 	flow_init(&a.flow, functions);
 	a.flow.skips_guesses = options.skips_guesses;

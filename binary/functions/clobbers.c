@@ -6,7 +6,9 @@
 #include "binary/functions/function_private.h"
 
 #define MAX_LEAF_BYTES 4096u
-#define MAX_WRITES_BYTES (64u << 10) /* the largest transforms of video codecs have some ten thousand bytes */
+#define MAX_WRITES_BYTES                                                                         \
+	(64u << 10)       /* the largest transforms of video codecs have some ten thousand bytes \
+			   */
 #define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
 
 static bool is_stub(const struct function *f)
@@ -21,7 +23,8 @@ static uint64_t written(const struct insn *insn)
 
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
+		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE &&
+		    e->kind != EFFECT_COMPARE)
 			mask |= 1ull << e->reg;
 		if (e->kind == EFFECT_EXCHANGE && e->base < REG_MAX)
 			mask |= 1ull << e->base;
@@ -32,7 +35,8 @@ static uint64_t written(const struct insn *insn)
 static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth);
 
 /* What one instruction writes, or what it calls; everything if that cannot be told. */
-static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn, unsigned depth)
+static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn,
+			      unsigned depth)
 {
 	bool is_inside = insn->target >= f->start && insn->target < f->end;
 
@@ -101,7 +105,8 @@ static uint64_t code_writes(const struct functions *functions, const struct func
 		return UINT64_MAX;
 	for (uint64_t at = f->start; code.len;) {
 		struct insn insn;
-		bool is_code = functions->isa->decode(code, at, &insn) == 0 && insn.len && insn.len <= code.len;
+		bool is_code =
+			functions->isa->decode(code, at, &insn) == 0 && insn.len && insn.len <= code.len;
 		if (!is_code && !may_be_data)
 			return UINT64_MAX;
 		size_t len = is_code ? insn.len : functions->isa->min_insn;

@@ -9,16 +9,16 @@
  * of functions.
  */
 #include "base/hash.h"
-#include "binary/functions/entry.h"
 #include "binary/flow/flow.h"
+#include "binary/functions/entry.h"
 #include "binary/functions/function_private.h"
 #include "binary/functions/sketch.h"
 #include "binary/functions/suspect.h"
 
 #include <string.h>
 
-#define MAX_ROUNDS 4      /* sweeps over the gaps; later ones find next to nothing */
-#define MAX_JUMPERS 8     /* to one place that are looked at */
+#define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
+#define MAX_JUMPERS 8 /* to one place that are looked at */
 
 /* What one function reaches. */
 struct reach {
@@ -29,11 +29,14 @@ struct reach {
 struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
-	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the gap, or all of it */
+	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the
+					   gap, or all of it */
 	struct function_starts found;
-	VEC(uint64_t) tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them otherwise */
+	VEC(uint64_t)
+	tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them
+		  otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
-	bool has_coverage; /* of the functions of the present index */
+	bool has_coverage;  /* of the functions of the present index */
 	VEC(struct vaddr_range) ranges;
 	VEC(struct reach) reaches;
 	struct map by_start; /* start of a function -> reach, the last one counts */
@@ -66,7 +69,9 @@ static bool is_free(const struct discovery *d, uint64_t vaddr)
 
 static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
 {
-	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr, .kind = FUNCTION_WHOLE, .sources = source, .preference = 4 }));
+	vec_push(&d->found.list,
+		 ((struct function_start){
+			 .vaddr = vaddr, .kind = FUNCTION_WHOLE, .sources = source, .preference = 4 }));
 }
 
 /* --- coverage --------------------------------------------------------------------------------- */
@@ -100,8 +105,10 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 	for (uint32_t i = part->first + 1; flow->is_inferred && i < part->first + part->n; i++) {
 		if ((flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET)) != INSN_TAIL_TARGET)
 			continue;
-		bool is_behind_stop = flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
-		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) || entry_is_prologue(flow->isa, flow_insn(flow, i));
+		bool is_behind_stop =
+			flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
+		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) ||
+			      entry_is_prologue(flow->isa, flow_insn(flow, i));
 		if (is_aligned(d, flow->vaddrs.at[i]) && begins &&
 		    sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
 			found(d, flow->vaddrs.at[i], FROM_GAP);
@@ -109,8 +116,8 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
-		if (is_tail && target && is_in_window(d, target) && is_free(d, target) && is_aligned(d, target) &&
-		    image_is_code(d->functions->image, target))
+		if (is_tail && target && is_in_window(d, target) && is_free(d, target) &&
+		    is_aligned(d, target) && image_is_code(d->functions->image, target))
 			vec_push(&d->tails, target);
 	}
 }
@@ -241,7 +248,9 @@ static bool take_finds(struct discovery *d)
 		merge_finds(d);
 	end_at_window(d);
 	end_where_closed(d);
-	struct analyse_options options = { .only_inferred = d->only_inferred, .skips_guesses = true, .window = d->window };
+	struct analyse_options options = { .only_inferred = d->only_inferred,
+					   .skips_guesses = true,
+					   .window = d->window };
 	functions_analyse_some(d->functions, options, note_flow, d);
 	apply_coverage(d);
 	d->has_coverage = true;
@@ -255,13 +264,15 @@ static bool is_table_base(struct discovery *d, uint64_t at)
 {
 	struct sketch insn;
 
-	return d->isa->min_insn == 4 && at >= 4 && sketch_at(&d->sketches, at - 4, at, &insn) && insn.flow == FLOW_JUMP_INDIRECT;
+	return d->isa->min_insn == 4 && at >= 4 && sketch_at(&d->sketches, at - 4, at, &insn) &&
+	       insn.flow == FLOW_JUMP_INDIRECT;
 }
 
 static void judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
 {
 	bool is_pointer = what != EVIDENCE_CALLED;
-	bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at) : is_free(d, at);
+	bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at)
+				 : is_free(d, at);
 
 	if (!is_in_window(d, at) || (what == EVIDENCE_TAKEN && is_table_base(d, at)))
 		return;
@@ -276,12 +287,16 @@ static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t so
 
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *range = &p->text.at[i];
-		const uint64_t *bits = what == EVIDENCE_CALLED ? range->called : what == EVIDENCE_TAKEN ? range->taken : range->pointed;
+		const uint64_t *bits = what == EVIDENCE_CALLED  ? range->called
+				       : what == EVIDENCE_TAKEN ? range->taken
+								: range->pointed;
 		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
 		size_t word = d->window.start > range->start ? text_bit(range, d->window.start) / 64 : 0;
 		for (; end > range->start && word <= text_bit(range, end) / 64; word++)
 			for (uint64_t left = bits[word]; left; left &= left - 1)
-				judge_evidence(d, what, source, text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
+				judge_evidence(
+					d, what, source,
+					text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
 	}
 }
 
@@ -306,8 +321,8 @@ static uint64_t skip_run(struct discovery *d, uint64_t at, uint64_t end)
 		if (!sketch_at(&d->sketches, at, end, &insn))
 			return at + d->isa->min_insn;
 		at += insn.len;
-		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || insn.flow == FLOW_JUMP_INDIRECT ||
-		    is_last_call(d, &insn, at, end))
+		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP ||
+		    insn.flow == FLOW_JUMP_INDIRECT || is_last_call(d, &insn, at, end))
 			return at;
 	}
 	return at;
@@ -318,9 +333,11 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 {
 	struct reach reach = { .first = (uint32_t)d->ranges.n };
 	struct sketch first;
-	bool looks_like_entry = is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
+	bool looks_like_entry =
+		is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
 
-	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) || sketch_runs_into_data(&d->sketches, at, end))
+	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) ||
+	    sketch_runs_into_data(&d->sketches, at, end))
 		return false;
 	if (!suspect_is_function(flow, at, end))
 		return false;
@@ -343,7 +360,8 @@ static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uin
 			at += is_code ? insn.len : d->isa->min_insn;
 			continue;
 		}
-		/* Padding aligns what follows: a nop that is aligned, before code that is not, is where it starts. */
+		/* Padding aligns what follows: a nop that is aligned, before code that is not, is where it
+		 * starts. */
 		uint64_t start = aligned && at % 16 ? aligned : at;
 		aligned = 0;
 		if (try_start(d, flow, start, to))
@@ -377,7 +395,8 @@ static void sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
-/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their ends. */
+/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their
+ * ends. */
 static bool is_others(struct discovery *d, uint64_t at)
 {
 	uint64_t from[MAX_JUMPERS];
@@ -386,7 +405,8 @@ static bool is_others(struct discovery *d, uint64_t at)
 	if (d->gap.start < d->window.start || d->gap.end > d->window.end)
 		n = functions_jumpers(d->functions, at, at + 1, from, MAX_JUMPERS);
 	for (size_t i = 0; i < n && i < MAX_JUMPERS; i++)
-		if (!is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end && sketch_is_code(&d->sketches, from[i]))
+		if (!is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end &&
+		    sketch_is_code(&d->sketches, from[i]))
 			return true;
 	return false;
 }
@@ -427,7 +447,8 @@ static void extend_functions(struct discovery *d)
 	}
 }
 
-/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding nothing is kept. */
+/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding
+ * nothing is kept. */
 static void begin_sketches(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
@@ -447,14 +468,19 @@ static void begin_sketches(struct discovery *d)
 void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
 {
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct discovery d = { .functions = functions, .isa = functions->isa, .gap = gap, .window = window, .only_inferred = has_frames };
+	struct discovery d = { .functions = functions,
+			       .isa = functions->isa,
+			       .gap = gap,
+			       .window = window,
+			       .only_inferred = has_frames };
 
 	begin_sketches(&d);
 	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	take_finds(&d);
 	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 	take_finds(&d);
-	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's entry is taken for a function */
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's
+							  entry is taken for a function */
 		sweep(&d);
 		take_finds(&d);
 	}

@@ -32,7 +32,8 @@ static uint64_t written(const struct insn *insn)
 
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE)
+		if (e->reg < REG_MAX && e->kind != EFFECT_PUSH && e->kind != EFFECT_STORE &&
+		    e->kind != EFFECT_COMPARE)
 			mask |= 1ull << e->reg;
 	}
 	return mask;
@@ -65,8 +66,10 @@ bool entry_is_prologue(const struct isa *isa, const struct insn *insn)
 {
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		bool is_save = e->kind == EFFECT_PUSH || (e->kind == EFFECT_STORE && e->base == isa->sp && e->imm < 0);
-		bool makes_room = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp && e->index == REG_NONE && e->imm < 0;
+		bool is_save = e->kind == EFFECT_PUSH ||
+			       (e->kind == EFFECT_STORE && e->base == isa->sp && e->imm < 0);
+		bool makes_room = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp &&
+				  e->index == REG_NONE && e->imm < 0;
 		if (makes_room)
 			return true;
 		if (is_save && e->reg < REG_MAX && ((isa->callee_saved | 1ull << isa->ra) >> e->reg & 1))

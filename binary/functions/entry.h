@@ -11,5 +11,6 @@
  * apart: that is a landing pad, a switch case or a cold part.
  */
 bool entry_is_plausible(const struct functions *functions, uint64_t vaddr);
-/* Does it make room on the stack, or save the return address or a callee-saved register, as functions do first? */
+/* Does it make room on the stack, or save the return address or a callee-saved register, as functions do
+ * first? */
 bool entry_is_prologue(const struct isa *isa, const struct insn *insn);

@@ -50,7 +50,8 @@ struct function_list {
 static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
 {
 	for (size_t i = 0; i < functions->private->text.n; i++)
-		if (vaddr >= functions->private->text.at[i].start && vaddr < functions->private->text.at[i].end)
+		if (vaddr >= functions->private->text.at[i].start &&
+		    vaddr < functions->private->text.at[i].end)
 			return functions->private->text.at[i].end;
 	return vaddr + image_code(functions->image, vaddr).len;
 }
@@ -127,12 +128,17 @@ static void list_start(struct function_list *ret, const struct function_start *s
 	}
 	if (start->preference == PREFER_LABEL && last && !last->end)
 		return; /* a label inside code whose end nobody states */
-	vec_push(&ret->list, ((struct function){ .start = start->vaddr, .end = start->end, .name = start->name,
-						 .parent = FUNCTION_NONE, .kind = start->kind, .sources = start->sources }));
+	vec_push(&ret->list, ((struct function){ .start = start->vaddr,
+						 .end = start->end,
+						 .name = start->name,
+						 .parent = FUNCTION_NONE,
+						 .kind = start->kind,
+						 .sources = start->sources }));
 }
 
 /* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
-static void put_in_place(struct functions *functions, size_t first, size_t n_old, const struct function_list *list)
+static void put_in_place(struct functions *functions, size_t first, size_t n_old,
+			 const struct function_list *list)
 {
 	struct functions_private *p = functions->private;
 	size_t n_behind = functions->n - first - n_old, n = list->list.n;
@@ -188,14 +194,17 @@ void functions_merge(struct functions *functions, size_t first, size_t end, stru
 static struct function_start start_of(const struct function *f)
 {
 	bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
-	uint8_t preference = is_stub(f->kind) ? PREFER_STUB : f->sources & FROM_FRAME ? PREFER_FRAME : PREFER_SYMBOL;
+	uint8_t preference = is_stub(f->kind)          ? PREFER_STUB
+			     : f->sources & FROM_FRAME ? PREFER_FRAME
+						       : PREFER_SYMBOL;
 
-	return (struct function_start){ f->start, is_stated || f->is_analysed ? f->end : 0, f->name, f->kind, f->sources,
-					is_stated ? preference : PREFER_OTHER };
+	return (struct function_start){ f->start,   is_stated || f->is_analysed ? f->end : 0,
+					f->name,    f->kind,
+					f->sources, is_stated ? preference : PREFER_OTHER };
 }
 
-void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
-		      struct function_starts *ret)
+void functions_starts(const struct functions *functions, size_t first, size_t end,
+		      const struct function_starts *more, struct function_starts *ret)
 {
 	size_t k = 0;
 
@@ -220,8 +229,10 @@ static void find_text(struct functions *functions)
 
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct section *s = &image->sections[i];
-		if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS && s->size && image_code(image, s->vaddr).len >= s->size)
-			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + s->size }));
+		if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS && s->size &&
+		    image_code(image, s->vaddr).len >= s->size)
+			vec_push(&p->text,
+				 ((struct text_range){ .start = s->vaddr, .end = s->vaddr + s->size }));
 	}
 	for (size_t i = 0; p->text.n == 0 && i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
@@ -231,7 +242,8 @@ static void find_text(struct functions *functions)
 	}
 }
 
-struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options)
+struct functions *functions_begin(struct image *image, const struct frames *frames,
+				  const struct function_options *options)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
 
@@ -250,8 +262,8 @@ struct functions *functions_begin(struct image *image, const struct frames *fram
 	return functions;
 }
 
-struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
-				const struct function_options *options)
+struct functions *functions_new(struct image *image, const struct symbols *symbols,
+				const struct frames *frames, const struct function_options *options)
 {
 	struct functions *functions = functions_begin(image, frames, options);
 
@@ -350,7 +362,8 @@ bool functions_slot_returns(const struct functions *functions, uint64_t slot)
 
 bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr)
 {
-	return index == FUNCTION_NONE || functions->at[index].start != vaddr || functions->at[index].returns != RETURNS_NEVER;
+	return index == FUNCTION_NONE || functions->at[index].start != vaddr ||
+	       functions->at[index].returns != RETURNS_NEVER;
 }
 
 bool functions_returns(const struct functions *functions, uint64_t vaddr)

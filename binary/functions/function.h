@@ -20,25 +20,25 @@
 #include "base/writer.h"
 #include "binary/cfi/frames.h"
 #include "binary/elf/image.h"
-#include "binary/isa/isa.h"
 #include "binary/elf/symbols.h"
+#include "binary/isa/isa.h"
 
 enum function_source { /* bits: what says that a function starts here */
-	FROM_SYMBOL = 1,
-	FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
-	FROM_ENTRY = 4,    /* e_entry, init and fini */
-	FROM_CALL = 8,     /* somebody calls it */
-	FROM_ADDRESS = 16, /* code takes its address */
-	FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
-	FROM_GAP = 64,     /* inferred */
-	FROM_STUB = 128,   /* PLT */
+		       FROM_SYMBOL = 1,
+		       FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
+		       FROM_ENTRY = 4,    /* e_entry, init and fini */
+		       FROM_CALL = 8,     /* somebody calls it */
+		       FROM_ADDRESS = 16, /* code takes its address */
+		       FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
+		       FROM_GAP = 64,     /* inferred */
+		       FROM_STUB = 128,   /* PLT */
 };
 #define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	FUNCTION_PART, /* of `parent`, or of nobody known yet */
-	FUNCTION_STUB, /* a PLT entry; name is that of the symbol it goes to */
+	FUNCTION_PART,      /* of `parent`, or of nobody known yet */
+	FUNCTION_STUB,      /* a PLT entry; name is that of the symbol it goes to */
 	FUNCTION_STUB_HEAD, /* the first PLT entry, which calls the resolver */
 };
 
@@ -47,10 +47,10 @@ enum function_return { RETURNS_UNKNOWN, RETURNS, RETURNS_NEVER };
 #define FUNCTION_NONE UINT32_MAX
 struct function {
 	uint64_t start, end;
-	const char *name;   /* NULL = nameless; owned by the symbols or by the functions */
-	uint64_t clobbers;  /* registers a call to it may change; 0 = not computed */
-	uint64_t writes;    /* registers its own instructions write; 0 = not computed */
-	uint32_t parent;    /* of a part */
+	const char *name;  /* NULL = nameless; owned by the symbols or by the functions */
+	uint64_t clobbers; /* registers a call to it may change; 0 = not computed */
+	uint64_t writes;   /* registers its own instructions write; 0 = not computed */
+	uint32_t parent;   /* of a part */
 	uint8_t kind, sources, returns;
 	bool is_analysed;
 	bool holds_return; /* the survey saw a return, or a jump to who knows where, in it */
@@ -74,19 +74,19 @@ struct functions {
 };
 
 /* symbols and frames are borrowed. NULL if the machine of the image is unknown. options may be NULL. */
-struct functions *functions_new(struct image *image, const struct symbols *symbols, const struct frames *frames,
-				const struct function_options *options);
+struct functions *functions_new(struct image *image, const struct symbols *symbols,
+				const struct frames *frames, const struct function_options *options);
 void functions_free(struct functions *functions);
 
 #define FUNCTION_PACK_VERSION 1
 /*
- * What functions_new has just made, as bytes, in order to have it again without symbols: those are what takes long. Empty
- * if it is too large.
+ * What functions_new has just made, as bytes, in order to have it again without symbols: those are what takes
+ * long. Empty if it is too large.
  */
 void functions_pack(const struct functions *functions, struct writer *ret);
 /*
- * The same again, of the same image, but for names that the analysis does not go by. The bytes, aligned to 8, are borrowed;
- * NULL if they are others.
+ * The same again, of the same image, but for names that the analysis does not go by. The bytes, aligned to 8,
+ * are borrowed; NULL if they are others.
  */
 struct functions *functions_unpack(struct image *image, const struct frames *frames, struct bytes bytes);
 
@@ -105,7 +105,8 @@ bool functions_find_takes_long(const struct functions *functions);
 /* Is there so much text that functions_find searches what lies around the vaddr it is asked for first? */
 bool functions_find_is_partial(const struct functions *functions);
 /* The i-th range of executable bytes; false if there are fewer. */
-bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end);
+bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start,
+			  uint64_t *ret_end);
 /* Where the first function behind vaddr starts; UINT64_MAX if none does. */
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
 /* Where the last function before vaddr ends, or the text begins that holds it; vaddr itself lies in none. */
@@ -118,18 +119,21 @@ bool function_is_inferred(const struct function *function);
 
 /* The name an indirect call or jump through this GOT word reaches; NULL if unknown. */
 const char *functions_slot_name(const struct functions *functions, uint64_t slot);
-/* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none. */
+/* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none.
+ */
 bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
 /*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
  * most max. Empty before there is evidence.
  */
-size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max);
+size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from,
+			 size_t max);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
 /* Does some instruction elsewhere jump there? False before there is evidence. */
 bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
-/* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else all. */
+/* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else
+ * all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 /* Registers that some instruction of its own, callees apart, writes; all if that cannot be told. */
 uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
@@ -155,8 +159,8 @@ void functions_analyse(struct functions *functions, flow_visitor visit, void *co
  */
 bool functions_learn_returns(struct functions *functions, const struct flow *flow);
 /*
- * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which registers
- * it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse functions, each with
- * a flow of its own, and find the same in whatever order.
+ * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which
+ * registers it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse
+ * functions, each with a flow of its own, and find the same in whatever order.
  */
 void functions_settle(struct functions *functions, unsigned n_threads);

@@ -2,8 +2,8 @@
 /*
  * function_pack: the index of functions as bytes, for the store.
  *
- * Of the names only those go with it that the analysis goes by: of stubs, of functions that never come back, of parts.
- * The bytes are not trusted: functions that overlap, or a name that need not end, make them none.
+ * Of the names only those go with it that the analysis goes by: of stubs, of functions that never come back,
+ * of parts. The bytes are not trusted: functions that overlap, or a name that need not end, make them none.
  */
 #include <string.h>
 
@@ -19,14 +19,17 @@ struct packed_function {
 	uint32_t size, name; /* where it is in the text + 1; 0 = none */
 	uint8_t kind, sources, returns, reserved[5];
 };
-_Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_function) == 24, "the layout is stored: raise FUNCTION_PACK_VERSION");
+_Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_function) == 24,
+	       "the layout is stored: raise FUNCTION_PACK_VERSION");
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Nothing was learnt yet: what never comes back is known by its name. What a symbol states to be a function is no part. */
+/* Nothing was learnt yet: what never comes back is known by its name. What a symbol states to be a function
+ * is no part. */
 static bool is_wanted(const struct function *f)
 {
-	return f->name && (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER || !(f->sources & FROM_SYMBOL));
+	return f->name &&
+	       (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER || !(f->sources & FROM_SYMBOL));
 }
 
 static uint32_t put_name(const char *name, struct writer *text)
@@ -70,8 +73,8 @@ static bool unpack(const struct packed_function *from, struct bytes text, struct
 {
 	bool has_name = from->name && from->name <= text.len;
 
-	if (from->start + from->size < from->start || from->kind > FUNCTION_STUB_HEAD || from->returns > RETURNS_NEVER ||
-	    (from->name && !has_name))
+	if (from->start + from->size < from->start || from->kind > FUNCTION_STUB_HEAD ||
+	    from->returns > RETURNS_NEVER || (from->name && !has_name))
 		return false;
 	*ret = (struct function){ .start = from->start,
 				  .end = from->start + from->size,
@@ -83,7 +86,8 @@ static bool unpack(const struct packed_function *from, struct bytes text, struct
 	return true;
 }
 
-static bool unpack_all(struct functions *functions, const struct packed_function *packed, size_t n, struct bytes text)
+static bool unpack_all(struct functions *functions, const struct packed_function *packed, size_t n,
+		       struct bytes text)
 {
 	struct functions_private *p = functions->private;
 
@@ -102,8 +106,11 @@ static bool unpack_all(struct functions *functions, const struct packed_function
 struct functions *functions_unpack(struct image *image, const struct frames *frames, struct bytes bytes)
 {
 	struct reader r = reader_of(bytes);
-	struct packed_header header = { .version = read_u32(&r), .n = read_u32(&r), .n_text = read_u32(&r), .reserved = read_u32(&r) };
-	struct bytes list = read_bytes(&r, header.n * sizeof(struct packed_function)), text = read_bytes(&r, header.n_text);
+	struct packed_header header = {
+		.version = read_u32(&r), .n = read_u32(&r), .n_text = read_u32(&r), .reserved = read_u32(&r)
+	};
+	struct bytes list = read_bytes(&r, header.n * sizeof(struct packed_function)),
+		     text = read_bytes(&r, header.n_text);
 	bool is_whole = header.version == FUNCTION_PACK_VERSION && !r.failed && reader_left(&r) == 0;
 	bool ends = !text.len || text.at[text.len - 1] == '\0';
 	struct functions *functions = is_whole && ends ? functions_begin(image, frames, NULL) : NULL;

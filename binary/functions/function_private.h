@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/vec.h"
+#include "binary/elf/relocs.h"
 #include "binary/functions/function.h"
 #include "binary/functions/plt.h"
-#include "binary/elf/relocs.h"
 
 struct vaddr_range {
 	uint64_t start, end;
@@ -28,13 +28,14 @@ struct cross_jump {
 
 struct functions_private {
 	VEC(struct function) list; /* functions.at points here */
-	uint32_t *pages;           /* of each stretch of code, from the first start on: the first function that starts in it or behind */
-	size_t n_pages;            /* one more entry follows: the number of functions */
-	unsigned page_shift;       /* so that there are about two for each function */
+	uint32_t *pages; /* of each stretch of code, from the first start on: the first function that starts
+			    in it or behind */
+	size_t n_pages;  /* one more entry follows: the number of functions */
+	unsigned page_shift; /* so that there are about two for each function */
 	VEC(struct text_range) text;
-	VEC(uint64_t) references; /* sorted: data addresses some instruction forms */
-	VEC(struct cross_jump) jumps; /* sorted by target */
-	VEC(struct vaddr_range) seen; /* text that was decoded for evidence */
+	VEC(uint64_t) references;         /* sorted: data addresses some instruction forms */
+	VEC(struct cross_jump) jumps;     /* sorted by target */
+	VEC(struct vaddr_range) seen;     /* text that was decoded for evidence */
 	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
 	struct plt plt;
@@ -65,7 +66,8 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 struct function_start {
 	uint64_t vaddr, end; /* end 0 = up to the next start */
 	const char *name;
-	uint8_t kind, sources, preference; /* of two at one place the lower preference keeps its end and name */
+	uint8_t kind, sources,
+		preference; /* of two at one place the lower preference keeps its end and name */
 };
 enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
 struct function_starts {
@@ -75,15 +77,16 @@ struct function_starts {
 int function_start_compare(const struct function_start *a, const struct function_start *b);
 void function_starts_sort(struct function_starts *starts);
 /*
- * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours; facts
- * learnt about functions that stay are kept.
+ * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours;
+ * facts learnt about functions that stay are kept.
  */
 void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts);
 /* Functions [first, end) of the present index and `more`, sorted: to make them anew. */
-void functions_starts(const struct functions *functions, size_t first, size_t end, const struct function_starts *more,
-		      struct function_starts *ret);
+void functions_starts(const struct functions *functions, size_t first, size_t end,
+		      const struct function_starts *more, struct function_starts *ret);
 
-/* starts.c: all that the image states, in that order. Needs relocs, plt and the borrowed tables of the functions. */
+/* starts.c: all that the image states, in that order. Needs relocs, plt and the borrowed tables of the
+ * functions. */
 enum { STATED_FRAME, STATED_SYMBOL, STATED_OTHER, STATED_N };
 struct stated_starts {
 	const struct functions *functions;
@@ -100,17 +103,19 @@ size_t stated_starts_count(const struct stated_starts *starts);
 bool stated_starts_next(struct stated_starts *starts, struct function_start *ret);
 
 /* function.c: functions without an index; NULL if the machine is unknown. */
-struct functions *functions_begin(struct image *image, const struct frames *frames, const struct function_options *options);
+struct functions *functions_begin(struct image *image, const struct frames *frames,
+				  const struct function_options *options);
 /* function.c: after the list of functions has changed. */
 void functions_make_pages(struct functions *functions);
 
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {
-	bool only_inferred; /* leave out functions whose end is stated */
-	bool skips_guesses; /* unreached code is left alone */
+	bool only_inferred;        /* leave out functions whose end is stated */
+	bool skips_guesses;        /* unreached code is left alone */
 	struct vaddr_range window; /* only functions that start in it */
 };
-void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit, void *context);
+void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit,
+			    void *context);
 /* survey.c: evidence from this text, of which what was seen before is left out. */
 void functions_gather(struct functions *functions, struct vaddr_range range);
 /* survey.c: what the evidence says about functions [first, end), after the index changed. */

@@ -3,19 +3,22 @@
  * gap: functions in the one gap that a pc falls into.
  *
  * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
- * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a long gap,
- * which may be the code of a library written by hand, or its tables, only a piece is searched: where pieces meet, a function
- * is called, and that depends on the image alone. A file without symbols and unwind entries is one gap; of a large one, what
- * lies around the pc is searched. Of one that is larger still all is searched or nothing: who cannot wait for that asks first.
+ * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a
+ * long gap, which may be the code of a library written by hand, or its tables, only a piece is searched:
+ * where pieces meet, a function is called, and that depends on the image alone. A file without symbols and
+ * unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is larger still
+ * all is searched or nothing: who cannot wait for that asks first.
  */
 #include "base/search.h"
 #include "binary/functions/function_private.h"
 
-#define MAX_WHOLE (16u << 20)    /* bytes of text that may be looked at in one go */
-#define PIECE (32u << 10)        /* of a gap, rounded up to whole functions */
+#define MAX_WHOLE (16u << 20)     /* bytes of text that may be looked at in one go */
+#define PIECE (32u << 10)         /* of a gap, rounded up to whole functions */
 #define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
-#define WINDOW_REACH (256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
-#define MAX_WINDOWS (64u << 20)   /* bytes of text beyond which windows would be too many: their evidence overlaps */
+#define WINDOW_REACH \
+	(256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
+#define MAX_WINDOWS \
+	(64u << 20) /* bytes of text beyond which windows would be too many: their evidence overlaps */
 
 static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 {
@@ -58,7 +61,8 @@ void functions_look_around(struct functions *functions, uint64_t vaddr)
 {
 	struct vaddr_range all = { 0, UINT64_MAX };
 
-	functions_gather(functions, text_size(functions) <= MAX_WHOLE ? all : clip(all, vaddr, EVIDENCE_REACH));
+	functions_gather(functions,
+			 text_size(functions) <= MAX_WHOLE ? all : clip(all, vaddr, EVIDENCE_REACH));
 }
 
 /* Functions whose end nobody states lie in the gap, too: they reach over others that nobody has found yet. */
@@ -67,7 +71,8 @@ static bool is_stated(const struct function *f)
 	return !function_is_inferred(f);
 }
 
-static struct vaddr_range gap_around(const struct functions *functions, const struct text_range *text, uint64_t vaddr)
+static struct vaddr_range gap_around(const struct functions *functions, const struct text_range *text,
+				     uint64_t vaddr)
 {
 	struct vaddr_range gap = { text->start, text->end };
 	size_t behind = search_first(i, functions->n, functions->at[i].start > vaddr);
@@ -93,12 +98,14 @@ static uint64_t next_called(const struct functions *functions, uint64_t vaddr, u
 }
 
 /* The n-th piece of a gap begins with the first function that is called behind n times so many bytes. */
-static uint64_t piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from, uint64_t end)
+static uint64_t piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from,
+			    uint64_t end)
 {
 	return from == gap.start ? from : next_called(functions, from, end);
 }
 
-static struct vaddr_range piece_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
+static struct vaddr_range piece_around(const struct functions *functions, struct vaddr_range gap,
+				       uint64_t vaddr)
 {
 	uint64_t from = gap.start + (vaddr - gap.start) / PIECE * PIECE, behind = vaddr + 1;
 	uint64_t start = piece_start(functions, gap, from, behind);
@@ -112,8 +119,10 @@ static struct vaddr_range piece_around(const struct functions *functions, struct
 	return (struct vaddr_range){ start, end };
 }
 
-/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two. */
-static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap, struct vaddr_range window)
+/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two.
+ */
+static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap,
+			       struct vaddr_range window)
 {
 	uint64_t step = functions->isa->min_insn;
 
@@ -125,7 +134,8 @@ static struct vaddr_range snap(const struct functions *functions, struct vaddr_r
 }
 
 /* What was searched before is left out. */
-static struct vaddr_range window_around(const struct functions *functions, struct vaddr_range gap, uint64_t vaddr)
+static struct vaddr_range window_around(const struct functions *functions, struct vaddr_range gap,
+					uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 	bool has_frames = functions->frames && frames_count(functions->frames);
@@ -165,7 +175,8 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 	uint32_t index = functions_index(functions, vaddr);
 	const struct text_range *text = functions_text(functions, vaddr);
 	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
-	bool is_certain = index != FUNCTION_NONE && (is_stated(&functions->at[index]) || is_one_function(functions, text));
+	bool is_certain = index != FUNCTION_NONE &&
+			  (is_stated(&functions->at[index]) || is_one_function(functions, text));
 
 	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
 		return index;
@@ -173,7 +184,8 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 		functions_survey(functions);
 	} else {
 		functions_look_around(functions, vaddr);
-		struct vaddr_range gap = gap_around(functions, text, vaddr), window = window_around(functions, gap, vaddr);
+		struct vaddr_range gap = gap_around(functions, text, vaddr),
+				   window = window_around(functions, gap, vaddr);
 		functions_discover(functions, gap, window);
 		vec_push(&p->inferred, window);
 	}

@@ -8,21 +8,60 @@
 
 /* Sorted. Only what every implementation of that name does: propagation finds the rest. */
 static const char *const names[] = {
-	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev", "__assert",
-	"__assert_fail", "__assert_perror_fail", "__chk_fail", "__cxa_bad_cast", "__cxa_bad_typeid",
-	"__cxa_call_terminate", "__cxa_call_unexpected", "__cxa_deleted_virtual", "__cxa_pure_virtual",
-	"__cxa_rethrow", "__cxa_throw", "__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal",
-	"__libc_start_call_main", "__longjmp_chk", "__siglongjmp", "__stack_chk_fail", "_dl_allocate_tls_oom",
-	"_dl_fatal_printf", "_dl_signal_error", "_dl_signal_exception", "_exit", "_longjmp", "abort", "err", "errx", "exit",
-	"longjmp", "pthread_exit", "quick_exit", "rust_begin_unwind", "rust_panic", "siglongjmp", "thrd_exit", "verr", "verrx",
+	"_Exit",
+	"_Unwind_Resume",
+	"_ZSt10unexpectedv",
+	"_ZSt9terminatev",
+	"__assert",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_call_terminate",
+	"__cxa_call_unexpected",
+	"__cxa_deleted_virtual",
+	"__cxa_pure_virtual",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__cxa_throw_bad_array_new_length",
+	"__fortify_fail",
+	"__libc_fatal",
+	"__libc_start_call_main",
+	"__longjmp_chk",
+	"__siglongjmp",
+	"__stack_chk_fail",
+	"_dl_allocate_tls_oom",
+	"_dl_fatal_printf",
+	"_dl_signal_error",
+	"_dl_signal_exception",
+	"_exit",
+	"_longjmp",
+	"abort",
+	"err",
+	"errx",
+	"exit",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"rust_begin_unwind",
+	"rust_panic",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
 };
 static const char *const prefixes[] = {
-	"_ZSt16__throw_bad_cast", "_ZSt17__throw_bad_alloc", "_ZSt17rethrow_exception", "_ZSt19__throw_ios_failure",
-	"_ZSt19__throw_logic_error", "_ZSt19__throw_range_error", "_ZSt20__throw_domain_error", "_ZSt20__throw_future_error",
-	"_ZSt20__throw_length_error", "_ZSt20__throw_out_of_range", "_ZSt20__throw_system_error",
-	"_ZSt21__throw_bad_exception", "_ZSt21__throw_runtime_error", "_ZSt21__glibcxx_assert_fail",
-	"_ZSt22__throw_overflow_error", "_ZSt23__throw_underflow_error", "_ZSt24__throw_invalid_argument",
-	"_ZSt24__throw_out_of_range_fmt", "_ZSt25__throw_bad_function_call", "_ZSt28__throw_bad_array_new_length",
+	"_ZSt16__throw_bad_cast",          "_ZSt17__throw_bad_alloc",
+	"_ZSt17rethrow_exception",         "_ZSt19__throw_ios_failure",
+	"_ZSt19__throw_logic_error",       "_ZSt19__throw_range_error",
+	"_ZSt20__throw_domain_error",      "_ZSt20__throw_future_error",
+	"_ZSt20__throw_length_error",      "_ZSt20__throw_out_of_range",
+	"_ZSt20__throw_system_error",      "_ZSt21__throw_bad_exception",
+	"_ZSt21__throw_runtime_error",     "_ZSt21__glibcxx_assert_fail",
+	"_ZSt22__throw_overflow_error",    "_ZSt23__throw_underflow_error",
+	"_ZSt24__throw_invalid_argument",  "_ZSt24__throw_out_of_range_fmt",
+	"_ZSt25__throw_bad_function_call", "_ZSt28__throw_bad_array_new_length",
 };
 
 static int compare(const void *key, const void *entry)
@@ -32,7 +71,8 @@ static int compare(const void *key, const void *entry)
 
 bool noreturn_by_name(const char *name)
 {
-	if (!name || strncmp(name, "_ZN", 3) == 0) /* most of a C++ program: none of ours is in a namespace of its own */
+	if (!name || strncmp(name, "_ZN", 3) ==
+			     0) /* most of a C++ program: none of ours is in a namespace of its own */
 		return false;
 	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), compare))
 		return true;

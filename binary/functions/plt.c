@@ -42,7 +42,8 @@ static uint64_t slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr
 		if (insn.flow == FLOW_JUMP_INDIRECT && insn.slot)
 			return insn.slot;
 		if (insn.flow == FLOW_JUMP_INDIRECT)
-			return insn.through < REG_MAX && (t.loaded >> insn.through & 1) ? t.slot[insn.through] : 0;
+			return insn.through < REG_MAX && (t.loaded >> insn.through & 1) ? t.slot[insn.through]
+											: 0;
 		if (insn.flow != FLOW_NEXT)
 			return 0;
 		for (unsigned k = 0; k < insn.n_effects; k++)
@@ -68,18 +69,22 @@ static bool is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vadd
 	return false;
 }
 
-static void read_section(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs,
-			 const struct section *section, uint64_t stub_size)
+static void read_section(struct plt *plt, struct image *image, const struct isa *isa,
+			 const struct relocs *relocs, const struct section *section, uint64_t stub_size)
 {
-	uint64_t size = section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
+	uint64_t size =
+		section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
 	uint64_t end = section->vaddr + section->size;
 	uint64_t head = isa->call_pushes_ra ? 16 : 32;
 	struct bytes code = bytes_slice(image_code(image, section->vaddr), 0, section->size);
 
 	for (uint64_t at = section->vaddr; at < end && code.len;) {
 		struct bytes rest = bytes_from(code, at - section->vaddr);
-		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 && is_lazy_head(isa, rest, at);
-		struct plt_stub stub = { .start = at, .end = at + (is_head ? head : size), .is_head = is_head };
+		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 &&
+			       is_lazy_head(isa, rest, at);
+		struct plt_stub stub = { .start = at,
+					 .end = at + (is_head ? head : size),
+					 .is_head = is_head };
 
 		if (stub.end > end)
 			stub.end = end;

@@ -6,8 +6,8 @@
 
 #include "base/vec.h"
 #include "binary/elf/image.h"
-#include "binary/isa/isa.h"
 #include "binary/elf/relocs.h"
+#include "binary/isa/isa.h"
 
 struct plt_stub {
 	uint64_t start, end;

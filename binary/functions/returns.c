@@ -19,7 +19,8 @@
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
 
-/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need no decoding. */
+/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need
+ * no decoding. */
 static bool holds_return(const struct functions *functions, const struct function *f)
 {
 	const struct isa *isa = functions->isa;
@@ -30,7 +31,8 @@ static bool holds_return(const struct functions *functions, const struct functio
 
 	while (at < f->end) {
 		struct bytes rest = bytes_from(code, at - f->start);
-		size_t idle = isa->idle_len ? isa->idle_len(bytes_slice(rest, 0, f->end - at), 0, anywhere) : 0;
+		size_t idle =
+			isa->idle_len ? isa->idle_len(bytes_slice(rest, 0, f->end - at), 0, anywhere) : 0;
 		if (idle == 0 && (isa->decode(rest, at, &insn) < 0 || insn.len == 0))
 			return true;
 		if (idle == 0 && (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT))
@@ -63,14 +65,16 @@ static void learn(struct functions *functions, uint32_t index, unsigned chain)
 	flow_done(&flow);
 }
 
-/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one returns. */
+/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one
+ * returns. */
 static uint32_t open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
 	bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
 	uint32_t callee = is_call ? functions_index(functions, insn->target) : FUNCTION_NONE;
 
-	if (callee == FUNCTION_NONE || callee == flow->function || functions->at[callee].start != insn->target)
+	if (callee == FUNCTION_NONE || callee == flow->function ||
+	    functions->at[callee].start != insn->target)
 		return FUNCTION_NONE;
 	return is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
 }

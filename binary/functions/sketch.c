@@ -133,7 +133,8 @@ uint64_t sketch_closed_end(struct sketches *sketches, uint64_t start, uint64_t e
 		bool is_inside = leads && insn.target >= start && insn.target < end;
 		if (is_inside && insn.target > furthest)
 			furthest = insn.target;
-		bool stops = insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP || (insn.flow == FLOW_JUMP && is_inside);
+		bool stops = insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP ||
+			     (insn.flow == FLOW_JUMP && is_inside);
 		if (stops && furthest < at)
 			return at;
 	}

@@ -2,8 +2,8 @@
 /*
  * sketch: what the search for functions asks of an instruction, found out once.
  *
- * A gap is gone over many times, and much of what lies there is data, which looks like code again and again. All that
- * is kept depends on the bytes alone.
+ * A gap is gone over many times, and much of what lies there is data, which looks like code again and again.
+ * All that is kept depends on the bytes alone.
  */
 #pragma once
 
@@ -27,19 +27,21 @@ struct sketches {
 };
 
 /* Of the code in [start, end). */
-void sketches_init(struct sketches *sketches, const struct functions *functions, uint64_t start, uint64_t end);
+void sketches_init(struct sketches *sketches, const struct functions *functions, uint64_t start,
+		   uint64_t end);
 void sketches_done(struct sketches *sketches);
 
 /* False if there is no instruction, or one that does not end by `end`. */
 bool sketch_at(struct sketches *sketches, uint64_t vaddr, uint64_t end, struct sketch *ret);
 /* entry_is_plausible */
 bool sketch_is_entry(struct sketches *sketches, uint64_t vaddr);
-/* Does the straight run of code at vaddr come upon what is no instruction? Most of what lies between functions is data. */
+/* Does the straight run of code at vaddr come upon what is no instruction? Most of what lies between
+ * functions is data. */
 bool sketch_runs_into_data(struct sketches *sketches, uint64_t vaddr, uint64_t end);
 /* Do the next instructions all make sense? What looks like a jump may be a word of a table. */
 bool sketch_is_code(struct sketches *sketches, uint64_t vaddr);
 /*
- * Where the code of a function that ends at `end` or before surely has ended: nothing runs on, and nothing before leads
- * further. What is jumped to elsewhere may come back. `end` if that cannot be told.
+ * Where the code of a function that ends at `end` or before surely has ended: nothing runs on, and nothing
+ * before leads further. What is jumped to elsewhere may come back. `end` if that cannot be told.
  */
 uint64_t sketch_closed_end(struct sketches *sketches, uint64_t start, uint64_t end);

@@ -2,7 +2,8 @@
 /*
  * starts: where an image states that functions start: unwind entries, symbols, stubs, entry points.
  *
- * The first two are many, and each is sorted by address already. So they are merged as they are read, not gathered and sorted.
+ * The first two are many, and each is sorted by address already. So they are merged as they are read, not
+ * gathered and sorted.
  */
 #include "binary/functions/function_private.h"
 
@@ -41,22 +42,26 @@ static void add_stubs(struct function_starts *starts, const struct functions *fu
 
 	for (size_t i = 0; i < plt->stubs.n; i++) {
 		const struct plt_stub *stub = &plt->stubs.at[i];
-		add_start(starts, (struct function_start){
-			stub->start, stub->end, stub->name, stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB, FROM_STUB, PREFER_STUB });
+		add_start(starts, (struct function_start){ stub->start, stub->end, stub->name,
+							   stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB,
+							   FROM_STUB, PREFER_STUB });
 	}
 }
 
 static void add_entry(struct function_starts *starts, const struct functions *functions, uint64_t vaddr)
 {
 	if (vaddr && image_is_code(functions->image, vaddr))
-		add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
+		add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY,
+							   PREFER_OTHER });
 }
 
-static void add_entry_array(struct function_starts *starts, const struct functions *functions, int64_t tag, int64_t size_tag)
+static void add_entry_array(struct function_starts *starts, const struct functions *functions, int64_t tag,
+			    int64_t size_tag)
 {
 	uint64_t vaddr, size, pointer;
 
-	if (!image_dynamic(functions->image, tag, &vaddr) || !image_dynamic(functions->image, size_tag, &size))
+	if (!image_dynamic(functions->image, tag, &vaddr) ||
+	    !image_dynamic(functions->image, size_tag, &size))
 		return;
 	for (uint64_t at = 0; at + 8 <= size && at < 65536; at += 8)
 		if (functions_read_pointer(functions, vaddr + at, &pointer))
@@ -81,8 +86,9 @@ static void add_entries(struct function_starts *starts, const struct functions *
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
 		const struct section *section = image_section(functions->image, sections[i]);
 		if (section && section->size && image_is_code(functions->image, section->vaddr))
-			add_start(starts, (struct function_start){ section->vaddr, section->vaddr + section->size, NULL,
-								   FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
+			add_start(starts,
+				  (struct function_start){ section->vaddr, section->vaddr + section->size,
+							   NULL, FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
 	}
 }
 
@@ -95,10 +101,11 @@ static bool next_frame(struct stated_starts *starts, struct function_start *ret)
 	struct fde fde;
 
 	while (starts->n_frames < n) {
-		if (frames_get_next(functions->frames, starts->n_frames++, &starts->memo, &fde) < 0 || fde.size == 0 ||
-		    !image_is_code(functions->image, fde.start))
+		if (frames_get_next(functions->frames, starts->n_frames++, &starts->memo, &fde) < 0 ||
+		    fde.size == 0 || !image_is_code(functions->image, fde.start))
 			continue;
-		*ret = (struct function_start){ fde.start, fde.start + fde.size, NULL, FUNCTION_WHOLE, FROM_FRAME, PREFER_FRAME };
+		*ret = (struct function_start){ fde.start,      fde.start + fde.size, NULL,
+						FUNCTION_WHOLE, FROM_FRAME,           PREFER_FRAME };
 		return true;
 	}
 	return false;
@@ -126,7 +133,8 @@ static bool next_symbol(struct stated_starts *starts, struct function_start *ret
 		const struct symbol *symbol = &functions->symbols->at[starts->n_symbols++];
 		bool is_label = symbol->size == 0 && symbol->type == STT_NOTYPE;
 
-		if (is_hidden(&functions->private->options, symbol) || !image_is_code(functions->image, symbol->vaddr))
+		if (is_hidden(&functions->private->options, symbol) ||
+		    !image_is_code(functions->image, symbol->vaddr))
 			continue;
 		bool is_part = is_part_name(symbol->name);
 		*ret = (struct function_start){ symbol->vaddr,
@@ -175,8 +183,8 @@ size_t stated_starts_count(const struct stated_starts *starts)
 {
 	const struct functions *functions = starts->functions;
 
-	return (functions->frames ? frames_count(functions->frames) : 0) + (functions->symbols ? functions->symbols->n : 0) +
-	       starts->others.list.n;
+	return (functions->frames ? frames_count(functions->frames) : 0) +
+	       (functions->symbols ? functions->symbols->n : 0) + starts->others.list.n;
 }
 
 bool stated_starts_next(struct stated_starts *starts, struct function_start *ret)

@@ -5,8 +5,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "binary/isa/isa.h"
 #include "binary/functions/stub.h"
+#include "binary/isa/isa.h"
 
 #define ANY -1
 #define X86_MAX 16
@@ -245,7 +245,7 @@ bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home)
 	return false;
 }
 
-#define HELPER_MAX 24  /* instructions */
+#define HELPER_MAX 24    /* instructions */
 #define HELPER_RETURNS 2 /* one for each kind of CPU */
 #define ARM_RETURN 0xd65f03c0u
 
@@ -259,7 +259,8 @@ static uint32_t arm_word(const struct image *image, uint64_t vaddr)
 /* adrp x16; ldrb w16, [x16, #n]; cbz w16 */
 static bool asks_for_atomics(const struct image *image, uint64_t vaddr)
 {
-	return (arm_word(image, vaddr) & 0x9f00001f) == 0x90000010 && (arm_word(image, vaddr + 4) & 0xffc003ff) == 0x39400210 &&
+	return (arm_word(image, vaddr) & 0x9f00001f) == 0x90000010 &&
+	       (arm_word(image, vaddr + 4) & 0xffc003ff) == 0x39400210 &&
 	       (arm_word(image, vaddr + 8) & 0xff00001f) == 0x34000010;
 }
 
@@ -271,7 +272,8 @@ bool stub_is_helper(const struct image *image, uint64_t vaddr)
 	if (image->elf_machine != EM_AARCH64)
 		return false;
 	for (unsigned n = 0; n < HELPER_MAX && n_returns < HELPER_RETURNS && at >= 4; n++, at -= 4) {
-		if (asks_for_atomics(image, at) || (n == 0 && asks_for_atomics(image, at + 4))) /* bti before it */
+		if (asks_for_atomics(image, at) ||
+		    (n == 0 && asks_for_atomics(image, at + 4))) /* bti before it */
 			return true;
 		n_returns += arm_word(image, at - 4) == ARM_RETURN;
 	}

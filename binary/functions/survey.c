@@ -155,7 +155,8 @@ static bool is_address_constant(const struct pass *pass, const struct insn *insn
 
 static bool writes_register(const struct effect *e)
 {
-	return e->reg < REG_MAX && e->kind != EFFECT_STORE && e->kind != EFFECT_PUSH && e->kind != EFFECT_COMPARE;
+	return e->reg < REG_MAX && e->kind != EFFECT_STORE && e->kind != EFFECT_PUSH &&
+	       e->kind != EFFECT_COMPARE;
 }
 
 /* An effect with a base that is known: refers to an address, or makes one. */
@@ -163,7 +164,8 @@ static void note_reference(struct pass *pass, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
 	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
-	/* A page address is half of one where instructions are too short for a whole one; more than whole is the inside of something. */
+	/* A page address is half of one where instructions are too short for a whole one; more than whole is
+	 * the inside of something. */
 	bool is_short = pass->isa->min_insn == 4;
 	bool is_half = is_short && e->base == REG_NONE && address % 4096 == 0;
 	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
@@ -213,7 +215,8 @@ static void note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr
 		pass->known &= pass->isa->callee_saved;
 	if ((insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP_INDIRECT) && vaddr < pass->end)
 		pass->functions->at[pass->next - 1].holds_return = true;
-	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_STOP)
+	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT ||
+	    insn->flow == FLOW_STOP)
 		pass->known = 0; /* what follows is reached from elsewhere */
 }
 
@@ -277,7 +280,8 @@ static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 
 static void survey_range(struct pass *pass, struct vaddr_range range)
 {
-	struct bytes code = bytes_slice(image_code(pass->functions->image, range.start), 0, range.end - range.start);
+	struct bytes code =
+		bytes_slice(image_code(pass->functions->image, range.start), 0, range.end - range.start);
 
 	for (uint64_t at = range.start; at < range.start + code.len;) {
 		uint64_t stop = range.start + code.len;
@@ -286,7 +290,8 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
 			stop = pass->functions->at[pass->next].start;
 		while (at < stop)
-			at += survey_some(pass, (struct bytes){ code.at + (at - range.start), stop - at }, at);
+			at += survey_some(pass, (struct bytes){ code.at + (at - range.start), stop - at },
+					  at);
 	}
 }
 
@@ -335,12 +340,14 @@ static void sort_jumps(struct functions_private *p)
 	sort_by_u64(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at)); /* `to` comes first */
 }
 
-size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from, size_t max)
+size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from,
+			 size_t max)
 {
 	const struct functions_private *p = functions->private;
 	size_t n = 0;
 
-	for (size_t k = search_first(i, p->jumps.n, p->jumps.at[i].to >= start); k < p->jumps.n && p->jumps.at[k].to < end; k++, n++)
+	for (size_t k = search_first(i, p->jumps.n, p->jumps.at[i].to >= start);
+	     k < p->jumps.n && p->jumps.at[k].to < end; k++, n++)
 		if (n < max)
 			ret_from[n] = p->jumps.at[k].from;
 	return n;
@@ -416,7 +423,8 @@ void functions_gather(struct functions *functions, struct vaddr_range range)
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *text = &p->text.at[i];
 		uint64_t start = range.start > text->start ? range.start : text->start;
-		survey_unseen(&pass, (struct vaddr_range){ start, range.end < text->end ? range.end : text->end });
+		survey_unseen(&pass,
+			      (struct vaddr_range){ start, range.end < text->end ? range.end : text->end });
 	}
 	if (p->seen.n == n_seen)
 		return;

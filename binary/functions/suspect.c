@@ -15,7 +15,8 @@ static bool begins_well(const struct flow *flow)
 
 	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
-		uint32_t callee = insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
+		uint32_t callee =
+			insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
 		if (entry_is_prologue(flow->isa, flow_insn(flow, i)))
 			return true;
 		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
@@ -59,7 +60,8 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 		bool has_target = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH;
 		if (!(flow->flags.at[i] & INSN_REACHED))
 			continue;
-		bool is_cut = (flow->flags.at[i] & INSN_BAD) && end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
+		bool is_cut = (flow->flags.at[i] & INSN_BAD) &&
+			      end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
 		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
 		    (has_target && insn->target >= end && insn->target < limit))
 			return true;

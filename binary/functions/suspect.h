@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suspect: is what stands at an address a function, seen from its own code? It is analysed as if it were, and its exits
- * tell.
+ * suspect: is what stands at an address a function, seen from its own code? It is analysed as if it were, and
+ * its exits tell.
  */
 #pragma once
 

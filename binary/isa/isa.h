@@ -25,13 +25,13 @@
 
 enum insn_flow {
 	FLOW_NEXT,
-	FLOW_JUMP,          /* to target */
-	FLOW_BRANCH,        /* to target or next */
-	FLOW_CALL,          /* to target, comes back to next */
+	FLOW_JUMP,   /* to target */
+	FLOW_BRANCH, /* to target or next */
+	FLOW_CALL,   /* to target, comes back to next */
 	FLOW_CALL_INDIRECT,
 	FLOW_JUMP_INDIRECT,
 	FLOW_RETURN,
-	FLOW_STOP,          /* ud2, hlt, brk, udf: control goes nowhere */
+	FLOW_STOP, /* ud2, hlt, brk, udf: control goes nowhere */
 };
 
 /* What a FLOW_BRANCH asks of the last EFFECT_COMPARE; only what bounds a table or equates two registers. */
@@ -46,53 +46,60 @@ enum condition {
 };
 
 enum effect_kind {
-	EFFECT_PUSH,    /* sp -= width; [sp] = reg, as it was before (REG_NONE: something unknown) */
-	EFFECT_POP,     /* reg = [sp]; sp += width; reg is a whole register and never sp */
-	EFFECT_SET,     /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant. is_subtracted: base - (index << shift) + imm */
-	EFFECT_AND,     /* reg = base & imm, imm sign-extended: alignment of sp, limits of an index */
-	EFFECT_LOAD,    /* reg = width bytes at [base + (index << shift) + imm]; reg REG_NONE: only the address matters (see COMPARE, through) */
-	EFFECT_STORE,   /* width bytes at [base + (index << shift) + imm] = reg (REG_NONE: something unknown) */
-	EFFECT_EXCHANGE,/* reg <-> base */
-	EFFECT_COMPARE, /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory operand: base is REG_NONE and a LOAD into REG_NONE stands before it */
+	EFFECT_PUSH, /* sp -= width; [sp] = reg, as it was before (REG_NONE: something unknown) */
+	EFFECT_POP,  /* reg = [sp]; sp += width; reg is a whole register and never sp */
+	EFFECT_SET, /* reg = base + (index << shift) + imm; either may be REG_NONE: a constant. is_subtracted:
+		       base - (index << shift) + imm */
+	EFFECT_AND, /* reg = base & imm, imm sign-extended: alignment of sp, limits of an index */
+	EFFECT_LOAD,  /* reg = width bytes at [base + (index << shift) + imm]; reg REG_NONE: only the address
+			 matters (see COMPARE, through) */
+	EFFECT_STORE, /* width bytes at [base + (index << shift) + imm] = reg (REG_NONE: something unknown) */
+	EFFECT_EXCHANGE, /* reg <-> base */
+	EFFECT_COMPARE,  /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory
+			    operand: base is REG_NONE and a LOAD into REG_NONE stands before it */
 };
 
 struct effect {
 	uint8_t kind, reg, base, index;
-	uint8_t shift;     /* of the index */
-	uint8_t width;     /* bytes: of a push, load, store (255: that many or more), compare; of a SET or AND, the width of
-			    * the result, 8 or 4 (upper half zeroed) */
-	uint8_t is_signed : 1;     /* LOAD: sign-extended; SET: the index is sign-extended from index_width before the shift */
+	uint8_t shift; /* of the index */
+	uint8_t width; /* bytes: of a push, load, store (255: that many or more), compare; of a SET or AND,
+			* the width of the result, 8 or 4 (upper half zeroed) */
+	uint8_t is_signed : 1; /* LOAD: sign-extended; SET: the index is sign-extended from index_width before
+				  the shift */
 	uint8_t is_subtracted : 1; /* SET: the shifted index is subtracted */
-	uint8_t index_width; /* SET, LOAD: how many bytes of the index register count; 8 = all */
-	int64_t imm;       /* pc-relative operands are already absolute vaddrs, with base REG_NONE */
+	uint8_t index_width;       /* SET, LOAD: how many bytes of the index register count; 8 = all */
+	int64_t imm;               /* pc-relative operands are already absolute vaddrs, with base REG_NONE */
 };
 
 #define INSN_MAX_EFFECTS 4
 struct insn {
-	uint64_t target;    /* of a direct jump, branch or call */
-	uint64_t slot;      /* vaddr of the memory word a pc-relative indirect call or jump goes through; 0 = none */
+	uint64_t target; /* of a direct jump, branch or call */
+	uint64_t slot; /* vaddr of the memory word a pc-relative indirect call or jump goes through; 0 = none
+			*/
 	struct effect effect[INSN_MAX_EFFECTS];
-	uint64_t clobbers;  /* mask of registers overwritten with something no effect describes */
-	uint64_t reads;     /* mask of registers read, hidden operands included */
+	uint64_t clobbers; /* mask of registers overwritten with something no effect describes */
+	uint64_t reads;    /* mask of registers read, hidden operands included */
 	uint8_t n_effects, flow, len;
-	uint8_t condition;  /* enum condition, of a FLOW_BRANCH */
-	uint8_t through;    /* register an indirect jump or call goes through; REG_NONE if through memory: then the last
-			     * effect is a LOAD into REG_NONE with the address of the word */
-	bool is_padding;    /* nop, int3 between functions, endbr/bti excluded */
+	uint8_t condition; /* enum condition, of a FLOW_BRANCH */
+	uint8_t through;   /* register an indirect jump or call goes through; REG_NONE if through memory: then
+			    * the last   effect is a LOAD into REG_NONE with the address of the word */
+	bool is_padding;   /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
-	bool is_address;    /* the constant it sets was counted from pc: the address of something */
-	bool writes_flags;  /* the last EFFECT_COMPARE before this instruction no longer says what a branch asks */
+	bool is_address;   /* the constant it sets was counted from pc: the address of something */
+	bool writes_flags; /* the last EFFECT_COMPARE before this instruction no longer says what a branch
+			      asks */
 };
 
 /*
- * What an instruction can do to what is known of registers, as masks of them. Where nothing is known of any that it
- * needs, it only makes unknown what it writes: true of most instructions in most places.
+ * What an instruction can do to what is known of registers, as masks of them. Where nothing is known of any
+ * that it needs, it only makes unknown what it writes: true of most instructions in most places.
  */
 struct isa_use {
 	uint64_t needs, writes;
 };
-#define USE_CONSTANT (1ull << 63) /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
+#define USE_CONSTANT \
+	(1ull << 63) /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
 
 /* Distances from where code begins, in bytes: the lowest, and one behind the highest. */
 struct isa_room {
@@ -108,36 +115,39 @@ struct isa_quick {
 struct isa {
 	const char *name;
 	uint16_t elf_machine;
-	uint8_t sp, fp, ra, pc, n_regs; /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
-	uint8_t min_insn;               /* 1 or 4: code alignment */
-	bool call_pushes_ra;            /* else the call leaves it in ra */
-	uint64_t callee_saved;          /* mask; sp is not in it */
-	uint64_t argument_regs;         /* mask: live at a function's entry */
+	uint8_t sp, fp, ra, pc,
+		n_regs;         /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
+	uint8_t min_insn;       /* 1 or 4: code alignment */
+	bool call_pushes_ra;    /* else the call leaves it in ra */
+	uint64_t callee_saved;  /* mask; sp is not in it */
+	uint64_t argument_regs; /* mask: live at a function's entry */
 	const char *const *reg_names;
 
 	/* 0, or -EBADMSG for what is no instruction. */
 	int (*decode)(struct bytes code, uint64_t vaddr, struct insn *ret);
 	/*
-	 * A glance instead of a decode: true of an instruction of min_insn bytes that is sure to go on to the next one, is no
-	 * padding, compares nothing and leaves sp, fp and ra alone. It writes just these registers and needs no others. NULL:
-	 * none is known without decoding it.
+	 * A glance instead of a decode: true of an instruction of min_insn bytes that is sure to go on to the
+	 * next one, is no padding, compares nothing and leaves sp, fp and ra alone. It writes just these
+	 * registers and needs no others. NULL: none is known without decoding it.
 	 */
 	bool (*glance)(struct bytes code, struct isa_use *ret);
-	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if ret. */
+	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if
+	 * ret. */
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
 	/* One line of disassembly; returns its length. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
 	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
 	bool (*is_packed)(struct bytes code);
 	/*
-	 * How many bytes of code are instructions that are sure to go on to the next one, or perhaps to one in the room, to
-	 * form no address by themselves, and to leave these registers (mask) alone? They may be fewer than there are; NULL:
-	 * none is known without decoding it.
+	 * How many bytes of code are instructions that are sure to go on to the next one, or perhaps to one
+	 * in the room, to form no address by themselves, and to leave these registers (mask) alone? They may
+	 * be fewer than there are; NULL: none is known without decoding it.
 	 */
 	size_t (*idle_len)(struct bytes code, uint64_t registers, struct isa_room room);
 	/*
-	 * True of an instruction of min_insn bytes that calls, and leaves all but its return address alone, or that does nothing
-	 * but put the first half of an address into a register. NULL: none is known without decoding it.
+	 * True of an instruction of min_insn bytes that calls, and leaves all but its return address alone,
+	 * or that does nothing but put the first half of an address into a register. NULL: none is known
+	 * without decoding it.
 	 */
 	bool (*quick)(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
 	/* A return address as it stands in memory, authentication bits removed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * outer_asm: BPF instructions, one function each, and what the parts of the program share. Private to outer_program.c
- * and outer_page.c.
+ * outer_asm: BPF instructions, one function each, and what the parts of the program share. Private to
+ * outer_program.c and outer_page.c.
  */
 #pragma once
 

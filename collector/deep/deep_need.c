@@ -86,8 +86,8 @@ static uint32_t raised(uint32_t limit)
 }
 
 /*
- * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack, the
- * limit costs nothing, and the next stack may be deeper: it stays.
+ * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack,
+ * the limit costs nothing, and the next stack may be deeper: it stays.
  */
 static uint32_t lowered(const struct need *need)
 {

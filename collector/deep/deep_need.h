@@ -5,8 +5,8 @@
  * Of a thread's own stack, all that lies between the snapshot and the end of its mapping is needed. A
  * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
  * each thread has a limit. It rises at once when a walk would have needed more, and sinks where much more is
- * copied than walks ask for. Where few walks ask for what was copied nothing is copied any more, but for places at which a stack was cut off once: a goroutine that
- * needs more than its snapshot is there again.
+ * copied than walks ask for. Where few walks ask for what was copied nothing is copied any more, but for
+ * places at which a stack was cut off once: a goroutine that needs more than its snapshot is there again.
  *
  * Pure: says what to do, knows no kernel.
  */
@@ -31,8 +31,9 @@ struct outer_needs *outer_needs_new(void);
 void outer_needs_free(struct outer_needs *needs);
 
 /*
- * Copying begins behind the snapshot, but for places of which a hint says otherwise: it begins at the address that
- * stands in the word the hint names. A signal's frame on a stack of its own tells there which stack it has interrupted.
+ * Copying begins behind the snapshot, but for places of which a hint says otherwise: it begins at the address
+ * that stands in the word the hint names. A signal's frame on a stack of its own tells there which stack it
+ * has interrupted.
  */
 
 /* Of one walk. */

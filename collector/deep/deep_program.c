@@ -78,8 +78,9 @@ static void bind(struct outer_program *p, size_t at, unsigned function)
 }
 
 /*
- * FP[ENTRY_START], FP[ENTRY_END] = the mapping that holds the address at FP[slot], or the next one; zeros if there
- * is none (a kernel thread), or mappings are being changed just now. Returns the reference to the mapping function.
+ * FP[ENTRY_START], FP[ENTRY_END] = the mapping that holds the address at FP[slot], or the next one; zeros if
+ * there is none (a kernel thread), or mappings are being changed just now. Returns the reference to the
+ * mapping function.
  */
 static size_t find_range(struct outer_program *p, int slot)
 {
@@ -194,8 +195,8 @@ static size_t read_word(struct outer_program *p)
 }
 
 /*
- * The word that r7 names, if it lies above sp (the signal's frame is still there), holds the sp of another stack:
- * FP[ENTRY_FROM] and FP[ENTRY_END] become that stack's. Else they stay; the end is in r9.
+ * The word that r7 names, if it lies above sp (the signal's frame is still there), holds the sp of another
+ * stack: FP[ENTRY_FROM] and FP[ENTRY_END] become that stack's. Else they stay; the end is in r9.
  */
 static size_t follow_word(struct outer_program *p)
 {
@@ -220,8 +221,8 @@ static size_t follow_word(struct outer_program *p)
 }
 
 /*
- * FP[ENTRY_FROM] = end of the snapshot, which the kernel breaks off at a page that is not in memory: a stack may
- * have pages that nobody has touched. r9 = end of the stack.
+ * FP[ENTRY_FROM] = end of the snapshot, which the kernel breaks off at a page that is not in memory: a stack
+ * may have pages that nobody has touched. r9 = end of the stack.
  */
 static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 {
@@ -246,8 +247,10 @@ static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 	land(p, is_whole);
 }
 
-/* r3 = end of the stack. Sets FP[ENTRY_FROM] and FP[ENTRY_END]. Returns the reference to the mapping function. */
-static size_t find_from(struct outer_program *p, const struct outer_maps *maps, const struct outer_limits *limits)
+/* r3 = end of the stack. Sets FP[ENTRY_FROM] and FP[ENTRY_END]. Returns the reference to the mapping
+ * function. */
+static size_t find_from(struct outer_program *p, const struct outer_maps *maps,
+			const struct outer_limits *limits)
 {
 	move(p, R9, R3);
 	store(p, FP, ENTRY_END, R3);

@@ -3,10 +3,10 @@
  * outer_program: what runs in the kernel at the moment of a sample, just before the sample is written. It
  * copies what of the thread's stack lies beyond the snapshot.
  *
- * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is written into the ring
- * only if it differs from what was last written of this thread's page; then an outline says of every page
- * what it holds, by a hash of its bytes. outer_stack puts them together again. Nothing is read later, when
- * the target has moved on.
+ * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is
+ * written into the ring only if it differs from what was last written of this thread's page; then an outline
+ * says of every page what it holds, by a hash of its bytes. outer_stack puts them together again. Nothing is
+ * read later, when the target has moved on.
  *
  * Instructions only: perf_outer loads them. Assembled here, so that no BPF compiler is needed to build.
  */

@@ -36,7 +36,17 @@ static int bpf(int command, union bpf_attr *attr)
 /* ---- maps ----------------------------------------------------------------------------------- */
 
 /* In the order of struct outer_maps. */
-enum { MAP_CPU, MAP_PAGE, MAP_OUTLINE, MAP_THREADS, MAP_LIMITS, MAP_KNOWN, MAP_OUTPUT, MAP_HINTS, MAP_HINTED };
+enum {
+	MAP_CPU,
+	MAP_PAGE,
+	MAP_OUTLINE,
+	MAP_THREADS,
+	MAP_LIMITS,
+	MAP_KNOWN,
+	MAP_OUTPUT,
+	MAP_HINTS,
+	MAP_HINTED
+};
 
 static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t n)
 {
@@ -152,9 +162,9 @@ static int load_program(struct perf_outer *outer, const struct perf_outer_want *
 {
 	const uint64_t n_pages = (want->bytes + OUTER_PAGE - 1) / OUTER_PAGE;
 	const int *fds = outer->maps;
-	const struct outer_maps maps = { fds[MAP_CPU],    fds[MAP_PAGE],  fds[MAP_OUTLINE], fds[MAP_THREADS],
-					 fds[MAP_LIMITS], fds[MAP_KNOWN], fds[MAP_OUTPUT],  fds[MAP_HINTS],
-					 fds[MAP_HINTED] };
+	const struct outer_maps maps = { fds[MAP_CPU],     fds[MAP_PAGE],   fds[MAP_OUTLINE],
+					 fds[MAP_THREADS], fds[MAP_LIMITS], fds[MAP_KNOWN],
+					 fds[MAP_OUTPUT],  fds[MAP_HINTS],  fds[MAP_HINTED] };
 	const struct outer_limits limits = {
 		.snapshot = want->snapshot,
 		.n_pages = (uint32_t)(n_pages < OUTER_PAGES_MAX ? n_pages : OUTER_PAGES_MAX),

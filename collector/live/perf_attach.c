@@ -22,8 +22,9 @@
 #include "collector/process/target.h"
 
 #define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
-#define BIRTH_NS 2000000 /* a thread shows in /proc microseconds before the record of its birth is written \
-			  */
+#define BIRTH_NS                                                                                  \
+	2000000 /* a thread shows in /proc microseconds before the record of its birth is written \
+		 */
 
 /* ---- saying why not ------------------------------------------------------------------------- */
 
@@ -43,14 +44,16 @@ static void explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 	if (geteuid() == 0)
 		diag_hint(diag, "a container or a security module forbids it even to root");
 	else
-		diag_hint(diag, "it %s; try: sudo cpprof attach %s %d", is_anothers(pid) ? "belongs to another user" : "has other rights than we have",
+		diag_hint(diag, "it %s; try: sudo cpprof attach %s %d",
+			  is_anothers(pid) ? "belongs to another user" : "has other rights than we have",
 			  tid ? "-t" : "-p", tid ? tid : pid);
 }
 
 static void explain_absence(pid_t pid, struct diag *diag)
 {
 	if (target_state(pid) == 'Z') {
-		diag_why(diag, "it has ended, and process %d has not asked for its exit status yet", target_parent(pid));
+		diag_why(diag, "it has ended, and process %d has not asked for its exit status yet",
+			 target_parent(pid));
 		return;
 	}
 	diag_why(diag, "there is no such process");
@@ -103,8 +106,8 @@ static void wait_for_births(struct perf_live *live)
 }
 
 /*
- * Threads that come while we look for threads must be looked for, too: that ends sooner if nobody keeps us from it. But
- * others must not wait for us for long, however many threads there are.
+ * Threads that come while we look for threads must be looked for, too: that ends sooner if nobody keeps us
+ * from it. But others must not wait for us for long, however many threads there are.
  */
 static void end_hurry(const struct perf_live *live)
 {
@@ -291,7 +294,8 @@ static int attach_target(struct perf_live *live, pid_t pid, pid_t tid, struct di
 		learn(&attach);
 		note_missed(&attach);
 		if (target_state(tid ? tid : pid) == 'T')
-			perf_live_note(live, "process %d is stopped; it goes on with: kill -CONT %d", pid, pid);
+			perf_live_note(live, "process %d is stopped; it goes on with: kill -CONT %d", pid,
+				       pid);
 	}
 	map_done(&attach.seen);
 	return error ? refused(pid, tid, error, diag) : 0;
@@ -339,7 +343,9 @@ int perf_attach_command(struct perf_live *live, const struct perf_source_options
 	if (error)
 		return perf_events_refused(diag, error, "cannot profile '%s'", options->argv[0]);
 	if (target_changes_rights(options->argv[0]))
-		perf_live_note(live, "'%s' runs with other rights than ours, which the kernel lets nobody watch; try: sudo cpprof record -- ...",
+		perf_live_note(live,
+			       "'%s' runs with other rights than ours, which the kernel lets nobody watch; "
+			       "try: sudo cpprof record -- ...",
 			       options->argv[0]);
 	add_target(live, live->launch.pid, 0);
 	return launch_start(&live->launch, options->argv[0], diag);

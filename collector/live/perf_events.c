@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/record/perf_regs.h"
 #include "collector/process/target.h"
+#include "collector/record/perf_regs.h"
 
-#define RING_BYTES (16u << 20)     /* a second of 16 KiB snapshots at 997 Hz */
-#define RING_SMALL (8u << 20)      /* if that holds a second of samples: memory that stays in the cache is written to sooner */
+#define RING_BYTES (16u << 20) /* a second of 16 KiB snapshots at 997 Hz */
+#define RING_SMALL \
+	(8u        \
+	 << 20) /* if that holds a second of samples: memory that stays in the cache is written to sooner */
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
@@ -197,7 +199,9 @@ static void explain_denial(struct diag *diag)
 			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
 			  level);
 	else
-		diag_hint(diag, "a container or a security module forbids perf_event%s; with docker, podman: --cap-add PERFMON",
+		diag_hint(diag,
+			  "a container or a security module forbids perf_event%s; with docker, podman: "
+			  "--cap-add PERFMON",
 			  geteuid() == 0 ? " even to root" : "");
 }
 
@@ -233,7 +237,8 @@ static int open_anchors(struct perf_events *events, size_t ring_bytes, struct di
 			continue;
 		}
 		if (fd < 0)
-			return perf_events_refused(diag, fd, "cannot open a perf event on CPU %d", events->cpus.at[i]);
+			return perf_events_refused(diag, fd, "cannot open a perf event on CPU %d",
+						   events->cpus.at[i]);
 		vec_push(&events->anchors, fd);
 	}
 	return 0;
@@ -334,7 +339,8 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
-int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
+			  struct diag *diag)
 {
 	const struct perf_event_attr *first = &events->attrs.at[0];
 	struct perf_outer_want want = { .isa = isa,

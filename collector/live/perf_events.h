@@ -16,10 +16,10 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "collector/live/events.h"
 #include "collector/deep/perf_deep.h"
-#include "collector/record/perf_record.h"
+#include "collector/live/events.h"
 #include "collector/live/perf_ring.h"
+#include "collector/record/perf_record.h"
 
 struct perf_want {
 	const struct isa *isa;      /* of this machine */
@@ -61,18 +61,21 @@ int perf_events_probe(const struct event_spec *spec, bool with_kernel);
 uint64_t perf_events_max_frequency(void);
 
 /* perf_event itself was refused: why, and what would help. Returns the error, -EPERM as -EACCES. */
-__attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag, int error, const char *what, ...);
+__attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag, int error, const char *what,
+							      ...);
 /* Makes the rings. specs are copied into attrs. */
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct diag *diag);
 void perf_events_done(struct perf_events *events);
-/* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it will. */
+/* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it
+ * will. */
 uint64_t perf_events_bytes_a_second(const struct perf_events *events);
 /*
  * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
  * Without it, or if it is refused, everything else works as ever.
  */
-int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag);
+int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
+			  struct diag *diag);
 /* How a record is laid out: outer_layout if that event wrote it. */
 const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record);
 

@@ -105,10 +105,12 @@ static bool has_room_for_round(const struct perf_ring *ring)
 static void split_round(struct perf_ring *ring, uint64_t at)
 {
 	struct ring_round *now = &ring->rounds[ring->last_round % RING_ROUNDS];
-	uint64_t begin = ring->last_round == ring->first_round ? ring->tail
-							       : ring->rounds[(ring->last_round - 1) % RING_ROUNDS].end;
+	uint64_t begin = ring->last_round == ring->first_round
+				 ? ring->tail
+				 : ring->rounds[(ring->last_round - 1) % RING_ROUNDS].end;
 
-	if (!now->loan || at - begin < ring->view.size / PIECES || ring->last_round - ring->first_round >= RING_ROUNDS / 2)
+	if (!now->loan || at - begin < ring->view.size / PIECES ||
+	    ring->last_round - ring->first_round >= RING_ROUNDS / 2)
 		return;
 	now->end = at;
 	begin_round(ring, at);

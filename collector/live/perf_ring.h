@@ -37,8 +37,8 @@ struct perf_ring {
 	void *map;
 	size_t map_len;
 	struct ring_view view;
-	uint64_t tail;                    /* what is before it is the kernel's again */
-	struct ring_round *rounds;        /* RING_ROUNDS, used in turn; on the heap, because loans point at them */
+	uint64_t tail;             /* what is before it is the kernel's again */
+	struct ring_round *rounds; /* RING_ROUNDS, used in turn; on the heap, because loans point at them */
 	unsigned first_round, last_round; /* the oldest that is still needed; the one being read */
 };
 

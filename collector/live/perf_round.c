@@ -6,11 +6,13 @@
 
 #define LEND_LEAST (2u << 20)     /* nothing stays in a smaller ring */
 #define PRESSED_NS 10000000000ull /* a reader that came too late once may do so again */
-#define HELD_MAX (512ull << 20)   /* a consumer this far behind: leave the rings to fill, and the kernel counts */
-#define VAIN_MAX 3                /* the guard of a target that does nothing looks eight times less often */
-#define FULL_NS 100000000ull      /* before another look whether it has caught up */
+#define HELD_MAX \
+	(512ull << 20)       /* a consumer this far behind: leave the rings to fill, and the kernel counts */
+#define VAIN_MAX 3           /* the guard of a target that does nothing looks eight times less often */
+#define FULL_NS 100000000ull /* before another look whether it has caught up */
 
-/* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can. */
+/* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can.
+ */
 static void keep(struct perf_live *live, struct perf_ring *ring, uint64_t time_ns, struct bytes bytes)
 {
 	size_t *loan = live->may_lend ? perf_ring_loan(ring, bytes) : NULL;
@@ -22,7 +24,8 @@ static void keep(struct perf_live *live, struct perf_ring *ring, uint64_t time_n
 }
 
 /* Parts of a stack wait for their sample; false: no part of one. */
-static bool take_outer(struct perf_live *live, struct outer_wait *wait, const struct perf_layout *layout, struct bytes bytes)
+static bool take_outer(struct perf_live *live, struct outer_wait *wait, const struct perf_layout *layout,
+		       struct bytes bytes)
 {
 	const struct perf_record *record = &live->round_record;
 
@@ -35,7 +38,8 @@ static bool take_outer(struct perf_live *live, struct outer_wait *wait, const st
 	return true;
 }
 
-static void take_record(struct perf_live *live, struct perf_ring *ring, struct outer_wait *wait, struct bytes bytes)
+static void take_record(struct perf_live *live, struct perf_ring *ring, struct outer_wait *wait,
+			struct bytes bytes)
 {
 	const struct perf_layout *layout = perf_events_layout(&live->events, bytes);
 	struct perf_record *record = &live->round_record;
@@ -98,7 +102,8 @@ static void make_room(struct perf_live *live)
 /* Bytes a second, from what came since the last round. */
 static void reckon(struct perf_live *live, uint64_t now, uint64_t most_read)
 {
-	uint64_t rate = now > live->read_ns ? (uint64_t)((double)most_read * 1e9 / (double)(now - live->read_ns)) : 0;
+	uint64_t rate =
+		now > live->read_ns ? (uint64_t)((double)most_read * 1e9 / (double)(now - live->read_ns)) : 0;
 
 	live->rate = rate > live->nominal ? rate : live->nominal;
 	live->read_ns = now;
@@ -178,7 +183,9 @@ void perf_live_relieve(struct perf_live *live)
 		make_room(live);
 		uint64_t before = order_held(live->order);
 		read_rings(live, now);
-		live->n_vain = order_held(live->order) > before ? 0 : live->n_vain < VAIN_MAX ? live->n_vain + 1 : VAIN_MAX;
+		live->n_vain = order_held(live->order) > before ? 0
+			       : live->n_vain < VAIN_MAX        ? live->n_vain + 1
+								: VAIN_MAX;
 	}
 	if (is_full && live->guard)
 		perf_guard_rest(live->guard, FULL_NS);

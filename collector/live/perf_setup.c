@@ -18,7 +18,8 @@
 #include "collector/process/target.h"
 
 #define EVENTS_MAX 32 /* a list typed by hand */
-/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can come between. */
+/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can come
+ * between. */
 #define RECORD_DELAY_NS 50000000ull
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -15,12 +15,15 @@
 #include "collector/process/target.h"
 
 /*
- * How often rings are read, if they do not fill faster. Mappings, new processes and code in no file are looked into soon,
- * before they are gone; other samples can wait, and after a sleep the first hundred take twice as long as the others.
+ * How often rings are read, if they do not fill faster. Mappings, new processes and code in no file are
+ * looked into soon, before they are gone; other samples can wait, and after a sleep the first hundred take
+ * twice as long as the others.
  */
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
-#define CLOCK_EVERY 4 /* events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth of a second */
+#define CLOCK_EVERY                                                                                        \
+	4 /* events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth \
+	     of a second */
 
 static struct perf_live *live_of(struct source *source)
 {

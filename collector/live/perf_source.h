@@ -26,12 +26,13 @@ struct perf_source_options {
 	size_t n_events;
 	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
 	uint32_t stack_size;        /* bytes of stack copied with each sample, rounded up to 8 */
-	uint64_t outer_bytes;       /* of the stack beyond that, copied at the same moment where the kernel can; 0 = none */
-	uint64_t delay_ns;          /* samples only from then on */
-	uint64_t ring_bytes;        /* of all rings; 0 = a default */
-	bool all_user;              /* no samples in the kernel */
-	bool inherits;              /* follow threads and processes that come later */
-	int wake_fd;                /* while it can be read, source_next does not wait; 0 = none */
+	uint64_t outer_bytes; /* of the stack beyond that, copied at the same moment where the kernel can; 0 =
+				 none */
+	uint64_t delay_ns;    /* samples only from then on */
+	uint64_t ring_bytes;  /* of all rings; 0 = a default */
+	bool all_user;        /* no samples in the kernel */
+	bool inherits;        /* follow threads and processes that come later */
+	int wake_fd;          /* while it can be read, source_next does not wait; 0 = none */
 };
 
 #define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */
@@ -82,9 +83,11 @@ struct perf_stack_use {
  * A sample's stack has been walked, now or a little later. How much is copied beyond the snapshot, and from
  * where on, follows what is needed; so does how soon samples are handed out.
  */
-void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *use);
+void perf_source_stack_used(struct source *source, const struct event *event,
+			    const struct perf_stack_use *use);
 
-/* What the first event has counted so far, whether there was a sample of it or not. A system call a thread and CPU. */
+/* What the first event has counted so far, whether there was a sample of it or not. A system call a thread
+ * and CPU. */
 uint64_t perf_source_counted(const struct source *source);
 
 struct perf_source_stats {

@@ -7,7 +7,8 @@
 
 #define HURRY_NS 2000000000ull /* after the last walk through code that is in no file */
 
-void perf_source_stack_used(struct source *source, const struct event *event, const struct perf_stack_use *used)
+void perf_source_stack_used(struct source *source, const struct event *event,
+			    const struct perf_stack_use *used)
 {
 	struct perf_live *live = (struct perf_live *)source;
 	const struct sample *sample = &event->sample;

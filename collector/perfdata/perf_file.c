@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/order.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/order.h"
 #include "collector/perfdata/perf_format.h"
 #include "collector/perfdata/perf_header.h"
 #include "collector/perfdata/perf_images.h"
@@ -203,7 +203,8 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		}
 		outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
 		if (order_peek(file->order, &next))
-			perf_record_expect(next, perf_header_layout(&file->header, next), &ret->sample.next_pid, &ret->sample.next_pc);
+			perf_record_expect(next, perf_header_layout(&file->header, next),
+					   &ret->sample.next_pid, &ret->sample.next_pc);
 		return true;
 	case EVENT_MAPPING:
 		perf_images_resolve(file->images, &record, &ret->mapping);

@@ -31,7 +31,8 @@ struct perf_images {
 	int root;        /* symfs; -1 if it cannot be opened */
 	int cache;       /* ~/.debug; -1 if there is none */
 	struct map seen; /* hash of path and build-id -> outcome */
-	struct map lost; /* the same, of what is no image here: a program may map a file of its own a hundred times */
+	struct map lost; /* the same, of what is no image here: a program may map a file of its own a hundred
+			    times */
 	struct tally tally[DIFFERENT + 1];
 };
 

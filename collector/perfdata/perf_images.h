@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "collector/process/mapping.h"
 #include "collector/perfdata/perf_header.h"
+#include "collector/process/mapping.h"
 
 struct perf_images;
 /* Borrows all but symfs, the directory to look in; NULL = "/". */

@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "collector/perfdata/perf_format.h"
-#include "collector/record/perf_record.h"
 #include "collector/perfdata/perf_window.h"
+#include "collector/record/perf_record.h"
 
 #define UNPACK_LIMIT (256u << 20) /* one compressed record holds a part of one ring */
 #define MIN_ATTR_ENTRY (64 + 16)  /* the first attr there was, and where its ids are */
@@ -205,8 +205,8 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 	size_t len = (size_t)(section.size < left ? section.size : left);
 	struct buffer out = { alloc_resize(NULL, len ? len : 1, 1), 0 };
 	while (out.len < len) {
-		ssize_t n =
-			pread(input->window.fd, out.at + out.len, len - out.len, (off_t)(section.offset + out.len));
+		ssize_t n = pread(input->window.fd, out.at + out.len, len - out.len,
+				  (off_t)(section.offset + out.len));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -231,7 +231,8 @@ static int end(struct perf_input *input)
 {
 	struct perf_window *window = &input->window;
 
-	input->is_cut |= window->start < window->end || (window->limit != UINT64_MAX && window->read_at < window->limit);
+	input->is_cut |= window->start < window->end ||
+			 (window->limit != UINT64_MAX && window->read_at < window->limit);
 	perf_window_use(window, window->end - window->start);
 	return 0;
 }
@@ -249,14 +250,16 @@ static int next_raw(struct perf_input *input, struct bytes *ret, struct diag *di
 	if (r.failed)
 		return end(input);
 	if (size < 8) /* or the file has been cut off there, just now */
-		return perf_window_distrust(window) ? next_raw(input, ret, diag) : damaged(input, "a record of no length", diag);
+		return perf_window_distrust(window) ? next_raw(input, ret, diag)
+						    : damaged(input, "a record of no length", diag);
 	error = perf_window_fill(window, size);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
 	if (window->end - window->start < size)
 		return end(input);
 	*ret = bytes_slice(perf_window_bytes(window), 0, size);
-	__builtin_prefetch(ret->at + 2 * size); /* samples are mostly of one size: the next but one begins there */
+	__builtin_prefetch(ret->at +
+			   2 * size); /* samples are mostly of one size: the next but one begins there */
 	perf_window_use(window, size);
 	return 1;
 }

@@ -42,8 +42,9 @@ int perf_input_next(struct perf_input *input, struct bytes *ret, struct diag *di
 /* The counter on which this record, the last one given, may be left where it is; NULL: it must be copied. */
 size_t *perf_input_loan(struct perf_input *input, struct bytes record);
 /*
- * The file has lost a record that was not copied: what was read of it means nothing. Known of records that were left behind once
- * is_changed says so, at the end at the latest; one that was only just given may be lost before.
+ * The file has lost a record that was not copied: what was read of it means nothing. Known of records that
+ * were left behind once is_changed says so, at the end at the latest; one that was only just given may be
+ * lost before.
  */
 bool perf_input_is_changed(const struct perf_input *input);
 bool perf_input_is_gone(const struct perf_input *input, struct bytes record);

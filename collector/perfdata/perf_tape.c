@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/writer.h"
-#include "collector/record/perf_regs.h"
 #include "collector/perfdata/perf_writer.h"
+#include "collector/record/perf_regs.h"
 
 /* perf unwinds only samples that could have had a call chain. */
 #define SAMPLE_FIELDS                                                                                       \

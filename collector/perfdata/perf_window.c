@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_window: of the mapping, only what lies between the oldest record that is still needed and the place where we
- * read is kept in memory. Dropping a piece too early would cost time, nothing else: it would be mapped in again.
+ * perf_window: of the mapping, only what lies between the oldest record that is still needed and the place
+ * where we read is kept in memory. Dropping a piece too early would cost time, nothing else: it would be
+ * mapped in again.
  */
 #include "collector/perfdata/perf_window.h"
 
@@ -121,7 +122,8 @@ static int read_until(struct perf_window *window, size_t want)
 		}
 		uint64_t left = window->limit - window->read_at;
 		size_t room = WINDOW_SIZE - window->end;
-		ssize_t n = read_some(window, window->buffer + window->end, room < left ? room : (size_t)left);
+		ssize_t n =
+			read_some(window, window->buffer + window->end, room < left ? room : (size_t)left);
 		if (n < 0)
 			return (int)n;
 		window->is_at_eof = n == 0;
@@ -140,8 +142,8 @@ int perf_window_fill(struct perf_window *window, size_t want)
 }
 
 /*
- * Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in its first; the one
- * that is being given has not been lent yet.
+ * Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in
+ * its first; the one that is being given has not been lent yet.
  */
 static void drop_behind(struct perf_window *window, size_t piece)
 {
@@ -217,5 +219,6 @@ bool perf_window_is_gone(const struct perf_window *window, struct bytes bytes)
 	if (!is_in_map(window, bytes.at))
 		return false;
 	uint64_t start = (uint64_t)(bytes.at - (const uint8_t *)window->map), end = start + bytes.len;
-	return end > file_size(window) || (window->is_changed && !is_readable(window, start & ~(uint64_t)4095, end));
+	return end > file_size(window) ||
+	       (window->is_changed && !is_readable(window, start & ~(uint64_t)4095, end));
 }

@@ -2,8 +2,9 @@
 /*
  * perf_window: the bytes of a recording from its beginning to its end, as far as they are there.
  *
- * A file is mapped and looked at where it lies. A pipe is read into a buffer, as is what a file has got behind the end it had
- * when it was opened. A file that is cut off or changes under us is only ever short. Private to perf_input.
+ * A file is mapped and looked at where it lies. A pipe is read into a buffer, as is what a file has got
+ * behind the end it had when it was opened. A file that is cut off or changes under us is only ever short.
+ * Private to perf_input.
  */
 #pragma once
 
@@ -52,7 +53,8 @@ int perf_window_skip(struct perf_window *window, uint64_t len);
 /* Something is wrong with what was seen: from here on the file is read again. False if it was not mapped. */
 bool perf_window_distrust(struct perf_window *window);
 
-/* Bytes in the mapping stay where they are: the counter of those who need them. NULL: they are to be copied. */
+/* Bytes in the mapping stay where they are: the counter of those who need them. NULL: they are to be copied.
+ */
 size_t *perf_window_loan(struct perf_window *window, struct bytes bytes);
 /* Bytes of the mapping that the file no longer has; what was read there may have been zeroes. */
 bool perf_window_is_gone(const struct perf_window *window, struct bytes bytes);

@@ -168,7 +168,8 @@ static void end_record(struct perf_writer *writer, size_t at, const struct event
 {
 	struct writer *w = &writer->buffer;
 	uint64_t type = writer->layout.sample_type;
-	const uint64_t others = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	const uint64_t others =
+		PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 
 	if (writer->layout.sample_id_all) {
 		if (type & PERF_SAMPLE_TID) {
@@ -239,7 +240,8 @@ static void write_mapping(struct perf_writer *writer, const struct images *image
 static void write_code(struct perf_writer *writer, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
-	struct bytes code = bytes_slice(event->code.bytes, 0, event->code.bytes.len < CODE_MAX ? event->code.bytes.len : CODE_MAX);
+	struct bytes code = bytes_slice(event->code.bytes, 0,
+					event->code.bytes.len < CODE_MAX ? event->code.bytes.len : CODE_MAX);
 	size_t at = start_record(w, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER);
 
 	write_u64(w, event->code.addr);

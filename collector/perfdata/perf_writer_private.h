@@ -8,8 +8,8 @@
 
 #include "base/vec.h"
 #include "base/writer.h"
-#include "collector/record/perf_record.h"
 #include "collector/perfdata/perf_writer.h"
+#include "collector/record/perf_record.h"
 
 /* What every perf since Linux 5.13 reads; newer fields of the struct are none we ask for. */
 #define WRITTEN_ATTR_SIZE PERF_ATTR_SIZE_VER7

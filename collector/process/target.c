@@ -267,9 +267,11 @@ static bool gives_rights(const char *path)
 	struct stat st;
 	struct statvfs mount;
 
-	if (stat(path, &st) < 0 || statvfs(path, &mount) < 0 || mount.f_flag & ST_NOSUID || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
+	if (stat(path, &st) < 0 || statvfs(path, &mount) < 0 || mount.f_flag & ST_NOSUID ||
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
 		return false;
-	return (st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
+	return (st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+	       (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
 	       (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
@@ -277,7 +279,8 @@ bool target_changes_rights(const char *command)
 {
 	char path[PATH_MAX];
 
-	return find_command(command, path) && access(path, X_OK) == 0 && (access(path, R_OK) < 0 || gives_rights(path));
+	return find_command(command, path) && access(path, X_OK) == 0 &&
+	       (access(path, R_OK) < 0 || gives_rights(path));
 }
 
 /* ---- mappings ------------------------------------------------------------------------------- */

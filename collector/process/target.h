@@ -39,8 +39,8 @@ int target_check_machine(pid_t pid, struct diag *diag);
 /* The same for the file a command name would run, as found by PATH; a file that is no ELF passes. */
 int target_check_file(const char *command, struct diag *diag);
 /*
- * Does the file a command name would run give it other rights (setuid, setgid, capabilities), or may we not read it? The
- * kernel lets nobody watch on into such a program, unless it has those rights already.
+ * Does the file a command name would run give it other rights (setuid, setgid, capabilities), or may we not
+ * read it? The kernel lets nobody watch on into such a program, unless it has those rights already.
  */
 bool target_changes_rights(const char *command);
 /* The first bytes of a program: 0, -ENOTSUP, or -ENOEXEC if it is no ELF file. */

@@ -309,7 +309,8 @@ int perf_record_parse(struct bytes bytes, const struct perf_layout *layout, stru
 	return r.failed ? -EBADMSG : 0;
 }
 
-bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time, pid_t *ret_tid)
+bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time,
+		       pid_t *ret_tid)
 {
 	const uint64_t both = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	struct reader r = reader_of(bytes_slice(bytes, 0, perf_record_size(bytes)));
@@ -329,7 +330,8 @@ bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid
 
 	if (read_u32(&r) != PERF_RECORD_SAMPLE || (layout->sample_type & both) != both)
 		return false;
-	reader_seek(&r, sizeof(struct perf_event_header) + width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
+	reader_seek(&r,
+		    sizeof(struct perf_event_header) + width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
 	*ret_pc = read_u64(&r);
 	*ret_pid = (pid_t)read_u32(&r);
 	return !r.failed;

@@ -112,16 +112,19 @@ size_t perf_record_size(struct bytes bytes);
 bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
 
 /* Of a sample: when and whose, without parsing the rest; false: it is none, or does not say. */
-bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time, pid_t *ret_tid);
+bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time,
+		       pid_t *ret_tid);
 
 /* Of a sample: where it was taken, likewise. */
-bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc);
+bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid,
+		       uint64_t *ret_pc);
 
 /*
- * This record will be next: what it begins with comes from memory while the sample before it is walked. Where it was
- * taken, as perf_record_place has it; 0 if that is not known.
+ * This record will be next: what it begins with comes from memory while the sample before it is walked. Where
+ * it was taken, as perf_record_place has it; 0 if that is not known.
  */
-void perf_record_expect(struct bytes next, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc);
+void perf_record_expect(struct bytes next, const struct perf_layout *layout, pid_t *ret_pid,
+			uint64_t *ret_pc);
 
 /* When the record was written, without parsing a sample; false if it does not say. */
 bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);

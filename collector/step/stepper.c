@@ -18,8 +18,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "collector/process/launch.h"
-#include "collector/step/step_machine.h"
 #include "collector/process/target.h"
+#include "collector/step/step_machine.h"
 
 #define N_KNOWN (1u << 15) /* remembered instructions */
 #define CODE_BYTES 128     /* read at once: the longest sequence that is run as a whole */

@@ -13,9 +13,9 @@ struct annotator {
 	const struct profile *profile;
 	struct annotation *to;
 	uint64_t *self, *inclusive; /* of the CCT: [node * n_metrics + metric] */
-	struct map line_of;          /* line -> index */
-	struct map insn_of;          /* (index of a function map, offset) -> index */
-	struct map heaviest;         /* (line, name) -> samples, to name what was inlined */
+	struct map line_of;         /* line -> index */
+	struct map insn_of;         /* (index of a function map, offset) -> index */
+	struct map heaviest;        /* (line, name) -> samples, to name what was inlined */
 };
 
 static uint64_t *counters(struct annotator *a)
@@ -46,7 +46,8 @@ static void sum_tree(struct annotator *a)
 }
 
 /* The map a node lies in, if that is the annotated function or a part of it. */
-static const struct function_map *own_map(const struct annotator *a, const struct cct_node *node, uint64_t *ret_vaddr)
+static const struct function_map *own_map(const struct annotator *a, const struct cct_node *node,
+					  uint64_t *ret_vaddr)
 {
 	const struct function_map *map;
 
@@ -89,7 +90,8 @@ static void add_insn(struct annotator *a, const struct function_map *map, uint32
 
 	for (uint32_t i = 0; i < len; i++)
 		map_put(&a->insn_of, insn_key(a, map, offset + i), (uint32_t)a->to->insns.n);
-	vec_push(&a->to->insns, (struct annotated_insn){ offset, len, row ? row->line : 0, row ? row->file : 0, counters(a), counters(a) });
+	vec_push(&a->to->insns, (struct annotated_insn){ offset, len, row ? row->line : 0,
+							 row ? row->file : 0, counters(a), counters(a) });
 }
 
 /* A function's instructions, or those of one that was inlined into it (name). */
@@ -101,16 +103,19 @@ static void decode(struct annotator *a, const struct function_map *map, uint32_t
 
 	for (uint64_t at = 0; isa && at < code.len;) {
 		struct insn insn;
-		uint32_t len = isa->decode(bytes_from(code, at), map->vaddr + at, &insn) == 0 ? insn.len : isa->min_insn;
+		uint32_t len = isa->decode(bytes_from(code, at), map->vaddr + at, &insn) == 0 ? insn.len
+											      : isa->min_insn;
 		if (!name || is_inlined_at(map, (uint32_t)at, name))
 			add_insn(a, map, (uint32_t)at, len);
 		at += len;
 	}
 	if (a->to->insns.n > first)
-		vec_push(&a->to->codes, (struct annotated_code){ map, first, a->to->insns.n - first, counters(a) });
+		vec_push(&a->to->codes,
+			 (struct annotated_code){ map, first, a->to->insns.n - first, counters(a) });
 }
 
-static void see_insn(struct annotator *a, const struct function_map *map, uint64_t vaddr, const uint64_t *self, const uint64_t *calls)
+static void see_insn(struct annotator *a, const struct function_map *map, uint64_t vaddr,
+		     const uint64_t *self, const uint64_t *calls)
 {
 	uint32_t insn = map_find(&a->insn_of, insn_key(a, map, vaddr - map->vaddr));
 
@@ -137,12 +142,14 @@ static void sum_codes(struct annotator *a)
 
 	for (size_t i = 0; i < to->codes.n; i++)
 		for (size_t k = 0; k < to->codes.at[i].n; k++)
-			add(to->codes.at[i].self, to->insns.at[to->codes.at[i].first + k].self, to->n_metrics);
+			add(to->codes.at[i].self, to->insns.at[to->codes.at[i].first + k].self,
+			    to->n_metrics);
 	if (to->codes.n > own)
 		qsort(to->codes.at + own, to->codes.n - own, sizeof(*to->codes.at), by_cost);
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------------------
+ */
 
 static struct annotated_line *line_at(struct annotator *a, uint32_t line)
 {
@@ -151,7 +158,8 @@ static struct annotated_line *line_at(struct annotator *a, uint32_t line)
 	if (index == MAP_NONE) {
 		index = (uint32_t)a->to->lines.n;
 		map_put(&a->line_of, line, index);
-		vec_push(&a->to->lines, (struct annotated_line){ line, counters(a), counters(a), counters(a), 0 });
+		vec_push(&a->to->lines,
+			 (struct annotated_line){ line, counters(a), counters(a), counters(a), 0 });
 	}
 	return &a->to->lines.at[index];
 }
@@ -159,8 +167,10 @@ static struct annotated_line *line_at(struct annotator *a, uint32_t line)
 /* Remembers the inlined call that has brought most to the line. */
 static void name_inlined(struct annotator *a, struct annotated_line *line, uint32_t name, uint64_t samples)
 {
-	uint64_t key = (uint64_t)line->line << 32 | name, best_key = (uint64_t)line->line << 32 | line->inlined_name;
-	uint32_t sum = map_find(&a->heaviest, key), best = line->inlined_name ? map_find(&a->heaviest, best_key) : 0;
+	uint64_t key = (uint64_t)line->line << 32 | name,
+		 best_key = (uint64_t)line->line << 32 | line->inlined_name;
+	uint32_t sum = map_find(&a->heaviest, key),
+		 best = line->inlined_name ? map_find(&a->heaviest, best_key) : 0;
 
 	sum = (sum == MAP_NONE ? 0 : sum) + (uint32_t)samples;
 	map_put(&a->heaviest, key, sum);
@@ -257,7 +267,8 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 /* ---- inlined functions -------------------------------------------------------------------------- */
 
 /* calls: what the node passes on, if nothing above it is of the function too. */
-static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_t *calls, const struct location *chain, size_t level)
+static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_t *calls,
+			const struct location *chain, size_t level)
 {
 	uint32_t m = a->to->n_metrics;
 
@@ -284,7 +295,9 @@ static void see_copies(struct annotator *a, uint32_t name)
 		uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
 		const struct function_map *map = profile_function(a->profile, node->image, vaddr);
 		struct location chain[LOCATION_MAX_DEPTH];
-		size_t n = map ? function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain, LOCATION_MAX_DEPTH) : 0;
+		size_t n = map ? function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain,
+						     LOCATION_MAX_DEPTH)
+			       : 0;
 		size_t level = find_level(chain, n, name);
 		bool above = inside[node->parent];
 		inside[i] = above || level < n;
@@ -301,7 +314,8 @@ static void see_copies(struct annotator *a, uint32_t name)
 	free(inside);
 }
 
-/* Where the function is declared, from the first call of it; its image is that of the function it went into. */
+/* Where the function is declared, from the first call of it; its image is that of the function it went into.
+ */
 static bool find_declaration(const struct profile *profile, const char *name, struct function_map *ret)
 {
 	for (size_t i = 0; i < profile->functions.n; i++) {
@@ -310,8 +324,11 @@ static bool find_declaration(const struct profile *profile, const char *name, st
 			const struct inline_call *call = &host->inlines.at[k];
 			if (strcmp(intern_text(&profile->strings, call->name), name) != 0)
 				continue;
-			*ret = (struct function_map){ .image = host->image, .name = call->name, .linkage = call->linkage,
-						      .decl_file = call->decl_file, .decl_line = call->decl_line };
+			*ret = (struct function_map){ .image = host->image,
+						      .name = call->name,
+						      .linkage = call->linkage,
+						      .decl_file = call->decl_file,
+						      .decl_line = call->decl_line };
 			return true;
 		}
 	}

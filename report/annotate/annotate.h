@@ -3,8 +3,8 @@
  * annotate: what each line and each instruction of one function costs.
  *
  * A line's own cost is what was spent in its instructions; code that was inlined there counts for the line of
- * the call that brought it in, and is told apart. What a call costs is the line's `calls`. Recursive calls of the
- * function itself count once.
+ * the call that brought it in, and is told apart. What a call costs is the line's `calls`. Recursive calls of
+ * the function itself count once.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ struct annotated_insn {
 	uint64_t *self, *calls;
 };
 
-/* Machine code in one place: the function's own, a part that was split off it, or a function that it was inlined into. */
+/* Machine code in one place: the function's own, a part that was split off it, or a function that it was
+ * inlined into. */
 struct annotated_code {
 	const struct function_map *map;
 	size_t first, n; /* of the instructions, in order; of an inlined function only its own */
@@ -35,18 +36,19 @@ struct annotation {
 	uint32_t n_metrics;
 	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
 	VEC(struct annotated_insn) insns; /* of all codes */
-	VEC(struct annotated_code) codes; /* as far as the profile holds them; the function's own first, others by their cost */
-	uint64_t *self, *total, *all;     /* [metric]: of the function, and of the whole profile */
+	VEC(struct annotated_code)
+	codes; /* as far as the profile holds them; the function's own first, others by their cost */
+	uint64_t *self, *total, *all; /* [metric]: of the function, and of the whole profile */
 	struct arena arena;
-	struct function_map inlined;      /* of a function that has no code of its own, what map points to */
+	struct function_map inlined; /* of a function that has no code of its own, what map points to */
 };
 
 /* map is the function's own (not a part of it). */
 void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret);
 /*
- * The same for a function wherever it was inlined, all copies together: its lines, what was inlined into it, what it
- * calls; its instructions in each function that it went into. -ENOENT if nothing of that name was inlined in a sampled
- * function.
+ * The same for a function wherever it was inlined, all copies together: its lines, what was inlined into it,
+ * what it calls; its instructions in each function that it went into. -ENOENT if nothing of that name was
+ * inlined in a sampled function.
  */
 int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret);
 void annotation_done(struct annotation *annotation);

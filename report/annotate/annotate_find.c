@@ -44,19 +44,23 @@ static void judge(const struct finder *f, struct annotate_choice *choice, uint32
 	const char *shown = intern_text(&f->profile->strings, choice->name);
 	size_t len = strlen(f->wanted), near = len > 8 ? 4 : len > 4 ? 3 : 2, distance;
 
-	if (strcmp(shown, f->wanted) == 0 || (linkage && strcmp(intern_text(&f->profile->strings, linkage), f->wanted) == 0))
+	if (strcmp(shown, f->wanted) == 0 ||
+	    (linkage && strcmp(intern_text(&f->profile->strings, linkage), f->wanted) == 0))
 		choice->fit = FIT_WHOLE;
-	else if (strncmp(shown, f->wanted, len) == 0 && (shown[len] == '(' || shown[len] == ' ' || shown[len] == '['))
+	else if (strncmp(shown, f->wanted, len) == 0 &&
+		 (shown[len] == '(' || shown[len] == ' ' || shown[len] == '['))
 		choice->fit = FIT_PLAIN;
 	else if (strstr(shown, f->wanted))
 		choice->fit = FIT_PART;
 	else if ((distance = distance_to(f->wanted, shown)) < near)
-		*choice = (struct annotate_choice){ choice->map, choice->name, choice->samples, FIT_CLOSE, (unsigned)distance };
+		*choice = (struct annotate_choice){ choice->map, choice->name, choice->samples, FIT_CLOSE,
+						    (unsigned)distance };
 }
 
 /* ---- candidates ----------------------------------------------------------------------------------- */
 
-/* Every function, in the order of profile->functions; a part of one is no choice, but counts for nothing else either. */
+/* Every function, in the order of profile->functions; a part of one is no choice, but counts for nothing else
+ * either. */
 static void add_functions(struct finder *f)
 {
 	for (size_t i = 0; i < f->profile->functions.n; i++) {

@@ -7,7 +7,8 @@
 #include "base/vec.h"
 #include "profile/profile.h"
 
-/* How well a name fits: not at all, spelt much like it, a part of it, it without its parameters, the whole of it. */
+/* How well a name fits: not at all, spelt much like it, a part of it, it without its parameters, the whole of
+ * it. */
 enum annotate_fit { FIT_NONE, FIT_CLOSE, FIT_PART, FIT_PLAIN, FIT_WHOLE };
 
 struct annotate_choice {
@@ -20,7 +21,8 @@ struct annotate_choice {
 typedef VEC(struct annotate_choice) annotate_choices;
 
 /*
- * The sampled functions that a name fits best, and functions that were inlined into them; the costliest first, or where
- * they are only close the closest. Linkage names fit too. ret is filled; vec_done it. Returns how well they fit.
+ * The sampled functions that a name fits best, and functions that were inlined into them; the costliest
+ * first, or where they are only close the closest. Linkage names fit too. ret is filled; vec_done it. Returns
+ * how well they fit.
  */
 enum annotate_fit annotate_find(const struct profile *profile, const char *name, annotate_choices *ret);

@@ -8,7 +8,7 @@
 #include "binary/isa/isa.h"
 #include "report/number.h"
 
-#define CONTEXT 3        /* lines shown around one that costs something */
+#define CONTEXT 3 /* lines shown around one that costs something */
 #define MAX_LOOP_MARKS 6
 #define MAX_METRIC_COLUMNS 16
 
@@ -50,7 +50,8 @@ static void find_loops(struct writer_state *w)
 			continue;
 		for (size_t k = 1; k < structure->scopes.n; k++) {
 			const struct static_scope *scope = &structure->scopes.at[k];
-			if (scope->kind == SCOPE_LOOP && scope->file == map->decl_file && (!is_inlined || scope->name == map->name))
+			if (scope->kind == SCOPE_LOOP && scope->file == map->decl_file &&
+			    (!is_inlined || scope->name == map->name))
 				add_loop(w, scope->line, scope->end_line);
 		}
 	}
@@ -82,13 +83,15 @@ static int metric_columns(const struct writer_state *w, size_t i)
 }
 
 /* "  12.3% ", or as many spaces for nothing. */
-static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values, uint32_t metric, int columns)
+static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values,
+		      uint32_t metric, int columns)
 {
 	char share[NUMBER_MAX];
 	double percent = values ? number_share(values[metric], w->a->all[metric]) : 0;
 	enum tint tint = percent >= 5 ? TINT_HOT : percent >= 1 ? TINT_WARM : TINT_PLAIN;
 
-	line_printf(line, tint, "%*s ", columns, values && values[metric] ? number_percent(percent, share) : "");
+	line_printf(line, tint, "%*s ", columns,
+		    values && values[metric] ? number_percent(percent, share) : "");
 }
 
 /* Half of the 95 % interval of a self cost. */
@@ -104,7 +107,8 @@ static void put_interval(const struct writer_state *w, struct line *line, const 
 	line_printf(line, TINT_DIM, "%6.1f ", (i.high - i.low) / 2);
 }
 
-static void put_costs(const struct writer_state *w, struct line *line, const uint64_t *self, const uint64_t *calls)
+static void put_costs(const struct writer_state *w, struct line *line, const uint64_t *self,
+		      const uint64_t *calls)
 {
 	put_share(w, line, self, main_metric(w), 7);
 	put_interval(w, line, self);
@@ -122,7 +126,8 @@ static int put_heading(const struct writer_state *w)
 	for (size_t i = 1; i < w->o->n_metrics; i++) {
 		struct text name = { 0 };
 		style_safe(&name, &w->o->style, metric_name(w, i));
-		text_printf(w->to, "%*.*s ", metric_columns(w, i), metric_columns(w, i), name.at ? name.at : "");
+		text_printf(w->to, "%*.*s ", metric_columns(w, i), metric_columns(w, i),
+			    name.at ? name.at : "");
 		text_done(&name);
 	}
 	return (int)(w->to->len - start);
@@ -139,7 +144,10 @@ static void put_loop_marks(const struct writer_state *w, struct line *to, uint32
 		const struct loop_lines *loop = &w->loops.at[i];
 		if (line < loop->first || line > loop->last)
 			continue;
-		line_printf(to, TINT_DIM, "%s", line == loop->first ? marks[0] : line == loop->last ? marks[2] : marks[1]);
+		line_printf(to, TINT_DIM, "%s",
+			    line == loop->first  ? marks[0]
+			    : line == loop->last ? marks[2]
+						 : marks[1]);
 		n++;
 	}
 	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
@@ -254,15 +262,16 @@ struct loop_list {
 	unsigned n;
 };
 
-/* The loops around an instruction, the innermost ones if there are too many; none beyond the ends of the code. */
+/* The loops around an instruction, the innermost ones if there are too many; none beyond the ends of the
+ * code. */
 static struct loop_list loops_around(const struct code_state *c, size_t insn)
 {
 	struct loop_list loops = { .n = 0 };
 
 	if (insn >= c->code->n || !c->structure)
 		return loops;
-	for (uint32_t at = structure_find(c->structure, c->code->map->vaddr + c->insns[insn].offset); at && loops.n < MAX_LOOP_MARKS;
-	     at = c->structure->scopes.at[at].parent) {
+	for (uint32_t at = structure_find(c->structure, c->code->map->vaddr + c->insns[insn].offset);
+	     at && loops.n < MAX_LOOP_MARKS; at = c->structure->scopes.at[at].parent) {
 		if (c->structure->scopes.at[at].kind != SCOPE_LOOP)
 			continue;
 		memmove(&loops.scopes[1], &loops.scopes[0], loops.n * sizeof(loops.scopes[0]));
@@ -280,11 +289,13 @@ static bool has_loop(const struct loop_list *loops, uint32_t scope)
 	return false;
 }
 
-static void put_insn_marks(const struct writer_state *w, struct line *to, const struct code_state *c, size_t insn)
+static void put_insn_marks(const struct writer_state *w, struct line *to, const struct code_state *c,
+			   size_t insn)
 {
 	static const char *const plain[] = { "/", "|", "\\", "-" }, *const drawn[] = { "┌", "│", "└", "╶" };
 	const char *const *marks = w->o->style.utf8 ? drawn : plain;
-	struct loop_list here = loops_around(c, insn), before = loops_around(c, insn ? insn - 1 : SIZE_MAX), after = loops_around(c, insn + 1);
+	struct loop_list here = loops_around(c, insn), before = loops_around(c, insn ? insn - 1 : SIZE_MAX),
+			 after = loops_around(c, insn + 1);
 
 	for (unsigned i = 0; i < here.n; i++) {
 		bool was = has_loop(&before, here.scopes[i]), stays = has_loop(&after, here.scopes[i]);
@@ -320,15 +331,19 @@ static void put_code_heading(struct writer_state *w, const struct annotated_code
 	line_printf(&to, TINT_PLAIN, w->a->map == &w->a->inlined ? "inlined in " : "split off as ");
 	line_name(&to, TINT_BOLD, intern_text(&w->profile->strings, code->map->name));
 	line_printf(&to, TINT_PLAIN, "  [");
-	line_name(&to, TINT_PLAIN, base_name(intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
-	line_printf(&to, TINT_PLAIN, "], %s", number_percent(number_share(code->self[main_metric(w)], w->a->all[main_metric(w)]), share));
+	line_name(&to, TINT_PLAIN,
+		  base_name(intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
+	line_printf(
+		&to, TINT_PLAIN, "], %s",
+		number_percent(number_share(code->self[main_metric(w)], w->a->all[main_metric(w)]), share));
 	line_end(&to);
 }
 
 static void put_code_of(struct writer_state *w, const struct annotated_code *code, int columns)
 {
 	const struct function_map *map = code->map;
-	struct code_state c = { code, &w->a->insns.at[code->first], profile_structure(w->profile, map->image, map->parent_vaddr),
+	struct code_state c = { code, &w->a->insns.at[code->first],
+				profile_structure(w->profile, map->image, map->parent_vaddr),
 				isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine),
 				profile_code_at(w->profile, map->image, map->vaddr) };
 	uint32_t line = 0, file = 0;
@@ -367,30 +382,37 @@ static void put_insns(struct writer_state *w)
 			left_out++;
 	}
 	if (left_out)
-		text_printf(w->to, "%zu more %s without samples; --all shows them\n", left_out, left_out == 1 ? "place" : "places");
+		text_printf(w->to, "%zu more %s without samples; --all shows them\n", left_out,
+			    left_out == 1 ? "place" : "places");
 }
 
-void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
-		   struct text *ret)
+void annotate_text(const struct profile *profile, const struct annotation *annotation,
+		   const struct annotate_text_options *options, struct text *ret)
 {
 	struct writer_state w = { .profile = profile, .a = annotation, .o = options, .to = ret };
 	const struct function_map *map = annotation->map;
 	char self[NUMBER_MAX], total[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
-	struct interval interval = number_interval_of_cost(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]],
+	struct interval interval = number_interval_of_cost(annotation->self[options->metrics[0]],
+							   annotation->all[options->metrics[0]],
 							   annotation->self[0], annotation->all[0]);
 
 	struct line head = line_start(ret, &options->style);
 	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));
 	line_printf(&head, TINT_PLAIN, "  [");
-	line_name(&head, TINT_PLAIN, base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
+	line_name(&head, TINT_PLAIN,
+		  base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
 	line_printf(&head, TINT_PLAIN, map == &annotation->inlined ? "]  all that was inlined of it" : "]");
 	line_end(&head);
 	text_printf(ret, "%s (%s-%s) of ",
-		    number_percent(number_share(annotation->self[options->metrics[0]], annotation->all[options->metrics[0]]), self),
+		    number_percent(number_share(annotation->self[options->metrics[0]],
+						annotation->all[options->metrics[0]]),
+				   self),
 		    number_percent(interval.low, low), number_percent(interval.high, high));
 	put_name(&w, intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name));
 	text_printf(ret, " itself, %s with what it calls\n\n",
-		    number_percent(number_share(annotation->total[options->metrics[0]], annotation->all[options->metrics[0]]), total));
+		    number_percent(number_share(annotation->total[options->metrics[0]],
+						annotation->all[options->metrics[0]]),
+				   total));
 	find_loops(&w);
 	put_source(&w);
 	vec_done(&w.loops);

@@ -10,13 +10,14 @@
 #include "report/style.h"
 
 struct annotate_text_options {
-	const uint32_t *metrics; /* the first one decides what is worth showing; of others only the self cost */
-	size_t n_metrics;        /* at least 1 */
-	bool insns;   /* instructions too */
-	bool all;     /* every line and instruction, not only those near a cost */
+	const uint32_t
+		*metrics; /* the first one decides what is worth showing; of others only the self cost */
+	size_t n_metrics; /* at least 1 */
+	bool insns;       /* instructions too */
+	bool all;         /* every line and instruction, not only those near a cost */
 	const struct source_search *sources;
 	struct style style;
 };
 
-void annotate_text(const struct profile *profile, const struct annotation *annotation, const struct annotate_text_options *options,
-		   struct text *ret);
+void annotate_text(const struct profile *profile, const struct annotation *annotation,
+		   const struct annotate_text_options *options, struct text *ret);

@@ -11,13 +11,13 @@
 struct source_search {
 	const char *const *directories; /* --source-dir */
 	size_t n_directories;
-	const char *const *rules;       /* --source-map OLD=NEW */
+	const char *const *rules; /* --source-map OLD=NEW */
 	size_t n_rules;
 };
 
 struct source_text {
-	char *bytes;         /* the whole file, zero-terminated */
-	VEC(char *) lines;   /* without their line ends; line 1 is at[0] */
+	char *bytes;       /* the whole file, zero-terminated */
+	VEC(char *) lines; /* without their line ends; line 1 is at[0] */
 };
 
 /* 0, or -ENOENT; search may be NULL. Regular files of at most 16 MB only. */

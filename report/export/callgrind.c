@@ -47,7 +47,8 @@ static void number_functions(struct callgrind *c)
 		uint32_t least = same[same[i]];
 		if (least == i)
 			c->functions[n_functions] =
-				(struct callgrind_function){ .frame = i, .file = document->frames.at[i].file };
+				(struct callgrind_function){ .frame = i,
+							     .file = document->frames.at[i].file };
 		c->function[i] = least == i ? n_functions++ : c->function[least];
 	}
 	c->n_functions = n_functions;
@@ -67,10 +68,10 @@ static uint32_t caller_of(const struct callgrind *c, uint32_t node)
 
 /* Nodes from `from` on, in the order of the functions that `of` gives them. */
 static struct callgrind_nodes group_nodes(const struct callgrind *c, uint32_t from,
-				      uint32_t (*of)(const struct callgrind *c, uint32_t node))
+					  uint32_t (*of)(const struct callgrind *c, uint32_t node))
 {
 	struct callgrind_nodes ret = { alloc_zero(c->n_functions + 2, sizeof(uint32_t)),
-				   alloc_zero(c->document->n_nodes + 1, sizeof(uint32_t)) };
+				       alloc_zero(c->document->n_nodes + 1, sizeof(uint32_t)) };
 
 	for (uint32_t i = from; i < c->document->n_nodes; i++)
 		ret.first[of(c, i) + 2]++;
@@ -174,9 +175,9 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 	const struct scope_frame *caller = scope_frame(document->tree, document_parent(document, node));
 	uint32_t m = document->n_metrics;
 	struct callgrind_entry entry = { .function = caller_of(c, node),
-			       .callee = function_of(c, node) + 1,
-			       .file = caller->file,
-			       .line = caller->line };
+					 .callee = function_of(c, node) + 1,
+					 .file = caller->file,
+					 .line = caller->line };
 
 	if (document_inclusive(document, node, 0) == 0)
 		return;
@@ -206,13 +207,14 @@ static void put_own(struct callgrind *c, uint32_t node, put_entry *put)
 	for (; from < to; from++) {
 		const struct scope_frame *line = scope_frame(document->tree, values[from].scope);
 		put(c, (struct callgrind_entry){ function_of(c, node), NO_CALL, line->file, line->line,
-				       column_of(c, values[from].metric), values[from].value });
+						 column_of(c, values[from].metric), values[from].value });
 	}
 	document_own_values(document, node, &from, &to);
 	for (; from < to; from++)
 		if (values[from].value)
 			put(c, (struct callgrind_entry){ function_of(c, node), NO_CALL, f->file, f->line,
-					       column_of(c, values[from].metric), values[from].value });
+							 column_of(c, values[from].metric),
+							 values[from].value });
 }
 
 static void note_file(struct callgrind *c, struct callgrind_entry entry)
@@ -258,7 +260,9 @@ void callgrind_add_up(struct callgrind *c, uint32_t function)
 
 void callgrind_init(struct callgrind *c, const struct document *document, uint32_t first_metric)
 {
-	*c = (struct callgrind){ .document = document, .n_columns = document->n_metrics + 1, .first = first_metric };
+	*c = (struct callgrind){ .document = document,
+				 .n_columns = document->n_metrics + 1,
+				 .first = first_metric };
 	c->function = alloc_zero(document->frames.n + 1, sizeof(*c->function));
 	c->functions = alloc_zero(document->frames.n + 1, sizeof(*c->functions));
 	number_functions(c);

@@ -2,10 +2,10 @@
 /*
  * callgrind: the tree as a call graph, one function after the other: the graph as a whole is never in memory.
  *
- * A function is what the readers of the format take for one: an image, a file and a name. A call carries what was
- * spent in it, but only where the called function does not already stand further out on the path: so
- * what arrives at a function from all its callers is its total, and recursion counts once. That holds
- * only if the outermost functions have a caller too: "total" calls them.
+ * A function is what the readers of the format take for one: an image, a file and a name. A call carries what
+ * was spent in it, but only where the called function does not already stand further out on the path: so what
+ * arrives at a function from all its callers is its total, and recursion counts once. That holds only if the
+ * outermost functions have a caller too: "total" calls them.
  */
 #pragma once
 
@@ -39,11 +39,13 @@ struct callgrind {
 	uint32_t *function; /* of each frame */
 	struct callgrind_function *functions;
 	uint32_t n_functions;
-	uint64_t *file_from; /* of a function without a file: the callee and file of the first place that has one */
-	struct callgrind_nodes own, calls; /* by the node's function; by that of the node above, which called it */
+	uint64_t *file_from; /* of a function without a file: the callee and file of the first place that has
+				one */
+	struct callgrind_nodes own,
+		calls;      /* by the node's function; by that of the node above, which called it */
 	bool *is_recursive; /* of each node: its function stands above it, too */
 	VEC(struct callgrind_entry) entries; /* of the function that was added up last, by place and column */
-	size_t settle_at; /* so many entries are added up before more come */
+	size_t settle_at;                    /* so many entries are added up before more come */
 };
 
 void callgrind_init(struct callgrind *callgrind, const struct document *document, uint32_t first_metric);

@@ -28,11 +28,15 @@ static int read_int(struct json_checker *c, int64_t *ret)
 
 	if (event == JSON_BAD)
 		return refuse_syntax(c);
-	return event == JSON_NUMBER && json_reader_int(&c->in, ret) ? 0 : json_checker_refuse(c, "not a whole number");
+	return event == JSON_NUMBER && json_reader_int(&c->in, ret)
+		       ? 0
+		       : json_checker_refuse(c, "not a whole number");
 }
 
 /* Calls each(context, event) for the elements of an array whose value comes next. */
-static int read_array(struct json_checker *c, int (*each)(struct json_checker *c, enum json_event event, void *context), void *context)
+static int read_array(struct json_checker *c,
+		      int (*each)(struct json_checker *c, enum json_event event, void *context),
+		      void *context)
 {
 	if (json_reader_next(&c->in) != JSON_ARRAY)
 		return json_checker_refuse(c, "not an array");
@@ -49,7 +53,8 @@ static int read_array(struct json_checker *c, int (*each)(struct json_checker *c
 }
 
 /* The same for the members of an object; each reads the value. */
-static int read_members(struct json_checker *c, int (*each)(struct json_checker *c, void *context), void *context)
+static int read_members(struct json_checker *c, int (*each)(struct json_checker *c, void *context),
+			void *context)
 {
 	for (;;) {
 		enum json_event event = json_reader_next(&c->in);
@@ -63,7 +68,8 @@ static int read_members(struct json_checker *c, int (*each)(struct json_checker 
 	}
 }
 
-static int read_object(struct json_checker *c, int (*each)(struct json_checker *c, void *context), void *context)
+static int read_object(struct json_checker *c, int (*each)(struct json_checker *c, void *context),
+		       void *context)
 {
 	if (json_reader_next(&c->in) != JSON_OBJECT)
 		return json_checker_refuse(c, "not an object");
@@ -74,7 +80,8 @@ static int read_object(struct json_checker *c, int (*each)(struct json_checker *
 
 static bool may_be_none(enum column_id id)
 {
-	return id == FRAME_MODULE || id == NODE_PARENT || id == PROCESS_PID || id == FILE_DIR || id == FRAME_LOOP_PARENT;
+	return id == FRAME_MODULE || id == NODE_PARENT || id == PROCESS_PID || id == FILE_DIR ||
+	       id == FRAME_LOOP_PARENT;
 }
 
 static int see_cell(struct json_checker *c, enum json_event event, void *context)
@@ -86,15 +93,23 @@ static int see_cell(struct json_checker *c, enum json_event event, void *context
 	if (id == FILE_DIGEST && event == JSON_NULL)
 		return 0;
 	if (id == FRAME_KIND || id == NODE_RELATION || id == FILE_DIGEST)
-		return event == JSON_STRING ? 0 : json_checker_refuse(c, "%s.%s[%llu] is not a string", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
+		return event == JSON_STRING
+			       ? 0
+			       : json_checker_refuse(c, "%s.%s[%llu] is not a string",
+						     json_columns[id].section, json_columns[id].name,
+						     (unsigned long long)row);
 	if (event != JSON_NUMBER || !json_reader_int(&c->in, &value))
-		return json_checker_refuse(c, "%s.%s[%llu] is not a whole number", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
+		return json_checker_refuse(c, "%s.%s[%llu] is not a whole number", json_columns[id].section,
+					   json_columns[id].name, (unsigned long long)row);
 	if (value < -1 || (value == -1 && !may_be_none(id)))
-		return json_checker_refuse(c, "%s.%s[%llu] is negative", json_columns[id].section, json_columns[id].name, (unsigned long long)row);
+		return json_checker_refuse(c, "%s.%s[%llu] is negative", json_columns[id].section,
+					   json_columns[id].name, (unsigned long long)row);
 	if (id == NODE_PARENT && (row == 0 ? value != -1 : value < 0 || (uint64_t)value >= row))
-		return json_checker_refuse(c, "node %llu does not follow its parent", (unsigned long long)row);
+		return json_checker_refuse(c, "node %llu does not follow its parent",
+					   (unsigned long long)row);
 	if (id == FILE_PATH && row > 0 && value <= c->greatest[id])
-		return json_checker_refuse(c, "file %llu does not follow the one before it", (unsigned long long)row);
+		return json_checker_refuse(c, "file %llu does not follow the one before it",
+					   (unsigned long long)row);
 	if (value > c->greatest[id])
 		c->greatest[id] = value;
 	c->sum[id] += (uint64_t)value;
@@ -106,7 +121,8 @@ static int see_column(struct json_checker *c, void *context)
 	const char *section = context;
 
 	for (enum column_id id = 0; id < N_COLUMNS; id++)
-		if (strcmp(json_columns[id].section, section) == 0 && json_reader_is(&c->in, json_columns[id].name))
+		if (strcmp(json_columns[id].section, section) == 0 &&
+		    json_reader_is(&c->in, json_columns[id].name))
 			return read_array(c, see_cell, &id);
 	return skip(c);
 }
@@ -244,13 +260,15 @@ static int see_version(struct json_checker *c)
 {
 	size_t len = strcspn(SCHEMA_VERSION, ".") + 1;
 
-	if (json_reader_next(&c->in) != JSON_STRING || c->in.text.len < len || memcmp(c->in.text.at, SCHEMA_VERSION, len) != 0)
+	if (json_reader_next(&c->in) != JSON_STRING || c->in.text.len < len ||
+	    memcmp(c->in.text.at, SCHEMA_VERSION, len) != 0)
 		return json_checker_refuse(c, "its version is none that is known here: %s", SCHEMA_VERSION);
 	c->has_version = true;
 	return 0;
 }
 
-static const char *const column_sections[] = { "files", "frames", "nodes", "points", "processes", "threads", "thread_values", "timeline" };
+static const char *const column_sections[] = { "files",     "frames",  "nodes",         "points",
+					       "processes", "threads", "thread_values", "timeline" };
 
 static int see_section(struct json_checker *c, void *context)
 {
@@ -301,8 +319,8 @@ static int see_record(struct json_checker *c)
 {
 	char type[32];
 
-	if (json_reader_next(&c->in) != JSON_NAME || !json_reader_is(&c->in, "t") || json_reader_next(&c->in) != JSON_STRING ||
-	    c->in.text.len >= sizeof(type))
+	if (json_reader_next(&c->in) != JSON_NAME || !json_reader_is(&c->in, "t") ||
+	    json_reader_next(&c->in) != JSON_STRING || c->in.text.len >= sizeof(type))
 		return json_checker_refuse(c, "a record does not begin with its type");
 	memcpy(type, c->in.text.at, c->in.text.len);
 	type[c->in.text.len] = '\0';
@@ -351,7 +369,12 @@ static int check_reader(struct json_checker *c, struct json_findings *ret)
 		error = json_checker_refuse(c, "something follows the document");
 	if (error == 0)
 		error = json_checker_end(c);
-	*ret = (struct json_findings){ c->length[NODE_PARENT], c->length[FRAME_NAME], c->n_strings, c->length[THREAD_TID], c->samples, c->in.is_stream };
+	*ret = (struct json_findings){ c->length[NODE_PARENT],
+				       c->length[FRAME_NAME],
+				       c->n_strings,
+				       c->length[THREAD_TID],
+				       c->samples,
+				       c->in.is_stream };
 	return error;
 }
 
@@ -365,7 +388,8 @@ int json_check(struct bytes bytes, const char *path, struct json_findings *ret, 
 
 bool json_check_looks_like(struct bytes start)
 {
-	return start.len >= JSON_CHECK_START && (start.at[0] == '{' || (start.at[0] == GZIP_FIRST && start.at[1] == 0x8b));
+	return start.len >= JSON_CHECK_START &&
+	       (start.at[0] == '{' || (start.at[0] == GZIP_FIRST && start.at[1] == 0x8b));
 }
 
 int json_check_file(FILE *from, const char *path, struct json_findings *ret, struct diag *diag)

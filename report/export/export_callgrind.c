@@ -131,7 +131,9 @@ static void write_totals(struct callgrind_writer *w, const char *key)
 {
 	fprintf(w->to, "%s:", key);
 	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++)
-		fprintf(w->to, " %llu", (unsigned long long)document_inclusive(w->graph.document, 0, callgrind_metric(&w->graph, k)));
+		fprintf(w->to, " %llu",
+			(unsigned long long)document_inclusive(w->graph.document, 0,
+							       callgrind_metric(&w->graph, k)));
 	fputc('\n', w->to);
 }
 
@@ -159,7 +161,9 @@ static void write_header(struct callgrind_writer *w)
 	fputs("events:", w->to);
 	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++) {
 		fputc(' ', w->to);
-		write_event_name(w->to, profile_text(profile, profile->metrics.at[callgrind_metric(&w->graph, k)].name));
+		write_event_name(
+			w->to,
+			profile_text(profile, profile->metrics.at[callgrind_metric(&w->graph, k)].name));
 	}
 	fputc('\n', w->to);
 	write_totals(w, "summary");

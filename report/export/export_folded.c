@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
+#include "report/tree/document.h"
 
 static void add_name(struct text *line, const char *name)
 {
@@ -57,12 +57,14 @@ static const char *process_name(const struct profile *profile, uint32_t thread)
 {
 	if (thread >= profile->threads.n || profile->threads.at[thread].process >= profile->processes.n)
 		return "unknown";
-	const char *comm = profile_text(profile, profile->processes.at[profile->threads.at[thread].process].comm);
+	const char *comm =
+		profile_text(profile, profile->processes.at[profile->threads.at[thread].process].comm);
 	return *comm ? comm : "unknown";
 }
 
 /* Values come sorted by node and thread: those of one process and node are told in one line. */
-static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to,
+			struct diag *diag)
 {
 	struct document document;
 	const struct profile *profile = input->profile;
@@ -74,7 +76,8 @@ static int write_folded(const struct export_input *input, const struct export_op
 		struct scope_value first = document_value(&document, i), value = first;
 		const char *process = process_name(profile, first.thread);
 		uint64_t sum = 0;
-		while (value.scope == first.scope && strcmp(process_name(profile, value.thread), process) == 0) {
+		while (value.scope == first.scope &&
+		       strcmp(process_name(profile, value.thread), process) == 0) {
 			sum += value.metric == options->metric ? value.value : 0;
 			if (++i == document.n_values)
 				break;

@@ -29,7 +29,8 @@ static void write_end(struct json *json, const struct document *document)
 	json_end_object(json);
 }
 
-static int write_json(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_json(const struct export_input *input, const struct export_options *options, FILE *to,
+		      struct diag *diag)
 {
 	struct document document;
 	struct json json;
@@ -61,8 +62,8 @@ const struct exporter exporter_json = {
 	.name = "json",
 	.suffixes = ".json .cpprof.json",
 	.summary = "the whole profile as one columnar document (cpprof schema)",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS | CARRIES_BUILD_IDS |
-		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
+		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.write = write_json,

@@ -13,10 +13,10 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "report/tree/children.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
+#include "report/tree/children.h"
+#include "report/tree/document.h"
 
 #define NOWHERE 0 /* node 0: the parent of all functions, and of what is left out */
 

@@ -27,8 +27,8 @@ static void end(struct json *json)
 	json_line(json);
 }
 
-static void write_batches(struct json *json, const struct document *document, const struct export_options *options,
-			  const struct json_rows *rows)
+static void write_batches(struct json *json, const struct document *document,
+			  const struct export_options *options, const struct json_rows *rows)
 {
 	size_t n = json_rows_count(rows, document, options->detail);
 
@@ -47,7 +47,8 @@ static void write_batches(struct json *json, const struct document *document, co
 	}
 }
 
-static void write_value_batches(struct json *json, const struct document *document, const struct export_options *options)
+static void write_value_batches(struct json *json, const struct document *document,
+				const struct export_options *options)
 {
 	size_t n = document->n_nodes;
 
@@ -59,19 +60,21 @@ static void write_value_batches(struct json *json, const struct document *docume
 	}
 }
 
-static void write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
-				uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
+static void
+write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
+		    uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
 {
 	json_name(json, name);
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name), value(document, node, m));
+		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name),
+			     value(document, node, m));
 	json_end_object(json);
 }
 
 /* One line a node with everything resolved: nothing to join. */
-static void write_wide_node(struct json *json, const struct document *document, const struct export_options *options, size_t node,
-			    uint32_t depth)
+static void write_wide_node(struct json *json, const struct document *document,
+			    const struct export_options *options, size_t node, uint32_t depth)
 {
 	const struct profile *profile = document->profile;
 	const struct scope scope = scope_at(document->tree, node);
@@ -82,7 +85,8 @@ static void write_wide_node(struct json *json, const struct document *document, 
 	json_int_of(json, "parent", node ? (int64_t)document_parent(document, node) : -1);
 	json_text_of(json, "kind", scope_kind_name(scope.kind));
 	json_text_of(json, "relation", scope_relation_name(scope.relation));
-	json_text_of(json, "name", document_frame_label(document, document_frame(document, node), label, sizeof(label)));
+	json_text_of(json, "name",
+		     document_frame_label(document, document_frame(document, node), label, sizeof(label)));
 	json_text_of(json, "module", profile_image_name(profile, scope.image));
 	json_text_of(json, "file", profile_text(profile, scope.file));
 	json_uint_of(json, "line", scope.line);
@@ -94,7 +98,8 @@ static void write_wide_node(struct json *json, const struct document *document, 
 	end(json);
 }
 
-static void write_wide(struct json *json, const struct document *document, const struct export_options *options)
+static void write_wide(struct json *json, const struct document *document,
+		       const struct export_options *options)
 {
 	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
 
@@ -105,7 +110,8 @@ static void write_wide(struct json *json, const struct document *document, const
 	free(depth);
 }
 
-static void write_records(struct json *json, const struct document *document, const struct export_options *options)
+static void write_records(struct json *json, const struct document *document,
+			  const struct export_options *options)
 {
 	begin(json, "header", options);
 	json_text_of(json, "schema", SCHEMA_NAME);
@@ -129,7 +135,8 @@ static void write_records(struct json *json, const struct document *document, co
 	end(json);
 }
 
-static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to,
+			struct diag *diag)
 {
 	struct document document;
 	struct json json;
@@ -147,8 +154,8 @@ const struct exporter exporter_ndjson = {
 	.name = "ndjson",
 	.suffixes = ".ndjson .jsonl",
 	.summary = "the same as a stream, one record a line; --wide for one line a node",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS | CARRIES_BUILD_IDS |
-		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
+		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.write = write_ndjson,

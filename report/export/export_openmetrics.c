@@ -14,9 +14,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/export/exporter.h"
-#include "report/tree/flatten.h"
 #include "report/limit.h"
 #include "report/quality.h"
+#include "report/tree/flatten.h"
 
 #define TOP 20       /* functions, unless told */
 #define MAX_NAME 200 /* bytes of a label's value */
@@ -171,7 +171,8 @@ static void write_run(struct openmetrics *o)
 	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete",
 		    q->samples - q->by_end[STACK_COMPLETE]);
 	if (limit_count(o->document->tree))
-		write_gauge(o, "cpprof_folded_contexts", "contexts that were folded into <other>", limit_count(o->document->tree));
+		write_gauge(o, "cpprof_folded_contexts", "contexts that were folded into <other>",
+			    limit_count(o->document->tree));
 	begin_family(o, "cpprof_complete_ratio", "ratio",
 		     "complete stacks among all samples there should have been");
 	fprintf(o->to, "cpprof_complete_ratio %.6g\n", quality_percent(q) / 100);

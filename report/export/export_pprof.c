@@ -14,9 +14,9 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
+#include "report/tree/document.h"
 
 /* ---- the wire format ------------------------------------------------------------------------ */
 
@@ -65,10 +65,10 @@ struct pprof {
 	const struct scope_tree *tree;
 	struct text out, message, inner, clean;
 	struct intern strings;
-	struct map functions; /* hash of (name, file) -> id */
-	uint32_t *function_of; /* of each frame: its id, 0 = not yet */
-	struct map locations; /* hash of the chain -> id */
-	VEC(uint64_t) stack;  /* location ids of one sample */
+	struct map functions;    /* hash of (name, file) -> id */
+	uint32_t *function_of;   /* of each frame: its id, 0 = not yet */
+	struct map locations;    /* hash of the chain -> id */
+	VEC(uint64_t) stack;     /* location ids of one sample */
 	VEC(uint64_t) max_vaddr; /* per image */
 	uint32_t n_functions, n_locations;
 };
@@ -127,8 +127,9 @@ static uint32_t add_function(struct pprof *p, const struct scope_frame *scope, c
 {
 	const char *linkage = scope->linkage ? text_of(p, scope->linkage) : name;
 	const char *file = text_of(p, scope->file);
-	uint64_t key = hash_u64(hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) }) ^
-				hash_u64(hash_bytes((struct bytes){ (const uint8_t *)file, strlen(file) }) ^ scope->line));
+	uint64_t key = hash_u64(
+		hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) }) ^
+		hash_u64(hash_bytes((struct bytes){ (const uint8_t *)file, strlen(file) }) ^ scope->line));
 	uint32_t id = map_find(&p->functions, key);
 
 	if (id != MAP_NONE)
@@ -216,14 +217,16 @@ static void put_location(struct pprof *p, uint32_t id, struct line at, uint64_t 
  * The location of the physical frame that `scope` lies in: from it outwards to the function. `line` is
  * where the innermost of them stands; each one further out stands where the one inside it is inlined.
  */
-static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint64_t vaddr, uint32_t *ret_outer)
+static uint64_t location_id(struct pprof *p, uint32_t scope, uint32_t line, uint64_t vaddr,
+			    uint32_t *ret_outer)
 {
 	struct line at = { scope, line };
 	uint64_t key = hash_u64(vaddr);
 
 	/* Functions are written before the location that names them. */
 	do
-		key = hash_u64(key ^ ((uint64_t)function_id(p, p->tree->scopes.at[at.scope].frame) << 32 | at.line));
+		key = hash_u64(
+			key ^ ((uint64_t)function_id(p, p->tree->scopes.at[at.scope].frame) << 32 | at.line));
 	while (next_line(p, &at));
 	*ret_outer = at.scope;
 
@@ -329,7 +332,8 @@ static void put_mappings(struct pprof *p)
 		put_uint(&p->message, 3, p->max_vaddr.at[i] ? p->max_vaddr.at[i] : 1);
 		put_uint(&p->message, 5, string(p, text_of(p, image->path)));
 		put_uint(&p->message, 6, string(p, build_id));
-		for (unsigned field = 7; field <= 10; field++) /* has_functions ... has_inline_frames: nothing to look up again */
+		for (unsigned field = 7; field <= 10;
+		     field++) /* has_functions ... has_inline_frames: nothing to look up again */
 			put_uint(&p->message, field, 1);
 		put_message(&p->out, 3, &p->message);
 	}
@@ -347,8 +351,12 @@ static void put_header(struct pprof *p)
 	if (profile->events.n) {
 		const struct profile_event *event = &profile->events.at[0];
 		bool is_time = strcmp(text_of(p, event->unit), "ns") == 0;
-		put_value_type(p, 11, type_name(p, 1 < p->tree->n_metrics ? 1 : 0), unit_name(text_of(p, event->unit)));
-		put_uint(&p->out, 12, event->period ? event->period : is_time && event->frequency ? 1000000000 / event->frequency : 1);
+		put_value_type(p, 11, type_name(p, 1 < p->tree->n_metrics ? 1 : 0),
+			       unit_name(text_of(p, event->unit)));
+		put_uint(&p->out, 12,
+			 event->period                 ? event->period
+			 : is_time && event->frequency ? 1000000000 / event->frequency
+						       : 1);
 	}
 	put_uint(&p->out, 13, string(p, text_of(p, profile->run.command_line)));
 	for (size_t i = 0; i < profile->notes.n; i++)
@@ -368,9 +376,13 @@ static void put_strings(struct pprof *p)
 	}
 }
 
-static int write_pprof(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_pprof(const struct export_input *input, const struct export_options *options, FILE *to,
+		       struct diag *diag)
 {
-	struct pprof p = { .input = input, .options = options, .tree = input->tree, .to = compress_stream(to, COMPRESS_GZIP) };
+	struct pprof p = { .input = input,
+			   .options = options,
+			   .tree = input->tree,
+			   .to = compress_stream(to, COMPRESS_GZIP) };
 
 	intern_init(&p.strings);
 	p.function_of = alloc_zero(input->tree->frames.n + 1, sizeof(uint32_t));
@@ -401,8 +413,8 @@ const struct exporter exporter_pprof = {
 	.name = "pprof",
 	.suffixes = ".pb.gz .pprof",
 	.summary = "profile.proto, for pprof, Pyroscope, Parca",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_METRICS | CARRIES_BUILD_IDS | CARRIES_LINES |
-		   CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_METRICS | CARRIES_BUILD_IDS |
+		   CARRIES_LINES | CARRIES_CONTEXT,
 	.needs_lines = true,
 	.is_binary = true,
 	.write = write_pprof,

@@ -6,10 +6,10 @@
  * There is exactly one root row, first; siblings are sorted by value, as the panel lays them out.
  */
 #include "base/json.h"
-#include "report/tree/children.h"
 #include "report/export/exporter.h"
-#include "report/tree/document.h"
 #include "report/limit.h"
+#include "report/tree/children.h"
+#include "report/tree/document.h"
 
 struct rows {
 	struct json json;
@@ -27,7 +27,8 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 
 	json_object(&rows->json);
 	json_uint_of(&rows->json, "level", depth);
-	json_text_of(&rows->json, "label", document_frame_label(document, document_frame(document, node), label, sizeof(label)));
+	json_text_of(&rows->json, "label",
+		     document_frame_label(document, document_frame(document, node), label, sizeof(label)));
 	json_uint_of(&rows->json, "value", document_inclusive(document, node, rows->metric));
 	json_uint_of(&rows->json, "self", document_self(document, node, rows->metric));
 	json_text_of(&rows->json, "module", profile_image_name(document->profile, scope->image));
@@ -41,7 +42,8 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_end_object(&rows->json);
 }
 
-static int write_rows(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_rows(const struct export_input *input, const struct export_options *options, FILE *to,
+		      struct diag *diag)
 {
 	struct document document;
 	struct children children;

@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/tree/children.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
+#include "report/tree/children.h"
+#include "report/tree/document.h"
 
-#define MAX_THREADS 48  /* the viewer's list of profiles gets unusable beyond that */
-#define DEEP 20         /* mean depth at which the evented form is smaller */
+#define MAX_THREADS 48 /* the viewer's list of profiles gets unusable beyond that */
+#define DEEP 20        /* mean depth at which the evented form is smaller */
 
 struct speedscope {
 	struct json json;
@@ -49,7 +49,8 @@ static void write_frames(struct speedscope *s)
 
 static const char *unit_of(const struct profile *profile, uint32_t metric)
 {
-	return strcmp(profile_text(profile, profile->metrics.at[metric].unit), "ns") == 0 ? "nanoseconds" : "none";
+	return strcmp(profile_text(profile, profile->metrics.at[metric].unit), "ns") == 0 ? "nanoseconds"
+											  : "none";
 }
 
 static void write_stack(struct speedscope *s, uint32_t node)
@@ -63,7 +64,8 @@ static void write_stack(struct speedscope *s, uint32_t node)
 	json_end_array(&s->json);
 }
 
-static void begin_profile(struct speedscope *s, const char *type, const char *name, uint32_t metric, uint64_t total)
+static void begin_profile(struct speedscope *s, const char *type, const char *name, uint32_t metric,
+			  uint64_t total)
 {
 	json_object(&s->json);
 	json_text_of(&s->json, "type", type);
@@ -188,19 +190,22 @@ static void write_profiles(struct speedscope *s, const struct export_options *op
 
 	for (uint32_t m = 0; m < document->n_metrics; m++) {
 		gather(document, m, UINT32_MAX, self);
-		snprintf(name, sizeof(name), "%s: all threads (aggregated)", profile_text(profile, profile->metrics.at[m].name));
+		snprintf(name, sizeof(name), "%s: all threads (aggregated)",
+			 profile_text(profile, profile->metrics.at[m].name));
 		write(s, name, m, self);
 	}
 	for (uint32_t t = 0; profile->threads.n > 1 && t < profile->threads.n && t < MAX_THREADS; t++) {
 		gather(document, options->metric, t, self);
-		snprintf(name, sizeof(name), "%s: %s tid %d (aggregated)", profile_text(profile, profile->metrics.at[options->metric].name),
+		snprintf(name, sizeof(name), "%s: %s tid %d (aggregated)",
+			 profile_text(profile, profile->metrics.at[options->metric].name),
 			 profile_text(profile, profile->threads.at[t].comm), profile->threads.at[t].tid);
 		write(s, name, options->metric, self);
 	}
 	free(self);
 }
 
-static int write_speedscope(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_speedscope(const struct export_input *input, const struct export_options *options, FILE *to,
+			    struct diag *diag)
 {
 	struct document document;
 	struct text title = { 0 }, folded = { 0 };
@@ -236,7 +241,8 @@ const struct exporter exporter_speedscope = {
 	.name = "speedscope",
 	.suffixes = ".speedscope.json .speedscope",
 	.summary = "for the speedscope viewer",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_METRICS | CARRIES_LINES | CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_METRICS | CARRIES_LINES |
+		   CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.max_nodes = 500000,
 	.write = write_speedscope,

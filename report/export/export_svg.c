@@ -10,13 +10,13 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "report/tree/children.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
 #include "report/number.h"
 #include "report/quality.h"
 #include "report/style.h"
+#include "report/tree/children.h"
+#include "report/tree/document.h"
 
 #define WIDTH 1200
 #define MARGIN 10

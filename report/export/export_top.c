@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "report/export/exporter.h"
-#include "report/tree/flatten.h"
 #include "report/export/json_sections.h"
 #include "report/limit.h"
+#include "report/tree/flatten.h"
 
 struct top {
 	struct json json;
@@ -38,7 +38,8 @@ static void write_name(struct top *top, const struct flat_row *row)
 		json_text_of(&top->json, "kind", "line");
 		return;
 	}
-	json_text_of(&top->json, "function", document_frame_label(top->document, row->frame, label, sizeof(label)));
+	json_text_of(&top->json, "function",
+		     document_frame_label(top->document, row->frame, label, sizeof(label)));
 	json_text_of(&top->json, "kind", scope_kind_name(top->document->frames.at[row->frame].kind));
 }
 
@@ -106,7 +107,8 @@ static void flatten_things(const struct document *document, struct flat_table *r
 	free(group);
 }
 
-static int write_top(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_top(const struct export_input *input, const struct export_options *options, FILE *to,
+		     struct diag *diag)
 {
 	struct document document;
 	struct flat_table frames, lines;

@@ -7,20 +7,13 @@
 #include "report/limit.h"
 
 const struct exporter *const exporters[] = {
-	&exporter_json,
-	&exporter_ndjson,
-	&exporter_rows,
-	&exporter_top,
-	&exporter_pprof,
-	&exporter_speedscope,
-	&exporter_folded,
-	&exporter_firefox,
-	&exporter_callgrind,
-	&exporter_llvm,
-	&exporter_openmetrics,
-	&exporter_svg,
-	&exporter_html,
-	NULL,
+	&exporter_json,        &exporter_ndjson,
+	&exporter_rows,        &exporter_top,
+	&exporter_pprof,       &exporter_speedscope,
+	&exporter_folded,      &exporter_firefox,
+	&exporter_callgrind,   &exporter_llvm,
+	&exporter_openmetrics, &exporter_svg,
+	&exporter_html,        NULL,
 };
 
 const struct exporter *exporter_named(const char *name)
@@ -60,10 +53,12 @@ const struct exporter *exporter_for_file(const char *path)
 	return best;
 }
 
-int export_profile(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
-		   FILE *to, struct diag *diag)
+int export_profile(const struct exporter *exporter, const struct export_input *input,
+		   const struct export_options *options, FILE *to, struct diag *diag)
 {
-	uint32_t max_nodes = options->detail == DETAIL_SUMMARY ? 1 : options->max_nodes ? options->max_nodes : exporter->max_nodes;
+	uint32_t max_nodes = options->detail == DETAIL_SUMMARY ? 1
+			     : options->max_nodes              ? options->max_nodes
+							       : exporter->max_nodes;
 
 	if (max_nodes && scope_tree_n_nodes(input->tree) > max_nodes)
 		scope_tree_limit(input->tree, options->metric, max_nodes);

@@ -29,34 +29,40 @@ enum carries {
 enum export_detail { DETAIL_TIME, DETAIL_THREADS, DETAIL_LINES, DETAIL_CCT, DETAIL_SUMMARY };
 
 struct export_options {
-	uint32_t metric;          /* for formats that hold one; default: the first event's weight */
-	uint32_t max_nodes;       /* 0 = the format's own default */
-	uint32_t limit;           /* top: how many rows; 0 = all */
+	uint32_t metric;    /* for formats that hold one; default: the first event's weight */
+	uint32_t max_nodes; /* 0 = the format's own default */
+	uint32_t limit;     /* top: how many rows; 0 = all */
 	enum export_detail detail;
-	bool totals;              /* json: inclusive values too */
-	bool wide;                /* ndjson: one line a node, names resolved */
-	bool pyroscope_names;     /* pprof: the type names Pyroscope knows */
-	bool annotate;            /* folded: _[k], _[i] suffixes */
-	const struct source_search *sources; /* html: where source text may be; NULL = where the debug information says */
-	const uint64_t *interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
+	bool totals;          /* json: inclusive values too */
+	bool wide;            /* ndjson: one line a node, names resolved */
+	bool pyroscope_names; /* pprof: the type names Pyroscope knows */
+	bool annotate;        /* folded: _[k], _[i] suffixes */
+	const struct source_search
+		*sources; /* html: where source text may be; NULL = where the debug information says */
+	const uint64_t
+		*interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
 };
 
-/* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in profile->cct. */
+/* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in
+ * profile->cct. */
 struct export_input {
 	const struct profile *profile;
-	struct scope_tree *tree; /* fused as the exporter asks: see needs_lines and loops; export_profile may prune it */
+	struct scope_tree *
+		tree; /* fused as the exporter asks: see needs_lines and loops; export_profile may prune it */
 };
 
 struct exporter {
-	const char *name, *suffixes; /* suffixes: of output names that mean this format, separated by spaces */
+	const char *name,
+		*suffixes; /* suffixes: of output names that mean this format, separated by spaces */
 	const char *summary;
-	unsigned carries;            /* mask of enum carries */
+	unsigned carries; /* mask of enum carries */
 	bool loops_by_default;
-	bool needs_lines;            /* the tree must have SCOPE_LINE leaves */
-	bool needs_addresses;        /* one for each address */
-	uint32_t max_nodes;          /* more are folded into "other"; 0 = no limit */
-	bool is_binary;              /* not for a terminal */
-	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag);
+	bool needs_lines;     /* the tree must have SCOPE_LINE leaves */
+	bool needs_addresses; /* one for each address */
+	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
+	bool is_binary;       /* not for a terminal */
+	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to,
+		     struct diag *diag);
 };
 
 extern const struct exporter *const exporters[]; /* ended by NULL */
@@ -66,9 +72,9 @@ const struct exporter *exporter_named(const char *name);
 const struct exporter *exporter_for_file(const char *path);
 
 /* Prunes if need be, then writes. 0, or -errno with a diag. */
-int export_profile(const struct exporter *exporter, const struct export_input *input, const struct export_options *options,
-		   FILE *to, struct diag *diag);
+int export_profile(const struct exporter *exporter, const struct export_input *input,
+		   const struct export_options *options, FILE *to, struct diag *diag);
 
-extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded, exporter_speedscope,
-	exporter_pprof, exporter_callgrind, exporter_openmetrics, exporter_svg, exporter_firefox, exporter_llvm,
-	exporter_html;
+extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded,
+	exporter_speedscope, exporter_pprof, exporter_callgrind, exporter_openmetrics, exporter_svg,
+	exporter_firefox, exporter_llvm, exporter_html;

@@ -38,7 +38,7 @@ struct firefox {
 	bool is_time;
 	uint32_t *rank; /* of each node, depth-first */
 	uint32_t n_ranked;
-	VEC(struct firefox_place) path; /* of one sample, leaf first */
+	VEC(struct firefox_place) path;  /* of one sample, leaf first */
 	struct numbering frames, stacks; /* of struct firefox_place, struct firefox_stack */
 	VEC(struct firefox_sample) samples;
 	VEC(uint32_t) files, natives; /* string of a source; document frame of a native symbol */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "report/tree/children.h"
 #include "report/export/firefox.h"
+#include "report/tree/children.h"
 
 /* Everything that stands at one address: the function around it and what was inlined. Returns the caller's
  * scope. */
@@ -42,10 +42,11 @@ static uint32_t add_stack(struct firefox *f, uint32_t scope)
 		scope = add_physical_frame(f, scope, line, vaddr, &function);
 		line = function.call_line;
 		vaddr = function.call_vaddr ? function.call_vaddr - 1
-					     : scope_frame(f->document->tree, scope)->vaddr;
+					    : scope_frame(f->document->tree, scope)->vaddr;
 	}
 	for (size_t i = f->path.n; i-- > 0;)
-		stack = numbering_add(&f->stacks, &(struct firefox_stack){ numbering_add(&f->frames, &f->path.at[i]), stack });
+		stack = numbering_add(&f->stacks, &(struct firefox_stack){
+							  numbering_add(&f->frames, &f->path.at[i]), stack });
 	return stack;
 }
 

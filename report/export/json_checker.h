@@ -11,14 +11,43 @@
 
 #define MAX_METRICS 64
 
-/* Every column we know: how long it is and the greatest number in it. Others are skipped: minor versions add. */
+/* Every column we know: how long it is and the greatest number in it. Others are skipped: minor versions add.
+ */
 enum column_id {
-	FILE_PATH, FILE_DIR, FILE_DIGEST,
-	FRAME_NAME, FRAME_LINKAGE, FRAME_MODULE, FRAME_FILE, FRAME_LINE, FRAME_KIND, FRAME_SIZE, FRAME_LOOP_PARENT, FRAME_LOOP_DEPTH,
-	NODE_PARENT, NODE_FRAME, NODE_RELATION, NODE_CALL_FILE, NODE_CALL_LINE,
-	POINT_NODE, POINT_FILE, POINT_METRIC, POINT_VALUE,
-	PROCESS_PID, PROCESS_COMM, THREAD_PROCESS, THREAD_TID, THREAD_NAME,
-	VALUE_THREAD, VALUE_NODE, VALUE_METRIC, VALUE_VALUE, TIME_THREAD, TIME_BIN, TIME_METRIC, TIME_VALUE,
+	FILE_PATH,
+	FILE_DIR,
+	FILE_DIGEST,
+	FRAME_NAME,
+	FRAME_LINKAGE,
+	FRAME_MODULE,
+	FRAME_FILE,
+	FRAME_LINE,
+	FRAME_KIND,
+	FRAME_SIZE,
+	FRAME_LOOP_PARENT,
+	FRAME_LOOP_DEPTH,
+	NODE_PARENT,
+	NODE_FRAME,
+	NODE_RELATION,
+	NODE_CALL_FILE,
+	NODE_CALL_LINE,
+	POINT_NODE,
+	POINT_FILE,
+	POINT_METRIC,
+	POINT_VALUE,
+	PROCESS_PID,
+	PROCESS_COMM,
+	THREAD_PROCESS,
+	THREAD_TID,
+	THREAD_NAME,
+	VALUE_THREAD,
+	VALUE_NODE,
+	VALUE_METRIC,
+	VALUE_VALUE,
+	TIME_THREAD,
+	TIME_BIN,
+	TIME_METRIC,
+	TIME_VALUE,
 	N_COLUMNS,
 };
 
@@ -39,13 +68,15 @@ struct json_checker {
 	int64_t greatest[N_COLUMNS];
 	uint64_t sum[N_COLUMNS];
 	uint64_t n_strings, n_modules, n_metrics, samples, end_nodes;
-	uint64_t n_without_debug, complete, incomplete, truncated, snapshot_ended; /* of the quality section */
+	uint64_t n_without_debug, complete, incomplete, truncated,
+		snapshot_ended;                                         /* of the quality section */
 	uint64_t exclusive[MAX_METRICS], exclusive_length[MAX_METRICS]; /* sum and count, per metric */
 	uint64_t root_inclusive[MAX_METRICS];
 	bool has_truncated, has_inclusive, has_end, has_quality, has_schema, has_version;
 };
 
 /* Says what is wrong and where; returns -EBADMSG. */
-__attribute__((format(printf, 2, 3))) int json_checker_refuse(struct json_checker *checker, const char *why, ...);
+__attribute__((format(printf, 2, 3))) int json_checker_refuse(struct json_checker *checker, const char *why,
+							      ...);
 /* All of it was read: lengths, references and sums. 0, or refused. */
 int json_checker_end(struct json_checker *checker);

@@ -21,12 +21,16 @@ static const char *text(const struct profile *profile, uint32_t id)
 void json_run_id(struct json *json, const struct profile *profile)
 {
 	const struct profile_run *run = &profile->run;
-	const char *host = profile_text(profile, run->host), *command = profile_text(profile, run->command_line);
-	uint64_t a = hash_u64(run->start_unix_ns ^ hash_bytes((struct bytes){ (const uint8_t *)host, strlen(host) }));
-	uint64_t b = hash_u64(a ^ run->duration_ns ^ hash_bytes((struct bytes){ (const uint8_t *)command, strlen(command) }));
+	const char *host = profile_text(profile, run->host),
+		   *command = profile_text(profile, run->command_line);
+	uint64_t a = hash_u64(run->start_unix_ns ^
+			      hash_bytes((struct bytes){ (const uint8_t *)host, strlen(host) }));
+	uint64_t b = hash_u64(a ^ run->duration_ns ^
+			      hash_bytes((struct bytes){ (const uint8_t *)command, strlen(command) }));
 
-	json_printf(json, "%08x-%04x-8%03x-8%03x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
-		    (unsigned)(b >> 48 & 0xfff), (unsigned long long)(b & 0xffffffffffff));
+	json_printf(json, "%08x-%04x-8%03x-8%03x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
+		    (unsigned)(a & 0xfff), (unsigned)(b >> 48 & 0xfff),
+		    (unsigned long long)(b & 0xffffffffffff));
 }
 
 static void write_start(struct json *json, uint64_t unix_ns)

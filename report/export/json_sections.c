@@ -49,13 +49,13 @@ static int64_t index_or_none(uint32_t index)
 }
 
 /* One column: `value` is an expression of the row number i. */
-#define COLUMN(name, write, value)                  \
-	do {                                        \
-		json_name(json, name);              \
-		json_array(json);                   \
-		for (size_t i = from; i < to; i++)  \
-			write(json, value);         \
-		json_end_array(json);               \
+#define COLUMN(name, write, value)                 \
+	do {                                       \
+		json_name(json, name);             \
+		json_array(json);                  \
+		for (size_t i = from; i < to; i++) \
+			write(json, value);        \
+		json_end_array(json);              \
 	} while (0)
 
 static void put_nothing(struct json *json, size_t row)
@@ -130,7 +130,8 @@ static void write_nodes(struct json *json, const struct document *document, size
 }
 
 static void write_metric_columns(struct json *json, const struct document *document, size_t from, size_t to,
-				 uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
+				 uint64_t (*value)(const struct document *document, size_t node,
+						   uint32_t metric))
 {
 	char name[16];
 
@@ -248,7 +249,8 @@ const struct json_rows json_rows[] = {
 	{ NULL, NULL, NULL, false, DETAIL_TIME },
 };
 
-size_t json_rows_count(const struct json_rows *rows, const struct document *document, enum export_detail detail)
+size_t json_rows_count(const struct json_rows *rows, const struct document *document,
+		       enum export_detail detail)
 {
 	return detail <= rows->detail ? rows->count(document) : 0;
 }

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
+#include "report/tree/document.h"
 
 #define SCHEMA_NAME "cpprof-profile"
 #define SCHEMA_VERSION "1.1"
@@ -16,7 +16,8 @@
 void json_header(struct json *json, const struct profile *profile);
 /* A run's name for ever, made of what was run, where and when: a value. */
 void json_run_id(struct json *json, const struct profile *profile);
-/* Members "by_witness" and "by_end" of an object that is open: the ends that occurred, other than complete. */
+/* Members "by_witness" and "by_end" of an object that is open: the ends that occurred, other than complete.
+ */
 void json_stacks(struct json *json, const struct profile_quality *quality);
 /* A whole value. */
 void json_quality(struct json *json, const struct document *document);
@@ -26,13 +27,15 @@ struct json_rows {
 	const char *name;
 	size_t (*count)(const struct document *document);
 	void (*write)(struct json *json, const struct document *document, size_t from, size_t to);
-	bool is_list; /* rows are whole values of an array, not columns (strings, modules) */
+	bool is_list;              /* rows are whole values of an array, not columns (strings, modules) */
 	enum export_detail detail; /* with less of it there are no rows */
 };
 extern const struct json_rows json_rows[]; /* in the order of the document; ended by a NULL name */
 
 /* How many rows there are to be told. */
-size_t json_rows_count(const struct json_rows *rows, const struct document *document, enum export_detail detail);
+size_t json_rows_count(const struct json_rows *rows, const struct document *document,
+		       enum export_detail detail);
 
 /* node_values of [from, to), with or without inclusive values. */
-void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals);
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to,
+		      bool totals);

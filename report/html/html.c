@@ -2,8 +2,9 @@
 /*
  * html: the report that most people look at: one file, no network, opens from disk.
  *
- * The page (report/html/) is embedded at build time. The profile travels in it as blocks of columns (html_columns.c), a JSON
- * object for what is not a column (html_meta.c) and texts (html_texts.c), all deflated and in base64.
+ * The page (report/html/) is embedded at build time. The profile travels in it as blocks of columns
+ * (html_columns.c), a JSON object for what is not a column (html_meta.c) and texts (html_texts.c), all
+ * deflated and in base64.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 #include "base/compress.h"
 #include "base/embed.h"
 #include "base/text.h"
-#include "report/tree/flatten.h"
 #include "report/html/html.h"
 #include "report/quality.h"
+#include "report/tree/flatten.h"
 
 EMBED(html_index, "report/html/page/index.html");
 EMBED(html_style, "report/html/page/style.css");
@@ -43,26 +44,10 @@ EMBED(html_app, "report/html/page/app.js");
 
 /* In the order in which they need each other. */
 static const char *const scripts[] = {
-	html_data,
-	html_tree,
-	html_model,
-	html_dom,
-	html_state,
-	html_formula,
-	html_grid,
-	html_columns,
-	html_actions,
-	html_view_tree,
-	html_view_callers,
-	html_view_flat,
-	html_view_sandwich,
-	html_flame_layout,
-	html_view_flame,
-	html_code,
-	html_view_source,
-	html_heatmap,
-	html_view_threads,
-	html_view_summary,
+	html_data,         html_tree,        html_model,         html_dom,          html_state,
+	html_formula,      html_grid,        html_columns,       html_actions,      html_view_tree,
+	html_view_callers, html_view_flat,   html_view_sandwich, html_flame_layout, html_view_flame,
+	html_code,         html_view_source, html_heatmap,       html_view_threads, html_view_summary,
 	html_app,
 };
 
@@ -106,7 +91,8 @@ static void write_plain_table(FILE *to, const struct document *d, uint32_t metri
 		double all = whole ? (double)whole : 1;
 		if (d->frames.at[row->frame].kind < SCOPE_FUNCTION)
 			continue;
-		fprintf(to, "<tr><td>%.2f%%</td><td>%.2f%%</td><td>", 100 * (double)row->self[metric] / all, 100 * (double)row->total[metric] / all);
+		fprintf(to, "<tr><td>%.2f%%</td><td>%.2f%%</td><td>", 100 * (double)row->self[metric] / all,
+			100 * (double)row->total[metric] / all);
 		write_escaped(to, document_frame_label(d, row->frame, label, sizeof(label)));
 		fputs("</td></tr>", to);
 		rows++;
@@ -179,7 +165,8 @@ static void write_page(const struct page *page)
 	}
 }
 
-static int write_html(const struct export_input *input, const struct export_options *options, FILE *to, struct diag *diag)
+static int write_html(const struct export_input *input, const struct export_options *options, FILE *to,
+		      struct diag *diag)
 {
 	struct document document;
 
@@ -194,8 +181,8 @@ const struct exporter exporter_html = {
 	.name = "html",
 	.suffixes = ".html .htm",
 	.summary = "the report to look at: one file, opens in any browser",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS | CARRIES_LINES | CARRIES_CALL_SITES |
-		   CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
+		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_addresses = true,

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "base/json.h"
-#include "report/tree/document.h"
 #include "report/export/exporter.h"
+#include "report/tree/document.h"
 
-/* An element of the page whose text is deflated and in base64: what is written to `packed`. Its id is "kind-name". */
+/* An element of the page whose text is deflated and in base64: what is written to `packed`. Its id is
+ * "kind-name". */
 struct html_part {
 	FILE *to, *text, *packed;
 };

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_columns: the profile as the page reads it: blocks of u32 columns. Each column is split into its byte planes so that
- * it deflates well; its high planes are left out where they are zero. The page unpacks a block when a view first needs it.
+ * html_columns: the profile as the page reads it: blocks of u32 columns. Each column is split into its byte
+ * planes so that it deflates well; its high planes are left out where they are zero. The page unpacks a block
+ * when a view first needs it.
  */
 #include <stdlib.h>
 
 #include "report/html/html.h"
 
-#define GET(name, expression)                                \
-	static uint32_t name(const void *context, size_t i)  \
-	{                                                    \
-		const struct document *d = context;          \
-		return (uint32_t)(expression);               \
+#define GET(name, expression)                               \
+	static uint32_t name(const void *context, size_t i) \
+	{                                                   \
+		const struct document *d = context;         \
+		return (uint32_t)(expression);              \
 	}
 GET(frame_kind, d->frames.at[i].kind)
 GET(frame_flags, d->frames.at[i].flags)
@@ -82,20 +83,13 @@ struct column {
 };
 
 static const struct column tree_columns[] = {
-	{ "frame.kind", count_frames, frame_kind },
-	{ "frame.flags", count_frames, frame_flags },
-	{ "frame.name", count_frames, frame_name },
-	{ "frame.module", count_frames, frame_module },
-	{ "frame.file", count_frames, frame_file },
-	{ "frame.line", count_frames, frame_line },
-	{ "frame.end_line", count_frames, frame_end_line },
-	{ "node.back", count_nodes, node_back },
-	{ "node.frame", count_nodes, node_frame },
-	{ "value.step", count_values, value_step },
-	{ "value.thread", count_values, value_thread },
-	{ "value.metric", count_values, value_metric },
-	{ "value.low", count_values, value_low },
-	{ "value.high", count_values, value_high },
+	{ "frame.kind", count_frames, frame_kind },         { "frame.flags", count_frames, frame_flags },
+	{ "frame.name", count_frames, frame_name },         { "frame.module", count_frames, frame_module },
+	{ "frame.file", count_frames, frame_file },         { "frame.line", count_frames, frame_line },
+	{ "frame.end_line", count_frames, frame_end_line }, { "node.back", count_nodes, node_back },
+	{ "node.frame", count_nodes, node_frame },          { "value.step", count_values, value_step },
+	{ "value.thread", count_values, value_thread },     { "value.metric", count_values, value_metric },
+	{ "value.low", count_values, value_low },           { "value.high", count_values, value_high },
 };
 
 static const struct column site_columns[] = {
@@ -104,14 +98,10 @@ static const struct column site_columns[] = {
 };
 
 static const struct column line_columns[] = {
-	{ "point.node", count_points, point_node },
-	{ "point.file", count_points, point_file },
-	{ "point.line", count_points, point_line },
-	{ "point.offset", count_points, point_offset },
-	{ "point.thread", count_points, point_thread },
-	{ "point.metric", count_points, point_metric },
-	{ "point.low", count_points, point_low },
-	{ "point.high", count_points, point_high },
+	{ "point.node", count_points, point_node },     { "point.file", count_points, point_file },
+	{ "point.line", count_points, point_line },     { "point.offset", count_points, point_offset },
+	{ "point.thread", count_points, point_thread }, { "point.metric", count_points, point_metric },
+	{ "point.low", count_points, point_low },       { "point.high", count_points, point_high },
 };
 
 static const struct column time_columns[] = {

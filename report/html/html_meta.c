@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "report/html/html.h"
 #include "report/export/json_sections.h"
+#include "report/html/html.h"
 #include "report/limit.h"
 #include "report/quality.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_texts: source text and instructions of the functions that cost most. Each file and each function is a part of its
- * own, which the page unpacks when somebody looks at it.
+ * html_texts: source text and instructions of the functions that cost most. Each file and each function is a
+ * part of its own, which the page unpacks when somebody looks at it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 #include "base/hash.h"
 #include "binary/isa/isa.h"
-#include "report/tree/flatten.h"
-#include "report/html/html.h"
 #include "report/annotate/source_text.h"
+#include "report/html/html.h"
+#include "report/tree/flatten.h"
 
 #define SOURCE_LIMIT (8u << 20) /* bytes of source text in one report */
-#define SHORT_FILE 1500          /* lines: such a file is embedded whole */
+#define SHORT_FILE 1500         /* lines: such a file is embedded whole */
 #define NEAR 5                  /* lines around one that is shown */
 #define SOURCE_SHARE 0.99       /* of the cost whose source is embedded */
 
@@ -36,7 +36,8 @@ static void text_part_open(struct text_part *part, FILE *to, const char *kind, u
 /* ---- source text ------------------------------------------------------------------------------------ */
 
 /* Lines from first to last, as one piece. */
-static void write_piece(struct json *json, const struct source_text *text, size_t first, size_t last, size_t *used)
+static void write_piece(struct json *json, const struct source_text *text, size_t first, size_t last,
+			size_t *used)
 {
 	json_object(json);
 	json_uint_of(json, "first", first + 1);
@@ -75,7 +76,8 @@ static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
 	return wanted;
 }
 
-static void write_lines(struct json *json, const struct document *d, uint32_t file, const struct source_text *text, size_t *used)
+static void write_lines(struct json *json, const struct document *d, uint32_t file,
+			const struct source_text *text, size_t *used)
 {
 	size_t n = text->lines.n;
 	bool *wanted = n > SHORT_FILE ? wanted_lines(d, file, n) : NULL;
@@ -147,7 +149,8 @@ static size_t write_insns(struct json *json, const struct code *code)
 	for (uint64_t at = 0; at < code->bytes.len;) {
 		struct bytes here = bytes_from(code->bytes, at);
 		struct insn insn;
-		uint32_t len = code->isa->decode(here, code->vaddr + at, &insn) == 0 ? insn.len : code->isa->min_insn;
+		uint32_t len = code->isa->decode(here, code->vaddr + at, &insn) == 0 ? insn.len
+										     : code->isa->min_insn;
 		const struct line_row *row = code->map ? function_map_line(code->map, (uint32_t)at) : NULL;
 		code->isa->format(here, code->vaddr + at, text, sizeof(text));
 		json_array(json);
@@ -203,14 +206,17 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 
 	flatten_frames(d, &table);
 	flat_table_sort(&table, options->metric);
-	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT && (double)sum <= SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric); i++) {
+	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT &&
+			   (double)sum <= SOURCE_SHARE * (double)document_inclusive(d, 0, options->metric);
+	     i++) {
 		const struct flat_row *row = &table.rows.at[i];
 		const struct scope_frame *f = &d->frames.at[row->frame];
 		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
 			continue;
 		struct code code = { isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),
 				     profile_code_at(d->profile, f->image, f->vaddr), f->vaddr,
-				     profile_function(d->profile, f->image, f->vaddr), profile_structure(d->profile, f->image, f->vaddr) };
+				     profile_function(d->profile, f->image, f->vaddr),
+				     profile_structure(d->profile, f->image, f->vaddr) };
 		sum += row->self[options->metric];
 		if (code.isa && code.bytes.len)
 			used += write_function(to, row->frame, &code);

@@ -55,7 +55,8 @@ void columns_names(struct text *ret)
 
 static bool has_metric(unsigned kind)
 {
-	return kind == COLUMN_SELF || kind == COLUMN_SELF_PERCENT || kind == COLUMN_TOTAL || kind == COLUMN_TOTAL_PERCENT;
+	return kind == COLUMN_SELF || kind == COLUMN_SELF_PERCENT || kind == COLUMN_TOTAL ||
+	       kind == COLUMN_TOTAL_PERCENT;
 }
 
 static uint32_t find_metric(const struct profile *profile, const char *name)
@@ -73,7 +74,8 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 	struct column column = { .title = name, .metric = COLUMN_OWN_METRIC };
 	struct text names = { 0 };
 
-	while (column.kind < COLUMN_N && (strlen(kinds[column.kind].name) != len || strncmp(kinds[column.kind].name, name, len) != 0))
+	while (column.kind < COLUMN_N &&
+	       (strlen(kinds[column.kind].name) != len || strncmp(kinds[column.kind].name, name, len) != 0))
 		column.kind++;
 	if (column.kind == COLUMN_N || (colon && !has_metric(column.kind))) {
 		columns_names(&names);
@@ -105,7 +107,8 @@ void columns_done(struct columns *columns)
 
 bool column_is_text(const struct column *column)
 {
-	return column->kind == COLUMN_KIND || column->kind == COLUMN_NAME || column->kind == COLUMN_MODULE || column->kind == COLUMN_FILE;
+	return column->kind == COLUMN_KIND || column->kind == COLUMN_NAME || column->kind == COLUMN_MODULE ||
+	       column->kind == COLUMN_FILE;
 }
 
 bool column_is_name(const struct column *column)
@@ -113,23 +116,31 @@ bool column_is_name(const struct column *column)
 	return column->kind == COLUMN_NAME;
 }
 
-static struct cell cost_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts)
+static struct cell cost_cell(const struct text_report *report, const struct column *column,
+			     const struct row_facts *facts)
 {
 	bool is_self = column->kind == COLUMN_SELF || column->kind == COLUMN_SELF_PERCENT;
 	bool is_own = column->metric == COLUMN_OWN_METRIC;
 	uint32_t metric = is_own ? report->metric : column->metric;
-	uint64_t value = is_self ? view_self(facts->view, facts->view_row, metric) : view_inclusive(facts->view, facts->view_row, metric);
+	uint64_t value = is_self ? view_self(facts->view, facts->view_row, metric)
+				 : view_inclusive(facts->view, facts->view_row, metric);
 	bool has_unit = metric < report->profile->metrics.n;
 
 	if (column->kind == COLUMN_SELF || column->kind == COLUMN_TOTAL)
-		return (struct cell){ .type = CELL_AMOUNT, .number = value,
-				      .text = has_unit ? intern_text(&report->profile->strings, report->profile->metrics.at[metric].unit) : "count" };
+		return (struct cell){ .type = CELL_AMOUNT,
+				      .number = value,
+				      .text = has_unit ? intern_text(&report->profile->strings,
+								     report->profile->metrics.at[metric].unit)
+						       : "count" };
 	if (is_own)
-		return (struct cell){ .type = CELL_PERCENT, .percent = is_self ? facts->self_percent : facts->total_percent };
-	return (struct cell){ .type = CELL_PERCENT, .percent = number_share(value, costs_inclusive(report->costs, 0, metric)) };
+		return (struct cell){ .type = CELL_PERCENT,
+				      .percent = is_self ? facts->self_percent : facts->total_percent };
+	return (struct cell){ .type = CELL_PERCENT,
+			      .percent = number_share(value, costs_inclusive(report->costs, 0, metric)) };
 }
 
-struct cell column_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts)
+struct cell column_cell(const struct text_report *report, const struct column *column,
+			const struct row_facts *facts)
 {
 	switch ((enum column_kind)column->kind) {
 	case COLUMN_ROW:
@@ -154,10 +165,14 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return (struct cell){ .type = CELL_COUNT, .number = facts->total_samples };
 	case COLUMN_SELF_CI95:
 		return (struct cell){ .type = CELL_INTERVAL,
-				      .interval = number_interval_of_cost(facts->self, report->total, facts->self_samples, report->samples) };
+				      .interval =
+					      number_interval_of_cost(facts->self, report->total,
+								      facts->self_samples, report->samples) };
 	case COLUMN_TOTAL_CI95:
 		return (struct cell){ .type = CELL_INTERVAL,
-				      .interval = number_interval_of_cost(facts->total, report->total, facts->total_samples, report->samples) };
+				      .interval = number_interval_of_cost(facts->total, report->total,
+									  facts->total_samples,
+									  report->samples) };
 	default:
 		return cost_cell(report, column, facts);
 	}

@@ -14,7 +14,8 @@ struct columns {
 		const char *title; /* as it was asked for; borrowed */
 		unsigned kind;     /* index of a table in columns.c */
 		uint32_t metric;   /* COLUMN_OWN_METRIC: the report's */
-	}) of;
+	})
+	of;
 };
 
 #define COLUMN_OWN_METRIC UINT32_MAX
@@ -36,7 +37,8 @@ void columns_done(struct columns *columns);
 /* "self, self_percent, ..." */
 void columns_names(struct text *ret);
 
-struct cell column_cell(const struct text_report *report, const struct column *column, const struct row_facts *facts);
+struct cell column_cell(const struct text_report *report, const struct column *column,
+			const struct row_facts *facts);
 bool column_is_text(const struct column *column);
 /* The name comes last in text, whatever the order. */
 bool column_is_name(const struct column *column);

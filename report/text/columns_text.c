@@ -65,7 +65,8 @@ void columns_put_header(const struct text_report *report, struct line *line)
 	}
 }
 
-void columns_put_row(const struct text_report *report, struct line *line, const struct view *view, uint32_t row, uint64_t whole)
+void columns_put_row(const struct text_report *report, struct line *line, const struct view *view,
+		     uint32_t row, uint64_t whole)
 {
 	const struct columns *columns = report->options->columns;
 	struct row_facts facts = { .row = row, .parent = UINT32_MAX };
@@ -82,7 +83,8 @@ void columns_put_row(const struct text_report *report, struct line *line, const 
 		if (cell.type == CELL_TEXT)
 			put_text(line, cell.text, width_of(column, true));
 		else
-			line_printf(line, TINT_PLAIN, "%*s", width_of(column, false), column_number(&cell, number));
+			line_printf(line, TINT_PLAIN, "%*s", width_of(column, false),
+				    column_number(&cell, number));
 		line_printf(line, TINT_PLAIN, "  ");
 	}
 	text_done(&facts.name);

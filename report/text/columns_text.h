@@ -8,7 +8,8 @@
 
 void columns_put_header(const struct text_report *report, struct line *line);
 /* Percentages of the report's metric are of `whole`. */
-void columns_put_row(const struct text_report *report, struct line *line, const struct view *view, uint32_t row, uint64_t whole);
+void columns_put_row(const struct text_report *report, struct line *line, const struct view *view,
+		     uint32_t row, uint64_t whole);
 
 /* Any cell but text as people read it: "12.3%", "1.2 ms", "11.2-13.9%". */
 const char *column_number(const struct cell *cell, char text[NUMBER_MAX]);

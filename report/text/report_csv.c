@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/text/columns.h"
 #include "report/quality.h"
+#include "report/text/columns.h"
 #include "report/text/rows.h"
 
 static void put_field(struct text *to, const char *text)
@@ -93,7 +93,8 @@ static void put_tasks(const struct text_report *report)
 	text_printf(report->to, "pid,tid,name,total,total_percent,total_samples\r\n");
 	for (size_t i = 0; i < n && (!report->options->limit || i < report->options->limit); i++) {
 		uint32_t process = is_thread ? profile->threads.at[costs[i].task].process : costs[i].task;
-		uint32_t comm = is_thread ? profile->threads.at[costs[i].task].comm : profile->processes.at[process].comm;
+		uint32_t comm = is_thread ? profile->threads.at[costs[i].task].comm
+					  : profile->processes.at[process].comm;
 		text_printf(report->to, "%d,", profile->processes.at[process].pid);
 		if (is_thread)
 			text_printf(report->to, "%d", profile->threads.at[costs[i].task].tid);

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "report/text/columns.h"
 #include "report/quality.h"
+#include "report/text/columns.h"
 #include "report/text/rows.h"
 
 static double hundredths(double value)
@@ -93,8 +93,10 @@ static void put_rows(const struct text_report *report, struct json *json)
 			put_task(report, &costs[i], json);
 	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
 		text_build_view(report, &view);
-		row_facts_each(report, &view, put_row,
-			       &(struct row_writer){ report, report->options->columns ? report->options->columns : &usual, json });
+		row_facts_each(
+			report, &view, put_row,
+			&(struct row_writer){
+				report, report->options->columns ? report->options->columns : &usual, json });
 	}
 	json_end_array(json);
 }
@@ -123,7 +125,8 @@ static void put_quality(const struct profile *profile, struct json *json)
 	json_object(json);
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		if (quality->steps_by_witness[witness])
-			json_uint_of(json, witness_name((enum witness)witness), quality->steps_by_witness[witness]);
+			json_uint_of(json, witness_name((enum witness)witness),
+				     quality->steps_by_witness[witness]);
 	json_end_object(json);
 	json_end_object(json);
 }
@@ -139,8 +142,10 @@ static const char *metric_text(const struct text_report *report, bool is_unit)
 
 int report_json(const struct text_input *input, const struct text_options *options, FILE *to)
 {
-	static const char *const views[] = { [TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree", [TEXT_CALLERS] = "callers",
-					     [TEXT_FLAT] = "flat", [TEXT_HOT] = "hot", [TEXT_QUALITY] = "quality" };
+	static const char *const views[] = {
+		[TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree", [TEXT_CALLERS] = "callers",
+		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",   [TEXT_QUALITY] = "quality"
+	};
 	struct text_report report = text_report_of(input, options, NULL);
 	struct json json;
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/text/columns_text.h"
 #include "report/quality.h"
+#include "report/text/columns_text.h"
 #include "report/text/rows.h"
 
 #define MAX_NAME 200    /* columns of a name; comments hold 64 KiB in all */
@@ -89,8 +89,8 @@ static void put_table(const struct text_report *report)
 	bool has_modules = report->options->group != GROUP_MODULE && report->options->group != GROUP_FILE;
 
 	text_build_view(report, &view);
-	text_printf(report->to, "| self | total | %s | %s |\n|---:|---:|---|---|\n", group_name(report->options->group),
-		    has_modules ? "module" : "");
+	text_printf(report->to, "| self | total | %s | %s |\n|---:|---:|---|---|\n",
+		    group_name(report->options->group), has_modules ? "module" : "");
 	row_facts_each(report, &view, put_row, report->to);
 }
 
@@ -101,7 +101,8 @@ static void put_tree(const struct text_report *report)
 
 	text_build_view(report, &view);
 	text_printf(report->to, "~~~~text\n");
-	text_tree(report, &view, report->options->view == TEXT_CALLERS ? "function, and who called it" : "calling context");
+	text_tree(report, &view,
+		  report->options->view == TEXT_CALLERS ? "function, and who called it" : "calling context");
 	text_printf(report->to, "~~~~\n");
 }
 

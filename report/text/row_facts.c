@@ -7,9 +7,9 @@
 
 static const char *kind_of(const struct scope *scope)
 {
-	static const char *const names[] = { [SCOPE_ROOT] = "all",       [SCOPE_INCOMPLETE] = "incomplete",
+	static const char *const names[] = { [SCOPE_ROOT] = "all",          [SCOPE_INCOMPLETE] = "incomplete",
 					     [SCOPE_FUNCTION] = "function", [SCOPE_INLINE] = "inline",
-					     [SCOPE_LOOP] = "loop",      [SCOPE_LINE] = "line",
+					     [SCOPE_LOOP] = "loop",         [SCOPE_LINE] = "line",
 					     [SCOPE_UNKNOWN] = "unknown" };
 
 	return names[scope->kind];
@@ -23,7 +23,8 @@ static void fill_place(const struct text_report *report, const struct scope *sco
 
 	facts->kind = kind_of(scope);
 	if (is_flat && scope->kind == SCOPE_INLINE)
-		facts->kind = kind_of(&(struct scope){ .kind = SCOPE_FUNCTION }); /* it stands for all copies */
+		facts->kind =
+			kind_of(&(struct scope){ .kind = SCOPE_FUNCTION }); /* it stands for all copies */
 	facts->module = scope->image < profile->images.n ? label_image(profile, scope->image) : "";
 	facts->file = intern_text(&profile->strings, scope->file);
 	facts->line = scope->line;
@@ -33,14 +34,16 @@ static void fill_place(const struct text_report *report, const struct scope *sco
 	}
 	facts->kind = group_name(group);
 	facts->line = 0;
-	text_printf(&facts->name, "%s", group == GROUP_MODULE ? label_image(profile, scope->image) : facts->file);
+	text_printf(&facts->name, "%s",
+		    group == GROUP_MODULE ? label_image(profile, scope->image) : facts->file);
 	if (group == GROUP_MODULE)
 		facts->file = "";
 	else
 		facts->module = "";
 }
 
-static void fill_costs(const struct text_report *report, const struct view *view, uint32_t row, struct row_facts *facts)
+static void fill_costs(const struct text_report *report, const struct view *view, uint32_t row,
+		       struct row_facts *facts)
 {
 	facts->self = view_self(view, row, report->metric);
 	facts->total = view_inclusive(view, row, report->metric);
@@ -50,7 +53,8 @@ static void fill_costs(const struct text_report *report, const struct view *view
 	facts->total_percent = number_share(facts->total, report->total);
 }
 
-void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row, struct row_facts *ret)
+void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,
+		    struct row_facts *ret)
 {
 	ret->view = view;
 	ret->view_row = row;

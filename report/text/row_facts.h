@@ -9,10 +9,11 @@
 struct row_facts {
 	uint32_t row, parent; /* among the rows shown; UINT32_MAX = at the top */
 	uint32_t depth;
-	const char *kind;     /* "function", "inline", "loop", "line", "module", "file", "unknown", "incomplete", "all" */
+	const char *kind; /* "function", "inline", "loop", "line", "module", "file", "unknown", "incomplete",
+			     "all" */
 	struct text name;
-	const char *module;   /* "" where it makes no sense */
-	const char *file;     /* whole path, "" = unknown */
+	const char *module; /* "" where it makes no sense */
+	const char *file;   /* whole path, "" = unknown */
 	uint32_t line;
 	uint64_t self, total, self_samples, total_samples;
 	double self_percent, total_percent; /* of the whole */
@@ -21,7 +22,8 @@ struct row_facts {
 };
 
 /* All but its number, parent and depth among the rows shown; text_done(&name) afterwards. */
-void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row, struct row_facts *ret);
+void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,
+		    struct row_facts *ret);
 /* Calls put for every row that is shown, in order. The facts are valid during the call. */
 void row_facts_each(const struct text_report *report, const struct view *view,
 		    void (*put)(void *context, const struct row_facts *facts), void *context);

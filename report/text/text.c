@@ -33,14 +33,18 @@ static void say_left_out(const struct text_report *report, size_t n, const char 
 	if (n == 0)
 		return;
 	int len = (int)strlen(what) - (n == 1); /* `what` is a plural in -s */
-	line_printf(&line, TINT_DIM, "%s more %.*s not shown (--percent-limit, --limit)", number_count(n, number), len, what);
+	line_printf(&line, TINT_DIM, "%s more %.*s not shown (--percent-limit, --limit)",
+		    number_count(n, number), len, what);
 	line_end(&line);
 }
 
 static void put_rows(const struct text_report *report)
 {
-	static const char *const plurals[] = { [GROUP_FUNCTION] = "functions", [GROUP_MODULE] = "modules",
-					       [GROUP_FILE] = "files", [GROUP_LOOP] = "loops", [GROUP_LINE] = "lines" };
+	static const char *const plurals[] = { [GROUP_FUNCTION] = "functions",
+					       [GROUP_MODULE] = "modules",
+					       [GROUP_FILE] = "files",
+					       [GROUP_LOOP] = "loops",
+					       [GROUP_LINE] = "lines" };
 	CLEANUP(view_done) struct view view;
 	size_t n_left_out = text_build_view(report, &view);
 
@@ -118,12 +122,14 @@ static void put_note(const struct text_report *report, const char *note)
 static void put_notes(const struct text_report *report)
 {
 	if (!report->profile->run.is_resolved && report->samples > 0)
-		put_note(report, "places are shown by their addresses: cpprof resolve FILE adds names, lines and loops");
+		put_note(report, "places are shown by their addresses: cpprof resolve FILE adds names, lines "
+				 "and loops");
 	for (size_t i = 0; i < report->profile->notes.n; i++)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }
 
-struct text_report text_report_of(const struct text_input *input, const struct text_options *options, struct text *to)
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
+				  struct text *to)
 {
 	struct text_report report = { .profile = input->profile,
 				      .tree = input->tree,

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "report/tree/costs.h"
 #include "report/style.h"
+#include "report/tree/costs.h"
 #include "report/tree/view.h"
 
 enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
@@ -19,15 +19,16 @@ enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
 
 struct text_options {
 	enum text_view view;
-	uint32_t metric;       /* whose shares are shown; see text_default_metric */
-	enum view_key sort;    /* rows with the same parent: the largest first */
-	enum group_by group;   /* rows of the flat view ... */
-	enum text_tasks tasks; /* ... or these */
-	double percent_limit;  /* rows below that share of the whole are left out */
-	size_t limit;          /* most rows of a view; 0 = all */
-	size_t max_depth;      /* of trees: so many levels below the top; 0 = all */
+	uint32_t metric;        /* whose shares are shown; see text_default_metric */
+	enum view_key sort;     /* rows with the same parent: the largest first */
+	enum group_by group;    /* rows of the flat view ... */
+	enum text_tasks tasks;  /* ... or these */
+	double percent_limit;   /* rows below that share of the whole are left out */
+	size_t limit;           /* most rows of a view; 0 = all */
+	size_t max_depth;       /* of trees: so many levels below the top; 0 = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
-	const struct columns *columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	const struct columns
+		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
 	struct style style;
 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/text/columns_text.h"
 #include "report/label.h"
 #include "report/number.h"
 #include "report/shorten.h"
+#include "report/text/columns_text.h"
 
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
@@ -53,7 +53,10 @@ static int count_columns(const struct text_report *report)
 /* Nothing is shown as nothing: a table full of zeroes hides what is not zero. */
 static void put_percent(struct line *line, double percent, uint64_t samples, bool is_key)
 {
-	enum tint tint = !is_key ? TINT_PLAIN : percent >= HOT_PERCENT ? TINT_HOT : percent >= WARM_PERCENT ? TINT_WARM : TINT_PLAIN;
+	enum tint tint = !is_key                   ? TINT_PLAIN
+			 : percent >= HOT_PERCENT  ? TINT_HOT
+			 : percent >= WARM_PERCENT ? TINT_WARM
+						   : TINT_PLAIN;
 
 	if (percent == 0 && samples == 0)
 		line_printf(line, TINT_PLAIN, "%7s", "");
@@ -70,11 +73,12 @@ static void put_cost(const struct text_report *report, struct line *line, double
 
 	put_percent(line, percent, samples, is_key);
 	if (!text_is_narrow(report))
-		line_printf(line, TINT_PLAIN, " %*s", count_columns(report), percent == 0 && samples == 0 ? "" : number_count(samples, number));
+		line_printf(line, TINT_PLAIN, " %*s", count_columns(report),
+			    percent == 0 && samples == 0 ? "" : number_count(samples, number));
 }
 
-static void put_numbers(const struct text_report *report, struct line *line, const struct view *view, uint32_t row,
-			uint64_t whole)
+static void put_numbers(const struct text_report *report, struct line *line, const struct view *view,
+			uint32_t row, uint64_t whole)
 {
 	double self = number_share(view_self(view, row, report->metric), whole);
 	double inclusive = number_share(view_inclusive(view, row, report->metric), whole);
@@ -109,7 +113,8 @@ static void put_header(const struct text_report *report, struct line *line)
 	if (text_is_narrow(report))
 		line_printf(line, TINT_DIM, "%7s %7s  ", first, second);
 	else
-		line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns, "samples");
+		line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns,
+			    "samples");
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -119,7 +124,8 @@ static void put_label(const struct text_report *report, struct line *line, const
 	CLEANUP(text_done) struct text label = { 0 };
 	CLEANUP(text_done) struct text shown = { 0 };
 	size_t width = line->style->width, room = width > line->used ? width - line->used : 0;
-	bool is_dull = scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || scope->kind == SCOPE_LINE;
+	bool is_dull =
+		scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || scope->kind == SCOPE_LINE;
 
 	label_scope(report->profile, scope, &label);
 	name_shorten(label.at ? label.at : "", width ? room : SHORTEN_COLUMNS, &shown);
@@ -151,7 +157,8 @@ static void put_group(const struct text_report *report, struct line *line, const
 		line_name(line, TINT_PLAIN, label_image(profile, scope->image));
 		return;
 	case GROUP_FILE:
-		line_name(line, TINT_PLAIN, scope->file ? intern_text(&profile->strings, scope->file) : "[unknown]");
+		line_name(line, TINT_PLAIN,
+			  scope->file ? intern_text(&profile->strings, scope->file) : "[unknown]");
 		return;
 	case GROUP_LINE:
 		put_label(report, line, scope);
@@ -187,7 +194,8 @@ static size_t module_columns(const struct text_report *report, const struct view
 	size_t columns = strlen("module");
 
 	for (uint32_t row = 0; row < view->rows.n; row++) {
-		size_t n = style_columns(label_image(report->profile, scope_frame(report->tree, view->rows.at[row].scope)->image));
+		size_t n = style_columns(label_image(
+			report->profile, scope_frame(report->tree, view->rows.at[row].scope)->image));
 		if (n > columns)
 			columns = n;
 	}
@@ -239,9 +247,9 @@ void text_table(const struct text_report *report, const struct view *view, const
 enum hang { HANG_ONLY, HANG_MIDDLE, HANG_LAST };
 
 struct tree_lines {
-	uint32_t *depth;       /* by row */
-	uint8_t *hang;         /* by row */
-	VEC(uint8_t) levels;   /* how the rows above the current one hang */
+	uint32_t *depth;     /* by row */
+	uint8_t *hang;       /* by row */
+	VEC(uint8_t) levels; /* how the rows above the current one hang */
 };
 
 static bool is_hidden_root(const struct text_report *report, const struct view *view)
@@ -282,8 +290,12 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 {
 	static const char *const utf8[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "├─ ", [HANG_LAST] = "└─ " };
 	static const char *const ascii[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "|- ", [HANG_LAST] = "`- " };
-	static const char *const above_utf8[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "│  ", [HANG_LAST] = "   " };
-	static const char *const above_ascii[] = { [HANG_ONLY] = "", [HANG_MIDDLE] = "|  ", [HANG_LAST] = "   " };
+	static const char *const above_utf8[] = {
+		[HANG_ONLY] = "", [HANG_MIDDLE] = "│  ", [HANG_LAST] = "   "
+	};
+	static const char *const above_ascii[] = {
+		[HANG_ONLY] = "", [HANG_MIDDLE] = "|  ", [HANG_LAST] = "   "
+	};
 	bool is_utf8 = line->style->utf8;
 	uint32_t depth = lines->depth[row];
 	size_t room = line->style->width > line->used ? (line->style->width - line->used) / 2 / 3 : 0;
@@ -315,9 +327,11 @@ static bool module_changes(const struct text_report *report, const struct view *
 	uint32_t parent = view->rows.at[row].parent;
 	const struct scope_frame *frame = scope_frame(report->tree, view->rows.at[row].scope);
 
-	if (frame->kind == SCOPE_INCOMPLETE || frame->kind == SCOPE_UNKNOWN || (frame->flags & SCOPE_RECOVERED_NAME))
+	if (frame->kind == SCOPE_INCOMPLETE || frame->kind == SCOPE_UNKNOWN ||
+	    (frame->flags & SCOPE_RECOVERED_NAME))
 		return false;
-	return parent == VIEW_NONE || scope_frame(report->tree, view->rows.at[parent].scope)->image != frame->image;
+	return parent == VIEW_NONE ||
+	       scope_frame(report->tree, view->rows.at[parent].scope)->image != frame->image;
 }
 
 /* "[libm.so.6]"; names such as "[kernel]" have their brackets already. */
@@ -359,7 +373,8 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 	find_lines(report, view, &lines);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		if (text_is_shown(report, view, row)) {
-			bool is_block = report->options->view == TEXT_CALLERS && row > 0 && view->rows.at[row].parent == VIEW_NONE;
+			bool is_block = report->options->view == TEXT_CALLERS && row > 0 &&
+					view->rows.at[row].parent == VIEW_NONE;
 			text_printf(report->to, is_block ? "\n" : "");
 			put_tree_row(report, view, &lines, row);
 			continue;

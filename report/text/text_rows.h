@@ -20,7 +20,8 @@ struct text_report {
 
 #define TEXT_SUMMARY_ROWS 10 /* functions that a summary names */
 
-struct text_report text_report_of(const struct text_input *input, const struct text_options *options, struct text *to);
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
+				  struct text *to);
 
 /*
  * text_view.c: the rows of the view asked for, in print order; returns how many were too small. The root,

@@ -11,7 +11,7 @@
 #include "report/shorten.h"
 #include "report/text/text_rows.h"
 
-#define PATH_NAMES 5   /* more of a path is left out in the middle */
+#define PATH_NAMES 5    /* more of a path is left out in the middle */
 #define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
 
 static const char *string(const struct text_report *report, uint32_t id)
@@ -45,8 +45,8 @@ static void add_share(const struct text_report *report, uint64_t cost, uint64_t 
 	struct interval interval = number_interval_of_cost(cost, report->total, samples, report->samples);
 	char number[NUMBER_MAX];
 
-	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number), interval.low,
-		    report->options->style.utf8 ? "–" : "-", interval.high);
+	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number),
+		    interval.low, report->options->style.utf8 ? "–" : "-", interval.high);
 }
 
 static void count_tasks(const struct text_report *report, size_t *ret_threads, size_t *ret_processes)
@@ -76,7 +76,8 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	char count[NUMBER_MAX], time[NUMBER_MAX], value[NUMBER_MAX];
 
 	add_name(report, *target ? target : "The target", ret);
-	text_printf(ret, " %s for %s", strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
+	text_printf(ret, " %s for %s",
+		    strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
 		    number_time(run->duration_ns, time));
 	count_tasks(report, &n_threads, &n_processes);
 	text_printf(ret, ": %s", number_count(report->samples, count));
@@ -84,7 +85,8 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 		text_printf(ret, " of %s", number_count(report->profile->quality.samples, count));
 	text_printf(ret, " sample%s", report->profile->quality.samples == 1 ? "" : "s");
 	if (report->metric != 0) {
-		text_printf(ret, ", %s of ", number_value(report->total, string(report, metric->unit), value));
+		text_printf(ret, ", %s of ",
+			    number_value(report->total, string(report, metric->unit), value));
 		add_name(report, string(report, metric->name), ret);
 	}
 	text_printf(ret, ", in %s thread%s", number_count(n_threads, count), n_threads == 1 ? "" : "s");
@@ -100,20 +102,25 @@ static uint32_t hottest_row(const struct text_report *report, const struct view 
 
 	for (uint32_t row = 0; row < flat->rows.n; row++) {
 		uint8_t kind = (uint8_t)scope_kind(report->tree, flat->rows.at[row].scope);
-		if (kind == SCOPE_ROOT || kind == SCOPE_INCOMPLETE || view_self(flat, row, report->metric) == 0)
+		if (kind == SCOPE_ROOT || kind == SCOPE_INCOMPLETE ||
+		    view_self(flat, row, report->metric) == 0)
 			continue;
-		if (best == VIEW_NONE || view_self(flat, row, report->metric) > view_self(flat, best, report->metric))
+		if (best == VIEW_NONE ||
+		    view_self(flat, row, report->metric) > view_self(flat, best, report->metric))
 			best = row;
 	}
 	return best;
 }
 
-static void add_hottest(const struct text_report *report, const struct view *flat, uint32_t row, struct text *ret)
+static void add_hottest(const struct text_report *report, const struct view *flat, uint32_t row,
+			struct text *ret)
 {
 	const struct scope_frame *scope = scope_frame(report->tree, flat->rows.at[row].scope);
-	uint64_t self = view_self(flat, row, report->metric), total = view_inclusive(flat, row, report->metric);
+	uint64_t self = view_self(flat, row, report->metric),
+		 total = view_inclusive(flat, row, report->metric);
 
-	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in " : " The hottest function is ");
+	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in "
+								 : " The hottest function is ");
 	add_scope(report, flat->rows.at[row].scope, ret);
 	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
 		const char *module = label_image(report->profile, scope->image);
@@ -126,7 +133,8 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	text_printf(ret, " itself");
 	if (total > self) {
 		char number[NUMBER_MAX];
-		text_printf(ret, ", %s with what it calls", number_percent(number_share(total, report->total), number));
+		text_printf(ret, ", %s with what it calls",
+			    number_percent(number_share(total, report->total), number));
 	}
 	text_printf(ret, ".");
 }

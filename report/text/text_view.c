@@ -46,7 +46,8 @@ static void build_callers(const struct text_report *report, struct view *ret)
 	struct view_cut cut = cut_of(report, report->options->sort);
 	size_t depth = report->options->max_depth;
 
-	view_callers(report->tree, report->costs, &cut, depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, ret);
+	view_callers(report->tree, report->costs, &cut,
+		     depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, ret);
 	view_arrange(ret, &cut);
 }
 
@@ -66,7 +67,8 @@ static void add_path_row(const struct text_report *report, struct view *view, ui
 
 	for (uint32_t metric = 0; metric < view->n_metrics; metric++) {
 		view->self.at[row * view->n_metrics + metric] = costs_self(report->costs, scope, metric);
-		view->inclusive.at[row * view->n_metrics + metric] = costs_inclusive(report->costs, scope, metric);
+		view->inclusive.at[row * view->n_metrics + metric] =
+			costs_inclusive(report->costs, scope, metric);
 	}
 }
 

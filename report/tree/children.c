@@ -31,7 +31,8 @@ static void sort_siblings(struct children *children, const struct children_of *t
 			continue;
 		vec_clear(&row);
 		for (size_t k = 0; k < count; k++)
-			vec_push(&row, (struct weighted){ tree->weight(tree->context, at[k], tree->metric), at[k] });
+			vec_push(&row, (struct weighted){ tree->weight(tree->context, at[k], tree->metric),
+							  at[k] });
 		qsort(row.at, count, sizeof(*row.at), heaviest_first);
 		for (size_t k = 0; k < count; k++)
 			at[k] = row.at[k].node;
@@ -85,8 +86,8 @@ struct level {
 	uint32_t node, next;
 };
 
-void children_walk(const struct children *children, size_t n, void (*visit)(void *context, uint32_t node, uint32_t depth),
-		   void *context)
+void children_walk(const struct children *children, size_t n,
+		   void (*visit)(void *context, uint32_t node, uint32_t depth), void *context)
 {
 	VEC(struct level) path = { 0 };
 

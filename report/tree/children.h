@@ -19,7 +19,8 @@ struct children_of {
 	size_t n;
 	const void *context;
 	uint32_t (*parent)(const void *context, uint32_t node);
-	uint64_t (*weight)(const void *context, uint32_t node, uint32_t metric); /* NULL = siblings in order of their numbers */
+	uint64_t (*weight)(const void *context, uint32_t node,
+			   uint32_t metric); /* NULL = siblings in order of their numbers */
 	uint32_t metric;
 };
 
@@ -31,5 +32,5 @@ void children_of_document(struct children *children, const struct document *docu
 void children_done(struct children *children);
 
 /* Depth-first, parents before children, siblings by weight; visit gets the node and its depth. */
-void children_walk(const struct children *children, size_t n, void (*visit)(void *context, uint32_t node, uint32_t depth),
-		   void *context);
+void children_walk(const struct children *children, size_t n,
+		   void (*visit)(void *context, uint32_t node, uint32_t depth), void *context);

@@ -12,7 +12,8 @@
 
 const char *scope_kind_name(unsigned kind)
 {
-	static const char *const names[] = { "root", "special", "function", "inline", "loop", "line", "special" };
+	static const char *const names[] = { "root", "special", "function", "inline",
+					     "loop", "line",    "special" };
 
 	return kind < ARRAY_LEN(names) ? names[kind] : "special";
 }
@@ -51,7 +52,8 @@ const char *document_frame_label(const struct document *document, uint32_t frame
 		if (f->line)
 			snprintf(text, size, "[loop %s:%u]", slash ? slash + 1 : file, f->line);
 		else
-			snprintf(text, size, "[loop %s 0x%llx]", profile_text(profile, f->name), (unsigned long long)f->vaddr);
+			snprintf(text, size, "[loop %s 0x%llx]", profile_text(profile, f->name),
+				 (unsigned long long)f->vaddr);
 		return text;
 	default:
 		return profile_text(profile, f->name);
@@ -71,11 +73,11 @@ struct cursor {
 
 struct document_walk {
 	struct cursor self, value;
-	size_t first;        /* number of value.values.at[0] */
+	size_t first;              /* number of value.values.at[0] */
 	struct scope_value before; /* the value before that one, */
 	bool has_before;           /* if it was passed */
-	VEC(uint32_t) marks; /* the node that value i * MARK_EVERY belongs to ... */
-	VEC(size_t) starts;  /* ... and the number of that node's first value */
+	VEC(uint32_t) marks;       /* the node that value i * MARK_EVERY belongs to ... */
+	VEC(size_t) starts;        /* ... and the number of that node's first value */
 };
 
 static uint32_t node_of(const struct document *document, size_t value)
@@ -225,8 +227,8 @@ struct document_point document_point(const struct document *document, size_t poi
 	const struct scope_row *row = &document->tree->scopes.at[value->scope];
 	const struct scope_frame *line = &document->tree->frames.at[row->frame];
 
-	return (struct document_point){ row->parent,   line->file,    line->line,    line->image,
-					line->vaddr,   value->metric, value->thread, value->value };
+	return (struct document_point){ row->parent, line->file,    line->line,    line->image,
+					line->vaddr, value->metric, value->thread, value->value };
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
@@ -290,7 +292,8 @@ static void index_loops(struct document *document)
 			outer = document_parent(document, outer);
 		uint32_t frame = document_frame(document, outer);
 		bool is_inner = document->frames.at[frame].kind == SCOPE_LOOP;
-		*loop = (struct document_loop){ is_inner ? frame : NO_NODE, is_inner ? document->loops.at[frame].depth + 1 : 1 };
+		*loop = (struct document_loop){ is_inner ? frame : NO_NODE,
+						is_inner ? document->loops.at[frame].depth + 1 : 1 };
 	}
 }
 

@@ -46,8 +46,8 @@ struct document {
 	struct document_walk *walk;
 	uint32_t n_metrics;
 	/* By document_index: */
-	VEC(uint32_t) files;                 /* every path that a frame, line or call names, by its number */
-	VEC(struct document_loop) loops;     /* by frame */
+	VEC(uint32_t) files;             /* every path that a frame, line or call names, by its number */
+	VEC(struct document_loop) loops; /* by frame */
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
@@ -82,7 +82,8 @@ struct document_point document_point(const struct document *document, size_t poi
 void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
 void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
 
-/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>". Valid until the next call. */
+/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>".
+ * Valid until the next call. */
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);
 /* "root", "function", ... and "none", "call", "inline", "lexical". */
 const char *scope_kind_name(unsigned kind);

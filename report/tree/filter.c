@@ -31,12 +31,13 @@ struct filtering {
 	const struct filter *filter;
 	/* By scope: */
 	uint32_t *moved_to; /* what it becomes, or becomes part of */
-	bool *is_kept; /* it or a scope above is in focus */
+	bool *is_kept;      /* it or a scope above is in focus */
 	bool *is_hidden;
 };
 
 /* Where the scope stands in the new tree; added if need be. */
-static uint32_t add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope, uint32_t parent)
+static uint32_t add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope,
+			  uint32_t parent)
 {
 	struct key key = key_of(&scope, parent);
 	uint32_t index = numbering_add(numbering, &key);
@@ -65,13 +66,15 @@ static void move_scopes(struct filtering *f, struct scope_tree *ret)
 		const struct scope scope = scope_at(f->tree, i);
 		bool is_part = scope.kind == SCOPE_LOOP || scope.kind == SCOPE_LINE;
 		bool is_root = i <= 1;
-		f->is_kept[i] = !f->filter->is_focus || f->filter->is_focus[i] || (i > 0 && f->is_kept[scope.parent]);
+		f->is_kept[i] =
+			!f->filter->is_focus || f->filter->is_focus[i] || (i > 0 && f->is_kept[scope.parent]);
 		f->is_hidden[i] = !is_root && ((f->filter->is_hidden && f->filter->is_hidden[i]) ||
 					       (is_part && f->is_hidden[scope.parent]));
 		if (f->is_hidden[i])
 			f->moved_to[i] = f->moved_to[scope.parent];
 		else
-			f->moved_to[i] = add_scope(&numbering, &maker, scope, i ? f->moved_to[scope.parent] : 0);
+			f->moved_to[i] =
+				add_scope(&numbering, &maker, scope, i ? f->moved_to[scope.parent] : 0);
 	}
 }
 
@@ -102,8 +105,8 @@ void scope_tree_filter(const struct scope_tree *tree, const struct filter *filte
 	free(f.is_hidden);
 }
 
-int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex, bool **ret,
-		     struct diag *diag)
+int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex,
+		     bool **ret, struct diag *diag)
 {
 	CLEANUP(text_done) struct text label = { 0 };
 	regex_t compiled;

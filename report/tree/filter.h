@@ -25,5 +25,5 @@ void scope_tree_filter(const struct scope_tree *tree, const struct filter *filte
  * Which functions and inlined calls have a name that the extended regular expression matches: by scope,
  * free() it. -EINVAL for an expression that is none.
  */
-int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex, bool **ret,
-		     struct diag *diag);
+int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex,
+		     bool **ret, struct diag *diag);

@@ -47,7 +47,8 @@ static void count_self(struct flattener *f)
 
 	for (size_t i = 0; i < document->tree->values.n; i++) {
 		const struct scope_value *value = &document->tree->values.at[i];
-		uint32_t node = i < document->first_point ? value->scope : document->tree->scopes.at[value->scope].parent;
+		uint32_t node = i < document->first_point ? value->scope
+							  : document->tree->scopes.at[value->scope].parent;
 		for (;; node = document_parent(document, node)) {
 			uint32_t frame = document_frame(document, node);
 			f->table->rows.at[f->group[frame]].self[value->metric] += value->value;

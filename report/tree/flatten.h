@@ -23,10 +23,11 @@ struct flat_table {
 /* One row per frame, in the order of document.frames. */
 void flatten_frames(const struct document *document, struct flat_table *ret);
 /*
- * The same for groups of frames that are taken for one thing: group[frame] < n_groups. A row's frame, file, line
- * and image are those of the first frame of its group.
+ * The same for groups of frames that are taken for one thing: group[frame] < n_groups. A row's frame, file,
+ * line and image are those of the first frame of its group.
  */
-void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups, struct flat_table *ret);
+void flatten_groups(const struct document *document, const uint32_t *group, uint32_t n_groups,
+		    struct flat_table *ret);
 /* One row per source line that has a cost of its own; total = self. */
 void flatten_lines(const struct document *document, struct flat_table *ret);
 void flat_table_done(struct flat_table *table);

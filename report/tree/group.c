@@ -6,8 +6,11 @@
 
 const char *group_name(enum group_by by)
 {
-	static const char *const names[] = { [GROUP_FUNCTION] = "function", [GROUP_MODULE] = "module",
-					     [GROUP_FILE] = "file", [GROUP_LOOP] = "loop", [GROUP_LINE] = "line" };
+	static const char *const names[] = { [GROUP_FUNCTION] = "function",
+					     [GROUP_MODULE] = "module",
+					     [GROUP_FILE] = "file",
+					     [GROUP_LOOP] = "loop",
+					     [GROUP_LINE] = "line" };
 
 	return names[by];
 }

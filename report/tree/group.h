@@ -17,8 +17,8 @@ const char *group_name(enum group_by by);
 #define GROUP_NONE UINT32_MAX
 
 struct groups {
-	uint32_t *of;            /* by scope; GROUP_NONE = in none */
-	VEC(uint32_t) scopes;    /* by group: the first scope in it stands for all */
+	uint32_t *of;         /* by scope; GROUP_NONE = in none */
+	VEC(uint32_t) scopes; /* by group: the first scope in it stands for all */
 };
 
 void groups_init(struct groups *groups, const struct scope_tree *tree, enum group_by by);

@@ -14,7 +14,8 @@ static size_t slot_of(const struct numbering *numbering, const void *key)
 	size_t size = numbering->key_size, mask = numbering->n_slots - 1;
 	size_t i = (size_t)hash_bytes((struct bytes){ key, size }) & mask;
 
-	while (numbering->slots[i] != FREE_SLOT && memcmp(numbering->keys + numbering->slots[i] * size, key, size) != 0)
+	while (numbering->slots[i] != FREE_SLOT &&
+	       memcmp(numbering->keys + numbering->slots[i] * size, key, size) != 0)
 		i = (i + 1) & mask;
 	return i;
 }

@@ -142,7 +142,8 @@ struct children {
 static struct children link_children(const struct view *view, const struct sortable *rows, size_t n)
 {
 	size_t n_rows = view->rows.n;
-	struct children children = { alloc_zero(n_rows + 1, sizeof(uint32_t)), alloc_zero(n_rows + 1, sizeof(uint32_t)) };
+	struct children children = { alloc_zero(n_rows + 1, sizeof(uint32_t)),
+				     alloc_zero(n_rows + 1, sizeof(uint32_t)) };
 
 	for (size_t i = 0; i <= n_rows; i++)
 		children.first[i] = children.next[i] = VIEW_NONE;
@@ -161,7 +162,8 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 
 	for (size_t metric = 0; metric < from->n_metrics; metric++) {
 		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
-		to->inclusive.at[copy * from->n_metrics + metric] = view_inclusive(from, row, (uint32_t)metric);
+		to->inclusive.at[copy * from->n_metrics + metric] =
+			view_inclusive(from, row, (uint32_t)metric);
 	}
 }
 
@@ -176,7 +178,8 @@ void view_flatten(struct view *view, size_t max_depth)
 		if (depth[row] <= max_depth)
 			continue;
 		for (size_t metric = 0; metric < view->n_metrics; metric++)
-			view->self.at[row * view->n_metrics + metric] = view->inclusive.at[row * view->n_metrics + metric] = 0;
+			view->self.at[row * view->n_metrics + metric] =
+				view->inclusive.at[row * view->n_metrics + metric] = 0;
 	}
 }
 
@@ -246,7 +249,8 @@ void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t 
 
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		uint32_t parent = view->rows.at[row].parent;
-		if (parent == VIEW_NONE || only[parent] != row || !folds_into(view, tree, metric, parent, row)) {
+		if (parent == VIEW_NONE || only[parent] != row ||
+		    !folds_into(view, tree, metric, parent, row)) {
 			moved_to[row] = (uint32_t)folded.rows.n;
 			copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &folded);
 			continue;

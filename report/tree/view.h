@@ -13,8 +13,8 @@
 #define VIEW_NONE UINT32_MAX
 
 struct view_row {
-	uint32_t parent; /* VIEW_NONE at the top */
-	uint32_t scope;  /* stands for the row: its name, kind and place */
+	uint32_t parent;  /* VIEW_NONE at the top */
+	uint32_t scope;   /* stands for the row: its name, kind and place */
 	uint32_t n_loops; /* of a loop: how many were folded into it */
 };
 
@@ -28,9 +28,9 @@ struct view {
 enum view_key { VIEW_BY_INCLUSIVE, VIEW_BY_SELF };
 struct view_cut {
 	uint32_t metric;
-	enum view_key sort;   /* rows with the same parent: the largest first */
-	enum view_key prune;  /* what min and limit go by; must be inclusive for view_tree, where a child's own
-				 cost may be more than its parent's */
+	enum view_key sort;  /* rows with the same parent: the largest first */
+	enum view_key prune; /* what min and limit go by; must be inclusive for view_tree, where a child's own
+				cost may be more than its parent's */
 	uint64_t min; /* rows below it, and those that cost nothing, are left out with all below them */
 	size_t limit; /* at most that many rows, the most costly ones; 0 = no limit */
 };

@@ -20,9 +20,9 @@ struct callers {
 	const struct costs *costs;
 	struct groups groups;
 	struct preorder preorder;
-	uint32_t *frame_of;    /* by scope: the function or inlined call it is part of */
-	uint64_t *frame_self;  /* [frame * n_metrics + metric]: its own cost, loops and lines included */
-	uint32_t *row_of;      /* by group, while one row is expanded */
+	uint32_t *frame_of;   /* by scope: the function or inlined call it is part of */
+	uint64_t *frame_self; /* [frame * n_metrics + metric]: its own cost, loops and lines included */
+	uint32_t *row_of;     /* by group, while one row is expanded */
 	struct view *view;
 };
 
@@ -59,7 +59,8 @@ static void sum_row(const struct callers *c, const struct row_set *set)
 		for (size_t metric = 0; metric < n; metric++) {
 			c->view->self.at[set->row * n + metric] += c->frame_self[frame * n + metric];
 			if (is_outermost)
-				c->view->inclusive.at[set->row * n + metric] += c->costs->inclusive[frame * n + metric];
+				c->view->inclusive.at[set->row * n + metric] +=
+					c->costs->inclusive[frame * n + metric];
 		}
 		if (is_outermost)
 			covered = c->preorder.end[frame];
@@ -69,12 +70,14 @@ static void sum_row(const struct callers *c, const struct row_set *set)
 typedef VEC(struct row_set) row_sets;
 
 /* The set of the row for a group below `parent`; made if need be. */
-static struct row_set *set_for(struct callers *c, row_sets *sets, uint32_t group, uint32_t parent, uint32_t depth)
+static struct row_set *set_for(struct callers *c, row_sets *sets, uint32_t group, uint32_t parent,
+			       uint32_t depth)
 {
 	if (c->row_of[group] == VIEW_NONE) {
 		c->row_of[group] = (uint32_t)sets->n;
-		vec_push(sets, ((struct row_set){ .row = view_add_row(c->view, parent, c->groups.scopes.at[group]),
-						  .depth = depth }));
+		vec_push(sets,
+			 ((struct row_set){ .row = view_add_row(c->view, parent, c->groups.scopes.at[group]),
+					    .depth = depth }));
 	}
 	return &sets->at[c->row_of[group]];
 }

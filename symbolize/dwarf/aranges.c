@@ -45,7 +45,8 @@ bool aranges_next(struct aranges *a, struct arange *ret)
 				return false;
 			open_set(a);
 		}
-		uint64_t start = read_uint(&a->set, a->address_size), len = read_uint(&a->set, a->address_size);
+		uint64_t start = read_uint(&a->set, a->address_size),
+			 len = read_uint(&a->set, a->address_size);
 		*ret = (struct arange){ start, start + len, a->unit };
 		if (start || len)
 			return true;
@@ -83,7 +84,8 @@ static uint64_t unit_end(struct image *file, const struct section *info, uint64_
 	if (length == 0xffffffff)
 		length = read_u64(&r);
 	uint64_t head = reader_offset(&r), size = image_section_size(file, info);
-	return r.failed || offset >= size || length > size - offset - head ? UINT64_MAX : offset + head + length;
+	return r.failed || offset >= size || length > size - offset - head ? UINT64_MAX
+									   : offset + head + length;
 }
 
 uint64_t aranges_reach(struct image *file, const struct image *image, const uint64_t *vaddrs, size_t n)

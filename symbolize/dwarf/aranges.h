@@ -22,8 +22,9 @@ struct aranges aranges_open(struct bytes section);
 bool aranges_next(struct aranges *aranges, struct arange *ret);
 
 /*
- * Where in .debug_info the last unit ends that is needed for these addresses, sorted: no more must be read. UINT64_MAX if
- * the table does not tell for all of them. file: where the debug information is; image: the code.
+ * Where in .debug_info the last unit ends that is needed for these addresses, sorted: no more must be read.
+ * UINT64_MAX if the table does not tell for all of them. file: where the debug information is; image: the
+ * code.
  */
 uint64_t aranges_reach(struct image *file, const struct image *image, const uint64_t *vaddrs, size_t n);
 /* Is it in a stub of the linker's or a helper of the compiler's, which no unit has? */

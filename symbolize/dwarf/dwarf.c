@@ -11,12 +11,13 @@
 #include "symbolize/dwarf/dwarf_names.h"
 
 #define MAX_UNITS (4u << 20)
-#define MAX_ABBREV_BYTES (4ull << 30) /* looked through for the roots of all units; they may name one long table */
+#define MAX_ABBREV_BYTES \
+	(4ull << 30) /* looked through for the roots of all units; they may name one long table */
 
 static const char *const section_names[DWARF_SECTION_N] = {
-	[DWARF_INFO] = "info",     [DWARF_ABBREV] = "abbrev",     [DWARF_STR] = "str",
-	[DWARF_LINE] = "line",     [DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
-	[DWARF_ADDR] = "addr",     [DWARF_RANGES] = "ranges",     [DWARF_RNGLISTS] = "rnglists",
+	[DWARF_INFO] = "info",       [DWARF_ABBREV] = "abbrev",     [DWARF_STR] = "str",
+	[DWARF_LINE] = "line",       [DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
+	[DWARF_ADDR] = "addr",       [DWARF_RANGES] = "ranges",     [DWARF_RNGLISTS] = "rnglists",
 	[DWARF_ARANGES] = "aranges",
 };
 
@@ -40,12 +41,14 @@ void dwarf_sections(struct image *image, bool is_split, struct bytes section[DWA
 	}
 }
 
-void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf, struct dwarf_rest *rest)
+void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf,
+			  struct dwarf_rest *rest)
 {
 	for (size_t i = 0; i < DWARF_SECTION_N; i++) {
 		const struct section *found = dwarf_section(image, (enum dwarf_section)i, false);
 		bool is_info = i == DWARF_INFO;
-		dwarf->section[i] = found ? image_section_start(image, found, is_info ? info_end : UINT64_MAX) : (struct bytes){ 0 };
+		dwarf->section[i] = found ? image_section_start(image, found, is_info ? info_end : UINT64_MAX)
+					  : (struct bytes){ 0 };
 	}
 	dwarf->section[DWARF_INFO] = bytes_slice(dwarf->section[DWARF_INFO], 0, info_end);
 	*rest = (struct dwarf_rest){ .image = image, .dwarf = { .id = dwarf->id, .alt = dwarf->alt } };
@@ -226,7 +229,9 @@ void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton)
 	uint64_t n_looked = 0;
 
 	while (reader_left(&r) > 0 && dwarf->units.n < MAX_UNITS) {
-		struct unit unit = { .dwarf = dwarf, .offset = reader_offset(&r), .offset_size = 4, .skeleton = skeleton };
+		struct unit unit = {
+			.dwarf = dwarf, .offset = reader_offset(&r), .offset_size = 4, .skeleton = skeleton
+		};
 		uint64_t length = read_u32(&r);
 		if (length == 0xffffffff) {
 			unit.offset_size = 8;

@@ -60,10 +60,10 @@ struct unit {
 struct dwarf {
 	uint32_t id; /* tells the files of one symbolizer apart */
 	struct bytes section[DWARF_SECTION_N];
-	VEC(struct unit) units;   /* by offset */
-	const struct dwarf *alt;  /* dwz: what DW_FORM_GNU_*_alt and *_sup refer to; NULL = none */
-	struct dwarf_rest *rest;  /* .debug_info goes on behind the section; NULL = it does not */
-	uint64_t n_damaged;       /* units that could not be read */
+	VEC(struct unit) units;  /* by offset */
+	const struct dwarf *alt; /* dwz: what DW_FORM_GNU_*_alt and *_sup refer to; NULL = none */
+	struct dwarf_rest *rest; /* .debug_info goes on behind the section; NULL = it does not */
+	uint64_t n_damaged;      /* units that could not be read */
 };
 
 /* What lies behind the part of .debug_info that was read: opened when a reference leads there. */
@@ -79,7 +79,8 @@ const struct section *dwarf_section(const struct image *image, enum dwarf_sectio
 /* Borrows the sections of a file; the image must outlive it. is_split: take the .dwo sections. */
 void dwarf_sections(struct image *image, bool is_split, struct bytes section[DWARF_SECTION_N]);
 /* The same, but only the beginning of .debug_info, which ends with a unit. rest belongs to the caller. */
-void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf, struct dwarf_rest *rest);
+void dwarf_sections_up_to(struct image *image, uint64_t info_end, struct dwarf *dwarf,
+			  struct dwarf_rest *rest);
 void dwarf_rest_done(struct dwarf_rest *rest);
 /* Finds the units of the sections already set. skeleton: of split units, else NULL. */
 void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton);
@@ -120,7 +121,8 @@ void abbrevs_done(struct abbrevs *abbrevs);
 /* NULL if there is no such code. */
 const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code);
 /* Over the attributes of an entry. */
-void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit, struct reader *r);
+void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit,
+		 struct reader *r);
 
 /* ---- attributes ---- */
 
@@ -136,8 +138,8 @@ const char *attribute_text(const struct attribute *attribute, const struct unit 
 bool attribute_address(const struct attribute *attribute, const struct unit *unit, uint64_t *ret);
 bool attribute_is_address(const struct attribute *attribute);
 /* The entry it refers to; false if it refers to none that we can read. */
-bool attribute_reference(const struct attribute *attribute, const struct unit *unit, const struct dwarf **ret_dwarf,
-			 uint64_t *ret_offset);
+bool attribute_reference(const struct attribute *attribute, const struct unit *unit,
+			 const struct dwarf **ret_dwarf, uint64_t *ret_offset);
 
 /* ---- address ranges ---- */
 
@@ -147,8 +149,9 @@ struct vaddr_range {
 typedef VEC(struct vaddr_range) vaddr_ranges;
 
 #define RANGES_MAX (1u << 20) /* of one entry; a program of many million lines has some ten thousand */
-/* Appends what DW_AT_low_pc, high_pc and ranges of an entry say; empty ranges are left out. Returns how many were looked at. */
+/* Appends what DW_AT_low_pc, high_pc and ranges of an entry say; empty ranges are left out. Returns how many
+ * were looked at. */
 unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
-		 const struct attribute *ranges, vaddr_ranges *ret);
+		     const struct attribute *ranges, vaddr_ranges *ret);
 /* Those of the unit's root entry. */
 unsigned ranges_of_unit(const struct unit *unit, vaddr_ranges *ret);

@@ -26,7 +26,8 @@ static void add_step(struct abbrevs *abbrevs, struct abbrev *abbrev, uint32_t *b
 	*bytes = 0;
 }
 
-static void read_specs(struct abbrevs *abbrevs, struct abbrev *abbrev, const struct unit *unit, struct reader *r)
+static void read_specs(struct abbrevs *abbrevs, struct abbrev *abbrev, const struct unit *unit,
+		       struct reader *r)
 {
 	uint32_t bytes = 0;
 
@@ -35,11 +36,13 @@ static void read_specs(struct abbrevs *abbrevs, struct abbrev *abbrev, const str
 		int64_t constant = form == DW_FORM_implicit_const ? read_sleb(r) : 0;
 		if (name == 0 && form == 0)
 			break;
-		if (name > UINT16_MAX || form > UINT16_MAX || form == 0 || abbrev->n_specs == MAX_SPECS_EACH) {
+		if (name > UINT16_MAX || form > UINT16_MAX || form == 0 ||
+		    abbrev->n_specs == MAX_SPECS_EACH) {
 			reader_fail(r);
 			break;
 		}
-		vec_push(&abbrevs->specs, (struct attribute_spec){ (uint16_t)name, (uint16_t)form, constant });
+		vec_push(&abbrevs->specs,
+			 (struct attribute_spec){ (uint16_t)name, (uint16_t)form, constant });
 		abbrev->n_specs++;
 
 		int size = form_size(unit, (uint16_t)form);
@@ -96,10 +99,12 @@ const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code)
 		return code - 1 < abbrevs->list.n ? &abbrevs->list.at[code - 1] : NULL;
 
 	struct abbrev key = { .code = code };
-	return abbrevs->list.n ? bsearch(&key, abbrevs->list.at, abbrevs->list.n, sizeof(key), compare) : NULL;
+	return abbrevs->list.n ? bsearch(&key, abbrevs->list.at, abbrevs->list.n, sizeof(key), compare)
+			       : NULL;
 }
 
-void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit, struct reader *r)
+void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit,
+		 struct reader *r)
 {
 	for (uint32_t i = 0; i < abbrev->n_steps; i++) {
 		const struct skip_step *step = &abbrevs->steps.at[abbrev->first_step + i];

@@ -7,7 +7,7 @@
 
 #define MAX_TABLES 512 /* kept of each kind before all are dropped; some 10 MB */
 #define MAX_NAME 65536
-#define MAX_HOPS 16    /* concrete -> abstract -> specification; the rest is a circle */
+#define MAX_HOPS 16 /* concrete -> abstract -> specification; the rest is a circle */
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles)
 {
@@ -91,8 +91,8 @@ struct chase {
 	bool has_next;
 };
 
-static void take_attribute(struct dwarf_cache *cache, struct chase *chase, const struct unit *unit, uint16_t name,
-			   const struct attribute *value)
+static void take_attribute(struct dwarf_cache *cache, struct chase *chase, const struct unit *unit,
+			   uint16_t name, const struct attribute *value)
 {
 	switch (name) {
 	case DW_AT_name:

@@ -175,7 +175,8 @@ static bool table_entry(struct bytes section, uint64_t base, uint64_t index, uns
 {
 	uint64_t offset;
 
-	if (__builtin_mul_overflow(index, (uint64_t)size, &offset) || __builtin_add_overflow(offset, base, &offset))
+	if (__builtin_mul_overflow(index, (uint64_t)size, &offset) ||
+	    __builtin_add_overflow(offset, base, &offset))
 		return false;
 	struct reader r = reader_of(bytes_slice(section, offset, size));
 	*ret = read_uint(&r, size);
@@ -186,7 +187,8 @@ static const char *indexed_text(const struct unit *unit, uint64_t index)
 {
 	uint64_t offset;
 
-	if (!table_entry(unit->dwarf->section[DWARF_STR_OFFSETS], unit->str_offsets_base, index, unit->offset_size, &offset))
+	if (!table_entry(unit->dwarf->section[DWARF_STR_OFFSETS], unit->str_offsets_base, index,
+			 unit->offset_size, &offset))
 		return "";
 	return text_at(unit->dwarf->section[DWARF_STR], offset);
 }
@@ -243,11 +245,12 @@ bool attribute_address(const struct attribute *attribute, const struct unit *uni
 		*ret = attribute->value;
 		return true;
 	}
-	return table_entry(owner->dwarf->section[DWARF_ADDR], owner->addr_base, attribute->value, owner->address_size, ret);
+	return table_entry(owner->dwarf->section[DWARF_ADDR], owner->addr_base, attribute->value,
+			   owner->address_size, ret);
 }
 
-bool attribute_reference(const struct attribute *attribute, const struct unit *unit, const struct dwarf **ret_dwarf,
-			 uint64_t *ret_offset)
+bool attribute_reference(const struct attribute *attribute, const struct unit *unit,
+			 const struct dwarf **ret_dwarf, uint64_t *ret_offset)
 {
 	switch (attribute->form) {
 	case DW_FORM_ref1:

@@ -107,7 +107,7 @@ static unsigned read_lists(const struct unit *unit, const struct attribute *rang
 }
 
 unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
-		 const struct attribute *ranges, vaddr_ranges *ret)
+		     const struct attribute *ranges, vaddr_ranges *ret)
 {
 	uint64_t low, high;
 

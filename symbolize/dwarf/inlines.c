@@ -17,8 +17,8 @@
 
 /* Where the children of an entry belong. */
 struct level {
-	uint32_t function; /* index, NO_FUNCTION = in none that was asked for */
-	uint32_t call;     /* index in it, INLINE_NONE = in the function itself */
+	uint32_t function;  /* index, NO_FUNCTION = in none that was asked for */
+	uint32_t call;      /* index in it, INLINE_NONE = in the function itself */
 	uint64_t procedure; /* nearest enclosing subprogram's entry, 0 = none */
 };
 
@@ -55,7 +55,8 @@ static void read_ranges(struct walk *walk, const struct pc_attributes *pc)
 {
 	vec_clear(&walk->scratch);
 	if (walk->n_ranges < MAX_RANGES)
-		walk->n_ranges += ranges_read(walk->unit, &pc->low_pc, &pc->high_pc, &pc->ranges, &walk->scratch);
+		walk->n_ranges +=
+			ranges_read(walk->unit, &pc->low_pc, &pc->high_pc, &pc->ranges, &walk->scratch);
 	else
 		walk->functions->is_damaged = true;
 }
@@ -98,7 +99,8 @@ static void enter_subprogram(struct walk *walk, const struct abbrev *abbrev, str
 	level->procedure = entry;
 }
 
-static void take_call_attribute(struct raw_call *call, const struct unit *unit, uint16_t name, const struct attribute *value)
+static void take_call_attribute(struct raw_call *call, const struct unit *unit, uint16_t name,
+				const struct attribute *value)
 {
 	switch (name) {
 	case DW_AT_abstract_origin:
@@ -120,7 +122,8 @@ static void take_call_attribute(struct raw_call *call, const struct unit *unit, 
 }
 
 /* DW_TAG_inlined_subroutine inside a function that was asked for. */
-static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct reader *r, struct level *level)
+static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct reader *r,
+			  struct level *level)
 {
 	struct raw_function *function = &walk->functions->list.at[level->function];
 	struct raw_call call = { .parent = level->call, .depth = 1 };
@@ -141,8 +144,8 @@ static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct
 
 	read_ranges(walk, &pc);
 	for (size_t i = 0; i < walk->scratch.n; i++)
-		vec_push(&function->call_ranges,
-			 (struct raw_range){ walk->scratch.at[i].start, walk->scratch.at[i].end, level->call });
+		vec_push(&function->call_ranges, (struct raw_range){ walk->scratch.at[i].start,
+								     walk->scratch.at[i].end, level->call });
 }
 
 /* One entry with its attributes. False at the end of the unit or where it cannot be read. */
@@ -177,8 +180,8 @@ static bool step(struct walk *walk, struct reader *r)
 	return walk->levels.n > 1 && reader_left(r) > 0;
 }
 
-void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image, const uint64_t *vaddrs,
-		  size_t n_vaddrs, struct raw_functions *ret)
+void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image,
+		  const uint64_t *vaddrs, size_t n_vaddrs, struct raw_functions *ret)
 {
 	struct walk walk = { .unit = unit,
 			     .image = image,
@@ -250,7 +253,8 @@ static void activate(struct active *active, const struct raw_function *function,
 
 	if (active->n == LOCATION_MAX_DEPTH)
 		return;
-	while (at > 0 && function->calls.at[function->call_ranges.at[active->range[at - 1]].call].depth > depth) {
+	while (at > 0 &&
+	       function->calls.at[function->call_ranges.at[active->range[at - 1]].call].depth > depth) {
 		active->range[at] = active->range[at - 1];
 		at--;
 	}
@@ -271,7 +275,8 @@ static void deactivate(struct active *active, uint32_t range)
 	active->n--;
 }
 
-void inlines_flatten(const struct raw_function *function, uint64_t start, uint64_t end, struct function_map *ret)
+void inlines_flatten(const struct raw_function *function, uint64_t start, uint64_t end,
+		     struct function_map *ret)
 {
 	VEC(struct edge) edges = { 0 };
 	struct active active = { .n = 0 };
@@ -290,7 +295,8 @@ void inlines_flatten(const struct raw_function *function, uint64_t start, uint64
 		qsort(edges.at, edges.n, sizeof(*edges.at), compare_edges);
 	for (size_t i = 0; i < edges.n; i++) {
 		const struct edge *edge = &edges.at[i];
-		uint32_t call = active.n ? function->call_ranges.at[active.range[active.n - 1]].call : INLINE_NONE;
+		uint32_t call =
+			active.n ? function->call_ranges.at[active.range[active.n - 1]].call : INLINE_NONE;
 		add_piece(ret, from - start, edge->vaddr - start, call);
 		from = edge->vaddr;
 		if (edge->is_start)

@@ -11,8 +11,8 @@
 #include "symbolize/function_map.h"
 
 struct raw_call {
-	uint32_t parent; /* index, INLINE_NONE = straight into the function */
-	uint32_t depth;  /* 1 = straight into the function */
+	uint32_t parent;           /* index, INLINE_NONE = straight into the function */
+	uint32_t depth;            /* 1 = straight into the function */
 	const struct dwarf *dwarf; /* where the inlined function is described; NULL = nowhere */
 	uint64_t origin;
 	uint64_t call_file;
@@ -26,8 +26,8 @@ struct raw_range {
 typedef VEC(struct raw_range) raw_ranges;
 
 struct raw_function {
-	uint64_t entry;     /* offset in .debug_info */
-	uint64_t enclosing; /* entry of the procedure it is nested in; 0 = none */
+	uint64_t entry;      /* offset in .debug_info */
+	uint64_t enclosing;  /* entry of the procedure it is nested in; 0 = none */
 	vaddr_ranges ranges; /* its parts, as listed */
 	VEC(struct raw_call) calls;
 	raw_ranges call_ranges;
@@ -39,9 +39,10 @@ struct raw_functions {
 };
 
 /* vaddrs are sorted. */
-void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image, const uint64_t *vaddrs,
-		  size_t n_vaddrs, struct raw_functions *ret);
+void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image,
+		  const uint64_t *vaddrs, size_t n_vaddrs, struct raw_functions *ret);
 void raw_functions_done(struct raw_functions *functions);
 
 /* Disjoint, sorted ranges inside [start, end), each with its innermost call; offsets count from start. */
-void inlines_flatten(const struct raw_function *function, uint64_t start, uint64_t end, struct function_map *ret);
+void inlines_flatten(const struct raw_function *function, uint64_t start, uint64_t end,
+		     struct function_map *ret);

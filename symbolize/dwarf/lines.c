@@ -6,9 +6,11 @@
 #include "symbolize/dwarf/dwarf_names.h"
 
 #define MAX_FILES (1u << 20)
-#define MAX_FORMATS 256 /* a count stored in one byte */
+#define MAX_FORMATS 256     /* a count stored in one byte */
 #define MAX_PATH_PART 16384 /* of a directory or file; longer ones are damage */
-#define MAX_WORK (256u << 20) /* pairs of row and part looked at in one program: rows that go back and forth cost more than others */
+#define MAX_WORK                                                                                         \
+	(256u << 20) /* pairs of row and part looked at in one program: rows that go back and forth cost \
+			more than others */
 
 /* ---- header -------------------------------------------------------------------------------- */
 
@@ -199,9 +201,9 @@ struct machine {
 	size_t part;       /* the first that ends behind the pending row */
 	uint64_t sequence; /* counts from 1 */
 	uint64_t work;
-	bool is_dead;      /* this sequence describes code the linker threw away */
+	bool is_dead; /* this sequence describes code the linker threw away */
 	bool has_pending;
-	uint64_t vaddr;    /* registers */
+	uint64_t vaddr; /* registers */
 	uint64_t file;
 	uint32_t line, column;
 	bool is_statement;
@@ -226,13 +228,15 @@ static size_t first_part_behind(const struct machine *m, uint64_t vaddr)
 
 static bool is_same_row(const struct line_row *a, const struct line_row *b)
 {
-	return a->file == b->file && a->line == b->line && a->column == b->column && a->is_statement == b->is_statement;
+	return a->file == b->file && a->line == b->line && a->column == b->column &&
+	       a->is_statement == b->is_statement;
 }
 
 /* The pending row holds up to `end`: give it to every part it reaches into. */
 static void keep_pending(struct machine *m, uint64_t end)
 {
-	for (size_t i = m->part; i < m->n_parts && m->parts[i].start < end && m->work < MAX_WORK; i++, m->work++) {
+	for (size_t i = m->part; i < m->n_parts && m->parts[i].start < end && m->work < MAX_WORK;
+	     i++, m->work++) {
 		struct line_part *part = &m->parts[i];
 		struct line_row row = m->pending;
 		if (part->sequence && part->sequence != m->sequence)
@@ -240,7 +244,8 @@ static void keep_pending(struct machine *m, uint64_t end)
 		part->sequence = m->sequence;
 		row.offset = m->pending_vaddr > part->start ? (uint32_t)(m->pending_vaddr - part->start) : 0;
 		row.file = lines_file(m->table, m->pending_file, m->strings);
-		struct line_row *last = part->map->lines.n ? &part->map->lines.at[part->map->lines.n - 1] : NULL;
+		struct line_row *last =
+			part->map->lines.n ? &part->map->lines.at[part->map->lines.n - 1] : NULL;
 		if (last && (row.offset <= last->offset || is_same_row(&row, last)))
 			continue;
 		vec_push(&part->map->lines, row);
@@ -258,7 +263,8 @@ static void emit_row(struct machine *m, bool is_end)
 		if (m->part < m->n_parts && m->parts[m->part].start < m->vaddr && !m->is_dead)
 			keep_pending(m, m->vaddr);
 	} else if (m->vaddr < m->pending_vaddr) {
-		m->part = first_part_behind(m, m->vaddr); /* not allowed, but then the row is still where it says */
+		m->part = first_part_behind(
+			m, m->vaddr); /* not allowed, but then the row is still where it says */
 	}
 	m->has_pending = !is_end;
 	m->pending_vaddr = m->vaddr;
@@ -330,10 +336,12 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 	}
 }
 
-void lines_run(struct line_table *table, const struct image *image, struct intern *strings, struct line_part *parts,
-	       size_t n_parts)
+void lines_run(struct line_table *table, const struct image *image, struct intern *strings,
+	       struct line_part *parts, size_t n_parts)
 {
-	struct machine m = { .table = table, .image = image, .strings = strings, .parts = parts, .n_parts = n_parts };
+	struct machine m = {
+		.table = table, .image = image, .strings = strings, .parts = parts, .n_parts = n_parts
+	};
 	struct reader r = reader_of(table->program);
 
 	start_sequence(&m);

@@ -20,7 +20,7 @@ struct line_table {
 	const struct unit *unit;
 	uint8_t version, min_insn, line_range, opcode_base;
 	int8_t line_base;
-	bool is_statement; /* at the start of each sequence */
+	bool is_statement;     /* at the start of each sequence */
 	uint8_t operands[256]; /* how many LEB128 operands each standard opcode has */
 	VEC(const char *) directories;
 	VEC(struct line_file) files;
@@ -39,6 +39,7 @@ bool lines_open(const struct unit *unit, struct line_table *ret);
 void lines_done(struct line_table *table);
 /* String id of a file's whole path, "." and ".." folded; 0 if there is no such file. */
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings);
-/* Runs the program. parts are sorted and do not overlap. Sequences that start outside the image's code are dead. */
-void lines_run(struct line_table *table, const struct image *image, struct intern *strings, struct line_part *parts,
-	       size_t n_parts);
+/* Runs the program. parts are sorted and do not overlap. Sequences that start outside the image's code are
+ * dead. */
+void lines_run(struct line_table *table, const struct image *image, struct intern *strings,
+	       struct line_part *parts, size_t n_parts);

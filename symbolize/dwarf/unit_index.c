@@ -18,14 +18,16 @@ static int compare(const void *left, const void *right)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-static void add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end, uint32_t unit)
+static void add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end,
+		uint32_t unit)
 {
 	if (start < end && image_is_executable(image, start))
 		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
 }
 
 /* Of units that do not say themselves what they cover. */
-static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, const struct image *image, const bool *is_known)
+static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, const struct image *image,
+			const bool *is_known)
 {
 	struct aranges aranges = aranges_open(dwarf->section[DWARF_ARANGES]);
 	const struct unit *unit = NULL;
@@ -43,7 +45,8 @@ static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, con
 
 static bool has_code(const struct unit *unit)
 {
-	return unit->type == DW_UT_compile || unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile;
+	return unit->type == DW_UT_compile || unit->type == DW_UT_skeleton ||
+	       unit->type == DW_UT_split_compile;
 }
 
 void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const struct image *image)

@@ -20,7 +20,7 @@
 #define MAX_DIGITS (2 * BUILD_ID_MAX + 1)
 
 __attribute__((format(printf, 3, 4))) static void say(const struct debug_search *search, bool is_warning,
-						     const char *format, ...)
+						      const char *format, ...)
 {
 	char *text;
 	va_list args;
@@ -89,7 +89,8 @@ static struct image *try_file(const struct wanted *wanted, const char *path)
 	return image;
 }
 
-__attribute__((format(printf, 2, 3))) static struct image *try_printf(const struct wanted *wanted, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static struct image *try_printf(const struct wanted *wanted,
+								      const char *format, ...)
 {
 	char *path;
 	va_list args;
@@ -115,7 +116,8 @@ static struct image *try_build_id(const struct wanted *wanted, const char *direc
 	return try_printf(wanted, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* The debug link's name beside the image's place under a directory; under a directory, a place is absolute. */
+/* The debug link's name beside the image's place under a directory; under a directory, a place is absolute.
+ */
 static struct image *try_link(const struct wanted *wanted, const char *directory, const char *link)
 {
 	const char *path = wanted->file->image->path;
@@ -206,7 +208,8 @@ static struct image *ask_debuginfod(const struct wanted *wanted)
 	int error = debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL, &fetch, &path);
 	if (error < 0) {
 		bool is_absent = error == -ENOENT;
-		say(search, !is_absent, "%s '%s'%s%s", is_absent ? "debuginfod does not have" : "debuginfod could not be asked for",
+		say(search, !is_absent, "%s '%s'%s%s",
+		    is_absent ? "debuginfod does not have" : "debuginfod could not be asked for",
 		    wanted->file->image->path, is_absent ? "" : ": ", is_absent ? "" : strerror(-error));
 		return NULL;
 	}
@@ -278,14 +281,16 @@ static struct image *find_alt(struct debugfile *file)
 	if (!image)
 		image = try_directories(&wanted, try_build_id_place, NULL);
 	if (!image)
-		say(search, true, "'%s' leans on '%s', which is missing: some inlined functions will have no name",
-		    path, link);
+		say(search, true,
+		    "'%s' leans on '%s', which is missing: some inlined functions will have no name", path,
+		    link);
 	return image;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids)
+void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search,
+		    atomic_uint *ids)
 {
 	*file = (struct debugfile){ .image = image, .images = images_new(), .search = search, .ids = ids };
 	pthread_mutex_init(&file->lock, NULL);

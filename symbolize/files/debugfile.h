@@ -23,20 +23,21 @@ struct debug_search {
 	bool asks_debuginfod;    /* only if DEBUGINFOD_URLS is set as well */
 	/* Each step, for -v, and each refusal; may be NULL. Called by one thread at a time. */
 	void (*note)(void *context, bool is_warning, const char *text);
-	/* Again and again while a server is asked for an image's debug file; total 0 = not known yet; may be NULL. */
+	/* Again and again while a server is asked for an image's debug file; total 0 = not known yet; may be
+	 * NULL. */
 	void (*fetching)(void *context, const char *image, uint64_t done, uint64_t total);
 	void *context;
 };
 
 struct debugfile {
-	struct image *image;   /* the code */
-	struct image *debug;   /* where its DWARF is: the image, another file, or NULL */
+	struct image *image;     /* the code */
+	struct image *debug;     /* where its DWARF is: the image, another file, or NULL */
 	struct image *alt_image; /* the dwz file that one leans on, or NULL */
-	struct dwarf dwarf;    /* no units before debugfile_load, nor if there are none */
+	struct dwarf dwarf;      /* no units before debugfile_load, nor if there are none */
 	struct dwarf alt;
 	struct dwarf_rest rest; /* of dwarf */
-	char *how;             /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
-	uint64_t identity;     /* of all files it came from: another one, other contents */
+	char *how;              /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
+	uint64_t identity;      /* of all files it came from: another one, other contents */
 	/* Split DWARF, opened when a unit asks for it. */
 	const struct debug_search *search;
 	struct images *images; /* every file but the image itself */
@@ -48,7 +49,8 @@ struct debugfile {
 };
 
 /* Finds the files. Never faults. image, search and ids must outlive it. */
-void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search, atomic_uint *ids);
+void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search,
+		    atomic_uint *ids);
 /*
  * Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. Of
  * .debug_info no more than the first info_end bytes, of which debugfile_reach has said that they are enough.

@@ -42,8 +42,8 @@ static int load(struct library *library)
 		return -ENOENT;
 	library->begin = (void *(*)(void))dlsym(library->handle, "debuginfod_begin");
 	library->end = (void (*)(void *))dlsym(library->handle, "debuginfod_end");
-	library->find = (int (*)(void *, const unsigned char *, int, char **))dlsym(library->handle,
-										     "debuginfod_find_debuginfo");
+	library->find = (int (*)(void *, const unsigned char *, int, char **))dlsym(
+		library->handle, "debuginfod_find_debuginfo");
 	*(void **)&library->set_progress = dlsym(library->handle, "debuginfod_set_progressfn");
 	*(void **)&library->set_data = dlsym(library->handle, "debuginfod_set_user_data");
 	if (library->begin && library->end && library->find)
@@ -61,10 +61,11 @@ static int tell(void *client, long done, long total)
 	*(void **)&get_data = handle ? dlsym(handle, "debuginfod_get_user_data") : NULL;
 	const struct watch *watch = get_data ? get_data(client) : NULL;
 	if (watch)
-		watch->progress(watch->context, done > 0 ? (uint64_t)done : 0, total > 0 ? (uint64_t)total : 0);
+		watch->progress(watch->context, done > 0 ? (uint64_t)done : 0,
+				total > 0 ? (uint64_t)total : 0);
 	if (handle)
 		dlclose(handle); /* one reference of many */
-	return 0; /* go on */
+	return 0;                /* go on */
 }
 
 static void watch_client(struct watch *watch, const struct library *library, void *client)

@@ -15,7 +15,7 @@ bool debuginfod_is_wanted(void);
 typedef void (*debuginfod_progress)(void *context, uint64_t done, uint64_t total);
 /*
  * Path of a file with the debug information of a build-id; free() it. -ENOENT if no server has it, another
- * negative errno if none could be asked: a server that sends nothing for 20 s (DEBUGINFOD_TIMEOUT) is given up.
- * progress may be NULL.
+ * negative errno if none could be asked: a server that sends nothing for 20 s (DEBUGINFOD_TIMEOUT) is given
+ * up. progress may be NULL.
  */
 int debuginfod_find(const struct build_id *build_id, debuginfod_progress progress, void *context, char **ret);

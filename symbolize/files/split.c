@@ -106,8 +106,9 @@ static bool open_packaged(struct image *package, struct split_file *split)
 		int section = section_of_column(index.version, word_at(index.columns, i));
 		uint64_t cell = (uint64_t)(row - 1) * index.n_columns + i;
 		if (section >= 0)
-			split->dwarf.section[section] = bytes_slice(split->dwarf.section[section],
-								    word_at(index.offsets, cell), word_at(index.sizes, cell));
+			split->dwarf.section[section] =
+				bytes_slice(split->dwarf.section[section], word_at(index.offsets, cell),
+					    word_at(index.sizes, cell));
 	}
 	return true;
 }
@@ -128,9 +129,11 @@ static struct image *find_package(struct debugfile *file)
 
 /* ---- single files -------------------------------------------------------------------------- */
 
-static struct image *open_under(const struct debugfile *file, const char *prefix, const char *directory, const char *name)
+static struct image *open_under(const struct debugfile *file, const char *prefix, const char *directory,
+				const char *name)
 {
-	CLEANUP(freep) char *path = alloc_printf("%s%s%s%s", prefix, directory, directory[0] ? "/" : "", name);
+	CLEANUP(freep)
+	char *path = alloc_printf("%s%s%s%s", prefix, directory, directory[0] ? "/" : "", name);
 
 	return open_regular(file->images, path);
 }
@@ -149,7 +152,8 @@ static struct image *find_file(const struct debugfile *file, const struct unit *
 	if (!image && search->target_root)
 		image = open_under(file, search->target_root, directory, name);
 	if (!image && home) {
-		CLEANUP(freep) char *beside = alloc_text_n(file->debug->path, (size_t)(home - file->debug->path));
+		CLEANUP(freep)
+		char *beside = alloc_text_n(file->debug->path, (size_t)(home - file->debug->path));
 		image = open_under(file, "", beside, name[0] == '/' ? slash + 1 : name);
 		if (!image && slash)
 			image = open_under(file, "", beside, slash + 1);

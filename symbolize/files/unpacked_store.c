@@ -22,7 +22,8 @@ bool unpacked_store_recall(struct store *store, struct image *file, const struct
 	struct store_key key = key_of(file, section);
 	struct bytes entry = is_worth_it(file, section) ? store_get(store, &key) : (struct bytes){ 0 };
 
-	if (entry.len && entry.len == image_section_size(file, section) && image_section_lend(file, section, entry, store_release))
+	if (entry.len && entry.len == image_section_size(file, section) &&
+	    image_section_lend(file, section, entry, store_release))
 		return true;
 	store_release(entry);
 	return false;

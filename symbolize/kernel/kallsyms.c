@@ -14,7 +14,7 @@
 #include "base/writer.h"
 
 #define MAX_TEXT (256u << 20)
-#define CHUNK (8u << 10) /* the kernel gives about half of that at a time */
+#define CHUNK (8u << 10)        /* the kernel gives about half of that at a time */
 #define MAX_FUNCTION (1u << 20) /* behind the last symbol, or before a gap, nothing is known */
 
 static int compare(const void *left, const void *right)
@@ -44,7 +44,8 @@ static const char *read_address(const char *at, uint64_t *ret)
 	return at > start && *at == ' ' ? at : NULL;
 }
 
-/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. Data ends functions. */
+/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. Data
+ * ends functions. */
 static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
 {
 	uint64_t start;

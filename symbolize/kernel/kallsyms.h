@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kallsyms: names of kernel functions, modules included, from /proc/kallsyms. The kernel shows its
- * addresses to privileged readers only; to others every address is zero, and there are no names. Of several names at one
- * address it lists first what it would call it itself, and so do we.
+ * addresses to privileged readers only; to others every address is zero, and there are no names. Of several
+ * names at one address it lists first what it would call it itself, and so do we.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct kernel_symbol {
 
 struct kallsyms {
 	VEC(struct kernel_symbol) symbols; /* sorted, one per address */
-	char *text; /* what the names are in */
-	struct bytes entry; /* of the store, if they are in that */
+	char *text;                        /* what the names are in */
+	struct bytes entry;                /* of the store, if they are in that */
 };
 
 /* Lines that make no sense are left out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * kernel_ask: the program, and bpf(2) by hand. The kernel gives bpf_snprintf to programs under its own licence only; so
- * this file may be used under that, too.
+ * kernel_ask: the program, and bpf(2) by hand. The kernel gives bpf_snprintf to programs under its own
+ * licence only; so this file may be used under that, too.
  */
 #include "symbolize/kernel/kernel_ask.h"
 
@@ -56,7 +56,8 @@ static int make_format(void)
 
 static void emit(struct program *p, int code, int dst, int src, int off, int32_t imm)
 {
-	p->code[p->n++] = (struct bpf_insn){ (uint8_t)code, (uint8_t)(dst & 15), (uint8_t)(src & 15), (int16_t)off, imm };
+	p->code[p->n++] = (struct bpf_insn){ (uint8_t)code, (uint8_t)(dst & 15), (uint8_t)(src & 15),
+					     (int16_t)off, imm };
 }
 
 static void point_to_stack(struct program *p, int reg, int32_t offset)
@@ -65,7 +66,8 @@ static void point_to_stack(struct program *p, int reg, int32_t offset)
 	emit(p, BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, offset);
 }
 
-/* snprintf(answer, ANSWER, format, &vaddr, 8), both on the stack, and the answer back to where the question is. */
+/* snprintf(answer, ANSWER, format, &vaddr, 8), both on the stack, and the answer back to where the question
+ * is. */
 static void make_program(struct program *p, int format)
 {
 	const int vaddr = -8, answer = vaddr - ANSWER;
@@ -82,7 +84,8 @@ static void make_program(struct program *p, int format)
 	emit(p, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_snprintf);
 	for (int i = 0; i < ANSWER; i += 8) {
 		emit(p, BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_1, BPF_REG_10, answer + i, 0);
-		emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_6, BPF_REG_1, (int)offsetof(struct question, answer) + i, 0);
+		emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_6, BPF_REG_1,
+		     (int)offsetof(struct question, answer) + i, 0);
 	}
 	emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0);
 	emit(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
@@ -118,13 +121,15 @@ static const char *read_number(const char *at, uint64_t *ret)
 	return end > at + 2 ? end : NULL;
 }
 
-bool kernel_answer_parse(const char *answer, uint64_t vaddr, uint64_t *ret_start, uint64_t *ret_end, size_t *ret_name_len)
+bool kernel_answer_parse(const char *answer, uint64_t vaddr, uint64_t *ret_start, uint64_t *ret_end,
+			 size_t *ret_name_len)
 {
 	const char *plus = strrchr(answer, '+'), *slash, *end;
 	uint64_t offset, size;
 
-	if (!plus || plus == answer || answer[0] == '$' || !(slash = read_number(plus + 1, &offset)) || slash[0] != '/' ||
-	    !(end = read_number(slash + 1, &size)) || end[0] || offset >= size || offset > vaddr || size > UINT64_MAX - vaddr)
+	if (!plus || plus == answer || answer[0] == '$' || !(slash = read_number(plus + 1, &offset)) ||
+	    slash[0] != '/' || !(end = read_number(slash + 1, &size)) || end[0] || offset >= size ||
+	    offset > vaddr || size > UINT64_MAX - vaddr)
 		return false;
 	*ret_start = vaddr - offset;
 	*ret_end = *ret_start + size;
@@ -158,7 +163,8 @@ static bool take_answer(struct answers *answers, const struct question *question
 		return false;
 	if (strncmp(question->answer, "0x", 2) == 0)
 		return true; /* nothing is there */
-	if (!kernel_answer_parse(question->answer, question->vaddr, &start, &end, &len) || start < answers->end)
+	if (!kernel_answer_parse(question->answer, question->vaddr, &start, &end, &len) ||
+	    start < answers->end)
 		return false;
 	if (start == answers->end && answers->starts.n) { /* where the last one ends */
 		answers->starts.n--;
@@ -193,7 +199,9 @@ bool kernel_ask(const uint64_t *vaddrs, size_t n, struct kallsyms *ret)
 
 	*ret = (struct kallsyms){ 0 };
 	for (size_t i = 0; is_answered && i < answers.starts.n; i++)
-		vec_push(&ret->symbols, ((struct kernel_symbol){ answers.starts.at[i], (char *)answers.text.at + answers.names.at[i] }));
+		vec_push(&ret->symbols,
+			 ((struct kernel_symbol){ answers.starts.at[i],
+						  (char *)answers.text.at + answers.names.at[i] }));
 	if (is_answered)
 		ret->text = (char *)answers.text.at;
 	else

@@ -64,7 +64,8 @@ static bool has_all(const struct kallsyms *kallsyms, const uint64_t *vaddrs, siz
 	return n == 0 || (vaddrs[0] >= at[0].start && vaddrs[n - 1] < at[kallsyms->symbols.n - 1].start);
 }
 
-bool kernel_store_get(struct store *store, const char *boot, const uint64_t *vaddrs, size_t n, struct kallsyms *ret)
+bool kernel_store_get(struct store *store, const char *boot, const uint64_t *vaddrs, size_t n,
+		      struct kallsyms *ret)
 {
 	struct store_key key = kernel_store_key(boot);
 	struct kallsyms found = { 0 };

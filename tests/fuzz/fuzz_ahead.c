@@ -15,7 +15,8 @@ static struct bytes code_at(void *context, uint64_t pc)
 {
 	const struct bytes *code = context;
 
-	return pc < CODE || pc - CODE >= code->len ? (struct bytes){ 0 } : bytes_from(*code, (size_t)(pc - CODE));
+	return pc < CODE || pc - CODE >= code->len ? (struct bytes){ 0 }
+						   : bytes_from(*code, (size_t)(pc - CODE));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t recipe = ahead_recipe(ahead, code_at, &code, start, data[0] & 2, &recipes);
 	if (recipe != RECIPE_NONE) {
 		const struct recipe *r = &recipes.recipes.at[recipe];
-		if (r->cfa_kind == CFA_NONE || r->cfa_reg >= isa->n_regs || !recipe_rule(&recipes, r, isa->ra))
+		if (r->cfa_kind == CFA_NONE || r->cfa_reg >= isa->n_regs ||
+		    !recipe_rule(&recipes, r, isa->ra))
 			abort();
 	}
 	recipes_done(&recipes);

@@ -8,8 +8,8 @@
  */
 #include <stdlib.h>
 
-#include "tests/unit/unwinder/test_isa.h"
 #include "recipes/cfi.h"
+#include "tests/unit/unwinder/test_isa.h"
 #include "unwinder/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

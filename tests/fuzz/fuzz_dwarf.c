@@ -93,7 +93,10 @@ static void read_units(struct dwarf *main, struct dwarf *split, struct naming *n
 	dwarf_cache_init(&cache, true);
 	for (size_t i = 0; i < main->units.n && i < MAX_UNITS; i++) {
 		function_maps maps = { 0 };
-		struct unit_hits hits = { .unit = &main->units.at[i], .vaddrs = vaddrs, .n = ARRAY_LEN(vaddrs), .is_guess = i % 2 };
+		struct unit_hits hits = { .unit = &main->units.at[i],
+					  .vaddrs = vaddrs,
+					  .n = ARRAY_LEN(vaddrs),
+					  .is_guess = i % 2 };
 		hits.split = split_of(split, hits.unit);
 		unit_maps(&cache, naming, &hits, &maps);
 		for (size_t k = 0; k < maps.n; k++) {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "binary/flow/cfg.h"
-#include "tests/elf_maker.h"
 #include "recipes/recover.h"
+#include "tests/elf_maker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,7 +44,8 @@ static void check_rows(struct flow *flow, struct recipes *recipes)
 		recover_rows(flow, part, recipes, &rows);
 		for (size_t i = 0; i < rows.rows.n; i++) {
 			require(i == 0 || rows.rows.at[i].start > rows.rows.at[i - 1].start);
-			require(rows.rows.at[i].recipe == RECIPE_NONE || rows.rows.at[i].recipe < recipes->recipes.n);
+			require(rows.rows.at[i].recipe == RECIPE_NONE ||
+				rows.rows.at[i].recipe < recipes->recipes.n);
 		}
 		vec_done(&rows.rows);
 	}
@@ -90,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	struct image *image = elf_image(images, "fuzz", flags & 1 ? EM_AARCH64 : EM_X86_64, 0x10000,
-					flags & 2 ? ELF_WITH_SECTIONS : ELF_WITHOUT_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+					flags & 2 ? ELF_WITH_SECTIONS : ELF_WITHOUT_SECTIONS, parts,
+					ARRAY_LEN(parts), NULL);
 	if (image)
 		check_image(image, &symbols);
 	images_free(images);

@@ -37,7 +37,8 @@ static size_t use(const struct map_entry *entry, const struct location *chain, s
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++)
-		used += strlen(map_entry_text(entry, chain[i].function)) + strlen(map_entry_text(entry, chain[i].file)) +
+		used += strlen(map_entry_text(entry, chain[i].function)) +
+			strlen(map_entry_text(entry, chain[i].file)) +
 			strlen(map_entry_text(entry, chain[i].decl_file));
 	return used;
 }
@@ -55,11 +56,13 @@ static void check_in_place(struct bytes bytes)
 		const struct stored_map *stored = map_entry_find(&entry, vaddr);
 		if (!stored || !map_entry_view(&entry, stored, &view))
 			continue;
-		size_t n = function_map_locate(&view, (uint32_t)(vaddr - view.vaddr), chain, LOCATION_MAX_DEPTH);
+		size_t n =
+			function_map_locate(&view, (uint32_t)(vaddr - view.vaddr), chain, LOCATION_MAX_DEPTH);
 		if (n == 0 || use(&entry, chain, n) == SIZE_MAX)
 			abort();
 		for (size_t k = 0; k < view.ranges.n; k++)
-			use(&entry, chain, function_map_locate(&view, view.ranges.at[k].start, chain, LOCATION_MAX_DEPTH));
+			use(&entry, chain,
+			    function_map_locate(&view, view.ranges.at[k].start, chain, LOCATION_MAX_DEPTH));
 	}
 }
 
@@ -77,7 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	intern_init(&again);
 	if (map_store_unpack_all((struct bytes){ copy, size }, 1, &strings, &maps)) {
 		check_maps(&maps, &strings);
-		map_store_pack((struct map_list){ maps.at, maps.n, &strings }, (struct map_list){ 0 }, &packed);
+		map_store_pack((struct map_list){ maps.at, maps.n, &strings }, (struct map_list){ 0 },
+			       &packed);
 		if (!map_store_unpack_all(writer_bytes(&packed), 1, &again, &twice) || twice.n != maps.n)
 			abort();
 	} else if (maps.n) {

@@ -38,7 +38,8 @@ static void use_kallsyms(struct bytes text)
 	kallsyms_parse(text, &kallsyms);
 	for (size_t i = 0; i < kallsyms.symbols.n; i++) {
 		const struct kernel_symbol *symbol = &kallsyms.symbols.at[i];
-		const struct kernel_symbol *wanted = symbol->name[0] ? symbol : NULL; /* there is no function otherwise */
+		const struct kernel_symbol *wanted =
+			symbol->name[0] ? symbol : NULL; /* there is no function otherwise */
 		if (kallsyms_find(&kallsyms, symbol->start, &end) != wanted || end <= symbol->start)
 			abort();
 		sink += strlen(symbol->name);

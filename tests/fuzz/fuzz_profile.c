@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A profile file, with its checksums and size put right so that the rest is reached. What can be read
- * is fused, shown in every view and exported: a file that passes the reader must not harm anybody downstream, and the
- * JSON of one that is consistent is so, too.
+ * is fused, shown in every view and exported: a file that passes the reader must not harm anybody downstream,
+ * and the JSON of one that is consistent is so, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +63,19 @@ static void export(struct profile *profile, unsigned which, bool is_consistent)
 	while (exporters[n_exporters])
 		n_exporters++;
 	const struct exporter *exporter = exporters[which % n_exporters];
-	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = exporter->needs_lines, .no_loops = which & 16 };
+	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE,
+					.lines = exporter->needs_lines,
+					.no_loops = which & 16 };
 	FILE *to = open_memstream(&text, &len);
 	profile_take_tree(profile, &options, &tree);
-	struct export_options wanted = { .metric = profile->metrics.n > 1, .totals = true, .max_nodes = which & 32 ? 5 : 0 };
+	struct export_options wanted = { .metric = profile->metrics.n > 1,
+					 .totals = true,
+					 .max_nodes = which & 32 ? 5 : 0 };
 	if (export_profile(exporter, &input, &wanted, to, &diag) < 0)
 		abort(); /* memory takes everything */
 	fclose(to);
-	if (is_consistent && exporter == &exporter_json && json_check((struct bytes){ (uint8_t *)text, len }, "exported", &found, &diag) < 0)
+	if (is_consistent && exporter == &exporter_json &&
+	    json_check((struct bytes){ (uint8_t *)text, len }, "exported", &found, &diag) < 0)
 		abort();
 	scope_tree_done(&tree);
 }

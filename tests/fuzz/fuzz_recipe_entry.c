@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_recipe_entry: what the store keeps of an image's code. Whatever the bytes are, answers lie within bounds; packed
- * again, with a find beside them, they are an entry that answers the same.
+ * fuzz_recipe_entry: what the store keeps of an image's code. Whatever the bytes are, answers lie within
+ * bounds; packed again, with a find beside them, they are an entry that answers the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static void check_recipe(const struct recipes *recipes, uint32_t index)
 	if (index == RECIPE_NONE)
 		return;
 	const struct recipe *recipe = &recipes->recipes.at[index];
-	if (recipe->witness >= WITNESS_N || recipe->cfa_kind == CFA_EXPR || recipe->rules + recipe->n_rules > recipes->rules.n)
+	if (recipe->witness >= WITNESS_N || recipe->cfa_kind == CFA_EXPR ||
+	    recipe->rules + recipe->n_rules > recipes->rules.n)
 		abort();
 	recipe_reads(recipes, recipe);
 }
@@ -44,7 +45,8 @@ static void ask(const struct recipe_entry *entry, struct recipes *recipes)
 			check_recipe(recipes, recipe_entry_add(entry, fact->recipe, recipes));
 	}
 	for (uint32_t i = 0; i < entry->header.n_places; i++) {
-		const struct stored_place *place = recipe_entry_place(entry, entry->places[i].vaddr, entry->places[i].is_return != 0);
+		const struct stored_place *place =
+			recipe_entry_place(entry, entry->places[i].vaddr, entry->places[i].is_return != 0);
 		if (place)
 			check_recipe(recipes, recipe_entry_add(entry, place->recipe[1], recipes));
 	}
@@ -63,9 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	recipes_init(&recipes);
 	if (recipe_entry_open((struct bytes){ copy, size }, &entry)) {
 		ask(&entry, &recipes);
-		vec_push(&finds.facts, ((struct stored_fact){ .a = UINT64_MAX, .b = 12345, .kind = 77, .recipe = RECIPE_NONE }));
+		vec_push(&finds.facts,
+			 ((struct stored_fact){
+				 .a = UINT64_MAX, .b = 12345, .kind = 77, .recipe = RECIPE_NONE }));
 		if (recipe_entry_pack(&entry, &finds, &recipes, &packed)) {
-			if (!recipe_entry_open(writer_bytes(&packed), &again) || again.header.n_facts != entry.header.n_facts + 1)
+			if (!recipe_entry_open(writer_bytes(&packed), &again) ||
+			    again.header.n_facts != entry.header.n_facts + 1)
 				abort();
 			ask(&again, &recipes);
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes one of the profiles that tests are made of: make_profile sample|random|empty|hostile|none|one|kernel|threads|deep|N
- * FILE; N is a large one of that many contexts, empty one of nothing at all.
+ * Writes one of the profiles that tests are made of: make_profile
+ * sample|random|empty|hostile|none|one|kernel|threads|deep|N FILE; N is a large one of that many contexts,
+ * empty one of nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same_profile: are profiles the same, byte for byte, but for the command line they were made by and what making
- * them cost?
+ * same_profile: are profiles the same, byte for byte, but for the command line they were made by and what
+ * making them cost?
  *
  *     same_profile FIRST OTHER...
  */
@@ -24,8 +24,8 @@ static int pack(const char *path, struct writer *ret)
 	p->strings.strings.at[p->run.command_line] = "";
 	p->strings.lengths.at[p->run.command_line] = 0;
 	p->quality.own_cpu_ns = p->quality.own_peak_kb = 0;
-	printf("%s: %" PRIu64 " samples, %zu threads, %zu nodes, %zu values\n", path, p->quality.samples, p->threads.n,
-	       p->cct.nodes.n, p->cct.values.n);
+	printf("%s: %" PRIu64 " samples, %zu threads, %zu nodes, %zu values\n", path, p->quality.samples,
+	       p->threads.n, p->cct.nodes.n, p->cct.values.n);
 	profile_pack(p, ret);
 	profile_free(p);
 	return 0;

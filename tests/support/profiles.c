@@ -32,8 +32,10 @@ static void add_run(struct profile *p)
 
 static void add_tasks(struct profile *p)
 {
-	vec_push(&p->processes, ((struct profile_process){ 4711, 1, text(p, "solve"), text(p, "./solve"), 0, 0 }));
-	vec_push(&p->processes, ((struct profile_process){ 4715, 4711, text(p, "sh"), 0, 500000000, 600000000 }));
+	vec_push(&p->processes,
+		 ((struct profile_process){ 4711, 1, text(p, "solve"), text(p, "./solve"), 0, 0 }));
+	vec_push(&p->processes,
+		 ((struct profile_process){ 4715, 4711, text(p, "sh"), 0, 500000000, 600000000 }));
 	vec_push(&p->threads, ((struct profile_thread){ 0, 4711, text(p, "solve"), 0, 0 }));
 	vec_push(&p->threads, ((struct profile_thread){ 0, 4712, text(p, "worker"), 1000, 1999999999 }));
 	vec_push(&p->threads, ((struct profile_thread){ 1, 4715, text(p, "sh"), 500000000, 600000000 }));
@@ -48,37 +50,62 @@ static void add_images(struct profile *p)
 {
 	struct build_id id = { 20, { 0xde, 0xad, 0xbe, 0xef } };
 
-	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5") }));
+	vec_push(&p->images,
+		 ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5") }));
 	vec_push(&p->images, ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0 }));
 	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0 }));
 }
 
 static void add_functions(struct profile *p)
 {
-	struct function_map main = { .image = 0, .vaddr = 0x1000, .size = 0x100, .name = text(p, "main"),
-				     .decl_file = text(p, "/src/solve.c"), .decl_line = 40, .end_line = 70,
-				     .parent_vaddr = 0x1000, .source = MAP_FROM_DWARF };
-	struct function_map solve = { .image = 0, .vaddr = 0x2000, .size = 0x200, .name = text(p, "solve"),
-				      .linkage = text(p, "_Z5solvei"), .decl_file = text(p, "/src/solve.c"),
-				      .decl_line = 10, .parent_vaddr = 0x2000, .source = MAP_FROM_DWARF };
-	struct function_map sine = { .image = 1, .vaddr = 0x500, .size = 0x80, .name = text(p, "sin"),
-				     .parent_vaddr = 0x500, .source = MAP_FROM_SYMBOL };
+	struct function_map main = { .image = 0,
+				     .vaddr = 0x1000,
+				     .size = 0x100,
+				     .name = text(p, "main"),
+				     .decl_file = text(p, "/src/solve.c"),
+				     .decl_line = 40,
+				     .end_line = 70,
+				     .parent_vaddr = 0x1000,
+				     .source = MAP_FROM_DWARF };
+	struct function_map solve = { .image = 0,
+				      .vaddr = 0x2000,
+				      .size = 0x200,
+				      .name = text(p, "solve"),
+				      .linkage = text(p, "_Z5solvei"),
+				      .decl_file = text(p, "/src/solve.c"),
+				      .decl_line = 10,
+				      .parent_vaddr = 0x2000,
+				      .source = MAP_FROM_DWARF };
+	struct function_map sine = { .image = 1,
+				     .vaddr = 0x500,
+				     .size = 0x80,
+				     .name = text(p, "sin"),
+				     .parent_vaddr = 0x500,
+				     .source = MAP_FROM_SYMBOL };
 
 	vec_push(&main.lines, ((struct line_row){ 0, main.decl_file, 40, 1, 1 }));
 	vec_push(&main.lines, ((struct line_row){ 0x10, main.decl_file, 44, 5, 1 }));
 	vec_push(&solve.lines, ((struct line_row){ 0, solve.decl_file, 10, 1, 1 }));
 	vec_push(&solve.lines, ((struct line_row){ 0x40, text(p, "/src/vec.h"), 7, 9, 0 }));
 	vec_push(&solve.lines, ((struct line_row){ 0x80, solve.decl_file, 16, 3, 1 }));
-	vec_push(&solve.inlines, ((struct inline_call){ INLINE_NONE, text(p, "dot"), 0, text(p, "/src/vec.h"), 5,
-							solve.decl_file, 14, 11 }));
-	vec_push(&solve.inlines, ((struct inline_call){ 0, text(p, "mul"), text(p, "_Z3mul"), text(p, "/src/vec.h"), 1,
-							text(p, "/src/vec.h"), 7, 2 }));
+	vec_push(&solve.inlines, ((struct inline_call){ INLINE_NONE, text(p, "dot"), 0, text(p, "/src/vec.h"),
+							5, solve.decl_file, 14, 11 }));
+	vec_push(&solve.inlines,
+		 ((struct inline_call){ 0, text(p, "mul"), text(p, "_Z3mul"), text(p, "/src/vec.h"), 1,
+					text(p, "/src/vec.h"), 7, 2 }));
 	vec_push(&solve.ranges, ((struct inline_range){ 0x40, 0x60, 0 }));
 	vec_push(&solve.ranges, ((struct inline_range){ 0x60, 0x80, 1 }));
-	struct function_map nameless = { .image = 1, .vaddr = 0x6f0, .size = 0x40, .name = text(p, "libm.so.6+0x6f0"),
+	struct function_map nameless = { .image = 1,
+					 .vaddr = 0x6f0,
+					 .size = 0x40,
+					 .name = text(p, "libm.so.6+0x6f0"),
 					 .parent_vaddr = 0x6f0 };
-	struct function_map system = { .image = 2, .vaddr = 0xffffffff81000000, .size = 0x40, .name = text(p, "sys_read"),
-				       .parent_vaddr = 0xffffffff81000000, .source = MAP_FROM_KALLSYMS };
+	struct function_map system = { .image = 2,
+				       .vaddr = 0xffffffff81000000,
+				       .size = 0x40,
+				       .name = text(p, "sys_read"),
+				       .parent_vaddr = 0xffffffff81000000,
+				       .source = MAP_FROM_KALLSYMS };
 	vec_push(&p->functions, main);
 	vec_push(&p->functions, solve);
 	vec_push(&p->functions, sine);
@@ -92,9 +119,12 @@ static void add_structure(struct profile *p)
 	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3 };
 	struct structure sine = { .image = 1, .function = 0x500 };
 
-	vec_push(&sine.scopes, ((struct static_scope){ .kind = SCOPE_FUNCTION, .name = text(p, "sin"), .vaddr = 0x500 }));
-	vec_push(&sine.scopes, ((struct static_scope){ .kind = SCOPE_LOOP, .flags = SCOPE_VECTOR, .name = text(p, "sin"),
-						       .vaddr = 0x508 }));
+	vec_push(&sine.scopes,
+		 ((struct static_scope){ .kind = SCOPE_FUNCTION, .name = text(p, "sin"), .vaddr = 0x500 }));
+	vec_push(
+		&sine.scopes,
+		((struct static_scope){
+			.kind = SCOPE_LOOP, .flags = SCOPE_VECTOR, .name = text(p, "sin"), .vaddr = 0x508 }));
 	vec_push(&sine.ranges, ((struct static_range){ 0x508, 0x38, 1 }));
 	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x508, 2, 0 }));
 	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x530, 1, SCOPE_VECTOR }));
@@ -110,7 +140,8 @@ static void add_value(struct profile *p, uint32_t node, uint32_t thread, uint64_
 	cct_add_value(&p->cct, node, thread, 1, samples * 1003009);
 }
 
-/* main -> solve -> solve, with leaves in both, in inlined calls, in sin, in the kernel; and two incomplete stacks. */
+/* main -> solve -> solve, with leaves in both, in inlined calls, in sin, in the kernel; and two incomplete
+ * stacks. */
 static void add_contexts(struct profile *p)
 {
 	uint32_t main = cct_child(&p->cct, CCT_ROOT, 0, 0x1020, CCT_IS_RETURN);
@@ -142,8 +173,16 @@ struct profile *sample_profile(void)
 		.samples = 100,
 		.by_end = { [STACK_COMPLETE] = 85, [STACK_NO_RECIPE] = 5, [STACK_NO_IMAGE] = 10 },
 		.steps_by_witness = { [WITNESS_CFI] = 400, [WITNESS_ANALYSIS] = 3 },
-		.lost = 2, .throttled = 1, .clipped = 7, .own_cpu_ns = 20000000, .own_peak_kb = 9000,
-		.unsymbolized = 10, .without_lines = 40, .damaged_units = 1, .wakeups = 12, .outer = 5,
+		.lost = 2,
+		.throttled = 1,
+		.clipped = 7,
+		.own_cpu_ns = 20000000,
+		.own_peak_kb = 9000,
+		.unsymbolized = 10,
+		.without_lines = 40,
+		.damaged_units = 1,
+		.wakeups = 12,
+		.outer = 5,
 	};
 	return p;
 }
@@ -201,7 +240,8 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes)
 	return p;
 }
 
-#define SAME_VEC(a, b) ((a).n == (b).n && ((a).n == 0 || memcmp((a).at, (b).at, (a).n * sizeof(*(a).at)) == 0))
+#define SAME_VEC(a, b) \
+	((a).n == (b).n && ((a).n == 0 || memcmp((a).at, (b).at, (a).n * sizeof(*(a).at)) == 0))
 
 /* Field by field: what lies between fields is anything. */
 #define SAME_FIELD(field) (a->field == b->field)
@@ -209,9 +249,10 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes)
 static bool same_run(const struct profile_run *a, const struct profile_run *b)
 {
 	return SAME_FIELD(tool_version) && SAME_FIELD(command_line) && SAME_FIELD(mode) && SAME_FIELD(host) &&
-	       SAME_FIELD(kernel) && SAME_FIELD(cpu) && SAME_FIELD(arch) && SAME_FIELD(target) && SAME_FIELD(n_cpus) &&
-	       SAME_FIELD(start_unix_ns) && SAME_FIELD(duration_ns) && SAME_FIELD(start_ns) && SAME_FIELD(stack_size) &&
-	       SAME_FIELD(is_checkpoint) && SAME_FIELD(is_resolved);
+	       SAME_FIELD(kernel) && SAME_FIELD(cpu) && SAME_FIELD(arch) && SAME_FIELD(target) &&
+	       SAME_FIELD(n_cpus) && SAME_FIELD(start_unix_ns) && SAME_FIELD(duration_ns) &&
+	       SAME_FIELD(start_ns) && SAME_FIELD(stack_size) && SAME_FIELD(is_checkpoint) &&
+	       SAME_FIELD(is_resolved);
 }
 
 static bool same_event(const struct profile_event *a, const struct profile_event *b)
@@ -228,16 +269,17 @@ static bool same_image(const struct profile_image *a, const struct profile_image
 
 static bool same_thread(const struct profile_thread *a, const struct profile_thread *b)
 {
-	return SAME_FIELD(process) && SAME_FIELD(tid) && SAME_FIELD(comm) && SAME_FIELD(start_ns) && SAME_FIELD(exit_ns);
+	return SAME_FIELD(process) && SAME_FIELD(tid) && SAME_FIELD(comm) && SAME_FIELD(start_ns) &&
+	       SAME_FIELD(exit_ns);
 }
 
-#define SAME_ROWS(field, same_row)                                            \
+#define SAME_ROWS(field, same_row)                                                 \
 	static bool same_##field(const struct profile *a, const struct profile *b) \
-	{                                                                     \
-		for (size_t i = 0; i < a->field.n && i < b->field.n; i++)     \
-			if (!same_row(&a->field.at[i], &b->field.at[i]))      \
-				return false;                                 \
-		return a->field.n == b->field.n;                              \
+	{                                                                          \
+		for (size_t i = 0; i < a->field.n && i < b->field.n; i++)          \
+			if (!same_row(&a->field.at[i], &b->field.at[i]))           \
+				return false;                                      \
+		return a->field.n == b->field.n;                                   \
 	}
 SAME_ROWS(events, same_event)
 SAME_ROWS(images, same_image)
@@ -259,7 +301,8 @@ static bool same_nodes(const struct cct *a, const struct cct *b)
 		return false;
 	for (size_t i = 0; i < a->nodes.n; i++) {
 		const struct cct_node *x = &a->nodes.at[i], *y = &b->nodes.at[i];
-		if (x->parent != y->parent || x->image != y->image || x->vaddr != y->vaddr || x->flags != y->flags)
+		if (x->parent != y->parent || x->image != y->image || x->vaddr != y->vaddr ||
+		    x->flags != y->flags)
 			return false;
 	}
 	return true;
@@ -294,9 +337,9 @@ SAME_ROWS(functions, same_function)
 
 static bool same_scope(const struct static_scope *a, const struct static_scope *b)
 {
-	return SAME_FIELD(parent) && SAME_FIELD(kind) && SAME_FIELD(flags) && SAME_FIELD(name) && SAME_FIELD(linkage) &&
-	       SAME_FIELD(file) && SAME_FIELD(line) && SAME_FIELD(end_line) && SAME_FIELD(call_file) &&
-	       SAME_FIELD(call_line) && SAME_FIELD(vaddr);
+	return SAME_FIELD(parent) && SAME_FIELD(kind) && SAME_FIELD(flags) && SAME_FIELD(name) &&
+	       SAME_FIELD(linkage) && SAME_FIELD(file) && SAME_FIELD(line) && SAME_FIELD(end_line) &&
+	       SAME_FIELD(call_file) && SAME_FIELD(call_line) && SAME_FIELD(vaddr);
 }
 
 static bool same_piece(const struct loop_piece *a, const struct loop_piece *b)

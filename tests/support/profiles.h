@@ -7,7 +7,8 @@
 #include "base/cleanup.h"
 #include "profile/profile.h"
 
-/* Something in every section: three images, a recursion, inlined calls, kernel and incomplete stacks; 100 samples. */
+/* Something in every section: three images, a recursion, inlined calls, kernel and incomplete stacks; 100
+ * samples. */
 struct profile *sample_profile(void);
 /* The same and a recursion that many calls deep, with 100 samples at its end. */
 struct profile *deep_profile(uint32_t depth);

@@ -155,8 +155,9 @@ const struct a64_row *a64_find(uint32_t word)
 }
 
 /*
- * Vectors and floating point: moves and conversions of scalars, and compares, have 0x1e in bits 24 to 28 and bit 30 clear; lanes
- * are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No other concerns a general register or the flags.
+ * Vectors and floating point: moves and conversions of scalars, and compares, have 0x1e in bits 24 to 28 and
+ * bit 30 clear; lanes are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No other
+ * concerns a general register or the flags.
  */
 static bool is_vector_only(uint32_t word)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_glance: the registers of the commonest words, told without decoding them: moves, sums, loads and stores that have
- * nothing to do with the frame or the return address, two in five words of compiled code. Forms that are rare, or no
- * instruction for some value of some field, are left to the decoder.
+ * a64_glance: the registers of the commonest words, told without decoding them: moves, sums, loads and stores
+ * that have nothing to do with the frame or the return address, two in five words of compiled code. Forms
+ * that are rare, or no instruction for some value of some field, are left to the decoder.
  */
 #include "binary/isa/a64/a64.h"
 
-#define FRAME 0xe0000000u     /* x29, x30 and sp */
-#define NAMED 0x7fffffffu     /* a field where 31 is zr */
+#define FRAME 0xe0000000u      /* x29, x30 and sp */
+#define NAMED 0x7fffffffu      /* a field where 31 is zr */
 #define NAMED_OR_SP UINT32_MAX /* ... or sp */
 
 struct glance {

@@ -2,15 +2,16 @@
 /*
  * a64_idle: most words need not be decoded by who looks for calls, jumps and addresses.
  *
- * Told from the top of the word, with what is rare or writes registers that no field names left to the decoder:
- * a word that is wrongly thought busy costs a decode, one that is wrongly thought idle would be missed.
+ * Told from the top of the word, with what is rare or writes registers that no field names left to the
+ * decoder: a word that is wrongly thought busy costs a decode, one that is wrongly thought idle would be
+ * missed.
  */
 #include "binary/isa/a64/a64.h"
 
 /*
- * By bits 24 to 29. Idle: data processing on an immediate, registers or vectors, loads and stores; but for adr and adrp
- * (10, 30), literals (18, 1c), tags and copies of memory (19, 1d), exclusives and compare-and-swap (08), and atomics, which
- * share 38 and 3c with other stores.
+ * By bits 24 to 29. Idle: data processing on an immediate, registers or vectors, loads and stores; but for
+ * adr and adrp (10, 30), literals (18, 1c), tags and copies of memory (19, 1d), exclusives and
+ * compare-and-swap (08), and atomics, which share 38 and 3c with other stores.
  */
 #define IDLE_KINDS 0xee0eff00cc0efe00u
 #define ATOMIC_KINDS (1ull << 0x38 | 1ull << 0x3c)
@@ -28,11 +29,13 @@ static int64_t distance(uint32_t word, unsigned bits)
 	return (int64_t)((int32_t)(word << (27 - bits)) >> (32 - bits)) * 4;
 }
 
-/* A branch at `at` on a condition (but for "always"), a register or one of its bits, that stays in the room. */
+/* A branch at `at` on a condition (but for "always"), a register or one of its bits, that stays in the room.
+ */
 static bool stays(uint32_t word, size_t at, struct isa_room room)
 {
 	bool is_bit = (word & 0x7e000000) == 0x36000000;
-	bool is_other = (word & 0x7e000000) == 0x34000000 || ((word & 0xff000010) == 0x54000000 && (word & 14) != 14);
+	bool is_other =
+		(word & 0x7e000000) == 0x34000000 || ((word & 0xff000010) == 0x54000000 && (word & 14) != 14);
 	int64_t to = (int64_t)at + distance(word, is_bit ? 14 : 19);
 
 	return (is_bit || is_other) && to >= room.low && to < room.high;
@@ -40,8 +43,8 @@ static bool stays(uint32_t word, size_t at, struct isa_room room)
 
 static bool names(uint32_t word, uint32_t registers)
 {
-	uint32_t in_fields = registers >> (word & 31) | registers >> (word >> 5 & 31) | registers >> (word >> 10 & 31) |
-			     registers >> (word >> 16 & 31);
+	uint32_t in_fields = registers >> (word & 31) | registers >> (word >> 5 & 31) |
+			     registers >> (word >> 10 & 31) | registers >> (word >> 16 & 31);
 
 	return in_fields & 1;
 }

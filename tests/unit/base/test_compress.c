@@ -35,7 +35,8 @@ TEST(gzip_stream_round_trips_and_leaves_its_target_open)
 	FILE *to = open_memstream(&packed, &len), *stream = compress_stream(to, COMPRESS_GZIP);
 
 	for (size_t i = 0; i < sample_text().len; i += 777)
-		fwrite(sample_text().at + i, 1, sample_text().len - i < 777 ? sample_text().len - i : 777, stream);
+		fwrite(sample_text().at + i, 1, sample_text().len - i < 777 ? sample_text().len - i : 777,
+		       stream);
 	CHECK_EQ(fclose(stream), 0);
 	CHECK_EQ(fputs("", to) < 0, 0);
 	fclose(to);

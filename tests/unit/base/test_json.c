@@ -90,7 +90,9 @@ TEST(json_writes_addresses_as_text)
 
 TEST(json_escapes_wherever_a_byte_stands)
 {
-	static const char *const escapes[] = { ['"'] = "\\\"", ['\\'] = "\\\\", [0x1f] = "\\u001f", [0x7f] = "\\u007f" };
+	static const char *const escapes[] = {
+		['"'] = "\\\"", ['\\'] = "\\\\", [0x1f] = "\\u001f", [0x7f] = "\\u007f"
+	};
 
 	for (unsigned c = 1; c < ARRAY_LEN(escapes); c++)
 		for (size_t at = 0; escapes[c] && at < 17; at++) {
@@ -100,7 +102,8 @@ TEST(json_escapes_wherever_a_byte_stands)
 			text[17] = '\0';
 			text[at] = (char)c;
 			json_text(&json, text);
-			snprintf(want, sizeof(want), "\"%.*s%s%s\"", (int)at, text, escapes[c], text + at + 1);
+			snprintf(want, sizeof(want), "\"%.*s%s%s\"", (int)at, text, escapes[c],
+				 text + at + 1);
 			expect(&json, want);
 		}
 }

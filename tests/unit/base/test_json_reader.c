@@ -27,8 +27,9 @@ static enum json_event last_event(const char *text, bool is_stream)
 TEST(json_reader_tells_events_in_order)
 {
 	struct json_reader r = over(" {\"a\" : [1, -2.5e3, \"x\\n\"], \"b\":{}, \"c\":null} ", false);
-	static const enum json_event want[] = { JSON_OBJECT, JSON_NAME, JSON_ARRAY, JSON_NUMBER, JSON_NUMBER, JSON_STRING, JSON_CLOSE,
-						JSON_NAME, JSON_OBJECT, JSON_CLOSE, JSON_NAME, JSON_NULL, JSON_CLOSE, JSON_END };
+	static const enum json_event want[] = { JSON_OBJECT, JSON_NAME,  JSON_ARRAY, JSON_NUMBER, JSON_NUMBER,
+						JSON_STRING, JSON_CLOSE, JSON_NAME,  JSON_OBJECT, JSON_CLOSE,
+						JSON_NAME,   JSON_NULL,  JSON_CLOSE, JSON_END };
 
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
 		CHECK_EQ(json_reader_next(&r), want[i]);
@@ -95,8 +96,9 @@ TEST(json_reader_skips_whole_values)
 
 TEST(json_reader_refuses_what_is_no_json)
 {
-	static const char *const wrong[] = { "{", "[1", "[1,]", "[1 2]", "{\"a\" 1}", "{\"a\":}", "{a:1}", "[01]", "[1.]", "[-]", "[\"\\x\"]",
-					     "[\"\x01\"]", "[\"\xff\"]", "nul", "1 2", "{} {}", "[\"open" };
+	static const char *const wrong[] = { "{",          "[1",   "[1,]", "[1 2]", "{\"a\" 1}", "{\"a\":}",
+					     "{a:1}",      "[01]", "[1.]", "[-]",   "[\"\\x\"]", "[\"\x01\"]",
+					     "[\"\xff\"]", "nul",  "1 2",  "{} {}", "[\"open" };
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		if (last_event(wrong[i], false) != JSON_BAD)

@@ -25,7 +25,8 @@ static struct record *records_of(size_t n, uint64_t mask, uint64_t seed)
 	struct record *records = alloc_zero(n, sizeof(*records));
 
 	for (size_t i = 0; i < n; i++)
-		records[i] = (struct record){ next_random(&seed) * 0x10001 & mask, (uint32_t)i, (uint8_t)next_random(&seed) };
+		records[i] = (struct record){ next_random(&seed) * 0x10001 & mask, (uint32_t)i,
+					      (uint8_t)next_random(&seed) };
 	return records;
 }
 
@@ -50,7 +51,8 @@ TEST(sort_by_u64_orders_by_the_number_and_leaves_equals_in_their_order)
 			CHECK_EQ(sum, n ? n * (n - 1) / 2 : 0);
 			for (size_t i = 1; i < n; i++)
 				CHECK(records[i - 1].key < records[i].key ||
-				      (records[i - 1].key == records[i].key && records[i - 1].number < records[i].number));
+				      (records[i - 1].key == records[i].key &&
+				       records[i - 1].number < records[i].number));
 			free(records);
 		}
 	}

@@ -219,7 +219,8 @@ static bool use_at_once(const struct place *place, unsigned who)
 
 	memset(block, (int)who, 1000u * who);
 	for (uint64_t i = 0; i < 100; i++) {
-		struct store *store = store_open(place->path, 16 * 1024); /* so small that others' entries go */
+		struct store *store =
+			store_open(place->path, 16 * 1024); /* so small that others' entries go */
 		struct store_key at = { "block", 1, { i % 3, 0 } };
 		store_put(store, &at, (struct bytes){ block, 1000u * who });
 		struct bytes bytes = store_get(store, &at);

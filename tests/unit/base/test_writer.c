@@ -5,7 +5,9 @@
 
 TEST(writer_and_reader_agree_on_every_width)
 {
-	static const uint64_t values[] = { 0, 1, 0x7f, 0x80, 0x3fff, 0x4000, UINT32_MAX, (uint64_t)INT64_MAX, UINT64_MAX };
+	static const uint64_t values[] = { 0,         1,      0x7f,       0x80,
+					   0x3fff,    0x4000, UINT32_MAX, (uint64_t)INT64_MAX,
+					   UINT64_MAX };
 	struct writer w = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {

@@ -12,21 +12,25 @@ TEST(a64_idle_words_do_nothing_that_is_looked_for)
 	for (unsigned round = 0; round < 3000000; round++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		uint32_t word = (uint32_t)(seed >> 32);
-		uint64_t known = round % 4 ? 1ull << (seed >> 20 & 31) | 1ull << (seed >> 10 & 31) : round % 8 ? 0xffffffff : 0;
+		uint64_t known = round % 4   ? 1ull << (seed >> 20 & 31) | 1ull << (seed >> 10 & 31)
+				 : round % 8 ? 0xffffffff
+					     : 0;
 		struct bytes code = { (const uint8_t *)&word, 4 };
 		struct insn insn;
-		if (!isa_aarch64.idle_len(code, known, (struct isa_room){ -0x1000, 0x800 }) || isa_aarch64.decode(code, 0x10000, &insn) < 0)
+		if (!isa_aarch64.idle_len(code, known, (struct isa_room){ -0x1000, 0x800 }) ||
+		    isa_aarch64.decode(code, 0x10000, &insn) < 0)
 			continue;
 		n_idle++;
 		n_branches += insn.flow == FLOW_BRANCH;
-		CHECK(insn.flow == FLOW_NEXT || (insn.flow == FLOW_BRANCH && insn.target >= 0xf000 && insn.target < 0x10800));
+		CHECK(insn.flow == FLOW_NEXT ||
+		      (insn.flow == FLOW_BRANCH && insn.target >= 0xf000 && insn.target < 0x10800));
 		CHECK(!insn.is_address);
 		CHECK_EQ(insn.clobbers & known, 0);
 		for (unsigned i = 0; i < insn.n_effects; i++) {
 			const struct effect *e = &insn.effect[i];
 			bool is_memory = e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
-			CHECK(e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH || e->kind == EFFECT_COMPARE ||
-			      !(known >> e->reg & 1));
+			CHECK(e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH ||
+			      e->kind == EFFECT_COMPARE || !(known >> e->reg & 1));
 			CHECK(e->base >= REG_MAX || e->kind == EFFECT_COMPARE || !(known >> e->base & 1));
 			CHECK(!is_memory || e->base != REG_NONE);
 		}
@@ -42,7 +46,7 @@ TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
 	struct bytes code = { (const uint8_t *)words, sizeof(words) };
 
 	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 0, 20 }), 12);
-	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8); /* the branch leaves */
+	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8);       /* the branch leaves */
 	CHECK_EQ(isa_aarch64.idle_len(code, 1u << 2, (struct isa_room){ 0, 20 }), 4); /* x2 is read */
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
@@ -126,12 +130,14 @@ static void check_glance(uint32_t word, struct isa_use glance)
 	CHECK_EQ(isa_aarch64.decode((struct bytes){ (const uint8_t *)&word, 4 }, 0x1000, &insn), 0);
 	CHECK_EQ(insn.flow, FLOW_NEXT);
 	CHECK_EQ(insn.len, 4);
-	CHECK(!insn.is_padding && !insn.is_entry_mark && !insn.is_syscall && !insn.is_address && !insn.writes_flags);
+	CHECK(!insn.is_padding && !insn.is_entry_mark && !insn.is_syscall && !insn.is_address &&
+	      !insn.writes_flags);
 	uint64_t writes = insn.clobbers;
 	for (unsigned i = 0; i < insn.n_effects; i++) {
 		const struct effect *e = &insn.effect[i];
 		CHECK(e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE);
-		needs |= reg_mask(e->base) | reg_mask(e->index) | (e->kind == EFFECT_STORE ? reg_mask(e->reg) : 0);
+		needs |= reg_mask(e->base) | reg_mask(e->index) |
+			 (e->kind == EFFECT_STORE ? reg_mask(e->reg) : 0);
 		needs |= e->base == REG_NONE && e->index == REG_NONE ? USE_CONSTANT : 0;
 		writes |= e->kind == EFFECT_STORE ? 0 : reg_mask(e->reg);
 	}
@@ -163,17 +169,23 @@ TEST(a64_a_glance_is_enough_for_what_is_common)
 		uint32_t word;
 		uint64_t needs, writes;
 	} common[] = {
-		{ 0xaa0103e0, 1u << 1, 1u << 0 },                       /* mov x0, x1 */
-		{ 0x8b020020, 1u << 1 | 1u << 2, 1u << 0 },             /* add x0, x1, x2 */
-		{ 0x91000420, 1u << 1, 1u << 0 },                       /* add x0, x1, #1 */
-		{ 0x52800020, USE_CONSTANT, 1u << 0 },                  /* mov w0, #1 */
-		{ 0xf9400020, 1u << 1, 1u << 0 },                       /* ldr x0, [x1] */
-		{ 0xb9000020, 1u << 0 | 1u << 1, 0 },                   /* str w0, [x1] */
-		{ 0xf8627820, 1u << 1 | 1u << 2, 1u << 0 },             /* ldr x0, [x1, x2, lsl #3] */
+		{ 0xaa0103e0, 1u << 1, 1u << 0 },           /* mov x0, x1 */
+		{ 0x8b020020, 1u << 1 | 1u << 2, 1u << 0 }, /* add x0, x1, x2 */
+		{ 0x91000420, 1u << 1, 1u << 0 },           /* add x0, x1, #1 */
+		{ 0x52800020, USE_CONSTANT, 1u << 0 },      /* mov w0, #1 */
+		{ 0xf9400020, 1u << 1, 1u << 0 },           /* ldr x0, [x1] */
+		{ 0xb9000020, 1u << 0 | 1u << 1, 0 },       /* str w0, [x1] */
+		{ 0xf8627820, 1u << 1 | 1u << 2, 1u << 0 }, /* ldr x0, [x1, x2, lsl #3] */
 	};
 	static const uint32_t others[] = {
-		0xd503201f, /* nop */ 0x910003fd, /* mov x29, sp */ 0xf9400fe0, /* ldr x0, [sp, #24] */ 0xaa0003fe, /* mov x30, x0 */
-		0xf100003f, /* cmp x1, #0 */ 0x54000040, /* b.eq */ 0x90000000, /* adrp */ 0x2a208000, /* a shift that is none */
+		0xd503201f,
+		/* nop */ 0x910003fd,
+		/* mov x29, sp */ 0xf9400fe0,
+		/* ldr x0, [sp, #24] */ 0xaa0003fe, /* mov x30, x0 */
+		0xf100003f,
+		/* cmp x1, #0 */ 0x54000040,
+		/* b.eq */ 0x90000000,
+		/* adrp */ 0x2a208000, /* a shift that is none */
 	};
 	struct isa_use glance;
 

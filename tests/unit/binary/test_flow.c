@@ -204,7 +204,8 @@ static void check_found(const char *file, unsigned n_missing)
 	}
 	for (size_t i = 0; i < bare.functions->n; i++) {
 		uint32_t in = functions_index(known.functions, bare.functions->at[i].start);
-		n_wrong += in == FUNCTION_NONE || known.functions->at[in].start != bare.functions->at[i].start;
+		n_wrong +=
+			in == FUNCTION_NONE || known.functions->at[in].start != bare.functions->at[i].start;
 	}
 	CHECK_EQ(n_wrong, 0);
 	CHECK_EQ(n_missed, n_missing);
@@ -215,7 +216,8 @@ static void check_found(const char *file, unsigned n_missing)
 TEST(functions_are_found_in_nothing_but_code)
 {
 	check_found("x86_64_gcc_no_tables", 1); /* seldom: cold, unaligned, only jumped to */
-	check_found("aarch64_gcc_no_tables", 0); /* there functions need no alignment: jumped to as a tail call jumps */
+	check_found("aarch64_gcc_no_tables",
+		    0); /* there functions need no alignment: jumped to as a tail call jumps */
 	check_found("x86_64_gcc_O0", 0);
 	check_found("aarch64_gcc_Os", 0);
 }
@@ -272,7 +274,8 @@ static unsigned count_unsettled(struct scene *s, uint32_t i)
 		is_weak = is_call || (is_weak && insn->is_padding);
 		if (is_jump && !(flow->uses.at[i].needs & FLOW_EQUATES))
 			n += taken_away(s, flow_insn_at(flow, insn->target), &state) != 0;
-		bool goes_on = insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || (is_call && flow_call_returns(flow, i));
+		bool goes_on = insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH ||
+			       (is_call && flow_call_returns(flow, i));
 		if (!goes_on || (flow->uses.at[i].needs & FLOW_EQUATES))
 			break;
 		if (i + 1 < flow->insns.n && (flow->flags.at[i + 1] & INSN_LEADER))
@@ -283,8 +286,8 @@ static unsigned count_unsettled(struct scene *s, uint32_t i)
 
 TEST(flow_settles_where_no_jump_tells_anything_new)
 {
-	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_clang_O2", "aarch64_gcc_O2", "aarch64_clang_O2",
-					     "rules_x86_64", "rules_aarch64" };
+	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_clang_O2", "aarch64_gcc_O2",
+					     "aarch64_clang_O2",     "rules_x86_64",    "rules_aarch64" };
 	unsigned n_leaders = 0, n_unsettled = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
@@ -292,7 +295,8 @@ TEST(flow_settles_where_no_jump_tells_anything_new)
 		for (uint32_t f = 0; f < s.functions->n; f++) {
 			flow_analyse(&s.flow, f);
 			for (uint32_t i = 0; i < s.flow.insns.n; i++)
-				if (flow_state(&s.flow, i) && !(s.flow.flags.at[i] & (INSN_GUESS | INSN_WEAK))) {
+				if (flow_state(&s.flow, i) &&
+				    !(s.flow.flags.at[i] & (INSN_GUESS | INSN_WEAK))) {
 					n_unsettled += count_unsettled(&s, i);
 					n_leaders++;
 				}
@@ -318,7 +322,8 @@ TEST(functions_index_tells_each_function_from_the_next)
 		CHECK_EQ(functions_index(functions, f->start), i);
 		CHECK_EQ(functions_index(functions, f->end - 1), i);
 		CHECK_EQ(functions_index(functions, f->end), is_adjacent ? i + 1 : FUNCTION_NONE);
-		CHECK_EQ(functions_next_start(functions, f->start), i + 1 < functions->n ? f[1].start : UINT64_MAX);
+		CHECK_EQ(functions_next_start(functions, f->start),
+			 i + 1 < functions->n ? f[1].start : UINT64_MAX);
 	}
 	scene_done(&s);
 }
@@ -326,7 +331,8 @@ TEST(functions_index_tells_each_function_from_the_next)
 /* Unwind entries, symbols, stubs and entry points are merged: in order, none lost, none twice. */
 TEST(functions_index_is_sorted_and_has_all_that_the_image_states)
 {
-	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_gcc_O2", "aarch64_gcc_O2", "rules_x86_64" };
+	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_gcc_O2", "aarch64_gcc_O2",
+					     "rules_x86_64" };
 
 	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
 		struct scene s = scene(names[k]);

@@ -231,7 +231,8 @@ TEST(frames_got_one_after_the_other_have_each_their_own_cie)
 	frame_fde(&eh, EH, cie, TEXT + 0x180, 0x10, 0, PROGRAM(0));
 	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE is nowhere */
 	debug_frame(&debug, false); /* and that of this one at offset 0, as the first */
-	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0), writer_bytes(&debug));
+	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0),
+			     writer_bytes(&debug));
 
 	CHECK_EQ(frames_count(m.frames), 5);
 	for (size_t i = 0; i < frames_count(m.frames); i++) {

@@ -51,7 +51,8 @@ TEST(functions_are_the_same_when_they_are_unpacked)
 		CHECK_EQ(a->start, b->start);
 		CHECK_EQ(a->end, b->end);
 		CHECK(a->kind == b->kind && a->sources == b->sources && a->returns == b->returns);
-		CHECK_EQ(functions_index(again, a->start + (a->end - a->start) / 2), functions_index(s.functions, b->start + (b->end - b->start) / 2));
+		CHECK_EQ(functions_index(again, a->start + (a->end - a->start) / 2),
+			 functions_index(s.functions, b->start + (b->end - b->start) / 2));
 		if (b->kind != FUNCTION_STUB || !b->name)
 			continue;
 		CHECK_STR(a->name, b->name);

@@ -27,7 +27,8 @@ static void scene_make(struct scene *s, uint16_t machine, struct bytes code, str
 				    { ".eh_frame", TEXT + 0x10000000u, PF_R, eh, 0 } };
 
 	s->images = images_new();
-	struct image *image = elf_image(s->images, "program", machine, 0, ELF_WITH_SECTIONS, parts, eh.len ? 2 : 1, NULL);
+	struct image *image =
+		elf_image(s->images, "program", machine, 0, ELF_WITH_SECTIONS, parts, eh.len ? 2 : 1, NULL);
 	s->frames = frames_read(image);
 	s->functions = functions_new(image, NULL, s->frames, NULL);
 	CHECK(s->functions != NULL);
@@ -71,13 +72,15 @@ TEST(functions_in_one_gap_are_found_without_the_next)
 }
 
 /*
- * One function with an unwind entry, which calls two others; behind it a gap that is longer than what is searched at once. Where
- * those two stand the gap is cut: [0x40, 0x9000), [0x9000, 0x12000), [0x12000, 0x18000).
+ * One function with an unwind entry, which calls two others; behind it a gap that is longer than what is
+ * searched at once. Where those two stand the gap is cut: [0x40, 0x9000), [0x9000, 0x12000), [0x12000,
+ * 0x18000).
  */
 static void scene_make_long(struct scene *s)
 {
 	static const uint32_t places[] = { 0x100, 0x8f00, 0x9000, 0x9100, 0x11f00, 0x12000, 0x17000 };
-	static const uint32_t caller[] = { 0x94002400, 0x940047ff, 0xd65f03c0 }; /* bl 0x9000; bl 0x12000; ret */
+	static const uint32_t caller[] = { 0x94002400, 0x940047ff,
+					   0xd65f03c0 }; /* bl 0x9000; bl 0x12000; ret */
 	uint8_t *code = alloc_zero(0x18000, 1);
 	struct writer eh = { 0 };
 
@@ -148,7 +151,8 @@ TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 /* What is suspected is looked at a little way ahead first: that may end in the middle of an instruction. */
 TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 {
-	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 }, free_room[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 },
+			     free_room[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 	static const uint8_t add[] = { 0x48, 0x81, 0xc7, 0x01, 0x00, 0x00, 0x00 }; /* rdi */
 	struct writer code = { 0 };
 	struct scene s;
@@ -166,10 +170,15 @@ TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 /* .text, where a function is called, and .fini: whose bounds its section states. */
 TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
 {
-	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff, 0xd65f03c0 }; /* bl + 8; ret; ... */
+	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff,
+					 0xd65f03c0 }; /* bl + 8; ret; ... */
 	struct elf_part parts[] = {
 		{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)text, sizeof(text) }, 0 },
-		{ ".fini", TEXT + 0x1000, PF_X | PF_R, { (const uint8_t *)makes_room, sizeof(makes_room) }, 0 },
+		{ ".fini",
+		  TEXT + 0x1000,
+		  PF_X | PF_R,
+		  { (const uint8_t *)makes_room, sizeof(makes_room) },
+		  0 },
 	};
 	struct images *images = images_new();
 	struct image *image = elf_image(images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);

@@ -4,7 +4,8 @@
 #include "base/writer.h"
 #include "tests/test.h"
 
-/* A table as Go 1.18 writes it, with two functions f and main.g at 0x400 and 0x420 behind the text's start. */
+/* A table as Go 1.18 writes it, with two functions f and main.g at 0x400 and 0x420 behind the text's start.
+ */
 static void write_1_18(struct writer *w, uint64_t text_start)
 {
 	const uint64_t names = 8 + 8 * 8, functions = names + 16;

@@ -185,7 +185,8 @@ static bool check_head(struct bytes file, const char *path)
 	image_id id, other;
 	bool is_brief = false;
 
-	if (images_open(images, path, &id, NULL) == 0 && images_open_memory(others, file, "whole", &other, NULL) == 0) {
+	if (images_open(images, path, &id, NULL) == 0 &&
+	    images_open_memory(others, file, "whole", &other, NULL) == 0) {
 		const struct image *whole = images_get(others, other);
 		check_alike(images_peek(images, id), whole);
 		is_brief = images_peek(images, id)->n_sections == 0;
@@ -235,8 +236,10 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 		plain[i] = (uint8_t)(i * i >> 7);
 	elf_pack(&good, (struct bytes){ plain, sizeof(plain) }, sizeof(plain));
 	elf_pack(&vast, (struct bytes){ plain, 100 }, 1ull << 31);
-	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&good), 0 }, { ".zdebug_str", 0, 0, writer_bytes(&vast), 0 } };
-	struct image *image = elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&good), 0 },
+				    { ".zdebug_str", 0, 0, writer_bytes(&vast), 0 } };
+	struct image *image =
+		elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
 	const struct section *section = image_section(image, ".zdebug_info");
 	struct bytes start = image_section_start(image, section, 1000);
 
@@ -248,7 +251,8 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 	CHECK_EQ(all.len, sizeof(plain));
 	CHECK(memcmp(all.at, plain, all.len) == 0);
 	CHECK_EQ(image_section_start(image, section, 5).len, sizeof(plain));
-	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len, 0); /* no stream of that length unpacks to so much */
+	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len,
+		 0); /* no stream of that length unpacks to so much */
 	writer_done(&good);
 	writer_done(&vast);
 	images_free(images);
@@ -268,9 +272,12 @@ TEST(a_section_that_somebody_has_unpacked_is_not_unpacked_again)
 	struct bytes plain = { (const uint8_t *)"plain", 5 }, other = { (const uint8_t *)"other", 5 };
 
 	elf_pack(&packed, plain, plain.len);
-	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&packed), 0 }, { ".zdebug_str", 0, 0, writer_bytes(&packed), 0 } };
-	struct image *image = elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
-	const struct section *info = image_section(image, ".zdebug_info"), *str = image_section(image, ".zdebug_str");
+	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&packed), 0 },
+				    { ".zdebug_str", 0, 0, writer_bytes(&packed), 0 } };
+	struct image *image =
+		elf_image(images, "packed", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+	const struct section *info = image_section(image, ".zdebug_info"),
+			     *str = image_section(image, ".zdebug_str");
 
 	CHECK(image_section_lend(image, info, other, count_release));
 	CHECK(image_section_bytes(image, info).at == other.at);

@@ -15,7 +15,8 @@
 
 static int decode(uint32_t word, uint64_t vaddr, struct insn *ret)
 {
-	uint8_t bytes[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24) };
+	uint8_t bytes[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+			     (uint8_t)(word >> 24) };
 
 	return isa_aarch64.decode((struct bytes){ bytes, 4 }, vaddr, ret);
 }
@@ -40,7 +41,8 @@ static void show_sum(struct text *text, const struct effect *e)
 		text_printf(text, "%s", e->is_subtracted ? "-" : text->len > start ? "+" : "");
 		show_reg(text, e->index, 8);
 		if (e->index_width != 8)
-			text_printf(text, ":%s%u", e->kind == EFFECT_SET && e->is_signed ? "s" : "", e->index_width);
+			text_printf(text, ":%s%u", e->kind == EFFECT_SET && e->is_signed ? "s" : "",
+				    e->index_width);
 		if (e->shift)
 			text_printf(text, "<<%u", e->shift);
 	}
@@ -384,10 +386,12 @@ TEST(a64_any_word_decodes_or_is_refused)
 {
 	size_t n_good = 0;
 
-	for (uint64_t word = 0; word < UINT64_C(1) << 32; word += 1021) { /* a prime: every field takes every value */
+	for (uint64_t word = 0; word < UINT64_C(1) << 32;
+	     word += 1021) { /* a prime: every field takes every value */
 		struct insn insn;
 		char text[96];
-		uint8_t bytes[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24) };
+		uint8_t bytes[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+				     (uint8_t)(word >> 24) };
 		struct bytes code = { bytes, 4 };
 
 		if (isa_aarch64.decode(code, AT, &insn) < 0)

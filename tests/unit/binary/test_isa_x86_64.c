@@ -173,7 +173,8 @@ static const struct {
 	{ "0fa2", "cpuid", "kills rax rdx rcx rbx; reads rax rcx" },
 	{ "0f31", "rdtsc", "kills rax rdx" },
 	{ "480fb10f", "cmpxchg %rcx,(%rdi)", "[rdi] = ?; kills rax; reads rax rcx rdi; flags" },
-	{ "f0480fc70f", "lock cmpxchg16b (%rdi)", "[rdi] = ?:16; kills rax rdx; reads rax rdx rcx rbx rdi; flags" },
+	{ "f0480fc70f", "lock cmpxchg16b (%rdi)",
+	  "[rdi] = ?:16; kills rax rdx; reads rax rdx rcx rbx rdi; flags" },
 	{ "480fc100", "xadd %rax,(%rax)", "[rax] = ?; kills rax; reads rax; flags" },
 	{ "0f05", "syscall", "kills rax rcx r11; flags; syscall" },
 	{ "cd80", "int $0x80", "kills rax r8 r9 r10 r11; syscall" },
@@ -241,7 +242,8 @@ TEST(x86_64_instructions_mean_what_the_table_says)
 		const char *meaning = show_insn(&line, &isa_x86_64, &insn);
 
 		if (strcmp(meaning, cases[i].meaning) != 0) {
-			print_error("%s (%s):\n  %s\nnot\n  %s\n", cases[i].assembly, cases[i].hex, meaning, cases[i].meaning);
+			print_error("%s (%s):\n  %s\nnot\n  %s\n", cases[i].assembly, cases[i].hex, meaning,
+				    cases[i].meaning);
 			n_wrong++;
 		}
 	}
@@ -250,7 +252,8 @@ TEST(x86_64_instructions_mean_what_the_table_says)
 
 TEST(x86_64_refuses_what_is_cut_off_or_no_instruction)
 {
-	static const char *const bad[] = { "", "48", "e8", "e80000", "0f", "06", "c5", "62f1", "ff", "f0f0f0f0f0f0f0f0f0f0f0f0f0f0f090" };
+	static const char *const bad[] = { "",   "48", "e8",   "e80000", "0f",
+					   "06", "c5", "62f1", "ff",     "f0f0f0f0f0f0f0f0f0f0f0f0f0f0f090" };
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		uint8_t buffer[32];
@@ -262,9 +265,18 @@ TEST(x86_64_refuses_what_is_cut_off_or_no_instruction)
 
 TEST(x86_64_recommended_nops_of_every_length_are_padding)
 {
-	static const char *const nops[] = { "90", "6690", "0f1f00", "0f1f4000", "0f1f440000", "660f1f440000", "0f1f8000000000",
-					    "0f1f840000000000", "660f1f840000000000", "662e0f1f840000000000",
-					    "66662e0f1f840000000000", "6666666666662e0f1f840000000000" };
+	static const char *const nops[] = { "90",
+					    "6690",
+					    "0f1f00",
+					    "0f1f4000",
+					    "0f1f440000",
+					    "660f1f440000",
+					    "0f1f8000000000",
+					    "0f1f840000000000",
+					    "660f1f840000000000",
+					    "662e0f1f840000000000",
+					    "66662e0f1f840000000000",
+					    "6666666666662e0f1f840000000000" };
 
 	for (size_t i = 0; i < ARRAY_LEN(nops); i++) {
 		uint8_t buffer[16];
@@ -289,10 +301,27 @@ static bool ends_in_call(const char *hex, struct insn *ret)
 
 TEST(x86_64_ends_in_call_knows_every_form_of_call)
 {
-	static const char *const calls[] = { "e82f020000", "ffd0", "41ffd3", "ff10", "ff5008", "ff9000010000", "ff1500100000", "ff14c7",
-					     "41ff14dc", "ff5424f8", "ff942400010000", "41ff942400010000", "43ff94e000010000",
-					     "64ff142510000000", "6443ff94e000010000", "3effd0", "f2ff1500100000",
-					     "f2e82f020000", "666648e82c020000", "6648ff1500100000", "67e82f020000" };
+	static const char *const calls[] = { "e82f020000",
+					     "ffd0",
+					     "41ffd3",
+					     "ff10",
+					     "ff5008",
+					     "ff9000010000",
+					     "ff1500100000",
+					     "ff14c7",
+					     "41ff14dc",
+					     "ff5424f8",
+					     "ff942400010000",
+					     "41ff942400010000",
+					     "43ff94e000010000",
+					     "64ff142510000000",
+					     "6443ff94e000010000",
+					     "3effd0",
+					     "f2ff1500100000",
+					     "f2e82f020000",
+					     "666648e82c020000",
+					     "6648ff1500100000",
+					     "67e82f020000" };
 
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
 		char hex[64];
@@ -316,7 +345,9 @@ TEST(x86_64_ends_in_call_tells_where_a_direct_call_goes)
 
 TEST(x86_64_ends_in_call_refuses_other_code)
 {
-	static const char *const others[] = { "", "90", "d0", "4889e5", "c3", "ffe0", "e92f020000", "0f1f440000", "ff742438", "ff0424", "4883c408", "ff1f" };
+	static const char *const others[] = { "",         "90",     "d0",         "4889e5",
+					      "c3",       "ffe0",   "e92f020000", "0f1f440000",
+					      "ff742438", "ff0424", "4883c408",   "ff1f" };
 	struct insn insn;
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)

@@ -51,7 +51,9 @@ TEST(perfmap_believes_the_later_of_two_entries)
 {
 	struct perfmap map;
 
-	perfmap_parse(text_bytes("100 40 old\n120 40 new\n200 10 first\n200 10 second\n2f0 20 late\n300 80 early\n2f0 20 later\n"), &map);
+	perfmap_parse(text_bytes("100 40 old\n120 40 new\n200 10 first\n200 10 second\n2f0 20 late\n300 80 "
+				 "early\n2f0 20 later\n"),
+		      &map);
 	CHECK_STR(name_at(&map, 0x11f), "old");
 	CHECK_STR(name_at(&map, 0x120), "new");
 	CHECK_STR(name_at(&map, 0x15f), "new");

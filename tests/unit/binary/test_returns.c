@@ -9,21 +9,20 @@
 #define EH 0x8000u
 
 static const uint32_t words[] = {
-	0xa9bf7bfd, /* 1000 the caller: stp x29, x30, [sp, #-16]! */
-	0x94000007, /* 1004 bl 1020 */
-	0x9400000e, /* 1008 bl 1040 */
-	0xa8c17bfd, /* 100c ldp x29, x30, [sp], #16 */
-	0xd65f03c0, /* 1010 ret */
-	0xd503201f, 0xd503201f, 0xd503201f,
-	0xb4000080, /* 1020 comes back, and holds no return: cbz x0, 1030 */
-	0xa9bf7bfd, /* 1024 stp x29, x30, [sp, #-16]! */
-	0x94000006, /* 1028 bl 1040 */
-	0xd4200000, /* 102c brk #0 */
-	0x1400000c, /* 1030 b 1060 */
-	0xd503201f, 0xd503201f, 0xd503201f,
-	0x14000000, /* 1040 never comes back: b 1040 */
-	0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
-	0xd65f03c0, /* 1060 ret */
+	0xa9bf7bfd,                                     /* 1000 the caller: stp x29, x30, [sp, #-16]! */
+	0x94000007,                                     /* 1004 bl 1020 */
+	0x9400000e,                                     /* 1008 bl 1040 */
+	0xa8c17bfd,                                     /* 100c ldp x29, x30, [sp], #16 */
+	0xd65f03c0,                                     /* 1010 ret */
+	0xd503201f, 0xd503201f, 0xd503201f, 0xb4000080, /* 1020 comes back, and holds no return: cbz x0, 1030
+							 */
+	0xa9bf7bfd,                                     /* 1024 stp x29, x30, [sp, #-16]! */
+	0x94000006,                                     /* 1028 bl 1040 */
+	0xd4200000,                                     /* 102c brk #0 */
+	0x1400000c,                                     /* 1030 b 1060 */
+	0xd503201f, 0xd503201f, 0xd503201f, 0x14000000, /* 1040 never comes back: b 1040 */
+	0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
+	0xd503201f, 0xd503201f, 0xd65f03c0, /* 1060 ret */
 	0xd503201f, 0xd503201f, 0xd503201f,
 };
 
@@ -38,8 +37,10 @@ TEST(a_caller_is_told_of_what_another_callee_has_told)
 	for (size_t i = 0; i + 1 < ARRAY_LEN(starts); i++)
 		frame_fde(&eh, EH, cie, starts[i], starts[i + 1] - starts[i], 0, PROGRAM(0));
 	write_u32(&eh, 0);
-	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, sizeof(words) }, 0 },
-				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
+	struct elf_part parts[] = {
+		{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, sizeof(words) }, 0 },
+		{ ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 }
+	};
 	struct image *image = elf_image(images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
 	struct frames *frames = frames_read(image);
 	struct functions *functions = functions_new(image, NULL, frames, NULL);

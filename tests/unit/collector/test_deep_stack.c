@@ -191,7 +191,11 @@ static uint64_t last_key;
 static int limit_after(struct outer_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
 		       bool is_cut_off)
 {
-	struct outer_use use = { .thread = THREAD, .sp = SP, .n_copied = n_copied, .n_needed = n_needed, .is_cut_off = is_cut_off };
+	struct outer_use use = { .thread = THREAD,
+				 .sp = SP,
+				 .n_copied = n_copied,
+				 .n_needed = n_needed,
+				 .is_cut_off = is_cut_off };
 	struct outer_limit limit = { 0 };
 	int last = -1;
 

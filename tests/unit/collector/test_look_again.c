@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collector/process/mapping.h"
 #include "collector/live/perf_live.h"
+#include "collector/process/mapping.h"
 #include "tests/test.h"
 
 static bool holds_us(const struct perf_live *live)

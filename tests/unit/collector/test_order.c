@@ -191,7 +191,8 @@ TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
 	struct bytes record;
 
 	for (int i = 0; i < 2; i++)
-		order_lend(order, (uint64_t)(2 - i), (struct bytes){ (const uint8_t *)&records[i], 8 }, &loan);
+		order_lend(order, (uint64_t)(2 - i), (struct bytes){ (const uint8_t *)&records[i], 8 },
+			   &loan);
 	add(order, 3, 33);
 	CHECK_EQ(loan, 2);
 	CHECK_EQ(order_held(order), 24);

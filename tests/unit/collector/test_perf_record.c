@@ -252,7 +252,8 @@ TEST(parse_reads_code_of_user_mode)
 	CHECK_EQ(parse(&with_trailer), 0);
 	CHECK(!perf_record_event(&record, &event));
 
-	record_start(&b, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER); /* it has not as many bytes as it says */
+	record_start(&b, PERF_RECORD_TEXT_POKE,
+		     PERF_RECORD_MISC_USER); /* it has not as many bytes as it says */
 	put64(&b, 0x7000), put16(&b, 0), put16(&b, 400), put32(&b, 0xd65f03c0);
 	put_trailer(10, 11, 51, 0, 42);
 	CHECK(parse(&with_trailer) < 0);
@@ -323,8 +324,8 @@ TEST(record_id_is_found_wherever_the_layout_puts_it)
 
 TEST(stamp_is_what_the_whole_sample_says)
 {
-	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-							  PERF_SAMPLE_TIME };
+	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+							   PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
 	const struct perf_layout timeless = { .sample_type = PERF_SAMPLE_TID };
 	uint64_t time, pc;
 	pid_t tid, pid;

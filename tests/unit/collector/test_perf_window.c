@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings that are looked at where they lie: what happens when they change under us, and what stays in memory.
+ * Recordings that are looked at where they lie: what happens when they change under us, and what stays in
+ * memory.
  */
 #include "collector/perfdata/perf_window.h"
 
@@ -59,7 +60,8 @@ static unsigned read_samples(unsigned last)
 
 TEST(a_recording_truncated_while_it_is_read_ends_there_with_a_note)
 {
-	static const off_t cut[] = { 100000, 98304, 98304 + SAMPLE_SIZE / 2 }; /* within a page, where one ends, ... */
+	static const off_t cut[] = { 100000, 98304,
+				     98304 + SAMPLE_SIZE / 2 }; /* within a page, where one ends, ... */
 
 	for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
 		struct file_build f = samples(100);
@@ -140,7 +142,8 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	off_t size = size_of(again);
 	CHECK_EQ(open_fd(fd, "/nonexistent"), 0);
 	CHECK_EQ(next(), 1);
-	CHECK_EQ(ftruncate(again, size - (16 + 4 + 64) - (off_t)out.len / 2), 0); /* the architecture's name lies behind it */
+	CHECK_EQ(ftruncate(again, size - (16 + 4 + 64) - (off_t)out.len / 2),
+		 0); /* the architecture's name lies behind it */
 	check_end();
 	CHECK(has_note("cut off"));
 	free(out.at);
@@ -232,7 +235,8 @@ static bool is_present(const void *at)
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	uint64_t entry = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	CHECK_EQ(pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / page * sizeof(entry))), sizeof(entry));
+	CHECK_EQ(pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / page * sizeof(entry))),
+		 sizeof(entry));
 	close(fd);
 	return entry >> 63;
 }

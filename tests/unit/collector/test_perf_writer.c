@@ -92,7 +92,11 @@ static void write_events(struct perf_writer *writer, const struct images *images
 					  .is_executable = true,
 					  .path = "/bin/x" } };
 	const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6 };
-	struct event code = { .kind = EVENT_CODE, .time_ns = 1500, .pid = 10, .tid = 10, .code = { 0x7000, { bytes, sizeof(bytes) } } };
+	struct event code = { .kind = EVENT_CODE,
+			      .time_ns = 1500,
+			      .pid = 10,
+			      .tid = 10,
+			      .code = { 0x7000, { bytes, sizeof(bytes) } } };
 	struct event ignored = { .kind = EVENT_EXIT, .pid = 10, .tid = 10 };
 
 	perf_writer_add_id(writer, 0, 41);

@@ -114,7 +114,7 @@ TEST(times_go_onto_one_clock)
 
 	late->run.start_unix_ns += 5000000000;
 	again->run.start_unix_ns += 5000000000;
-	profile_merge(late, early); /* what was there moves */
+	profile_merge(late, early);  /* what was there moves */
 	profile_merge(early, again); /* what comes moves */
 	check_whole(late);
 	check_whole(early);

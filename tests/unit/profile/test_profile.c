@@ -225,7 +225,8 @@ TEST(a_table_with_more_columns_than_we_know_is_read_and_one_with_fewer_too)
 	struct pair {
 		uint32_t a, b;
 	};
-	static const struct column columns[] = { COLUMN(struct pair, a, CODE_PLAIN), COLUMN(struct pair, b, CODE_DELTA) };
+	static const struct column columns[] = { COLUMN(struct pair, a, CODE_PLAIN),
+						 COLUMN(struct pair, b, CODE_DELTA) };
 	static const struct table one = { .columns = columns, .n_columns = 1, .stride = sizeof(struct pair) };
 	static const struct table two = { .columns = columns, .n_columns = 2, .stride = sizeof(struct pair) };
 	static const struct pair rows[] = { { 1, 2 }, { 300, 1 } };

@@ -6,8 +6,8 @@
 
 #include "profile/resolve_structure.h"
 #include "structure/structure_store.h"
-#include "tests/support/profiles.h"
 #include "tests/store_maker.h"
+#include "tests/support/profiles.h"
 #include "tests/test.h"
 
 static const char *name_at(const struct profile *p, image_id image, uint64_t vaddr)
@@ -29,8 +29,10 @@ TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 	image_id gone = images_add_pseudo(images, IMAGE_UNKNOWN, "/opt/gone.so", NULL);
 	image_id kernel = images_add_pseudo(images, IMAGE_KERNEL, "[kernel]", NULL);
 	for (size_t i = 0; i < images_count(images); i++)
-		vec_push(&p->images, ((struct profile_image){ .path = intern_add(&p->strings, images_get(images, (image_id)i)->path),
-							      .kind = images_get(images, (image_id)i)->kind }));
+		vec_push(&p->images,
+			 ((struct profile_image){
+				 .path = intern_add(&p->strings, images_get(images, (image_id)i)->path),
+				 .kind = images_get(images, (image_id)i)->kind }));
 
 	uint64_t entry = images_get(images, self)->entry;
 	uint32_t start = cct_child(&p->cct, CCT_ROOT, self, entry + 4, CCT_IS_RETURN);
@@ -69,7 +71,9 @@ static void stored_start(struct stored_case *c)
 {
 	struct diag diag = { 0 };
 
-	*c = (struct stored_case){ .directory = STORE_PATH, .images = images_new(), .profile = profile_new() };
+	*c = (struct stored_case){ .directory = STORE_PATH,
+				   .images = images_new(),
+				   .profile = profile_new() };
 	c->store = store_make(c->directory);
 	CHECK_EQ(images_open(c->images, "/proc/self/exe", &c->image.id, &diag), 0);
 	struct image *self = images_get(c->images, c->image.id);
@@ -78,11 +82,12 @@ static void stored_start(struct stored_case *c)
 	c->image.store = c->store;
 	c->image.key = (struct store_key){ "sampled", 1, { 1, 2 } };
 	vec_push(&c->profile->images, ((struct profile_image){ .kind = IMAGE_ELF }));
-	vec_push(&c->profile->functions, ((struct function_map){ .image = c->image.id,
-								 .vaddr = c->vaddr,
-								 .size = 16,
-								 .parent_vaddr = c->vaddr,
-								 .name = intern_add(&c->profile->strings, "_start") }));
+	vec_push(&c->profile->functions,
+		 ((struct function_map){ .image = c->image.id,
+					 .vaddr = c->vaddr,
+					 .size = 16,
+					 .parent_vaddr = c->vaddr,
+					 .name = intern_add(&c->profile->strings, "_start") }));
 }
 
 static void stored_finish(struct stored_case *c)
@@ -99,11 +104,13 @@ static void stored_put(struct stored_case *c, uint64_t wrong)
 	struct intern strings;
 	struct structure_packer *packer = structure_packer_new();
 	struct writer packed = { 0 };
-	struct structure_source source = { c->profile->functions.at, c->profile->functions.n, &c->profile->strings };
+	struct structure_source source = { c->profile->functions.at, c->profile->functions.n,
+					   &c->profile->strings };
 
 	intern_init(&strings);
 	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = c->vaddr });
-	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_INLINE, .name = intern_add(&strings, "from the store") });
+	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_INLINE,
+						   .name = intern_add(&strings, "from the store") });
 	s.basis = structurer_basis(c->image.structurer, &s, &source) + wrong;
 	structure_pack(packer, &s, &strings);
 	structure_packer_finish(packer, &packed);
@@ -123,7 +130,8 @@ TEST(resolve_structures_takes_what_was_made_of_the_same_maps)
 	resolve_structures(c.profile, &c.image, 1, 1);
 	CHECK_EQ(c.profile->structures.n, 1);
 	CHECK_EQ(c.profile->structures.at[0].image, c.image.id);
-	CHECK_STR(intern_text(&c.profile->strings, c.profile->structures.at[0].scopes.at[1].name), "from the store");
+	CHECK_STR(intern_text(&c.profile->strings, c.profile->structures.at[0].scopes.at[1].name),
+		  "from the store");
 	stored_finish(&c);
 }
 

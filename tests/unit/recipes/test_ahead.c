@@ -110,7 +110,8 @@ TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
 TEST(ahead_does_not_take_a_look_at_another_frame_for_the_end_of_its_own)
 {
 	/* ldr x30, [x29, #8]; b .+8; udf; nop (eight more than an epilogue has); the exit */
-	CHECK_STR(ARM(0, true, 0xf94007be, 0x14000002, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, POP_PAIR, RET),
+	CHECK_STR(ARM(0, true, 0xf94007be, 0x14000002, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, POP_PAIR,
+		      RET),
 		  "cfa=sp+32 x29=c-32 ra=c-24");
 }
 

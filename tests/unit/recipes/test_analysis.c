@@ -3,10 +3,10 @@
  * The machine code of an image as a witness, on small AArch64 programs that have neither symbols nor
  * unwind entries.
  */
+#include "recipes/analysis.h"
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"
-#include "recipes/analysis.h"
 
 #define TEXT 0x1000u
 
@@ -21,7 +21,8 @@ static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_
 {
 	struct elf_part text = { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 };
 	*s = (struct scene){ .images = images_new() };
-	struct image *image = elf_image(s->images, "program", EM_AARCH64, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
+	struct image *image =
+		elf_image(s->images, "program", EM_AARCH64, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
 
 	recipes_init(&s->recipes);
 	s->analysis = analysis_new(image, NULL, &s->recipes);
@@ -29,7 +30,8 @@ static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_
 }
 
 /* The same with unwind entries that state where two functions are, and nothing else. */
-static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, uint64_t first, uint64_t second)
+static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, uint64_t first,
+			      uint64_t second)
 {
 	uint64_t eh_vaddr = 0x8000, end = TEXT + n * 4;
 	struct writer eh = { 0 };
@@ -41,7 +43,8 @@ static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, 
 	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 },
 				    { ".eh_frame", eh_vaddr, PF_R, writer_bytes(&eh), 0 } };
 	*s = (struct scene){ .images = images_new() };
-	struct image *image = elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	struct image *image =
+		elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
 	writer_done(&eh);
 	recipes_init(&s->recipes);
 	s->frames = frames_read(image);

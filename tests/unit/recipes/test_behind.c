@@ -30,13 +30,14 @@ static const char *behind(const uint32_t *words, size_t n, bool is_return)
 	recipes_done(&recipes);
 	return text;
 }
-#define BEHIND(...) behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, true)
+#define BEHIND(...) \
+	behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, true)
 #define BEHIND_INSIDE(...) \
 	behind((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4, false)
 
 #define UNDEFINED(reg) " x" #reg "=undefined"
-#define FRAME                                                                                               \
-	"cfa=x29+32" UNDEFINED(19) UNDEFINED(20) UNDEFINED(21) UNDEFINED(22) UNDEFINED(23) UNDEFINED(24)    \
+#define FRAME                                                                                            \
+	"cfa=x29+32" UNDEFINED(19) UNDEFINED(20) UNDEFINED(21) UNDEFINED(22) UNDEFINED(23) UNDEFINED(24) \
 		UNDEFINED(25) UNDEFINED(26) UNDEFINED(27) UNDEFINED(28) " x29=c-32 ra=c-24"
 
 enum {

@@ -70,8 +70,10 @@ static void scene_done(struct scene *s)
 	rmdir(s->directory);
 }
 
-/* All that is answered about places [first, end), as text. Returns how many functions had to be analysed for it. */
-static uint64_t ask(const struct scene *s, struct store *store, size_t first, size_t end, bool saves, char *text, size_t size)
+/* All that is answered about places [first, end), as text. Returns how many functions had to be analysed for
+ * it. */
+static uint64_t ask(const struct scene *s, struct store *store, size_t first, size_t end, bool saves,
+		    char *text, size_t size)
 {
 	struct recipes recipes;
 	size_t len = 0;
@@ -83,10 +85,12 @@ static uint64_t ask(const struct scene *s, struct store *store, size_t first, si
 		for (unsigned alone = 0; alone < 2; alone++) {
 			uint32_t recipe = findings_recipe(findings, vaddr, alone, &functions[alone]);
 			if (recipe != RECIPE_NONE)
-				len += recipe_format(&recipes, recipe, isa_for_machine(s->image->elf_machine), text + len, size - len);
+				len += recipe_format(&recipes, recipe, isa_for_machine(s->image->elf_machine),
+						     text + len, size - len);
 		}
-		len += (size_t)snprintf(text + len, size - len, " %llx %llx %llx %llx %d\n", (unsigned long long)functions[0],
-					(unsigned long long)functions[1], (unsigned long long)findings_kept(findings, functions[0]),
+		len += (size_t)snprintf(text + len, size - len, " %llx %llx %llx %llx %d\n",
+					(unsigned long long)functions[0], (unsigned long long)functions[1],
+					(unsigned long long)findings_kept(findings, functions[0]),
 					(unsigned long long)findings_name(findings, functions[0]),
 					(int)findings_leads_only_to(findings, functions[0], vaddr));
 		CHECK(len < size);
@@ -158,7 +162,8 @@ TEST(findings_of_a_file_that_has_changed_are_not_kept)
 }
 
 /* What is known at a place, as text. */
-static void describe(const struct scene *s, struct analysis *analysis, const struct recipes *recipes, uint64_t vaddr, char text[256])
+static void describe(const struct scene *s, struct analysis *analysis, const struct recipes *recipes,
+		     uint64_t vaddr, char text[256])
 {
 	uint64_t function = 1;
 	uint32_t recipe = analysis_recipe(analysis, vaddr, true, &function);
@@ -206,11 +211,18 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 
 TEST(findings_keep_places_but_for_those_with_expressions)
 {
-	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI }, other = plain;
+	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI },
+		      other = plain;
 	const struct rule rule = { .reg = 1, .kind = RULE_AT_EXPR };
 	struct recipes recipes;
-	struct place place = { .function = 0x100, .call = CALL_DIRECT, .call_target = 0x200, .has_code = true, .is_root = true,
-			       .ends_thread = true, .has_wants = true, .wants = 12 };
+	struct place place = { .function = 0x100,
+			       .call = CALL_DIRECT,
+			       .call_target = 0x200,
+			       .has_code = true,
+			       .is_root = true,
+			       .ends_thread = true,
+			       .has_wants = true,
+			       .wants = 12 };
 	struct place got = { 0 };
 	struct scene s;
 
@@ -231,8 +243,10 @@ TEST(findings_keep_places_but_for_those_with_expressions)
 	CHECK(!findings_place(findings, 0x118, true, &got));
 	CHECK(!findings_place(findings, 0x108, false, &got));
 	CHECK(findings_place(findings, 0x108, true, &got));
-	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 && got.wants == 12);
-	CHECK(got.is_root && got.ends_thread && got.has_code && got.has_wants && !got.is_between && !got.is_trampoline);
+	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 &&
+	      got.wants == 12);
+	CHECK(got.is_root && got.ends_thread && got.has_code && got.has_wants && !got.is_between &&
+	      !got.is_trampoline);
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == RECIPE_NONE);
 	findings_free(findings);
 	recipes_done(&recipes);

@@ -10,13 +10,18 @@ static void fill(struct recipes *recipes, unsigned n)
 
 	recipes_init(recipes);
 	for (unsigned i = 0; i < n; i++) {
-		struct recipe recipe = { .cfa_kind = CFA_REG, .cfa_reg = 7, .witness = WITNESS_ANALYSIS, .trust = TRUST_PROVEN,
-					 .n_rules = i % 2, .cfa_offset = (int32_t)(8 * (i + 1)) };
+		struct recipe recipe = { .cfa_kind = CFA_REG,
+					 .cfa_reg = 7,
+					 .witness = WITNESS_ANALYSIS,
+					 .trust = TRUST_PROVEN,
+					 .n_rules = i % 2,
+					 .cfa_offset = (int32_t)(8 * (i + 1)) };
 		CHECK_EQ(recipes_add(recipes, &recipe, &rule), i);
 	}
 }
 
-static const struct recipe_row two_rows[] = { { 0, 0 }, { 8, 1 } }, one_row[] = { { 0, 2 } }, gap_row[] = { { 0, 0 }, { 4, RECIPE_NONE } };
+static const struct recipe_row two_rows[] = { { 0, 0 }, { 8, 1 } }, one_row[] = { { 0, 2 } },
+			       gap_row[] = { { 0, 0 }, { 4, RECIPE_NONE } };
 
 static void finds_done(struct recipe_finds *finds)
 {
@@ -44,10 +49,15 @@ static void pack_some(struct writer *ret)
 	vec_push(&finds.spans[SPANS_ALONE], ((struct recipe_span){ 0x300, 4, 1, one_row }));
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x200, 16, 1, one_row }));
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x100, 16, 2, two_rows }));
-	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
+	vec_push(&finds.facts,
+		 ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 60, .kind = 2, .recipe = 1 }));
-	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 0x100, .recipe = { 1, 2 }, .is_return = 1 }));
-	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 0x100, .recipe = { 0, RECIPE_NONE }, .wants = 5 }));
+	vec_push(&finds.places,
+		 ((struct stored_place){
+			 .vaddr = 0x104, .function = 0x100, .recipe = { 1, 2 }, .is_return = 1 }));
+	vec_push(&finds.places,
+		 ((struct stored_place){
+			 .vaddr = 0x104, .function = 0x100, .recipe = { 0, RECIPE_NONE }, .wants = 5 }));
 	pack(&finds, &recipes, ret);
 	recipes_done(&recipes);
 }
@@ -99,7 +109,8 @@ TEST(recipe_entry_keeps_a_recipe_with_its_rules)
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
 	recipes_init(&recipes);
-	CHECK_EQ(recipe_entry_add(&entry, recipe_entry_at(&entry, SPANS_BESIDE, 0x108, &function), &recipes), 0);
+	CHECK_EQ(recipe_entry_add(&entry, recipe_entry_at(&entry, SPANS_BESIDE, 0x108, &function), &recipes),
+		 0);
 	const struct rule *rule = recipe_rule(&recipes, &recipes.recipes.at[0], 30);
 	CHECK(rule && rule->kind == RULE_AT_CFA);
 	CHECK_EQ(rule->offset, -8);
@@ -133,7 +144,8 @@ TEST(recipe_entry_knows_places_by_address_and_whether_one_returns_there)
 
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
-	const struct stored_place *place = recipe_entry_place(&entry, 0x104, true), *other = recipe_entry_place(&entry, 0x104, false);
+	const struct stored_place *place = recipe_entry_place(&entry, 0x104, true),
+				  *other = recipe_entry_place(&entry, 0x104, false);
 	CHECK(place && other && place != other);
 	CHECK_EQ(other->wants, 5);
 	CHECK_EQ(other->recipe[1], RECIPE_NONE);
@@ -175,13 +187,16 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 	fill(&recipes, 5); /* other numbers for other recipes */
 	const struct recipe_row rows[] = { { 0, 4 } };
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x1f8, 16, 1, rows })); /* overlaps one */
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x10f, 4, 1, rows }));  /* and this another */
+	vec_push(&finds.spans[SPANS_BESIDE],
+		 ((struct recipe_span){ 0x10f, 4, 1, rows })); /* and this another */
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x110, 4, 1, rows }));
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x80, 4, 1, rows }));
-	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 61, .kind = 2, .recipe = RECIPE_NONE }));
+	vec_push(&finds.facts,
+		 ((struct stored_fact){ .a = 5, .b = 6, .value = 61, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 62, .kind = 1, .recipe = 4 }));
 	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x104, .function = 1, .recipe = { 0, 0 } }));
-	vec_push(&finds.places, ((struct stored_place){ .vaddr = 0x103, .function = 2, .recipe = { 4, RECIPE_NONE } }));
+	vec_push(&finds.places,
+		 ((struct stored_place){ .vaddr = 0x103, .function = 2, .recipe = { 4, RECIPE_NONE } }));
 	CHECK(recipe_entry_pack(&entry, &finds, &recipes, &more));
 	CHECK(recipe_entry_open(writer_bytes(&more), &entry));
 	CHECK_EQ(recipe_entry_place(&entry, 0x104, false)->function, 0x100);
@@ -215,7 +230,8 @@ TEST(recipe_entry_is_not_packed_when_nothing_is_new)
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
 	fill(&recipes, 3);
 	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x100, 16, 2, two_rows }));
-	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
+	vec_push(&finds.facts,
+		 ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
 	CHECK(!recipe_entry_pack(&entry, &finds, &recipes, &more));
 	CHECK_EQ(more.len, 0);
 	finds_done(&finds);
@@ -252,9 +268,10 @@ static int offset_with(size_t at, const void *value, size_t len)
 
 TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
 {
-	/* Its second recipe is the one with a rule; the rule is the first, and the first span has the first rows. */
-	const size_t recipe = sizeof(struct stored_recipes) + sizeof(struct stored_recipe), rule = sizeof(struct stored_recipes) + 64,
-		     span = rule + sizeof(struct rule);
+	/* Its second recipe is the one with a rule; the rule is the first, and the first span has the first
+	 * rows. */
+	const size_t recipe = sizeof(struct stored_recipes) + sizeof(struct stored_recipe),
+		     rule = sizeof(struct stored_recipes) + 64, span = rule + sizeof(struct rule);
 	const uint8_t ten = 10, many = 200;
 	const uint32_t large = UINT32_MAX, two = 2;
 

@@ -48,15 +48,17 @@ TEST(template_knows_where_coroutines_of_x86_return_to)
 TEST(template_knows_where_programs_go_on_to_others)
 {
 	/* nop; mov x8, #221; svc #0; mov x8, #222; svc #0 */
-	struct bytes arm = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xa8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4,
-				   0xc8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4);
+	struct bytes arm = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xa8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4, 0xc8,
+				   0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4);
 	/* nop; mov $59, %eax; syscall; mov $322, %eax; syscall; mov $60, %eax; syscall */
-	struct bytes x86 = PROGRAM(0x90, 0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xb8, 0x42, 1, 0, 0, 0x0f, 0x05, 0xb8, 60, 0, 0, 0, 0x0f, 0x05);
+	struct bytes x86 = PROGRAM(0x90, 0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xb8, 0x42, 1, 0, 0, 0x0f, 0x05, 0xb8,
+				   60, 0, 0, 0, 0x0f, 0x05);
 
 	CHECK(is_known(template_is_exec, &isa_aarch64, arm, TEXT + 12));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 20));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 8));
-	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 4)); /* before the code there is nothing */
+	CHECK(!is_known(template_is_exec, &isa_aarch64, arm,
+			TEXT + 4)); /* before the code there is nothing */
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 8));
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 15));
 	CHECK(!is_known(template_is_exec, &isa_x86_64, x86, TEXT + 22));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
-#include "recording/builder.h"
 #include "profile/timeline.h"
+#include "recording/builder.h"
 #include "tests/test.h"
 
 /* A builder with one clock event, and what it lives on. */
@@ -29,7 +29,8 @@ static void bench_done(struct bench *b)
 	images_free(b->images);
 }
 
-static void sample(struct bench *b, uint64_t time_ns, pid_t pid, pid_t tid, uint64_t vaddr, enum stack_end end)
+static void sample(struct bench *b, uint64_t time_ns, pid_t pid, pid_t tid, uint64_t vaddr,
+		   enum stack_end end)
 {
 	struct event event = { .kind = EVENT_SAMPLE, .time_ns = time_ns, .pid = pid, .tid = tid };
 
@@ -86,7 +87,8 @@ TEST(a_fork_names_the_child_after_its_parent_until_it_says_otherwise)
 
 	bench_init(&b);
 	happen(&b, (struct event){ .kind = EVENT_COMM, .pid = 10, .tid = 10, .comm = "make" });
-	happen(&b, (struct event){ .kind = EVENT_FORK, .time_ns = 5, .pid = 20, .tid = 20, .fork = { 10, 10 } });
+	happen(&b,
+	       (struct event){ .kind = EVENT_FORK, .time_ns = 5, .pid = 20, .tid = 20, .fork = { 10, 10 } });
 	sample(&b, 6, 20, 20, 1, STACK_COMPLETE);
 	struct profile *p = builder_profile(b.builder, NULL);
 	CHECK_EQ(p->processes.n, 2);
@@ -105,8 +107,10 @@ TEST(a_thread_name_does_not_rename_its_process)
 
 	bench_init(&b);
 	happen(&b, (struct event){ .kind = EVENT_COMM, .pid = 10, .tid = 10, .comm = "server" });
-	happen(&b, (struct event){ .kind = EVENT_FORK, .time_ns = 1, .pid = 10, .tid = 11, .fork = { 10, 10 } });
-	happen(&b, (struct event){ .kind = EVENT_COMM, .time_ns = 2, .pid = 10, .tid = 11, .comm = "worker" });
+	happen(&b,
+	       (struct event){ .kind = EVENT_FORK, .time_ns = 1, .pid = 10, .tid = 11, .fork = { 10, 10 } });
+	happen(&b,
+	       (struct event){ .kind = EVENT_COMM, .time_ns = 2, .pid = 10, .tid = 11, .comm = "worker" });
 	struct profile *p = builder_profile(b.builder, NULL);
 	CHECK_EQ(p->processes.n, 1);
 	CHECK_STR(intern_text(&p->strings, p->processes.at[0].comm), "server");
@@ -185,7 +189,8 @@ TEST(finish_hands_the_profile_over)
 
 	bench_init(&b);
 	sample(&b, 1, 1, 1, 1, STACK_COMPLETE);
-	struct profile *p = builder_finish(b.builder, &(struct unwinder_stats){ .steps_by_witness = { 0, 1, 2 } });
+	struct profile *p =
+		builder_finish(b.builder, &(struct unwinder_stats){ .steps_by_witness = { 0, 1, 2 } });
 	bench_done(&b);
 	CHECK_EQ(p->quality.samples, 1);
 	CHECK_EQ(p->quality.steps_by_witness[WITNESS_CFI], 2);

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "recording/workers.h"
 #include "recording/batch.h"
 #include "recording/shard.h"
+#include "recording/workers.h"
 #include "tests/test.h"
 
 /* ---- weave -------------------------------------------------------------------------------------- */
@@ -67,7 +67,8 @@ static void check_same(const struct cct *a, const struct cct *b)
 TEST(woven_trees_are_the_tree_of_all_samples)
 {
 	/* Both threads come to nodes that the other has seen before, and after. */
-	static const char *const paths[] = { "abc", "abd", "x", "abde", "abc", "xy", "abdf", "xyz", "", "abde", "q" };
+	static const char *const paths[] = { "abc",  "abd", "x", "abde", "abc", "xy",
+					     "abdf", "xyz", "",  "abde", "q" };
 	struct plant all, own[3];
 	struct strand strands[3];
 	struct cct woven;
@@ -102,14 +103,21 @@ TEST(a_parcel_holds_all_that_events_point_to)
 	struct stack_page outer[3] = { { pages[0], 50 }, { NULL, 0 }, { pages[1], 51 } };
 	struct event sample = { .kind = EVENT_SAMPLE, .time_ns = 9, .pid = 1, .tid = 2 };
 
-	sample.sample = (struct sample){ .weight = 7, .stack = { stack, sizeof(stack) }, .outer = outer, .n_outer = 3,
-					 .kernel_pc = kernel, .n_kernel_pc = 3, .user_pc = user, .n_user_pc = 1 };
+	sample.sample = (struct sample){ .weight = 7,
+					 .stack = { stack, sizeof(stack) },
+					 .outer = outer,
+					 .n_outer = 3,
+					 .kernel_pc = kernel,
+					 .n_kernel_pc = 3,
+					 .user_pc = user,
+					 .n_user_pc = 1 };
 	for (int round = 0; round < 100; round++) {
 		memset(stack, round, sizeof(stack));
 		memset(pages[0], round + 1, STACK_PAGE);
 		memset(pages[1], round + 2, STACK_PAGE);
 		parcel_add(&parcel, &sample, (uint64_t)round, 5);
-		parcel_add(&parcel, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0, 0);
+		parcel_add(&parcel, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0,
+			   0);
 	}
 	memset(stack, 0xee, sizeof(stack)); /* what was there is there no more */
 	memset(pages, 0xee, sizeof(pages));

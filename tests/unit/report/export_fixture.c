@@ -24,12 +24,17 @@ static void add_run(struct profile *p)
 	p->run.start_unix_ns = 1700000000000000000u;
 	p->run.duration_ns = 1000000000;
 	vec_push(&p->events, (struct profile_event){ .name = cpu_clock, .unit = ns, .frequency = 1000 });
-	vec_push(&p->metrics, (struct profile_metric){ intern_add(&p->strings, "samples"), intern_add(&p->strings, "count"), UINT32_MAX });
+	vec_push(&p->metrics, (struct profile_metric){ intern_add(&p->strings, "samples"),
+						       intern_add(&p->strings, "count"), UINT32_MAX });
 	vec_push(&p->metrics, (struct profile_metric){ cpu_clock, ns, 0 });
-	vec_push(&p->images, (struct profile_image){ .path = intern_add(&p->strings, "/opt/app"), .build_id = { 2, { 0xab, 0xcd } } });
-	vec_push(&p->processes, (struct profile_process){ .pid = 42, .comm = intern_add(&p->strings, "app") });
-	vec_push(&p->threads, (struct profile_thread){ .process = 0, .tid = 42, .comm = intern_add(&p->strings, "app") });
-	vec_push(&p->threads, (struct profile_thread){ .process = 0, .tid = 43, .comm = intern_add(&p->strings, "worker") });
+	vec_push(&p->images, (struct profile_image){ .path = intern_add(&p->strings, "/opt/app"),
+						     .build_id = { 2, { 0xab, 0xcd } } });
+	vec_push(&p->processes,
+		 (struct profile_process){ .pid = 42, .comm = intern_add(&p->strings, "app") });
+	vec_push(&p->threads,
+		 (struct profile_thread){ .process = 0, .tid = 42, .comm = intern_add(&p->strings, "app") });
+	vec_push(&p->threads, (struct profile_thread){
+				      .process = 0, .tid = 43, .comm = intern_add(&p->strings, "worker") });
 	p->quality.samples = 21;
 	p->quality.by_end[STACK_COMPLETE] = 20;
 	p->quality.by_end[STACK_NO_RECIPE] = 1;
@@ -46,26 +51,47 @@ void fixture_init(struct fixture *f)
 
 	struct scope_maker maker;
 	scope_maker_init(&maker, &f->tree);
-	struct scope main_scope = { .kind = SCOPE_FUNCTION, .name = name, .file = file, .line = 10, .vaddr = 0x1000 };
+	struct scope main_scope = {
+		.kind = SCOPE_FUNCTION, .name = name, .file = file, .line = 10, .vaddr = 0x1000
+	};
 	uint32_t root = add_scope(&maker, (struct scope){ .kind = SCOPE_ROOT, .image = IMAGE_NONE });
-	uint32_t incomplete = add_scope(&maker, (struct scope){ .parent = root, .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
+	uint32_t incomplete = add_scope(
+		&maker, (struct scope){ .parent = root, .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
 	main_scope.parent = root;
 	uint32_t outer = add_scope(&maker, main_scope);
-	uint32_t loop = add_scope(&maker, (struct scope){ .parent = outer, .kind = SCOPE_LOOP, .name = name,
-						     .file = file, .line = 12, .end_line = 15, .vaddr = 0x1010 });
-	uint32_t inlined = add_scope(&maker, (struct scope){ .parent = loop, .kind = SCOPE_INLINE, .name = dot,
-							.file = file, .line = 3, .call_file = file, .call_line = 13, .vaddr = 0x1020 });
+	uint32_t loop = add_scope(&maker, (struct scope){ .parent = outer,
+							  .kind = SCOPE_LOOP,
+							  .name = name,
+							  .file = file,
+							  .line = 12,
+							  .end_line = 15,
+							  .vaddr = 0x1010 });
+	uint32_t inlined = add_scope(&maker, (struct scope){ .parent = loop,
+							     .kind = SCOPE_INLINE,
+							     .name = dot,
+							     .file = file,
+							     .line = 3,
+							     .call_file = file,
+							     .call_line = 13,
+							     .vaddr = 0x1020 });
 	main_scope.parent = outer;
 	main_scope.call_line = 20;
 	main_scope.call_file = file;
 	main_scope.call_vaddr = 0x1080;
 	uint32_t again = add_scope(&maker, main_scope);
-	uint32_t hostile = add_scope(&maker, (struct scope){ .parent = again, .kind = SCOPE_FUNCTION, .name = evil,
-							.vaddr = 0x2000, .call_vaddr = 0x1090, .call_file = file, .call_line = 21 });
+	uint32_t hostile = add_scope(&maker, (struct scope){ .parent = again,
+							     .kind = SCOPE_FUNCTION,
+							     .name = evil,
+							     .vaddr = 0x2000,
+							     .call_vaddr = 0x1090,
+							     .call_file = file,
+							     .call_line = 21 });
 	main_scope.parent = incomplete;
 	uint32_t broken = add_scope(&maker, main_scope);
-	uint32_t line = add_scope(&maker, (struct scope){ .parent = inlined, .kind = SCOPE_LINE, .file = file,
-						     .line = 4, .vaddr = 0x1024 });
+	uint32_t line = add_scope(
+		&maker,
+		(struct scope){
+			.parent = inlined, .kind = SCOPE_LINE, .file = file, .line = 4, .vaddr = 0x1024 });
 	scope_maker_done(&maker);
 	add_value(f, loop, 0, 2);
 	add_value(f, hostile, 1, 5);
@@ -80,7 +106,8 @@ void fixture_done(struct fixture *f)
 	profile_free(f->profile);
 }
 
-char *fixture_export(struct fixture *f, const char *format, const struct export_options *options, size_t *ret_len)
+char *fixture_export(struct fixture *f, const char *format, const struct export_options *options,
+		     size_t *ret_len)
 {
 	struct export_input input = { f->profile, &f->tree };
 	char *text = NULL;

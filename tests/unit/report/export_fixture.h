@@ -17,4 +17,5 @@ struct fixture {
 void fixture_init(struct fixture *fixture);
 void fixture_done(struct fixture *fixture);
 /* What an exporter writes; free() it. */
-char *fixture_export(struct fixture *fixture, const char *format, const struct export_options *options, size_t *ret_len);
+char *fixture_export(struct fixture *fixture, const char *format, const struct export_options *options,
+		     size_t *ret_len);

@@ -10,30 +10,49 @@
 #define IMAGE 0u
 
 /*
- * f at 0x1000: line 10 up to 0x1010, then line 11; [0x1020, 0x1030) is g inlined at line 12. It calls h at 0x1014
- * and itself at 0x1018.
+ * f at 0x1000: line 10 up to 0x1010, then line 11; [0x1020, 0x1030) is g inlined at line 12. It calls h at
+ * 0x1014 and itself at 0x1018.
  */
 static struct profile *make(void)
 {
 	struct profile *p = profile_new();
-	uint32_t file = intern_add(&p->strings, "/src/f.c"), f = intern_add(&p->strings, "f(int)"), g = intern_add(&p->strings, "g");
-	struct function_map map = { .image = IMAGE, .vaddr = 0x1000, .size = 0x40, .name = f, .decl_file = file, .decl_line = 9,
-				    .parent_vaddr = 0x1000, .source = MAP_FROM_DWARF };
+	uint32_t file = intern_add(&p->strings, "/src/f.c"), f = intern_add(&p->strings, "f(int)"),
+		 g = intern_add(&p->strings, "g");
+	struct function_map map = { .image = IMAGE,
+				    .vaddr = 0x1000,
+				    .size = 0x40,
+				    .name = f,
+				    .decl_file = file,
+				    .decl_line = 9,
+				    .parent_vaddr = 0x1000,
+				    .source = MAP_FROM_DWARF };
 
 	vec_push(&p->images, (struct profile_image){ .path = intern_add(&p->strings, "/bin/app") });
-	vec_push(&p->metrics, (struct profile_metric){ .name = intern_add(&p->strings, "samples"), .event = UINT32_MAX });
+	vec_push(&p->metrics,
+		 (struct profile_metric){ .name = intern_add(&p->strings, "samples"), .event = UINT32_MAX });
 	vec_push(&map.lines, (struct line_row){ .offset = 0, .file = file, .line = 10 });
 	vec_push(&map.lines, (struct line_row){ .offset = 0x10, .file = file, .line = 11 });
 	vec_push(&map.lines, (struct line_row){ .offset = 0x20, .file = file, .line = 3 });
 	vec_push(&map.lines, (struct line_row){ .offset = 0x30, .file = file, .line = 13 });
-	vec_push(&map.inlines, (struct inline_call){ .parent = INLINE_NONE, .name = g, .decl_file = file, .decl_line = 2, .call_file = file, .call_line = 12 });
+	vec_push(&map.inlines, (struct inline_call){ .parent = INLINE_NONE,
+						     .name = g,
+						     .decl_file = file,
+						     .decl_line = 2,
+						     .call_file = file,
+						     .call_line = 12 });
 	vec_push(&map.ranges, (struct inline_range){ 0x20, 0x30, 0 });
 	vec_push(&p->functions, map);
-	vec_push(&p->functions, (struct function_map){ .image = IMAGE, .vaddr = 0x2000, .size = 0x10, .name = intern_add(&p->strings, "h"),
-						       .parent_vaddr = 0x2000, .source = MAP_FROM_SYMBOL });
+	vec_push(&p->functions, (struct function_map){ .image = IMAGE,
+						       .vaddr = 0x2000,
+						       .size = 0x10,
+						       .name = intern_add(&p->strings, "h"),
+						       .parent_vaddr = 0x2000,
+						       .source = MAP_FROM_SYMBOL });
 	uint32_t outer = cct_child(&p->cct, CCT_ROOT, IMAGE, 0x1018, CCT_IS_RETURN);
-	uint32_t leaf = cct_child(&p->cct, CCT_ROOT, IMAGE, 0x1004, 0), inlined = cct_child(&p->cct, CCT_ROOT, IMAGE, 0x1024, 0);
-	uint32_t inner = cct_child(&p->cct, outer, IMAGE, 0x1014, CCT_IS_RETURN), called = cct_child(&p->cct, inner, IMAGE, 0x2004, 0);
+	uint32_t leaf = cct_child(&p->cct, CCT_ROOT, IMAGE, 0x1004, 0),
+		 inlined = cct_child(&p->cct, CCT_ROOT, IMAGE, 0x1024, 0);
+	uint32_t inner = cct_child(&p->cct, outer, IMAGE, 0x1014, CCT_IS_RETURN),
+		 called = cct_child(&p->cct, inner, IMAGE, 0x2004, 0);
 	cct_add_value(&p->cct, leaf, 0, 0, 5);
 	cct_add_value(&p->cct, inlined, 0, 0, 7);
 	cct_add_value(&p->cct, called, 0, 0, 4);
@@ -82,7 +101,8 @@ TEST(annotate_counts_recursive_calls_once)
 
 	annotate(p, &p->functions.at[0], &a);
 	CHECK_EQ(a.total[0], 16);
-	CHECK_EQ(line(&a, 11)->calls[0], 4); /* from the outer call of f alone, not again from the inner one */
+	CHECK_EQ(line(&a, 11)->calls[0],
+		 4); /* from the outer call of f alone, not again from the inner one */
 	annotation_done(&a);
 	profile_free(p);
 }
@@ -92,7 +112,8 @@ static struct annotate_choice only(const struct profile *p, const char *name, en
 {
 	annotate_choices choices;
 	enum annotate_fit got = annotate_find(p, name, &choices);
-	struct annotate_choice one = choices.n == 1 && got == fit ? choices.at[0] : (struct annotate_choice){ 0 };
+	struct annotate_choice one =
+		choices.n == 1 && got == fit ? choices.at[0] : (struct annotate_choice){ 0 };
 
 	vec_done(&choices);
 	return one;
@@ -169,7 +190,8 @@ static void give_code(struct profile *p)
 	static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
 
 	p->images.at[IMAGE].elf_machine = EM_AARCH64;
-	vec_push(&p->codes, (struct profile_code){ .image = IMAGE, .vaddr = 0x1000, .offset = 0, .len = 0x40 });
+	vec_push(&p->codes,
+		 (struct profile_code){ .image = IMAGE, .vaddr = 0x1000, .offset = 0, .len = 0x40 });
 	for (unsigned i = 0; i < 0x40; i++)
 		vec_push(&p->code_bytes, nop[i % 4]);
 }
@@ -216,7 +238,9 @@ TEST(annotate_text_shows_nothing_that_a_terminal_obeys)
 	struct text text = { 0 };
 	uint32_t metric = 0, file = intern_add(&p->strings, "/src/\033[31m/\033[2J.c");
 	struct source_search nowhere = { 0 };
-	struct annotate_text_options options = { .metrics = &metric, .n_metrics = 1, .insns = true, .all = true, .sources = &nowhere };
+	struct annotate_text_options options = {
+		.metrics = &metric, .n_metrics = 1, .insns = true, .all = true, .sources = &nowhere
+	};
 	struct function_map *map = &p->functions.at[0];
 
 	map->decl_file = file;

@@ -106,7 +106,8 @@ TEST(check_refuses_every_document_that_is_cut_off)
 
 	for (size_t cut = 1; cut + 1 < len; cut += 7) {
 		struct json_findings found;
-		CHECK_EQ(json_check((struct bytes){ (const uint8_t *)text, cut }, "test", &found, NULL), -EBADMSG);
+		CHECK_EQ(json_check((struct bytes){ (const uint8_t *)text, cut }, "test", &found, NULL),
+			 -EBADMSG);
 	}
 	free(text);
 }

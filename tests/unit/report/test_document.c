@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "report/tree/document.h"
 #include "report/limit.h"
+#include "report/tree/document.h"
 #include "tests/support/made_profiles.h"
 #include "tests/test.h"
 
@@ -14,7 +14,7 @@ struct world {
 	struct profile *profile;
 	struct scope_tree tree;
 	struct document document;
-	uint64_t *self, *inclusive; /* [scope * n_metrics + metric] */
+	uint64_t *self, *inclusive;     /* [scope * n_metrics + metric] */
 	VEC(struct scope_value) values; /* as the document should tell them */
 };
 
@@ -74,7 +74,8 @@ static void check_node(const struct world *w, size_t node)
 			if (w->tree.scopes.at[i].parent == node)
 				self += w->self[i * w->document.n_metrics + m];
 		CHECK_EQ(document_self(&w->document, node, m), self);
-		CHECK_EQ(document_inclusive(&w->document, node, m), w->inclusive[node * w->document.n_metrics + m]);
+		CHECK_EQ(document_inclusive(&w->document, node, m),
+			 w->inclusive[node * w->document.n_metrics + m]);
 	}
 }
 
@@ -120,7 +121,8 @@ TEST(a_document_of_a_limited_tree_does_too)
 	for (size_t i = 0; i < w.tree.scopes.n; i++) {
 		CHECK_EQ(scope_kind(&w.tree, i) == SCOPE_LINE, i >= w.document.n_nodes);
 		CHECK(i == 0 || w.tree.scopes.at[i].parent < i);
-		CHECK(i <= w.document.n_nodes || w.tree.scopes.at[i - 1].parent <= w.tree.scopes.at[i].parent);
+		CHECK(i <= w.document.n_nodes ||
+		      w.tree.scopes.at[i - 1].parent <= w.tree.scopes.at[i].parent);
 	}
 }
 

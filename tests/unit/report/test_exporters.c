@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/compress.h"
-#include "report/tree/flatten.h"
 #include "report/limit.h"
+#include "report/tree/flatten.h"
 #include "tests/test.h"
 #include "tests/unit/report/export_fixture.h"
 
@@ -48,7 +48,8 @@ TEST(rows_are_in_depth_first_order_with_one_root)
 	fixture_init(&fixture);
 	char *got = fixture_export(&fixture, "rows", &samples, NULL);
 	CHECK(strncmp(got, "[{\"level\":0,\"label\":\"total\",\"value\":21,\"self\":0,", 48) == 0);
-	CHECK(strstr(strstr(got, "\"level\":1,\"label\":\"main\",\"value\":20"), "\"level\":2,\"label\":\"[loop app.c:12]\",\"value\":15"));
+	CHECK(strstr(strstr(got, "\"level\":1,\"label\":\"main\",\"value\":20"),
+		     "\"level\":2,\"label\":\"[loop app.c:12]\",\"value\":15"));
 	CHECK(strstr(got, "\"level\":1,\"label\":\"<incomplete>\",\"value\":1"));
 	free(got);
 	fixture_done(&fixture);
@@ -59,7 +60,9 @@ TEST(json_columns_hold_the_tree)
 	expect_contains("json", &samples, "\"parent\":[-1,0,0,2,3,2,5,1]");
 	expect_contains("json", &samples, "\"exclusive\":{\"0\":[0,0,0,2,13,0,5,1],");
 	expect_contains("json", &samples, "\"inclusive\":{\"0\":[21,1,20,15,13,5,5,1],");
-	expect_contains("json", &samples, "\"relation\":[\"none\",\"none\",\"call\",\"lexical\",\"inline\",\"call\",\"call\",\"call\"]");
+	expect_contains("json", &samples,
+			"\"relation\":[\"none\",\"none\",\"call\",\"lexical\",\"inline\",\"call\",\"call\","
+			"\"call\"]");
 	expect_contains("json", &samples, "\"build_id\":\"abcd\"");
 	expect_contains("json", &samples, "\"by_end\":{\"no_recipe\":1}");
 	expect_contains("json", &samples, "evil;\\\"</script>\\n\\\\\xef\xbf\xbd__proto__");
@@ -86,19 +89,24 @@ TEST(wide_ndjson_has_one_line_a_node)
 {
 	struct export_options wide = { .wide = true };
 
-	expect_contains("ndjson", &wide, "{\"t\":\"node\",\"id\":4,\"parent\":3,\"kind\":\"inline\",\"relation\":\"inline\",\"name\":\"dot\"");
+	expect_contains("ndjson", &wide,
+			"{\"t\":\"node\",\"id\":4,\"parent\":3,\"kind\":\"inline\",\"relation\":\"inline\","
+			"\"name\":\"dot\"");
 	expect_contains("ndjson", &wide, "\"self\":{\"samples\":13,\"cpu-clock\":13000}");
 }
 
 TEST(top_counts_recursion_once)
 {
-	expect_contains("top", &samples, "{\"function\":\"main\",\"kind\":\"function\",\"module\":\"app\",\"file\":\"/src/app.c\",\"line\":10,"
-					 "\"self\":3,\"self_pct\":14.28571429,\"total\":21,\"total_pct\":100");
+	expect_contains("top", &samples,
+			"{\"function\":\"main\",\"kind\":\"function\",\"module\":\"app\",\"file\":\"/src/"
+			"app.c\",\"line\":10,"
+			"\"self\":3,\"self_pct\":14.28571429,\"total\":21,\"total_pct\":100");
 }
 
 TEST(speedscope_spells_stacks_root_first)
 {
-	expect_contains("speedscope", &samples, "\"samples\":[[2,3],[2,3,4],[2,2,5],[1,2]],\"weights\":[2,13,5,1]");
+	expect_contains("speedscope", &samples,
+			"\"samples\":[[2,3],[2,3,4],[2,2,5],[1,2]],\"weights\":[2,13,5,1]");
 	expect_contains("speedscope", &samples, "\"name\":\"samples: worker tid 43 (aggregated)\"");
 }
 

@@ -50,7 +50,8 @@ static uint32_t find(const struct world *w, const char *const *names)
 		uint32_t next = 0;
 		for (uint32_t i = 1; i < w->filtered.scopes.n; i++)
 			if (w->filtered.scopes.at[i].parent == here &&
-			    strcmp(intern_text(&w->profile->strings, scope_frame(&w->filtered, i)->name), *names) == 0)
+			    strcmp(intern_text(&w->profile->strings, scope_frame(&w->filtered, i)->name),
+				   *names) == 0)
 				next = i;
 		if (!next)
 			return 0;
@@ -87,7 +88,7 @@ TEST(hidden_functions_leave_their_costs_to_their_callers)
 	world_init(&w, NULL, "^solve$");
 	CHECK_EQ(costs_inclusive(&w.costs, 0, 0), 100);
 	uint32_t main = find(&w, PATH("main"));
-	CHECK_EQ(costs_self(&w.costs, main, 0), 10);         /* its own 5 and solve's 5 */
+	CHECK_EQ(costs_self(&w.costs, main, 0), 10); /* its own 5 and solve's 5 */
 	CHECK_EQ(find(&w, PATH("main", "solve")), 0);
 	/* The calls of dot at both levels of the recursion have become one. */
 	CHECK_EQ(costs_inclusive(&w.costs, find(&w, PATH("main", "dot")), 0), 50);

@@ -19,8 +19,9 @@ TEST(quality_line_says_all_there_is_to_say)
 	CLEANUP(text_done) struct text line = { 0 };
 
 	quality_line(p, &line);
-	CHECK_STR(line.at, "quality: 100 samples, 85.0% complete (10.0% no image, 5.0% no recipe), 2 lost, "
-			   "throttled 1 time, 10.0% unsymbolised, 997 Hz, cpprof used 20.0 ms (1.0% of a CPU)");
+	CHECK_STR(line.at,
+		  "quality: 100 samples, 85.0% complete (10.0% no image, 5.0% no recipe), 2 lost, "
+		  "throttled 1 time, 10.0% unsymbolised, 997 Hz, cpprof used 20.0 ms (1.0% of a CPU)");
 }
 
 TEST(quality_line_of_a_good_profile_is_short)
@@ -63,7 +64,8 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	uint64_t sampled = profile_sum(p, 1);
 
 	CHECK_EQ(quality_between(p), 0); /* not known */
-	p->quality.counted = sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
+	p->quality.counted =
+		sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
 	CHECK_EQ(quality_between(p), 0);
 	p->quality.counted = sampled * 2;
 	CHECK(quality_between(p) > 47 && quality_between(p) < 49);
@@ -72,7 +74,8 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CHECK(strstr(quality_hint(p), "a higher -F"));
 
 	OWNED struct profile *none = profile_new();
-	struct profile_metric metrics[] = { { .event = UINT32_MAX }, { .unit = intern_add(&none->strings, "ns") } };
+	struct profile_metric metrics[] = { { .event = UINT32_MAX },
+					    { .unit = intern_add(&none->strings, "ns") } };
 	vec_push(&none->metrics, metrics[0]);
 	vec_push(&none->metrics, metrics[1]);
 	none->run.duration_ns = 1000000000;

@@ -38,7 +38,8 @@ TEST(shorten_keeps_what_stands_behind_the_parameters)
 
 TEST(shorten_knows_operators_from_brackets)
 {
-	check_short("std::ostream& operator<< <int>(std::ostream&, vec<int> const&)", 10, "std::ostream& operator<< <...>(...)");
+	check_short("std::ostream& operator<< <int>(std::ostream&, vec<int> const&)", 10,
+		    "std::ostream& operator<< <...>(...)");
 	check_short("p<int>::operator->() const", 10, "p<...>::operator->() const");
 	check_short("bool operator< <int, long>(int, long)", 10, "bool operator< <...>(...)");
 	check_short("v<int> operator-<int>(v<int>, v<int>)", 10, "v<...> operator-<...>(...)");
@@ -48,8 +49,9 @@ TEST(shorten_knows_operators_from_brackets)
 
 TEST(shorten_calls_a_string_a_string)
 {
-	check_short("f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)", 40,
-		    "f(std::string const&)");
+	check_short(
+		"f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
+		40, "f(std::string const&)");
 }
 
 TEST(shorten_leaves_a_name_whose_brackets_do_not_match)

@@ -11,7 +11,8 @@
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
-typedef void (*renderer)(const struct text_input *input, const struct text_options *options, struct text *ret);
+typedef void (*renderer)(const struct text_input *input, const struct text_options *options,
+			 struct text *ret);
 
 static void render_json(const struct text_input *input, const struct text_options *options, struct text *ret)
 {
@@ -25,11 +26,12 @@ static void render_json(const struct text_input *input, const struct text_option
 	free(bytes);
 }
 
-static void render_as(renderer put, const struct profile *profile, struct text_options options, const bool *threads,
-		      const char *filter, struct text *ret)
+static void render_as(renderer put, const struct profile *profile, struct text_options options,
+		      const bool *threads, const char *filter, struct text *ret)
 {
 	struct fuse_input fuse_input = profile_fuse_input(profile);
-	struct fuse_options fuse_options = { .lines = options.view == TEXT_FLAT && options.group == GROUP_LINE };
+	struct fuse_options fuse_options = { .lines = options.view == TEXT_FLAT &&
+						      options.group == GROUP_LINE };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
 
@@ -39,8 +41,8 @@ static void render_as(renderer put, const struct profile *profile, struct text_o
 	put(&input, &options, ret);
 }
 
-static void render(const struct profile *profile, struct text_options options, const bool *threads, const char *filter,
-		   struct text *ret)
+static void render(const struct profile *profile, struct text_options options, const bool *threads,
+		   const char *filter, struct text *ret)
 {
 	render_as(report_text, profile, options, threads, filter, ret);
 }
@@ -105,7 +107,8 @@ TEST(tree_in_colour_reads_as_its_golden_file)
 
 TEST(tree_with_shares_of_the_parent_reads_as_its_golden_file)
 {
-	check_report("tree-parent.txt", (struct text_options){ .view = TEXT_TREE, .percent_of_parent = true });
+	check_report("tree-parent.txt",
+		     (struct text_options){ .view = TEXT_TREE, .percent_of_parent = true });
 }
 
 TEST(callers_read_as_their_golden_file)
@@ -115,7 +118,8 @@ TEST(callers_read_as_their_golden_file)
 
 TEST(flat_reads_as_its_golden_file)
 {
-	check_report("flat.txt", (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF, .percent_limit = 6 });
+	check_report("flat.txt",
+		     (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF, .percent_limit = 6 });
 }
 
 TEST(flat_by_module_file_and_line_read_as_their_golden_files)
@@ -151,21 +155,26 @@ static void check_rows(const char *name, renderer put, struct text_options optio
 TEST(markdown_reads_as_its_golden_files)
 {
 	check_rows("summary.md", report_markdown, (struct text_options){ .view = TEXT_SUMMARY });
-	check_rows("callers.md", report_markdown, (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
-	check_rows("module.md", report_markdown, (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
+	check_rows("callers.md", report_markdown,
+		   (struct text_options){ .view = TEXT_CALLERS, .sort = VIEW_BY_SELF });
+	check_rows("module.md", report_markdown,
+		   (struct text_options){ .view = TEXT_FLAT, .group = GROUP_MODULE });
 }
 
 TEST(csv_reads_as_its_golden_files)
 {
 	check_rows("tree.csv", report_csv, (struct text_options){ .view = TEXT_TREE });
-	check_rows("thread.csv", report_csv, (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_THREAD });
+	check_rows("thread.csv", report_csv,
+		   (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_THREAD });
 }
 
 TEST(json_reads_as_its_golden_files)
 {
-	check_rows("flat.json", render_json, (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF });
+	check_rows("flat.json", render_json,
+		   (struct text_options){ .view = TEXT_FLAT, .sort = VIEW_BY_SELF });
 	check_rows("tree.json", render_json, (struct text_options){ .view = TEXT_TREE, .percent_limit = 30 });
-	check_rows("process.json", render_json, (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
+	check_rows("process.json", render_json,
+		   (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
 }
 
 TEST(one_thread_reads_as_its_golden_file)
@@ -173,8 +182,8 @@ TEST(one_thread_reads_as_its_golden_file)
 	OWNED struct profile *profile = sample_profile();
 	CLEANUP(text_done) struct text text = { 0 };
 
-	render(profile, (struct text_options){ .view = TEXT_TREE, .metric = 1 }, (bool[]){ true, false, false },
-	       "thread 4711", &text);
+	render(profile, (struct text_options){ .view = TEXT_TREE, .metric = 1 },
+	       (bool[]){ true, false, false }, "thread 4711", &text);
 	check_golden("thread.txt", text.at);
 }
 
@@ -191,14 +200,17 @@ TEST(no_line_is_wider_than_the_terminal)
 {
 	OWNED struct profile *profile = sample_profile();
 
-	profile->functions.at[1].name = intern_add(&profile->strings, "std::a_very_long<template_name, of_many, words, that_"
-								      "does_not, fit, any, terminal, of, this, world>()");
+	profile->functions.at[1].name =
+		intern_add(&profile->strings, "std::a_very_long<template_name, of_many, words, that_"
+					      "does_not, fit, any, terminal, of, this, world>()");
 	for (int view = TEXT_SUMMARY; view <= TEXT_HOT; view++) {
 		for (size_t width = 40; width <= 120; width += 20) {
 			CLEANUP(text_done) struct text text = { 0 };
 			struct style style = { .width = width, .utf8 = true };
-			render(profile, (struct text_options){ .view = (enum text_view)view, .metric = 1, .style = style }, NULL,
-			       NULL, &text);
+			render(profile,
+			       (struct text_options){
+				       .view = (enum text_view)view, .metric = 1, .style = style },
+			       NULL, NULL, &text);
 			for (char *line = text.at, *end; *line; line = end + 1) {
 				end = strchr(line, '\n');
 				*end = '\0';
@@ -227,11 +239,15 @@ TEST(names_cannot_command_the_terminal)
 	check_safe("caf\xc3\xa9", true, "caf\xc3\xa9");
 	check_safe("caf\xc3\xa9", false, "caf?");
 	check_safe("\xff\xfe\xc3", true, "???");
-	check_safe("\xc2\x9b" "2J", true, "?2J");              /* the one-byte form of an escape, in UTF-8 */
-	check_safe("a\xe2\x80\xae" "b", true, "a?b");          /* writes backwards */
-	check_safe("\xed\xa0\x80", true, "???");               /* a surrogate */
+	check_safe("\xc2\x9b"
+		   "2J",
+		   true, "?2J"); /* the one-byte form of an escape, in UTF-8 */
+	check_safe("a\xe2\x80\xae"
+		   "b",
+		   true, "a?b");                 /* writes backwards */
+	check_safe("\xed\xa0\x80", true, "???"); /* a surrogate */
 	check_safe("\xf0\x9f\x98\x80", true, "\xf0\x9f\x98\x80");
-	check_safe("\xe2\x82", true, "??");                    /* cut off */
+	check_safe("\xe2\x82", true, "??"); /* cut off */
 }
 
 TEST(lines_are_cut_with_an_ellipsis)

@@ -32,7 +32,8 @@ static void world_init(struct world *w, const struct plan *plan, size_t n)
 							 .name = plan[i].name,
 							 .vaddr = plan[i].name * 16,
 							 .image = plan[i].name % 2 });
-		vec_push(&w->tree.values, ((struct scope_value){ (uint32_t)i + 2, (uint32_t)i % 2, 0, plan[i].self }));
+		vec_push(&w->tree.values,
+			 ((struct scope_value){ (uint32_t)i + 2, (uint32_t)i % 2, 0, plan[i].self }));
 	}
 	costs_init(&w->costs, &w->tree, NULL);
 }
@@ -81,7 +82,8 @@ TEST(tree_view_orders_children_by_cost)
 
 	world_init(&w, recursive, N_RECURSIVE);
 	view_tree(&w.tree, &w.costs, &w.view);
-	check_view(&w, &(struct view_cut){ 0 }, "<0 0/100<10 1/100<11 10/60<12 20/50<11 30/30>>><13 39/39>>>");
+	check_view(&w, &(struct view_cut){ 0 },
+		   "<0 0/100<10 1/100<11 10/60<12 20/50<11 30/30>>><13 39/39>>>");
 }
 
 TEST(tree_view_sorted_by_self_still_keeps_whole_paths)
@@ -150,8 +152,9 @@ TEST(callers_view_follows_no_further_than_asked)
 TEST(loops_around_loops_are_one_row)
 {
 	static const struct plan plan[] = {
-		{ 0, MAIN, 0 }, { 2, 21, 1 }, { 3, 22, 1 }, { 4, 23, 48 }, { 5, F, 50 }, /* 23 is in 22 is in 21 */
-		{ 5, 24, 60 }, { 5, 25, 40 },                                            /* two loops in 23 stay two */
+		{ 0, MAIN, 0 }, { 2, 21, 1 },  { 3, 22, 1 },
+		{ 4, 23, 48 },  { 5, F, 50 },  /* 23 is in 22 is in 21 */
+		{ 5, 24, 60 },  { 5, 25, 40 }, /* two loops in 23 stay two */
 	};
 	WORLD w;
 
@@ -162,7 +165,8 @@ TEST(loops_around_loops_are_one_row)
 	view_tree(&w.tree, &w.costs, &w.view);
 	view_arrange(&w.view, &(struct view_cut){ 0 });
 	view_fold_loops(&w.view, &w.tree, 0);
-	check_view(&w, &(struct view_cut){ 0 }, "<0 0/200<10 0/200<23 50/200<24 60/60><11 50/50><25 40/40>>>>");
+	check_view(&w, &(struct view_cut){ 0 },
+		   "<0 0/200<10 0/200<23 50/200<24 60/60><11 50/50><25 40/40>>>>");
 }
 
 TEST(hot_path_goes_on_while_half_is_in_one_child)
@@ -200,7 +204,8 @@ TEST(costs_of_some_threads_add_up_to_those_of_all)
 	costs_init(&odd, &w.tree, (bool[]){ false, true });
 	for (uint32_t i = 0; i < w.tree.scopes.n; i++) {
 		CHECK_EQ(costs_self(&even, i, 0) + costs_self(&odd, i, 0), costs_self(&w.costs, i, 0));
-		CHECK_EQ(costs_inclusive(&even, i, 0) + costs_inclusive(&odd, i, 0), costs_inclusive(&w.costs, i, 0));
+		CHECK_EQ(costs_inclusive(&even, i, 0) + costs_inclusive(&odd, i, 0),
+			 costs_inclusive(&w.costs, i, 0));
 	}
 	CHECK_EQ(costs_inclusive(&even, 0, 0), 60);
 	costs_done(&even);
@@ -216,12 +221,20 @@ TEST(loops_and_inlined_copies_belong_to_their_function)
 	scope_maker_init(&maker, &tree);
 	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_ROOT });
 	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_INCOMPLETE });
-	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 5, .file = 7, .line = 3, .vaddr = 64 });
+	scope_maker_add(
+		&maker,
+		&(struct scope){ .kind = SCOPE_FUNCTION, .name = 5, .file = 7, .line = 3, .vaddr = 64 });
 	scope_maker_add(&maker, &(struct scope){ .parent = 2, .kind = SCOPE_LOOP, .name = 5, .line = 4 });
-	scope_maker_add(&maker, &(struct scope){ .parent = 3, .kind = SCOPE_INLINE, .name = 6, .file = 7, .line = 9 });
-	scope_maker_add(&maker, &(struct scope){ .parent = 4, .kind = SCOPE_LINE, .name = 6, .file = 7, .line = 10 });
-	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 7, .line = 9, .vaddr = 128 });
-	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 8, .line = 9, .vaddr = 256 });
+	scope_maker_add(&maker, &(struct scope){
+					.parent = 3, .kind = SCOPE_INLINE, .name = 6, .file = 7, .line = 9 });
+	scope_maker_add(&maker,
+			&(struct scope){ .parent = 4, .kind = SCOPE_LINE, .name = 6, .file = 7, .line = 10 });
+	scope_maker_add(
+		&maker,
+		&(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 7, .line = 9, .vaddr = 128 });
+	scope_maker_add(
+		&maker,
+		&(struct scope){ .kind = SCOPE_FUNCTION, .name = 6, .file = 8, .line = 9, .vaddr = 256 });
 	groups_init(&groups, &tree, GROUP_FUNCTION);
 	CHECK_EQ(groups.of[3], groups.of[2]);
 	CHECK_EQ(groups.of[5], groups.of[4]);
@@ -340,7 +353,8 @@ TEST(preorder_makes_subtrees_ranges)
 				if (up == 0)
 					break;
 			}
-			CHECK_EQ(is_below, preorder.number[j] >= preorder.number[i] && preorder.number[j] < preorder.end[i]);
+			CHECK_EQ(is_below, preorder.number[j] >= preorder.number[i] &&
+						   preorder.number[j] < preorder.end[i]);
 		}
 	}
 }

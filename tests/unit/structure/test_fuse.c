@@ -27,13 +27,19 @@ static void world_init(struct world *w)
 	for (uint32_t k = 0; k < N_FUNCTIONS; k++) {
 		struct function_map *map = &w->maps[k];
 		uint64_t start = 0x1000 * (k + 1);
-		*map = (struct function_map){ .vaddr = start, .size = 0x100, .name = 10 + k, .decl_file = FILE_A,
-					      .decl_line = 100 * k, .parent_vaddr = start, .source = MAP_FROM_DWARF };
+		*map = (struct function_map){ .vaddr = start,
+					      .size = 0x100,
+					      .name = 10 + k,
+					      .decl_file = FILE_A,
+					      .decl_line = 100 * k,
+					      .parent_vaddr = start,
+					      .source = MAP_FROM_DWARF };
 		for (uint32_t i = 0; i < 16; i++)
 			vec_push(&map->lines, ((struct line_row){ 16 * i, FILE_A, 100 * k + i, 0, 1 }));
 		if (k % 2 == 0)
 			continue;
-		vec_push(&map->inlines, ((struct inline_call){ INLINE_NONE, INNER, 0, FILE_B, 1, FILE_A, 100 * k + 3, 0 }));
+		vec_push(&map->inlines,
+			 ((struct inline_call){ INLINE_NONE, INNER, 0, FILE_B, 1, FILE_A, 100 * k + 3, 0 }));
 		vec_push(&map->inlines, ((struct inline_call){ 0, INNERMOST, 0, FILE_B, 2, FILE_B, 7, 0 }));
 		vec_push(&map->ranges, ((struct inline_range){ 0x40, 0x60, 0 }));
 		vec_push(&map->ranges, ((struct inline_range){ 0x60, 0x80, 1 }));
@@ -51,7 +57,9 @@ static void world_done(struct world *w)
 
 static void world_fuse(struct world *w, struct fuse_options options)
 {
-	struct fuse_input input = { .cct = &w->cct, .functions = w->maps, .n_functions = N_FUNCTIONS, .n_metrics = 2 };
+	struct fuse_input input = {
+		.cct = &w->cct, .functions = w->maps, .n_functions = N_FUNCTIONS, .n_metrics = 2
+	};
 
 	scope_tree_done(&w->tree);
 	fuse(&input, &options, &w->tree);
@@ -398,13 +406,17 @@ TEST(a_cct_that_is_given_away_makes_the_same_tree)
 		random_cct(&w, seed);
 		world_fuse(&w, options);
 		check_order(&w.tree);
-		fuse_consume(&(struct fuse_input){ .cct = &w.cct, .functions = w.maps, .n_functions = N_FUNCTIONS, .n_metrics = 2 },
+		fuse_consume(&(struct fuse_input){ .cct = &w.cct,
+						   .functions = w.maps,
+						   .n_functions = N_FUNCTIONS,
+						   .n_metrics = 2 },
 			     &options, &w.cct, &taken);
 		CHECK_EQ(w.cct.nodes.n, 0);
 		CHECK_EQ(w.cct.values.n, 0);
 		CHECK_EQ(taken.scopes.n, w.tree.scopes.n);
 		CHECK_EQ(taken.values.n, w.tree.values.n);
-		CHECK_EQ(memcmp(taken.scopes.at, w.tree.scopes.at, taken.scopes.n * sizeof(*taken.scopes.at)), 0);
+		CHECK_EQ(memcmp(taken.scopes.at, w.tree.scopes.at, taken.scopes.n * sizeof(*taken.scopes.at)),
+			 0);
 		for (size_t i = 0; i < taken.values.n; i++) {
 			CHECK_EQ(taken.values.at[i].scope, w.tree.values.at[i].scope);
 			CHECK_EQ(taken.values.at[i].thread, w.tree.values.at[i].thread);

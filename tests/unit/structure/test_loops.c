@@ -27,11 +27,11 @@ static void make(struct made *made, uint32_t n, const int (*edges)[2], size_t n_
 	made->graph = (struct loop_graph){ n, 0, made->first, made->successors };
 }
 
-#define FOREST(n, ...)                                                        \
-	static const int edges[][2] = { __VA_ARGS__ };                        \
-	struct made made;                                                     \
-	struct loop_forest forest = { 0 };                                    \
-	make(&made, n, edges, sizeof(edges) / sizeof(edges[0]));              \
+#define FOREST(n, ...)                                           \
+	static const int edges[][2] = { __VA_ARGS__ };           \
+	struct made made;                                        \
+	struct loop_forest forest = { 0 };                       \
+	make(&made, n, edges, sizeof(edges) / sizeof(edges[0])); \
 	loops_find(&made.graph, &forest)
 
 TEST(straight_code_has_no_loop)

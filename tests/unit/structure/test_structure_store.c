@@ -30,9 +30,25 @@ static void pack(struct packed *p, uint64_t vaddr, const char *name)
 	uint32_t file = intern_add(&p->strings, "a.c"), id = intern_add(&p->strings, name);
 
 	vec_push(&s.extents, (struct code_extent){ vaddr, vaddr + 64 });
-	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .name = id, .file = file, .line = 3, .end_line = 9, .vaddr = vaddr });
-	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_LOOP, .flags = SCOPE_VECTOR, .name = id, .file = file, .line = 4, .end_line = 8, .vaddr = vaddr + 8 });
-	vec_push(&s.scopes, (struct static_scope){ .parent = 1, .kind = SCOPE_INLINE, .name = intern_add(&p->strings, "in"), .call_file = file, .call_line = 5, .vaddr = vaddr + 12 });
+	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_FUNCTION,
+						   .name = id,
+						   .file = file,
+						   .line = 3,
+						   .end_line = 9,
+						   .vaddr = vaddr });
+	vec_push(&s.scopes, (struct static_scope){ .kind = SCOPE_LOOP,
+						   .flags = SCOPE_VECTOR,
+						   .name = id,
+						   .file = file,
+						   .line = 4,
+						   .end_line = 8,
+						   .vaddr = vaddr + 8 });
+	vec_push(&s.scopes, (struct static_scope){ .parent = 1,
+						   .kind = SCOPE_INLINE,
+						   .name = intern_add(&p->strings, "in"),
+						   .call_file = file,
+						   .call_line = 5,
+						   .vaddr = vaddr + 12 });
 	vec_push(&s.ranges, (struct static_range){ vaddr + 8, 4, 1 });
 	vec_push(&s.ranges, (struct static_range){ vaddr + 12, 8, 2 });
 	vec_push(&s.pieces, (struct loop_piece){ 1, vaddr + 8, 2, SCOPE_VECTOR });

@@ -38,7 +38,8 @@ TEST(aranges_tell_what_each_unit_covers)
 	writer_done(&w);
 }
 
-/* A set that is longer than the section, of a version nobody knows, or cut off, gives nothing and ends nothing else. */
+/* A set that is longer than the section, of a version nobody knows, or cut off, gives nothing and ends
+ * nothing else. */
 TEST(aranges_pass_over_damaged_sets)
 {
 	struct writer w = { 0 };

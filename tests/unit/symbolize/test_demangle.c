@@ -15,7 +15,8 @@ static void check_name(const char *linkage, const char *readable)
 TEST(demangle_reads_cpp)
 {
 	check_name("_ZNK6shapes6circle4areaEv", "shapes::circle::area() const");
-	check_name("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)");
+	check_name("_ZNSt6vectorIiSaIiEE9push_backEOi",
+		   "std::vector<int, std::allocator<int> >::push_back(int&&)");
 }
 
 TEST(demangle_reads_both_kinds_of_rust)
@@ -70,7 +71,8 @@ TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
 
 	write_doubling_name(&name, 3);
 	check_name(name.at, "f(a<int>, a<a<int>, a<int> >, a<a<a<int>, a<int> >, a<a<int>, a<int> > >, "
-			    "a<a<a<a<int>, a<int> >, a<a<int>, a<int> > >, a<a<a<int>, a<int> >, a<a<int>, a<int> > > >)");
+			    "a<a<a<a<int>, a<int> >, a<a<int>, a<int> > >, a<a<a<int>, a<int> >, a<a<int>, "
+			    "a<int> > > >)");
 	text_clear(&name);
 	write_doubling_name(&name, 36);
 	CHECK(!demangle(name.at, &text));

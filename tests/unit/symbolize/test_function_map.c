@@ -8,7 +8,9 @@ enum { MAIN = 1, OUTER, INNER, FILE_A, FILE_B };
 /* 0..10 main, 10..20 outer, 20..30 inner (in outer), 30..40 outer again, 40.. main */
 static struct function_map sample_map(void)
 {
-	struct function_map map = { .name = MAIN, .decl_file = FILE_A, .decl_line = 3, .vaddr = 0x1000, .size = 64 };
+	struct function_map map = {
+		.name = MAIN, .decl_file = FILE_A, .decl_line = 3, .vaddr = 0x1000, .size = 64
+	};
 
 	vec_push(&map.inlines, (struct inline_call){ INLINE_NONE, OUTER, 0, FILE_B, 7, FILE_A, 5, 9 });
 	vec_push(&map.inlines, (struct inline_call){ 0, INNER, 0, FILE_B, 2, FILE_B, 8, 1 });

@@ -5,8 +5,9 @@
 
 static uint32_t add_call(struct raw_function *f, uint32_t parent)
 {
-	vec_push(&f->calls, (struct raw_call){ .parent = parent,
-					       .depth = parent == INLINE_NONE ? 1 : f->calls.at[parent].depth + 1 });
+	vec_push(&f->calls,
+		 (struct raw_call){ .parent = parent,
+				    .depth = parent == INLINE_NONE ? 1 : f->calls.at[parent].depth + 1 });
 	return (uint32_t)f->calls.n - 1;
 }
 
@@ -22,8 +23,8 @@ static void check_ranges(const struct raw_function *f, uint64_t start, uint64_t 
 
 	inlines_flatten(f, start, end, &map);
 	for (size_t i = 0; i < map.ranges.n; i++)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%u-%u:%u", i ? " " : "", map.ranges.at[i].start,
-			 map.ranges.at[i].end, map.ranges.at[i].call);
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%u-%u:%u", i ? " " : "",
+			 map.ranges.at[i].start, map.ranges.at[i].end, map.ranges.at[i].call);
 	CHECK_STR(got, want);
 	function_map_done(&map);
 }
@@ -37,7 +38,8 @@ static void raw_done(struct raw_function *f)
 TEST(flatten_gives_each_place_to_its_innermost_call)
 {
 	struct raw_function f = { 0 };
-	uint32_t outer = add_call(&f, INLINE_NONE), inner = add_call(&f, outer), other = add_call(&f, INLINE_NONE);
+	uint32_t outer = add_call(&f, INLINE_NONE), inner = add_call(&f, outer),
+		 other = add_call(&f, INLINE_NONE);
 
 	add_range(&f, outer, 110, 140);
 	add_range(&f, inner, 120, 130);

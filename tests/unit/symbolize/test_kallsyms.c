@@ -33,7 +33,9 @@ TEST(kallsyms_ends_functions_where_data_begins)
 {
 	struct kallsyms k;
 
-	parse("0100 D before\n1000 T start\n1080 D data\n10a0 b more\n1100 t helper\n1100 R alias\n1200 D _etext\n1200 T last\n", &k);
+	parse("0100 D before\n1000 T start\n1080 D data\n10a0 b more\n1100 t helper\n1100 R alias\n1200 D "
+	      "_etext\n1200 T last\n",
+	      &k);
 	CHECK_STR(name_at(&k, 0x100), "");
 	CHECK_STR(name_at(&k, 0x107f), "start");
 	CHECK_STR(name_at(&k, 0x1080), "");
@@ -59,8 +61,10 @@ TEST(kallsyms_sorts_what_was_loaded_later)
 {
 	struct kallsyms k;
 
-	parse("5000 T first\n6000 T second\n6000 T __alias\n7000 t third\n3000 t late\t[mod]\n1000 t bpf_prog\t[bpf]\n"
-	      "6000 t a\t[mod]\n6800 t between\t[mod]\n", &k);
+	parse("5000 T first\n6000 T second\n6000 T __alias\n7000 t third\n3000 t late\t[mod]\n1000 t "
+	      "bpf_prog\t[bpf]\n"
+	      "6000 t a\t[mod]\n6800 t between\t[mod]\n",
+	      &k);
 	CHECK_EQ(k.symbols.n, 6);
 	for (size_t i = 1; i < k.symbols.n; i++)
 		CHECK(k.symbols.at[i - 1].start < k.symbols.at[i].start);

@@ -25,8 +25,21 @@ TEST(kernel_answer_tells_where_the_function_begins_and_ends)
 
 TEST(kernel_answer_of_any_other_shape_is_none)
 {
-	static const char *const others[] = { "", "+", "+0x0/0x8", "f", "f+", "f+0x0", "f+0x0/", "f+0x0/0x", "f+0/8", "f+0x8/0x8", "f+0x9/0x8",
-					      "f+0x0/0x8 [module]", "$x+0x0/0x8", "f+0x1001/0x2000", "f+0x0/0xffffffffffffffff",
+	static const char *const others[] = { "",
+					      "+",
+					      "+0x0/0x8",
+					      "f",
+					      "f+",
+					      "f+0x0",
+					      "f+0x0/",
+					      "f+0x0/0x",
+					      "f+0/8",
+					      "f+0x8/0x8",
+					      "f+0x9/0x8",
+					      "f+0x0/0x8 [module]",
+					      "$x+0x0/0x8",
+					      "f+0x1001/0x2000",
+					      "f+0x0/0xffffffffffffffff",
 					      "0xffff800080010010" };
 	uint64_t start, end;
 

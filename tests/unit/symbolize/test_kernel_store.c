@@ -6,7 +6,8 @@
 #include "tests/store_maker.h"
 #include "tests/test.h"
 
-static const char text[] = "5000 T first\n6000 T second\n7000 t third\n8000 t last\n3000 t late\t[mod]\n9000 t bpf_prog\t[bpf]\n";
+static const char text[] = "5000 T first\n6000 T second\n7000 t third\n8000 t last\n3000 t late\t[mod]\n9000 "
+			   "t bpf_prog\t[bpf]\n";
 
 static void parse(const char *lines, struct kallsyms *ret)
 {
@@ -18,7 +19,8 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 	char path[] = STORE_PATH;
 	struct store *store = store_make(path);
 	struct kallsyms all, kept;
-	const uint64_t inside[] = { 0x5000, 0x6123, 0x7fff }, last[] = { 0x6000, 0x8000 }, below[] = { 0x3000, 0x6000 };
+	const uint64_t inside[] = { 0x5000, 0x6123, 0x7fff }, last[] = { 0x6000, 0x8000 },
+		       below[] = { 0x3000, 0x6000 };
 	uint64_t end;
 
 	parse(text, &all);
@@ -26,9 +28,11 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 	kernel_store_put(store, "boot", &all);
 	CHECK(kernel_store_get(store, "boot", inside, 3, &kept));
 	for (size_t i = 0; i < 3; i++)
-		CHECK_STR(kallsyms_find(&kept, inside[i], &end)->name, kallsyms_find(&all, inside[i], &end)->name);
+		CHECK_STR(kallsyms_find(&kept, inside[i], &end)->name,
+			  kallsyms_find(&all, inside[i], &end)->name);
 	kallsyms_done(&kept);
-	CHECK(!kernel_store_get(store, "boot", last, 2, &kept));  /* how far that reaches depends on what is loaded */
+	CHECK(!kernel_store_get(store, "boot", last, 2,
+				&kept)); /* how far that reaches depends on what is loaded */
 	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* a module */
 	CHECK(!kernel_store_get(store, "another boot", inside, 3, &kept));
 	CHECK(!kernel_store_get(store, "", inside, 3, &kept));
@@ -44,7 +48,9 @@ TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
 	const uint64_t inside[] = { 0x5000, 0x5100 };
 	uint64_t end;
 
-	parse("5000 T first\n5080 D data\n6000 T second\n7000 D _etext\n8000 t late\t[mod]\n9000 d lately\t[mod]\n", &all);
+	parse("5000 T first\n5080 D data\n6000 T second\n7000 D _etext\n8000 t late\t[mod]\n9000 d "
+	      "lately\t[mod]\n",
+	      &all);
 	kernel_store_put(store, "boot", &all);
 	CHECK(kernel_store_get(store, "boot", inside, 2, &kept));
 	CHECK(kallsyms_find(&kept, 0x5000, &end) != NULL);

@@ -22,7 +22,8 @@ static void add_map(struct fixture *f, uint64_t vaddr, uint64_t size, const char
 
 	vec_push(&map.lines, (struct line_row){ 0, map.decl_file, 8, 1, 1 });
 	vec_push(&map.lines, (struct line_row){ 4, intern_add(&f->strings, "b.h"), 9, 2, 0 });
-	vec_push(&map.inlines, (struct inline_call){ INLINE_NONE, intern_add(&f->strings, "in"), 0, 0, 3, map.decl_file, 8, 2 });
+	vec_push(&map.inlines, (struct inline_call){ INLINE_NONE, intern_add(&f->strings, "in"), 0, 0, 3,
+						     map.decl_file, 8, 2 });
 	vec_push(&map.ranges, (struct inline_range){ 4, 8, 0 });
 	vec_push(&f->maps, map);
 }
@@ -164,7 +165,8 @@ static bool views_with(size_t offset, uint32_t value)
 	add_map(&in, 0x100, 16, "f");
 	map_store_pack(list_of(&in), (struct map_list){ 0 }, &w);
 	memcpy(w.at + sizeof(struct stored_header) + offset, &value, sizeof(value));
-	bool is_there = map_entry_open(writer_bytes(&w), &entry) && map_entry_view(&entry, &entry.maps[0], &view);
+	bool is_there =
+		map_entry_open(writer_bytes(&w), &entry) && map_entry_view(&entry, &entry.maps[0], &view);
 	writer_done(&w);
 	finish(&in);
 	return is_there;

@@ -12,7 +12,8 @@ static void check_mapped(const struct source_map *rules, size_t n, const char *f
 	intern_init(&strings);
 	map.decl_file = intern_add(&strings, from);
 	vec_push(&map.lines, (struct line_row){ .file = map.decl_file });
-	vec_push(&map.inlines, (struct inline_call){ .decl_file = map.decl_file, .call_file = map.decl_file });
+	vec_push(&map.inlines,
+		 (struct inline_call){ .decl_file = map.decl_file, .call_file = map.decl_file });
 	vec_push(&maps, map);
 	source_map_apply(rules, n, &strings, &maps, 0);
 	CHECK_STR(intern_text(&strings, maps.at[0].decl_file), to);

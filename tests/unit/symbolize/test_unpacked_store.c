@@ -22,7 +22,8 @@ static struct image *make_file(struct images *images, uint8_t seed)
 	struct elf_part parts[] = { { ".zdebug_info", 0, 0, writer_bytes(&large), 0 },
 				    { ".zdebug_str", 0, 0, writer_bytes(&small), 0 },
 				    { ".debug_line", 0, 0, { plain, SIZE }, 0 } };
-	struct image *image = elf_image(images, seed ? "other" : "file", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), NULL);
+	struct image *image = elf_image(images, seed ? "other" : "file", EM_AARCH64, 0, ELF_WITH_SECTIONS,
+					parts, ARRAY_LEN(parts), NULL);
 	writer_done(&large);
 	writer_done(&small);
 	return image;
@@ -32,7 +33,8 @@ TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
 {
 	char path[] = STORE_PATH;
 	struct images *first = images_new(), *second = images_new();
-	struct image *writer = make_file(first, 0), *reader = make_file(second, 0), *other = make_file(second, 1);
+	struct image *writer = make_file(first, 0), *reader = make_file(second, 0),
+		     *other = make_file(second, 1);
 	struct store *store = store_make(path);
 	CHECK(!unpacked_store_recall(store, reader, image_section(reader, ".zdebug_info")));
 	for (size_t i = 0; i < writer->n_sections; i++)
@@ -41,7 +43,8 @@ TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
 	CHECK(!unpacked_store_recall(store, reader, image_section(reader, ".zdebug_str")));
 	CHECK(!unpacked_store_recall(store, reader, image_section(reader, ".debug_line")));
 	CHECK(!unpacked_store_recall(store, other, image_section(other, ".zdebug_info")));
-	struct bytes recalled = image_named_bytes(reader, ".zdebug_info"), unpacked = image_named_bytes(writer, ".zdebug_info");
+	struct bytes recalled = image_named_bytes(reader, ".zdebug_info"),
+		     unpacked = image_named_bytes(writer, ".zdebug_info");
 	CHECK_EQ(recalled.len, SIZE);
 	CHECK(recalled.len == unpacked.len && memcmp(recalled.at, unpacked.at, SIZE) == 0);
 	images_free(second);

@@ -12,10 +12,13 @@ void scene_map(struct scene *s, const struct mapping *mapping)
 
 struct scene scene_new(const struct scene_program *program, const struct unwinder_options *options)
 {
-	struct scene s = { .images = images_new(), .event = { .kind = EVENT_SAMPLE, .pid = PID, .tid = PID } };
+	struct scene s = { .images = images_new(),
+			   .event = { .kind = EVENT_SAMPLE, .pid = PID, .tid = PID } };
 	uint8_t text[TEXT_SIZE];
 	struct writer eh = { 0 };
-	struct mapping map = { .start = program->bias + TEXT, .len = TEXT_SIZE, .bias = program->bias, .is_executable = true };
+	struct mapping map = {
+		.start = program->bias + TEXT, .len = TEXT_SIZE, .bias = program->bias, .is_executable = true
+	};
 
 	program->write_text(text);
 	program->write_frames(&eh);

@@ -23,7 +23,7 @@ struct scene {
 struct scene_program {
 	const struct isa *isa;
 	uint64_t entry, bias;
-	void (*write_text)(uint8_t *text); /* TEXT_SIZE bytes, of vaddr TEXT */
+	void (*write_text)(uint8_t *text);       /* TEXT_SIZE bytes, of vaddr TEXT */
 	void (*write_frames)(struct writer *eh); /* .eh_frame, at vaddr EH */
 };
 

@@ -85,7 +85,8 @@ TEST(code_pages_takes_what_a_recording_holds)
 	code_pages_put(pages, PID, CODE, (struct bytes){ code + 4, 4 });
 	CHECK(code_pages_version(pages, PID, CODE) != version);
 	CHECK_EQ(code_pages_at(pages, PID, CODE).at[0], 5);
-	code_pages_put(pages, PID, CODE + 4097, (struct bytes){ code, sizeof(code) }); /* no beginning of a page */
+	code_pages_put(pages, PID, CODE + 4097,
+		       (struct bytes){ code, sizeof(code) }); /* no beginning of a page */
 	CHECK_EQ(code_pages_at(pages, PID, CODE + 4097).len, 0);
 	code_pages_free(pages);
 }

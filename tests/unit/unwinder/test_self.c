@@ -14,9 +14,9 @@
 #include "binary/functions/function.h"
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
+#include "recipes/recipe_cache.h"
 #include "tests/support/own_registers.h"
 #include "tests/test.h"
-#include "recipes/recipe_cache.h"
 #include "unwinder/unwinder.h"
 
 #define MAX_FRAMES 256
@@ -232,7 +232,8 @@ static uint64_t find_stub(struct image *image, const char *name)
 	uint64_t start = 0;
 
 	for (size_t i = 0; i < functions->n; i++)
-		if (functions->at[i].kind == FUNCTION_STUB && functions->at[i].name && strcmp(functions->at[i].name, name) == 0)
+		if (functions->at[i].kind == FUNCTION_STUB && functions->at[i].name &&
+		    strcmp(functions->at[i].name, name) == 0)
 			start = functions->at[i].start;
 	functions_free(functions);
 	return start;
@@ -248,7 +249,8 @@ TEST(a_stub_leads_to_the_function_of_its_name)
 	CHECK_EQ(images_open(images, "/proc/self/exe", &program, NULL), 0);
 	uint64_t stub = find_stub(images_get(images, program), "sigaction");
 	void *address = dlsym(RTLD_DEFAULT, "sigaction");
-	if (!stub || !address || !dladdr(address, &info) || images_open(images, info.dli_fname, &library, NULL) < 0)
+	if (!stub || !address || !dladdr(address, &info) ||
+	    images_open(images, info.dli_fname, &library, NULL) < 0)
 		SKIP("this program has no stub for sigaction");
 	uint64_t vaddr = (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)info.dli_fbase;
 

@@ -45,7 +45,8 @@ enum {
 	JUMPS_ON = 0x1940, /* calls the helper twice, then jumps to it */
 	JUMPS_ON_CALLS = 0x194c,
 	JUMPS_ON_CALLED = 0x1964,
-	IN_GAP = 0x1980, /* no table covers it; somebody has put the return address into x15 and jumped there */
+	IN_GAP = 0x1980, /* no table covers it; somebody has put the return address into x15 and jumped there
+			  */
 	IN_GAP_CALLS = 0x1988,
 };
 
@@ -337,7 +338,10 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 	struct scene s = scene();
 	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
 
-	scene_map(&s, &(struct mapping){ .start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
+	scene_map(
+		&s,
+		&(struct mapping){
+			.start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
 	WALK(&s, LEAF, PROBES, 0, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);

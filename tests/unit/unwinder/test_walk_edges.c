@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a walk leaves plain code: memory of the target, code in no file, signals, threads, stubs, the kernel. */
+/* Where a walk leaves plain code: memory of the target, code in no file, signals, threads, stubs, the kernel.
+ */
 #include <stdlib.h>
 
 #include "tests/unit/unwinder/walk_scene.h"

@@ -27,8 +27,9 @@ static void write_text(uint8_t *text)
 	put(text, TAIL, PROGRAM(0xe9, 0xfb, 0xf9, 0xff, 0xff));              /* jmp leaf */
 	put(text, 0x1900, PROGRAM(0xe8, 0xfb, 0xfe, 0xff, 0xff, 0xc3));      /* call tail */
 	put(text, NOWHERE, PROGRAM(0x90, 0x5b, 0xc3));                       /* nop; pop rbx; ret */
-	put(text, EXEC - 7, PROGRAM(0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xc3)); /* execve; ret */
-	put(text, VFORK - 1, PROGRAM(0x5f, 0xb8, 58, 0, 0, 0, 0x0f, 0x05, 0x57, 0xc3)); /* pop rdi; vfork; push rdi; ret */
+	put(text, EXEC - 7, PROGRAM(0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xc3));   /* execve; ret */
+	put(text, VFORK - 1,
+	    PROGRAM(0x5f, 0xb8, 58, 0, 0, 0, 0x0f, 0x05, 0x57, 0xc3)); /* pop rdi; vfork; push rdi; ret */
 	put(text, STUB, PROGRAM(0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0));
 }
 
@@ -54,7 +55,8 @@ struct scene scene_of(const struct unwinder_options *options)
 	static const struct scene_program program = { &isa_x86_64, START, BIAS, write_text, write_frames };
 	struct scene s = scene_new(&program, options);
 
-	scene_map(&s, &(struct mapping){ .start = 0x10000, .len = 0x1000, .image = IMAGE_NONE, .is_executable = true });
+	scene_map(&s, &(struct mapping){
+			      .start = 0x10000, .len = 0x1000, .image = IMAGE_NONE, .is_executable = true });
 	s.event.sample.regs.known = 1u << RIP | 1u << RSP | 1u << RBX | 1u << RBP;
 	s.event.sample.regs.value[RSP] = SP;
 	s.event.sample.regs.value[RBX] = 0xb;

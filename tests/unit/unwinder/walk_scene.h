@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_scene: one process that runs a small x86-64 program, laid out by hand: _start calls outer, outer saves rbx and
- * calls leaf; and beside it code of every kind a walk may meet.
+ * walk_scene: one process that runs a small x86-64 program, laid out by hand: _start calls outer, outer saves
+ * rbx and calls leaf; and beside it code of every kind a walk may meet.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verify/shadow.h"
 #include "tests/test.h"
+#include "verify/shadow.h"
 
 #define STACK 0x8000 /* regions */
 #define OTHER 0x9000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verify/step_tally.h"
 #include "tests/test.h"
+#include "verify/step_tally.h"
 
 static struct stack stack;
 static struct step_truth truth;

@@ -4,8 +4,8 @@
  */
 #include "binary/cfi/frames.h"
 #include "binary/elf/symbols.h"
-#include "tests/test.h"
 #include "recipes/analysis.h"
+#include "tests/test.h"
 #include "verify/tables.h"
 
 struct scene {

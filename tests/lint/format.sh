@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Our C code is formatted as .clang-format says, no function is longer than 60 lines and no file longer than 500.
+# Programs that are measured by line (tests/structure, tests/e2e and the like) keep their own layout.
+# Versions of clang-format disagree; only the one named here is asked. usage: format.sh
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+version=14
+status=0
+
+mapfile -t files < <(find base binary collector recipes unwinder symbolize structure profile report recording verify cmd \
+	tests/unit tests/fuzz tests/support tests/replay tests/golden -name '*.[ch]'; ls tests/*.[ch])
+
+for file in "${files[@]}"; do
+	lines=$(wc -l <"$file")
+	[ "$lines" -le 500 ] || { echo "$file has $lines lines; 500 is the limit"; status=1; }
+done
+# A function starts at a line that is only '{' and ends at one that is only '}', or '};' for a table.
+awk 'FNR == 1 { start = 0 } /^{$/ { start = FNR } /^}/ { if (start && FNR - start > 60) { printf "%s:%d: a function of %d lines; 60 is the limit\n", FILENAME, start, FNR - start; bad = 1 } start = 0 } END { exit bad }' \
+	"${files[@]}" || status=1
+
+if ! clang-format --version 2>/dev/null | grep -q "version $version\."; then
+	echo "skipped: clang-format $version is not installed; lengths were checked"
+	[ $status = 0 ] && exit 77
+	exit $status
+fi
+unformatted=$(clang-format --dry-run "${files[@]}" 2>&1 | sed -n 's/^\([^:]*\):[0-9]*:.*/\1/p' | sort -u)
+for file in $unformatted; do
+	echo "$file: not formatted; run: clang-format -i $file"
+	status=1
+done
+exit $status

@@ -99,10 +99,12 @@ static uint64_t peek(struct machine *m, unsigned depth)
 
 static void push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
-	if (reg >= REG_MAX || !regs_known(m->input->regs, (unsigned)reg))
+	uint64_t value;
+
+	if (reg >= REG_MAX || !cursor_reg(m->input->cursor, (unsigned)reg, &value))
 		stop(m, EXPR_UNKNOWN);
 	else
-		push(m, m->input->regs->value[reg] + (uint64_t)offset);
+		push(m, value + (uint64_t)offset);
 }
 
 static void load(struct machine *m, unsigned size)
@@ -113,7 +115,7 @@ static void load(struct machine *m, unsigned size)
 		stop(m, EXPR_DAMAGED);
 	if (m->status != EXPR_OK)
 		return;
-	switch (memory_get(m->input->memory, addr, size, &value)) {
+	switch (cursor_read(m->input->cursor, addr, size, &value)) {
 	case MEMORY_OK:
 		push(m, value);
 		break;

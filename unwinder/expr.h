@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * expr: a small machine for the DWARF expressions that CFI uses where reg + offset does not do (PLT
- * stubs, realigned frames, hand-written assembly). Bounded in stack and in steps; reads memory only
- * through struct memory.
+ * stubs, realigned frames, hand-written assembly). Bounded in stack and in steps.
  */
 #pragma once
 
 #include "base/bytes.h"
-#include "collector/event.h"
-#include "unwinder/memory.h"
+#include "unwinder/cursor.h"
 
 enum expr_status {
 	EXPR_OK,
@@ -19,8 +17,7 @@ enum expr_status {
 };
 
 struct expr_input {
-	const struct regs *regs;
-	struct memory *memory;
+	struct cursor *cursor;
 	uint64_t bias;    /* of the image the expression comes from: its constants are vaddrs */
 	bool has_initial; /* rules for registers start with the CFA on the stack */
 	uint64_t initial;

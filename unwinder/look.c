@@ -150,8 +150,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
-	walker->memory.read = options->read_memory;
-	walker->memory.context = options->read_context;
+	cursor_init(&walker->cursor, options->read_memory, options->read_context);
 }
 
 void walker_done(struct walker *walker)

@@ -3,9 +3,9 @@
 
 #include <elf.h>
 
-static bool word_below(struct memory *memory, uint64_t fp, unsigned n, uint64_t *ret)
+static bool word_below(struct cursor *cursor, uint64_t fp, unsigned n, uint64_t *ret)
 {
-	return memory_get(memory, fp - 8 * n, 8, ret) == MEMORY_OK;
+	return cursor_read(cursor, fp - 8 * n, 8, ret) == MEMORY_OK;
 }
 
 /* ---- HotSpot ------------------------------------------------------------------------------------ */
@@ -40,16 +40,16 @@ static bool is_near(uint64_t fp, uint64_t address)
 }
 
 /* False if it is no interpreted method's frame. */
-static bool find_locals(uint64_t fp, struct memory *memory, uint64_t *ret)
+static bool find_locals(uint64_t fp, struct cursor *cursor, uint64_t *ret)
 {
 	uint64_t sender, method, locals, initial;
 
-	if (!word_below(memory, fp, SENDER_SP, &sender) || !word_below(memory, fp, METHOD, &method) ||
+	if (!word_below(cursor, fp, SENDER_SP, &sender) || !word_below(cursor, fp, METHOD, &method) ||
 	    !is_near(fp, sender) || !method || method % 8)
 		return false;
 	for (unsigned more = 0; more < 2; more++) {
-		if (!word_below(memory, fp, LOCALS + more, &locals) ||
-		    !word_below(memory, fp, INITIAL_SP + more, &initial))
+		if (!word_below(cursor, fp, LOCALS + more, &locals) ||
+		    !word_below(cursor, fp, INITIAL_SP + more, &initial))
 			return false;
 		*ret = address_of(fp, locals);
 		if (is_above(fp, *ret) && is_below(fp - 8 * (INITIAL_SP + more), address_of(fp, initial)))
@@ -58,15 +58,13 @@ static bool find_locals(uint64_t fp, struct memory *memory, uint64_t *ret)
 	return false;
 }
 
-static enum managed_kind hotspot_kind(const struct isa *isa, const struct regs *regs, struct memory *memory,
-				      bool is_interrupted)
+/* Of an interrupted frame at fp that looks like an interpreted method's. */
+static enum managed_kind interrupted_kind(const struct isa *isa, struct cursor *cursor, uint64_t locals)
 {
 	unsigned reg = isa->elf_machine == EM_AARCH64 ? 24 : 14;
-	uint64_t locals;
+	uint64_t value;
 
-	if (!find_locals(regs->value[isa->fp], memory, &locals))
-		return MANAGED_NONE;
-	if (!is_interrupted || (regs_known(regs, reg) && regs->value[reg] == locals))
+	if (cursor_reg(cursor, reg, &value) && value == locals)
 		return MANAGED_HOTSPOT_INTERPRETED;
 	return isa->call_pushes_ra ? MANAGED_NONE : MANAGED_HOTSPOT_ENTERED;
 }
@@ -84,45 +82,64 @@ static bool is_tagged(uint64_t word)
 	return (word & 3) == 1 && word > 0x10000;
 }
 
-static bool is_function_frame(uint64_t fp, struct memory *memory)
+static bool is_function_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t context, function, n_arguments;
 
-	return word_below(memory, fp, CONTEXT, &context) && is_tagged(context) &&
-	       word_below(memory, fp, FUNCTION, &function) && is_tagged(function) &&
-	       word_below(memory, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
+	return word_below(cursor, fp, CONTEXT, &context) && is_tagged(context) &&
+	       word_below(cursor, fp, FUNCTION, &function) && is_tagged(function) &&
+	       word_below(cursor, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
 }
 
 /* A builtin's: the number of its kind, doubled, in place of the context. */
-static bool is_builtin_frame(uint64_t fp, struct memory *memory)
+static bool is_builtin_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t kind;
 
-	return word_below(memory, fp, CONTEXT, &kind) && kind && kind % 2 == 0 && kind < 2 * MAX_KINDS;
+	return word_below(cursor, fp, CONTEXT, &kind) && kind && kind % 2 == 0 && kind < 2 * MAX_KINDS;
 }
 
 /* A small number alone says little: a builtin's caller must be known too. */
-static bool is_v8(uint64_t fp, struct memory *memory)
+static bool is_v8(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t next;
 
-	if (is_function_frame(fp, memory))
+	if (is_function_frame(fp, cursor))
 		return true;
-	return is_builtin_frame(fp, memory) && memory_get(memory, fp, 8, &next) == MEMORY_OK && next > fp &&
-	       next % 8 == 0 && (is_function_frame(next, memory) || is_builtin_frame(next, memory));
+	return is_builtin_frame(fp, cursor) && cursor_read(cursor, fp, 8, &next) == MEMORY_OK && next > fp &&
+	       next % 8 == 0 && (is_function_frame(next, cursor) || is_builtin_frame(next, cursor));
 }
 
 /* ---- both --------------------------------------------------------------------------------------- */
 
-enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, struct memory *memory,
-				bool is_interrupted)
+static enum managed_kind kind_at(const struct isa *isa, struct cursor *cursor, uint64_t fp,
+				 bool is_interrupted)
 {
-	if (!regs_known(regs, isa->fp) || regs->value[isa->fp] % 8)
+	enum managed_kind hotspot = MANAGED_NONE;
+	uint64_t locals;
+
+	if (fp % 8)
 		return MANAGED_NONE;
-	enum managed_kind hotspot = hotspot_kind(isa, regs, memory, is_interrupted);
+	if (find_locals(fp, cursor, &locals))
+		hotspot =
+			is_interrupted ? interrupted_kind(isa, cursor, locals) : MANAGED_HOTSPOT_INTERPRETED;
 	if (hotspot != MANAGED_NONE)
 		return hotspot;
-	return is_v8(regs->value[isa->fp], memory) ? MANAGED_V8 : MANAGED_NONE;
+	return is_v8(fp, cursor) ? MANAGED_V8 : MANAGED_NONE;
+}
+
+enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted)
+{
+	uint64_t fp;
+
+	return cursor_reg(cursor, isa->fp, &fp) ? kind_at(isa, cursor, fp, is_interrupted) : MANAGED_NONE;
+}
+
+enum managed_kind managed_caller(const struct isa *isa, struct cursor *cursor)
+{
+	uint64_t fp;
+
+	return cursor_caller_reg(cursor, isa->fp, &fp) ? kind_at(isa, cursor, fp, false) : MANAGED_NONE;
 }
 
 uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes)

@@ -12,9 +12,8 @@
  */
 #pragma once
 
-#include "collector/event.h"
 #include "recipes/recipe.h"
-#include "unwinder/memory.h"
+#include "unwinder/cursor.h"
 
 enum managed_kind {
 	MANAGED_NONE,
@@ -31,7 +30,8 @@ enum managed_kind {
  * its register. MANAGED_HOTSPOT_ENTERED is a possibility then, to be confirmed by a return address that no
  * call precedes.
  */
-enum managed_kind managed_frame(const struct isa *isa, const struct regs *regs, struct memory *memory,
-				bool is_interrupted);
+enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted);
+/* The same of the frame's caller, which made a call. */
+enum managed_kind managed_caller(const struct isa *isa, struct cursor *cursor);
 /* How to leave such a frame. */
 uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes);

@@ -103,12 +103,5 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 
 	if (status == MEMORY_OK && addr + size > memory->reach)
 		memory->reach = addr + size;
-	if (memory->log)
-		vec_push(&memory->log->notes, ((struct memory_note){ .addr = addr,
-								     .value = status == MEMORY_OK ? *ret : 0,
-								     .kind = NOTE_READ,
-								     .size = (uint8_t)size,
-								     .status = (uint8_t)status,
-								     .reg = memory->log->reg }));
 	return status;
 }

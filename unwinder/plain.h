@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain: the steps that nearly all of a walk consists of, made quickly.
+ * plain: the recipes that nearly all steps of a walk use, prepared for making them quickly (walk_plain.c).
  *
  * A plain recipe finds the CFA at a register plus an offset, and what it restores in slots at fixed distances
- * from the CFA. If all of them lie in one piece, of the snapshot or of a page beyond it, one check and a few
- * loads make the step. The result is the one that step and walk would come to; whatever is not plain is left
- * to them.
+ * from the CFA.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ struct recall {
 	uint64_t reach;
 	enum stack_end end;
 	VEC(struct frame) frames;
-	VEC(struct memory_note) reads; /* on which the way out depends */
+	VEC(struct cursor_note) reads; /* on which the way out depends */
 	VEC(struct mark) marks;
 	uint64_t pages_start; /* of the memory that was read: what its pages held */
 	VEC(uint64_t) pages;
@@ -48,16 +48,14 @@ struct recalls {
 	struct recall *now; /* NULL = nothing is remembered of this thread, or not asked for */
 	pid_t tid;
 	struct recall_scope scope;
-	struct memory *memory;
+	struct cursor *cursor;
 	size_t met;            /* marks of the last stack that the new one shares; 0 = none */
-	size_t cursor;         /* marks [0, cursor) may still be met */
+	size_t n_ahead;        /* marks [0, n_ahead) may still be met */
 	size_t verified;       /* marks [0, verified) stand on words that are as they were */
 	bool is_verified;      /* `verified` has been found out */
-	struct memory_log log; /* of the walk, innermost first, and its marks, counted likewise */
+	struct cursor_log log; /* of the walk, innermost first, and its marks, counted likewise */
 	VEC(struct mark) marks;
 };
-
-#define ALL_REGS ((1ull << REG_MAX) - 1)
 
 struct recalls *recalls_new(const struct isa *isa)
 {
@@ -123,7 +121,7 @@ void recalls_forget(struct recalls *recalls, pid_t tid)
 static bool page_is_same(const struct recalls *recalls, uint64_t addr)
 {
 	const struct recall *recall = recalls->now;
-	const struct memory *memory = recalls->memory;
+	const struct memory *memory = &recalls->cursor->private_.memory;
 	uint64_t before = (addr - recall->pages_start) / STACK_PAGE,
 		 now = (addr - memory->outer_start) / STACK_PAGE;
 
@@ -139,14 +137,15 @@ static bool pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t
 	return true;
 }
 
-static bool word_is_same(const struct recalls *recalls, const struct memory_note *read)
+static bool word_is_same(const struct recalls *recalls, const struct cursor_note *read)
 {
-	const uint8_t *word = read->size == 8 ? memory_piece(recalls->memory, read->addr, 8) : NULL;
+	struct memory *memory = &recalls->cursor->private_.memory;
+	const uint8_t *word = read->size == 8 ? memory_piece(memory, read->addr, 8) : NULL;
 	uint64_t value = 0;
 
 	if (word) /* nearly all of them */
 		return read->status == MEMORY_OK && memcmp(word, &read->value, 8) == 0;
-	enum memory_status status = memory_peek(recalls->memory, read->addr, read->size, &value);
+	enum memory_status status = memory_peek(memory, read->addr, read->size, &value);
 	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
 }
 
@@ -187,11 +186,14 @@ static bool regs_are_same(const struct regs *a, const struct regs *b, uint64_t n
 	return true;
 }
 
-static bool is_at_mark(const struct recall *recall, const struct mark *mark, const struct recall_state *state)
+static bool is_at_mark(const struct recalls *recalls, const struct mark *mark,
+		       const struct recall_state *state)
 {
+	const struct recall *recall = recalls->now;
+
 	return recall->frames.at[mark->n_frames - 1].pc == state->pc && mark->is_return == state->is_return &&
 	       mark->is_interrupted == state->is_interrupted && mark->has_guessed == state->has_guessed &&
-	       regs_are_same(&mark->regs, state->regs, mark->needed);
+	       regs_are_same(&mark->regs, recalls->cursor->private_.frame, mark->needed);
 }
 
 /* ---- a walk ------------------------------------------------------------------------------------- */
@@ -208,24 +210,25 @@ static bool is_pause(struct recall *recall)
 	return recall->n_missed >= PATIENCE && ++recall->n_paused % PAUSE;
 }
 
-bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory)
+bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct cursor *cursor)
 {
-	recalls->now = memory->read || !scope.generation ? NULL : find(recalls, tid);
+	recalls->now = cursor->private_.memory.read || !scope.generation ? NULL : find(recalls, tid);
 	if (recalls->now && (!recalls->now->was_deep || is_pause(recalls->now)))
 		recalls->now = NULL;
 	recalls->tid = tid;
 	recalls->scope = scope;
-	recalls->memory = memory;
+	recalls->cursor = cursor;
 	recalls->met = recalls->verified = 0;
 	recalls->is_verified = false;
-	memory->log = NULL;
 	if (!recalls->now)
 		return false;
 	vec_clear(&recalls->log.notes);
 	vec_clear(&recalls->marks);
+	recalls->log.frame = 0;
+	recalls->log.is_new = true;
 	recalls->log.reg = REG_NONE;
-	memory->log = &recalls->log;
-	recalls->cursor = still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
+	cursor->private_.log = &recalls->log;
+	recalls->n_ahead = still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
 	return true;
 }
 
@@ -240,8 +243,8 @@ static void append_rest(struct recalls *recalls, const struct mark *mark, struct
 	for (size_t i = 0; i < WITNESS_N; i++)
 		steps[i] = i == WITNESS_NONE ? 0 : mark->steps[i];
 	stack->end = recall->end;
-	recalls->memory->reach =
-		recall->reach > recalls->memory->reach ? recall->reach : recalls->memory->reach;
+	if (recall->reach > recalls->cursor->private_.memory.reach)
+		recalls->cursor->private_.memory.reach = recall->reach;
 }
 
 static void set_mark(struct recalls *recalls, const struct recall_state *state, size_t n_before)
@@ -251,7 +254,7 @@ static void set_mark(struct recalls *recalls, const struct recall_state *state, 
 						  .is_return = state->is_return,
 						  .is_interrupted = state->is_interrupted,
 						  .has_guessed = state->has_guessed,
-						  .regs = *state->regs }));
+						  .regs = *recalls->cursor->private_.frame }));
 }
 
 bool recalls_meet(struct recalls *recalls, const struct recall_state *state, struct stack *stack,
@@ -259,16 +262,16 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 {
 	const struct recall *recall = recalls->now;
 	size_t n_before = stack->frames.n - stack->n_kernel;
-	uint64_t sp = state->regs->value[recalls->isa->sp];
+	uint64_t sp = recalls->cursor->private_.frame->value[recalls->isa->sp];
 
 	if (n_before < FIRST_MARK)
 		return false;
-	while (recalls->cursor && recall->marks.at[recalls->cursor - 1].regs.value[recalls->isa->sp] < sp)
-		recalls->cursor--;
-	if (recalls->cursor && is_at_mark(recall, &recall->marks.at[recalls->cursor - 1], state) &&
-	    recalls->cursor <= verified_marks(recalls) &&
-	    n_before + recall->marks.at[recalls->cursor - 1].n_frames < STACK_MAX_FRAMES) {
-		recalls->met = recalls->cursor;
+	while (recalls->n_ahead && recall->marks.at[recalls->n_ahead - 1].regs.value[recalls->isa->sp] < sp)
+		recalls->n_ahead--;
+	if (recalls->n_ahead && is_at_mark(recalls, &recall->marks.at[recalls->n_ahead - 1], state) &&
+	    recalls->n_ahead <= verified_marks(recalls) &&
+	    n_before + recall->marks.at[recalls->n_ahead - 1].n_frames < STACK_MAX_FRAMES) {
+		recalls->met = recalls->n_ahead;
 		append_rest(recalls, &recall->marks.at[recalls->met - 1], stack, ret_steps);
 		return true;
 	}
@@ -325,11 +328,11 @@ static void end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
 
 	if (frame != needs->frame) /* else it was a first attempt, which gave nothing */
 		needs->needed &= ~(needs->given | always_given);
-	needs->needed |= needs->used & ALL_REGS;
+	needs->needed |= needs->used;
 	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
 }
 
-static void remember_read(struct recall *recall, const struct memory_note *read, struct mark *mark)
+static void remember_read(struct recall *recall, const struct cursor_note *read, struct mark *mark)
 {
 	vec_push(&recall->reads, *read);
 	mark->low = read->addr < mark->low ? read->addr : mark->low;
@@ -344,7 +347,7 @@ static void remember_notes(struct recalls *recalls, size_t from, struct needs *n
 	mark->low = UINT64_MAX;
 	mark->high = 0;
 	while (recalls->log.notes.n > from) {
-		const struct memory_note *note = &recalls->log.notes.at[--recalls->log.notes.n];
+		const struct cursor_note *note = &recalls->log.notes.at[--recalls->log.notes.n];
 		uint64_t bit = note->reg == REG_NONE ? 0 : 1ull << note->reg;
 		bool is_needed = !bit || needs->needed & bit;
 		needs->given |= bit;
@@ -400,7 +403,7 @@ static void remember(struct recalls *recalls, const struct sample *sample, bool 
 	if (has_jit || !met)
 		recall->scope.epoch = has_jit ? recalls->scope.epoch : 0;
 	recall->end = stack->end;
-	recall->reach = recalls->memory->reach;
+	recall->reach = cursor_reach(recalls->cursor);
 	recall->frames.n = n_shared;
 	recall->reads.n = met ? met->n_reads : 0;
 	recall->marks.n = recalls->met;
@@ -414,11 +417,11 @@ void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_
 	bool is_final = stack->end == STACK_COMPLETE || (!has_jit && stack->end != STACK_TOO_DEEP);
 	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
 
-	recalls->memory->log = NULL;
+	recalls->cursor->private_.log = NULL;
 	if (recalls->now && is_deep)
 		remember(recalls, sample, has_jit, stack);
 	else if (recalls->now)
 		forget_stack(recalls->now);
-	else if (is_deep && !recalls->memory->read && recalls->scope.generation)
+	else if (is_deep && !recalls->cursor->private_.memory.read && recalls->scope.generation)
 		expect(recalls);
 }

@@ -18,17 +18,16 @@
 #include "base/vec.h"
 #include "collector/event.h"
 #include "recipes/recipe.h"
-#include "unwinder/memory.h"
+#include "unwinder/cursor.h"
 #include "unwinder/stack.h"
 
 #define RECALL_LEAST 48
 #define RECALL_EVERY 8 /* frames from one mark to the next */
 
-/* A frame to be left, with all that the rest of the walk depends on but memory. */
+/* A frame to be left, with all that the rest of the walk depends on but what the cursor shows. */
 struct recall_state {
 	uint64_t pc;
 	bool is_return, is_interrupted, has_guessed;
-	const struct regs *regs;
 };
 
 /* What was remembered holds as long as code is what it was. */
@@ -44,10 +43,10 @@ void recalls_free(struct recalls *recalls);
 void recalls_forget(struct recalls *recalls, pid_t tid);
 
 /*
- * A walk of the thread's stack begins. False if its last stack was short or there was none: the walk need not
- * call recalls_meet.
+ * A walk of the thread's stack begins: the cursor stands on the innermost frame. False if the last stack was
+ * short or there was none: the walk need not call recalls_meet. True: what it looks at is noted.
  */
-bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct memory *memory);
+bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct cursor *cursor);
 /*
  * The walk has come to a frame, `stack` having all frames before it. True: the rest of the last stack has
  * been appended, its end is set, and the walk is over. ret_steps: those taken by each witness in that part.

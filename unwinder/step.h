@@ -5,9 +5,8 @@
  */
 #pragma once
 
-#include "collector/event.h"
 #include "recipes/recipe.h"
-#include "unwinder/memory.h"
+#include "unwinder/cursor.h"
 
 enum step_status {
 	STEP_OK,
@@ -20,17 +19,15 @@ enum step_status {
 struct step_input {
 	const struct isa *isa;
 	const struct recipes *recipes;
-	const struct regs *regs; /* of the frame being left */
-	struct memory *memory;
-	uint64_t bias;       /* of the image the recipe comes from */
-	bool is_interrupted; /* the frame's registers are live: it made no call */
+	struct cursor *cursor; /* on the frame being left; an attempt to leave it begins */
+	uint64_t bias;         /* of the image the recipe comes from */
+	bool is_interrupted;   /* the frame's registers are live: it made no call */
 };
 
 struct step_result {
-	struct regs regs; /* of the caller */
 	uint64_t cfa;
 	uint64_t ra; /* where the caller goes on, authentication bits removed */
 };
 
-/* Fills ret up to where it fails. */
+/* Fills ret up to where it fails. The caller's registers are given to the cursor. */
 enum step_status step_apply(const struct step_input *input, uint32_t recipe, struct step_result *ret);

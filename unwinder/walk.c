@@ -6,7 +6,7 @@
 /* One way to leave the present frame. */
 struct attempt {
 	uint32_t recipe;
-	struct step_result *step;
+	struct step_result step;
 	struct pc_entry caller; /* if the step could be made */
 	enum verdict verdict;
 	enum stack_end end; /* why it failed, if it is neither good nor at a root */
@@ -21,12 +21,12 @@ static void observe(const struct walk *walk, const struct attempt *attempt)
 	if (!walker->observer)
 		return;
 	struct walk_step step = {
-		.regs = walk->regs,
+		.regs = cursor_show_regs(&walker->cursor),
 		.frame = walk->stack->frames.at[walk->stack->frames.n - 1],
 		.recipes = recipe_cache_recipes(walker->cache),
 		.recipe = attempt->recipe,
-		.cfa = attempt->recipe == RECIPE_NONE ? 0 : attempt->step->cfa,
-		.ra = attempt->recipe == RECIPE_NONE ? 0 : attempt->step->ra,
+		.cfa = attempt->recipe == RECIPE_NONE ? 0 : attempt->step.cfa,
+		.ra = attempt->recipe == RECIPE_NONE ? 0 : attempt->step.ra,
 		.verdict = attempt->verdict,
 		.note = attempt->note,
 	};
@@ -50,13 +50,13 @@ static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
  * has it. */
 static bool has_interpreter_progress(const struct walk *walk, const struct attempt *attempt)
 {
-	unsigned fp = walk->walker->isa->fp;
+	struct walker *walker = walk->walker;
+	uint64_t fp = 0, next = 0;
 
-	memory_note(&walk->walker->memory, NOTE_USE, 0, 1ull << fp);
-	memory_note(&walk->walker->memory, NOTE_NEED, 0, 1ull << fp);
-	return attempt->step->cfa > walk->regs->value[fp] ||
-	       (regs_known(&attempt->step->regs, fp) &&
-		attempt->step->regs.value[fp] > walk->regs->value[fp]);
+	if (!cursor_reg(&walker->cursor, walker->isa->fp, &fp))
+		return false;
+	return attempt->step.cfa > fp ||
+	       (cursor_caller_reg(&walker->cursor, walker->isa->fp, &next) && next > fp);
 }
 
 /* Is the return address in a register? Where calls push it, only code written by hand takes it from there
@@ -76,18 +76,18 @@ static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 /* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
 static bool has_progress(const struct walk *walk, const struct attempt *attempt)
 {
-	const struct isa *isa = walk->walker->isa;
-	uint64_t sp = walk->regs->value[isa->sp], next = attempt->step->cfa;
+	struct walker *walker = walk->walker;
+	uint64_t sp, next = attempt->step.cfa;
 
-	if (is_signal_frame(walk, attempt->recipe) || !regs_known(walk->regs, isa->sp))
+	if (is_signal_frame(walk, attempt->recipe) || !cursor_reg(&walker->cursor, walker->isa->sp, &sp))
 		return true;
-	if (attempt->recipe == walk->walker->managed[MANAGED_HOTSPOT_INTERPRETED])
+	if (attempt->recipe == walker->managed[MANAGED_HOTSPOT_INTERPRETED])
 		return has_interpreter_progress(walk, attempt);
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
 	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) &&
-	       attempt->step->ra != walk->here.pc && keeps_ra_in_register(walk, attempt->recipe);
+	       attempt->step.ra != walk->here.pc && keeps_ra_in_register(walk, attempt->recipe);
 }
 
 static void apply(struct walk *walk, struct attempt *attempt)
@@ -95,13 +95,11 @@ static void apply(struct walk *walk, struct attempt *attempt)
 	struct walker *walker = walk->walker;
 	struct step_input input = { .isa = walker->isa,
 				    .recipes = recipe_cache_recipes(walker->cache),
-				    .regs = walk->regs,
-				    .memory = &walker->memory,
+				    .cursor = &walker->cursor,
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
 
-	memory_note(&walker->memory, NOTE_STEP, walk->stack->frames.n, 0);
-	switch (step_apply(&input, attempt->recipe, attempt->step)) {
+	switch (step_apply(&input, attempt->recipe, &attempt->step)) {
 	case STEP_OK:
 		attempt->is_good = true;
 		break;
@@ -126,28 +124,22 @@ static void apply(struct walk *walk, struct attempt *attempt)
  * it knows, leave as it is. One that no function on the stack writes still holds it: had a callee that
  * is gone already changed it, nobody would be left to put it right.
  */
-static void keep_registers(const struct walk *walk, struct attempt *attempt)
+static void keep_registers(const struct walk *walk, const struct attempt *attempt)
 {
-	uint64_t wanted = attempt->caller.place.wants & walk->regs->known & ~attempt->step->regs.known;
-	uint64_t kept =
-		walk->regs->known & ~attempt->step->regs.known; /* all: its own caller may want others */
-
+	struct walker *walker = walk->walker;
 	const struct place *callee = &walk->here.place, *caller = &attempt->caller.place;
 	bool has_stub = caller->call == CALL_DIRECT &&
 			caller->call_target != callee->function; /* which writes registers */
 	bool is_called = (attempt->verdict == VERDICT_VALID && !has_stub) || caller->call == CALL_INDIRECT;
-	if (caller->wants)
-		memory_note(&walk->walker->memory, NOTE_USE, 0, UINT64_MAX);
-	if (!wanted || (!is_called && attempt->caller.image != walk->here.image))
+
+	if (!caller->wants || !cursor_lost_regs(&walker->cursor, caller->wants) ||
+	    (!is_called && attempt->caller.image != walk->here.image))
 		return;
-	kept &= is_called ? recipe_cache_kept(walk->walker->cache, walk->here.image, callee->function)
-			  : recipe_cache_kept_since(walk->walker->cache, walk->here.image,
-						    caller->call_target, callee->function);
-	for (uint64_t left = kept; left; left &= left - 1) {
-		int reg = __builtin_ctzll(left);
-		attempt->step->regs.value[reg] = walk->regs->value[reg];
-	}
-	attempt->step->regs.known |= kept;
+	/* All of them: its own caller may want others. */
+	cursor_keep(&walker->cursor,
+		    is_called ? recipe_cache_kept(walker->cache, walk->here.image, callee->function)
+			      : recipe_cache_kept_since(walker->cache, walk->here.image, caller->call_target,
+							callee->function));
 }
 
 static bool returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
@@ -156,9 +148,7 @@ static bool returns_to_interpreter(struct walk *walk, const struct attempt *atte
 
 	if (!attempt->caller.is_mapped || !attempt->caller.is_jit || walker->mode != UNWIND_AUTO)
 		return false;
-	memory_note(&walker->memory, NOTE_NEED, 0, 1ull << walker->isa->fp);
-	return managed_frame(walker->isa, &attempt->step->regs, &walker->memory, false) ==
-	       MANAGED_HOTSPOT_INTERPRETED;
+	return managed_caller(walker->isa, &walker->cursor) == MANAGED_HOTSPOT_INTERPRETED;
 }
 
 static enum verdict judge(const struct walk *walk, struct attempt *attempt)
@@ -178,7 +168,7 @@ static void check(struct walk *walk, struct attempt *attempt)
 		fail(attempt, STACK_NO_PROGRESS, "the caller's frame does not lie above this one");
 		return;
 	}
-	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step->ra, !is_signal);
+	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, !is_signal);
 	if (is_signal)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
@@ -210,20 +200,19 @@ static void check(struct walk *walk, struct attempt *attempt)
  */
 static bool is_program_start(struct walk *walk, const struct attempt *attempt)
 {
-	struct memory *memory = &walk->walker->memory;
-	uint64_t cfa = attempt->step->cfa, n = 0, first = 0, behind = 0;
+	struct cursor *cursor = &walk->walker->cursor;
+	uint64_t cfa = attempt->step.cfa, n = 0, first = 0, behind = 0;
 
-	if (attempt->step->ra || walk->walker->isa->call_pushes_ra ||
-	    memory_get(memory, cfa, 8, &n) != MEMORY_OK)
+	if (attempt->step.ra || walk->walker->isa->call_pushes_ra ||
+	    cursor_read(cursor, cfa, 8, &n) != MEMORY_OK)
 		return false;
-	return n && n < MAX_ARGUMENTS && memory_get(memory, cfa + 8, 8, &first) == MEMORY_OK && first > cfa &&
-	       memory_get(memory, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
+	return n && n < MAX_ARGUMENTS && cursor_read(cursor, cfa + 8, 8, &first) == MEMORY_OK &&
+	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
 }
 
 static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
-	attempt->step = &walk->results[walk->regs == &walk->results[0].regs];
 	attempt->verdict = VERDICT_INVALID;
 	attempt->is_root = attempt->is_good = false;
 	attempt->note = "";
@@ -269,9 +258,12 @@ static bool may_be_managed(const struct walk *walk)
 static bool is_entered(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
-	uint64_t ra = walker->isa->strip_pc(walk->regs->value[walker->isa->ra]);
+	uint64_t ra;
 
-	if (!regs_known(walk->regs, walker->isa->ra) || walk->here.pc - ra < RETURN_ENTRY_MAX)
+	if (!cursor_reg(&walker->cursor, walker->isa->ra, &ra))
+		return false;
+	ra = walker->isa->strip_pc(ra);
+	if (walk->here.pc - ra < RETURN_ENTRY_MAX)
 		return false;
 	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
 	return caller->is_jit && caller->place.call == CALL_NONE;
@@ -280,12 +272,7 @@ static bool is_entered(struct walk *walk)
 static bool try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
-
-	/* An interpreter's registers count where it was interrupted, its frame pointer everywhere. */
-	memory_note(&walker->memory, NOTE_USE, 0,
-		    walk->is_interrupted ? UINT64_MAX : 1ull << walker->isa->fp);
-	enum managed_kind kind =
-		managed_frame(walker->isa, walk->regs, &walker->memory, walk->is_interrupted);
+	enum managed_kind kind = managed_frame(walker->isa, &walker->cursor, walk->is_interrupted);
 	struct attempt managed;
 
 	if (kind == MANAGED_NONE || (kind == MANAGED_HOTSPOT_ENTERED && !is_entered(walk)))
@@ -306,13 +293,13 @@ static bool is_just_called(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	const struct isa *isa = walker->isa;
+	uint64_t ra;
 
 	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted ||
 	    !walk->here.is_jit || walk->here.place.recipes.recipe[0] != RECIPE_NONE ||
-	    !regs_known(walk->regs, isa->ra))
+	    !cursor_reg(&walker->cursor, isa->ra, &ra))
 		return false;
-	memory_note(&walker->memory, NOTE_USE, 0, 1ull << isa->ra);
-	uint64_t ra = isa->strip_pc(walk->regs->value[isa->ra]);
+	ra = isa->strip_pc(ra);
 	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
 	uint64_t entry = caller->place.call_target;
 	return caller->is_jit && caller->place.call == CALL_DIRECT &&
@@ -365,11 +352,12 @@ static bool may_skip(const struct walk *walk, const struct attempt *attempt)
 /* A signal that had a stack of its own: is what it has interrupted out of sight? */
 static void note_elsewhere(struct walk *walk, const struct recipe *recipe, const struct attempt *attempt)
 {
-	uint64_t word;
+	struct cursor *cursor = &walk->walker->cursor;
+	uint64_t base;
 
 	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
-	    memory_peek(&walk->walker->memory, attempt->step->cfa, 8, &word) != MEMORY_OK)
-		walk->elsewhere = walk->regs->value[recipe->cfa_reg] + (uint64_t)(int64_t)recipe->cfa_offset;
+	    !cursor_can_read(cursor, attempt->step.cfa) && cursor_reg(cursor, recipe->cfa_reg, &base))
+		walk->elsewhere = base + (uint64_t)(int64_t)recipe->cfa_offset;
 }
 
 static void move_to_caller(struct walk *walk, const struct attempt *attempt)
@@ -384,7 +372,7 @@ static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 	walk->has_guessed |= recipe->witness == WITNESS_FP && may_skip(walk, attempt);
 	note_elsewhere(walk, recipe, attempt);
 	walk->is_interrupted = recipe->is_signal_frame;
-	walk->regs = &attempt->step->regs;
+	cursor_advance(&walker->cursor);
 	walk->here = attempt->caller;
 }
 
@@ -395,8 +383,7 @@ static bool meets_last(struct walk *walk)
 	struct recall_state state = { .pc = walk->here.pc,
 				      .is_return = walk->here.is_return,
 				      .is_interrupted = walk->is_interrupted,
-				      .has_guessed = walk->has_guessed,
-				      .regs = walk->regs };
+				      .has_guessed = walk->has_guessed };
 	uint64_t steps[WITNESS_N];
 	size_t n_before = walk->stack->frames.n;
 
@@ -419,7 +406,6 @@ static enum stack_end run(struct walk *walk)
 			continue;
 		push_frame(walk);
 		walk->has_jit |= walk->here.is_jit;
-		memory_note(&walk->walker->memory, NOTE_STEP, walk->stack->frames.n, 0);
 		if (!walk->here.is_mapped)
 			return STACK_NO_IMAGE;
 		if (walk->here.place.is_root)
@@ -439,24 +425,20 @@ static enum stack_end run(struct walk *walk)
 void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret)
 {
 	const struct sample *sample = &event->sample;
-	const struct isa *isa = walker->isa;
-	struct walk walk = { .walker = walker,
-			     .space = space,
-			     .pid = event->pid,
-			     .stack = ret,
-			     .regs = &sample->regs,
-			     .is_interrupted = true };
+	struct walk walk = {
+		.walker = walker, .space = space, .pid = event->pid, .stack = ret, .is_interrupted = true
+	};
+	uint64_t pc;
 
-	if (!regs_known(&sample->regs, isa->pc)) {
+	cursor_begin(&walker->cursor, walker->isa, event->pid, sample);
+	if (!cursor_reg(&walker->cursor, walker->isa->pc, &pc)) {
 		ret->end = STACK_NO_USER_REGS;
 		return;
 	}
 	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, sample->next_pid, sample->next_pc);
-	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
-	memory_begin(&walker->memory, event->pid, sp, sample);
-	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
+	walk.here = *walk_look(walker, space, event->pid, pc, false);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
@@ -464,13 +446,13 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	bool has_memory = walker->recalls && !walker->observer;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
-	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->memory);
+	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
 	ret->end = run(&walk);
 	pc_table_fetch_entry(&walker->pcs, sample->next_pid, sample->next_pc);
-	ret->reach = walker->memory.reach;
+	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;
 	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;
 	if (has_memory)
 		recalls_end(walker->recalls, sample, walk.has_jit, ret);
-	walk_end_in_exec(&walk, sample);
+	walk_end_in_exec(&walk, pc);
 }

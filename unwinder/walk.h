@@ -6,13 +6,14 @@
 #pragma once
 
 #include "recipes/recipe_cache.h"
+#include "unwinder/cursor.h"
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
 #include "unwinder/pc_table.h"
 #include "unwinder/plain.h"
 #include "unwinder/recall.h"
 #include "unwinder/space.h"
-#include "unwinder/unwinder.h"
+#include "unwinder/walk_types.h"
 
 struct walker {
 	struct images *images;
@@ -24,7 +25,7 @@ struct walker {
 	uint32_t managed[MANAGED_N]; /* recipes by kind of frame */
 	struct pc_table pcs;
 	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
-	struct memory memory;
+	struct cursor cursor;
 	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step
 				    alone */
 	struct plain_steps plain;

@@ -30,7 +30,7 @@ bool walk_is_in_exec(struct walk *walk, const struct sample *sample)
 }
 
 /* Where addresses are not random the new stack lies where the old one did, with something else on it. */
-void walk_end_in_exec(struct walk *walk, const struct sample *sample)
+void walk_end_in_exec(struct walk *walk, uint64_t pc)
 {
 	struct stack *stack = walk->stack;
 	bool is_broken = stack->end == STACK_INVALID_STEP || stack->end == STACK_BAD_READ ||
@@ -38,8 +38,7 @@ void walk_end_in_exec(struct walk *walk, const struct sample *sample)
 
 	if (!is_broken || !stack->n_kernel)
 		return;
-	walk->here = *walk_look(walk->walker, walk->space, walk->pid,
-				sample->regs.value[walk->walker->isa->pc], false);
+	walk->here = *walk_look(walk->walker, walk->space, walk->pid, pc, false);
 	if (!is_behind_exec(walk))
 		return;
 	stack->frames.n = stack->n_kernel;

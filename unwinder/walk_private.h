@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), plain.c (quick steps) and
- * walk_exec.c share.
+ * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), walk_plain.c (quick steps)
+ * and walk_exec.c share.
  */
 #pragma once
 
@@ -14,14 +14,12 @@ struct walk {
 	struct space *space;
 	pid_t pid;
 	struct stack *stack;
-	struct step_result results[2]; /* by turns: the present frame's, and that of an attempt to leave it */
-	const struct regs *regs;       /* of the present frame: in the sample, then in a result */
-	struct pc_entry here;          /* a copy: walk_look_again may know better */
-	bool is_interrupted;           /* the present frame made no call: innermost, or behind a signal */
-	bool has_jit;                  /* a frame's code is in no file */
-	bool can_recall;               /* something is remembered of this thread's last stack */
-	bool has_guessed;              /* a frame pointer alone led on where it may have skipped a caller */
-	uint64_t elsewhere; /* where the sp of an interrupted stack that was not copied stands; 0 = none */
+	struct pc_entry here; /* a copy: walk_look_again may know better */
+	bool is_interrupted;  /* the present frame made no call: innermost, or behind a signal */
+	bool has_jit;         /* a frame's code is in no file */
+	bool can_recall;      /* something is remembered of this thread's last stack */
+	bool has_guessed;     /* a frame pointer alone led on where it may have skipped a caller */
+	uint64_t elsewhere;   /* where the sp of an interrupted stack that was not copied stands; 0 = none */
 };
 
 /* What is known of a pc. It stays where it is until the next walk. */
@@ -60,6 +58,6 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 bool walk_plainly(struct walk *walk);
 
 /* Before a walk: is it in vain, because the kernel is at work on an exec? After one: was it? Then its user
- * frames are dropped. */
+ * frames are dropped. pc: of the sample. */
 bool walk_is_in_exec(struct walk *walk, const struct sample *sample);
-void walk_end_in_exec(struct walk *walk, const struct sample *sample);
+void walk_end_in_exec(struct walk *walk, uint64_t pc);

@@ -17,15 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void evaluate(const struct recipes *recipes)
 {
 	static const uint8_t snapshot[256];
-	struct regs regs = { .known = UINT64_MAX >> (64 - REG_MAX) };
-	struct memory memory = { 0 };
+	struct sample sample = { .stack = { snapshot, sizeof(snapshot) }, .stack_was_full = true };
+	struct cursor cursor;
 	uint64_t value;
 
+	sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
 	for (unsigned i = 0; i < REG_MAX; i++)
-		regs.value[i] = 0x7000 + i * 8;
-	struct sample sample = { .stack = { snapshot, sizeof(snapshot) }, .stack_was_full = true };
-	memory_begin(&memory, 1, 0x7000, &sample);
-	struct expr_input input = { &regs, &memory, 0x10000, true, 0x7080 };
+		sample.regs.value[i] = 0x7000 + i * 8;
+	sample.regs.value[test_x86.sp] = 0x7000;
+	cursor_init(&cursor, NULL, NULL);
+	cursor_begin(&cursor, &test_x86, 1, &sample);
+	struct expr_input input = { &cursor, 0x10000, true, 0x7080 };
 	for (size_t i = 0; i < recipes->exprs.n; i++)
 		expr_eval(recipes->exprs.at[i], &input, &value);
 }

@@ -3,7 +3,7 @@
 """The include rule. A file may include headers of its own folder, of base/ and binary/, and of folders to its left in
 the pipeline. Subfolders of one folder follow the same rule among themselves; files directly in the folder may use all of
 them and be used by all of them. Files never include each other in a circle, and a foreign header belongs to one place.
-Prints each violation.
+Some words of a folder belong to named files of it, too. Prints each violation.
 
 usage: includes.py [TREE]
 """
@@ -36,7 +36,6 @@ ALLOWED_CIRCLES = [
     ({'collector/deep/deep_asm', 'collector/deep/deep_program'}, 'an assembler that goes when BPF is written in C'),
     ({'collector/record/perf_record', 'collector/record/perf_sample'}, 'one parser in two files'),
     ({'collector/live/perf_guard', 'collector/live/perf_live', 'collector/live/perf_source'}, 'one live source'),
-    ({'unwinder/plain', 'unwinder/unwinder', 'unwinder/walk'}, 'one walk'),
     ({'symbolize/files/debugfile', 'symbolize/files/split'}, 'a split unit is opened by what it completes'),
     ({'symbolize/subject', 'symbolize/symbolizer'}, 'one symbolizer in two files'),
     ({'report/text/columns', 'report/text/columns_text', 'report/text/row_facts', 'report/text/text', 'report/text/text_rows'}, 'one table'),
@@ -56,6 +55,15 @@ FOREIGN = [
     (r'(zlib|lzma|zstd)\.h', r'base/compress\.c'),
     (r'cjson/.*', r'base/json_tree\.c'),
     (r'sys/ptrace\.h', r'collector/step/step\w*\.c'),
+]
+
+# Words of a folder, the only files of it that may use them, and why.
+RESERVED = [
+    ('unwinder', r'private_\.', r'unwinder/(cursor\.[ch]|recall\.c)', 'look through the cursor, which notes it'),
+    ('unwinder', r'\bregs_known\b|\bstruct regs\b|\bsample(->|\.)(regs|outer|stack\.at)\b',
+     r'unwinder/(cursor\.[ch]|memory\.c|recall\.c|walk_types\.h)', 'look through the cursor, which notes it'),
+    ('unwinder', r'\bmemory_(begin|get|peek|piece)\b', r'unwinder/(memory|cursor)\.[ch]|unwinder/recall\.c',
+     'read through the cursor, which notes it'),
 ]
 
 violations = []
@@ -112,6 +120,18 @@ def check_foreign(file, header):
             violations.append(f'{file}: <{header}> belongs to {allowed} alone')
 
 
+def check_reserved(file):
+    rules = [rule for rule in RESERVED if file.startswith(rule[0] + '/') and not re.fullmatch(rule[2], file)]
+    if not rules:
+        return
+    with open(file, errors='replace') as text:
+        for number, line in enumerate(text, 1):
+            for _, word, _, why in rules:
+                match = re.search(word, line)
+                if match:
+                    violations.append(f'{file}:{number}: {match[0]}: {why}')
+
+
 def stem(path):
     """x.c, x.h and x_private.h are one file."""
     return re.sub(r'(_private)?\.[ch]$', '', path)
@@ -160,6 +180,7 @@ def main():
     graph = {}
     for file in sources():
         edges = graph.setdefault(stem(file), set())
+        check_reserved(file)
         for is_own, header in includes(file):
             if is_own:
                 check_own(file, header)

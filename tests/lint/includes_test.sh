@@ -52,6 +52,17 @@ echo '#include "report/b.h"' >"$tree/report/a.h"
 echo '#include "report/a.h"' >"$tree/report/b.h"
 expect 'two files that include each other' 1
 rm "$tree/report"/[ab].h
+echo 'uint64_t look(struct cursor *c) { return c->private_.frame->value[0]; }' >"$tree/unwinder/b.c"
+expect 'a look at a register that is not noted' 1
+mv "$tree/unwinder/b.c" "$tree/unwinder/recall.c"
+expect 'a look by recall' 0
+rm "$tree/unwinder/recall.c"
+echo 'uint64_t look(const struct sample *sample) { return sample->regs.value[0]; }' >"$tree/unwinder/b.c"
+expect 'a look at a register of the sample' 1
+rm "$tree/unwinder/b.c"
+echo 'void look(struct memory *m, uint64_t *ret) { memory_peek(m, 8, 8, ret); }' >"$tree/unwinder/b.c"
+expect 'a look at memory that is not noted' 1
+rm "$tree/unwinder/b.c"
 expect 'clean again' 0
 
 echo "tally: $passed passed, $failed failed, 0 skipped"

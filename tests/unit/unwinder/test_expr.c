@@ -7,14 +7,15 @@
 static enum expr_status eval(struct bytes expr, uint64_t *ret)
 {
 	static const uint64_t words[] = { 0x1122334455667788, 42 };
-	struct memory memory = { 0 };
-	struct regs regs = { .known = 1u << 7 | 1u << 16 };
-
-	regs.value[7] = 0x7000;
-	regs.value[16] = 0x40102b;
 	struct sample sample = { .stack = { (const uint8_t *)words, sizeof(words) }, .stack_was_full = true };
-	memory_begin(&memory, 1, 0x7000, &sample);
-	struct expr_input input = { &regs, &memory, 0, true, 1000 };
+	struct cursor cursor;
+
+	sample.regs.known = 1u << 7 | 1u << 16;
+	sample.regs.value[7] = 0x7000;
+	sample.regs.value[16] = 0x40102b;
+	cursor_init(&cursor, NULL, NULL);
+	cursor_begin(&cursor, &isa_x86_64, 1, &sample);
+	struct expr_input input = { &cursor, 0, true, 1000 };
 	return expr_eval(expr, &input, ret);
 }
 

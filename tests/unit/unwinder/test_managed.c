@@ -9,7 +9,7 @@
 #define FP (STACK + 8 * FP_WORD)
 
 struct scene {
-	struct memory memory;
+	struct cursor cursor;
 	struct regs regs;
 	uint64_t words[N_WORDS];
 };
@@ -18,10 +18,13 @@ static enum managed_kind kind_of(struct scene *s, const struct isa *isa, bool is
 {
 	struct sample sample = { .stack = { (const uint8_t *)s->words, sizeof(s->words) } };
 
-	memory_begin(&s->memory, 1, STACK, &sample);
+	s->regs.value[isa->sp] = STACK;
 	s->regs.value[isa->fp] = FP;
-	s->regs.known |= 1ull << isa->fp;
-	return managed_frame(isa, &s->regs, &s->memory, is_interrupted);
+	s->regs.known |= 1ull << isa->fp | 1ull << isa->sp;
+	sample.regs = s->regs;
+	cursor_init(&s->cursor, NULL, NULL);
+	cursor_begin(&s->cursor, isa, 1, &sample);
+	return managed_frame(isa, &s->cursor, is_interrupted);
 }
 
 /* more: of words before the locals */

@@ -67,24 +67,3 @@ TEST(memory_behind_the_last_page_the_stack_may_go_on_or_not)
 	begin(&memory, false);
 	CHECK_EQ(memory_get(&memory, PAGES + 2 * STACK_PAGE, 8, &value), MEMORY_BAD);
 }
-
-TEST(memory_notes_what_was_asked_for)
-{
-	struct memory memory;
-	struct memory_log log = { .reg = REG_NONE };
-	uint64_t value;
-
-	begin(&memory, true);
-	memory.log = &log;
-	memory_get(&memory, PAGES, 4, &value);
-	memory_note_for(&memory, 29);
-	memory_get(&memory, PAGES + 3 * STACK_PAGE, 8, &value);
-	memory_peek(&memory, PAGES, 4, &value);
-	CHECK_EQ(log.notes.n, 2);
-	CHECK_EQ(log.notes.at[0].status, MEMORY_OK);
-	CHECK_EQ(log.notes.at[0].value, value);
-	CHECK_EQ(log.notes.at[0].reg, REG_NONE);
-	CHECK_EQ(log.notes.at[1].status, MEMORY_BEYOND);
-	CHECK_EQ(log.notes.at[1].reg, 29);
-	vec_done(&log.notes);
-}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cursor: what a walk sees: the registers of the frame it has come to, those of the caller as an attempt to
+ * leave the frame finds them, and the sample's memory.
+ *
+ * recall takes the rest of a stack from the thread's last one if everything that was looked at on the way is
+ * as it was. A look that is not noted would give complete, wrong stacks. So there is no other way to look
+ * than the functions below, and they note. What they work on is called `private_`: tests/lint lets no file
+ * but cursor and recall use that name, nor take registers and memory from the sample.
+ */
+#pragma once
+
+#include <string.h>
+
+#include "collector/event.h"
+#include "recipes/recipe.h"
+#include "unwinder/memory.h"
+
+/*
+ * What a walk depended on, in the order of its steps. Most registers that are restored are never needed to
+ * find the way out: so each note says which of the caller's registers it was for.
+ */
+enum note_kind {
+	NOTE_STEP, /* an attempt to leave frame number `addr` begins */
+	NOTE_READ, /* size bytes at addr were asked for */
+	NOTE_USE,  /* so were registers of the frame, in the mask `value` */
+	NOTE_NEED, /* ... of its caller, as the attempt gave them */
+};
+struct cursor_note {
+	uint64_t addr, value;
+	uint8_t kind, size, status;
+	uint8_t reg; /* the caller's register that it gives; REG_NONE: the way out itself */
+};
+struct cursor_log {
+	VEC(struct cursor_note) notes;
+	uint64_t frame; /* its number, counted from the innermost */
+	bool is_new;    /* nothing of the frame has been noted yet */
+	uint8_t reg;    /* of the notes that follow */
+};
+
+struct cursor {
+	struct {
+		struct regs sets[2]; /* the frame's and its caller's, by turns */
+		struct regs *frame, *caller;
+		struct memory memory;
+		struct cursor_log *log; /* NULL = not wanted */
+	} private_;
+};
+
+/* Bytes that lie in one piece of memory, to be loaded without further checks. */
+struct cursor_piece {
+	struct {
+		const uint8_t *at;
+		uint64_t start;
+	} private_;
+};
+
+/* read may be NULL: see memory. */
+void cursor_init(struct cursor *cursor, memory_reader read, void *context);
+/* Starts a sample: the cursor stands on its innermost frame, and notes nothing. */
+void cursor_begin(struct cursor *cursor, const struct isa *isa, pid_t pid, const struct sample *sample);
+/* End of the outermost word that was read; 0 = none was. */
+uint64_t cursor_reach(const struct cursor *cursor);
+/* All registers of the frame, to be shown to somebody; NULL if looks are noted. */
+const struct regs *cursor_show_regs(const struct cursor *cursor);
+
+/* For the functions below. value: 0 if it could not be read. */
+void cursor_log_step(struct cursor_log *log);
+void cursor_log_regs(struct cursor_log *log, enum note_kind kind, uint64_t mask);
+void cursor_log_read(struct cursor_log *log, uint64_t addr, unsigned size, enum memory_status status,
+		     uint64_t value);
+
+static inline bool cursor_has_log(const struct cursor *cursor)
+{
+	return __builtin_expect(cursor->private_.log != NULL, 0);
+}
+
+/* ---- looks -------------------------------------------------------------------------------------- */
+
+/* A register of the frame. False if it is not known. */
+static inline bool cursor_reg(struct cursor *cursor, unsigned reg, uint64_t *ret)
+{
+	if (reg >= REG_MAX)
+		return false;
+	if (cursor_has_log(cursor))
+		cursor_log_regs(cursor->private_.log, NOTE_USE, 1ull << reg);
+	*ret = cursor->private_.frame->value[reg];
+	return regs_known(cursor->private_.frame, reg);
+}
+
+/* A register of the caller, as the attempt has given it so far. */
+static inline bool cursor_caller_reg(struct cursor *cursor, unsigned reg, uint64_t *ret)
+{
+	if (reg >= REG_MAX)
+		return false;
+	if (cursor_has_log(cursor))
+		cursor_log_regs(cursor->private_.log, NOTE_NEED, 1ull << reg);
+	*ret = cursor->private_.caller->value[reg];
+	return regs_known(cursor->private_.caller, reg);
+}
+
+/* Which registers of the mask are known in the frame, but not in the caller? */
+uint64_t cursor_lost_regs(struct cursor *cursor, uint64_t mask);
+
+/* size is 1, 2, 4 or 8; ret is zero-extended. */
+enum memory_status cursor_read(struct cursor *cursor, uint64_t addr, unsigned size, uint64_t *ret);
+/* Is there a word? It does not count as having been reached. */
+bool cursor_can_read(struct cursor *cursor, uint64_t addr);
+
+/* False if the bytes do not lie in one piece. That they do changes how they are read, not what: it needs no
+ * note. */
+static inline bool cursor_find_piece(const struct cursor *cursor, uint64_t start, uint64_t len,
+				     struct cursor_piece *ret)
+{
+	ret->private_.at = memory_piece(&cursor->private_.memory, start, len);
+	ret->private_.start = start;
+	return ret->private_.at != NULL;
+}
+
+/* A word of a piece. */
+static inline uint64_t cursor_load(struct cursor *cursor, const struct cursor_piece *piece, uint64_t addr)
+{
+	struct memory *memory = &cursor->private_.memory;
+	uint64_t value;
+
+	memcpy(&value, piece->private_.at + (addr - piece->private_.start), sizeof(value));
+	memory->reach = addr + 8 > memory->reach ? addr + 8 : memory->reach;
+	if (cursor_has_log(cursor))
+		cursor_log_read(cursor->private_.log, addr, 8, MEMORY_OK, value);
+	return value;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------- */
+
+/* An attempt to leave the frame begins: nothing is known of the caller. */
+static inline void cursor_attempt(struct cursor *cursor)
+{
+	cursor->private_.caller->known = 0;
+	if (cursor_has_log(cursor))
+		cursor_log_step(cursor->private_.log);
+}
+
+/* The caller has the frame's registers of the mask, as far as they are known. Comes first. */
+static inline void cursor_inherit(struct cursor *cursor, uint64_t mask)
+{
+	const struct regs *frame = cursor->private_.frame;
+	struct regs *caller = cursor->private_.caller;
+
+	caller->known = frame->known & mask;
+	for (uint64_t left = caller->known; left; left &= left - 1) {
+		int reg = __builtin_ctzll(left);
+		caller->value[reg] = frame->value[reg];
+	}
+}
+
+/* So it does, of those that it does not know by now. */
+void cursor_keep(struct cursor *cursor, uint64_t mask);
+
+/* The looks that follow serve to find the caller's register alone, until it is given or lost. */
+static inline void cursor_find_reg(struct cursor *cursor, uint8_t reg)
+{
+	if (cursor_has_log(cursor))
+		cursor->private_.log->reg = reg;
+}
+
+static inline void cursor_give(struct cursor *cursor, unsigned reg, uint64_t value)
+{
+	cursor->private_.caller->value[reg] = value;
+	cursor->private_.caller->known |= 1ull << reg;
+	if (cursor_has_log(cursor))
+		cursor->private_.log->reg = REG_NONE;
+}
+
+/* The caller's register is not known. */
+static inline void cursor_lose(struct cursor *cursor, unsigned reg)
+{
+	cursor->private_.caller->known &= ~(1ull << reg);
+	if (cursor_has_log(cursor))
+		cursor->private_.log->reg = REG_NONE;
+}
+
+static inline void cursor_count_frame(struct cursor *cursor)
+{
+	if (!cursor_has_log(cursor))
+		return;
+	cursor->private_.log->frame++;
+	cursor->private_.log->is_new = true;
+}
+
+/* The attempt was good: the caller becomes the frame. */
+static inline void cursor_advance(struct cursor *cursor)
+{
+	struct regs *caller = cursor->private_.caller;
+
+	cursor->private_.caller = cursor->private_.frame;
+	cursor->private_.caller->known = 0;
+	cursor->private_.frame = caller;
+	cursor_count_frame(cursor);
+}
+
+/* An attempt that restores registers from slots of one piece alone, at offsets from the CFA. */
+struct cursor_move {
+	const struct isa *isa;
+	const struct cursor_piece *slots;
+	const struct rule *rules;
+	unsigned n_rules;
+	uint64_t restored; /* mask of their registers */
+	uint64_t cfa, ra;
+};
+
+/* Makes such an attempt and advances. Other registers stay where they are, which saves copying them. */
+static inline void cursor_move(struct cursor *cursor, const struct cursor_move *move)
+{
+	const struct isa *isa = move->isa;
+	struct regs *regs = cursor->private_.frame;
+
+	for (unsigned i = 0; i < move->n_rules; i++) {
+		const struct rule *rule = &move->rules[i];
+		cursor_find_reg(cursor, rule->reg);
+		regs->value[rule->reg] =
+			cursor_load(cursor, move->slots, move->cfa + (uint64_t)(int64_t)rule->offset);
+	}
+	cursor_find_reg(cursor, REG_NONE);
+	regs->value[isa->sp] = move->cfa;
+	regs->value[isa->pc] = move->ra;
+	regs->known = (((regs->known & isa->callee_saved) | move->restored | 1ull << isa->sp) &
+		       ~(1ull << isa->ra)) |
+		      1ull << isa->pc;
+	cursor_count_frame(cursor);
+}

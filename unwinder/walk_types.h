@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the unwinder's interface and its walks share: how to walk, what was done, and who watches.
+ */
+#pragma once
+
+#include "base/store.h"
+#include "collector/event.h"
+#include "recipes/policy.h"
+#include "recipes/recipe.h"
+#include "unwinder/memory.h"
+#include "unwinder/stack.h"
+
+struct unwinder_options {
+	enum unwind_mode mode;
+	memory_reader
+		read_memory;     /* only if the target stands still from the sample to the walk; else NULL */
+	memory_reader read_code; /* code that is in no file, whenever it is asked for; may be NULL */
+	void *read_context;
+	struct store
+		*store; /* where findings about the code of images are kept from run to run; NULL = nowhere */
+	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same
+			       result, slower */
+};
+
+/* What was done, for the quality line and the benchmark. */
+struct unwinder_stats {
+	uint64_t steps_by_witness[WITNESS_N];
+	uint64_t frames, cache_hits, cache_misses, functions_compiled;
+};
+
+/* Called before every step of a walk when set: registers, recipe, verdict. For `inspect stacks --explain`. */
+struct walk_step {
+	const struct regs *regs;
+	struct frame frame;
+	const struct recipes *recipes;
+	uint32_t recipe; /* RECIPE_NONE = none found */
+	uint64_t cfa, ra;
+	enum verdict verdict;
+	const char *note; /* why, in words */
+};
+typedef void (*walk_observer)(void *context, const struct walk_step *step);

@@ -14,18 +14,11 @@
 #define MANY_FUNCTIONS 2048 /* of which the index is worth keeping */
 #define MAX_PIECES 8        /* that start before a place and may reach over it: functions share their ends */
 
-enum interval_kind {
-	INTERVAL_UNSEEN,
-	INTERVAL_FUNCTION,
-	INTERVAL_OPEN /* it depends on what else is known */
-};
-
-/* The rows of one interval of code: a function, or a part of one. */
-struct interval {
-	uint64_t start, end;
-	uint32_t first_row, n_rows;
-	bool is_part; /* taken in by a function that starts elsewhere */
-	uint8_t kind; /* enum interval_kind */
+/* The state of a span. */
+enum span_state {
+	SPAN_UNSEEN,
+	SPAN_FUNCTION,
+	SPAN_OPEN /* whether it is a function depends on what else is known */
 };
 
 struct analysis {
@@ -38,10 +31,9 @@ struct analysis {
 	bool packs_index;
 	struct flow flow;
 	struct recipes *recipes;
-	struct recipe_rows rows; /* of all intervals, one behind the other */
-	VEC(struct interval) intervals;
-	VEC(uint32_t) pieces; /* intervals that functions took in from elsewhere, sorted by start */
-	struct map by_start;  /* start -> interval */
+	struct recipe_table table;
+	VEC(uint32_t) pieces; /* spans that functions took in from elsewhere, sorted by start */
+	struct map by_start;  /* start -> span */
 	struct map tried;     /* starts of functions that were analysed */
 	uint64_t n_analysed;
 };
@@ -66,8 +58,7 @@ void analysis_free(struct analysis *analysis)
 	functions_free(analysis->functions);
 	symbols_free(analysis->symbols);
 	writer_done(&analysis->index);
-	vec_done(&analysis->rows.rows);
-	vec_done(&analysis->intervals);
+	table_done(&analysis->table);
 	vec_done(&analysis->pieces);
 	map_done(&analysis->by_start);
 	map_done(&analysis->tried);
@@ -122,39 +113,33 @@ static void open_index(struct analysis *analysis)
 static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
 {
 	return search_first(i, analysis->pieces.n,
-			    analysis->intervals.at[analysis->pieces.at[i]].start > vaddr);
+			    analysis->table.spans.at[analysis->pieces.at[i]].start > vaddr);
 }
 
-static void keep_piece(struct analysis *analysis, uint32_t interval)
+static void keep_piece(struct analysis *analysis, uint32_t span)
 {
-	size_t at = n_pieces_up_to(analysis, analysis->intervals.at[interval].start);
+	size_t at = n_pieces_up_to(analysis, analysis->table.spans.at[span].start);
 
-	vec_push(&analysis->pieces, interval);
+	vec_push(&analysis->pieces, span);
 	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at,
-		(analysis->pieces.n - 1 - at) * sizeof(interval));
-	analysis->pieces.at[at] = interval;
+		(analysis->pieces.n - 1 - at) * sizeof(span));
+	analysis->pieces.at[at] = span;
 }
 
 static void keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
 	struct recipe_rows rows = { 0 };
-	struct interval interval = { .start = p->start,
-				     .end = p->end,
-				     .first_row = (uint32_t)analysis->rows.rows.n,
-				     .is_part = part > 0 };
 
 	if (map_find(&analysis->by_start, p->start) != MAP_NONE)
 		return;
 	recover_rows(&analysis->flow, part, analysis->recipes, &rows);
-	interval.n_rows = (uint32_t)rows.rows.n;
-	for (size_t i = 0; i < rows.rows.n; i++)
-		vec_push(&analysis->rows.rows, rows.rows.at[i]);
+	uint32_t span = table_add(&analysis->table, p->start, p->end - p->start, &rows);
 	vec_done(&rows.rows);
-	map_put(&analysis->by_start, p->start, (uint32_t)analysis->intervals.n);
-	vec_push(&analysis->intervals, interval);
+	map_put(&analysis->by_start, p->start, span);
+	analysis->table.spans.at[span].is_part = part > 0;
 	if (part > 0)
-		keep_piece(analysis, (uint32_t)analysis->intervals.n - 1);
+		keep_piece(analysis, span);
 }
 
 /*
@@ -178,14 +163,11 @@ static void analyse(struct analysis *analysis, uint32_t index)
 		keep_rows(analysis, part);
 }
 
-static uint32_t interval_row(const struct analysis *analysis, uint32_t index, uint64_t vaddr)
+static uint32_t span_recipe(const struct analysis *analysis, uint32_t span, uint64_t vaddr)
 {
-	const struct interval *interval = &analysis->intervals.at[index];
+	struct table_view view = table_view_of(&analysis->table);
 
-	if (vaddr < interval->start || vaddr >= interval->end)
-		return RECIPE_NONE;
-	return recipe_rows_find(analysis->rows.rows.at + interval->first_row, interval->n_rows,
-				vaddr - interval->start);
+	return table_span_recipe(&view, &view.spans[span], vaddr);
 }
 
 /*
@@ -195,11 +177,11 @@ static uint32_t interval_row(const struct analysis *analysis, uint32_t index, ui
 static uint32_t find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
 {
 	uint32_t found = map_find(&analysis->by_start, start);
-	uint32_t row = found == MAP_NONE ? RECIPE_NONE : interval_row(analysis, found, vaddr);
+	uint32_t row = found == MAP_NONE ? RECIPE_NONE : span_recipe(analysis, found, vaddr);
 	size_t n = n_pieces_up_to(analysis, vaddr);
 
 	for (size_t back = 0; row == RECIPE_NONE && back < n && back < MAX_PIECES; back++)
-		row = interval_row(analysis, analysis->pieces.at[n - 1 - back], vaddr);
+		row = span_recipe(analysis, analysis->pieces.at[n - 1 - back], vaddr);
 	return row;
 }
 
@@ -318,35 +300,42 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 }
 
 /* Is it a function, or does that depend on the evidence that there is by now? */
-static bool is_function(const struct analysis *analysis, const struct function *f, struct interval *interval)
+static bool is_function(const struct analysis *analysis, const struct function *f, struct table_span *span)
 {
 	bool is_named = f->sources & (FROM_SYMBOL | FROM_ENTRY);
 
-	if (interval->kind == INTERVAL_UNSEEN)
-		interval->kind =
-			f->kind != FUNCTION_PART &&
-					(is_named || entry_is_plausible(analysis->functions, f->start))
-				? INTERVAL_FUNCTION
-				: INTERVAL_OPEN;
-	return interval->kind == INTERVAL_FUNCTION;
+	if (span->state == SPAN_UNSEEN)
+		span->state = f->kind != FUNCTION_PART &&
+					      (is_named || entry_is_plausible(analysis->functions, f->start))
+				      ? SPAN_FUNCTION
+				      : SPAN_OPEN;
+	return span->state == SPAN_FUNCTION;
 }
 
-bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret)
+bool analysis_span(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct table_span *ret)
 {
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 	uint32_t own = f ? map_find(&analysis->by_start, f->start) : MAP_NONE;
-	struct interval *interval = own == MAP_NONE ? NULL : &analysis->intervals.at[own];
+	struct table_span *span = own == MAP_NONE ? NULL : &analysis->table.spans.at[own];
 
-	if (!interval || interval->is_part || interval_row(analysis, own, vaddr) == RECIPE_NONE ||
-	    !is_function(analysis, f, interval))
+	if (!span || span->is_part || span_recipe(analysis, own, vaddr) == RECIPE_NONE ||
+	    !is_function(analysis, f, span))
 		return false;
 	/* Of a large text, what is found in a gap depends on where one has begun to look. */
 	if (function_is_inferred(f) && (!is_alone || functions_find_is_partial(analysis->functions)))
 		return false;
-	*ret = (struct analysed){ interval->start, interval->end < f->end ? interval->end : f->end,
-				  analysis->rows.rows.at + interval->first_row, interval->n_rows };
+	bool is_longer = span->size > f->end - f->start;
+	*ret = (struct table_span){ .start = span->start,
+				    .size = is_longer ? (uint32_t)(f->end - f->start) : span->size,
+				    .first_row = span->first_row,
+				    .n_rows = span->n_rows };
 	return true;
+}
+
+const struct recipe_table *analysis_table(const struct analysis *analysis)
+{
+	return &analysis->table;
 }
 
 #define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */

@@ -7,7 +7,7 @@
 
 #include "binary/cfi/frames.h"
 #include "binary/elf/image.h"
-#include "recipes/recipe.h"
+#include "recipes/table.h"
 
 struct analysis;
 /* frames and recipes are borrowed; NULL if the image's machine is unknown. Symbols are read on first use. */
@@ -54,15 +54,11 @@ struct functions *analysis_functions(struct analysis *analysis);
 /* Functions analysed so far. */
 uint64_t analysis_count(const struct analysis *analysis);
 
-/* The rows of one function. */
-struct analysed {
-	uint64_t start, end;
-	const struct recipe_row *rows; /* valid until the next question */
-	uint32_t n_rows;
-};
+/* The rows of what was analysed; in no order, and functions share their ends. */
+const struct recipe_table *analysis_table(const struct analysis *analysis);
 /*
- * After analysis_recipe has given a recipe for vaddr: the function whose rows it is from, if they are what it
- * would give for every address where they name one, whatever was asked before. False if its answer holds for
- * the one address only.
+ * After analysis_recipe has given a recipe for vaddr: the span of that table it is from, if the rows of that
+ * are what it would give for every address where they name one, whatever was asked before. False if its
+ * answer holds for the one address only.
  */
-bool analysis_rows(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct analysed *ret);
+bool analysis_span(struct analysis *analysis, uint64_t vaddr, bool is_alone, struct table_span *ret);

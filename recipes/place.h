@@ -31,3 +31,11 @@ struct place {
 			   a pc_entry */
 	uint64_t wants; /* registers its recipes read that a callee need not keep */
 };
+
+/* What is known when a question has been asked (knowledge.h). */
+struct answer {
+	uint64_t
+		number; /* or a truth value; of a recipe: where its function starts, VADDR_NONE = not known */
+	uint32_t recipe;    /* RECIPE_NONE if there is none, or none was asked for */
+	struct place place; /* if that was asked for */
+};

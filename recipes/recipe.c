@@ -18,6 +18,7 @@ void recipes_init(struct recipes *recipes)
 void recipes_done(struct recipes *recipes)
 {
 	vec_done(&recipes->recipes);
+	vec_done(&recipes->packed);
 	vec_done(&recipes->rules);
 	vec_done(&recipes->exprs);
 	map_done(&recipes->expr_index);
@@ -102,6 +103,7 @@ uint32_t recipes_add(struct recipes *recipes, const struct recipe *r, const stru
 	for (unsigned i = 0; i < r->n_rules; i++)
 		vec_push(&recipes->rules, rules[i]);
 	vec_push(&recipes->recipes, added);
+	vec_push(&recipes->packed, packed_rule_of(r, rules, index));
 	recipes->slots[slot] = index;
 	return index;
 }

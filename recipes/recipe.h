@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recipe: how to leave a frame, valid for one interval of code.
+ * recipe: recipes as rows of a function point to them.
  *
- * A function's recipes are rows (start, recipe index) sorted by start; a recipe is stored once per
- * image. The canonical frame address (CFA) is the value sp had in the caller right after the call
- * returned there (x86-64: address of the return address + 8; AArch64: sp at entry).
+ * A function's recipes are rows (start, number of the recipe) sorted by start. A pool holds each recipe once;
+ * all images that a walk may meet share one.
  */
 #pragma once
 
@@ -15,51 +14,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "binary/isa/isa.h"
-
-enum witness { WITNESS_NONE, WITNESS_ANALYSIS, WITNESS_CFI, WITNESS_TEMPLATE, WITNESS_FP, WITNESS_N };
-enum trust { TRUST_GUESS, TRUST_STATED, TRUST_PROVEN };
-
-enum cfa_kind {
-	CFA_NONE,  /* no recipe here, and that is known */
-	CFA_REG,   /* reg + offset */
-	CFA_DEREF, /* *(reg + offset) + addend */
-	CFA_EXPR,  /* DWARF expression */
-};
-
-enum rule_kind {
-	RULE_SAME, /* still in its register; the default of ra and of callee-saved registers, stored only for
-		      others */
-	RULE_UNDEFINED, /* lost; for ra: this is the outermost frame */
-	RULE_AT_CFA,    /* saved at CFA + offset */
-	RULE_IS_CFA,    /* its value is CFA + offset */
-	RULE_REG,       /* in register `from` */
-	RULE_AT_REG,    /* saved at register `from` + offset (value of `from` in the frame being left) */
-	RULE_AT_EXPR,   /* saved at the address the expression gives */
-	RULE_IS_EXPR,   /* its value is what the expression gives */
-};
-
-struct rule {
-	uint8_t reg, kind, from, reserved;
-	union {
-		int32_t offset;
-		uint32_t expr; /* index into recipes.exprs */
-	};
-};
-
-#define RECIPE_MAX_RULES REG_MAX
-struct recipe {
-	uint8_t cfa_kind, cfa_reg;
-	uint8_t witness, trust;
-	/* The caller was interrupted, it did not call: its pc is the rule for isa->pc if there is one
-	 * (AArch64, where ra is an ordinary register then), else the rule for isa->ra. */
-	bool is_signal_frame;
-	bool ra_is_signed; /* AArch64 pointer authentication */
-	uint8_t n_rules;
-	int32_t cfa_offset, cfa_addend;
-	uint32_t cfa_expr;
-	uint32_t rules; /* index of the first in recipes.rules: sorted by reg; the return address is the rule
-			   for isa->ra */
-};
+#include "recipes/packed.h"
+#include "recipes/rule.h"
 
 struct recipe_row {
 	uint32_t start;  /* offset from the function's start; valid up to the next row */
@@ -76,11 +32,12 @@ uint32_t recipe_rows_find(const struct recipe_row *rows, size_t n, uint64_t offs
 /* Appends a row; joined with the last one if nothing changes, replacing it if it starts at the same place. */
 void recipe_rows_add(struct recipe_rows *rows, uint32_t start, uint32_t recipe);
 
-/* All recipes of an image, each once. */
+/* A pool: recipes of any number of images, each once. */
 struct recipes {
 	VEC(struct recipe) recipes;
+	VEC(struct packed_rule) packed; /* each of them; where it is whole, with its own number */
 	VEC(struct rule) rules;
-	VEC(struct bytes) exprs; /* borrowed from the image */
+	VEC(struct bytes) exprs; /* borrowed from an image */
 	struct map expr_index;   /* hash of the bytes -> exprs */
 	uint32_t *slots;         /* open hash of recipes */
 	size_t n_slots;

@@ -2,25 +2,23 @@
 #include "recipes/recipe_entry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/search.h"
 #include "base/sort.h"
 
-#define MAX_BYTES \
-	(64ull    \
-	 << 20) /* of an entry: the rows of all functions of the largest compilers are a third of that */
+#define MAX_BYTES (64ull << 20) /* of an entry: all rows of the largest compilers are a third of that */
 
 _Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recipe) == 20 &&
-		       sizeof(struct rule) == 8 && sizeof(struct stored_span) == 24 &&
-		       sizeof(struct recipe_row) == 8 && sizeof(struct stored_fact) == 32 &&
+		       sizeof(struct rule) == 8 && sizeof(struct stored_fact) == 32 &&
 		       sizeof(struct stored_place) == 48,
 	       "the layout is stored: raise RECIPE_ENTRY_VERSION");
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* Every array starts where one of 8-byte numbers may. */
-static const void *take(struct reader *r, uint64_t count, size_t size)
+static const void *entry_read(struct reader *r, uint64_t count, size_t size)
 {
 	const void *at = read_bytes(r, count * size).at;
 
@@ -31,44 +29,30 @@ static const void *take(struct reader *r, uint64_t count, size_t size)
 bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret)
 {
 	struct reader r = reader_of(bytes);
-	const struct stored_recipes *header = take(&r, 1, sizeof(*header));
+	const struct stored_recipes *header = entry_read(&r, 1, sizeof(*header));
 
 	*ret = (struct recipe_entry){ 0 };
 	if (r.failed)
 		return false;
 	struct recipe_entry entry = { .header = *header };
-	entry.recipes = take(&r, header->n_recipes, sizeof(*entry.recipes));
-	entry.rules = take(&r, header->n_rules, sizeof(*entry.rules));
-	for (unsigned k = 0; k < SPANS_N; k++)
-		entry.spans[k] = take(&r, header->n_spans[k], sizeof(*entry.spans[k]));
-	entry.rows = take(&r, header->n_rows, sizeof(*entry.rows));
-	entry.facts = take(&r, header->n_facts, sizeof(*entry.facts));
-	entry.places = take(&r, header->n_places, sizeof(*entry.places));
+	entry.rules = entry_read(&r, header->n_rules, sizeof(*entry.rules));
+	entry.wholes = entry_read(&r, header->n_wholes, sizeof(*entry.wholes));
+	entry.whole_rules = entry_read(&r, header->n_whole_rules, sizeof(*entry.whole_rules));
+	for (unsigned k = 0; k < SPANS_N; k++) {
+		entry.tables[k].n_spans = header->n_spans[k];
+		entry.tables[k].spans = entry_read(&r, header->n_spans[k], sizeof(*entry.tables[k].spans));
+	}
+	const struct recipe_row *rows = entry_read(&r, header->n_rows, sizeof(*rows));
+	for (unsigned k = 0; k < SPANS_N; k++) {
+		entry.tables[k].n_rows = header->n_rows;
+		entry.tables[k].rows = rows;
+	}
+	entry.facts = entry_read(&r, header->n_facts, sizeof(*entry.facts));
+	entry.places = entry_read(&r, header->n_places, sizeof(*entry.places));
 	if (r.failed || reader_left(&r))
 		return false;
 	*ret = entry;
 	return true;
-}
-
-static bool has_rows(const struct recipe_entry *entry, const struct stored_span *span)
-{
-	return span->first_row <= entry->header.n_rows &&
-	       span->n_rows <= entry->header.n_rows - span->first_row;
-}
-
-uint32_t recipe_entry_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr,
-			 uint64_t *ret_function)
-{
-	const struct stored_span *all = entry->spans[spans];
-	size_t behind = search_first(i, entry->header.n_spans[spans], all[i].start > vaddr);
-	const struct stored_span *span = behind ? &all[behind - 1] : NULL;
-
-	if (!span || vaddr - span->start >= span->size || !has_rows(entry, span))
-		return RECIPE_NONE;
-	uint32_t number = recipe_rows_find(entry->rows + span->first_row, span->n_rows, vaddr - span->start);
-	if (number != RECIPE_NONE)
-		*ret_function = span->start;
-	return number;
 }
 
 static int compare_questions(const struct stored_fact *x, const struct stored_fact *y)
@@ -123,19 +107,19 @@ static bool is_recipe(const struct recipe_entry *entry, const struct stored_reci
 		       ((r->cfa_kind == CFA_REG || r->cfa_kind == CFA_DEREF) && r->cfa_reg < REG_MAX);
 
 	if (!is_kind || r->witness >= WITNESS_N || r->trust > TRUST_PROVEN || r->n_rules > RECIPE_MAX_RULES ||
-	    r->rules > entry->header.n_rules || r->n_rules > entry->header.n_rules - r->rules)
+	    r->rules > entry->header.n_whole_rules || r->n_rules > entry->header.n_whole_rules - r->rules)
 		return false;
 	for (unsigned i = 0; i < r->n_rules; i++) {
-		const struct rule *rule = &entry->rules[r->rules + i];
+		const struct rule *rule = &entry->whole_rules[r->rules + i];
 		if (!is_rule(rule) || (i > 0 && rule[-1].reg >= rule->reg))
 			return false;
 	}
 	return true;
 }
 
-uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, struct recipes *recipes)
+static uint32_t add_whole(const struct recipe_entry *entry, uint32_t whole, struct recipes *recipes)
 {
-	const struct stored_recipe *r = number < entry->header.n_recipes ? &entry->recipes[number] : NULL;
+	const struct stored_recipe *r = whole < entry->header.n_wholes ? &entry->wholes[whole] : NULL;
 
 	if (!r || !is_recipe(entry, r))
 		return RECIPE_NONE;
@@ -148,7 +132,20 @@ uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, str
 				 .n_rules = r->n_rules,
 				 .cfa_offset = r->cfa_offset,
 				 .cfa_addend = r->cfa_addend };
-	return recipes_add(recipes, &recipe, &entry->rules[r->rules]);
+	return recipes_add(recipes, &recipe, &entry->whole_rules[r->rules]);
+}
+
+uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, struct recipes *recipes)
+{
+	const struct packed_rule *packed = number < entry->header.n_rules ? &entry->rules[number] : NULL;
+	struct rule rules[PACKED_MAX_SLOTS];
+	struct recipe recipe;
+
+	if (packed && packed_kind(packed) == PACKED_WHOLE)
+		return add_whole(entry, packed->whole, recipes);
+	if (!packed || !packed_rule_unpack(packed, &recipe, rules))
+		return RECIPE_NONE;
+	return recipes_add(recipes, &recipe, rules);
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -158,7 +155,7 @@ struct packing {
 	const struct recipes *pool;
 	struct recipes recipes;         /* of the new entry */
 	uint32_t *from_old, *from_pool; /* numbers of recipes in the new entry + 1; 0 = not added yet */
-	VEC(struct stored_span) spans[SPANS_N];
+	VEC(struct table_span) spans[SPANS_N];
 	VEC(struct recipe_row) rows;
 	VEC(struct stored_fact) facts;
 	VEC(struct stored_place) places;
@@ -167,7 +164,7 @@ struct packing {
 
 static uint32_t number_of_old(struct packing *p, uint32_t recipe)
 {
-	if (recipe >= p->old->header.n_recipes)
+	if (recipe >= p->old->header.n_rules)
 		return RECIPE_NONE;
 	if (!p->from_old[recipe])
 		p->from_old[recipe] = recipe_entry_add(p->old, recipe, &p->recipes) + 1;
@@ -187,61 +184,56 @@ static uint32_t number_of_new(struct packing *p, uint32_t recipe)
 
 typedef uint32_t (*number_of)(struct packing *p, uint32_t recipe);
 
-static void add_span(struct packing *p, unsigned spans, struct recipe_span span, number_of number)
+static void add_span(struct packing *p, unsigned kind, const struct table_span *span,
+		     const struct table_view *view, number_of number)
 {
-	struct stored_span stored = { .start = span.start,
-				      .size = span.size,
-				      .first_row = (uint32_t)p->rows.n,
-				      .n_rows = span.n_rows };
+	const struct recipe_row *rows = table_rows(view, span);
 
-	p->is_full |= p->rows.n + span.n_rows > MAX_BYTES / sizeof(*span.rows);
+	if (!rows)
+		return;
+	p->is_full |= p->rows.n + span->n_rows > MAX_BYTES / sizeof(*rows);
 	if (p->is_full)
 		return;
-	vec_reserve(&p->rows, p->rows.n + span.n_rows);
-	for (uint32_t i = 0; i < span.n_rows; i++)
-		p->rows.at[p->rows.n++] =
-			(struct recipe_row){ span.rows[i].start, number(p, span.rows[i].recipe) };
-	vec_push(&p->spans[spans], stored);
-}
-
-static void add_old_span(struct packing *p, unsigned spans, const struct stored_span *span)
-{
-	if (has_rows(p->old, span))
-		add_span(p, spans,
-			 (struct recipe_span){ span->start, span->size, span->n_rows,
-					       p->old->rows + span->first_row },
-			 number_of_old);
+	struct table_span added = { .start = span->start,
+				    .size = span->size,
+				    .first_row = (uint32_t)p->rows.n,
+				    .n_rows = span->n_rows };
+	vec_reserve(&p->rows, p->rows.n + span->n_rows);
+	for (uint32_t i = 0; i < span->n_rows; i++)
+		p->rows.at[p->rows.n++] = (struct recipe_row){ rows[i].start, number(p, rows[i].recipe) };
+	vec_push(&p->spans[kind], added);
 }
 
 /* Behind the last span that was added, and in front of the next old one? */
-static bool has_room(const struct packing *p, unsigned spans, const struct recipe_span *span,
-		     const struct stored_span *next)
+static bool has_room(const struct packing *p, unsigned kind, const struct table_span *span,
+		     const struct table_span *next)
 {
-	size_t n = p->spans[spans].n;
-	const struct stored_span *last = n ? &p->spans[spans].at[n - 1] : NULL;
+	size_t n = p->spans[kind].n;
+	const struct table_span *last = n ? &p->spans[kind].at[n - 1] : NULL;
 
 	return (!last || span->start >= last->start + last->size) &&
 	       (!next || span->start + span->size <= next->start);
 }
 
 /* How many are new. */
-static size_t merge_spans(struct packing *p, unsigned spans, struct recipe_finds *finds)
+static size_t merge_spans(struct packing *p, unsigned kind, struct recipe_finds *finds)
 {
-	const struct stored_span *old = p->old->spans[spans], *end = old + p->old->header.n_spans[spans];
+	const struct table_view *view = &p->old->tables[kind];
+	const struct table_span *old = view->spans, *end = old + view->n_spans;
 	size_t n_new = 0;
 
-	sort_by_u64(finds->spans[spans].at, finds->spans[spans].n, sizeof(*finds->spans[spans].at));
-	for (size_t i = 0; i < finds->spans[spans].n; i++) {
-		const struct recipe_span *span = &finds->spans[spans].at[i];
+	sort_by_u64(finds->spans[kind].at, finds->spans[kind].n, sizeof(*finds->spans[kind].at));
+	for (size_t i = 0; i < finds->spans[kind].n; i++) {
+		const struct table_span *span = &finds->spans[kind].at[i];
 		while (old < end && old->start <= span->start)
-			add_old_span(p, spans, old++);
-		if (!has_room(p, spans, span, old < end ? old : NULL))
+			add_span(p, kind, old++, view, number_of_old);
+		if (!has_room(p, kind, span, old < end ? old : NULL))
 			continue;
-		add_span(p, spans, *span, number_of_new);
+		add_span(p, kind, span, &finds->rows, number_of_new);
 		n_new++;
 	}
 	while (old < end)
-		add_old_span(p, spans, old++);
+		add_span(p, kind, old++, view, number_of_old);
 	return n_new;
 }
 
@@ -250,84 +242,119 @@ static int by_question(const void *left, const void *right)
 	return compare_questions(left, right);
 }
 
-static void add_fact(struct packing *p, const struct stored_fact *fact, number_of number)
-{
-	vec_push(&p->facts, *fact);
-	p->facts.at[p->facts.n - 1].recipe = number(p, fact->recipe);
-}
-
-static bool is_last(const struct packing *p, const struct stored_fact *fact)
-{
-	return p->facts.n && compare_questions(&p->facts.at[p->facts.n - 1], fact) == 0;
-}
-
-/* How many are new. */
-static size_t merge_facts(struct packing *p, struct recipe_finds *finds)
-{
-	const struct stored_fact *old = p->old->facts, *end = old + p->old->header.n_facts;
-	size_t n_new = 0;
-
-	if (finds->facts.n)
-		qsort(finds->facts.at, finds->facts.n, sizeof(*finds->facts.at), by_question);
-	for (size_t i = 0; i < finds->facts.n; i++) {
-		const struct stored_fact *fact = &finds->facts.at[i];
-		while (old < end && compare_questions(old, fact) <= 0)
-			add_fact(p, old++, number_of_old);
-		if (is_last(p, fact))
-			continue;
-		add_fact(p, fact, number_of_new);
-		n_new++;
-	}
-	while (old < end)
-		add_fact(p, old++, number_of_old);
-	return n_new;
-}
-
 static int by_place(const void *left, const void *right)
 {
 	return compare_places(left, right);
 }
 
-static void add_place(struct packing *p, const struct stored_place *place, number_of number)
+static void add_fact(struct packing *p, const void *record, number_of number)
 {
-	struct stored_place added = *place;
+	struct stored_fact fact = *(const struct stored_fact *)record;
 
-	for (size_t i = 0; i < ARRAY_LEN(added.recipe); i++)
-		added.recipe[i] = number(p, place->recipe[i]);
-	vec_push(&p->places, added);
+	fact.recipe = number(p, fact.recipe);
+	vec_push(&p->facts, fact);
 }
 
-/* How many are new. */
-static size_t merge_places(struct packing *p, struct recipe_finds *finds)
+static void add_place(struct packing *p, const void *record, number_of number)
 {
-	const struct stored_place *old = p->old->places, *end = old + p->old->header.n_places;
+	struct stored_place place = *(const struct stored_place *)record;
+
+	for (size_t i = 0; i < ARRAY_LEN(place.recipe); i++)
+		place.recipe[i] = number(p, place.recipe[i]);
+	vec_push(&p->places, place);
+}
+
+/* Sorted records of one size: those of the old entry and the new ones. */
+struct merging {
+	const char *old;
+	size_t n_old;
+	const char *new;
+	size_t n_new, size;
+	int (*compare)(const void *, const void *);
+	void (*add)(struct packing *p, const void *record, number_of number);
+};
+
+/* Of two answers to one question the older one stays. Returns how many are new. */
+static size_t merge_records(struct packing *p, const struct merging *m)
+{
+	const char *old = m->old, *end = old + m->n_old * m->size;
+	const char *last = NULL;
 	size_t n_new = 0;
 
-	sort_by_u64_then(finds->places.at, finds->places.n, sizeof(*finds->places.at), by_place);
-	for (size_t i = 0; i < finds->places.n; i++) {
-		const struct stored_place *place = &finds->places.at[i];
-		while (old < end && compare_places(old, place) <= 0)
-			add_place(p, old++, number_of_old);
-		if (p->places.n && compare_places(&p->places.at[p->places.n - 1], place) == 0)
+	for (size_t i = 0; i < m->n_new; i++) {
+		const char *record = m->new + i * m->size;
+		for (; old < end && m->compare(old, record) <= 0; old += m->size)
+			m->add(p, last = old, number_of_old);
+		if (last && m->compare(last, record) == 0)
 			continue;
-		add_place(p, place, number_of_new);
+		m->add(p, last = record, number_of_new);
 		n_new++;
 	}
-	while (old < end)
-		add_place(p, old++, number_of_old);
+	for (; old < end; old += m->size)
+		m->add(p, old, number_of_old);
 	return n_new;
 }
 
-static void put(struct writer *w, const void *at, size_t count, size_t size)
+static size_t merge_facts(struct packing *p, struct recipe_finds *finds)
+{
+	struct merging m = { .old = (const char *)p->old->facts,
+			     .n_old = p->old->header.n_facts,
+			     .new = (const char *)finds->facts.at,
+			     .n_new = finds->facts.n,
+			     .size = sizeof(*finds->facts.at),
+			     .compare = by_question,
+			     .add = add_fact };
+
+	if (finds->facts.n)
+		qsort(finds->facts.at, finds->facts.n, m.size, by_question);
+	return merge_records(p, &m);
+}
+
+static size_t merge_places(struct packing *p, struct recipe_finds *finds)
+{
+	struct merging m = { .old = (const char *)p->old->places,
+			     .n_old = p->old->header.n_places,
+			     .new = (const char *)finds->places.at,
+			     .n_new = finds->places.n,
+			     .size = sizeof(*finds->places.at),
+			     .compare = by_place,
+			     .add = add_place };
+
+	sort_by_u64_then(finds->places.at, finds->places.n, m.size, by_place);
+	return merge_records(p, &m);
+}
+
+static void entry_write(struct writer *w, const void *at, size_t count, size_t size)
 {
 	write_bytes(w, (struct bytes){ at, count * size });
 	write_space(w, -w->len & 7u);
 }
 
-static void put_recipes(struct writer *w, const struct recipes *recipes)
+/* Rules as they are in memory, but for the numbers of whole recipes: those are of the entry's. Returns how
+ * many are whole. */
+static uint32_t write_rules(const struct recipes *recipes, struct writer *w)
 {
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < recipes->packed.n; i++) {
+		struct packed_rule packed = recipes->packed.at[i];
+		if (packed_kind(&packed) == PACKED_WHOLE)
+			packed.whole = n++;
+		write_bytes(w, (struct bytes){ (const uint8_t *)&packed, sizeof(packed) });
+	}
+	return n;
+}
+
+/* Returns how many rules they have. */
+static uint32_t write_wholes(const struct recipes *recipes, struct writer *w)
+{
+	struct writer rules = { 0 };
+	uint32_t n_rules = 0;
+
 	for (size_t i = 0; i < recipes->recipes.n; i++) {
 		const struct recipe *r = &recipes->recipes.at[i];
+		if (packed_kind(&recipes->packed.at[i]) != PACKED_WHOLE)
+			continue;
 		struct stored_recipe stored = { .cfa_kind = r->cfa_kind,
 						.cfa_reg = r->cfa_reg,
 						.witness = r->witness,
@@ -337,30 +364,37 @@ static void put_recipes(struct writer *w, const struct recipes *recipes)
 						.n_rules = r->n_rules,
 						.cfa_offset = r->cfa_offset,
 						.cfa_addend = r->cfa_addend,
-						.rules = r->rules };
+						.rules = n_rules };
 		write_bytes(w, (struct bytes){ (const uint8_t *)&stored, sizeof(stored) });
+		write_bytes(&rules, (struct bytes){ (const uint8_t *)&recipes->rules.at[r->rules],
+						    r->n_rules * sizeof(struct rule) });
+		n_rules += r->n_rules;
 	}
 	write_space(w, -w->len & 7u);
-	put(w, recipes->rules.at, recipes->rules.n, sizeof(*recipes->rules.at));
+	write_bytes(w, writer_bytes(&rules));
+	writer_done(&rules);
+	return n_rules;
 }
 
 static void write_entry(const struct packing *p, struct writer *w)
 {
-	struct stored_recipes header = { .n_recipes = (uint32_t)p->recipes.recipes.n,
-					 .n_rules = (uint32_t)p->recipes.rules.n,
+	struct stored_recipes header = { .n_rules = (uint32_t)p->recipes.packed.n,
 					 .n_rows = (uint32_t)p->rows.n,
 					 .n_facts = (uint32_t)p->facts.n,
 					 .n_places = (uint32_t)p->places.n };
+	size_t at = w->len;
 
-	for (unsigned k = 0; k < SPANS_N; k++)
+	write_space(w, sizeof(header));
+	header.n_wholes = write_rules(&p->recipes, w);
+	header.n_whole_rules = write_wholes(&p->recipes, w);
+	for (unsigned k = 0; k < SPANS_N; k++) {
 		header.n_spans[k] = (uint32_t)p->spans[k].n;
-	put(w, &header, 1, sizeof(header));
-	put_recipes(w, &p->recipes);
-	for (unsigned k = 0; k < SPANS_N; k++)
-		put(w, p->spans[k].at, p->spans[k].n, sizeof(*p->spans[k].at));
-	put(w, p->rows.at, p->rows.n, sizeof(*p->rows.at));
-	put(w, p->facts.at, p->facts.n, sizeof(*p->facts.at));
-	put(w, p->places.at, p->places.n, sizeof(*p->places.at));
+		entry_write(w, p->spans[k].at, p->spans[k].n, sizeof(*p->spans[k].at));
+	}
+	memcpy(w->at + at, &header, sizeof(header));
+	entry_write(w, p->rows.at, p->rows.n, sizeof(*p->rows.at));
+	entry_write(w, p->facts.at, p->facts.n, sizeof(*p->facts.at));
+	entry_write(w, p->places.at, p->places.n, sizeof(*p->places.at));
 }
 
 static void packing_done(struct packing *p)
@@ -382,7 +416,7 @@ bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *fi
 	size_t n_new = 0;
 
 	recipes_init(&p.recipes);
-	p.from_old = alloc_zero(entry->header.n_recipes + 1u, sizeof(*p.from_old));
+	p.from_old = alloc_zero(entry->header.n_rules + 1u, sizeof(*p.from_old));
 	p.from_pool = alloc_zero(recipes->recipes.n + 1, sizeof(*p.from_pool));
 	for (unsigned k = 0; k < SPANS_N; k++)
 		n_new += merge_spans(&p, k, finds);

@@ -2,38 +2,34 @@
 /*
  * recipe_entry: what is known of an image's code as the store keeps it, used where it lies.
  *
- * A span is a function with its rows: they answer for every address of it at which they name a recipe. A fact
- * is the answer to one question, a place all that a walk asks of one address. Opening looks at the frame of
- * an entry and no further; the rest is looked at when it is asked for. The bytes are not trusted: what points
- * outside, or is no recipe, counts as not there.
+ * Tables answer for every address at which they name a recipe. A fact is the answer to one question, a place
+ * all that a walk asks of one address. Opening looks at the frame of an entry and no further; the rest is
+ * looked at when it is asked for. The bytes are not trusted: what points outside, or is no recipe, counts as
+ * not there.
  */
 #pragma once
 
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "base/writer.h"
-#include "recipes/recipe.h"
+#include "recipes/table.h"
 
-#define RECIPE_ENTRY_VERSION \
-	2 /* of what follows, and of struct recipe_row and struct rule, which lie in an entry */
+#define RECIPE_ENTRY_VERSION 3 /* of what follows, and of all that lies in an entry */
 
-/* What a place is known for: alone, where no other witness speaks, more is looked for. */
+/* What an address is known for: alone, where no other witness speaks, more is looked for. */
 enum { SPANS_BESIDE, SPANS_ALONE, SPANS_N };
 
-/* An entry: the header, then recipes, rules, the spans of either kind, rows, facts, places. */
+/* An entry: the header, then rules, whole recipes and their rules, the spans of either kind, rows, facts,
+ * places. */
 struct stored_recipes {
-	uint32_t n_recipes, n_rules, n_spans[SPANS_N], n_rows, n_facts, n_places, reserved;
+	uint32_t n_rules, n_wholes, n_whole_rules, n_spans[SPANS_N], n_rows, n_facts, n_places;
 };
 
+/* A recipe that no packed rule can hold. */
 struct stored_recipe {
 	uint8_t cfa_kind, cfa_reg, witness, trust, is_signal_frame, ra_is_signed, n_rules, reserved;
 	int32_t cfa_offset, cfa_addend;
 	uint32_t rules;
-};
-
-struct stored_span {
-	uint64_t start;
-	uint32_t size, first_row, n_rows, reserved;
 };
 
 /* kind, a and b are the question. */
@@ -53,20 +49,16 @@ struct stored_place {
 
 struct recipe_entry {
 	struct stored_recipes header;
-	const struct stored_recipe *recipes;
-	const struct rule *rules;
-	const struct stored_span
-		*spans[SPANS_N]; /* sorted by start, none overlapping, if the entry is ours */
-	const struct recipe_row *rows;
+	const struct packed_rule *rules;
+	const struct stored_recipe *wholes;
+	const struct rule *whole_rules;
+	struct table_view tables[SPANS_N]; /* sorted, and no spans overlap, if the entry is ours */
 	const struct stored_fact *facts;   /* sorted by question */
 	const struct stored_place *places; /* too */
 };
 
 /* False if the bytes, aligned to 8, are no entry; then it is one without anything. Borrows them. */
 bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret);
-/* The number of the recipe at vaddr, and the start of its function; RECIPE_NONE if no span names one. */
-uint32_t recipe_entry_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr,
-			 uint64_t *ret_function);
 /* NULL if nobody has asked that. */
 const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, uint32_t kind, uint64_t a,
 					    uint64_t b);
@@ -75,16 +67,12 @@ const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, 
 /* Adds a recipe of the entry; RECIPE_NONE if the number names none. */
 uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, struct recipes *recipes);
 
-/* What joins an entry; numbers of recipes are those of a pool. */
-struct recipe_span {
-	uint64_t start; /* first, for sorting */
-	uint32_t size, n_rows;
-	const struct recipe_row *rows; /* of recipes without expressions */
-};
+/* What joins an entry; numbers of recipes are those of a pool. None may have expressions. */
 struct recipe_finds {
-	VEC(struct recipe_span) spans[SPANS_N];
+	VEC(struct table_span) spans[SPANS_N];
+	struct table_view rows; /* that they are of */
 	VEC(struct stored_fact) facts;
-	VEC(struct stored_place) places; /* of recipes without expressions */
+	VEC(struct stored_place) places;
 };
 /*
  * The entry and the finds, in any order, as one entry; the finds are sorted. Where a span of theirs overlaps

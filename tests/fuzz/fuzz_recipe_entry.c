@@ -25,17 +25,31 @@ static void check_recipe(const struct recipes *recipes, uint32_t index)
 static void ask_spans(const struct recipe_entry *entry, unsigned spans, struct recipes *recipes)
 {
 	for (uint32_t i = 0; i < entry->header.n_spans[spans]; i++) {
-		const struct stored_span *span = &entry->spans[spans][i];
+		const struct table_span *span = &entry->tables[spans].spans[i];
 		for (uint64_t offset = 0; offset < 64; offset += 4) {
 			uint64_t function;
-			uint32_t number = recipe_entry_at(entry, spans, span->start + offset, &function);
+			uint32_t number =
+				table_recipe(&entry->tables[spans], span->start + offset, &function);
 			check_recipe(recipes, recipe_entry_add(entry, number, recipes));
 		}
 	}
 }
 
+/* Every packed rule, whatever it is; what is taken packs to the same bytes again. */
+static void ask_rules(const struct recipe_entry *entry, struct recipes *recipes)
+{
+	for (uint32_t i = 0; i < entry->header.n_rules; i++) {
+		uint32_t recipe = recipe_entry_add(entry, i, recipes);
+		check_recipe(recipes, recipe);
+		if (recipe != RECIPE_NONE && packed_kind(&entry->rules[i]) != PACKED_WHOLE &&
+		    memcmp(&entry->rules[i], &recipes->packed.at[recipe], sizeof(entry->rules[i])) != 0)
+			abort();
+	}
+}
+
 static void ask(const struct recipe_entry *entry, struct recipes *recipes)
 {
+	ask_rules(entry, recipes);
 	for (unsigned k = 0; k < SPANS_N; k++)
 		ask_spans(entry, k, recipes);
 	for (uint32_t i = 0; i < entry->header.n_facts; i++) {

@@ -20,8 +20,21 @@ static void fill(struct recipes *recipes, unsigned n)
 	}
 }
 
-static const struct recipe_row two_rows[] = { { 0, 0 }, { 8, 1 } }, one_row[] = { { 0, 2 } },
-			       gap_row[] = { { 0, 0 }, { 4, RECIPE_NONE } };
+/* Rows of all finds, and where those of each begin. */
+static const struct recipe_row rows[] = {
+	{ 0, 0 }, { 8, 1 }, { 0, 2 }, { 0, 0 }, { 4, RECIPE_NONE }, { 0, 4 }
+};
+static const struct table_view rows_view = { .rows = rows, .n_rows = ARRAY_LEN(rows) };
+enum { TWO_ROWS = 0, ONE_ROW = 2, GAP_ROWS = 3, OTHER_ROW = 5 };
+
+static void add_span(struct recipe_finds *finds, unsigned kind, uint64_t start, uint32_t size, uint32_t first)
+{
+	uint32_t n = first == TWO_ROWS || first == GAP_ROWS ? 2 : 1;
+
+	finds->rows = rows_view;
+	vec_push(&finds->spans[kind],
+		 ((struct table_span){ .start = start, .size = size, .first_row = first, .n_rows = n }));
+}
 
 static void finds_done(struct recipe_finds *finds)
 {
@@ -46,9 +59,9 @@ static void pack_some(struct writer *ret)
 	struct recipes recipes;
 
 	fill(&recipes, 3);
-	vec_push(&finds.spans[SPANS_ALONE], ((struct recipe_span){ 0x300, 4, 1, one_row }));
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x200, 16, 1, one_row }));
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x100, 16, 2, two_rows }));
+	add_span(&finds, SPANS_ALONE, 0x300, 4, ONE_ROW);
+	add_span(&finds, SPANS_BESIDE, 0x200, 16, ONE_ROW);
+	add_span(&finds, SPANS_BESIDE, 0x100, 16, TWO_ROWS);
 	vec_push(&finds.facts,
 		 ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 60, .kind = 2, .recipe = 1 }));
@@ -66,7 +79,7 @@ static void pack_some(struct writer *ret)
 static int offset_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr)
 {
 	uint64_t function = 0;
-	uint32_t number = recipe_entry_at(entry, spans, vaddr, &function);
+	uint32_t number = table_recipe(&entry->tables[spans], vaddr, &function);
 	struct recipes recipes;
 
 	if (number == RECIPE_NONE)
@@ -94,7 +107,7 @@ TEST(recipe_entry_answers_from_where_it_lies)
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x20f), 24);
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x300), 0);
 	CHECK_EQ(offset_at(&entry, SPANS_ALONE, 0x303), 24);
-	recipe_entry_at(&entry, SPANS_BESIDE, 0x20f, &function);
+	table_recipe(&entry.tables[SPANS_BESIDE], 0x20f, &function);
 	CHECK_EQ(function, 0x200);
 	writer_done(&w);
 }
@@ -109,7 +122,8 @@ TEST(recipe_entry_keeps_a_recipe_with_its_rules)
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
 	recipes_init(&recipes);
-	CHECK_EQ(recipe_entry_add(&entry, recipe_entry_at(&entry, SPANS_BESIDE, 0x108, &function), &recipes),
+	CHECK_EQ(recipe_entry_add(&entry, table_recipe(&entry.tables[SPANS_BESIDE], 0x108, &function),
+				  &recipes),
 		 0);
 	const struct rule *rule = recipe_rule(&recipes, &recipes.recipes.at[0], 30);
 	CHECK(rule && rule->kind == RULE_AT_CFA);
@@ -166,7 +180,7 @@ TEST(recipe_entry_says_nothing_where_its_rows_do_not)
 	struct writer w = { 0 };
 
 	fill(&recipes, 1);
-	vec_push(&finds.spans[SPANS_ALONE], ((struct recipe_span){ 0x100, 8, 2, gap_row }));
+	add_span(&finds, SPANS_ALONE, 0x100, 8, GAP_ROWS);
 	pack(&finds, &recipes, &w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
 	CHECK_EQ(offset_at(&entry, SPANS_ALONE, 0x103), 8);
@@ -184,13 +198,11 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
-	fill(&recipes, 5); /* other numbers for other recipes */
-	const struct recipe_row rows[] = { { 0, 4 } };
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x1f8, 16, 1, rows })); /* overlaps one */
-	vec_push(&finds.spans[SPANS_BESIDE],
-		 ((struct recipe_span){ 0x10f, 4, 1, rows })); /* and this another */
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x110, 4, 1, rows }));
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x80, 4, 1, rows }));
+	fill(&recipes, 5);                                    /* other numbers for other recipes */
+	add_span(&finds, SPANS_BESIDE, 0x1f8, 16, OTHER_ROW); /* overlaps one */
+	add_span(&finds, SPANS_BESIDE, 0x10f, 4, OTHER_ROW);  /* and this another */
+	add_span(&finds, SPANS_BESIDE, 0x110, 4, OTHER_ROW);
+	add_span(&finds, SPANS_BESIDE, 0x80, 4, OTHER_ROW);
 	vec_push(&finds.facts,
 		 ((struct stored_fact){ .a = 5, .b = 6, .value = 61, .kind = 2, .recipe = RECIPE_NONE }));
 	vec_push(&finds.facts, ((struct stored_fact){ .a = 5, .b = 6, .value = 62, .kind = 1, .recipe = 4 }));
@@ -203,7 +215,7 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 	CHECK_EQ(recipe_entry_place(&entry, 0x103, false)->function, 2);
 	CHECK_EQ(entry.header.n_places, 3);
 	CHECK_EQ(entry.header.n_spans[SPANS_BESIDE], 4);
-	CHECK_EQ(entry.header.n_recipes, 4);
+	CHECK_EQ(entry.header.n_rules, 4);
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x80), 40);
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x108), 16);
 	CHECK_EQ(offset_at(&entry, SPANS_BESIDE, 0x110), 40);
@@ -229,7 +241,7 @@ TEST(recipe_entry_is_not_packed_when_nothing_is_new)
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
 	fill(&recipes, 3);
-	vec_push(&finds.spans[SPANS_BESIDE], ((struct recipe_span){ 0x100, 16, 2, two_rows }));
+	add_span(&finds, SPANS_BESIDE, 0x100, 16, TWO_ROWS);
 	vec_push(&finds.facts,
 		 ((struct stored_fact){ .a = 5, .b = 7, .value = 70, .kind = 2, .recipe = RECIPE_NONE }));
 	CHECK(!recipe_entry_pack(&entry, &finds, &recipes, &more));
@@ -268,23 +280,87 @@ static int offset_with(size_t at, const void *value, size_t len)
 
 TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
 {
-	/* Its second recipe is the one with a rule; the rule is the first, and the first span has the first
-	 * rows. */
-	const size_t recipe = sizeof(struct stored_recipes) + sizeof(struct stored_recipe),
-		     rule = sizeof(struct stored_recipes) + 64, span = rule + sizeof(struct rule);
-	const uint8_t ten = 10, many = 200;
+	/* Its second recipe is the one with a rule, and the first span has the first rows. */
+	const size_t rule = sizeof(struct stored_recipes) + sizeof(struct packed_rule),
+		     span = sizeof(struct stored_recipes) + 3 * sizeof(struct packed_rule);
+	const uint8_t whole = PACKED_WHOLE, none = 0, many = 200, wide = 0xff;
 	const uint32_t large = UINT32_MAX, two = 2;
 
 	CHECK_EQ(offset_with(0, "\x03", 1), 16);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, cfa_kind), &ten, 1), -1);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, cfa_reg), &many, 1), -1);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, witness), &ten, 1), -1);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, trust), &ten, 1), -1);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, n_rules), &ten, 1), -1);
-	CHECK_EQ(offset_with(recipe + offsetof(struct stored_recipe, rules), &large, 4), -1);
-	CHECK_EQ(offset_with(rule + offsetof(struct rule, reg), &many, 1), -1);
-	CHECK_EQ(offset_with(rule + offsetof(struct rule, kind), &ten, 1), -1);
-	CHECK_EQ(offset_with(span + offsetof(struct stored_span, n_rows), &two, 4), 16);
-	CHECK_EQ(offset_with(span + offsetof(struct stored_span, n_rows), &large, 4), 0);
-	CHECK_EQ(offset_with(span + offsetof(struct stored_span, first_row), &large, 4), 0);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &none, 1), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &whole, 1), -1); /* there are none */
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &wide, 1), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, cfa_reg), &many, 1), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, first_reg), &many, 1), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, n_words), &many, 1), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, ruled), &large, 2), -1);
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, slots) + 5, &many, 1), -1);
+	CHECK_EQ(offset_with(span + offsetof(struct table_span, n_rows), &two, 4), 16);
+	CHECK_EQ(offset_with(span + offsetof(struct table_span, n_rows), &large, 4), 0);
+	CHECK_EQ(offset_with(span + offsetof(struct table_span, first_row), &large, 4), 0);
+}
+
+/* An entry with one fact, whose recipe fits into no packed rule. */
+static void pack_whole(struct writer *ret)
+{
+	const struct recipe recipe = { .cfa_kind = CFA_DEREF,
+				       .cfa_reg = 6,
+				       .witness = WITNESS_CFI,
+				       .trust = TRUST_STATED,
+				       .n_rules = 2,
+				       .cfa_offset = -12,
+				       .cfa_addend = 4 };
+	const struct rule rules[] = { { .reg = 3, .kind = RULE_REG, .from = 5 },
+				      { .reg = 16, .kind = RULE_AT_CFA, .offset = -8 } };
+	struct recipe_finds finds = { 0 };
+	struct recipes recipes;
+
+	fill(&recipes, 2);
+	uint32_t whole = recipes_add(&recipes, &recipe, rules);
+	vec_push(&finds.facts, ((struct stored_fact){ .a = 1, .kind = 1, .recipe = 0 }));
+	vec_push(&finds.facts, ((struct stored_fact){ .a = 2, .kind = 1, .recipe = whole }));
+	pack(&finds, &recipes, ret);
+	recipes_done(&recipes);
+}
+
+/* The recipe of the fact above, added to a pool; RECIPE_NONE if a changed byte makes it none. */
+static uint32_t whole_with(size_t at, uint8_t value, struct recipes *recipes)
+{
+	struct recipe_entry entry;
+	struct writer w = { 0 };
+
+	pack_whole(&w);
+	w.at[at] = value;
+	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
+	const struct stored_fact *fact = recipe_entry_fact(&entry, 1, 2, 0);
+	CHECK(fact != NULL);
+	uint32_t recipe = recipe_entry_add(&entry, fact->recipe, recipes);
+	writer_done(&w);
+	return recipe;
+}
+
+TEST(recipe_entry_keeps_whole_what_cannot_be_packed)
+{
+	const size_t whole = sizeof(struct stored_recipes) + 2 * sizeof(struct packed_rule),
+		     rule = whole + 24;
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, reserved), 1, &recipes), 0);
+	CHECK_EQ(recipes.recipes.n, 1);
+	const struct recipe *got = &recipes.recipes.at[0];
+	CHECK(got->cfa_kind == CFA_DEREF && got->cfa_offset == -12 && got->cfa_addend == 4 &&
+	      got->n_rules == 2);
+	CHECK_EQ(recipes.rules.at[got->rules].from, 5);
+	CHECK_EQ(recipes.rules.at[got->rules + 1].offset, -8);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, cfa_kind), 10, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, cfa_reg), 200, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, witness), 10, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, trust), 10, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, n_rules), 10, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(whole + offsetof(struct stored_recipe, rules), 200, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(rule + offsetof(struct rule, reg), 200, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(rule + offsetof(struct rule, kind), RULE_AT_EXPR, &recipes), RECIPE_NONE);
+	CHECK_EQ(whole_with(rule + offsetof(struct rule, from), 200, &recipes), RECIPE_NONE);
+	recipes_done(&recipes);
 }

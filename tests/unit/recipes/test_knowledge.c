@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is found out of an image is kept: this program is the image. */
-#include "recipes/findings.h"
+#include "recipes/knowledge.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "binary/functions/function.h"
 #include "binary/isa/isa.h"
+#include "recipes/kept.h"
 #include "tests/test.h"
 
 #define N_PLACES 400
@@ -18,6 +20,7 @@ struct scene {
 	struct store *store;
 	struct images *images;
 	struct image *image;
+	image_id id;
 	struct frames *frames;
 	uint64_t places[N_PLACES]; /* in functions of the image */
 	size_t n_places;
@@ -28,11 +31,12 @@ static void scene_make(struct scene *s)
 	image_id id;
 	struct fde fde;
 
-	*s = (struct scene){ .directory = "/tmp/cpprof-findings-XXXXXX", .images = images_new() };
+	*s = (struct scene){ .directory = "/tmp/cpprof-knowledge-XXXXXX", .images = images_new() };
 	CHECK(mkdtemp(s->directory));
 	s->store = store_open(s->directory, 0);
 	CHECK(s->store);
 	CHECK_EQ(images_open(s->images, "/proc/self/exe", &id, NULL), 0);
+	s->id = id;
 	s->image = images_get(s->images, id);
 	s->frames = frames_read(s->image);
 	size_t n = frames_count(s->frames), step = n / N_PLACES + 1;
@@ -75,37 +79,45 @@ static void scene_done(struct scene *s)
 static uint64_t ask(const struct scene *s, struct store *store, size_t first, size_t end, bool saves,
 		    char *text, size_t size)
 {
-	struct recipes recipes;
+	const struct isa *isa = isa_for_machine(s->image->elf_machine);
+	struct knowledge *knowledge = knowledge_new(s->images, isa, UNWIND_AUTO, store);
 	size_t len = 0;
 
-	recipes_init(&recipes);
-	struct findings *findings = findings_new(s->image, &recipes, store);
 	for (size_t i = first; i < end; i++) {
-		uint64_t vaddr = s->places[i], functions[2] = { 1, 1 };
+		uint64_t vaddr = s->places[i];
+		struct answer answers[2];
 		for (unsigned alone = 0; alone < 2; alone++) {
-			uint32_t recipe = findings_recipe(findings, vaddr, alone, &functions[alone]);
-			if (recipe != RECIPE_NONE)
-				len += recipe_format(&recipes, recipe, isa_for_machine(s->image->elf_machine),
+			answers[alone] = knowledge_ask(
+				knowledge, alone ? ASK_RECIPE_ALONE : ASK_RECIPE_BESIDE, s->id, vaddr, 0);
+			if (answers[alone].recipe != RECIPE_NONE)
+				len += recipe_format(knowledge_recipes(knowledge), answers[alone].recipe, isa,
 						     text + len, size - len);
 		}
-		len += (size_t)snprintf(text + len, size - len, " %llx %llx %llx %llx %d\n",
-					(unsigned long long)functions[0], (unsigned long long)functions[1],
-					(unsigned long long)findings_kept(findings, functions[0]),
-					(unsigned long long)findings_name(findings, functions[0]),
-					(int)findings_leads_only_to(findings, functions[0], vaddr));
+		len += (size_t)snprintf(text + len, size - len, " %llx %llx",
+					(unsigned long long)answers[0].number,
+					(unsigned long long)answers[1].number);
+		for (enum question q = ASK_KEPT; q < ASK_PLACE; q++)
+			len += (size_t)snprintf(text + len, size - len, " %llx",
+						(unsigned long long)knowledge_ask(knowledge, q, s->id,
+										  answers[0].number, vaddr)
+							.number);
+		struct place place;
+		knowledge_place(knowledge, s->id, vaddr, false, &place);
+		len += (size_t)snprintf(text + len, size - len, " %llx %d %d\n",
+					(unsigned long long)place.function,
+					place.recipes.recipe[0] != RECIPE_NONE, place.is_root);
 		CHECK(len < size);
 	}
 	if (saves)
-		findings_save(findings);
-	uint64_t n = findings_analysed(findings);
-	findings_free(findings);
-	recipes_done(&recipes);
+		knowledge_save(knowledge);
+	uint64_t n = knowledge_analysed(knowledge);
+	knowledge_free(knowledge);
 	return n;
 }
 
 #define TEXT_MAX (256u << 10)
 
-TEST(findings_are_the_same_with_and_without_a_store)
+TEST(knowledge_is_the_same_with_and_without_a_store)
 {
 	static char plain[TEXT_MAX], first[TEXT_MAX], again[TEXT_MAX];
 	struct scene s;
@@ -121,7 +133,7 @@ TEST(findings_are_the_same_with_and_without_a_store)
 	scene_done(&s);
 }
 
-TEST(findings_join_those_that_are_kept)
+TEST(knowledge_joins_what_is_kept)
 {
 	static char plain[TEXT_MAX], text[TEXT_MAX];
 	struct scene s;
@@ -138,7 +150,7 @@ TEST(findings_join_those_that_are_kept)
 	scene_done(&s);
 }
 
-TEST(findings_are_kept_when_they_are_saved_and_not_before)
+TEST(knowledge_is_kept_when_it_is_saved_and_not_before)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -149,7 +161,7 @@ TEST(findings_are_kept_when_they_are_saved_and_not_before)
 	scene_done(&s);
 }
 
-TEST(findings_of_a_file_that_has_changed_are_not_kept)
+TEST(knowledge_of_a_file_that_has_changed_is_not_kept)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -209,7 +221,7 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 	scene_done(&s);
 }
 
-TEST(findings_keep_places_but_for_those_with_expressions)
+TEST(places_are_stored_but_for_those_with_expressions)
 {
 	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI },
 		      other = plain;
@@ -224,56 +236,79 @@ TEST(findings_keep_places_but_for_those_with_expressions)
 			       .has_wants = true,
 			       .wants = 12 };
 	struct place got = { 0 };
+	struct kept kept;
 	struct scene s;
 
 	scene_make(&s);
 	other.n_rules = 1;
 	recipes_init(&recipes);
 	uint32_t a = recipes_add(&recipes, &plain, NULL), b = recipes_add(&recipes, &other, &rule);
-	struct findings *findings = findings_new(s.image, &recipes, s.store);
-	CHECK(!findings_place(findings, 0x108, true, &got));
+	kept_init(&kept, s.image, &recipes, s.store);
+	CHECK(!kept_place(&kept, 0x108, true, &got));
 	place.recipes = (struct recipe_pair){ { a, RECIPE_NONE } };
-	findings_keep_place(findings, 0x108, true, &place);
+	kept_add_place(&kept, 0x108, true, &place);
 	place.recipes = (struct recipe_pair){ { a, b } };
-	findings_keep_place(findings, 0x118, true, &place);
-	findings_save(findings);
-	findings_free(findings);
+	kept_add_place(&kept, 0x118, true, &place);
+	CHECK(kept_place(&kept, 0x118, true, &got)); /* in memory it is */
+	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == b && got.wants == 12);
+	kept_save(&kept, NULL);
+	CHECK(kept_place(&kept, 0x118, true, &got));
+	kept_done(&kept);
 
-	findings = findings_new(s.image, &recipes, s.store);
-	CHECK(!findings_place(findings, 0x118, true, &got));
-	CHECK(!findings_place(findings, 0x108, false, &got));
-	CHECK(findings_place(findings, 0x108, true, &got));
+	kept_init(&kept, s.image, &recipes, s.store);
+	CHECK(!kept_place(&kept, 0x118, true, &got));
+	CHECK(!kept_place(&kept, 0x108, false, &got));
+	CHECK(kept_place(&kept, 0x108, true, &got));
 	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 &&
 	      got.wants == 12);
 	CHECK(got.is_root && got.ends_thread && got.has_code && got.has_wants && !got.is_between &&
 	      !got.is_trampoline);
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == RECIPE_NONE);
-	findings_free(findings);
+	kept_done(&kept);
 	recipes_done(&recipes);
 	scene_done(&s);
 }
 
-TEST(findings_keep_what_others_have_found_out)
+TEST(facts_are_known_in_memory_and_then_from_the_store)
 {
+	const struct answer yes = { .number = true, .recipe = RECIPE_NONE }, no = { .recipe = RECIPE_NONE };
 	struct recipes recipes;
-	bool answer = true;
+	struct answer answer;
+	struct kept kept;
 	struct scene s;
 
 	scene_make(&s);
 	recipes_init(&recipes);
-	struct findings *findings = findings_new(s.image, &recipes, s.store);
-	CHECK(!findings_find(findings, FINDING_HOLDS, 1, 2, &answer));
-	CHECK(!findings_keep(findings, FINDING_HOLDS, 1, 2, false));
-	CHECK(findings_keep(findings, FINDING_MAY_LEAVE, 1, 2, true));
-	findings_save(findings);
-	findings_free(findings);
-
-	findings = findings_new(s.image, &recipes, s.store);
-	CHECK(findings_find(findings, FINDING_HOLDS, 1, 2, &answer) && !answer);
-	CHECK(findings_find(findings, FINDING_MAY_LEAVE, 1, 2, &answer) && answer);
-	CHECK(!findings_find(findings, FINDING_MAY_LEAVE, 1, 3, &answer));
-	CHECK_EQ(findings_analysed(findings), 0);
-	findings_free(findings);
+	for (unsigned run = 0; run < 2; run++) {
+		kept_init(&kept, s.image, &recipes, s.store);
+		CHECK_EQ(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer), run == 1);
+		kept_add_fact(&kept, ASK_HOLDS, 1, 2, &no);
+		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &yes);
+		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &no); /* the first answer stays */
+		CHECK(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer) && !answer.number);
+		CHECK(kept_fact(&kept, ASK_MAY_LEAVE, 1, 2, &answer) && answer.number == 1);
+		CHECK(!kept_fact(&kept, ASK_MAY_LEAVE, 1, 3, &answer));
+		kept_save(&kept, NULL);
+		CHECK_EQ(count_files(&s, false), 1);
+		kept_done(&kept);
+	}
 	recipes_done(&recipes);
 	scene_done(&s);
+}
+
+TEST(nothing_is_known_of_an_image_without_code)
+{
+	struct images *images = images_new();
+	image_id id = images_add_pseudo(images, IMAGE_UNKNOWN, "[unknown]", NULL);
+	struct knowledge *knowledge = knowledge_new(images, isa_for_machine(EM_X86_64), UNWIND_AUTO, NULL);
+
+	CHECK(knowledge_ask(knowledge, ASK_MAY_LEAVE, id, 1, 0).number); /* that cannot be told */
+	CHECK(!knowledge_ask(knowledge, ASK_HOLDS, id, 1, 2).number);
+	CHECK(!knowledge_ask(knowledge, ASK_KEPT, id, 1, 0).number);
+	CHECK_EQ(knowledge_ask(knowledge, ASK_RECIPE_ALONE, id, 1, 0).recipe, RECIPE_NONE);
+	struct place place = knowledge_ask(knowledge, ASK_PLACE, id, 1, true).place;
+	CHECK(!place.has_code && place.function == VADDR_NONE && place.call == CALL_UNKNOWN);
+	CHECK(place.recipes.recipe[0] == RECIPE_NONE && place.recipes.recipe[1] == RECIPE_NONE);
+	knowledge_free(knowledge);
+	images_free(images);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/code.h"
+
+#include <stdlib.h>
+
+#include "binary/functions/stub.h"
+#include "recipes/cfi.h"
+#include "recipes/template.h"
+
+/* Larger functions are taken to leave: decoding them would stall a sample. */
+#define LEAVE_MAX_BYTES (64u << 10)
+
+/* The state of a span. */
+enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
+
+struct code *code_new(struct image *image, const struct isa *isa, struct recipes *recipes,
+		      struct store *store)
+{
+	struct code *code = alloc_zero(1, sizeof(*code));
+
+	code->image = image;
+	code->isa = isa;
+	code->recipes = recipes;
+	kept_init(&code->kept, image, recipes, store);
+	return code;
+}
+
+void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	analysis_free(code->analysis);
+	frames_free(code->frames);
+	kept_done(&code->kept);
+	go_stacks_free(code->go);
+	free(code->by_frame);
+	table_done(&code->table);
+	free(code);
+}
+
+const struct frames *code_frames(struct code *code)
+{
+	if (!code->frames)
+		code->frames = frames_read(code->image);
+	return code->frames;
+}
+
+struct analysis *code_analysis(struct code *code)
+{
+	if (code->analysis)
+		return code->analysis;
+	code->analysis = analysis_new(code->image, code_frames(code), code->recipes);
+	if (code->kept.store)
+		analysis_use_index(code->analysis, kept_index(&code->kept));
+	return code->analysis;
+}
+
+void code_read(struct code *code)
+{
+	if (code->has_entries)
+		return;
+	code->has_entries = true;
+	code->go = go_stacks_read(code->image);
+	code->by_frame = alloc_zero(frames_count(code_frames(code)), sizeof(*code->by_frame));
+	code->entry_end = template_entry_end(code->image, code->frames);
+}
+
+static struct table_span *code_compile(struct code *code, const struct fde *fde, size_t index)
+{
+	struct recipe_rows rows = { 0 };
+
+	cfi_compile(fde, code->isa, code->recipes, &rows); /* damage is in the rows */
+	uint32_t span = table_add(&code->table, fde->start, fde->size, &rows);
+	vec_done(&rows.rows);
+	code->by_frame[index] = span + 1;
+	return &code->table.spans.at[span];
+}
+
+struct table_span *code_entry(struct code *code, uint64_t vaddr)
+{
+	struct fde fde;
+	size_t index;
+
+	code_read(code);
+	size_t n = frames_count_up_to(code->frames, vaddr);
+	uint32_t known = n ? code->by_frame[n - 1] : 0;
+	struct table_span *span = known ? &code->table.spans.at[known - 1] : NULL;
+
+	if (span && vaddr - span->start < span->size)
+		return span; /* the entry need not be read again */
+	if (frames_find_index(code->frames, vaddr, &fde, &index) < 0)
+		return NULL;
+	if (code->by_frame[index])
+		return &code->table.spans.at[code->by_frame[index] - 1];
+	return code_compile(code, &fde, index);
+}
+
+uint32_t code_entry_recipe(const struct code *code, const struct table_span *entry, uint64_t vaddr)
+{
+	struct table_view view = table_view_of(&code->table);
+
+	return table_span_recipe(&view, entry, vaddr);
+}
+
+/* Does control leave [start, start + size) other than by returning? */
+static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
+{
+	struct bytes bytes = bytes_slice(image_code(code->image, start), 0, size);
+	struct insn insn = { .flow = FLOW_NEXT };
+
+	if (!code->isa->decode || size > LEAVE_MAX_BYTES)
+		return true;
+	for (uint64_t at = start; bytes.len; at += insn.len, bytes = bytes_from(bytes, insn.len)) {
+		if (code->isa->decode(bytes, at, &insn) < 0 || insn.len == 0)
+			return true;
+		bool is_jump = insn.flow == FLOW_JUMP || insn.flow == FLOW_BRANCH;
+		if (insn.flow == FLOW_JUMP_INDIRECT || (is_jump && insn.target - start >= size))
+			return true;
+	}
+	return insn.flow == FLOW_NEXT; /* runs on into what follows */
+}
+
+bool code_may_leave(struct code *code, uint64_t vaddr)
+{
+	struct table_span *entry = code_entry(code, vaddr);
+	struct stub stub;
+
+	if (!entry || stub_match(code->image, vaddr, &stub))
+		return true;
+	if (entry->state == LEAVES_UNKNOWN)
+		entry->state = code_leaves(code, entry->start, entry->size) ? LEAVES : LEAVES_NOT;
+	return entry->state == LEAVES;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code: one image's code, and what was read and worked out of it so far. What is not asked for is not read:
+ * where the store has an answer for every question, neither unwind entries nor symbols are.
+ */
+#pragma once
+
+#include "binary/cfi/frames.h"
+#include "recipes/goroutine.h"
+#include "recipes/kept.h"
+
+struct code {
+	struct image *image;
+	const struct isa *isa;
+	struct recipes *recipes; /* the pool, borrowed */
+	struct kept kept;
+	/* Not before they are needed: */
+	struct frames *frames;     /* NULL until then */
+	struct analysis *analysis; /* too */
+	bool has_entries;          /* the rest is read */
+	struct go_stacks *go;      /* NULL but in Go programs */
+	uint64_t entry_end;        /* of what may be the entry point */
+	uint32_t *by_frame;        /* span of the table + 1, per unwind entry; 0 = not compiled yet */
+	struct recipe_table table; /* what unwind entries say */
+};
+
+/* Of an image whose machine is isa's. All are borrowed; store may be NULL. */
+struct code *code_new(struct image *image, const struct isa *isa, struct recipes *recipes,
+		      struct store *store);
+void code_free(struct code *code);
+
+/* The unwind entries of the image; its analysis. Made when they are first asked for. */
+const struct frames *code_frames(struct code *code);
+struct analysis *code_analysis(struct code *code);
+/* Reads what code_entry and places need, and nothing the second time. */
+void code_read(struct code *code);
+
+/* The unwind entry that covers vaddr; NULL if none does. Valid until the next call. */
+struct table_span *code_entry(struct code *code, uint64_t vaddr);
+/* Its recipe there. */
+uint32_t code_entry_recipe(const struct code *code, const struct table_span *entry, uint64_t vaddr);
+
+/* May a call to vaddr end up in another function without a frame of its own? True when that cannot be told.
+ */
+bool code_may_leave(struct code *code, uint64_t vaddr);

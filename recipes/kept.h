@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kept: the answers that are known of one image's code: those of this run, in memory, and those of earlier
+ * runs, in the store. New ones join the store when kept_save is called.
+ */
+#pragma once
+
+#include "base/store.h"
+#include "recipes/analysis.h"
+#include "recipes/place.h"
+#include "recipes/recipe_entry.h"
+
+/* A function of which the rows are to be stored: an address in it, and how it was asked for. */
+struct kept_function {
+	uint64_t vaddr;
+	bool is_alone;
+};
+
+struct kept {
+	struct image *image;
+	struct recipes *recipes;
+	struct store *store; /* NULL = only memory */
+	struct store_key key;
+	struct bytes bytes; /* of the entry */
+	struct recipe_entry entry;
+	struct bytes index; /* of functions, for the analysis */
+	uint32_t *numbers;  /* of the entry's recipes in the pool + 1; 0 = not added yet */
+	/* Answers of this run; recipes are those of the pool. */
+	VEC(struct stored_fact) facts;
+	VEC(struct stored_place) places;
+	size_t n_saved_facts, n_saved_places; /* the first ones */
+	struct map by_question, by_address;   /* index of facts, of places */
+	VEC(struct kept_function) functions;
+	struct map starts[SPANS_N]; /* of functions that are to be stored */
+};
+
+/* All are borrowed; store may be NULL. */
+void kept_init(struct kept *kept, struct image *image, struct recipes *recipes, struct store *store);
+void kept_done(struct kept *kept);
+
+/* A fact, by its question. False if it is not known. */
+bool kept_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct answer *ret);
+void kept_add_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, const struct answer *answer);
+
+/*
+ * The recipe of the analysis at vaddr, from the store: in memory the analysis itself knows it. kind: of the
+ * question.
+ */
+bool kept_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr, struct answer *ret);
+/* With all of its function, if the rows of that are what it is from. */
+void kept_add_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr,
+		     const struct answer *answer, struct analysis *analysis);
+
+bool kept_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place *ret);
+void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const struct place *place);
+
+/* The index of functions that an analysis of the image can be given; empty if there is none. */
+struct bytes kept_index(struct kept *kept);
+/* What is new joins the store. analysis: of the image; NULL if there was no need for one. */
+void kept_save(struct kept *kept, struct analysis *analysis);

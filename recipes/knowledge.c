@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/knowledge.h"
+
+#include <stdlib.h>
+
+#include "recipes/knowledge_private.h"
+#include "recipes/template.h"
+
+/*
+ * Hand-written code may keep its return address in a register that it knows its helpers to leave alone: one
+ * that neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18).
+ * Whether those that are on the stack have left it alone is the walk's business.
+ */
+static uint64_t kept_by_hand(const struct isa *isa)
+{
+	uint64_t platform = isa->call_pushes_ra ? 0 : 7ull << 16;
+
+	return ~(isa->argument_regs | 1ull << isa->ra | platform | 1);
+}
+
+struct knowledge *knowledge_new(struct images *images, const struct isa *isa, enum unwind_mode mode,
+				struct store *store)
+{
+	struct knowledge *knowledge = alloc_zero(1, sizeof(*knowledge));
+
+	knowledge->images = images;
+	knowledge->isa = isa;
+	knowledge->mode = mode;
+	knowledge->store = store;
+	recipes_init(&knowledge->recipes);
+	knowledge->ahead = ahead_new(isa, kept_by_hand(isa));
+	knowledge->frame_pointer = template_frame_pointer(isa, &knowledge->recipes);
+	return knowledge;
+}
+
+void knowledge_free(struct knowledge *knowledge)
+{
+	if (!knowledge)
+		return;
+	for (size_t i = 0; i < knowledge->codes.n; i++)
+		code_free(knowledge->codes.at[i]);
+	vec_done(&knowledge->codes);
+	ahead_free(knowledge->ahead);
+	recipes_done(&knowledge->recipes);
+	free(knowledge);
+}
+
+void knowledge_save(struct knowledge *knowledge)
+{
+	for (size_t i = 0; i < knowledge->codes.n; i++) {
+		struct code *code = knowledge->codes.at[i];
+		if (code)
+			kept_save(&code->kept, code->analysis);
+	}
+}
+
+struct recipes *knowledge_recipes(const struct knowledge *knowledge)
+{
+	return (struct recipes *)&knowledge->recipes;
+}
+
+uint32_t knowledge_frame_pointer(const struct knowledge *knowledge)
+{
+	return knowledge->frame_pointer;
+}
+
+struct functions *knowledge_functions(struct knowledge *knowledge, image_id image)
+{
+	const struct code *code = image < knowledge->codes.n ? knowledge->codes.at[image] : NULL;
+
+	return code && code->analysis ? analysis_functions(code->analysis) : NULL;
+}
+
+uint64_t knowledge_compiled(const struct knowledge *knowledge)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < knowledge->codes.n; i++)
+		n += knowledge->codes.at[i] ? knowledge->codes.at[i]->table.spans.n : 0;
+	return n;
+}
+
+uint64_t knowledge_analysed(const struct knowledge *knowledge)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < knowledge->codes.n; i++) {
+		const struct code *code = knowledge->codes.at[i];
+		n += code && code->analysis ? analysis_count(code->analysis) : 0;
+	}
+	return n;
+}
+
+/* ---- how answers are worked out --------------------------------------------------------------------- */
+
+static void work_out_beside(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			    struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->recipe = analysis_recipe(code_analysis(code), a, false, &ret->number);
+}
+
+static void work_out_alone(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			   struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->recipe = analysis_recipe(code_analysis(code), a, true, &ret->number);
+}
+
+static void work_out_marked(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			    struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->recipe = analysis_marked_recipe(code_analysis(code), a, &ret->number);
+}
+
+static void work_out_kept(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			  struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->number = analysis_kept(code_analysis(code), a);
+}
+
+static void work_out_leads(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			   struct answer *ret)
+{
+	(void)knowledge;
+	ret->number = analysis_leads_only_to(code_analysis(code), a, b);
+}
+
+static void work_out_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			  struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->number = analysis_name(code_analysis(code), a);
+}
+
+static void work_out_stub_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			       struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->number = analysis_stub_name(code_analysis(code), a);
+}
+
+static void work_out_has_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			      struct answer *ret)
+{
+	(void)knowledge;
+	ret->number = analysis_has_name(code_analysis(code), a, b);
+}
+
+static void work_out_may_leave(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			       struct answer *ret)
+{
+	(void)knowledge, (void)b;
+	ret->number = code_may_leave(code, a);
+}
+
+static void work_out_holds(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			   struct answer *ret)
+{
+	const struct table_span *entry = code_entry(code, b);
+
+	(void)knowledge;
+	ret->number = entry && entry->start == a;
+}
+
+static void work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			   struct answer *ret)
+{
+	ret->place.has_code = true;
+	place_find(knowledge, code, a, b, &ret->place);
+}
+
+/* ---- questions -------------------------------------------------------------------------------------- */
+
+enum keeping {
+	KEEP_FACT,  /* by itself */
+	KEEP_ROWS,  /* as rows of its function if they say the same; else by itself */
+	KEEP_PLACE, /* in the usual mode of unwinding */
+};
+
+static const struct question_row {
+	enum keeping keeping;
+	uint64_t unknown; /* the number of the answer where nothing is known */
+	void (*work_out)(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+			 struct answer *ret);
+} questions[] = {
+	[ASK_RECIPE_BESIDE] = { KEEP_ROWS, VADDR_NONE, work_out_beside },
+	[ASK_RECIPE_ALONE] = { KEEP_ROWS, VADDR_NONE, work_out_alone },
+	[ASK_MARKED_RECIPE] = { KEEP_FACT, VADDR_NONE, work_out_marked },
+	[ASK_KEPT] = { KEEP_FACT, 0, work_out_kept },
+	[ASK_LEADS_ONLY_TO] = { KEEP_FACT, false, work_out_leads },
+	[ASK_NAME] = { KEEP_FACT, 0, work_out_name },
+	[ASK_STUB_NAME] = { KEEP_FACT, 0, work_out_stub_name },
+	[ASK_HAS_NAME] = { KEEP_FACT, false, work_out_has_name },
+	[ASK_MAY_LEAVE] = { KEEP_FACT, true, work_out_may_leave },
+	[ASK_HOLDS] = { KEEP_FACT, false, work_out_holds },
+	[ASK_PLACE] = { KEEP_PLACE, 0, work_out_place },
+};
+_Static_assert(ARRAY_LEN(questions) == QUESTIONS_N, "every question has a row");
+
+static bool find_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			uint64_t b, struct answer *ret)
+{
+	switch (questions[question].keeping) {
+	case KEEP_FACT:
+		return kept_fact(&code->kept, question, a, b, ret);
+	case KEEP_ROWS:
+		return kept_recipe(&code->kept, question, question == ASK_RECIPE_ALONE, a, ret);
+	case KEEP_PLACE:
+		return knowledge->mode == UNWIND_AUTO && kept_place(&code->kept, a, b, &ret->place);
+	}
+	return false;
+}
+
+static void keep_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			uint64_t b, const struct answer *answer)
+{
+	switch (questions[question].keeping) {
+	case KEEP_FACT:
+		kept_add_fact(&code->kept, question, a, b, answer);
+		break;
+	case KEEP_ROWS:
+		kept_add_recipe(&code->kept, question, question == ASK_RECIPE_ALONE, a, answer,
+				code->analysis);
+		break;
+	case KEEP_PLACE:
+		if (knowledge->mode == UNWIND_AUTO)
+			kept_add_place(&code->kept, a, b, &answer->place);
+		break;
+	}
+}
+
+void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			uint64_t b, struct answer *ret)
+{
+	if (find_answer(knowledge, question, code, a, b, ret))
+		return;
+	questions[question].work_out(knowledge, code, a, b, ret);
+	keep_answer(knowledge, question, code, a, b, ret);
+}
+
+/* NULL for images without code of this machine. */
+static struct code *code_of(struct knowledge *knowledge, image_id id)
+{
+	struct image *image = images_get(knowledge->images, id);
+
+	if (!image || image->elf_machine != knowledge->isa->elf_machine)
+		return NULL;
+	while (knowledge->codes.n <= id)
+		vec_push(&knowledge->codes, NULL);
+	if (!knowledge->codes.at[id])
+		knowledge->codes.at[id] =
+			code_new(image, knowledge->isa, &knowledge->recipes, knowledge->store);
+	return knowledge->codes.at[id];
+}
+
+struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,
+			    uint64_t b)
+{
+	struct code *code = code_of(knowledge, image);
+	const struct image *known = question == ASK_PLACE ? images_get(knowledge->images, image) : NULL;
+	struct answer answer = { .number = questions[question].unknown, .recipe = RECIPE_NONE };
+
+	answer.place = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
+				       .function = VADDR_NONE,
+				       .call = CALL_UNKNOWN,
+				       .is_trampoline = b && known && template_is_uprobes(known) };
+	if (code)
+		knowledge_ask_code(knowledge, question, code, a, b, &answer);
+	return answer;
+}
+
+void knowledge_place(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
+		     struct place *ret)
+{
+	*ret = knowledge_ask(knowledge, ASK_PLACE, image, vaddr, is_return).place;
+}
+
+bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64_t vaddr, image_id callee,
+			     uint64_t function)
+{
+	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
+
+	if (!is_wanted || function == VADDR_NONE || !code_of(knowledge, callee))
+		return false;
+	uint64_t name = knowledge_ask(knowledge, ASK_STUB_NAME, image, vaddr, 0).number;
+	return name && knowledge_ask(knowledge, ASK_HAS_NAME, callee, function, name).number;
+}
+
+uint64_t knowledge_kept_since(struct knowledge *knowledge, image_id image, uint64_t called, uint64_t vaddr)
+{
+	if (!knowledge_ask(knowledge, ASK_LEADS_ONLY_TO, image, called, vaddr).number)
+		return 0;
+	return knowledge_ask(knowledge, ASK_KEPT, image, called, 0).number &
+	       knowledge_ask(knowledge, ASK_KEPT, image, vaddr, 0).number;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What knowledge.c (questions and answers) and place.c (how the answer to ASK_PLACE is worked out) share.
+ */
+#pragma once
+
+#include "recipes/ahead.h"
+#include "recipes/code.h"
+#include "recipes/knowledge.h"
+
+struct knowledge {
+	struct images *images;
+	const struct isa *isa;
+	enum unwind_mode mode;
+	struct store *store;
+	struct recipes recipes;
+	struct ahead *ahead;
+	uint32_t frame_pointer;
+	VEC(struct code *) codes; /* by image; NULL = not seen, or nothing to know */
+};
+
+/* As knowledge_ask, of code that is there. ret: as it is if nothing were known. */
+void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			uint64_t b, struct answer *ret);
+/* What is known of vaddr; ret: what is known without the code. */
+void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
+		struct place *ret);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed: a recipe in 16 bytes, the same in memory and in the store.
+ *
+ * Nearly every recipe finds the CFA at a register plus an offset, and what it restores in a few words near
+ * each other on the stack: that is written out here, so that a step needs nothing else. Any other recipe is
+ * whole: the packed rule is its number in an array of recipes written out in full. Equal recipes have equal
+ * bytes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recipes/rule.h"
+
+enum packed_kind {
+	PACKED_SLOTS = 1, /* all that is restored has a slot */
+	PACKED_WHOLE,
+	PACKED_LEAF, /* as PACKED_SLOTS, but the last register is stated to be still where it was: it has no
+			slot */
+};
+
+#define PACKED_MAX_SLOTS 12 /* AArch64: x19 to x30; x86-64: six registers and the return address */
+#define PACKED_MAX_WORDS 16 /* from the lowest slot to the highest */
+#define PACKED_WORD 8       /* bytes: offsets that are no multiple of it are not packed */
+
+struct packed_rule {
+	uint8_t head;      /* enum packed_kind: 2 bits; witness: 3; trust: 2; whether the ra is signed: 1 */
+	uint8_t n_words;   /* from the lowest slot to the highest; 0 = there are none */
+	uint8_t cfa_reg;   /* CFA = cfa_reg + cfa words */
+	uint8_t first_reg; /* the lowest that has a rule */
+	union {
+		struct {
+			int16_t cfa, low; /* words; low: of the lowest slot, from the CFA */
+		};
+		uint32_t whole; /* PACKED_WHOLE: number of the recipe */
+	};
+	uint16_t ruled;   /* mask of registers, from first_reg on: those with a rule */
+	uint8_t slots[6]; /* of each in turn, 4 bits: words above the lowest slot */
+};
+_Static_assert(sizeof(struct packed_rule) == 16, "it is stored");
+
+/* The packed form; whole: the number that it has if it cannot be written out here. */
+struct packed_rule packed_rule_of(const struct recipe *recipe, const struct rule *rules, uint32_t whole);
+/* The recipe and its rules, room for PACKED_MAX_SLOTS. False if it is whole, or makes no sense. */
+bool packed_rule_unpack(const struct packed_rule *packed, struct recipe *ret, struct rule *ret_rules);
+
+static inline enum packed_kind packed_kind(const struct packed_rule *packed)
+{
+	return (enum packed_kind)(packed->head & 3);
+}
+
+static inline enum witness packed_witness(const struct packed_rule *packed)
+{
+	return (enum witness)(packed->head >> 2 & 7);
+}
+
+/* Mask of the registers that have a rule. */
+static inline uint64_t packed_ruled(const struct packed_rule *packed)
+{
+	return (uint64_t)packed->ruled << packed->first_reg;
+}
+
+/* Bytes from the CFA; of all slots. */
+static inline int32_t packed_low(const struct packed_rule *packed)
+{
+	return packed->low * PACKED_WORD;
+}
+
+static inline int32_t packed_high(const struct packed_rule *packed)
+{
+	return (packed->low + packed->n_words) * PACKED_WORD;
+}
+
+/* Bytes of the n-th slot from the lowest one. */
+static inline uint32_t packed_slot(const struct packed_rule *packed, unsigned n)
+{
+	return (packed->slots[n / 2] >> (n % 2 * 4) & 15u) * PACKED_WORD;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/functions/stub.h"
+#include "recipes/behind.h"
+#include "recipes/knowledge_private.h"
+#include "recipes/template.h"
+
+#define CALL_MAX 16 /* bytes before a return address that can belong to its call */
+
+static void place_find_call(const struct knowledge *knowledge, const struct image *image, uint64_t vaddr,
+			    struct place *ret)
+{
+	struct bytes before = { 0 };
+	struct insn call = { 0 };
+
+	/* Near the start of a segment there is less to look at. */
+	for (uint64_t n = CALL_MAX; n >= 2 && !before.len; n--)
+		if (vaddr >= n)
+			before = bytes_slice(image_code(image, vaddr - n), 0, n);
+	if (!before.len || !knowledge->isa->ends_in_call) {
+		ret->call = CALL_UNKNOWN;
+		return;
+	}
+	if (!knowledge->isa->ends_in_call(before, vaddr, &call)) {
+		before = bytes_slice(image_code(image, vaddr - MADE_CALL_MAX), 0, MADE_CALL_MAX);
+		bool is_made =
+			before.len == MADE_CALL_MAX && template_is_made_call(knowledge->isa, before, vaddr);
+		ret->call = is_made ? CALL_INDIRECT : CALL_NONE;
+		return;
+	}
+	ret->call = call.flow == FLOW_CALL ? CALL_DIRECT : CALL_INDIRECT;
+	ret->call_target = call.target;
+}
+
+static uint32_t place_ask_analysis(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+				   bool has_cfi, struct place *ret)
+{
+	bool is_alone = !has_cfi || knowledge->mode == UNWIND_ANALYSIS;
+	struct answer answer = { .number = VADDR_NONE, .recipe = RECIPE_NONE };
+
+	if (knowledge->mode == UNWIND_CFI || knowledge->mode == UNWIND_FP)
+		return RECIPE_NONE;
+	knowledge_ask_code(knowledge, is_alone ? ASK_RECIPE_ALONE : ASK_RECIPE_BESIDE, code, vaddr, 0,
+			   &answer);
+	if (ret->function == VADDR_NONE)
+		ret->function = answer.number;
+	return answer.recipe;
+}
+
+/* Nobody need keep these for the frame; sp is what the step below found. */
+static void place_find_wants(const struct knowledge *knowledge, struct place *ret)
+{
+	const struct recipe_pair *pair = &ret->recipes;
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(pair->recipe); i++)
+		if (pair->recipe[i] != RECIPE_NONE)
+			mask |= recipe_reads(&knowledge->recipes,
+					     &knowledge->recipes.recipes.at[pair->recipe[i]]);
+	ret->wants = mask & ~(knowledge->isa->callee_saved | 1ull << knowledge->isa->sp);
+	ret->has_wants = ret->wants != 0;
+}
+
+static struct bytes place_code(void *context, uint64_t vaddr)
+{
+	return image_code(context, vaddr);
+}
+
+static uint32_t place_marked_recipe(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+				    struct place *ret)
+{
+	struct answer answer = { .number = VADDR_NONE, .recipe = RECIPE_NONE };
+
+	knowledge_ask_code(knowledge, ASK_MARKED_RECIPE, code, vaddr, 0, &answer);
+	if (answer.number != VADDR_NONE)
+		ret->function = answer.number;
+	return answer.recipe;
+}
+
+/*
+ * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine
+ * whose calls push the return address what stands behind a call that does not come back would be believed
+ * too.
+ */
+static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+				 bool is_return, struct place *ret)
+{
+	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
+
+	if (!is_wanted || !knowledge->isa->decode || (is_return && knowledge->isa->call_pushes_ra))
+		return RECIPE_NONE;
+	uint32_t recipe = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, is_return,
+				       &knowledge->recipes);
+	if (recipe == RECIPE_NONE)
+		recipe = place_marked_recipe(knowledge, code, vaddr - is_return, ret);
+	if (recipe == RECIPE_NONE)
+		recipe = behind_recipe(knowledge->isa, place_code, code->image, vaddr, is_return,
+				       &knowledge->recipes);
+	return recipe;
+}
+
+/* Is there no more than a guess that the return address is in a register which a call has overwritten since?
+ */
+static bool place_is_spent(const struct knowledge *knowledge, uint32_t recipe, bool is_return)
+{
+	if (recipe == RECIPE_NONE)
+		return true;
+	const struct recipe *it = &knowledge->recipes.recipes.at[recipe];
+	const struct rule *ra = recipe_rule(&knowledge->recipes, it, knowledge->isa->ra);
+
+	return is_return && !knowledge->isa->call_pushes_ra && it->trust == TRUST_GUESS &&
+	       (!ra || ra->kind == RULE_SAME);
+}
+
+/* A stub is known by its bytes; where no unwind entry says more, it comes first. */
+static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+			       struct place *ret)
+{
+	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE;
+	const struct table_span *function = code_entry(code, vaddr);
+
+	if (!function && stub_home(code->image, vaddr, &vaddr))
+		function = code_entry(code, vaddr);
+	if (function) {
+		ret->function = function->start;
+		cfi = code_entry_recipe(code, function, vaddr);
+	}
+	if ((cfi == RECIPE_NONE || knowledge->mode == UNWIND_ANALYSIS) && knowledge->mode != UNWIND_FP)
+		stub = template_stub(code->image, knowledge->isa, vaddr, &knowledge->recipes, &ret->function);
+	if (stub != RECIPE_NONE) {
+		ret->recipes.recipe[0] = stub;
+		return;
+	}
+	uint32_t analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
+	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
+	place_find_wants(knowledge, ret);
+}
+
+#define FIBER_END_INSNS 4
+
+/* Fiber libraries make a fiber's function return to a few instructions that end the process. */
+static bool place_is_fiber_end(struct knowledge *knowledge, struct code *code, uint64_t vaddr)
+{
+	static const char *const names[] = {
+		"_exit", "_Exit", "exit", "quick_exit", "pthread_exit", "abort"
+	};
+	struct insn insn = { .flow = FLOW_NEXT };
+	struct answer name = { 0 };
+
+	if (!knowledge->isa->decode)
+		return false;
+	for (unsigned n = 0; n < FIBER_END_INSNS && insn.flow == FLOW_NEXT; n++, vaddr += insn.len)
+		if (knowledge->isa->decode(image_code(code->image, vaddr), vaddr, &insn) < 0 || insn.len == 0)
+			return false;
+	if (insn.flow == FLOW_CALL)
+		knowledge_ask_code(knowledge, ASK_NAME, code, insn.target, 0, &name);
+	for (size_t i = 0; name.number && i < ARRAY_LEN(names); i++)
+		if (name.number == analysis_name_number(names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * at: in the call that a goroutine's stack, or the runtime's own, may begin with. Go's tables call them
+ * all outermost; the code may know better.
+ */
+static void place_find_go_role(struct knowledge *knowledge, struct code *code, uint64_t at, struct place *ret)
+{
+	enum go_role role = go_stacks_role(code->go, at);
+	uint32_t stated = ret->recipes.recipe[0];
+
+	ret->is_root |= role == GO_EXIT || role == GO_BEGIN;
+	ret->is_trampoline |= role == GO_EXIT;
+	if (role != GO_SWITCH)
+		return;
+	ret->ends_thread = true;
+	uint32_t analysis = place_ask_analysis(knowledge, code, at, false, ret);
+	if (analysis != RECIPE_NONE && analysis != stated)
+		ret->recipes = (struct recipe_pair){ { analysis, stated } };
+}
+
+void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
+		struct place *ret)
+{
+	code_read(code);
+	uint32_t signal = template_signal(code->image, knowledge->isa, vaddr, &knowledge->recipes);
+	if (signal != RECIPE_NONE) {
+		ret->recipes.recipe[0] = signal;
+		ret->is_trampoline = true;
+		return;
+	}
+	/*
+	 * A call may be the last instruction of its function: what holds is what held for the call. What
+	 * stands behind it may even be the entry point, and is no root for that.
+	 */
+	uint64_t at = is_return ? vaddr - 1 : vaddr;
+	place_find_recipes(knowledge, code, at, ret);
+	if (place_is_spent(knowledge, ret->recipes.recipe[0], is_return) &&
+	    ret->recipes.recipe[1] == RECIPE_NONE) {
+		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);
+		place_find_wants(knowledge, ret);
+	}
+	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
+	enum go_role role = go_stacks_role(code->go, at);
+	ret->is_between = !is_return && (role == GO_BETWEEN || role == GO_BEGIN);
+	if (ret->is_between) /* before the change, or behind it? */
+		ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
+	if (!is_return)
+		return;
+	place_find_call(knowledge, code->image, vaddr, ret);
+	if (ret->call == CALL_NONE && (template_is_context_start(code->image, knowledge->isa, vaddr) ||
+				       place_is_fiber_end(knowledge, code, vaddr)))
+		ret->is_trampoline = ret->is_root = true;
+	ret->ends_thread =
+		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, knowledge->isa, vaddr);
+	place_find_go_role(knowledge, code, at, ret);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table: how frames are left, by interval of code. One form for what unwind entries say, for what the
+ * analysis found and for what the store keeps: the bytes are the same.
+ *
+ * A span is a function or a part of one. Its rows say which recipe holds from an offset on, by its number:
+ * that of a packed rule in the pool (recipe.h) in memory, of one in the same entry in the store.
+ */
+#pragma once
+
+#include "recipes/recipe.h"
+
+struct table_span {
+	uint64_t start; /* vaddr; first, for sorting */
+	uint32_t size;
+	uint32_t first_row, n_rows;
+	/* In memory only, 0 in the store: */
+	bool is_part;  /* taken in by a function that starts elsewhere */
+	uint8_t state; /* what the table's owner found out of the span */
+	uint16_t reserved;
+};
+_Static_assert(sizeof(struct table_span) == 24 && sizeof(struct recipe_row) == 8, "they are stored");
+
+/* Grows, and never moves a span to another number. */
+struct recipe_table {
+	VEC(struct table_span) spans;
+	VEC(struct recipe_row) rows;
+};
+/* Adds a copy of a function's rows. Returns the number of the span. */
+uint32_t table_add(struct recipe_table *table, uint64_t start, uint64_t size, const struct recipe_rows *rows);
+void table_done(struct recipe_table *table);
+
+/* A table to read, wherever it lies. Its bytes are not trusted: what points outside counts as not there. */
+struct table_view {
+	const struct table_span *spans;
+	const struct recipe_row *rows;
+	uint32_t n_spans, n_rows;
+};
+struct table_view table_view_of(const struct recipe_table *table);
+/* The rows of a span; NULL if it points outside. */
+const struct recipe_row *table_rows(const struct table_view *view, const struct table_span *span);
+/* The number of the recipe of a span at vaddr; RECIPE_NONE outside of it and where it has none. */
+uint32_t table_span_recipe(const struct table_view *view, const struct table_span *span, uint64_t vaddr);
+/* The same for spans that are sorted and do not overlap. ret_function: where the span starts, if there is
+ * one. */
+uint32_t table_recipe(const struct table_view *view, uint64_t vaddr, uint64_t *ret_function);

@@ -71,15 +71,8 @@ static void print_mapping(const struct source *source, const struct mapping *map
 
 static void print_event(const struct source *source, const struct event *event, bool is_verbose)
 {
-	static const char *const names[] = {
-		[EVENT_SAMPLE] = "sample", [EVENT_MAPPING] = "mapping",   [EVENT_FORK] = "fork",
-		[EVENT_EXEC] = "exec",     [EVENT_COMM] = "comm",         [EVENT_EXIT] = "exit",
-		[EVENT_LOST] = "lost",     [EVENT_THROTTLE] = "throttle", [EVENT_UNTHROTTLE] = "unthrottle",
-		[EVENT_SWITCH] = "switch", [EVENT_CODE] = "code",
-	};
-
 	printf("%6" PRIu64 ".%09" PRIu64 "  %-10s %d/%d  ", event->time_ns / 1000000000,
-	       event->time_ns % 1000000000, names[event->kind], event->pid, event->tid);
+	       event->time_ns % 1000000000, event_route(event->kind)->name, event->pid, event->tid);
 	switch (event->kind) {
 	case EVENT_SAMPLE:
 		print_sample(source, &event->sample, is_verbose);

@@ -59,21 +59,20 @@ void parcel_add(struct parcel *parcel, const struct event *event, uint64_t numbe
 	vec_push(&parcel->items, (struct parcel_item){ .event = *event, .number = number, .thread = thread });
 
 	struct event *copy = &parcel->items.at[parcel->items.n - 1].event;
-	switch (event->kind) {
-	case EVENT_SAMPLE:
+	switch (event_route(event->kind)->borrowed) {
+	case EVENT_BORROWED_NOTHING:
+		break;
+	case EVENT_BORROWED_SAMPLE:
 		put_sample(parcel, &event->sample);
 		break;
-	case EVENT_CODE:
+	case EVENT_BORROWED_CODE:
 		put(parcel, event->code.bytes.at, event->code.bytes.len);
 		break;
-	case EVENT_MAPPING:
-		copy->mapping.path = NULL;
-		break;
-	case EVENT_EXEC:
-	case EVENT_COMM:
+	case EVENT_BORROWED_NAME:
 		copy->comm = NULL;
 		break;
-	default:
+	case EVENT_BORROWED_PATH:
+		copy->mapping.path = NULL;
 		break;
 	}
 }
@@ -84,10 +83,18 @@ struct parcel_item *parcel_next(struct parcel *parcel)
 		return NULL;
 
 	struct parcel_item *item = &parcel->items.at[parcel->next++];
-	if (item->event.kind == EVENT_SAMPLE)
+	switch (event_route(item->event.kind)->borrowed) {
+	case EVENT_BORROWED_SAMPLE:
 		take_sample(parcel, &item->event.sample);
-	if (item->event.kind == EVENT_CODE)
+		break;
+	case EVENT_BORROWED_CODE:
 		item->event.code.bytes.at = take(parcel, item->event.code.bytes.len);
+		break;
+	case EVENT_BORROWED_NOTHING:
+	case EVENT_BORROWED_NAME:
+	case EVENT_BORROWED_PATH:
+		break;
+	}
 	return item;
 }
 

@@ -129,6 +129,8 @@ void builder_event(struct builder *builder, const struct event *event)
 	struct profile_quality *quality = &builder->profile->quality;
 
 	switch (event->kind) {
+	case EVENT_SAMPLE: /* builder_sample, builder_count */
+		break;
 	case EVENT_FORK:
 		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
 			   event->fork.parent_tid, time_ns);
@@ -147,7 +149,10 @@ void builder_event(struct builder *builder, const struct event *event)
 	case EVENT_THROTTLE:
 		quality->throttled++;
 		break;
-	default:
+	case EVENT_MAPPING:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+	case EVENT_CODE: /* only when it was */
 		break;
 	}
 }

@@ -112,14 +112,10 @@ static bool send_sample(struct crew *crew, const struct event *event)
 	return worker_send(crew->workers.at[thread % crew->workers.n], event, ++crew->n_samples, thread);
 }
 
-/* To all; unwinders do not care for other kinds. */
-static bool send_other(struct crew *crew, const struct event *event)
+static bool send_to_all(struct crew *crew, const struct event *event)
 {
 	bool is_sent = false;
 
-	if (event->kind != EVENT_MAPPING && event->kind != EVENT_FORK && event->kind != EVENT_EXEC &&
-	    event->kind != EVENT_EXIT)
-		return false;
 	for (size_t i = 0; i < crew->workers.n; i++)
 		is_sent |= worker_send(crew->workers.at[i], event, 0, 0);
 	return is_sent;
@@ -127,17 +123,28 @@ static bool send_other(struct crew *crew, const struct event *event)
 
 void crew_event(struct crew *crew, const struct event *event)
 {
-	bool is_sample = event->kind == EVENT_SAMPLE;
+	bool is_sent = false;
 
-	if (is_sample)
+	switch (event_route(event->kind)->unwinders) {
+	case EVENT_UNWINDERS_ONE:
 		add_pseudo_images(crew, &event->sample);
-	else
+		if (crew->is_alone)
+			take_sample(crew, event);
+		else
+			is_sent = send_sample(crew, event);
+		break;
+	case EVENT_UNWINDERS_EVERY:
 		builder_event(crew->builder, event);
-	if (crew->is_alone && is_sample)
-		take_sample(crew, event);
-	else if (crew->is_alone)
-		unwinder_event(worker_unwinder(crew->workers.at[0]), event);
-	else if (is_sample ? send_sample(crew, event) : send_other(crew, event))
+		if (crew->is_alone)
+			unwinder_event(worker_unwinder(crew->workers.at[0]), event);
+		else
+			is_sent = send_to_all(crew, event);
+		break;
+	case EVENT_UNWINDERS_NONE:
+		builder_event(crew->builder, event);
+		break;
+	}
+	if (is_sent)
 		reap_all(crew);
 }
 

@@ -30,7 +30,7 @@ struct import {
 
 	struct images *images;
 	struct source *source;
-	struct crew *crew;
+	struct workers *workers;
 	pid_t first_pid; /* %p in the output's name */
 	bool has_kernel; /* stacks go into the kernel */
 };
@@ -41,12 +41,12 @@ static void take_event(struct import *import, const struct event *event)
 		import->first_pid = event->pid;
 	if (event->kind == EVENT_SAMPLE)
 		import->has_kernel |= event->sample.n_kernel_pc > 0;
-	crew_event(import->crew, event);
+	workers_event(import->workers, event);
 }
 
 static void tell(const struct import *import, const char *note)
 {
-	builder_note(crew_builder(import->crew), note); /* which keeps each once */
+	builder_note(workers_builder(import->workers), note); /* which keeps each once */
 	if (!import->is_quiet)
 		fprintf(stderr, "cpprof: %s\n", note);
 }
@@ -86,18 +86,18 @@ static int write_profile(struct import *import, struct output *output, struct pr
 	struct resolve_options options = { .symbolize =
 						   symbol_options_open(&import->symbols, import->verbosity),
 					   .functions = conclude_functions,
-					   .context = import->crew };
+					   .context = import->workers };
 
 	if (!import->resolves)
 		return output_write(output, profile, diag);
 	options.symbolize.is_elsewhere = !origin.is_this_host;
 	options.symbolize.kallsyms = import->kallsyms ? import->kallsyms : origin.is_this_kernel ? NULL : "";
-	return conclude_resolve(output, import->crew, profile, import->images, &options, diag);
+	return conclude_resolve(output, import->workers, profile, import->images, &options, diag);
 }
 
 static int finish(struct import *import, struct diag *diag)
 {
-	struct profile *profile = crew_finish(import->crew);
+	struct profile *profile = workers_finish(import->workers);
 	struct output output;
 
 	profile->run.mode = intern_add(&profile->strings, "import");
@@ -109,7 +109,7 @@ static int finish(struct import *import, struct diag *diag)
 		conclude_say_output(&output, profile);
 	}
 	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
-	crew_save(import->crew);
+	workers_save(import->workers);
 	output_done(&output);
 	profile_free(profile);
 	return code;
@@ -118,8 +118,8 @@ static int finish(struct import *import, struct diag *diag)
 static int run(struct import *import)
 {
 	struct store *store = symbol_options_open(&import->symbols, import->verbosity).store;
-	struct crew_options options = { .n_workers = (unsigned)import->n_workers,
-					.unwinding = { .mode = import->unwind, .store = store } };
+	struct workers_options options = { .n_workers = (unsigned)import->n_workers,
+					   .unwinding = { .mode = import->unwind, .store = store } };
 	struct diag diag = { 0 };
 
 	import->images = images_new();
@@ -133,13 +133,13 @@ static int run(struct import *import)
 		images_free(import->images);
 		return cmd_fail(&diag);
 	}
-	import->crew = crew_new(import->images, &import->source->info, &options);
+	import->workers = workers_new(import->images, &import->source->info, &options);
 
 	/* Damage in the middle does not cost what came before it. */
 	int fault = read_events(import, &diag) < 0 ? cmd_fail(&diag) : 0;
 	int code = finish(import, &diag);
 
-	crew_free(import->crew);
+	workers_free(import->workers);
 	source_close(import->source);
 	images_free(import->images);
 	return fault ? fault : code;
@@ -186,8 +186,8 @@ int cmd_import(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code < 0)
 		code = symbol_options_check(&import.symbols, "import");
-	if (code < 0 && import.n_workers > CREW_MAX)
-		code = cmd_usage("import", "--workers is at most %u", CREW_MAX);
+	if (code < 0 && import.n_workers > WORKERS_MAX)
+		code = cmd_usage("import", "--workers is at most %u", WORKERS_MAX);
 	if (code < 0 && line.n_operands != 1)
 		code = cmd_usage("import", "name one recording");
 	if (code < 0 && import.output && strcmp(import.output, "-") == 0 && isatty(STDOUT_FILENO))

@@ -42,7 +42,7 @@ struct recording {
 	int signal_fd; /* can be read while one of them is pending */
 	struct images *images;
 	struct source *source;
-	struct crew *crew;
+	struct workers *workers;
 	struct code_tape *tape;
 	struct output output;
 	struct checkpoint checkpoint;
@@ -103,7 +103,7 @@ static void say_progress(struct recording *r, uint64_t now)
 
 	if (!is_wanted || now < (r->progress_ns ? r->progress_ns : r->start_ns) + PROGRESS_NS)
 		return;
-	struct profile_quality quality = crew_quality(r->crew);
+	struct profile_quality quality = workers_quality(r->workers);
 	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
 		(unsigned long long)((now - r->start_ns) / 1000000000u), (unsigned long long)quality.samples,
 		quality_percent(&quality));
@@ -157,12 +157,12 @@ static void say_result(const struct recording *r, const struct profile *profile)
 
 static void take_event(struct recording *r, const struct event *event)
 {
-	crew_event(r->crew, event);
+	workers_event(r->workers, event);
 	code_tape_write(r->tape, event->time_ns);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
-			builder_command(crew_builder(r->crew), event->pid, line);
+			builder_command(workers_builder(r->workers), event->pid, line);
 	}
 }
 
@@ -199,17 +199,17 @@ static void tick(struct recording *r)
 	}
 	say_progress(r, now);
 	if (live_is_due(&r->live, now)) {
-		struct profile *profile = crew_profile(r->crew);
+		struct profile *profile = workers_profile(r->workers);
 		describe(r, profile);
 		live_write(&r->live, profile, r->images, &r->names, now);
 	}
 	if (checkpoint_is_due(&r->checkpoint, now)) {
-		struct profile *profile = crew_profile(r->crew);
+		struct profile *profile = workers_profile(r->workers);
 		describe(r, profile);
 		checkpoint_write(&r->checkpoint, &r->output, profile, now);
 	}
 	if (rehearsal_is_due(&r->rehearsal, now))
-		rehearsal_start(&r->rehearsal, crew_profile(r->crew), r->images, &r->names);
+		rehearsal_start(&r->rehearsal, workers_profile(r->workers), r->images, &r->names);
 	r->wait_ms = wait_ms(r, now);
 }
 
@@ -217,11 +217,11 @@ static void tick(struct recording *r)
  */
 static int next_event(struct recording *r, struct event *ret, struct diag *diag)
 {
-	if (crew_is_holding(r->crew)) {
+	if (workers_is_holding(r->workers)) {
 		int got = source_next(r->source, ret, 0, diag);
 		if (got != -EAGAIN)
 			return got;
-		crew_flush(r->crew);
+		workers_flush(r->workers);
 	}
 	return source_next(r->source, ret, r->wait_ms, diag);
 }
@@ -325,16 +325,16 @@ static int begin(struct recording *r, struct diag *diag)
 	say_session(r);
 
 	r->tape = code_tape_new(r->source, o->raw != NULL);
-	struct crew_options crew = { .n_workers = (unsigned)o->n_workers,
-				     .unwinding = { .mode = (enum unwind_mode)o->unwind,
-						    .read_code = code_tape_read,
-						    .read_context = r->tape,
-						    .store = r->names.symbolize.store },
-				     .walked = tell_source,
-				     .walked_context = r->source };
-	r->crew = crew_new(r->images, &r->source->info, &crew);
+	struct workers_options workers = { .n_workers = (unsigned)o->n_workers,
+					   .unwinding = { .mode = (enum unwind_mode)o->unwind,
+							  .read_code = code_tape_read,
+							  .read_context = r->tape,
+							  .store = r->names.symbolize.store },
+					   .walked = tell_source,
+					   .walked_context = r->source };
+	r->workers = workers_new(r->images, &r->source->info, &workers);
 	r->names.functions = conclude_functions;
-	r->names.context = r->crew;
+	r->names.context = r->workers;
 	pid_t child = perf_source_child(r->source);
 	output_init(&r->output, output_template(o),
 		    child            ? child
@@ -401,7 +401,7 @@ static int write_export(struct recording *r, struct profile *profile, struct dia
 						     .metric = (uint32_t)export_find_metric(profile, NULL) },
 					.no_loops = !exporter->loops_by_default,
 					.is_quiet = r->options->is_quiet };
-	int error = conclude_name(r->crew, profile, r->images, &r->names, diag);
+	int error = conclude_name(r->workers, profile, r->images, &r->names, diag);
 
 	return error ? error : export_to(exporter, profile, &choice, r->output.path, diag);
 }
@@ -413,13 +413,13 @@ static int write_profile(struct recording *r, struct profile *profile, struct di
 		return write_export(r, profile, diag);
 	if (!r->options->resolves)
 		return output_write(&r->output, profile, diag);
-	return conclude_resolve(&r->output, r->crew, profile, r->images, &r->names, diag);
+	return conclude_resolve(&r->output, r->workers, profile, r->images, &r->names, diag);
 }
 
 static int finish(struct recording *r, struct diag *diag)
 {
 	rehearsal_end(&r->rehearsal);
-	struct profile *profile = crew_finish(r->crew);
+	struct profile *profile = workers_finish(r->workers);
 	int error, code;
 
 	describe(r, profile);
@@ -435,7 +435,7 @@ static int finish(struct recording *r, struct diag *diag)
 	code = error ? cmd_fail(diag) : 0;
 	if (perf_source_raw_close(r->source, r->command_line, diag) < 0)
 		code = cmd_fail(diag);
-	crew_save(r->crew);
+	workers_save(r->workers);
 	await_command(r);
 	say_death(r);
 	code = code ? code : exit_code(r, profile);
@@ -445,7 +445,7 @@ static int finish(struct recording *r, struct diag *diag)
 
 static void done(struct recording *r)
 {
-	crew_free(r->crew);
+	workers_free(r->workers);
 	code_tape_free(r->tape);
 	source_close(r->source);
 	images_free(r->images);

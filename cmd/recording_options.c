@@ -115,8 +115,8 @@ static int check(const struct recording_options *options, const char *command)
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->outer_bytes > SOURCE_OUTER_BYTES)
 		return cmd_usage(command, "--outer-stack is at most %uk", SOURCE_OUTER_BYTES >> 10);
-	if (options->n_workers > CREW_MAX)
-		return cmd_usage(command, "--workers is at most %u", CREW_MAX);
+	if (options->n_workers > WORKERS_MAX)
+		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);

@@ -13,8 +13,8 @@
 
 struct worker {
 	struct unwinder *unwinder;
-	struct unwinder_options options; /* as given */
-	const struct event *now;         /* whose stack is being walked */
+	struct code_reader code;
+	const struct event *now; /* whose stack is being walked */
 	struct stack stack;
 	size_t n_events;
 	struct cct cct;
@@ -40,21 +40,18 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 	const struct worker *worker = context;
 	bool is_now = worker->now->pid == pid && worker->now->tid;
 
-	return worker->options.read_code(worker->options.read_context, is_now ? worker->now->tid : pid, addr,
-					 to, len);
+	return worker->code.read(worker->code.context, pid, is_now ? worker->now->tid : pid, addr, to, len);
 }
 
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, size_t n_events)
+			  const struct unwinder_options *options, struct code_reader code, size_t n_events)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
 
-	worker->options = *options;
-	if (own.read_code) {
-		own.read_code = worker_read_code;
-		own.read_context = worker;
-	}
+	worker->code = code;
+	own.read_code = code.read ? worker_read_code : NULL;
+	own.read_context = worker;
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->n_events = n_events;
 	cct_init(&worker->cct);

@@ -11,10 +11,16 @@
 #include "recording/shard.h"
 #include "unwinder/unwinder.h"
 
+/* Reads code in no file from a process, by the id of one of its threads that surely lives. */
+struct code_reader {
+	ssize_t (*read)(void *context, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len);
+	void *context;
+};
+
 struct worker;
-/* options->read_code is asked for any thread of a process that surely lives, by its tid. Not started. */
+/* options->read_code is the worker's to set. code.read may be NULL. Not started. */
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, size_t n_events);
+			  const struct unwinder_options *options, struct code_reader code, size_t n_events);
 /* -errno if there is no thread to be had. */
 int worker_start(struct worker *worker);
 /* Ends the thread, when it has done all. */

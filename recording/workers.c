@@ -38,7 +38,8 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->builder = builder_new(images, info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	for (bool goes_on = true; goes_on;) {
-		struct worker *worker = worker_new(images, info->isa, &options->unwinding, info->events.n);
+		struct worker *worker =
+			worker_new(images, info->isa, &options->unwinding, options->code, info->events.n);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;
 
 		workers->is_alone = !is_started && workers->all.n == 0;

@@ -11,6 +11,7 @@
 
 #include "recording/batch.h"
 #include "recording/builder.h"
+#include "recording/worker.h"
 
 #define WORKERS_MAX 64
 
@@ -18,9 +19,8 @@ struct workers_options {
 	/* 0 = by the number of CPUs: one up to 16 CPUs, then one for every eight, at most 8. Where threads
 	 * cannot be had there are fewer. */
 	unsigned n_workers;
-	/* read_code must bear to be called from any thread; what it is given may be the id of any thread of
-	 * the process. */
-	struct unwinder_options unwinding;
+	struct unwinder_options unwinding; /* but for read_code */
+	struct code_reader code;           /* called from any thread; NULL: code in no file is not read */
 	/* A sample's stack has been walked: told on the caller's thread, in workers_event or later, unless
 	 * the sample's thread has ended by then. May be NULL. */
 	void (*walked)(void *context, const struct event *event, const struct stack_use *use);

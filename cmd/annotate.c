@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/options.h"
-#include "cmd/output.h"
+#include "recording/output.h"
 #include "cmd/terminal.h"
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"

@@ -5,31 +5,7 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "profile/resolve.h"
 #include "report/quality.h"
-
-struct functions *conclude_functions(void *crew, image_id image)
-{
-	return crew_functions(crew, image);
-}
-
-int conclude_name(struct crew *crew, struct profile *profile, struct images *images,
-		  const struct resolve_options *options, struct diag *diag)
-{
-	crew_save(crew); /* afterwards more will be known of them than unwinding alone would have found */
-	return resolve(profile, images, options, diag);
-}
-
-/* Names cost time and read debug info of any size. */
-int conclude_resolve(struct output *output, struct crew *crew, struct profile *profile, struct images *images,
-		     const struct resolve_options *options, struct diag *diag)
-{
-	int error = output_is_stdout(output) ? 0 : output_write(output, profile, diag);
-
-	if (!error)
-		error = conclude_name(crew, profile, images, options, diag);
-	return error ? error : output_write(output, profile, diag);
-}
 
 void conclude_say_quality(const struct profile *profile)
 {

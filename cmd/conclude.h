@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conclude: what happens to a profile that has been built, live or from a recording: names, the file,
- * what is said about it, the exit code.
+ * conclude: what is said of a profile that has been built, live or from a recording, and the exit code.
  */
 #pragma once
 
-#include <stdbool.h>
+#include "recording/output.h"
 
-#include "binary/elf/image.h"
-#include "cmd/output.h"
-#include "recording/workers.h"
-
-struct resolve_options;
-
-/* Adds names, when the crew that has built the profile has saved what it found out: the options may have it
- * lend that. */
-int conclude_name(struct crew *crew, struct profile *profile, struct images *images,
-		  const struct resolve_options *options, struct diag *diag);
-/* Writes the file, adds names and writes it again: what was recorded is safe before names are looked up. */
-int conclude_resolve(struct output *output, struct crew *crew, struct profile *profile, struct images *images,
-		     const struct resolve_options *options, struct diag *diag);
-/* For resolve_options: the functions that a crew, the context, had to find out. */
-struct functions *conclude_functions(void *crew, image_id image);
 /* On standard error: the quality line, and why there are no samples. */
 void conclude_say_quality(const struct profile *profile);
 /* And where the profile is, unless it went to standard output; how to look at it if there is anything to see.

@@ -6,21 +6,15 @@
 #include "cmd/export.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/compress.h"
 #include "base/embed.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/output.h"
 #include "report/export/format_table.h"
-#include "report/limit.h"
-#include "structure/fuse.h"
 
 EMBED(cpprof_schema, "docs/schema.json");
 
@@ -41,108 +35,15 @@ int cmd_schema(int argc, char **argv)
 	return EXIT_OK; /* main tells whether standard output took it */
 }
 
-/* ---- where it goes -------------------------------------------------------------------------------- */
-
-static bool ends_in(const char *text, const char *suffix)
-{
-	size_t len = strlen(text), suffix_len = strlen(suffix);
-
-	return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
-}
-
-/*
- * A file is written beside path and renamed, so that a reader never sees half of it; pipes and devices (the
- * temporary stays NULL) are written through: /dev/null must not become a file, nor what /dev/stdout stands
- * for.
- */
-static FILE *open_beside(const char *path, char **ret_temporary)
-{
-	struct stat st;
-
-	if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
-		return fopen(path, "we");
-	*ret_temporary = alloc_printf("%s.%d.tmp", path, getpid());
-	return fopen(*ret_temporary, "we");
-}
-
-/* The error so far decides whether what was written is kept. */
-static int close_beside(FILE *to, const char *path, const char *temporary, int error, struct diag *diag)
-{
-	bool failed = ferror(to) != 0;
-
-	errno = 0;
-	failed |= fclose(to) != 0;
-	if (error == 0 && !failed && temporary && rename(temporary, path) < 0)
-		failed = true;
-	if (failed)
-		error = diag_set(diag, error ? error : errno ? -errno : -EIO, "cannot write '%s'", path);
-	if (error < 0 && temporary)
-		unlink(temporary);
-	return error;
-}
-
-static int write_stream(const struct exporter *exporter, const struct export_input *input,
-			const struct export_options *options, const char *path, struct diag *diag)
-{
-	CLEANUP(freep) char *temporary = NULL;
-	FILE *to = open_beside(path, &temporary);
-
-	if (!to)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	int error = export_profile(exporter, input, options, to, diag);
-	return close_beside(to, path, temporary, error, diag);
-}
-
-/* A name that ends in .gz asks for compression, unless the format is compressed anyway. */
-static int write_gzip(const struct exporter *exporter, const struct export_input *input,
-		      const struct export_options *options, const char *path, struct diag *diag)
-{
-	CLEANUP(freep) char *temporary = NULL;
-	FILE *to = open_beside(path, &temporary), *packed = to ? compress_stream(to, COMPRESS_GZIP) : NULL;
-
-	if (!packed)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	int error = export_profile(exporter, input, options, packed, diag);
-	if (fclose(packed) != 0 && error == 0)
-		error = diag_set(diag, errno ? -errno : -EIO, "cannot write '%s'", path);
-	return close_beside(to, path, temporary, error, diag);
-}
-
 /* Not every format has a place for it. */
-static void tell_folded(const struct exporter *exporter, const struct profile *profile,
-			const struct scope_tree *tree)
-{
-	CLEANUP(text_done) struct text note = { 0 };
-
-	limit_note(tree, profile, &note);
-	if (note.len)
-		fprintf(stderr, "cpprof: %s; more stays with: cpprof export -f %s --max-nodes N\n", note.at,
-			exporter->name);
-}
-
 int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
 	      const char *path, struct diag *diag)
 {
-	struct fuse_options fuse_options = { .calls = FUSE_CALLS_BY_LINE,
-					     .no_inlines = choice->no_inlines,
-					     .no_loops = choice->no_loops,
-					     .lines = exporter->needs_lines,
-					     .addresses = exporter->needs_addresses };
-	struct scope_tree tree = { 0 };
-	struct export_input input = { profile, &tree };
-	CLEANUP(freep) char *target = output_follow(path ? path : "-");
-	int error;
+	CLEANUP(text_done) struct text folded = { 0 };
+	int error = export_file(exporter, profile, choice, path, &folded, diag);
 
-	profile_take_tree(profile, &fuse_options, &tree);
-	if (strcmp(target, "-") == 0)
-		error = export_profile(exporter, &input, &choice->options, stdout, diag);
-	else if (!exporter->is_binary && ends_in(path, ".gz"))
-		error = write_gzip(exporter, &input, &choice->options, target, diag);
-	else
-		error = write_stream(exporter, &input, &choice->options, target, diag);
-	if (error == 0 && !choice->is_quiet && choice->options.detail != DETAIL_SUMMARY)
-		tell_folded(exporter, profile, &tree);
-	scope_tree_done(&tree);
+	if (error == 0 && folded.len && choice->options.detail != DETAIL_SUMMARY)
+		fprintf(stderr, "cpprof: %s\n", folded.at);
 	return error;
 }
 
@@ -155,7 +56,7 @@ static const struct exporter *choose(const char *format, const char *path)
 	if (format)
 		return exporter_named(format);
 	const struct exporter *exporter = exporter_for_file(plain);
-	if (!exporter && ends_in(plain, ".gz")) {
+	if (!exporter && strlen(plain) > 3 && strcmp(plain + strlen(plain) - 3, ".gz") == 0) {
 		plain[strlen(plain) - 3] = '\0';
 		exporter = exporter_for_file(plain);
 	}
@@ -178,16 +79,6 @@ static int list_formats(void)
 
 	format_table(&table);
 	return fputs(table.at, stdout) >= 0 ? EXIT_OK : EXIT_FAULT;
-}
-
-int export_find_metric(const struct profile *profile, const char *name)
-{
-	if (!name)
-		return profile->metrics.n > 1 ? 1 : 0;
-	for (size_t i = 0; i < profile->metrics.n; i++)
-		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
-			return (int)i;
-	return -ENOENT;
 }
 
 static int run_export(const char *file, const struct exporter *exporter, struct export_choice *choice,

@@ -69,20 +69,21 @@ static void print_mapping(const struct source *source, const struct mapping *map
 	cmd_print_name(stdout, mapping->path ? mapping->path : "");
 }
 
-static void print_event(const struct source *source, const struct event *event, bool is_verbose)
+struct event_list {
+	const struct source *source;
+	bool is_verbose;
+};
+
+static void print_event(void *context, const struct event *event)
 {
-	static const char *const names[] = {
-		[EVENT_SAMPLE] = "sample", [EVENT_MAPPING] = "mapping",   [EVENT_FORK] = "fork",
-		[EVENT_EXEC] = "exec",     [EVENT_COMM] = "comm",         [EVENT_EXIT] = "exit",
-		[EVENT_LOST] = "lost",     [EVENT_THROTTLE] = "throttle", [EVENT_UNTHROTTLE] = "unthrottle",
-		[EVENT_SWITCH] = "switch", [EVENT_CODE] = "code",
-	};
+	const struct event_list *list = context;
+	const struct source *source = list->source;
 
 	printf("%6" PRIu64 ".%09" PRIu64 "  %-10s %d/%d  ", event->time_ns / 1000000000,
-	       event->time_ns % 1000000000, names[event->kind], event->pid, event->tid);
+	       event->time_ns % 1000000000, event_route(event->kind)->name, event->pid, event->tid);
 	switch (event->kind) {
 	case EVENT_SAMPLE:
-		print_sample(source, &event->sample, is_verbose);
+		print_sample(source, &event->sample, list->is_verbose);
 		break;
 	case EVENT_MAPPING:
 		print_mapping(source, &event->mapping);
@@ -153,13 +154,11 @@ static void print_notes(const struct source_info *info)
 
 static int print_all(struct source *source, bool is_verbose)
 {
+	struct event_list list = { source, is_verbose };
 	struct diag diag = { 0 };
-	struct event event;
-	int status;
 
 	print_header(&source->info);
-	while ((status = source_next(source, &event, -1, &diag)) > 0)
-		print_event(source, &event, is_verbose);
+	int status = source_each(source, print_event, &list, &diag);
 	print_notes(&source->info);
 	return status < 0 ? cmd_fail(&diag) : EXIT_OK;
 }

@@ -20,6 +20,7 @@ struct stacks {
 	struct stack stack; /* reused */
 	struct json json;
 	uint64_t only; /* the sample wanted, or NO_SAMPLE for all */
+	uint64_t n_samples;
 	bool explains;
 };
 
@@ -119,26 +120,27 @@ static void one_sample(struct stacks *stacks, const struct event *event)
 		print_json(&stacks->json, event, &stacks->stack);
 }
 
+static void take_event(void *context, const struct event *event)
+{
+	struct stacks *stacks = context;
+
+	if (event->kind != EVENT_SAMPLE) {
+		unwinder_event(stacks->unwinder, event);
+		return;
+	}
+	if (stacks->only == NO_SAMPLE || stacks->only == stacks->n_samples)
+		one_sample(stacks, event);
+	stacks->n_samples++;
+}
+
 static int print_all(struct stacks *stacks)
 {
 	struct diag diag = { 0 };
-	struct event event;
-	uint64_t index = 0;
-	int status;
 
-	while ((status = source_next(stacks->source, &event, -1, &diag)) > 0) {
-		if (event.kind != EVENT_SAMPLE) {
-			unwinder_event(stacks->unwinder, &event);
-			continue;
-		}
-		if (stacks->only == NO_SAMPLE || stacks->only == index)
-			one_sample(stacks, &event);
-		index++;
-	}
-	if (status < 0)
+	if (source_each(stacks->source, take_event, stacks, &diag) < 0)
 		return cmd_fail(&diag);
-	if (stacks->only != NO_SAMPLE && stacks->only >= index)
-		return cmd_usage("inspect stacks", "there are only %" PRIu64 " samples", index);
+	if (stacks->only != NO_SAMPLE && stacks->only >= stacks->n_samples)
+		return cmd_usage("inspect stacks", "there are only %" PRIu64 " samples", stacks->n_samples);
 	return EXIT_OK;
 }
 

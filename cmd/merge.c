@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/output.h"
+#include "recording/output.h"
 #include "profile/merge.h"
 
 static const char about[] = "Adds profiles up: runs of one program, or programs of one run. Code is the same "

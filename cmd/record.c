@@ -1,31 +1,305 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record, attach: the two names of one recording.
+ * record, attach: the two names of one recording, run for somebody at a terminal: signals end it, progress
+ * and results are words on standard error, the command's exit status is ours.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "cmd/cmd.h"
-#include "cmd/recording.h"
+#include "cmd/conclude.h"
+#include "cmd/record_options.h"
+#include "recording/recording.h"
+#include "report/quality.h"
 
-static int run(const char *mode, int argc, char **argv)
+#define LOOK_MS 500 /* how long the end of the command is waited for at a time */
+
+struct record {
+	struct record_options *options;
+	sigset_t signals, old_signals;
+	int signal_fd; /* can be read while one of them is pending */
+	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	bool shows_progress;
+	int status; /* of the command, as waitpid gives it */
+	int fault;  /* the exit code of one that did not end the recording; 0 = none */
+};
+
+static uint64_t record_ns(double seconds)
 {
-	struct recording_options options;
-	char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
-	int code = recording_options_parse(&options, mode, argc, argv);
+	return (uint64_t)(seconds * 1e9);
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+/* Blocked, and asked for between events: nothing is ever interrupted halfway. */
+static void record_block_signals(struct record *r)
+{
+	struct sigaction hangup;
+
+	sigemptyset(&r->signals);
+	sigaddset(&r->signals, SIGINT);
+	sigaddset(&r->signals, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* else: nohup */
+		sigaddset(&r->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->signals, &r->old_signals);
+	r->signal_fd = signalfd(-1, &r->signals, SFD_CLOEXEC);
+}
+
+/* Is there a signal that asks us to end? One that a terminal sent has reached the command as well. */
+static bool record_is_over(void *context)
+{
+	struct record *r = context;
+	siginfo_t info;
+	int number = sigtimedwait(&r->signals, &info, &(struct timespec){ 0 });
+
+	if (number > 0 && info.si_code <= 0) /* by kill, not by the kernel */
+		r->forwarded = number;
+	return number > 0;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void record_progress(void *context, uint64_t elapsed_ns, const struct profile_quality *quality)
+{
+	struct record *r = context;
+
+	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
+		(unsigned long long)(elapsed_ns / CLOCK_NS_PER_S), (unsigned long long)quality->samples,
+		quality_percent(quality));
+	r->shows_progress = true;
+}
+
+static void record_end_progress(struct record *r)
+{
+	if (r->shows_progress)
+		fprintf(stderr, "\r\033[K");
+	r->shows_progress = false;
+}
+
+static void record_note(void *context, const char *text)
+{
+	struct record *r = context;
+
+	if (!r->options->is_quiet)
+		fprintf(stderr, "cpprof: %s\n", text);
+}
+
+static void record_fault(void *context, enum recording_part part, const struct diag *diag)
+{
+	struct record *r = context;
+	int code = cmd_fail(diag);
+
+	if (part == RECORDING_RAW) /* what was asked for is not there; of live exports the next may be */
+		r->fault = code;
+}
+
+static void record_say_session(const struct record *r, const struct recording *recording)
+{
+	const struct source_info *info = recording_info(recording);
+	struct perf_source_stats stats = recording_stats(recording);
+
+	if (!r->options->verbosity)
+		return;
+	for (size_t i = 0; i < info->events.n; i++) {
+		const struct source_event *event = &info->events.at[i];
+		fprintf(stderr, "cpprof: event %s, %s %llu%s\n", event->name, event->period ? "every" : "at",
+			(unsigned long long)(event->period ? event->period : event->frequency),
+			event->excludes_kernel ? ", user mode only" : "");
+	}
+	fprintf(stderr,
+		"cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a "
+		"sample\n",
+		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
+	if (info->no_outer)
+		fprintf(stderr, "cpprof: %s\n", info->no_outer);
+}
+
+static void record_say_result(const struct record *r, const struct recording *recording)
+{
+	const struct profile *profile = recording_profile(recording);
+
+	if (r->options->is_quiet)
+		return;
+	conclude_say_quality(profile);
+	if (r->options->format)
+		fprintf(stderr, "cpprof: wrote %s\n", recording_output(recording)->path);
+	else
+		conclude_say_output(recording_output(recording), profile);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+/* It goes on after the recording has ended; a signal meant for it is passed on, a second one ends the wait. A
+ * crash is the first thing to know of a run; one that we were asked to pass on is no news. */
+static void record_await_command(struct record *r, struct recording *recording)
+{
+	bool is_stopped = recording_was_stopped(recording), is_told = r->options->is_quiet;
+	pid_t child = recording_command(recording);
+
+	if (!child)
+		return;
+	if (r->forwarded && !recording_command_ended(recording, 0, &r->status))
+		kill(child, r->forwarded);
+	while (!recording_command_ended(recording, LOOK_MS, &r->status)) {
+		bool is_over = record_is_over(r);
+		if (!is_told)
+			fprintf(stderr,
+				"cpprof: the command (process %d) goes on and is waited for; Ctrl-C ends the "
+				"wait\n",
+				(int)child);
+		is_told = true;
+		if (is_over && is_stopped) {
+			r->status = 0;
+			return;
+		}
+		is_stopped |= is_over;
+	}
+	if (WIFSIGNALED(r->status) && !is_stopped && !r->options->is_quiet)
+		fprintf(stderr, "cpprof: the command was ended by signal %d (%s)\n", WTERMSIG(r->status),
+			strsignal(WTERMSIG(r->status)));
+}
+
+static int record_exit_code(const struct record *r, const struct profile *profile)
+{
+	if (WIFSIGNALED(r->status))
+		return 128 + WTERMSIG(r->status);
+	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
+		return WEXITSTATUS(r->status);
+	return conclude_exit_code(profile, r->options->min_quality);
+}
+
+/* ---- the recording -------------------------------------------------------------------------- */
+
+static struct perf_source_options record_target(const struct record *r)
+{
+	const struct record_options *o = r->options;
+
+	return (struct perf_source_options){
+		.pids = o->pids.pids.at,
+		.n_pids = o->pids.pids.n,
+		.tids = o->tids.pids.at,
+		.n_tids = o->tids.pids.n,
+		.argv = o->argv,
+		.signals = &r->old_signals,
+		.skips_refused = o->is_by_name,
+		.events = (const char *const *)o->events.values.at,
+		.n_events = o->events.values.n,
+		.frequency = o->frequency,
+		.period = o->period,
+		.stack_size = (uint32_t)o->stack_size,
+		.outer_bytes = o->outer_bytes,
+		.delay_ns = record_ns(o->delay),
+		.ring_bytes = o->ring_bytes,
+		.all_user = o->all_user,
+		.inherits = o->inherits,
+		.wake_fd = r->signal_fd,
+	};
+}
+
+static struct recording_options record_recording(struct record *r, const char *mode, const char *command_line)
+{
+	struct record_options *o = r->options;
+	bool shows_progress = !o->is_quiet && !o->argv && isatty(STDERR_FILENO);
+
+	return (struct recording_options){
+		.mode = mode,
+		.command_line = command_line,
+		.target = record_target(r),
+		.n_workers = (unsigned)o->n_workers,
+		.unwind = (enum unwind_mode)o->unwind,
+		.duration_ns = o->duration > 0 ? record_ns(o->duration) : 0,
+		.names = { symbol_options_open(&o->symbols, o->verbosity) },
+		.resolves = o->resolves,
+		.output = o->output,
+		.format = o->format ? exporter_named(o->format) : NULL,
+		.raw = o->raw,
+		.checkpoint_ns = record_ns(o->checkpoint),
+		.stream_ns = record_ns(o->stream),
+		.watch = o->watch,
+		.watch_ns = record_ns(o->interval),
+		.listener = { .context = r,
+			      .is_over = record_is_over,
+			      .progress = shows_progress ? record_progress : NULL,
+			      .note = record_note,
+			      .fault = record_fault },
+	};
+}
+
+/* Also after a fault: what was recorded is written, always. */
+static int record_finish(struct record *r, struct recording *recording, struct diag *diag)
+{
+	int code = 0;
+
+	record_end_progress(r);
+	if (recording_finish(recording, diag) < 0)
+		code = cmd_fail(diag);
+	else
+		record_say_result(r, recording);
+	if (recording_save(recording, diag) < 0)
+		code = cmd_fail(diag);
+	record_await_command(r, recording);
+	return code ? code : record_exit_code(r, recording_profile(recording));
+}
+
+static int record_run(struct record *r, const struct recording_options *options)
+{
+	struct recording *recording = NULL;
+	struct diag diag = { 0 };
+
+	if (recording_open(options, &recording, &diag) < 0)
+		return cmd_fail(&diag);
+	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command
+				     keeps its own */
+	record_say_session(r, recording);
+	if (recording_run(recording, &diag) < 0) {
+		record_end_progress(r);
+		r->fault = cmd_fail(&diag);
+	}
+	int code = record_finish(r, recording, &diag);
+	recording_close(recording);
+	return r->fault ? r->fault : code;
+}
+
+static int record_start(struct record_options *options, const char *mode, const char *command_line)
+{
+	struct record r = { .options = options };
+
+	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
+	record_block_signals(&r);
+	struct recording_options recording = record_recording(&r, mode, command_line);
+	int code = record_run(&r, &recording);
+	if (r.signal_fd >= 0)
+		close(r.signal_fd);
+	return code;
+}
+
+static int record_command(const char *mode, int argc, char **argv)
+{
+	struct record_options options;
+	CLEANUP(freep) char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
+	int code = record_options_parse(&options, mode, argc, argv);
 
 	if (code < 0)
-		code = recording_run(&options, mode, command_line);
-	recording_options_done(&options);
-	free(command_line);
+		code = record_start(&options, mode, command_line);
+	record_options_done(&options);
 	return code;
 }
 
 int cmd_record(int argc, char **argv)
 {
-	return run("record", argc, argv);
+	return record_command("record", argc, argv);
 }
 
 int cmd_attach(int argc, char **argv)
 {
-	return run("attach", argc, argv);
+	return record_command("attach", argc, argv);
 }

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
-#include "cmd/output.h"
+#include "recording/output.h"
 #include "cmd/symbol_options.h"
 
 static void profile_freep(struct profile **profile)

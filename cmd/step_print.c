@@ -65,13 +65,13 @@ static void print_counts(FILE *to, uint64_t samples, const uint64_t by_outcome[O
 		by_outcome[OUTCOME_WRONG], by_outcome[OUTCOME_WRONG_COMPLETE]);
 }
 
-void step_print_text(FILE *to, const struct step_run *run, struct step_names *names)
+void step_print_text(FILE *to, const struct step_result *run, double seconds, struct step_names *names)
 {
 	const struct tally *tally = run->tally;
 
 	fprintf(to, "samples ");
 	print_counts(to, tally->samples, tally->by_outcome);
-	fprintf(to, "\n         %" PRIu64 " steps in %.1f s, %.1f frames a stack", run->steps, run->seconds,
+	fprintf(to, "\n         %" PRIu64 " steps in %.1f s, %.1f frames a stack", run->steps, seconds,
 		tally->samples ? (double)tally->frames / (double)tally->samples : 0);
 	if (tally->unjudged)
 		fprintf(to, ", %" PRIu64 " put off in the middle of a non-local jump", tally->unjudged);
@@ -135,14 +135,14 @@ static void json_places(struct json *json, const struct tally *tally, struct ste
 	json_end_array(json);
 }
 
-void step_print_json(FILE *to, const struct step_run *run, struct step_names *names)
+void step_print_json(FILE *to, const struct step_result *run, double seconds, struct step_names *names)
 {
 	struct json json;
 
 	json_init(&json, to);
 	json_object(&json);
 	json_uint_of(&json, "steps", run->steps);
-	json_number_of(&json, "seconds", run->seconds);
+	json_number_of(&json, "seconds", seconds);
 	json_counts(&json, run->tally->samples, run->tally->by_outcome);
 	json_uint_of(&json, "unjudged", run->tally->unjudged);
 	json_uint_of(&json, "overwritten", run->tally->overwritten);
@@ -159,13 +159,15 @@ void step_print_json(FILE *to, const struct step_run *run, struct step_names *na
 	json_done(&json);
 }
 
-void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack,
-		       struct unwinder *unwinder, pid_t pid, struct step_names *names)
+void step_print_miss(FILE *to, const struct step_miss *miss, struct step_names *names)
 {
+	const struct step_truth *truth = miss->truth;
+	const struct stack *stack = miss->stack;
 	const struct frame *frames = stack->frames.at + stack->n_kernel;
 	size_t n = stack->frames.n - stack->n_kernel, right;
 	enum step_outcome outcome = step_judge(truth, stack, &right);
 
+	fprintf(to, "sample %" PRIu64 " at step %" PRIu64 ": ", miss->sample, miss->step);
 	fprintf(to, "%s, %s: %zu frames right, then\n", step_outcome_name(outcome),
 		stack_end_name(stack->end), right);
 	for (size_t i = right > 3 ? right - 3 : 0; i < n || i < truth->pcs.n; i++) {
@@ -175,7 +177,7 @@ void step_print_stacks(FILE *to, const struct step_truth *truth, const struct st
 		}
 		if (i < truth->pcs.n) {
 			uint64_t vaddr = 0;
-			image_id image = unwinder_locate(unwinder, pid, truth->pcs.at[i], &vaddr);
+			image_id image = unwinder_locate(miss->unwinder, miss->pid, truth->pcs.at[i], &vaddr);
 
 			fprintf(to, "%4zu true    0x%012" PRIx64 " ", i, truth->pcs.at[i]);
 			print_place(to, names, image, vaddr, i > 0);

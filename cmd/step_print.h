@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "binary/elf/symbols.h"
-#include "unwinder/unwinder.h"
-#include "verify/step_tally.h"
+#include "verify/step_session.h"
 
 /* Symbols of images, read when first asked for. */
 struct step_names {
@@ -17,17 +16,10 @@ struct step_names {
 };
 void step_names_done(struct step_names *names);
 
-struct step_run {
-	uint64_t steps;
-	double seconds;
-	const struct tally *tally;
-};
-
-void step_print_text(FILE *to, const struct step_run *run, struct step_names *names);
-void step_print_json(FILE *to, const struct step_run *run, struct step_names *names);
+void step_print_text(FILE *to, const struct step_result *run, double seconds, struct step_names *names);
+void step_print_json(FILE *to, const struct step_result *run, double seconds, struct step_names *names);
 
 /* A stack and the truth side by side. */
-void step_print_stacks(FILE *to, const struct step_truth *truth, const struct stack *stack,
-		       struct unwinder *unwinder, pid_t pid, struct step_names *names);
+void step_print_miss(FILE *to, const struct step_miss *miss, struct step_names *names);
 /* One step of a walk. */
 void step_print_walk(FILE *to, const struct walk_step *step, const struct isa *isa);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
 
 #define MAX_THREADS 256
@@ -47,13 +48,8 @@ static void note(void *context, bool is_warning, const char *text)
 /* After a second, and only for somebody who looks. */
 static bool is_slow(const struct symbol_options *options)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	return options->verbosity >= 0 && isatty(STDERR_FILENO) &&
-	       (now.tv_sec - options->start.tv_sec) * 1000 +
-			       (now.tv_nsec - options->start.tv_nsec) / 1000000 >=
-		       1000;
+	       clock_now_ns() - options->start_ns >= CLOCK_NS_PER_S;
 }
 
 static void progress(void *context, size_t done, size_t total)
@@ -62,7 +58,7 @@ static void progress(void *context, size_t done, size_t total)
 
 	if (done == total) {
 		erase(options);
-		clock_gettime(CLOCK_MONOTONIC, &options->start);
+		options->start_ns = clock_now_ns();
 		return;
 	}
 	if (!is_slow(options))
@@ -87,7 +83,7 @@ static void fetching(void *context, const char *image, uint64_t done, uint64_t t
 struct symbolizer_options symbol_options_open(struct symbol_options *options, int verbosity)
 {
 	options->verbosity = verbosity;
-	clock_gettime(CLOCK_MONOTONIC, &options->start);
+	options->start_ns = clock_now_ns();
 	if (options->caches && !options->store)
 		options->store = store_open(NULL, 0);
 	return (struct symbolizer_options){

@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <time.h>
-
 #include "cmd/options.h"
 #include "symbolize/symbolizer.h"
 
@@ -23,7 +21,7 @@ struct symbol_options {
 	uint64_t threads;
 	/* Set by symbol_options_open. */
 	int verbosity; /* -1 = errors only */
-	struct timespec start;
+	uint64_t start_ns;
 	bool shows_progress;
 	struct store *store;
 	VEC(struct source_map) rules;

@@ -4,18 +4,19 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/step_session.h"
+#include "cmd/step_print.h"
 #include "cmd/verify.h"
+#include "verify/step_session.h"
 
 struct request {
 	struct step_options options;
 	const char *output;
 	double min_exact;
-	bool is_json;
+	bool is_json, is_explaining;
 	char **command;
 };
 
@@ -36,7 +37,7 @@ static int parse(struct request *r, int argc, char **argv)
 		{ 0, "seed", OPTION_POSITIVE, &o->seed, "N", "of the random distances; not 0" },
 		{ 0, "show", OPTION_NUMBER, &o->show, "N",
 		  "print the first N stacks that are not exact, beside the truth (0)" },
-		{ 0, "explain", OPTION_FLAG, &o->is_explaining, NULL, "with --show: every step of the walk" },
+		{ 0, "explain", OPTION_FLAG, &r->is_explaining, NULL, "with --show: every step of the walk" },
 		{ 0, "json", OPTION_FLAG, &r->is_json, NULL, "one JSON object" },
 		{ 0, "min-exact", OPTION_PERCENT, &r->min_exact, "PERCENT", "exit 6 if fewer are exact (0)" },
 		{ 'o', "output", OPTION_TEXT, &r->output, "FILE", "where the report goes (standard output)" },
@@ -69,42 +70,61 @@ static int parse(struct request *r, int argc, char **argv)
 	return -1;
 }
 
-static double now(void)
-{
-	struct timespec ts;
+/* Where the report goes. */
+struct report {
+	FILE *to;
+	struct step_names names;
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+static void verify_missed(void *context, const struct step_miss *miss)
+{
+	struct report *report = context;
+
+	step_print_miss(report->to, miss, &report->names);
 }
 
-static int conclude(const struct request *r, struct step_session *session, double seconds, FILE *to)
+static void verify_walked(void *context, const struct walk_step *step, const struct isa *isa)
 {
-	struct step_run run = step_session_result(session);
+	const struct report *report = context;
+
+	step_print_walk(report->to, step, isa);
+}
+
+static int conclude(const struct request *r, struct step_session *session, double seconds,
+		    struct report *report)
+{
+	struct step_result run = step_session_result(session);
 	uint64_t n = run.tally->samples;
 
-	run.seconds = seconds;
 	if (r->is_json)
-		step_print_json(to, &run, step_session_names(session));
+		step_print_json(report->to, &run, seconds, &report->names);
 	else
-		step_print_text(to, &run, step_session_names(session));
+		step_print_text(report->to, &run, seconds, &report->names);
 	if (n == 0)
 		return EXIT_NO_SAMPLES;
 	bool is_good = 100.0 * (double)run.tally->by_outcome[OUTCOME_EXACT] / (double)n >= r->min_exact;
 	return is_good && run.tally->by_outcome[OUTCOME_WRONG_COMPLETE] == 0 ? EXIT_OK : EXIT_UNTRUSTWORTHY;
 }
 
-static int verify(const struct request *r, FILE *to)
+static int verify(struct request *r, FILE *to)
 {
+	struct report report = { .to = to };
 	struct step_session *session = NULL;
 	struct diag diag = { 0 };
-	double start = now();
+	uint64_t start_ns = clock_now_ns();
 	int code = EXIT_OK;
 
-	int error = step_session_open(&r->options, r->command, to, &session, &diag);
-	if (!error)
+	r->options.listener = (struct step_listener){ .context = &report,
+						      .missed = verify_missed,
+						      .walked = r->is_explaining ? verify_walked : NULL };
+	int error = step_session_open(&r->options, r->command, &session, &diag);
+	if (!error) {
+		report.names.images = step_session_images(session);
 		error = step_session_run(session, &diag);
+	}
 	if (!error)
-		code = conclude(r, session, now() - start, to);
+		code = conclude(r, session, (double)(clock_now_ns() - start_ns) * 1e-9, &report);
+	step_names_done(&report.names);
 	int late = step_session_close(session, error ? NULL : &diag);
 	return error || late ? cmd_fail(&diag) : code;
 }

@@ -64,19 +64,66 @@ struct mapping {
 	const char *path; /* as recorded */
 };
 
+/*
+ * Every kind of event: its name, which unwinders get it where several threads unwind, and what it points to
+ * that a copy for another thread must bring along. A new kind is added here. The profile builder gets every
+ * kind: each says at least that something happened then. Whoever switches over kinds names all of them,
+ * without a default, so that a new one does not compile until somebody has decided what becomes of it.
+ */
+#define EVENT_KINDS(KIND)                             \
+	KIND(SAMPLE, "sample", ONE, SAMPLE)           \
+	KIND(MAPPING, "mapping", EVERY, PATH)         \
+	KIND(FORK, "fork", EVERY, NOTHING)            \
+	KIND(EXEC, "exec", EVERY, NAME)               \
+	KIND(COMM, "comm", NONE, NAME)                \
+	KIND(EXIT, "exit", EVERY, NOTHING)            \
+	KIND(LOST, "lost", NONE, NOTHING)             \
+	KIND(THROTTLE, "throttle", NONE, NOTHING)     \
+	KIND(UNTHROTTLE, "unthrottle", NONE, NOTHING) \
+	KIND(SWITCH, "switch", NONE, NOTHING)         \
+	KIND(CODE, "code", EVERY, CODE)
+
+/*
+ * MAPPING also replaces whatever was mapped there. FORK: pid/tid is the child, a new thread if parent_pid ==
+ * pid. EXEC: the process's address space is gone, its mappings follow; comm is the new name. COMM: a thread's
+ * name. EXIT: of one thread. LOST: so many records or samples. THROTTLE: the kernel held back samples from
+ * here. SWITCH: a context switch, where asked for. CODE: in recordings, code in no file, as it was in the
+ * process from now on.
+ */
 enum event_kind {
-	EVENT_SAMPLE,
-	EVENT_MAPPING,  /* also replaces whatever was mapped there */
-	EVENT_FORK,     /* pid/tid is the child; a new thread if parent_pid == pid */
-	EVENT_EXEC,     /* the process's address space is gone; its mappings follow; comm is the new name */
-	EVENT_COMM,     /* a thread's name */
-	EVENT_EXIT,     /* of one thread */
-	EVENT_LOST,     /* count records or samples lost */
-	EVENT_THROTTLE, /* the kernel held back samples from here */
-	EVENT_UNTHROTTLE,
-	EVENT_SWITCH, /* context switch, where asked for */
-	EVENT_CODE,   /* in recordings: code in no file, as it was in the process from now on */
+#define EVENT_KIND(kind, name, unwinders, borrowed) EVENT_##kind,
+	EVENT_KINDS(EVENT_KIND)
+#undef EVENT_KIND
 };
+
+enum event_unwinders {
+	EVENT_UNWINDERS_NONE,
+	EVENT_UNWINDERS_ONE,   /* the one that walks this thread's stacks */
+	EVENT_UNWINDERS_EVERY, /* each keeps the address spaces of all processes */
+};
+enum event_borrowed {
+	EVENT_BORROWED_NOTHING,
+	EVENT_BORROWED_SAMPLE, /* stacks and call chains */
+	EVENT_BORROWED_CODE,   /* code.bytes */
+	EVENT_BORROWED_NAME,   /* comm: unwinders have no use for it */
+	EVENT_BORROWED_PATH,   /* mapping.path: the same */
+};
+
+struct event_route {
+	const char *name;
+	enum event_unwinders unwinders;
+	enum event_borrowed borrowed;
+};
+
+static inline const struct event_route *event_route(enum event_kind kind)
+{
+#define EVENT_ROUTE(kind, name, unwinders, borrowed) \
+	[EVENT_##kind] = { name, EVENT_UNWINDERS_##unwinders, EVENT_BORROWED_##borrowed },
+	static const struct event_route routes[] = { EVENT_KINDS(EVENT_ROUTE) };
+#undef EVENT_ROUTE
+
+	return &routes[kind];
+}
 
 struct event {
 	enum event_kind kind;

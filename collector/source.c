@@ -11,6 +11,17 @@ int source_next(struct source *source, struct event *ret, int timeout_ms, struct
 	return source->ops->next(source, ret, timeout_ms, diag);
 }
 
+int source_each(struct source *source, void (*take)(void *context, const struct event *event), void *context,
+		struct diag *diag)
+{
+	struct event event;
+	int status;
+
+	while ((status = source_next(source, &event, -1, diag)) > 0)
+		take(context, &event);
+	return status;
+}
+
 void source_close(struct source *source)
 {
 	if (source)

@@ -54,5 +54,9 @@ struct source {
  * came within timeout_ms (live only; negative = wait for ever); another -errno is a fault.
  */
 int source_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag);
+/* Every event until the end, of a source that ends by itself: a file. 0, or -errno after what came before it.
+ */
+int source_each(struct source *source, void (*take)(void *context, const struct event *event), void *context,
+		struct diag *diag);
 void source_close(struct source *source);
 void source_info_done(struct source_info *info);

@@ -5,103 +5,110 @@
 
 #define KEEP_BYTES (4u << 20) /* of room, from one filling to the next; deep stacks may have taken more */
 
-static size_t aligned(size_t n)
+static size_t batch_aligned(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
 }
 
-static void put(struct parcel *parcel, const void *from, size_t len)
+static void batch_put(struct batch *batch, const void *from, size_t len)
 {
-	size_t n = parcel->bytes.n;
+	size_t n = batch->bytes.n;
 
 	if (!len)
 		return;
-	vec_reserve(&parcel->bytes, n + aligned(len));
-	memcpy(parcel->bytes.at + n, from, len);
-	parcel->bytes.n = n + aligned(len);
+	vec_reserve(&batch->bytes, n + batch_aligned(len));
+	memcpy(batch->bytes.at + n, from, len);
+	batch->bytes.n = n + batch_aligned(len);
 }
 
-static void *take(struct parcel *parcel, size_t len)
+static void *batch_take(struct batch *batch, size_t len)
 {
-	void *at = parcel->bytes.at + parcel->next_byte;
+	void *at = batch->bytes.at + batch->next_byte;
 
 	if (!len)
 		return NULL;
-	parcel->next_byte += aligned(len);
+	batch->next_byte += batch_aligned(len);
 	return at;
 }
 
-static void put_sample(struct parcel *parcel, const struct sample *sample)
+static void batch_put_sample(struct batch *batch, const struct sample *sample)
 {
-	put(parcel, sample->stack.at, sample->stack.len);
-	put(parcel, sample->kernel_pc, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
-	put(parcel, sample->user_pc, sample->n_user_pc * sizeof(*sample->user_pc));
-	put(parcel, sample->outer, sample->n_outer * sizeof(*sample->outer));
+	batch_put(batch, sample->stack.at, sample->stack.len);
+	batch_put(batch, sample->kernel_pc, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
+	batch_put(batch, sample->user_pc, sample->n_user_pc * sizeof(*sample->user_pc));
+	batch_put(batch, sample->outer, sample->n_outer * sizeof(*sample->outer));
 	for (uint32_t i = 0; i < sample->n_outer; i++)
 		if (sample->outer[i].at)
-			put(parcel, sample->outer[i].at, STACK_PAGE);
+			batch_put(batch, sample->outer[i].at, STACK_PAGE);
 }
 
 /* In the same order. */
-static void take_sample(struct parcel *parcel, struct sample *sample)
+static void batch_take_sample(struct batch *batch, struct sample *sample)
 {
-	sample->stack.at = take(parcel, sample->stack.len);
-	sample->kernel_pc = take(parcel, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
-	sample->user_pc = take(parcel, sample->n_user_pc * sizeof(*sample->user_pc));
-	struct stack_page *pages = take(parcel, sample->n_outer * sizeof(*sample->outer));
+	sample->stack.at = batch_take(batch, sample->stack.len);
+	sample->kernel_pc = batch_take(batch, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
+	sample->user_pc = batch_take(batch, sample->n_user_pc * sizeof(*sample->user_pc));
+	struct stack_page *pages = batch_take(batch, sample->n_outer * sizeof(*sample->outer));
 	for (uint32_t i = 0; i < sample->n_outer; i++)
-		pages[i].at = pages[i].at ? take(parcel, STACK_PAGE) : NULL;
+		pages[i].at = pages[i].at ? batch_take(batch, STACK_PAGE) : NULL;
 	sample->outer = pages;
 }
 
-void parcel_add(struct parcel *parcel, const struct event *event, uint64_t number, uint32_t thread)
+void batch_add(struct batch *batch, const struct event *event, uint64_t number, uint32_t thread)
 {
-	vec_push(&parcel->items, (struct parcel_item){ .event = *event, .number = number, .thread = thread });
+	vec_push(&batch->items, (struct batch_item){ .event = *event, .number = number, .thread = thread });
 
-	struct event *copy = &parcel->items.at[parcel->items.n - 1].event;
-	switch (event->kind) {
-	case EVENT_SAMPLE:
-		put_sample(parcel, &event->sample);
+	struct event *copy = &batch->items.at[batch->items.n - 1].event;
+	switch (event_route(event->kind)->borrowed) {
+	case EVENT_BORROWED_NOTHING:
 		break;
-	case EVENT_CODE:
-		put(parcel, event->code.bytes.at, event->code.bytes.len);
+	case EVENT_BORROWED_SAMPLE:
+		batch_put_sample(batch, &event->sample);
 		break;
-	case EVENT_MAPPING:
-		copy->mapping.path = NULL;
+	case EVENT_BORROWED_CODE:
+		batch_put(batch, event->code.bytes.at, event->code.bytes.len);
 		break;
-	case EVENT_EXEC:
-	case EVENT_COMM:
+	case EVENT_BORROWED_NAME:
 		copy->comm = NULL;
 		break;
-	default:
+	case EVENT_BORROWED_PATH:
+		copy->mapping.path = NULL;
 		break;
 	}
 }
 
-struct parcel_item *parcel_next(struct parcel *parcel)
+struct batch_item *batch_next(struct batch *batch)
 {
-	if (parcel->next == parcel->items.n)
+	if (batch->next == batch->items.n)
 		return NULL;
 
-	struct parcel_item *item = &parcel->items.at[parcel->next++];
-	if (item->event.kind == EVENT_SAMPLE)
-		take_sample(parcel, &item->event.sample);
-	if (item->event.kind == EVENT_CODE)
-		item->event.code.bytes.at = take(parcel, item->event.code.bytes.len);
+	struct batch_item *item = &batch->items.at[batch->next++];
+	switch (event_route(item->event.kind)->borrowed) {
+	case EVENT_BORROWED_SAMPLE:
+		batch_take_sample(batch, &item->event.sample);
+		break;
+	case EVENT_BORROWED_CODE:
+		item->event.code.bytes.at = batch_take(batch, item->event.code.bytes.len);
+		break;
+	case EVENT_BORROWED_NOTHING:
+	case EVENT_BORROWED_NAME:
+	case EVENT_BORROWED_PATH:
+		break;
+	}
 	return item;
 }
 
-void parcel_clear(struct parcel *parcel)
+void batch_clear(struct batch *batch)
 {
-	if (parcel->bytes.cap > KEEP_BYTES)
-		vec_done(&parcel->bytes);
-	vec_clear(&parcel->items);
-	vec_clear(&parcel->bytes);
-	parcel->next = parcel->next_byte = 0;
+	if (batch->bytes.cap > KEEP_BYTES)
+		vec_done(&batch->bytes);
+	vec_clear(&batch->items);
+	vec_clear(&batch->bytes);
+	batch->next = batch->next_byte = 0;
 }
 
-void parcel_done(struct parcel *parcel)
+void batch_done(struct batch *batch)
 {
-	vec_done(&parcel->items);
-	vec_done(&parcel->bytes);
+	vec_done(&batch->items);
+	vec_done(&batch->bytes);
 }

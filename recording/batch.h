@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parcel: copies of events, with all they point to, for another thread to open.
+ * batch: copies of events, with all they point to, for another thread to open.
  */
 #pragma once
 
@@ -15,22 +15,22 @@ struct stack_use {
 	bool has_jit;
 };
 
-struct parcel_item {
+struct batch_item {
 	struct event event;
 	uint64_t number;      /* of the sample, among all */
 	uint32_t thread;      /* its row in the profile */
 	struct stack_use use; /* the answer */
 };
 
-struct parcel {
-	VEC(struct parcel_item) items;
+struct batch {
+	VEC(struct batch_item) items;
 	VEC(uint8_t) bytes; /* what the events point to, in their order */
 	size_t next, next_byte;
 };
 
 /* Names and paths are left out. */
-void parcel_add(struct parcel *parcel, const struct event *event, uint64_t number, uint32_t thread);
+void batch_add(struct batch *batch, const struct event *event, uint64_t number, uint32_t thread);
 /* In order; NULL at the end. To be called only when all have been added. */
-struct parcel_item *parcel_next(struct parcel *parcel);
-void parcel_clear(struct parcel *parcel);
-void parcel_done(struct parcel *parcel);
+struct batch_item *batch_next(struct batch *batch);
+void batch_clear(struct batch *batch);
+void batch_done(struct batch *batch);

@@ -18,16 +18,16 @@ struct builder {
 	uint64_t last_ns;     /* of the latest event */
 };
 
-static void add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
+static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
 {
 	vec_push(&profile->metrics, (struct profile_metric){ .name = intern_add(&profile->strings, name),
 							     .unit = intern_add(&profile->strings, unit),
 							     .event = event });
 }
 
-static void add_events(struct profile *profile, const struct source_info *info)
+static void builder_add_events(struct profile *profile, const struct source_info *info)
 {
-	add_metric(profile, "samples", "count", UINT32_MAX);
+	builder_add_metric(profile, "samples", "count", UINT32_MAX);
 	for (size_t i = 0; i < info->events.n; i++) {
 		const struct source_event *event = &info->events.at[i];
 		vec_push(&profile->events,
@@ -36,11 +36,11 @@ static void add_events(struct profile *profile, const struct source_info *info)
 						 .frequency = event->frequency,
 						 .period = event->period,
 						 .excludes_kernel = event->excludes_kernel });
-		add_metric(profile, event->name, event->unit, (uint32_t)i);
+		builder_add_metric(profile, event->name, event->unit, (uint32_t)i);
 	}
 }
 
-static uint32_t add_text(struct profile *profile, const char *text)
+static uint32_t builder_add_text(struct profile *profile, const char *text)
 {
 	return text ? intern_add(&profile->strings, text) : 0;
 }
@@ -55,13 +55,13 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	builder->tasks.profile = profile;
 	builder->growth.cct = &profile->cct;
 	timeline_init(&builder->timeline);
-	add_events(profile, info);
+	builder_add_events(profile, info);
 	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
-	profile->run.host = add_text(profile, info->host);
-	profile->run.kernel = add_text(profile, info->kernel);
-	profile->run.cpu = add_text(profile, info->cpu);
-	profile->run.arch = add_text(profile, info->isa ? info->isa->name : NULL);
-	profile->run.target = add_text(profile, info->command);
+	profile->run.host = builder_add_text(profile, info->host);
+	profile->run.kernel = builder_add_text(profile, info->kernel);
+	profile->run.cpu = builder_add_text(profile, info->cpu);
+	profile->run.arch = builder_add_text(profile, info->isa ? info->isa->name : NULL);
+	profile->run.target = builder_add_text(profile, info->command);
 	profile->run.start_unix_ns = info->start_unix_ns;
 	profile->run.start_ns = builder->last_ns = info->start_ns;
 	builder->has_started = info->start_ns != 0;
@@ -108,7 +108,7 @@ void builder_command(struct builder *builder, pid_t pid, const char *command_lin
  * Time since the start, at least 1: an exit at 0 would read as "still there". What was there before
  * the recording carries time 0 and starts with it.
  */
-static uint64_t since_start(struct builder *builder, uint64_t time_ns)
+static uint64_t builder_since_start(struct builder *builder, uint64_t time_ns)
 {
 	struct profile_run *run = &builder->profile->run;
 
@@ -125,10 +125,12 @@ static uint64_t since_start(struct builder *builder, uint64_t time_ns)
 
 void builder_event(struct builder *builder, const struct event *event)
 {
-	uint64_t time_ns = since_start(builder, event->time_ns);
+	uint64_t time_ns = builder_since_start(builder, event->time_ns);
 	struct profile_quality *quality = &builder->profile->quality;
 
 	switch (event->kind) {
+	case EVENT_SAMPLE: /* builder_sample, builder_count */
+		break;
 	case EVENT_FORK:
 		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
 			   event->fork.parent_tid, time_ns);
@@ -147,7 +149,10 @@ void builder_event(struct builder *builder, const struct event *event)
 	case EVENT_THROTTLE:
 		quality->throttled++;
 		break;
-	default:
+	case EVENT_MAPPING:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+	case EVENT_CODE: /* only when it was */
 		break;
 	}
 }
@@ -155,7 +160,7 @@ void builder_event(struct builder *builder, const struct event *event)
 uint32_t builder_count(struct builder *builder, const struct event *event)
 {
 	struct profile_quality *quality = &builder->profile->quality;
-	uint64_t time_ns = since_start(builder, event->time_ns);
+	uint64_t time_ns = builder_since_start(builder, event->time_ns);
 	uint32_t thread = tasks_thread(&builder->tasks, event->pid, event->tid, time_ns);
 
 	timeline_add(&builder->timeline, thread, time_ns);
@@ -178,7 +183,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 }
 
 /* Images are only ever added, so those we have are those at the front. */
-static void update_images(struct profile *profile, const struct images *images)
+static void builder_update_images(struct profile *profile, const struct images *images)
 {
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
 		const struct image *image = images_peek(images, (image_id)i);
@@ -191,7 +196,7 @@ static void update_images(struct profile *profile, const struct images *images)
 	}
 }
 
-static void update_cost(struct profile_quality *quality)
+static void builder_update_cost(struct profile_quality *quality)
 {
 	struct rusage usage;
 
@@ -206,8 +211,8 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 {
 	struct profile *profile = builder->profile;
 
-	update_images(profile, builder->images);
-	update_cost(&profile->quality);
+	builder_update_images(profile, builder->images);
+	builder_update_cost(&profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));

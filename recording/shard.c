@@ -8,7 +8,7 @@ struct line {
 };
 
 /* The line whose next row is the oldest of all; n if there is none left. */
-static size_t oldest(const struct line *lines, size_t n)
+static size_t shard_oldest(const struct line *lines, size_t n)
 {
 	size_t found = n;
 
@@ -19,46 +19,45 @@ static size_t oldest(const struct line *lines, size_t n)
 	return found;
 }
 
-static void weave_nodes(const struct strand *strands, size_t n, uint32_t **ids, struct cct *ret)
+static void shard_merge_nodes(const struct shard *shards, size_t n, uint32_t **ids, struct cct *ret)
 {
 	struct line *lines = alloc_zero(n, sizeof(*lines));
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		lines[i] =
-			(struct line){ strands[i].node_since, strands[i].cct->nodes.n, CCT_INCOMPLETE + 1 };
-	while ((i = oldest(lines, n)) < n) {
-		const struct cct_node *node = &strands[i].cct->nodes.at[lines[i].at];
+		lines[i] = (struct line){ shards[i].node_since, shards[i].cct->nodes.n, CCT_INCOMPLETE + 1 };
+	while ((i = shard_oldest(lines, n)) < n) {
+		const struct cct_node *node = &shards[i].cct->nodes.at[lines[i].at];
 		ids[i][lines[i].at++] =
 			cct_child(ret, ids[i][node->parent], node->image, node->vaddr, node->flags);
 	}
 	free(lines);
 }
 
-static void weave_values(const struct strand *strands, size_t n, uint32_t *const *ids, struct cct *ret)
+static void shard_merge_values(const struct shard *shards, size_t n, uint32_t *const *ids, struct cct *ret)
 {
 	struct line *lines = alloc_zero(n, sizeof(*lines));
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		lines[i] = (struct line){ strands[i].value_since, strands[i].cct->values.n, 0 };
-	while ((i = oldest(lines, n)) < n) {
-		const struct cct_value *value = &strands[i].cct->values.at[lines[i].at++];
+		lines[i] = (struct line){ shards[i].value_since, shards[i].cct->values.n, 0 };
+	while ((i = shard_oldest(lines, n)) < n) {
+		const struct cct_value *value = &shards[i].cct->values.at[lines[i].at++];
 		cct_add_value(ret, ids[i][value->node], value->thread, value->metric, value->value);
 	}
 	free(lines);
 }
 
-void weave(const struct strand *strands, size_t n, struct cct *ret)
+void shards_merge(const struct shard *shards, size_t n, struct cct *ret)
 {
 	uint32_t **ids = alloc_zero(n, sizeof(*ids)); /* what a node of each tree is in ret */
 
 	for (size_t i = 0; i < n; i++) {
-		ids[i] = alloc_zero(strands[i].cct->nodes.n, sizeof(**ids));
+		ids[i] = alloc_zero(shards[i].cct->nodes.n, sizeof(**ids));
 		ids[i][CCT_INCOMPLETE] = CCT_INCOMPLETE;
 	}
-	weave_nodes(strands, n, ids, ret);
-	weave_values(strands, n, ids, ret);
+	shard_merge_nodes(shards, n, ids, ret);
+	shard_merge_values(shards, n, ids, ret);
 	for (size_t i = 0; i < n; i++)
 		free(ids[i]);
 	free(ids);

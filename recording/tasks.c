@@ -8,7 +8,7 @@ void tasks_done(struct tasks *tasks)
 	vec_done(&tasks->n_alive);
 }
 
-static uint32_t add_process(struct tasks *tasks, pid_t pid, pid_t parent_pid, uint64_t time_ns)
+static uint32_t tasks_add_process(struct tasks *tasks, pid_t pid, pid_t parent_pid, uint64_t time_ns)
 {
 	uint32_t index = (uint32_t)tasks->profile->processes.n;
 
@@ -19,7 +19,7 @@ static uint32_t add_process(struct tasks *tasks, pid_t pid, pid_t parent_pid, ui
 	return index;
 }
 
-static uint32_t add_thread(struct tasks *tasks, uint32_t process, pid_t tid, uint64_t time_ns)
+static uint32_t tasks_add_thread(struct tasks *tasks, uint32_t process, pid_t tid, uint64_t time_ns)
 {
 	uint32_t index = (uint32_t)tasks->profile->threads.n;
 
@@ -44,9 +44,9 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
 
 	if (process == MAP_NONE)
-		process = add_process(tasks, pid, 0, time_ns);
+		process = tasks_add_process(tasks, pid, 0, time_ns);
 	if (thread == MAP_NONE || tasks->profile->threads.at[thread].process != process)
-		thread = add_thread(tasks, process, tid, time_ns);
+		thread = tasks_add_thread(tasks, process, tid, time_ns);
 	return thread;
 }
 
@@ -58,10 +58,10 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
 	uint32_t comm = parent == MAP_NONE ? 0 : tasks->profile->threads.at[parent].comm;
 
 	if (parent_pid != pid || process == MAP_NONE) {
-		process = add_process(tasks, pid, parent_pid == pid ? 0 : parent_pid, time_ns);
+		process = tasks_add_process(tasks, pid, parent_pid == pid ? 0 : parent_pid, time_ns);
 		tasks->profile->processes.at[process].comm = comm;
 	}
-	uint32_t thread = add_thread(tasks, process, tid, time_ns);
+	uint32_t thread = tasks_add_thread(tasks, process, tid, time_ns);
 	if (comm)
 		tasks->profile->threads.at[thread].comm = comm;
 }

@@ -7,14 +7,14 @@
 
 #include "recording/growth.h"
 
-#define N_PARCELS 8               /* a power of two; one of them is being filled */
-#define PARCEL_BYTES (256u << 10) /* of stacks, and it is sent */
-#define PARCEL_EVENTS 256
+#define N_BATCHES 8              /* a power of two; one of them is being filled */
+#define BATCH_BYTES (256u << 10) /* of stacks, and it is sent */
+#define BATCH_EVENTS 256
 
 struct worker {
 	struct unwinder *unwinder;
-	struct unwinder_options options; /* as given */
-	const struct event *now;         /* whose stack is being walked */
+	struct code_reader code;
+	const struct event *now; /* whose stack is being walked */
 	struct stack stack;
 	size_t n_events;
 	struct cct cct;
@@ -30,31 +30,28 @@ struct worker {
 	bool is_over;
 	/* Those from n_done to n_sent are the worker's; then come, from n_reaped on, those that are done; all
 	 * others, and the next to be sent, are the sender's. */
-	struct parcel parcels[N_PARCELS];
+	struct batch batches[N_BATCHES];
 	size_t n_reaped;
 };
 
 /* Of a process whose first thread may have ended; the thread just sampled surely lived then. */
-static ssize_t read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
 {
 	const struct worker *worker = context;
 	bool is_now = worker->now->pid == pid && worker->now->tid;
 
-	return worker->options.read_code(worker->options.read_context, is_now ? worker->now->tid : pid, addr,
-					 to, len);
+	return worker->code.read(worker->code.context, pid, is_now ? worker->now->tid : pid, addr, to, len);
 }
 
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, size_t n_events)
+			  const struct unwinder_options *options, struct code_reader code, size_t n_events)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
 
-	worker->options = *options;
-	if (own.read_code) {
-		own.read_code = read_code;
-		own.read_context = worker;
-	}
+	worker->code = code;
+	own.read_code = code.read ? worker_read_code : NULL;
+	own.read_context = worker;
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->n_events = n_events;
 	cct_init(&worker->cct);
@@ -76,7 +73,7 @@ const struct stack *worker_walk(struct worker *worker, const struct event *event
 	return &worker->stack;
 }
 
-static void do_item(struct worker *worker, struct parcel_item *item)
+static void worker_do(struct worker *worker, struct batch_item *item)
 {
 	if (item->event.kind != EVENT_SAMPLE) {
 		unwinder_event(worker->unwinder, &item->event);
@@ -92,29 +89,29 @@ static void do_item(struct worker *worker, struct parcel_item *item)
 		vec_push(&worker->value_since, item->number);
 }
 
-/* The next parcel; NULL when it is over. */
-static struct parcel *receive(struct worker *worker)
+/* The next batch; NULL when it is over. */
+static struct batch *worker_receive(struct worker *worker)
 {
-	struct parcel *parcel = NULL;
+	struct batch *batch = NULL;
 
 	pthread_mutex_lock(&worker->lock);
 	while (worker->n_done == worker->n_sent && !worker->is_over)
 		pthread_cond_wait(&worker->is_sent, &worker->lock);
 	if (worker->n_done != worker->n_sent)
-		parcel = &worker->parcels[worker->n_done % N_PARCELS];
+		batch = &worker->batches[worker->n_done % N_BATCHES];
 	pthread_mutex_unlock(&worker->lock);
-	return parcel;
+	return batch;
 }
 
-static void *run(void *argument)
+static void *worker_run(void *argument)
 {
 	struct worker *worker = argument;
-	struct parcel_item *item;
-	struct parcel *parcel;
+	struct batch_item *item;
+	struct batch *batch;
 
-	while ((parcel = receive(worker))) {
-		while ((item = parcel_next(parcel)))
-			do_item(worker, item);
+	while ((batch = worker_receive(worker))) {
+		while ((item = batch_next(batch)))
+			worker_do(worker, item);
 		pthread_mutex_lock(&worker->lock);
 		worker->n_done++;
 		pthread_cond_signal(&worker->is_done);
@@ -131,7 +128,7 @@ int worker_start(struct worker *worker)
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS); /* of truncated files; it comes to the thread that read */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int error = pthread_create(&worker->thread, NULL, run, worker);
+	int error = pthread_create(&worker->thread, NULL, worker_run, worker);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	worker->is_started = error == 0;
 	return -error;
@@ -148,8 +145,8 @@ void worker_free(struct worker *worker)
 		pthread_mutex_unlock(&worker->lock);
 		pthread_join(worker->thread, NULL);
 	}
-	for (size_t i = 0; i < N_PARCELS; i++)
-		parcel_done(&worker->parcels[i]);
+	for (size_t i = 0; i < N_BATCHES; i++)
+		batch_done(&worker->batches[i]);
 	pthread_mutex_destroy(&worker->lock);
 	pthread_cond_destroy(&worker->is_sent);
 	pthread_cond_destroy(&worker->is_done);
@@ -164,8 +161,8 @@ void worker_free(struct worker *worker)
 
 /* ---- the way there ------------------------------------------------------------------------------ */
 
-/* Until no more than n parcels are on the way. */
-static void await(struct worker *worker, size_t n)
+/* Until no more than n batches are on the way. */
+static void worker_await(struct worker *worker, size_t n)
 {
 	pthread_mutex_lock(&worker->lock);
 	while (worker->n_sent - worker->n_done > n)
@@ -175,21 +172,21 @@ static void await(struct worker *worker, size_t n)
 
 void worker_flush(struct worker *worker)
 {
-	if (worker->parcels[worker->n_sent % N_PARCELS].items.n == 0)
+	if (worker->batches[worker->n_sent % N_BATCHES].items.n == 0)
 		return;
 	pthread_mutex_lock(&worker->lock);
 	worker->n_sent++;
 	pthread_cond_signal(&worker->is_sent);
 	pthread_mutex_unlock(&worker->lock);
-	await(worker, N_PARCELS - 1); /* so that there is one to fill */
+	worker_await(worker, N_BATCHES - 1); /* so that there is one to fill */
 }
 
 bool worker_send(struct worker *worker, const struct event *event, uint64_t number, uint32_t thread)
 {
-	struct parcel *parcel = &worker->parcels[worker->n_sent % N_PARCELS];
+	struct batch *batch = &worker->batches[worker->n_sent % N_BATCHES];
 
-	parcel_add(parcel, event, number, thread);
-	if (parcel->bytes.n < PARCEL_BYTES && parcel->items.n < PARCEL_EVENTS)
+	batch_add(batch, event, number, thread);
+	if (batch->bytes.n < BATCH_BYTES && batch->items.n < BATCH_EVENTS)
 		return false;
 	worker_flush(worker);
 	return true;
@@ -198,10 +195,22 @@ bool worker_send(struct worker *worker, const struct event *event, uint64_t numb
 void worker_wait(struct worker *worker)
 {
 	worker_flush(worker);
-	await(worker, 0);
+	worker_await(worker, 0);
 }
 
-void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item),
+bool worker_is_idle(const struct worker *worker)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock; /* looked at, not changed */
+
+	if (worker->batches[worker->n_sent % N_BATCHES].items.n)
+		return false;
+	pthread_mutex_lock(lock);
+	bool is_idle = worker->n_done == worker->n_sent;
+	pthread_mutex_unlock(lock);
+	return is_idle;
+}
+
+void worker_reap(struct worker *worker, void (*tell)(void *context, const struct batch_item *item),
 		 void *context)
 {
 	pthread_mutex_lock(&worker->lock);
@@ -209,11 +218,11 @@ void worker_reap(struct worker *worker, void (*tell)(void *context, const struct
 	pthread_mutex_unlock(&worker->lock);
 
 	for (; worker->n_reaped != n_done; worker->n_reaped++) {
-		struct parcel *parcel = &worker->parcels[worker->n_reaped % N_PARCELS];
-		for (size_t i = 0; i < parcel->items.n; i++)
-			if (parcel->items.at[i].event.kind == EVENT_SAMPLE)
-				tell(context, &parcel->items.at[i]);
-		parcel_clear(parcel);
+		struct batch *batch = &worker->batches[worker->n_reaped % N_BATCHES];
+		for (size_t i = 0; i < batch->items.n; i++)
+			if (batch->items.at[i].event.kind == EVENT_SAMPLE)
+				tell(context, &batch->items.at[i]);
+		batch_clear(batch);
 	}
 }
 
@@ -222,9 +231,9 @@ struct unwinder *worker_unwinder(struct worker *worker)
 	return worker->unwinder;
 }
 
-struct strand worker_strand(const struct worker *worker)
+struct shard worker_shard(const struct worker *worker)
 {
-	return (struct strand){ &worker->cct, worker->node_since.at, worker->value_since.at };
+	return (struct shard){ &worker->cct, worker->node_since.at, worker->value_since.at };
 }
 
 const uint64_t *worker_ends(const struct worker *worker)

@@ -2,7 +2,7 @@
 /*
  * worker: an unwinder with a tree of its own, on a thread of its own, and the way there.
  *
- * Events are handed over in parcels, a few of which may be on the way: then the sender waits. What a worker
+ * Events are handed over in batches, a few of which may be on the way: then the sender waits. What a worker
  * has found is to be looked at only between worker_wait and the next worker_send.
  */
 #pragma once
@@ -11,10 +11,16 @@
 #include "recording/shard.h"
 #include "unwinder/unwinder.h"
 
+/* Reads code in no file from a process, by the id of one of its threads that surely lives. */
+struct code_reader {
+	ssize_t (*read)(void *context, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len);
+	void *context;
+};
+
 struct worker;
-/* options->read_code is asked for any thread of a process that surely lives, by its tid. Not started. */
+/* options->read_code is the worker's to set. code.read may be NULL. Not started. */
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, size_t n_events);
+			  const struct unwinder_options *options, struct code_reader code, size_t n_events);
 /* -errno if there is no thread to be had. */
 int worker_start(struct worker *worker);
 /* Ends the thread, when it has done all. */
@@ -33,9 +39,11 @@ bool worker_send(struct worker *worker, const struct event *event, uint64_t numb
 void worker_flush(struct worker *worker);
 /* The same, until all of it is done. */
 void worker_wait(struct worker *worker);
+/* Nothing is held back for it, on its way or being done. */
+bool worker_is_idle(const struct worker *worker);
 /* Samples that are done, in order: each is told once. */
-void worker_reap(struct worker *worker, void (*tell)(void *context, const struct parcel_item *item),
+void worker_reap(struct worker *worker, void (*tell)(void *context, const struct batch_item *item),
 		 void *context);
 /* The tree; valid until the next worker_send. */
-struct strand worker_strand(const struct worker *worker);
+struct shard worker_shard(const struct worker *worker);
 const uint64_t *worker_ends(const struct worker *worker); /* by enum stack_end */

@@ -9,57 +9,58 @@
 #define CPUS_PER_WORKER 8
 #define DEFAULT_MAX 8
 
-struct crew {
+struct workers {
 	struct images *images; /* borrowed */
-	struct crew_options options;
+	struct workers_options options;
 	struct builder *builder;
-	VEC(struct worker *) workers;
+	VEC(struct worker *) all;
 	bool is_alone; /* one worker, on our own thread */
 	bool is_holding;
 	bool has_images, has_kernel; /* the pseudo-images */
 	uint64_t n_samples;
 };
 
-static unsigned default_workers(void)
+static unsigned workers_default(void)
 {
 	unsigned n_cpus = pool_threads(0), n = n_cpus / CPUS_PER_WORKER;
 
 	return n_cpus <= FEW_CPUS ? 1 : n < DEFAULT_MAX ? n : DEFAULT_MAX;
 }
 
-struct crew *crew_new(struct images *images, const struct source_info *info,
-		      const struct crew_options *options)
+struct workers *workers_new(struct images *images, const struct source_info *info,
+			    const struct workers_options *options)
 {
-	struct crew *crew = alloc_zero(1, sizeof(*crew));
-	unsigned wanted = options->n_workers ? options->n_workers : default_workers();
+	struct workers *workers = alloc_zero(1, sizeof(*workers));
+	unsigned wanted = options->n_workers ? options->n_workers : workers_default();
 
-	crew->images = images;
-	crew->options = *options;
-	crew->builder = builder_new(images, info);
-	wanted = wanted < CREW_MAX ? wanted : CREW_MAX;
+	workers->images = images;
+	workers->options = *options;
+	workers->builder = builder_new(images, info);
+	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	for (bool goes_on = true; goes_on;) {
-		struct worker *worker = worker_new(images, info->isa, &options->unwinding, info->events.n);
+		struct worker *worker =
+			worker_new(images, info->isa, &options->unwinding, options->code, info->events.n);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;
 
-		crew->is_alone = !is_started && crew->workers.n == 0;
-		if (is_started || crew->is_alone)
-			vec_push(&crew->workers, worker);
+		workers->is_alone = !is_started && workers->all.n == 0;
+		if (is_started || workers->is_alone)
+			vec_push(&workers->all, worker);
 		else
 			worker_free(worker);
-		goes_on = is_started && crew->workers.n < wanted;
+		goes_on = is_started && workers->all.n < wanted;
 	}
-	return crew;
+	return workers;
 }
 
-void crew_free(struct crew *crew)
+void workers_free(struct workers *workers)
 {
-	if (!crew)
+	if (!workers)
 		return;
-	for (size_t i = 0; i < crew->workers.n; i++)
-		worker_free(crew->workers.at[i]);
-	vec_done(&crew->workers);
-	builder_free(crew->builder);
-	free(crew);
+	for (size_t i = 0; i < workers->all.n; i++)
+		worker_free(workers->all.at[i]);
+	vec_done(&workers->all);
+	builder_free(workers->builder);
+	free(workers);
 }
 
 /* ---- events ------------------------------------------------------------------------------------- */
@@ -68,182 +69,199 @@ void crew_free(struct crew *crew)
  * What walks call by these names gets its number here, where events come in order: workers would come to it
  * in any order.
  */
-static void add_pseudo_images(struct crew *crew, const struct sample *sample)
+static void workers_add_images(struct workers *workers, const struct sample *sample)
 {
-	if (!crew->has_images)
-		images_add_pseudo(crew->images, IMAGE_UNKNOWN, "[unknown]", NULL);
-	if (!crew->has_kernel && sample->n_kernel_pc)
-		images_add_pseudo(crew->images, IMAGE_KERNEL, "[kernel]", NULL);
-	crew->has_images = true;
-	crew->has_kernel |= sample->n_kernel_pc > 0;
+	if (!workers->has_images)
+		images_add_pseudo(workers->images, IMAGE_UNKNOWN, "[unknown]", NULL);
+	if (!workers->has_kernel && sample->n_kernel_pc)
+		images_add_pseudo(workers->images, IMAGE_KERNEL, "[kernel]", NULL);
+	workers->has_images = true;
+	workers->has_kernel |= sample->n_kernel_pc > 0;
 }
 
-static void tell_walked(void *context, const struct parcel_item *item)
+static void workers_tell(void *context, const struct batch_item *item)
 {
-	const struct crew *crew = context;
+	const struct workers *workers = context;
 
-	if (crew->options.walked && !builder_has_exited(crew->builder, item->thread))
-		crew->options.walked(crew->options.walked_context, &item->event, &item->use);
+	if (workers->options.walked && !builder_has_exited(workers->builder, item->thread))
+		workers->options.walked(workers->options.walked_context, &item->event, &item->use);
 }
 
 /* Not while an event is on its way to several workers: what is told may make the source read on. */
-static void reap_all(struct crew *crew)
+static void workers_reap(struct workers *workers)
 {
-	for (size_t i = 0; !crew->is_alone && i < crew->workers.n; i++)
-		worker_reap(crew->workers.at[i], tell_walked, crew);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_reap(workers->all.at[i], workers_tell, workers);
 }
 
-static void take_sample(struct crew *crew, const struct event *event)
+static void workers_walk(struct workers *workers, const struct event *event)
 {
-	const struct stack *stack = worker_walk(crew->workers.at[0], event);
+	const struct stack *stack = worker_walk(workers->all.at[0], event);
 
 	struct stack_use use = { stack->end, stack->reach, stack->elsewhere, stack->has_jit };
-	builder_sample(crew->builder, event, stack);
-	if (crew->options.walked)
-		crew->options.walked(crew->options.walked_context, event, &use);
+	builder_sample(workers->builder, event, stack);
+	if (workers->options.walked)
+		workers->options.walked(workers->options.walked_context, event, &use);
 }
 
 /* Threads get their rows as they come, so this deals them out evenly. */
-static bool send_sample(struct crew *crew, const struct event *event)
+static bool workers_send_sample(struct workers *workers, const struct event *event)
 {
-	uint32_t thread = builder_count(crew->builder, event);
+	uint32_t thread = builder_count(workers->builder, event);
 
-	crew->is_holding = true;
-	return worker_send(crew->workers.at[thread % crew->workers.n], event, ++crew->n_samples, thread);
+	workers->is_holding = true;
+	return worker_send(workers->all.at[thread % workers->all.n], event, ++workers->n_samples, thread);
 }
 
-/* To all; unwinders do not care for other kinds. */
-static bool send_other(struct crew *crew, const struct event *event)
+static bool workers_send(struct workers *workers, const struct event *event)
 {
 	bool is_sent = false;
 
-	if (event->kind != EVENT_MAPPING && event->kind != EVENT_FORK && event->kind != EVENT_EXEC &&
-	    event->kind != EVENT_EXIT)
-		return false;
-	for (size_t i = 0; i < crew->workers.n; i++)
-		is_sent |= worker_send(crew->workers.at[i], event, 0, 0);
+	for (size_t i = 0; i < workers->all.n; i++)
+		is_sent |= worker_send(workers->all.at[i], event, 0, 0);
 	return is_sent;
 }
 
-void crew_event(struct crew *crew, const struct event *event)
+void workers_event(struct workers *workers, const struct event *event)
 {
-	bool is_sample = event->kind == EVENT_SAMPLE;
+	bool is_sent = false;
 
-	if (is_sample)
-		add_pseudo_images(crew, &event->sample);
-	else
-		builder_event(crew->builder, event);
-	if (crew->is_alone && is_sample)
-		take_sample(crew, event);
-	else if (crew->is_alone)
-		unwinder_event(worker_unwinder(crew->workers.at[0]), event);
-	else if (is_sample ? send_sample(crew, event) : send_other(crew, event))
-		reap_all(crew);
+	switch (event_route(event->kind)->unwinders) {
+	case EVENT_UNWINDERS_ONE:
+		workers_add_images(workers, &event->sample);
+		if (workers->is_alone)
+			workers_walk(workers, event);
+		else
+			is_sent = workers_send_sample(workers, event);
+		break;
+	case EVENT_UNWINDERS_EVERY:
+		builder_event(workers->builder, event);
+		if (workers->is_alone)
+			unwinder_event(worker_unwinder(workers->all.at[0]), event);
+		else
+			is_sent = workers_send(workers, event);
+		break;
+	case EVENT_UNWINDERS_NONE:
+		builder_event(workers->builder, event);
+		break;
+	}
+	if (is_sent)
+		workers_reap(workers);
 }
 
-bool crew_is_holding(const struct crew *crew)
+bool workers_is_holding(const struct workers *workers)
 {
-	return crew->is_holding;
+	return workers->is_holding;
 }
 
-void crew_flush(struct crew *crew)
+void workers_flush(struct workers *workers)
 {
-	crew->is_holding = false;
-	for (size_t i = 0; !crew->is_alone && i < crew->workers.n; i++)
-		worker_flush(crew->workers.at[i]);
-	reap_all(crew);
+	workers->is_holding = false;
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_flush(workers->all.at[i]);
+	workers_reap(workers);
 }
 
-struct builder *crew_builder(struct crew *crew)
+bool workers_are_idle(const void *context)
 {
-	return crew->builder;
+	const struct workers *workers = context;
+
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		if (!worker_is_idle(workers->all.at[i]))
+			return false;
+	return true;
+}
+
+struct builder *workers_builder(struct workers *workers)
+{
+	return workers->builder;
 }
 
 /* ---- the profile -------------------------------------------------------------------------------- */
 
-static void await_all(struct crew *crew)
+static void workers_await(struct workers *workers)
 {
-	for (size_t i = 0; !crew->is_alone && i < crew->workers.n; i++)
-		worker_wait(crew->workers.at[i]);
-	reap_all(crew);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_wait(workers->all.at[i]);
+	workers_reap(workers);
 }
 
-static struct unwinder_stats sum_stats(const struct crew *crew)
+static struct unwinder_stats workers_sum_stats(const struct workers *workers)
 {
 	struct unwinder_stats sum = { 0 };
 
-	for (size_t i = 0; i < crew->workers.n; i++) {
-		const struct unwinder_stats *stats = unwinder_stats(worker_unwinder(crew->workers.at[i]));
+	for (size_t i = 0; i < workers->all.n; i++) {
+		const struct unwinder_stats *stats = unwinder_stats(worker_unwinder(workers->all.at[i]));
 		for (size_t j = 0; j < WITNESS_N; j++)
 			sum.steps_by_witness[j] += stats->steps_by_witness[j];
 	}
 	return sum;
 }
 
-static void sum_ends(const struct crew *crew, struct profile_quality *quality)
+static void workers_sum_ends(const struct workers *workers, struct profile_quality *quality)
 {
-	for (size_t i = 0; !crew->is_alone && i < crew->workers.n; i++)
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
 		for (size_t j = 0; j < STACK_END_N; j++)
-			quality->by_end[j] += worker_ends(crew->workers.at[i])[j];
+			quality->by_end[j] += worker_ends(workers->all.at[i])[j];
 }
 
 /* The tree that is there may be that of the last time. */
-static void weave_tree(const struct crew *crew, struct cct *ret)
+static void workers_merge_trees(const struct workers *workers, struct cct *ret)
 {
-	CLEANUP(freep) struct strand *strands = alloc_zero(crew->workers.n, sizeof(*strands));
+	CLEANUP(freep) struct shard *shards = alloc_zero(workers->all.n, sizeof(*shards));
 
-	for (size_t i = 0; i < crew->workers.n; i++)
-		strands[i] = worker_strand(crew->workers.at[i]);
+	for (size_t i = 0; i < workers->all.n; i++)
+		shards[i] = worker_shard(workers->all.at[i]);
 	cct_done(ret);
 	cct_init(ret);
-	weave(strands, crew->workers.n, ret);
+	shards_merge(shards, workers->all.n, ret);
 }
 
-static struct profile *complete(struct crew *crew, struct profile *profile)
+static struct profile *workers_complete(struct workers *workers, struct profile *profile)
 {
-	sum_ends(crew, &profile->quality); /* the builder has set them to none */
-	if (!crew->is_alone)
-		weave_tree(crew, &profile->cct);
+	workers_sum_ends(workers, &profile->quality); /* the builder has set them to none */
+	if (!workers->is_alone)
+		workers_merge_trees(workers, &profile->cct);
 	return profile;
 }
 
-struct profile *crew_profile(struct crew *crew)
+struct profile *workers_profile(struct workers *workers)
 {
-	await_all(crew);
+	workers_await(workers);
 
-	struct unwinder_stats stats = sum_stats(crew);
-	return complete(crew, builder_profile(crew->builder, &stats));
+	struct unwinder_stats stats = workers_sum_stats(workers);
+	return workers_complete(workers, builder_profile(workers->builder, &stats));
 }
 
-struct profile *crew_finish(struct crew *crew)
+struct profile *workers_finish(struct workers *workers)
 {
-	await_all(crew);
+	workers_await(workers);
 
-	struct unwinder_stats stats = sum_stats(crew);
-	return complete(crew, builder_finish(crew->builder, &stats));
+	struct unwinder_stats stats = workers_sum_stats(workers);
+	return workers_complete(workers, builder_finish(workers->builder, &stats));
 }
 
-struct profile_quality crew_quality(struct crew *crew)
+struct profile_quality workers_quality(struct workers *workers)
 {
-	await_all(crew);
+	workers_await(workers);
 
-	struct profile_quality quality = builder_profile(crew->builder, NULL)->quality;
-	sum_ends(crew, &quality);
+	struct profile_quality quality = builder_profile(workers->builder, NULL)->quality;
+	workers_sum_ends(workers, &quality);
 	return quality;
 }
 
-struct functions *crew_functions(struct crew *crew, image_id image)
+struct functions *workers_functions(struct workers *workers, image_id image)
 {
 	struct functions *found = NULL;
 
-	for (size_t i = 0; i < crew->workers.n && !found; i++)
-		found = unwinder_functions(worker_unwinder(crew->workers.at[i]), image);
+	for (size_t i = 0; i < workers->all.n && !found; i++)
+		found = unwinder_functions(worker_unwinder(workers->all.at[i]), image);
 	return found;
 }
 
 /* One by one: those that come later find most of what they have found there already. */
-void crew_save(struct crew *crew)
+void workers_save(struct workers *workers)
 {
-	for (size_t i = 0; i < crew->workers.n; i++)
-		unwinder_save(worker_unwinder(crew->workers.at[i]));
+	for (size_t i = 0; i < workers->all.n; i++)
+		unwinder_save(worker_unwinder(workers->all.at[i]));
 }

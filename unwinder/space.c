@@ -237,7 +237,13 @@ void spaces_event(struct spaces *spaces, const struct event *event)
 	case EVENT_EXIT:
 		on_exit_of(spaces, find(spaces, event->pid));
 		break;
-	default:
+	case EVENT_SAMPLE:
+	case EVENT_COMM:
+	case EVENT_LOST:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+	case EVENT_CODE: /* changes what is there, not where it is */
 		break;
 	}
 }

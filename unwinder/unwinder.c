@@ -37,10 +37,25 @@ void unwinder_free(struct unwinder *unwinder)
 void unwinder_event(struct unwinder *unwinder, const struct event *event)
 {
 	spaces_event(unwinder->spaces, event);
-	if (event->kind == EVENT_CODE)
+	switch (event->kind) {
+	case EVENT_CODE:
 		code_pages_put(unwinder->walker.code, event->pid, event->code.addr, event->code.bytes);
-	if (event->kind == EVENT_EXIT && unwinder->walker.recalls)
-		recalls_forget(unwinder->walker.recalls, event->tid);
+		break;
+	case EVENT_EXIT:
+		if (unwinder->walker.recalls)
+			recalls_forget(unwinder->walker.recalls, event->tid);
+		break;
+	case EVENT_SAMPLE: /* unwinder_walk */
+	case EVENT_MAPPING:
+	case EVENT_FORK:
+	case EVENT_EXEC:
+	case EVENT_COMM:
+	case EVENT_LOST:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+		break;
+	}
 }
 
 static void add_kernel_frames(struct unwinder *unwinder, const struct sample *sample, struct stack *ret)

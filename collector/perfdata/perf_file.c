@@ -211,9 +211,17 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		return true;
 	case EVENT_LOST:
 		return count_lost(file, &record, ret);
-	default:
+	case EVENT_FORK:
+	case EVENT_EXEC:
+	case EVENT_COMM:
+	case EVENT_EXIT:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+	case EVENT_CODE:
 		return true;
 	}
+	return true;
 }
 
 static bool is_round_end(struct bytes record)

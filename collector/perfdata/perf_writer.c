@@ -268,7 +268,12 @@ void perf_writer_event(struct perf_writer *writer, const struct images *images, 
 	case EVENT_CODE:
 		write_code(writer, event);
 		break;
-	default:
+	case EVENT_SAMPLE: /* samples are records already: perf_writer_record */
+	case EVENT_EXIT:
+	case EVENT_LOST:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
 		return;
 	}
 	flush_if_full(writer);

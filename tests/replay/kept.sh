@@ -26,7 +26,7 @@ names() { # FILE NAME
 numbers() { stat -c %i own/cpprof/recipes-* | sort; }
 
 n=0
-for file in "$data"/*.data; do
+for file in "$data"/*.data "$jit"/*.data; do
 	name=$(basename "$file" .data)
 	rm -rf own/cpprof
 	import "$file" "" "$name.none"

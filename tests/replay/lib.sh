@@ -3,6 +3,13 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/claims.sh"
 export HOME=/nonexistent
 data=$SOURCE/tests/data/tower
+jit=$SOURCE/tests/data/jit
 
 # The binaries that a recording was made of.
-root_of() { [ "$1" = x86_64 ] && echo "$data/root-x86_64" || echo "$data/root-aarch64"; }
+root_of() {
+	case $1 in
+	jit_*) echo "$jit/root-${1#jit_}" ;;
+	x86_64) echo "$data/root-x86_64" ;;
+	*) echo "$data/root-aarch64" ;;
+	esac
+}

@@ -12,7 +12,7 @@ plain() {
 		sed -E 's/"command":"[^"]*"//; s/"id":"[^"]*"//; s/"overhead":\{[^}]*\}//; s/"cpprof import [^"]*"//'
 }
 
-for file in "$data"/*.data; do
+for file in "$data"/*.data "$jit"/*.data; do
 	name=$(basename "$file" .data)
 	for n in 1 2 5; do
 		"$CPPROF" import -q --no-resolve --workers $n --symfs "$(root_of "$name")" "$file" -o "$name.$n" || fail "$name: import with $n workers"
@@ -22,6 +22,16 @@ for file in "$data"/*.data; do
 	cmp "$name.1.json" "$name.2.json" && cmp "$name.1.json" "$name.5.json" || fail "$name: not the same json"
 	[ -s "$name.1.json" ] || fail "$name: no json"
 done
+
+# Code in no file is known to every worker: all stacks through it reach their root.
+for name in jit_aarch64 jit_x86_64; do
+	for n in 1 2 5; do
+		"$CPPROF" check "$name.$n" | grep -q ' 40 samples' || fail "$name by $n workers: not 40 samples"
+		"$CPPROF" report --min-quality 100 "$name.$n" >said 2>&1 || fail "$name by $n workers: $(tail -1 said)"
+	done
+done
+diff "$jit/jit_x86_64.truth" <("$CPPROF" inspect stacks --symfs "$(root_of jit_x86_64)" "$jit/jit_x86_64.data" |
+	sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/0x//g; s/,/ /g') || fail "jit_x86_64: not what the program did"
 
 # The comparison can fail.
 "$same" dwarf.1 zstd.1 >said

@@ -4,7 +4,8 @@
 
 Steps the program through the gdb stub of qemu-x86_64, one instruction at a time, and keeps a shadow
 stack of what the calls really pushed. Every so many steps a sample is written as the kernel would:
-user registers and a copy of the stack. The truth goes to a text file, one line a sample: run-time
+user registers and a copy of the stack; before it, as a TEXT_POKE record, the pages of code in no file
+that its stack goes through, where they are new. The truth goes to a text file, one line a sample: run-time
 addresses, innermost first.
 
 usage: step_x86_64.py PROGRAM RECORDED_PATH OUT.data TRUTH.txt [SAMPLES [MEAN_INTERVAL]] -- ARGS...
@@ -59,13 +60,19 @@ class Stub:
         return regs
 
     def memory(self, at, size):
-        answer = self.ask("m%x,%x" % (at, size))
-        return b"" if answer.startswith("E") else bytes.fromhex(answer)
+        """In pieces that fit into a packet."""
+        data = b""
+        while len(data) < size:
+            answer = self.ask("m%x,%x" % (at + len(data), min(1024, size - len(data))))
+            if not answer or answer.startswith("E"):
+                break
+            data += bytes.fromhex(answer)
+        return data
 
 
 class Recording:
     def __init__(self, pid):
-        self.data, self.now, self.pid = b"", 1000000000, pid
+        self.data, self.now, self.pid, self.pages = b"", 1000000000, pid, {}
 
     def add(self, kind, misc, body):
         self.data += struct.pack("<IHH", kind, misc, 8 + len(body)) + body
@@ -80,6 +87,15 @@ class Recording:
         text = path.encode() + b"\0" * (8 - len(path) % 8)
         self.add(10, 2, struct.pack("<IIQQQIIQQII", self.pid, self.pid, start, size, offset, 8, 1, 0, 0, 5, 2) +
                  text + self.who())
+
+    def code(self, addr, code):
+        """Pages of code in no file: mapped when they are met first, told again when they have changed."""
+        if addr not in self.pages:
+            self.mapping(addr, len(code), 0, "//anon")
+        if self.pages.get(addr) != code:
+            body = struct.pack("<QHH", addr, 0, len(code)) + code
+            self.add(20, 2, body + bytes(-len(body) % 8) + self.who())
+        self.pages[addr] = code
 
     def sample(self, regs, stack):
         self.now += INTERVAL_NS
@@ -117,7 +133,8 @@ def main():
     child = subprocess.Popen(["qemu-x86_64", "-g", str(port), program] + sys.argv[split + 1:])
     stub, recording, random_steps = Stub(port), Recording(4711), random.Random(1)
     recording.comm(recorded.rsplit("/", 1)[-1])
-    for start, size, offset in code_segments(program):
+    segments = list(code_segments(program))
+    for start, size, offset in segments:
         recording.mapping(start, size, offset, recorded)
 
     shadow, before, taken, wait = [], stub.registers(), 0, 10
@@ -135,8 +152,12 @@ def main():
             wait -= 1
             if wait <= 0:
                 wait = 1 + random_steps.randrange(2 * interval)
+                pcs = [regs["ip"]] + [ra for _, ra in reversed(shadow)]
+                for page in sorted({pc & ~0xfff for pc in pcs}):
+                    if not any(start <= page < start + size for start, size, _ in segments):
+                        recording.code(page, stub.memory(page, 4096))
                 recording.sample(regs, stub.memory(regs["sp"], STACK))
-                truth.write(" ".join("%x" % pc for pc in [regs["ip"]] + [ra for _, ra in reversed(shadow)]) + "\n")
+                truth.write(" ".join("%x" % pc for pc in pcs) + "\n")
                 taken += 1
             before = regs
     child.kill()

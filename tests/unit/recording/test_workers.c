@@ -7,7 +7,7 @@
 #include "recording/workers.h"
 #include "tests/test.h"
 
-/* ---- weave -------------------------------------------------------------------------------------- */
+/* ---- shards -------------------------------------------------------------------------------------- */
 
 /* A tree, and which sample brought what. */
 struct plant {
@@ -44,9 +44,9 @@ static void plant_add(struct plant *plant, uint64_t number, uint32_t thread, con
 		vec_push(&plant->value_since, number);
 }
 
-static struct strand strand_of(const struct plant *plant)
+static struct shard shard_of(const struct plant *plant)
 {
-	return (struct strand){ &plant->cct, plant->node_since.at, plant->value_since.at };
+	return (struct shard){ &plant->cct, plant->node_since.at, plant->value_since.at };
 }
 
 static void check_same(const struct cct *a, const struct cct *b)
@@ -64,14 +64,14 @@ static void check_same(const struct cct *a, const struct cct *b)
 	}
 }
 
-TEST(woven_trees_are_the_tree_of_all_samples)
+TEST(merged_shards_are_the_tree_of_all_samples)
 {
 	/* Both threads come to nodes that the other has seen before, and after. */
 	static const char *const paths[] = { "abc",  "abd", "x", "abde", "abc", "xy",
 					     "abdf", "xyz", "",  "abde", "q" };
 	struct plant all, own[3];
-	struct strand strands[3];
-	struct cct woven;
+	struct shard shards[3];
+	struct cct merged;
 
 	plant_init(&all);
 	for (size_t i = 0; i < 3; i++)
@@ -82,22 +82,22 @@ TEST(woven_trees_are_the_tree_of_all_samples)
 		plant_add(&own[thread], i + 1, thread, paths[i % ARRAY_LEN(paths)]);
 	}
 	for (size_t i = 0; i < 3; i++)
-		strands[i] = strand_of(&own[i]);
+		shards[i] = shard_of(&own[i]);
 	CHECK(own[0].cct.nodes.n > 4 && own[1].cct.nodes.n > 4);
-	cct_init(&woven);
-	weave(strands, 3, &woven);
-	check_same(&all.cct, &woven);
-	cct_done(&woven);
+	cct_init(&merged);
+	shards_merge(shards, 3, &merged);
+	check_same(&all.cct, &merged);
+	cct_done(&merged);
 	plant_done(&all);
 	for (size_t i = 0; i < 3; i++)
 		plant_done(&own[i]);
 }
 
-/* ---- parcels ------------------------------------------------------------------------------------ */
+/* ---- batches ------------------------------------------------------------------------------------ */
 
-TEST(a_parcel_holds_all_that_events_point_to)
+TEST(a_batch_holds_all_that_events_point_to)
 {
-	struct parcel parcel = { 0 };
+	struct batch batch = { 0 };
 	uint8_t stack[13], pages[2][STACK_PAGE];
 	uint64_t kernel[3] = { 1, 2, 3 }, user[1] = { 4 };
 	struct stack_page outer[3] = { { pages[0], 50 }, { NULL, 0 }, { pages[1], 51 } };
@@ -115,9 +115,8 @@ TEST(a_parcel_holds_all_that_events_point_to)
 		memset(stack, round, sizeof(stack));
 		memset(pages[0], round + 1, STACK_PAGE);
 		memset(pages[1], round + 2, STACK_PAGE);
-		parcel_add(&parcel, &sample, (uint64_t)round, 5);
-		parcel_add(&parcel, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0,
-			   0);
+		batch_add(&batch, &sample, (uint64_t)round, 5);
+		batch_add(&batch, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0, 0);
 	}
 	memset(stack, 0xee, sizeof(stack)); /* what was there is there no more */
 	memset(pages, 0xee, sizeof(pages));
@@ -125,7 +124,7 @@ TEST(a_parcel_holds_all_that_events_point_to)
 	memset(kernel, 0xee, sizeof(kernel));
 
 	for (int round = 0; round < 100; round++) {
-		const struct parcel_item *item = parcel_next(&parcel);
+		const struct batch_item *item = batch_next(&batch);
 		const struct sample *s = &item->event.sample;
 		CHECK_EQ(item->number, round);
 		CHECK_EQ(item->thread, 5);
@@ -137,21 +136,21 @@ TEST(a_parcel_holds_all_that_events_point_to)
 		CHECK(s->outer[1].at == NULL);
 		CHECK_EQ(s->outer[0].at[STACK_PAGE - 1], round + 1);
 		CHECK_EQ(s->outer[2].at[0], round + 2);
-		item = parcel_next(&parcel);
+		item = batch_next(&batch);
 		CHECK_EQ(item->event.kind, EVENT_EXEC);
 		CHECK_EQ(item->event.pid, round);
 		CHECK(item->event.comm == NULL);
 	}
-	CHECK(parcel_next(&parcel) == NULL);
-	parcel_clear(&parcel);
-	CHECK(parcel_next(&parcel) == NULL);
-	parcel_done(&parcel);
+	CHECK(batch_next(&batch) == NULL);
+	batch_clear(&batch);
+	CHECK(batch_next(&batch) == NULL);
+	batch_done(&batch);
 }
 
-/* ---- crews -------------------------------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------------------------- */
 
 /* Threads that come and go, without code: their stacks end at once, but each in its own place. */
-static void run_crew(struct crew *crew, unsigned first, unsigned n)
+static void run_workers(struct workers *workers, unsigned first, unsigned n)
 {
 	uint8_t stack[512] = { 0 };
 
@@ -165,12 +164,12 @@ static void run_crew(struct crew *crew, unsigned first, unsigned n)
 		event.sample.regs.value[isa->pc] = 0x1000 + i * 7 % 97;
 		event.sample.regs.value[isa->sp] = 0x7000000;
 		if (i % 50 == 0)
-			crew_event(crew, &(struct event){ .kind = EVENT_FORK,
-							  .time_ns = 1000 + i,
-							  .pid = 200 + (pid_t)i,
-							  .tid = 200 + (pid_t)i,
-							  .fork = { 100, 100 } });
-		crew_event(crew, &event);
+			workers_event(workers, &(struct event){ .kind = EVENT_FORK,
+								.time_ns = 1000 + i,
+								.pid = 200 + (pid_t)i,
+								.tid = 200 + (pid_t)i,
+								.fork = { 100, 100 } });
+		workers_event(workers, &event);
 	}
 }
 
@@ -195,21 +194,23 @@ static void hear(void *context, const struct event *event, const struct stack_us
 static struct profile *profile_by(unsigned n_workers, struct images *images, const struct source_info *info)
 {
 	struct echo echo = { 0 };
-	struct crew_options options = { .n_workers = n_workers, .walked = hear, .walked_context = &echo };
-	struct crew *crew = crew_new(images, info, &options);
+	struct workers_options options = { .n_workers = n_workers, .walked = hear, .walked_context = &echo };
+	struct workers *workers = workers_new(images, info, &options);
 
-	run_crew(crew, 0, 700);
-	CHECK_EQ(crew_quality(crew).samples, 700);
-	CHECK_EQ(crew_quality(crew).by_end[STACK_NO_IMAGE], 700);
-	CHECK_EQ(crew_profile(crew)->quality.by_end[STACK_NO_IMAGE], 700); /* a checkpoint */
-	run_crew(crew, 700, 800);
-	struct profile *profile = crew_finish(crew);
+	run_workers(workers, 0, 700);
+	CHECK_EQ(workers_are_idle(workers), n_workers == 1); /* of 700 samples, some are held back */
+	CHECK_EQ(workers_quality(workers).samples, 700);
+	CHECK(workers_are_idle(workers));
+	CHECK_EQ(workers_quality(workers).by_end[STACK_NO_IMAGE], 700);
+	CHECK_EQ(workers_profile(workers)->quality.by_end[STACK_NO_IMAGE], 700); /* a checkpoint */
+	run_workers(workers, 700, 800);
+	struct profile *profile = workers_finish(workers);
 	CHECK_EQ(echo.n, 1500);
-	crew_free(crew);
+	workers_free(workers);
 	return profile;
 }
 
-TEST(crews_of_any_size_make_the_same_profile)
+TEST(any_number_of_workers_makes_the_same_profile)
 {
 	struct source_event clock = { .name = "cpu-clock", .unit = "ns" };
 	struct source_info info = { .isa = &isa_x86_64 };

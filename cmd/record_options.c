@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/recording_options.h"
+#include "cmd/record_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool parse_ids(const struct option_list *texts, struct pid_list *ret, con
 }
 
 /* Every process of each name; several matches are listed, because the user may have meant one. */
-static int find_names(struct recording_options *options, const char *command)
+static int find_names(struct record_options *options, const char *command)
 {
 	for (size_t i = 0; i < options->names.values.n; i++) {
 		const char *name = options->names.values.at[i];
@@ -79,7 +79,7 @@ static int find_names(struct recording_options *options, const char *command)
 	return GO_ON;
 }
 
-static int find_targets(struct recording_options *options, const struct command_line *line)
+static int find_targets(struct record_options *options, const struct command_line *line)
 {
 	const char *bad = NULL;
 	bool is_record = strcmp(line->command, "record") == 0;
@@ -103,7 +103,7 @@ static int find_targets(struct recording_options *options, const struct command_
 	return find_names(options, line->command);
 }
 
-static int check(const struct recording_options *options, const char *command)
+static int check(const struct record_options *options, const char *command)
 {
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c exclude each other");
@@ -115,8 +115,8 @@ static int check(const struct recording_options *options, const char *command)
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->outer_bytes > SOURCE_OUTER_BYTES)
 		return cmd_usage(command, "--outer-stack is at most %uk", SOURCE_OUTER_BYTES >> 10);
-	if (options->n_workers > CREW_MAX)
-		return cmd_usage(command, "--workers is at most %u", CREW_MAX);
+	if (options->n_workers > WORKERS_MAX)
+		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
@@ -128,7 +128,7 @@ static int check(const struct recording_options *options, const char *command)
 	return GO_ON;
 }
 
-static int parse(struct recording_options *options, struct command_line *line, int argc, char **argv)
+static int parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID",
@@ -188,7 +188,7 @@ static int parse(struct recording_options *options, struct command_line *line, i
 	return options_parse(line, argc, argv);
 }
 
-int recording_options_parse(struct recording_options *options, const char *command, int argc, char **argv)
+int record_options_parse(struct record_options *options, const char *command, int argc, char **argv)
 {
 	bool is_record = strcmp(command, "record") == 0;
 	struct command_line line = { .command = command,
@@ -197,14 +197,14 @@ int recording_options_parse(struct recording_options *options, const char *comma
 				     .examples = is_record ? record_examples : attach_examples,
 				     .stops_at_operand = true };
 
-	*options = (struct recording_options){ .stack_size = SOURCE_STACK_SIZE,
-					       .outer_bytes = SOURCE_OUTER_BYTES,
-					       .checkpoint = 30,
-					       .interval = 10,
-					       .inherits = true,
-					       .resolves = true,
-					       .unwind = UNWIND_AUTO,
-					       .symbols = SYMBOL_DEFAULTS };
+	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,
+					    .outer_bytes = SOURCE_OUTER_BYTES,
+					    .checkpoint = 30,
+					    .interval = 10,
+					    .inherits = true,
+					    .resolves = true,
+					    .unwind = UNWIND_AUTO,
+					    .symbols = SYMBOL_DEFAULTS };
 	int code = parse(options, &line, argc, argv);
 	if (code == GO_ON)
 		code = check(options, command);
@@ -213,7 +213,7 @@ int recording_options_parse(struct recording_options *options, const char *comma
 	return code == GO_ON ? find_targets(options, &line) : code;
 }
 
-void recording_options_done(struct recording_options *options)
+void record_options_done(struct record_options *options)
 {
 	option_list_done(&options->pid_texts);
 	option_list_done(&options->tid_texts);

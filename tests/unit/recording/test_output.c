@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cmd/checkpoint.h"
-#include "cmd/output.h"
+#include "recording/checkpoint.h"
+#include "recording/output.h"
 
 static const struct tm new_year = {
 	.tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5
@@ -79,7 +79,10 @@ TEST(output_keeps_the_last_default_file_once)
 
 TEST(checkpoint_is_written_beside_and_marked)
 {
-	struct profile *profile = profile_new();
+	struct source_info info = { .isa = &isa_x86_64 };
+	struct images *images = images_new();
+	struct workers *workers = workers_new(images, &info, &(struct workers_options){ .n_workers = 2 });
+	struct profile *profile = workers_profile(workers);
 	struct checkpoint checkpoint;
 	struct output output;
 	struct diag diag = { 0 };
@@ -89,9 +92,9 @@ TEST(checkpoint_is_written_beside_and_marked)
 	checkpoint_init(&checkpoint, 1000, 5000);
 	CHECK(!checkpoint_is_due(&checkpoint, 5999));
 	CHECK(checkpoint_is_due(&checkpoint, 6000));
-	checkpoint_write(&checkpoint, &output, profile, 6000);
+	checkpoint_write(&checkpoint, &output, profile, workers, 6000);
 	CHECK(!checkpoint_is_due(&checkpoint, 6001));
-	checkpoint_wait(&checkpoint);
+	checkpoint_finish(&checkpoint);
 	CHECK_EQ(is_checkpoint("cpprof.data"), 1);
 	CHECK_EQ(profile->run.is_checkpoint, 0);
 	CHECK_EQ(output_write(&output, profile, &diag), 0);
@@ -99,7 +102,33 @@ TEST(checkpoint_is_written_beside_and_marked)
 	CHECK_EQ(access("cpprof.data.old", F_OK), -1);
 	output_done(&output);
 	leave();
-	profile_free(profile);
+	workers_free(workers);
+	images_free(images);
+}
+
+/* Forked while a worker is at work, the child could find what it needs half changed, or locked. */
+TEST(checkpoint_is_not_written_while_workers_are_at_work)
+{
+	struct source_info info = { .isa = &isa_x86_64 };
+	struct images *images = images_new();
+	struct workers *workers = workers_new(images, &info, &(struct workers_options){ .n_workers = 2 });
+	struct profile *profile = workers_profile(workers);
+	struct checkpoint checkpoint;
+	struct output output;
+
+	enter();
+	output_init(&output, NULL, 1);
+	checkpoint_init(&checkpoint, 1000, 5000);
+	workers_event(workers, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .time_ns = 1 });
+	CHECK(!workers_are_idle(workers)); /* it is held back */
+	checkpoint_write(&checkpoint, &output, profile, workers, 6000);
+	checkpoint_finish(&checkpoint);
+	CHECK_EQ(access("cpprof.data", F_OK), -1);
+	CHECK(!output.has_rotated);
+	output_done(&output);
+	leave();
+	workers_free(workers);
+	images_free(images);
 }
 
 TEST(checkpoint_of_interval_zero_is_never_due)

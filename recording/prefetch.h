@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rehearse: names and loops of what was sampled so far are looked up while the recording goes on, so that
+ * prefetch: names and loops of what was sampled so far are looked up while the recording goes on, so that
  * the store knows most of them when it ends and nobody waits for them then.
  *
  * A forked child does it, which has its own copy of everything and takes only the time that nobody else
@@ -13,22 +13,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "base/child.h"
 #include "profile/resolve.h"
+#include "recording/workers.h"
 
-struct rehearsal {
+struct prefetch {
 	uint64_t start_ns; /* of the recording */
 	uint64_t next_ns;  /* 0 = never */
-	pid_t child;       /* 0 = none at work */
-	size_t n_nodes;    /* of the tree, at the last */
+	struct child child;
+	size_t n_nodes; /* of the tree, at the last */
 };
 
 /* is_wanted: names will be looked up at the end, and there is a store. */
-void rehearsal_init(struct rehearsal *rehearsal, bool is_wanted, uint64_t now_ns);
-bool rehearsal_is_due(struct rehearsal *rehearsal, uint64_t now_ns);
-/* Returns at once; does nothing if there is little new. */
-void rehearsal_start(struct rehearsal *rehearsal, struct profile *profile, struct images *images,
-		     const struct resolve_options *options);
+void prefetch_init(struct prefetch *prefetch, bool is_wanted, uint64_t now_ns);
+bool prefetch_is_due(struct prefetch *prefetch, uint64_t now_ns);
+/* Returns at once; does nothing if there is little new. The profile is the workers'. */
+void prefetch_start(struct prefetch *prefetch, struct profile *profile, struct images *images,
+		    const struct resolve_options *options, const struct workers *workers);
 /* Ends the one at work: what it has not yet looked up is looked up sooner by somebody in a hurry. */
-void rehearsal_end(struct rehearsal *rehearsal);
+void prefetch_end(struct prefetch *prefetch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/output.h"
+#include "recording/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when)
 }
 
 /* One link further, or NULL if path is none. */
-static char *follow_once(const char *path)
+static char *output_follow_once(const char *path)
 {
 	char target[PATH_MAX];
 	ssize_t len = readlink(path, target, sizeof(target));
@@ -56,7 +56,7 @@ char *output_follow(const char *path)
 	if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
 		return at;
 	for (int i = 0; i < MAX_LINKS; i++) {
-		char *next = follow_once(at);
+		char *next = output_follow_once(at);
 		if (!next)
 			break;
 		free(at);
@@ -117,7 +117,7 @@ int output_check(const char *template, const char *option, struct diag *diag)
 }
 
 /* Who typed sudo wants to read, and later to overwrite, the file as himself. */
-static void give_to_user(const char *path)
+static void output_give_to_user(const char *path)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
@@ -133,7 +133,7 @@ int output_create(const char *path, struct diag *diag)
 
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot write '%s'", path);
-	give_to_user(path);
+	output_give_to_user(path);
 	return fd;
 }
 
@@ -150,12 +150,12 @@ int output_write(struct output *output, const struct profile *profile, struct di
 		return error;
 	output->has_written = true;
 	if (!output_is_stdout(output))
-		give_to_user(output->path);
+		output_give_to_user(output->path);
 	return 0;
 }
 
 /* In a folder that anybody may write to: a name that nobody has taken before us. */
-static bool keep_elsewhere(const struct profile *profile, char *path)
+static bool output_keep_elsewhere(const struct profile *profile, char *path)
 {
 	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
 	struct diag diag = { 0 };
@@ -166,7 +166,7 @@ static bool keep_elsewhere(const struct profile *profile, char *path)
 		unlink(path);
 		return false;
 	}
-	give_to_user(path);
+	output_give_to_user(path);
 	return true;
 }
 
@@ -178,6 +178,6 @@ void output_rescue(const struct output *output, const struct profile *profile, s
 
 	if (output->has_written && !output_is_stdout(output))
 		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
-	else if (diag->error != -EPIPE && keep_elsewhere(profile, path))
+	else if (diag->error != -EPIPE && output_keep_elsewhere(profile, path))
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording_options: what `record` and `attach` are told on the command line. They share all but how
+ * record_options: what `record` and `attach` are told on the command line. They share all but how
  * the target is named, and `record -p` is attach.
  */
 #pragma once
@@ -13,7 +13,7 @@
 #include "collector/process/target.h"
 #include "unwinder/unwinder.h"
 
-struct recording_options {
+struct record_options {
 	struct option_list pid_texts, tid_texts, names; /* as typed */
 	struct pid_list pids, tids;                     /* what they mean */
 	bool is_by_name;                                /* pids were found by -n */
@@ -34,5 +34,5 @@ struct recording_options {
 };
 
 /* Negative: go on. Otherwise the exit code; what was wrong has been printed. */
-int recording_options_parse(struct recording_options *options, const char *command, int argc, char **argv);
-void recording_options_done(struct recording_options *options);
+int record_options_parse(struct record_options *options, const char *command, int argc, char **argv);
+void record_options_done(struct record_options *options);

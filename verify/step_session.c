@@ -2,7 +2,7 @@
 /*
  * step_session: the loop of `verify steps`: step, follow, and now and then sample and judge.
  */
-#include "cmd/step_session.h"
+#include "verify/step_session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "collector/step/step_machine.h"
 #include "collector/step/step_space.h"
 #include "collector/step/stepper.h"
+#include "recording/code_log.h"
 #include "verify/shadow.h"
 #include "verify/step_go.h"
 
@@ -23,7 +24,6 @@
 
 struct step_session {
 	struct step_options options;
-	FILE *to; /* borrowed */
 	uint64_t random, left_to_show;
 	struct images *images;
 	struct stepper *stepper;
@@ -32,16 +32,16 @@ struct step_session {
 	struct step_go go;
 	struct unwinder *unwinder;
 	struct perf_tape *tape; /* NULL = none */
+	struct code_log *code;  /* for the tape: code in no file */
 	FILE *truth_file;       /* NULL = none */
 	struct stack stack;
 	struct step_truth truth;
 	struct tally tally;
-	struct step_names names;
 	uint64_t next; /* step of the next sample */
 	uint8_t copy[STACK_LIMIT];
 };
 
-static uint64_t next_random(struct step_session *s)
+static uint64_t step_random(struct step_session *s)
 {
 	s->random ^= s->random << 13;
 	s->random ^= s->random >> 7;
@@ -50,66 +50,80 @@ static uint64_t next_random(struct step_session *s)
 }
 
 /* Time is counted in steps: a microsecond each. */
-static uint64_t now_ns(const struct step_session *s)
+static uint64_t step_time(const struct step_session *s)
 {
 	return (s->stepper->n_steps + 1) * 1000;
 }
 
-static void take_event(void *context, const struct event *event)
+static void step_take_event(void *context, const struct event *event)
 {
 	struct step_session *s = context;
 	struct event timed = *event;
 
-	timed.time_ns = now_ns(s);
+	timed.time_ns = step_time(s);
 	unwinder_event(s->unwinder, &timed);
 	if (s->tape)
 		perf_tape_add(s->tape, s->images, &timed);
 }
 
-static ssize_t read_memory(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+static ssize_t step_read_memory(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
 {
 	(void)context;
 	return target_read_memory(pid, addr, to, len);
 }
 
-static void print_walk(void *context, const struct walk_step *step)
+static ssize_t step_read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
 {
 	struct step_session *s = context;
 
-	step_print_walk(s->to, step, s->stepper->isa);
+	return code_log_read(s->code, pid, pid, addr, to, len);
+}
+
+static void step_write_code(void *context, const struct event *event)
+{
+	struct step_session *s = context;
+
+	perf_tape_add(s->tape, s->images, event);
+}
+
+static void step_tell_walk(void *context, const struct walk_step *step)
+{
+	struct step_session *s = context;
+
+	s->options.listener.walked(s->options.listener.context, step, s->stepper->isa);
 }
 
 /* ---- following ------------------------------------------------------------------------------ */
 
-static uint64_t reg(const struct step_session *s, unsigned number)
+static uint64_t step_reg(const struct step_session *s, unsigned number)
 {
 	return s->stepper->regs.value[number];
 }
 
 /* Of the stack that sp is on: an empty one, as a coroutine's is at first, has sp right behind its last byte.
  */
-static uint64_t region(struct step_session *s)
+static uint64_t step_region(struct step_session *s)
 {
-	return step_space_end(s->space, reg(s, s->stepper->isa->sp) - 1);
+	return step_space_end(s->space, step_reg(s, s->stepper->isa->sp) - 1);
 }
 
-static void enter_handler(struct step_session *s)
+static void step_enter_handler(struct step_session *s)
 {
-	uint64_t sp = reg(s, s->stepper->isa->sp);
+	uint64_t sp = step_reg(s, s->stepper->isa->sp);
 	struct shadow_signal signal = { .pc = stepper_word(s->stepper, sp + step_machine_signal_pc),
 					.sp = stepper_word(s->stepper, sp + step_machine_signal_sp),
 					.trampoline = stepper_ra(s->stepper),
 					.handler_sp = sp,
-					.region = region(s) };
+					.region = step_region(s) };
 
 	shadow_signal(&s->shadow, &signal);
 }
 
-static void follow_insn(struct step_session *s, const struct step *step)
+static void step_follow_insn(struct step_session *s, const struct step *step)
 {
-	uint64_t pc = reg(s, s->stepper->isa->pc), sp = reg(s, s->stepper->isa->sp);
+	uint64_t pc = step_reg(s, s->stepper->isa->pc), sp = step_reg(s, s->stepper->isa->sp);
 	struct shadow_step done = {
-		.flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp, .region = region(s)
+		.flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp, .region = step_region(s)
 	};
 
 	step_go_place(&s->go, s->stepper, &done.region, &done.sp);
@@ -118,7 +132,7 @@ static void follow_insn(struct step_session *s, const struct step *step)
 		return;
 	}
 	if (step->ra_slot)
-		shadow_saved(&s->shadow, reg(s, s->stepper->isa->ra), step->ra_slot);
+		shadow_saved(&s->shadow, step_reg(s, s->stepper->isa->ra), step->ra_slot);
 	/* Costs a read where the machine keeps it in memory. */
 	if (step->flow != FLOW_NEXT && step->flow != FLOW_BRANCH && step->flow != FLOW_JUMP)
 		done.ra = stepper_ra(s->stepper);
@@ -128,36 +142,36 @@ static void follow_insn(struct step_session *s, const struct step *step)
 		s->shadow.is_settled = true;
 }
 
-static void begin_go(struct step_session *s)
+static void step_begin_go(struct step_session *s)
 {
-	uint64_t pc = reg(s, s->stepper->isa->pc), vaddr = 0;
+	uint64_t pc = step_reg(s, s->stepper->isa->pc), vaddr = 0;
 	image_id image = unwinder_locate(s->unwinder, s->stepper->pid, pc, &vaddr);
 
 	step_go_begin(&s->go, images_get(s->images, image), pc - vaddr);
 }
 
-static int begin_program(struct step_session *s, struct diag *diag)
+static int step_begin_program(struct step_session *s, struct diag *diag)
 {
 	int error = s->options.skips_loader ? stepper_skip_loader(s->stepper, diag) : 0;
 
 	step_space_exec(s->space);
-	begin_go(s);
-	shadow_reset(&s->shadow, region(s));
+	step_begin_go(s);
+	shadow_reset(&s->shadow, step_region(s));
 	return error;
 }
 
-static int follow(struct step_session *s, const struct step *step, struct diag *diag)
+static int step_follow(struct step_session *s, const struct step *step, struct diag *diag)
 {
 	switch (step->kind) {
 	case STEP_EXEC:
-		return begin_program(s, diag);
+		return step_begin_program(s, diag);
 	case STEP_SIGNAL:
-		enter_handler(s);
+		step_enter_handler(s);
 		break;
 	case STEP_INSN:
 		if (step->maps_changed)
 			step_space_refresh(s->space);
-		follow_insn(s, step);
+		step_follow_insn(s, step);
 		break;
 	case STEP_END:
 		break;
@@ -167,11 +181,11 @@ static int follow(struct step_session *s, const struct step *step, struct diag *
 
 /* ---- sampling ------------------------------------------------------------------------------- */
 
-static struct event make_sample(struct step_session *s)
+static struct event step_make_sample(struct step_session *s)
 {
-	uint64_t sp = reg(s, s->stepper->isa->sp), end = region(s), len = end > sp ? end - sp : 0;
+	uint64_t sp = step_reg(s, s->stepper->isa->sp), end = step_region(s), len = end > sp ? end - sp : 0;
 	struct event event = {
-		.kind = EVENT_SAMPLE, .pid = s->stepper->pid, .tid = s->stepper->pid, .time_ns = now_ns(s)
+		.kind = EVENT_SAMPLE, .pid = s->stepper->pid, .tid = s->stepper->pid, .time_ns = step_time(s)
 	};
 
 	event.sample.regs = s->stepper->regs;
@@ -182,13 +196,13 @@ static struct event make_sample(struct step_session *s)
 	return event;
 }
 
-static void note_truth(struct step_session *s)
+static void step_note_truth(struct step_session *s)
 {
 	struct shadow_walk walk = shadow_walk(&s->shadow);
 	const struct shadow_entry *entry;
 
 	vec_clear(&s->truth.pcs);
-	vec_push(&s->truth.pcs, reg(s, s->stepper->isa->pc));
+	vec_push(&s->truth.pcs, step_reg(s, s->stepper->isa->pc));
 	while ((entry = shadow_walk_next(&walk))) {
 		vec_push(&s->truth.pcs, entry->ra);
 		if (step_go_begins(&s->go, entry->ra))
@@ -196,13 +210,17 @@ static void note_truth(struct step_session *s)
 	}
 }
 
-static void show_sample(struct step_session *s, const struct event *event)
+static void step_tell_miss(struct step_session *s, const struct event *event)
 {
-	fprintf(s->to, "sample %" PRIu64 " at step %" PRIu64 ": ", s->tally.samples, s->stepper->n_steps);
-	step_print_stacks(s->to, &s->truth, &s->stack, s->unwinder, s->stepper->pid, &s->names);
-	if (!s->options.is_explaining)
+	const struct step_listener *listener = &s->options.listener;
+	struct step_miss miss = { s->tally.samples, s->stepper->n_steps, &s->truth,
+				  &s->stack,        s->unwinder,         s->stepper->pid };
+
+	if (listener->missed)
+		listener->missed(listener->context, &miss);
+	if (!listener->walked)
 		return;
-	unwinder_observe(s->unwinder, print_walk, s);
+	unwinder_observe(s->unwinder, step_tell_walk, s);
 	unwinder_walk(s->unwinder, event, &s->stack);
 	unwinder_observe(s->unwinder, NULL, NULL);
 }
@@ -211,10 +229,10 @@ static void show_sample(struct step_session *s, const struct event *event)
  * To leave for an exception handler the C++ runtime fills its own frame, return address and all, with
  * what the handler's frame shall find. Then the stack that calls made is no longer there to be unwound.
  */
-static bool is_overwritten(const struct step_session *s)
+static bool step_is_overwritten(const struct step_session *s)
 {
 	struct shadow_walk walk = shadow_walk(&s->shadow);
-	uint64_t sp = reg(s, s->stepper->isa->sp);
+	uint64_t sp = step_reg(s, s->stepper->isa->sp);
 	const struct shadow_entry *entry;
 
 	while ((entry = shadow_walk_next(&walk))) {
@@ -227,8 +245,9 @@ static bool is_overwritten(const struct step_session *s)
 	return false;
 }
 
-static void keep_sample(struct step_session *s, const struct event *event)
+static void step_keep_sample(struct step_session *s, const struct event *event)
 {
+	code_log_write(s->code, event->time_ns);
 	if (s->tape)
 		perf_tape_add(s->tape, s->images, event);
 	for (size_t i = 0; s->truth_file && i < s->truth.pcs.n; i++)
@@ -237,7 +256,7 @@ static void keep_sample(struct step_session *s, const struct event *event)
 		fputc('\n', s->truth_file);
 }
 
-static void sample(struct step_session *s)
+static void step_sample(struct step_session *s)
 {
 	size_t right;
 
@@ -245,24 +264,24 @@ static void sample(struct step_session *s)
 		s->tally.unjudged++;
 		return;
 	}
-	s->next = s->stepper->n_steps + 1 + next_random(s) % (2 * s->options.interval);
-	struct event event = make_sample(s);
-	note_truth(s);
+	s->next = s->stepper->n_steps + 1 + step_random(s) % (2 * s->options.interval);
+	struct event event = step_make_sample(s);
+	step_note_truth(s);
 	if (!step_go_is_whole(&s->go, s->truth.pcs.at, s->truth.pcs.n)) {
 		s->tally.unjudged++;
 		return;
 	}
 	unwinder_walk(s->unwinder, &event, &s->stack);
 	bool is_exact = step_judge(&s->truth, &s->stack, &right) == OUTCOME_EXACT;
-	if (!is_exact && is_overwritten(s)) {
+	if (!is_exact && step_is_overwritten(s)) {
 		s->tally.overwritten++;
 		return;
 	}
 	tally_add(&s->tally, &s->truth, &s->stack);
-	keep_sample(s, &event);
+	step_keep_sample(s, &event);
 	if (!is_exact && s->left_to_show > 0) {
 		s->left_to_show--;
-		show_sample(s, &event);
+		step_tell_miss(s, &event);
 	}
 }
 
@@ -271,11 +290,11 @@ int step_session_run(struct step_session *s, struct diag *diag)
 	struct step step = { .kind = STEP_EXEC };
 	int error = 0;
 
-	s->next = s->options.skip + 1 + next_random(s) % (2 * s->options.interval);
+	s->next = s->options.skip + 1 + step_random(s) % (2 * s->options.interval);
 	while (!error && step.kind != STEP_END && s->tally.samples < s->options.n_samples) {
-		error = follow(s, &step, diag);
+		error = step_follow(s, &step, diag);
 		if (!error && s->stepper->n_steps >= s->next)
-			sample(s);
+			step_sample(s);
 		if (!error)
 			error = stepper_next(s->stepper, &step, diag);
 	}
@@ -284,7 +303,7 @@ int step_session_run(struct step_session *s, struct diag *diag)
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
-static int open_files(struct step_session *s, struct diag *diag)
+static int step_open_files(struct step_session *s, struct diag *diag)
 {
 	const char *truth = s->options.truth;
 
@@ -293,47 +312,50 @@ static int open_files(struct step_session *s, struct diag *diag)
 	return s->options.tape ? perf_tape_open(s->options.tape, s->stepper->isa, &s->tape, diag) : 0;
 }
 
-static void closep(struct step_session **s)
+static void step_closep(struct step_session **s)
 {
 	step_session_close(*s, NULL);
 }
 
-int step_session_open(const struct step_options *options, char *const *argv, FILE *to,
-		      struct step_session **ret, struct diag *diag)
+int step_session_open(const struct step_options *options, char *const *argv, struct step_session **ret,
+		      struct diag *diag)
 {
-	CLEANUP(closep) struct step_session *s = alloc_zero(1, sizeof(*s));
+	CLEANUP(step_closep) struct step_session *s = alloc_zero(1, sizeof(*s));
 	struct unwinder_options unwinding = { .mode = options->mode,
-					      .read_memory = read_memory,
-					      .read_code = read_memory };
+					      .read_memory = step_read_memory,
+					      .read_code = step_read_code,
+					      .read_context = s };
+	struct code_log_options log = { .read = step_read_memory,
+					.write = options->tape ? step_write_code : NULL,
+					.write_context = s };
 
 	s->options = *options;
 	s->random = options->seed;
 	s->left_to_show = options->show;
-	s->to = to;
 	s->images = images_new();
-	s->names.images = s->images;
+	s->code = code_log_new(&log);
 	int error = stepper_start(argv, &s->stepper, diag);
 	if (error)
 		return error;
-	s->space = step_space_new(s->images, s->stepper->pid, take_event, s);
+	s->space = step_space_new(s->images, s->stepper->pid, step_take_event, s);
 	s->unwinder = unwinder_new(s->images, s->stepper->isa, &unwinding);
 	shadow_init(&s->shadow, s->stepper->isa);
-	error = open_files(s, diag);
+	error = step_open_files(s, diag);
 	if (error)
 		return error;
 	*ret = TAKE(s);
 	return 0;
 }
 
-struct step_run step_session_result(struct step_session *s)
+struct step_result step_session_result(struct step_session *s)
 {
 	tally_sort(&s->tally);
-	return (struct step_run){ .steps = s->stepper->n_steps, .tally = &s->tally };
+	return (struct step_result){ .steps = s->stepper->n_steps, .tally = &s->tally };
 }
 
-struct step_names *step_session_names(struct step_session *s)
+struct images *step_session_images(struct step_session *s)
 {
-	return &s->names;
+	return s->images;
 }
 
 int step_session_close(struct step_session *s, struct diag *diag)
@@ -353,7 +375,7 @@ int step_session_close(struct step_session *s, struct diag *diag)
 	stack_done(&s->stack);
 	vec_done(&s->truth.pcs);
 	tally_done(&s->tally);
-	step_names_done(&s->names);
+	code_log_free(s->code);
 	images_free(s->images);
 	free(s);
 	return error;

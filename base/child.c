@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define IOPRIO_OF_PROCESS 1
+#define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
+#define READ_BYTES 16384
+#define NAP_NS 1000000 /* between two looks at a child whose end cannot be waited for with a deadline */
+
+/* ---- in the child ------------------------------------------------------------------------------- */
+
+/* Time, disk and memory: whatever somebody else wants comes first. False if it would not. */
+static bool child_step_aside(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	bool is_first_to_go = fd >= 0 && write(fd, "1000", 4) == 4;
+
+	if (fd >= 0)
+		close(fd);
+	syscall(SYS_ioprio_set, IOPRIO_OF_PROCESS, 0, IOPRIO_IDLE);
+	return is_first_to_go && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) == 0;
+}
+
+static bool child_limit(__rlimit_resource_t resource, uint64_t value)
+{
+	return !value || setrlimit(resource, &(struct rlimit){ value, value }) == 0;
+}
+
+/* A parent that died before we asked to die with it is not our parent any more. */
+static bool child_dies_with(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+static int child_run(const struct child_options *options, pid_t parent, int result)
+{
+	if (!options->outlives_us && !child_dies_with(parent))
+		return CHILD_REFUSED;
+	if (options->is_idle && !child_step_aside())
+		return CHILD_REFUSED;
+	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
+		return CHILD_REFUSED;
+	return options->run(options->context, result);
+}
+
+/* ---- beginning ---------------------------------------------------------------------------------- */
+
+/* The pipe also tells when the child has ended, to somebody who does not want to wait for ever. */
+static int child_open_pipe(const struct child_options *options, int *ret_ends)
+{
+	if (!options->has_result && !options->max_ns)
+		return 0;
+	if (pipe2(ret_ends, O_CLOEXEC) < 0)
+		return -errno;
+	fcntl(ret_ends[0], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void child_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int child_start(struct child *child, const struct child_options *options)
+{
+	int ends[2] = { -1, -1 };
+
+	if (child_is_busy(child) || (options->is_at_rest && !options->is_at_rest(options->rest_context)))
+		return -EBUSY;
+	int error = child_open_pipe(options, ends);
+	if (error)
+		return error;
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0) {
+		child_close(ends[0]);
+		_exit(child_run(options, parent, options->has_result ? ends[1] : -1));
+	}
+	error = pid < 0 ? -errno : 0;
+	child_close(ends[1]);
+	if (error) {
+		child_close(ends[0]);
+		return error;
+	}
+	writer_clear(&child->bytes);
+	*child = (struct child){ .pid = pid,
+				 .result = ends[0],
+				 .has_pipe = ends[0] >= 0,
+				 .bytes = child->bytes,
+				 .max_result = options->max_result ? options->max_result : CHILD_RESULT_MAX,
+				 .deadline_ns = options->max_ns ? clock_now_ns() + options->max_ns : 0,
+				 .was_started = true };
+	return 0;
+}
+
+/* ---- its end ------------------------------------------------------------------------------------ */
+
+static void child_end(struct child *child, int cause)
+{
+	if (!child->cause)
+		child->cause = cause;
+	kill(child->pid, SIGKILL);
+}
+
+static void child_close_pipe(struct child *child)
+{
+	if (child->has_pipe)
+		close(child->result);
+	child->has_pipe = false;
+}
+
+/* What there is to read now; behind its end the pipe is closed. */
+static void child_read(struct child *child)
+{
+	uint8_t piece[READ_BYTES];
+	ssize_t n = 0;
+
+	while (child->has_pipe && (n = read(child->result, piece, sizeof(piece))) > 0) {
+		if (child->bytes.len + (size_t)n > child->max_result)
+			child_end(child, -EMSGSIZE);
+		else if (!child->cause)
+			write_bytes(&child->bytes, (struct bytes){ piece, (size_t)n });
+	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		child_close_pipe(child);
+}
+
+/* Has it ended? With WNOHANG in flags nobody waits. */
+static bool child_reap(struct child *child, int flags)
+{
+	int status = 0;
+	pid_t got;
+
+	do
+		got = waitpid(child->pid, &status, flags);
+	while (got < 0 && errno == EINTR);
+	if (got == 0)
+		return false;
+	child_read(child); /* what it wrote last */
+	child_close_pipe(child);
+	if (child->cause)
+		child->status = child->cause;
+	else
+		child->status = got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
+	child->pid = 0;
+	return true;
+}
+
+bool child_is_busy(struct child *child)
+{
+	if (!child->pid)
+		return false;
+	child_read(child);
+	if (child->deadline_ns && clock_now_ns() >= child->deadline_ns)
+		child_end(child, -ETIME);
+	return !child_reap(child, child->cause ? 0 : WNOHANG);
+}
+
+/* Until the pipe says something, or the time is over. */
+static void child_await_pipe(struct child *child)
+{
+	struct pollfd pipe = { .fd = child->result, .events = POLLIN };
+	uint64_t now = clock_now_ns();
+	int timeout_ms = -1;
+
+	if (child->deadline_ns)
+		timeout_ms = now >= child->deadline_ns
+				     ? 0
+				     : (int)((child->deadline_ns - now) / CLOCK_NS_PER_MS) + 1;
+	poll(&pipe, 1, timeout_ms);
+}
+
+int child_wait(struct child *child)
+{
+	if (!child->was_started)
+		return -ESRCH;
+	while (child_is_busy(child)) {
+		if (child->has_pipe)
+			child_await_pipe(child);
+		else if (child->deadline_ns)
+			nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+		else
+			child_reap(child, 0);
+	}
+	return child->status;
+}
+
+struct bytes child_result(const struct child *child)
+{
+	return child->pid ? (struct bytes){ 0 } : writer_bytes(&child->bytes);
+}
+
+void child_kill(struct child *child)
+{
+	if (!child->pid)
+		return;
+	child_end(child, -ECANCELED);
+	child_reap(child, 0);
+}
+
+void child_done(struct child *child)
+{
+	child_kill(child);
+	writer_done(&child->bytes);
+	*child = (struct child){ 0 };
+}

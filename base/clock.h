@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock: the time that only goes forward, as perf events are stamped with it.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define CLOCK_NS_PER_MS 1000000ull
+#define CLOCK_NS_PER_S 1000000000ull
+
+/* CLOCK_MONOTONIC. */
+uint64_t clock_now_ns(void);

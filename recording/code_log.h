@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_log: code in no file, read from the process for whoever walks its stacks, and kept as events for a raw
+ * recording, if there is one: so that whoever unwinds that later sees the code that was seen now.
+ */
+#pragma once
+
+#include "collector/event.h"
+
+struct code_log_options {
+	/* Reads the target's memory; from any thread. */
+	ssize_t (*read)(void *context, pid_t tid, uint64_t addr, void *to, size_t len);
+	void *read_context;
+	/* Takes an EVENT_CODE; NULL: nothing is kept. */
+	void (*write)(void *context, const struct event *event);
+	void *write_context;
+};
+
+struct code_log;
+struct code_log *code_log_new(const struct code_log_options *options);
+void code_log_free(struct code_log *log);
+
+/* Reads by the thread, which lives (its process's first one may not), and keeps what it got as the process's.
+ * The context is the log. From any thread. */
+ssize_t code_log_read(void *log, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len);
+/* What was read since the last call is written, as of just before time_ns. */
+void code_log_write(struct code_log *log, uint64_t time_ns);

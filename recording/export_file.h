@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export_file: a profile as an export in a file: fused as the format wants it, whole or not at all.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "report/export/exporter.h"
+
+struct export_choice {
+	struct export_options options;
+	bool no_inlines, no_loops;
+};
+
+/* What an export has that nobody asked for more than its format. */
+struct export_choice export_choose(const struct exporter *exporter, const struct profile *profile);
+/* Index of a metric by name, the default one for NULL; -ENOENT. */
+int export_find_metric(const struct profile *profile, const char *name);
+
+/*
+ * Fuses as the exporter wants it, which takes the profile's CCT (profile_take_tree), and writes to path ("-"
+ * or NULL: standard output; .gz compresses). If something had to be folded a sentence in ret_folded says so;
+ * it may be NULL.
+ */
+int export_file(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
+		const char *path, struct text *ret_folded, struct diag *diag);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * live: exports while a recording goes on, each made by a forked child as checkpoints are, so that the
+ * rings are drained meanwhile.
+ *
+ * A stream writes one interval after another to standard output as ndjson: each is whole in itself, from its
+ * header to its end record, and holds only what that interval cost. A watched file is rewritten with all so
+ * far. An export that takes longer than the interval puts off the next one; nothing is lost, intervals get
+ * longer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/child.h"
+#include "profile/resolve.h"
+#include "recording/workers.h"
+#include "report/export/exporter.h"
+
+struct live {
+	const struct exporter *exporter; /* NULL = there is nothing to do */
+	const char *path;                /* the watched file; NULL = a stream */
+	uint64_t interval_ns, start_ns, last_ns, next_ns;
+	struct child writer;
+	bool is_told;                   /* what became of the last export */
+	VEC(uint64_t) told;             /* stream: values by index as of the last interval */
+	struct profile_quality quality; /* as of then */
+};
+
+/* What is exported, and who made it. */
+struct live_input {
+	struct profile *profile; /* the workers'; it is left as it is */
+	struct images *images;
+	const struct resolve_options *names;
+	const struct workers *workers;
+};
+
+/* Before anything is started: can this file be watched with? -EINVAL if its name says no format. */
+int live_check(const char *watch, struct diag *diag);
+/* stream_ns, watch: 0 and NULL if not asked for. */
+void live_init(struct live *live, uint64_t stream_ns, const char *watch, uint64_t watch_ns, uint64_t now_ns);
+/* Is it time to write, and the last writer through? */
+bool live_is_due(struct live *live, uint64_t now_ns);
+void live_write(struct live *live, const struct live_input *input, uint64_t now_ns);
+/* Until the writer at work is through. */
+void live_wait(struct live *live);
+/* After live_wait: the last interval, until it is written. */
+void live_finish(struct live *live, const struct live_input *input, uint64_t now_ns);
+/* Has the last export ended, and failed? Then the fault is in ret; each is told once. To be asked before the
+ * next one is written. */
+bool live_fault(struct live *live, struct diag *ret);
+void live_done(struct live *live);

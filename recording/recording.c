@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording: one loop. Whether it shall end is asked between events, so that nothing is ever interrupted
+ * halfway.
+ */
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "recording/export_file.h"
+#include "recording/recording_private.h"
+#include "recording/result.h"
+
+#define TICK_MS 500     /* how often the clock is looked at when nothing happens */
+#define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
+#define PROGRESS_NS CLOCK_NS_PER_S
+
+void recording_note(struct recording *r, const char *text)
+{
+	if (r->options.listener.note)
+		r->options.listener.note(r->options.listener.context, text);
+}
+
+void recording_fault(struct recording *r, enum recording_part part, const struct diag *diag)
+{
+	if (r->options.listener.fault)
+		r->options.listener.fault(r->options.listener.context, part, diag);
+}
+
+static bool recording_is_live(const struct recording *r)
+{
+	return !r->options.file;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void recording_event(struct recording *r, const struct event *event)
+{
+	workers_event(r->workers, event);
+	if (recording_is_live(r))
+		recording_live_event(r, event);
+	else
+		recording_file_event(r, event);
+}
+
+static void recording_tell_progress(struct recording *r, uint64_t now)
+{
+	const struct recording_listener *listener = &r->options.listener;
+
+	if (!listener->progress || now < (r->progress_ns ? r->progress_ns : r->start_ns) + PROGRESS_NS)
+		return;
+	struct profile_quality quality = workers_quality(r->workers);
+	listener->progress(listener->context, now - r->start_ns, &quality);
+	r->progress_ns = now;
+}
+
+static bool recording_is_over(const struct recording *r, uint64_t now)
+{
+	const struct recording_listener *listener = &r->options.listener;
+
+	return (listener->is_over && listener->is_over(listener->context)) || (r->end_ns && now >= r->end_ns);
+}
+
+/* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody
+ * else. */
+static int recording_wait_ms(const struct recording *r, uint64_t now)
+{
+	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns };
+	uint64_t next = now + TICK_MS * CLOCK_NS_PER_MS;
+
+	for (size_t i = 0; i < ARRAY_LEN(due); i++)
+		if (due[i] > now && due[i] < next)
+			next = due[i];
+	return (int)((next - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
+}
+
+static void recording_tick(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!r->is_stopped && recording_is_over(r, now)) {
+		r->is_stopped = true;
+		if (recording_is_live(r))
+			perf_source_stop(r->source);
+	}
+	recording_tell_progress(r, now);
+	if (recording_is_live(r))
+		recording_live_tick(r, now);
+	r->wait_ms = recording_wait_ms(r, now);
+}
+
+/* Workers get what is held back for them before we wait: code that is in no file may not be there for long.
+ */
+static int recording_next(struct recording *r, struct event *ret, struct diag *diag)
+{
+	if (workers_is_holding(r->workers)) {
+		int got = source_next(r->source, ret, 0, diag);
+		if (got != -EAGAIN)
+			return got;
+		workers_flush(r->workers);
+	}
+	return source_next(r->source, ret, r->wait_ms, diag);
+}
+
+/* What is live can be read on when it was stopped: the rings still hold samples. */
+static int recording_loop(struct recording *r, struct diag *diag)
+{
+	struct event event;
+	unsigned n = 0;
+
+	while (recording_is_live(r) || !r->is_stopped) {
+		int got = recording_next(r, &event, diag);
+		if (got == 0)
+			return 0;
+		if (got < 0 && got != -EAGAIN)
+			return got;
+		if (got > 0)
+			recording_event(r, &event);
+		if (got < 0 || ++n % TICK_EVENTS == 0)
+			recording_tick(r);
+	}
+	return 0;
+}
+
+int recording_run(struct recording *r, struct diag *diag)
+{
+	int error = recording_loop(r, diag);
+
+	if (!recording_is_live(r))
+		recording_file_notes(r);
+	return error;
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+static void recording_closep(struct recording **r)
+{
+	recording_close(*r);
+}
+
+int recording_open(const struct recording_options *options, struct recording **ret, struct diag *diag)
+{
+	CLEANUP(recording_closep) struct recording *r = alloc_zero(1, sizeof(*r));
+
+	r->options = *options;
+	r->images = images_new();
+	int error = recording_is_live(r) ? recording_live_open(r, diag) : recording_file_open(r, diag);
+	if (error)
+		return error;
+	r->names = result_names(&r->names, r->workers);
+	*ret = TAKE(r);
+	return 0;
+}
+
+/* --format: the export alone. */
+static int recording_export(struct recording *r, struct diag *diag)
+{
+	const struct exporter *exporter = r->options.format;
+	CLEANUP(text_done) struct text folded = { 0 };
+	int error = result_resolve(r->workers, r->profile, r->images, &r->names, diag);
+
+	if (error)
+		return error;
+	struct export_choice choice = export_choose(exporter, r->profile);
+	error = export_file(exporter, r->profile, &choice, r->output.path, &folded, diag);
+	if (!error && folded.len)
+		recording_note(r, folded.at);
+	return error;
+}
+
+static int recording_write(struct recording *r, struct diag *diag)
+{
+	if (r->options.format)
+		return recording_export(r, diag);
+	if (!r->options.resolves)
+		return output_write(&r->output, r->profile, diag);
+	return result_write(&r->output, r->workers, r->profile, r->images, &r->names, diag);
+}
+
+int recording_finish(struct recording *r, struct diag *diag)
+{
+	prefetch_end(&r->prefetch);
+	r->profile = workers_finish(r->workers);
+	r->profile->run.mode = intern_add(&r->profile->strings, r->options.mode);
+	r->profile->run.command_line = intern_add(&r->profile->strings, r->options.command_line);
+	if (recording_is_live(r)) {
+		recording_live_finish(r, r->profile);
+	} else {
+		output_init(&r->output, r->options.output, r->first_pid);
+		recording_file_names(r);
+	}
+	int error = recording_write(r, diag);
+	if (error && recording_is_live(r)) /* a file can be read again */
+		output_rescue(&r->output, r->profile, diag);
+	return error;
+}
+
+int recording_save(struct recording *r, struct diag *diag)
+{
+	int error = 0;
+
+	if (recording_is_live(r))
+		error = perf_source_raw_close(r->source, r->options.command_line, diag);
+	workers_save(r->workers);
+	return error;
+}
+
+void recording_close(struct recording *r)
+{
+	if (!r)
+		return;
+	prefetch_end(&r->prefetch);
+	checkpoint_finish(&r->checkpoint);
+	live_done(&r->live);
+	workers_free(r->workers);
+	code_log_free(r->code);
+	source_close(r->source);
+	images_free(r->images);
+	output_done(&r->output);
+	profile_free(r->profile);
+	free(r);
+}
+
+/* ---- asked by whoever runs it --------------------------------------------------------------- */
+
+const struct source_info *recording_info(const struct recording *r)
+{
+	return &r->source->info;
+}
+
+struct perf_source_stats recording_stats(const struct recording *r)
+{
+	return perf_source_stats(r->source);
+}
+
+const struct profile *recording_profile(const struct recording *r)
+{
+	return r->profile;
+}
+
+const struct output *recording_output(const struct recording *r)
+{
+	return &r->output;
+}
+
+bool recording_was_stopped(const struct recording *r)
+{
+	return r->is_stopped;
+}
+
+pid_t recording_command(const struct recording *r)
+{
+	return recording_is_live(r) ? perf_source_child(r->source) : 0;
+}
+
+bool recording_command_ended(struct recording *r, int timeout_ms, int *ret_status)
+{
+	return perf_source_wait(r->source, timeout_ms, ret_status);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording: from a source of events to a profile in a file, for whoever wants one: a command, a daemon, a
+ * test.
+ *
+ *     recording_open     attaches, starts the command or opens the file; from now on samples are taken
+ *     recording_run      the loop over events, until there are no more or it is told to end
+ *     recording_finish   the profile: built, named, written
+ *     recording_save     what else is kept: the raw recording, what was found out about code
+ *     recording_close
+ *
+ * It prints nothing. Faults are returned in a diag; what does not end the recording is told to a listener. It
+ * owns its threads (the workers) and its children (checkpoints, live exports, prefetching of names): none is
+ * left after recording_finish. It takes no signals: is_over is asked between events, and wake_fd ends a wait
+ * for them.
+ *
+ * One thread uses it. The listener is called on that thread only, from within these functions.
+ */
+#pragma once
+
+#include "collector/live/perf_source.h"
+#include "collector/perfdata/perf_file.h"
+#include "profile/resolve.h"
+#include "recording/output.h"
+#include "recording/workers.h"
+#include "report/export/exporter.h"
+
+/* What can fail without ending a recording. */
+enum recording_part {
+	RECORDING_RAW,  /* the raw recording: there is none */
+	RECORDING_LIVE, /* one live export; the next one may do better */
+};
+
+/* Any of them may be NULL. */
+struct recording_listener {
+	void *context;
+	/* Shall the recording end now? Asked at least twice a second until it says yes, and whenever
+	 * target.wake_fd can be read. */
+	bool (*is_over)(void *context);
+	/* About once a second. It costs waiting for the workers: NULL if nobody looks. */
+	void (*progress)(void *context, uint64_t elapsed_ns, const struct profile_quality *quality);
+	/* A sentence for the user. */
+	void (*note)(void *context, const char *text);
+	/* A fault that does not end the recording. */
+	void (*fault)(void *context, enum recording_part part, const struct diag *diag);
+};
+
+struct recording_options {
+	const char *mode, *command_line; /* kept in the profile */
+
+	/* Live processes, or a recording of them: */
+	struct perf_source_options target;
+	const char *file; /* a perf.data, "-" = standard input; NULL = live */
+	struct perf_file_options file_options;
+	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
+
+	unsigned n_workers; /* as in workers_options */
+	enum unwind_mode unwind;
+	uint64_t duration_ns; /* of sampling; 0 = until the targets end */
+
+	struct resolve_options names; /* callbacks in it are called by children, too */
+	bool resolves;                /* names are looked up at the end */
+
+	const char *output;            /* as in output_init */
+	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
+
+	/* Live only: */
+	const char *raw;        /* every record, as perf.data; NULL = none */
+	uint64_t checkpoint_ns; /* the profile so far, this often; 0 = never */
+	uint64_t stream_ns;     /* ndjson to standard output, this often; 0 = never */
+	const char *watch;      /* a file to rewrite with an export, by its name; NULL = none */
+	uint64_t watch_ns;      /* this often */
+
+	struct recording_listener listener;
+};
+
+struct recording;
+/* What options point to must stay until recording_close. A fault here leaves nothing behind. */
+int recording_open(const struct recording_options *options, struct recording **ret, struct diag *diag);
+/* A fault ends the loop; what was recorded can still be finished, and should be. */
+int recording_run(struct recording *recording, struct diag *diag);
+/*
+ * The profile is written, or an export. If that cannot be done, it is kept in the folder for temporary files
+ * if possible, which the diag then says.
+ */
+int recording_finish(struct recording *recording, struct diag *diag);
+int recording_save(struct recording *recording, struct diag *diag);
+void recording_close(struct recording *recording);
+
+/* Of the source. */
+const struct source_info *recording_info(const struct recording *recording);
+struct perf_source_stats recording_stats(const struct recording *recording); /* live only */
+/* After recording_finish, until recording_close. An export has taken its tree. */
+const struct profile *recording_profile(const struct recording *recording);
+const struct output *recording_output(const struct recording *recording);
+/* Did is_over or the duration end it? */
+bool recording_was_stopped(const struct recording *recording);
+/* The command that was started, 0 = none; it may go on when the recording has ended. */
+pid_t recording_command(const struct recording *recording);
+/* Has it ended? As perf_source_wait. */
+bool recording_command_ended(struct recording *recording, int timeout_ms, int *ret_status);

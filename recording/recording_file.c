@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording_file: what a recording read from a perf.data does besides the loop: it finds out where that was
+ * made, and says what of it could not be had.
+ */
+#include "base/clock.h"
+#include "recording/recording_private.h"
+
+int recording_file_open(struct recording *r, struct diag *diag)
+{
+	const struct recording_options *o = &r->options;
+	struct workers_options options = { .n_workers = o->n_workers,
+					   .unwinding = { .mode = o->unwind,
+							  .store = o->names.symbolize.store } };
+	int error = perf_file_open(o->file, &o->file_options, r->images, &r->source, diag);
+
+	if (error)
+		return error;
+	r->names = o->names;
+	r->start_ns = clock_now_ns();
+	r->workers = workers_new(r->images, &r->source->info, &options);
+	return 0;
+}
+
+void recording_file_event(struct recording *r, const struct event *event)
+{
+	if (!r->first_pid)
+		r->first_pid = event->pid;
+	if (event->kind == EVENT_SAMPLE)
+		r->has_kernel |= event->sample.n_kernel_pc > 0;
+}
+
+static void recording_file_note(struct recording *r, const char *note)
+{
+	builder_note(workers_builder(r->workers), note); /* which keeps each once */
+	recording_note(r, note);
+}
+
+void recording_file_notes(struct recording *r)
+{
+	struct perf_file_origin origin = perf_file_origin(r->source);
+	const struct source_info *info = &r->source->info;
+	bool has_names = r->options.kallsyms || origin.is_this_kernel;
+
+	if (!origin.has_stacks)
+		recording_file_note(
+			r, "the recording holds no stacks, only addresses: record them with `perf record "
+			   "--call-graph dwarf`");
+	for (size_t i = 0; i < info->notes.n; i++)
+		recording_file_note(r, info->notes.at[i]);
+	if (r->options.resolves && r->has_kernel && !has_names)
+		recording_file_note(
+			r, "the recorded kernel is not the one that runs here: its functions have no names "
+			   "(give its /proc/kallsyms with --kallsyms)");
+}
+
+void recording_file_names(struct recording *r)
+{
+	struct perf_file_origin origin = perf_file_origin(r->source);
+	const char *kallsyms = r->options.kallsyms;
+
+	r->names.symbolize.is_elsewhere = !origin.is_this_host;
+	r->names.symbolize.kallsyms = kallsyms ? kallsyms : origin.is_this_kernel ? NULL : "";
+}

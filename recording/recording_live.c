@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording_live: what a recording of live processes does besides the loop: it writes what it has so far,
+ * looks names up ahead, keeps the raw records.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collector/process/target.h"
+#include "recording/recording_private.h"
+
+/* An export gets the default name with its own suffix. */
+static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
+{
+	if (options->output || !options->format)
+		return options->output;
+	const char *suffix = options->format->suffixes;
+	snprintf(name, size, "cpprof%.*s", (int)strcspn(suffix, " "), suffix);
+	return name;
+}
+
+int recording_live_check(const struct recording_options *options, struct diag *diag)
+{
+	char name[64];
+	int error = output_check(recording_output_template(options, name, sizeof(name)), "-o", diag);
+
+	if (!error && options->raw)
+		error = output_check(options->raw, "--raw", diag);
+	if (!error && options->watch)
+		error = live_check(options->watch, diag);
+	return error;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------ */
+
+static int recording_open_raw(struct recording *r, struct diag *diag)
+{
+	if (!r->options.raw)
+		return 0;
+
+	int fd = output_create(r->options.raw, diag);
+	return fd < 0 ? fd : perf_source_raw_open(r->source, fd, r->options.raw, diag);
+}
+
+static ssize_t recording_read_memory(void *context, pid_t tid, uint64_t addr, void *to, size_t len)
+{
+	struct source *source = context;
+
+	return source->ops->read_memory(source, tid, addr, to, len);
+}
+
+static void recording_write_code(void *context, const struct event *event)
+{
+	perf_source_raw_event(context, event);
+}
+
+/* What the walk of a sample's stack says of the next ones. */
+static void recording_tell_source(void *context, const struct event *event, const struct stack_use *use)
+{
+	struct source *source = context;
+
+	struct perf_stack_use memory = { .reach = use->reach,
+					 .elsewhere = use->elsewhere,
+					 .is_cut_off = use->end == STACK_SNAPSHOT_ENDED,
+					 .has_jit = use->has_jit };
+	perf_source_stack_used(source, event, &memory);
+	if (use->end == STACK_NO_IMAGE || use->end == STACK_INVALID_STEP)
+		perf_source_look_again(source, event->pid);
+}
+
+static void recording_start_workers(struct recording *r)
+{
+	struct code_log_options log = { .read = recording_read_memory,
+					.read_context = r->source,
+					.write = r->options.raw ? recording_write_code : NULL,
+					.write_context = r->source };
+
+	r->code = code_log_new(&log);
+	struct workers_options options = { .n_workers = r->options.n_workers,
+					   .unwinding = { .mode = r->options.unwind,
+							  .store = r->names.symbolize.store },
+					   .code = { code_log_read, r->code },
+					   .walked = recording_tell_source,
+					   .walked_context = r->source };
+	r->workers = workers_new(r->images, &r->source->info, &options);
+}
+
+static void recording_plan(struct recording *r)
+{
+	const struct recording_options *o = &r->options;
+	pid_t child = perf_source_child(r->source);
+	char name[64];
+
+	output_init(&r->output, recording_output_template(o, name, sizeof(name)),
+		    child              ? child
+		    : o->target.n_pids ? o->target.pids[0]
+				       : o->target.tids[0]);
+	r->start_ns = r->source->info.start_ns;
+	if (o->duration_ns)
+		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
+	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
+	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
+	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
+	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
+}
+
+int recording_live_open(struct recording *r, struct diag *diag)
+{
+	const struct recording_options *o = &r->options;
+	struct diag late = { 0 };
+
+	int error = recording_live_check(o, diag);
+	if (!error)
+		error = perf_source_open(r->images, &o->target, &r->source, diag);
+	if (error)
+		return error;
+	r->names = o->names;
+	/* A process in another mount namespace has its debug files there too. */
+	if (o->target.n_pids) {
+		snprintf(r->target_root, sizeof(r->target_root), "/proc/%d/root", (int)o->target.pids[0]);
+		r->names.symbolize.search.target_root = r->target_root;
+	}
+	if (recording_open_raw(r, &late) < 0) /* the command runs: its profile can still be had */
+		recording_fault(r, RECORDING_RAW, &late);
+	for (size_t i = 0; i < r->source->info.notes.n; i++)
+		recording_note(r, r->source->info.notes.at[i]);
+	recording_start_workers(r);
+	recording_plan(r);
+	return 0;
+}
+
+/* ---- meanwhile ------------------------------------------------------------------------------ */
+
+void recording_live_event(struct recording *r, const struct event *event)
+{
+	code_log_write(r->code, event->time_ns);
+	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
+		CLEANUP(freep) char *line = target_command_line(event->pid);
+		if (line[0])
+			builder_command(workers_builder(r->workers), event->pid, line);
+	}
+}
+
+void recording_live_describe(struct recording *r, struct profile *profile)
+{
+	profile->run.mode = intern_add(&profile->strings, r->options.mode);
+	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
+	profile->run.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	profile->run.duration_ns = clock_now_ns() - r->start_ns;
+	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
+}
+
+/* With it the workers are idle, until the next event. */
+static struct profile *recording_so_far(struct recording *r)
+{
+	struct profile *profile = workers_profile(r->workers);
+
+	recording_live_describe(r, profile);
+	return profile;
+}
+
+static void recording_tell_live_fault(struct recording *r)
+{
+	struct diag diag;
+
+	if (live_fault(&r->live, &diag))
+		recording_fault(r, RECORDING_LIVE, &diag);
+}
+
+void recording_live_tick(struct recording *r, uint64_t now)
+{
+	recording_tell_live_fault(r);
+	if (live_is_due(&r->live, now)) {
+		recording_tell_live_fault(r);
+		struct live_input input = { recording_so_far(r), r->images, &r->names, r->workers };
+		live_write(&r->live, &input, now);
+	}
+	if (checkpoint_is_due(&r->checkpoint, now))
+		checkpoint_write(&r->checkpoint, &r->output, recording_so_far(r), r->workers, now);
+	if (prefetch_is_due(&r->prefetch, now))
+		prefetch_start(&r->prefetch, workers_profile(r->workers), r->images, &r->names, r->workers);
+}
+
+void recording_live_finish(struct recording *r, struct profile *profile)
+{
+	struct live_input input = { profile, r->images, &r->names, r->workers };
+
+	recording_live_describe(r, profile);
+	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
+		profile->quality.counted = perf_source_counted(r->source);
+	live_wait(&r->live);
+	recording_tell_live_fault(r);
+	live_finish(&r->live, &input, clock_now_ns());
+	recording_tell_live_fault(r);
+	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording_private: what the files of a recording share.
+ */
+#pragma once
+
+#include "recording/checkpoint.h"
+#include "recording/code_log.h"
+#include "recording/live.h"
+#include "recording/prefetch.h"
+#include "recording/recording.h"
+
+struct recording {
+	struct recording_options options;
+	struct resolve_options names; /* as given, and what the workers lend */
+	char target_root[32];
+	struct images *images;
+	struct source *source;
+	struct workers *workers;
+	struct code_log *code; /* live only */
+	struct output output;
+	struct profile *profile; /* when it is finished */
+	struct checkpoint checkpoint;
+	struct prefetch prefetch;
+	struct live live;
+	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
+	int wait_ms;     /* for the next event, as of the last look at the clock; 0 before the first */
+	bool is_stopped; /* is_over, or the time was */
+	pid_t first_pid; /* of a file */
+	bool has_kernel; /* stacks of a file go into the kernel */
+};
+
+void recording_note(struct recording *r, const char *text);
+void recording_fault(struct recording *r, enum recording_part part, const struct diag *diag);
+
+/* Live: before anything is started, can what shall be written be written? */
+int recording_live_check(const struct recording_options *options, struct diag *diag);
+int recording_live_open(struct recording *r, struct diag *diag);
+void recording_live_event(struct recording *r, const struct event *event);
+/* What only we know of the run. */
+void recording_live_describe(struct recording *r, struct profile *profile);
+/* What is due by now: checkpoints, exports, names. */
+void recording_live_tick(struct recording *r, uint64_t now);
+void recording_live_finish(struct recording *r, struct profile *profile);
+
+int recording_file_open(struct recording *r, struct diag *diag);
+void recording_file_event(struct recording *r, const struct event *event);
+/* At the end of the events: what came up while reading. */
+void recording_file_notes(struct recording *r);
+/* What this machine knows holds for the recording only as far as it was made here. */
+void recording_file_names(struct recording *r);

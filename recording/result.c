@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/result.h"
+
+static struct functions *result_functions(void *workers, image_id image)
+{
+	return workers_functions(workers, image);
+}
+
+struct resolve_options result_names(const struct resolve_options *options, struct workers *workers)
+{
+	struct resolve_options names = *options;
+
+	names.functions = result_functions;
+	names.context = workers;
+	return names;
+}
+
+int result_resolve(struct workers *workers, struct profile *profile, struct images *images,
+		   const struct resolve_options *options, struct diag *diag)
+{
+	workers_save(workers); /* afterwards more will be known of functions than unwinding alone would have
+				  found */
+	return resolve(profile, images, options, diag);
+}
+
+/* Names cost time and read debug info of any size. */
+int result_write(struct output *output, struct workers *workers, struct profile *profile,
+		 struct images *images, const struct resolve_options *options, struct diag *diag)
+{
+	int error = output_is_stdout(output) ? 0 : output_write(output, profile, diag);
+
+	if (!error)
+		error = result_resolve(workers, profile, images, options, diag);
+	return error ? error : output_write(output, profile, diag);
+}

@@ -41,6 +41,7 @@ static void take_event(struct import *import, const struct event *event)
 		import->first_pid = event->pid;
 	if (event->kind == EVENT_SAMPLE)
 		import->has_kernel |= event->sample.n_kernel_pc > 0;
+	crew_expect(import->crew, import->source->next);
 	crew_event(import->crew, event);
 }
 

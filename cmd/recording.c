@@ -157,6 +157,7 @@ static void say_result(const struct recording *r, const struct profile *profile)
 
 static void take_event(struct recording *r, const struct event *event)
 {
+	crew_expect(r->crew, r->source->next);
 	crew_event(r->crew, event);
 	code_tape_write(r->tape, event->time_ns);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {

@@ -12,6 +12,7 @@
 #define PARCEL_EVENTS 256
 
 struct worker {
+	const struct isa *isa;
 	struct unwinder *unwinder;
 	struct unwinder_options options; /* as given */
 	const struct event *now;         /* whose stack is being walked */
@@ -57,6 +58,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	}
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->n_events = n_events;
+	worker->isa = isa;
 	cct_init(&worker->cct);
 	worker->growth.cct = &worker->cct;
 	while (worker->node_since.n < worker->cct.nodes.n)
@@ -106,6 +108,15 @@ static struct parcel *receive(struct worker *worker)
 	return parcel;
 }
 
+static void worker_expect(struct worker *worker, const struct parcel *parcel)
+{
+	const struct event *next = &parcel->items.at[parcel->next].event;
+
+	if (parcel->next < parcel->items.n && next->kind == EVENT_SAMPLE)
+		unwinder_expect(worker->unwinder,
+				(struct sample_place){ next->pid, next->sample.regs.value[worker->isa->pc] });
+}
+
 static void *run(void *argument)
 {
 	struct worker *worker = argument;
@@ -113,8 +124,10 @@ static void *run(void *argument)
 	struct parcel *parcel;
 
 	while ((parcel = receive(worker))) {
-		while ((item = parcel_next(parcel)))
+		while ((item = parcel_next(parcel))) {
+			worker_expect(worker, parcel);
 			do_item(worker, item);
+		}
 		pthread_mutex_lock(&worker->lock);
 		worker->n_done++;
 		pthread_cond_signal(&worker->is_done);

@@ -141,6 +141,13 @@ void crew_event(struct crew *crew, const struct event *event)
 		reap_all(crew);
 }
 
+/* Workers on threads of their own see what they get next. */
+void crew_expect(struct crew *crew, struct sample_place next)
+{
+	if (crew->is_alone)
+		unwinder_expect(worker_unwinder(crew->workers.at[0]), next);
+}
+
 bool crew_is_holding(const struct crew *crew)
 {
 	return crew->is_holding;

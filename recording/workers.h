@@ -34,6 +34,8 @@ void crew_free(struct crew *crew);
 
 /* Any event. What it points to may go afterwards. */
 void crew_event(struct crew *crew, const struct event *event);
+/* Where the sample after the next event was taken, as struct source has it. */
+void crew_expect(struct crew *crew, struct sample_place next);
 /* Is something held back, to be sent to workers together with what follows? When there is a pause: flush. */
 bool crew_is_holding(const struct crew *crew);
 void crew_flush(struct crew *crew);

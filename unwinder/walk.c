@@ -453,7 +453,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	}
 	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
-	pc_table_fetch_slot(&walker->pcs, sample->next_pid, sample->next_pc);
+	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
 	uint64_t sp = regs_known(&sample->regs, isa->sp) ? sample->regs.value[isa->sp] : 0;
 	memory_begin(&walker->memory, event->pid, sp, sample);
 	walk.here = *walk_look(walker, space, event->pid, sample->regs.value[isa->pc], false);
@@ -466,7 +466,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->memory);
 	ret->end = run(&walk);
-	pc_table_fetch_entry(&walker->pcs, sample->next_pid, sample->next_pc);
+	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = walker->memory.reach;
 	ret->has_jit = walk.has_jit;
 	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;

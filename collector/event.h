@@ -49,10 +49,12 @@ struct sample {
 	const uint64_t *kernel_pc,
 		*user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
-	/* Where the next sample was taken, as far as that is known: what it will need can be fetched
-	 * meanwhile. */
-	pid_t next_pid;
-	uint64_t next_pc; /* 0 = not known */
+};
+
+/* Where a sample was taken. */
+struct sample_place {
+	pid_t pid;
+	uint64_t pc; /* 0 = not known */
 };
 
 struct mapping {

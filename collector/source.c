@@ -4,10 +4,15 @@
  */
 #include "collector/source.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/alloc.h"
 
 int source_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
 {
+	source->next = (struct sample_place){ 0 };
 	return source->ops->next(source, ret, timeout_ms, diag);
 }
 
@@ -26,6 +31,17 @@ void source_close(struct source *source)
 {
 	if (source)
 		source->ops->close(source);
+}
+
+void source_info_note(struct source_info *info, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	vec_push(&info->notes, alloc_text(text));
 }
 
 void source_info_done(struct source_info *info)

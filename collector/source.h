@@ -47,6 +47,9 @@ struct source {
 	const struct source_ops *ops;
 	struct images *images; /* borrowed; mapping events refer to it */
 	struct source_info info;
+	/* If the event handed out last is a sample: where the one after it was taken, as far as that is
+	 * known. What it will need can be fetched meanwhile. */
+	struct sample_place next;
 };
 
 /*
@@ -59,4 +62,7 @@ int source_next(struct source *source, struct event *ret, int timeout_ms, struct
 int source_each(struct source *source, void (*take)(void *context, const struct event *event), void *context,
 		struct diag *diag);
 void source_close(struct source *source);
+/* Adds to info->notes. */
+__attribute__((format(printf, 2, 3))) void source_info_note(struct source_info *info, const char *format,
+							    ...);
 void source_info_done(struct source_info *info);

@@ -40,6 +40,7 @@ static bool recording_is_live(const struct recording *r)
 
 static void recording_event(struct recording *r, const struct event *event)
 {
+	workers_expect(r->workers, r->source->next);
 	workers_event(r->workers, event);
 	if (recording_is_live(r))
 		recording_live_event(r, event);

@@ -12,6 +12,7 @@
 #define BATCH_EVENTS 256
 
 struct worker {
+	const struct isa *isa;
 	struct unwinder *unwinder;
 	struct code_reader code;
 	const struct event *now; /* whose stack is being walked */
@@ -54,6 +55,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	own.read_context = worker;
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->n_events = n_events;
+	worker->isa = isa;
 	cct_init(&worker->cct);
 	worker->growth.cct = &worker->cct;
 	while (worker->node_since.n < worker->cct.nodes.n)
@@ -103,6 +105,16 @@ static struct batch *worker_receive(struct worker *worker)
 	return batch;
 }
 
+/* What the next item will need can be fetched meanwhile. */
+static void worker_expect(struct worker *worker, const struct batch *batch)
+{
+	const struct event *next = &batch->items.at[batch->next].event;
+
+	if (batch->next < batch->items.n && next->kind == EVENT_SAMPLE)
+		unwinder_expect(worker->unwinder,
+				(struct sample_place){ next->pid, next->sample.regs.value[worker->isa->pc] });
+}
+
 static void *worker_run(void *argument)
 {
 	struct worker *worker = argument;
@@ -110,8 +122,10 @@ static void *worker_run(void *argument)
 	struct batch *batch;
 
 	while ((batch = worker_receive(worker))) {
-		while ((item = batch_next(batch)))
+		while ((item = batch_next(batch))) {
+			worker_expect(worker, batch);
 			worker_do(worker, item);
+		}
 		pthread_mutex_lock(&worker->lock);
 		worker->n_done++;
 		pthread_cond_signal(&worker->is_done);

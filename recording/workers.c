@@ -149,6 +149,13 @@ void workers_event(struct workers *workers, const struct event *event)
 		workers_reap(workers);
 }
 
+/* Workers on threads of their own see what they get next. */
+void workers_expect(struct workers *workers, struct sample_place next)
+{
+	if (workers->is_alone)
+		unwinder_expect(worker_unwinder(workers->all.at[0]), next);
+}
+
 bool workers_is_holding(const struct workers *workers)
 {
 	return workers->is_holding;

@@ -34,6 +34,8 @@ void workers_free(struct workers *workers);
 
 /* Any event. What it points to may go afterwards. */
 void workers_event(struct workers *workers, const struct event *event);
+/* Where the sample after the next event was taken, as struct source has it. */
+void workers_expect(struct workers *workers, struct sample_place next);
 /* Is something held back, to be sent to workers together with what follows? When there is a pause: flush. */
 bool workers_is_holding(const struct workers *workers);
 void workers_flush(struct workers *workers);

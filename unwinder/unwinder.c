@@ -72,6 +72,11 @@ static void add_kernel_frames(struct unwinder *unwinder, const struct sample *sa
 	ret->n_kernel = (uint32_t)ret->frames.n;
 }
 
+void unwinder_expect(struct unwinder *unwinder, struct sample_place next)
+{
+	unwinder->walker.next = next;
+}
+
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret)
 {
 	const struct sample *sample = &event->sample;
@@ -84,6 +89,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 		walk_chain(&unwinder->walker, space, event, ret);
 	else
 		walk_sample(&unwinder->walker, space, event, ret);
+	unwinder->walker.next = (struct sample_place){ 0 };
 	unwinder->walker.stats.functions_compiled = recipe_cache_compiled(unwinder->walker.cache);
 }
 

@@ -18,6 +18,9 @@ void unwinder_free(struct unwinder *unwinder);
 
 /* Mappings, forks, execs and exits; other kinds are ignored. */
 void unwinder_event(struct unwinder *unwinder, const struct event *event);
+/* A hint: where the sample after the one that is walked next was taken. What it needs is prefetched
+ * meanwhile. */
+void unwinder_expect(struct unwinder *unwinder, struct sample_place next);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
 

@@ -437,7 +437,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	}
 	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
-	pc_table_fetch_slot(&walker->pcs, sample->next_pid, sample->next_pc);
+	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
 	walk.here = *walk_look(walker, space, event->pid, pc, false);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
@@ -448,7 +448,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
 	ret->end = run(&walk);
-	pc_table_fetch_entry(&walker->pcs, sample->next_pid, sample->next_pc);
+	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;
 	ret->elsewhere = ret->end == STACK_BAD_READ || ret->end == STACK_SNAPSHOT_ENDED ? walk.elsewhere : 0;

@@ -24,7 +24,8 @@ struct walker {
 	struct jit *jit;
 	uint32_t managed[MANAGED_N]; /* recipes by kind of frame */
 	struct pc_table pcs;
-	image_id unknown; /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
+	struct sample_place next; /* of the sample after the one being walked */
+	image_id unknown;         /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct cursor cursor;
 	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step
 				    alone */

@@ -140,7 +140,6 @@ static void make_attrs(struct perf_events *events, const struct event_spec *spec
 		vec_push(&events->attrs, attr);
 	}
 	add_tracking(&events->attrs.at[events->attrs.n - 1]);
-	events->layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
 }
 
 int perf_events_probe(const struct event_spec *spec, bool with_kernel)
@@ -244,11 +243,8 @@ static int open_anchors(struct perf_events *events, size_t ring_bytes, struct di
 	return 0;
 }
 
-static void close_rings(struct perf_events *events)
+static void close_anchors(struct perf_events *events)
 {
-	for (size_t i = 0; i < events->rings.n; i++)
-		perf_ring_close(&events->rings.at[i]);
-	vec_clear(&events->rings);
 	for (size_t i = 0; i < events->anchors.n; i++)
 		close(events->anchors.at[i]);
 	vec_clear(&events->anchors);
@@ -256,19 +252,17 @@ static void close_rings(struct perf_events *events)
 
 static int open_rings(struct perf_events *events, size_t bytes, struct diag *diag)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int error = open_anchors(events, bytes, diag);
 
 	for (size_t i = 0; !error && i < events->anchors.n; i++) {
-		struct perf_ring ring;
-		error = perf_ring_open(&ring, events->anchors.at[i], bytes / page);
+		error = drain_add_ring(events->drain, events->anchors.at[i], bytes);
 		if (error)
 			diag_set(diag, error, "cannot map a ring of %zu KiB", bytes >> 10);
-		else
-			vec_push(&events->rings, ring);
 	}
-	if (error)
-		close_rings(events);
+	if (error) {
+		drain_remove_rings(events->drain);
+		close_anchors(events);
+	}
 	return error;
 }
 
@@ -317,10 +311,13 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 /* ---- a session ------------------------------------------------------------------------------ */
 
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
-		     const struct perf_want *want, struct diag *diag)
+		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .outer = PERF_OUTER_NONE };
+	*events = (struct perf_events){ .outer = PERF_OUTER_NONE, .drain = drain };
 	make_attrs(events, specs, n, want);
+
+	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
+	drain_set_layout(drain, &layout);
 	list_cpus(events);
 	return make_rings(events, want->ring_bytes, diag);
 }
@@ -330,12 +327,11 @@ void perf_events_done(struct perf_events *events)
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
 	perf_outer_close(&events->outer);
-	close_rings(events);
+	close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
 	vec_done(&events->cpus);
 	vec_done(&events->anchors);
-	vec_done(&events->rings);
 	vec_done(&events->fds);
 }
 
@@ -350,26 +346,17 @@ int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uin
 					.cpus = events->cpus.at,
 					.anchors = events->anchors.at,
 					.n_cpus = events->cpus.n,
-					.ring_bytes = events->rings.at[0].view.size };
+					.ring_bytes = drain_ring_bytes(events->drain) };
 	int error = perf_outer_open(&events->outer, &want, diag);
 
 	if (error)
 		return error;
-	events->outer_layout = perf_layout_of(&events->outer.attr, isa, 0);
+
+	struct perf_layout layout = perf_layout_of(&events->outer.attr, isa, 0);
+	drain_set_deep_layout(events->drain, &layout);
 	for (size_t i = 0; i < events->outer.fds.n; i++)
-		map_put(&events->by_id, events->outer.fds.at[i].id, (uint32_t)events->attrs.n);
+		drain_add_deep_event(events->drain, events->outer.fds.at[i].id);
 	return 0;
-}
-
-const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record)
-{
-	struct reader r = reader_of(record);
-	uint64_t id;
-
-	if (events->outer.program < 0 || read_u32(&r) != PERF_RECORD_SAMPLE ||
-	    !perf_record_id(record, &events->layout, &id) || map_find(&events->by_id, id) != events->attrs.n)
-		return &events->layout;
-	return &events->outer_layout;
 }
 
 /* As read_format has it. */

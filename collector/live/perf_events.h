@@ -17,9 +17,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "collector/deep/perf_deep.h"
+#include "collector/live/drain.h"
 #include "collector/live/events.h"
-#include "collector/live/perf_ring.h"
-#include "collector/record/perf_record.h"
 
 struct perf_want {
 	const struct isa *isa;      /* of this machine */
@@ -42,14 +41,12 @@ struct perf_fd {
 struct perf_events {
 	VEC(struct perf_event_attr) attrs; /* as opened; with starts_later the last one only tracks */
 	size_t n_sampling;                 /* attrs that sample */
-	struct perf_layout layout;         /* shared by all; its event index must be set by id */
 	struct map by_id;                  /* event id -> attr */
 	VEC(int) cpus;
-	VEC(int) anchors;            /* one a CPU */
-	VEC(struct perf_ring) rings; /* one a CPU */
+	VEC(int) anchors; /* one a CPU */
 	VEC(struct perf_fd) fds;
 	struct perf_outer outer; /* its event counts as one more attr, behind the last */
-	struct perf_layout outer_layout;
+	struct drain *drain;     /* borrowed: has the rings, one a CPU */
 };
 
 /*
@@ -63,9 +60,9 @@ uint64_t perf_events_max_frequency(void);
 /* perf_event itself was refused: why, and what would help. Returns the error, -EPERM as -EACCES. */
 __attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag, int error, const char *what,
 							      ...);
-/* Makes the rings. specs are copied into attrs. */
+/* Gives the drain its rings, and tells it what comes into them. specs are copied into attrs. */
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
-		     const struct perf_want *want, struct diag *diag);
+		     const struct perf_want *want, struct drain *drain, struct diag *diag);
 void perf_events_done(struct perf_events *events);
 /* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it
  * will. */
@@ -76,8 +73,6 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events);
  */
 int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			  struct diag *diag);
-/* How a record is laid out: outer_layout if that event wrote it. */
-const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes record);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */

@@ -2,11 +2,11 @@
 /*
  * perf_raw: the records of a live source, kept as a perf.data file.
  */
-#include "collector/live/perf_live.h"
+#include "collector/live/perf_source_private.h"
 
 int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag)
 {
-	struct perf_live *live = (struct perf_live *)source;
+	struct perf_live *live = perf_live_of(source);
 	VEC(struct perf_writer_event) events = { 0 };
 
 	for (size_t i = 0; i < live->events.attrs.n; i++) {
@@ -25,14 +25,17 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.outer.fds.at[i].id);
 	for (size_t i = 0; i < live->events.fds.n; i++)
 		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
-	for (size_t i = 0; i < live->known.n; i++)
-		perf_writer_known(live->raw, source->images, &live->known.at[i]);
+
+	size_t n_known;
+	const struct event *known = known_all(live->known, &n_known);
+	for (size_t i = 0; i < n_known; i++)
+		perf_writer_known(live->raw, source->images, &known[i]);
 	return 0;
 }
 
 void perf_source_raw_event(struct source *source, const struct event *event)
 {
-	struct perf_live *live = (struct perf_live *)source;
+	struct perf_live *live = perf_live_of(source);
 
 	if (live->raw)
 		perf_writer_event(live->raw, source->images, event);
@@ -40,7 +43,7 @@ void perf_source_raw_event(struct source *source, const struct event *event)
 
 int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag)
 {
-	struct perf_live *live = (struct perf_live *)source;
+	struct perf_live *live = perf_live_of(source);
 	struct perf_writer *raw = live->raw;
 
 	live->raw = NULL;

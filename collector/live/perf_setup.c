@@ -2,7 +2,7 @@
 /*
  * perf_setup: from what was asked for to what can be had: events, permissions, rates, rings.
  */
-#include "collector/live/perf_live.h"
+#include "collector/live/perf_source_private.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "collector/live/perf_attach.h"
 #include "collector/process/target.h"
 
 #define EVENTS_MAX 32 /* a list typed by hand */
@@ -68,8 +69,9 @@ static int choose_events(struct perf_live *live, const struct perf_source_option
 			return error;
 		error = perf_events_probe(&spec, false);
 		if (is_missing(error)) {
-			perf_live_note(live, "this machine cannot count '%s' (%s): cpu-clock is used instead",
-				       options->events[i], strerror(-error));
+			source_info_note(&live->source.info,
+					 "this machine cannot count '%s' (%s): cpu-clock is used instead",
+					 options->events[i], strerror(-error));
 			spec = event_spec_cpu_clock();
 		}
 		add_spec(setup, &spec);
@@ -84,8 +86,9 @@ static void choose_modes(struct perf_live *live, const struct perf_source_option
 
 	want->with_kernel = !options->all_user;
 	if (want->with_kernel && perf_events_probe(&setup->specs[0], true) == -EACCES) {
-		perf_live_note(live, "no permission to sample the kernel: time in system calls is not seen; "
-				     "root, or kernel.perf_event_paranoid=1, would show it");
+		source_info_note(&live->source.info,
+				 "no permission to sample the kernel: time in system calls is not seen; "
+				 "root, or kernel.perf_event_paranoid=1, would show it");
 		want->with_kernel = false;
 	}
 	want->is_inherited = options->inherits;
@@ -94,7 +97,8 @@ static void choose_modes(struct perf_live *live, const struct perf_source_option
 	want->ring_bytes = options->ring_bytes;
 	want->stack_size = (options->stack_size + 7) & ~7u;
 	if (want->stack_size > PERF_STACK_MAX) {
-		perf_live_note(live, "at most %u bytes of stack can be copied with a sample", PERF_STACK_MAX);
+		source_info_note(&live->source.info, "at most %u bytes of stack can be copied with a sample",
+				 PERF_STACK_MAX);
 		want->stack_size = PERF_STACK_MAX;
 	}
 }
@@ -107,10 +111,10 @@ static void choose_rate(struct perf_live *live, const struct perf_source_options
 	want->period = options->period;
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
 	if (highest && want->frequency > highest) {
-		perf_live_note(live,
-			       "the kernel takes no more than %llu samples a second "
-			       "(kernel.perf_event_max_sample_rate)",
-			       (unsigned long long)highest);
+		source_info_note(&live->source.info,
+				 "the kernel takes no more than %llu samples a second "
+				 "(kernel.perf_event_max_sample_rate)",
+				 (unsigned long long)highest);
 		want->frequency = highest;
 	}
 }
@@ -261,7 +265,7 @@ static uint64_t nominal_rate(const struct perf_live *live)
 	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
 }
 
-static int attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
+static int setup_attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
 	int error = choose_events(live, options, &setup, diag);
@@ -271,16 +275,23 @@ static int attach(struct perf_live *live, const struct perf_source_options *opti
 	choose_modes(live, options, &setup);
 	choose_rate(live, options, &setup.want);
 	setup.want.isa = live->source.info.isa;
-	error = perf_events_init(&live->events, setup.specs, setup.n, &setup.want, diag);
+	error = perf_events_init(&live->events, setup.specs, setup.n, &setup.want, live->drain, diag);
 	if (error)
 		return error;
 	describe(live, options, &setup);
-	live->nominal = nominal_rate(live);
+	drain_set_rate(live->drain, nominal_rate(live));
 	add_outer(live, options);
 	if (options->delay_ns)
-		live->samples_from_ns = live->source.info.start_ns + options->delay_ns;
-	return options->argv ? perf_attach_command(live, options, diag)
-			     : perf_attach_all(live, options, diag);
+		live->pace.samples_from_ns = live->source.info.start_ns + options->delay_ns;
+
+	struct perf_attach attach = { .events = &live->events,
+				      .known = live->known,
+				      .targets = &live->targets,
+				      .drain = live->drain,
+				      .info = &live->source.info,
+				      .priority = &live->priority };
+	return options->argv ? perf_attach_command(&attach, options, &live->launch, diag)
+			     : perf_attach_all(&attach, options, diag);
 }
 
 int perf_source_open(struct images *images, const struct perf_source_options *options, struct source **ret,
@@ -290,13 +301,14 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	int error = 0;
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
-	live->order = order_new();
-	order_trust(live->order, RECORD_DELAY_NS);
+	live->events = (struct perf_events){ .outer = PERF_OUTER_NONE };
+	live->drain = drain_new(perf_live_now, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
+	live->known = known_new(live->mapper, perf_live_now);
 	live->tops = stack_tops_new(find_stack, live);
 	live->outer = outer_stacks_new();
 	live->needs = outer_needs_new();
-	live->wake_fd = options->wake_fd ? options->wake_fd : -1;
+	live->pace.wake_fd = options->wake_fd ? options->wake_fd : -1;
 	live->source.info.isa = host_isa();
 	if (!live->source.info.isa)
 		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");
@@ -307,13 +319,13 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 		error = launch_prepare(options->argv, options->signals, &live->launch, diag);
 	if (!error) {
 		priority_raise(&live->priority);
-		error = attach(live, options, diag);
+		error = setup_attach(live, options, diag);
 	}
 	if (error) {
 		live->source.ops->close(&live->source);
 		return error;
 	}
-	perf_guard_start(live);
+	drain_start_guard(live->drain);
 	*ret = &live->source;
 	return 0;
 }

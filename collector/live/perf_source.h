@@ -94,7 +94,8 @@ struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */
 	size_t n_threads;           /* with events of their own; those that inherit come on top */
 	uint64_t wakeups;
-	uint64_t late;    /* records that came out of order */
-	uint64_t damaged; /* rings or records that made no sense */
+	uint64_t read_bytes; /* from the rings */
+	uint64_t late;       /* records that came out of order */
+	uint64_t damaged;    /* rings or records that made no sense */
 };
 struct perf_source_stats perf_source_stats(struct source *source);

@@ -2,15 +2,14 @@
 /*
  * perf_used: what walks say of the memory they were given, told to the program that copies it.
  */
-#include "collector/deep/deep_need.h"
-#include "collector/live/perf_live.h"
+#include "collector/live/perf_source_private.h"
 
 #define HURRY_NS 2000000000ull /* after the last walk through code that is in no file */
 
 void perf_source_stack_used(struct source *source, const struct event *event,
 			    const struct perf_stack_use *used)
 {
-	struct perf_live *live = (struct perf_live *)source;
+	struct perf_live *live = perf_live_of(source);
 	const struct sample *sample = &event->sample;
 	struct outer_use use = { .sp = sample->regs.value[source->info.isa->sp],
 				 .n_copied = sample->n_outer,
@@ -19,7 +18,7 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 	struct outer_limit limit;
 
 	if (used->has_jit)
-		live->hurry_until_ns = event->time_ns + HURRY_NS;
+		live->pace.hurry_until_ns = event->time_ns + HURRY_NS;
 	/* A snapshot that was not filled reached to the stack's end. */
 	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full && !use.hint))
 		return;

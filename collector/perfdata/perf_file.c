@@ -203,8 +203,8 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		}
 		outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
 		if (order_peek(file->order, &next))
-			perf_record_expect(next, perf_header_layout(&file->header, next),
-					   &ret->sample.next_pid, &ret->sample.next_pc);
+			perf_record_prefetch(next, perf_header_layout(&file->header, next),
+					     &file->source.next);
 		return true;
 	case EVENT_MAPPING:
 		perf_images_resolve(file->images, &record, &ret->mapping);

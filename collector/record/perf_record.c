@@ -323,7 +323,14 @@ bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uin
 	return !r.failed;
 }
 
-bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc)
+bool perf_record_is_sample(struct bytes bytes)
+{
+	struct reader r = reader_of(bytes);
+
+	return read_u32(&r) == PERF_RECORD_SAMPLE;
+}
+
+bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, struct sample_place *ret)
 {
 	const uint64_t both = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	struct reader r = reader_of(bytes_slice(bytes, 0, perf_record_size(bytes)));
@@ -332,19 +339,18 @@ bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, pid
 		return false;
 	reader_seek(&r,
 		    sizeof(struct perf_event_header) + width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
-	*ret_pc = read_u64(&r);
-	*ret_pid = (pid_t)read_u32(&r);
+	ret->pc = read_u64(&r);
+	ret->pid = (pid_t)read_u32(&r);
 	return !r.failed;
 }
 
 #define CACHE_LINE 64
 #define NEAR_BYTES 1024 /* registers and innermost frames */
 
-void perf_record_expect(struct bytes next, const struct perf_layout *layout, pid_t *ret_pid, uint64_t *ret_pc)
+void perf_record_prefetch(struct bytes next, const struct perf_layout *layout, struct sample_place *ret)
 {
-	*ret_pid = 0;
-	*ret_pc = 0;
-	if (!perf_record_place(next, layout, ret_pid, ret_pc))
+	*ret = (struct sample_place){ 0 };
+	if (!perf_record_place(next, layout, ret))
 		return;
 	for (size_t at = CACHE_LINE; at < next.len && at < NEAR_BYTES; at += CACHE_LINE)
 		__builtin_prefetch(next.at + at);

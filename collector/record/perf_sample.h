@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "collector/record/perf_record.h"
+#include "collector/record/perf_fields.h"
 
 /* Reads what follows the record's header; type and misc are set. r->failed if the record is too short. */
 void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct perf_scratch *scratch,

@@ -34,8 +34,6 @@ ALLOWED_PAIRS = {
 }
 ALLOWED_CIRCLES = [
     ({'collector/deep/deep_asm', 'collector/deep/deep_program'}, 'an assembler that goes when BPF is written in C'),
-    ({'collector/record/perf_record', 'collector/record/perf_sample'}, 'one parser in two files'),
-    ({'collector/live/perf_guard', 'collector/live/perf_live', 'collector/live/perf_source'}, 'one live source'),
     ({'symbolize/files/debugfile', 'symbolize/files/split'}, 'a split unit is opened by what it completes'),
     ({'symbolize/subject', 'symbolize/symbolizer'}, 'one symbolizer in two files'),
     ({'report/text/columns', 'report/text/columns_text', 'report/text/row_facts', 'report/text/text', 'report/text/text_rows'}, 'one table'),

@@ -327,8 +327,9 @@ TEST(stamp_is_what_the_whole_sample_says)
 	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 							   PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
 	const struct perf_layout timeless = { .sample_type = PERF_SAMPLE_TID };
-	uint64_t time, pc;
-	pid_t tid, pid;
+	struct sample_place place;
+	uint64_t time;
+	pid_t tid;
 
 	record_start(&b, PERF_RECORD_SAMPLE, 0);
 	put64(&b, 42), put64(&b, 0x1000), put32(&b, 6), put32(&b, 7), put64(&b, 5);
@@ -337,20 +338,20 @@ TEST(stamp_is_what_the_whole_sample_says)
 	CHECK_EQ(time, record.time_ns);
 	CHECK_EQ(tid, record.tid);
 	CHECK(!perf_record_stamp(built(&b), &timeless, &time, &tid));
-	CHECK(perf_record_place(built(&b), &layout, &pid, &pc));
-	CHECK_EQ(pid, record.pid);
-	CHECK_EQ(pc, 0x1000);
+	CHECK(perf_record_place(built(&b), &layout, &place));
+	CHECK_EQ(place.pid, record.pid);
+	CHECK_EQ(place.pc, 0x1000);
 
 	record_start(&b, PERF_RECORD_SAMPLE, 0); /* cut off before the time */
 	put64(&b, 42), put64(&b, 0x1000), put32(&b, 6), put32(&b, 7);
 	CHECK(!perf_record_stamp(built(&b), &layout, &time, &tid));
-	CHECK(perf_record_place(built(&b), &layout, &pid, &pc));
+	CHECK(perf_record_place(built(&b), &layout, &place));
 	record_start(&b, PERF_RECORD_SAMPLE, 0); /* before the process */
 	put64(&b, 42), put64(&b, 0x1000);
-	CHECK(!perf_record_place(built(&b), &layout, &pid, &pc));
+	CHECK(!perf_record_place(built(&b), &layout, &place));
 	put_mmap2(0, 5);
 	CHECK(!perf_record_stamp(built(&b), &with_trailer, &time, &tid));
-	CHECK(!perf_record_place(built(&b), &with_trailer, &pid, &pc));
+	CHECK(!perf_record_place(built(&b), &with_trailer, &place));
 }
 
 TEST(layout_follows_the_attributes)

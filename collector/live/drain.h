@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain: the records of all rings in one time order, read before the rings are full.
+ *
+ * It owns the rings, the order in which their records go out, and the guard: a thread that empties the rings
+ * when their reader does not. The reader unwinds what it has read on its own thread, and code that is seen
+ * for the first time takes it a tenth of a second; on a loaded machine it may wait as long for a CPU.
+ * Whenever rings have been read, the guard is told how long their room will last, and sleeps for that long.
+ *
+ * Reader and guard are the only two threads. What they share is inside and locked there; all functions below
+ * are the reader's. Everything is set up before the guard starts.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "collector/record/perf_record.h"
+
+struct drain;
+
+/* clock_ns: the clock of the records. delay_ns: from stamping a record to having written it takes no writer
+ * longer than this; 0 = not known. */
+struct drain *drain_new(uint64_t (*clock_ns)(void), uint64_t delay_ns);
+/* Stops the guard, and unmaps the rings. */
+void drain_free(struct drain *drain);
+
+/* ---- setting up ------------------------------------------------------------------------------ */
+
+/* Maps the ring of an event, which must stay open. bytes: a power of two. -EPERM: more than may be locked. */
+int drain_add_ring(struct drain *drain, int fd, size_t bytes);
+void drain_remove_rings(struct drain *drain);
+size_t drain_ring_bytes(const struct drain *drain); /* of one of them */
+/* How records are laid out: all of them, but those of the events that write deep stacks. */
+void drain_set_layout(struct drain *drain, const struct perf_layout *layout);
+void drain_set_deep_layout(struct drain *drain, const struct perf_layout *layout);
+void drain_add_deep_event(struct drain *drain, uint64_t id);
+/* What may come into one ring, before anything has. */
+void drain_set_rate(struct drain *drain, uint64_t bytes_per_s);
+/* Threads whose birth is read from now on are put into this map, with the value 1; NULL = no longer. */
+void drain_note_births(struct drain *drain, struct map *births);
+
+/* If there is no thread to be had, all works without. */
+void drain_start_guard(struct drain *drain);
+void drain_stop_guard(struct drain *drain);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Reads every ring once. What was handed out last is needed no longer. Returns when it began. */
+uint64_t drain_round(struct drain *drain);
+/* Is so much held already that the rings had better be left to fill? */
+bool drain_is_full(struct drain *drain);
+/* Has anything but samples been read since this was last asked? */
+bool drain_saw_tasks(struct drain *drain);
+
+/* Stays valid until the next drain_next or drain_round. */
+struct drain_record {
+	struct bytes bytes;
+	const struct perf_layout *layout;
+	bool is_deep;             /* a part of a deep stack */
+	struct sample_place next; /* of the record that goes out next, if that is a sample */
+};
+/* The next record that may go out; false if there is none. */
+bool drain_next(struct drain *drain, struct drain_record *ret);
+
+/*
+ * What has been read is handed back to the kernel. Then waits until a ring is half full, one of the others is
+ * ready (poll's results are in them), or the time is over.
+ */
+void drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int timeout_ms);
+
+/* The guard stops, the rings are read a last time, and everything may go out. Returns when that began. */
+uint64_t drain_finish(struct drain *drain);
+
+/* What the guard does when its time has come: if that is needed, all records are copied out of the rings, in
+ * place of a reader that is busy or waits for a CPU. */
+void drain_relieve(struct drain *drain);
+
+struct drain_stats {
+	size_t n_rings, ring_bytes; /* bytes of one */
+	uint64_t read_bytes;        /* so far */
+	uint64_t late;              /* records that came out of order */
+	uint64_t damaged;           /* rings or records that made no sense */
+	uint64_t rest_ns;           /* what the guard was told last, or would have been */
+};
+struct drain_stats drain_stats(struct drain *drain);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_source_private: what a live source consists of. perf_setup.c makes it, perf_source.c reads it.
+ */
+#pragma once
+
+#include "collector/deep/deep_need.h"
+#include "collector/deep/deep_stack.h"
+#include "collector/live/drain.h"
+#include "collector/live/known.h"
+#include "collector/live/perf_events.h"
+#include "collector/live/perf_source.h"
+#include "collector/live/priority.h"
+#include "collector/live/targets.h"
+#include "collector/perfdata/perf_writer.h"
+#include "collector/process/launch.h"
+#include "collector/process/mapping.h"
+#include "collector/process/stack_top.h"
+
+/* When to wait, for how long, and whether it is over. */
+struct perf_pace {
+	uint64_t round_ns;        /* when rings were last read by us */
+	uint64_t samples_from_ns; /* sampling starts then; 0 = it has */
+	uint64_t hurry_until_ns;  /* until then code is unwound that may be gone soon */
+	uint32_t n_asked;         /* for events */
+	uint64_t wakeups;
+	int wake_fd;                  /* -1 = none */
+	bool is_called;               /* it was readable */
+	bool is_stopped, is_finished; /* no more samples; no more records */
+};
+
+struct perf_live {
+	struct source source;      /* first: a struct source * is a struct perf_live * */
+	struct drain *drain;       /* records, in order */
+	struct perf_events events; /* what the kernel counts, and on whom */
+	struct targets targets;
+	struct launch launch;
+	struct priority priority;
+	struct known *known;
+	struct mapper *mapper;
+	struct stack_tops *tops;
+	struct outer_stacks *outer;
+	struct outer_needs *needs;
+	struct perf_writer *raw; /* NULL = not asked for */
+	struct perf_pace pace;
+
+	struct perf_scratch scratch;
+	struct perf_record record;
+	uint64_t n_damaged; /* records that were in order, and made no sense */
+	uint64_t lost;      /* told of so far; after the end, what is still to be told */
+};
+
+extern const struct source_ops perf_live_ops;
+
+static inline struct perf_live *perf_live_of(struct source *source)
+{
+	return (struct perf_live *)source;
+}
+
+/* CLOCK_MONOTONIC, as all records have it. */
+uint64_t perf_live_now(void);

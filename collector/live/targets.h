@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * targets: the processes and threads that were asked for, and which of them have ended.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct target {
+	pid_t pid;
+	pid_t tid; /* 0: the whole process */
+	int pidfd; /* -1: asked through /proc */
+	bool is_gone;
+};
+
+struct targets {
+	VEC(struct target) at;
+	VEC(struct pollfd) polls;
+};
+
+void targets_done(struct targets *targets);
+/* tid 0: the whole process. */
+void targets_add(struct targets *targets, pid_t pid, pid_t tid);
+bool targets_are_gone(struct targets *targets);
+
+/* To be polled: one for each target, then one for `more`. Valid until the next call. */
+struct pollfd *targets_poll(struct targets *targets, int more, size_t *ret_n);
+/* What was found; true if `more` is ready. */
+bool targets_polled(struct targets *targets);
+/* Of a target that is a process: waits until the first one has ended. */
+void targets_wait_first(const struct targets *targets, int timeout_ms);

@@ -9,8 +9,8 @@
  * of functions.
  */
 #include "base/hash.h"
+#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
-#include "binary/functions/entry.h"
 #include "binary/functions/function_private.h"
 #include "binary/functions/sketch.h"
 #include "binary/functions/suspect.h"
@@ -339,7 +339,7 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) ||
 	    sketch_runs_into_data(&d->sketches, at, end))
 		return false;
-	if (!suspect_is_function(flow, at, end))
+	if (!suspect_is_function(d->functions, flow, at, end))
 		return false;
 	note_ranges(d, flow, &reach);
 	for (uint32_t k = 0; k < reach.n; k++)
@@ -376,7 +376,7 @@ static void sweep(struct discovery *d)
 	const struct functions_private *p = d->functions->private;
 	struct flow flow;
 
-	flow_init(&flow, d->functions);
+	flow_init(&flow, functions_facts(d->functions));
 	flow.skips_guesses = true;
 	for (size_t i = 0; i < p->text.n; i++) {
 		uint64_t at = p->text.at[i].start > d->window.start ? p->text.at[i].start : d->window.start;

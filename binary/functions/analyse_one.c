@@ -2,8 +2,8 @@
 /*
  * analyse_one: one function, analysed until all that was assumed of its callees holds.
  *
- * Which registers a callee changes is worked out only when a caller depends on it, and that is found out while
- * the caller is analysed. The analysis goes on with the answer that is nearly always right, so that few
+ * Which registers a callee changes is worked out only when a caller depends on it, and that is found out
+ * while the caller is analysed. The analysis goes on with the answer that is nearly always right, so that few
  * functions are analysed twice.
  */
 #include "binary/flow/flow.h"

@@ -44,7 +44,7 @@ static void print_block(const struct cfg *cfg, const struct cfg_block *block)
 
 static void print_cfg(void *context, const struct code_file *file, uint32_t function, struct flow *flow)
 {
-	const struct function *f = &flow->functions->at[function];
+	const struct function *f = &flow->facts->at[function];
 	struct cfg cfg;
 
 	(void)context, (void)file;

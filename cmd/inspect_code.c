@@ -13,7 +13,7 @@ static void print_all(const struct code_request *request, const struct code_file
 	struct flow flow;
 
 	functions_analyse(functions, NULL, NULL);
-	flow_init(&flow, functions);
+	flow_init(&flow, functions_facts(functions));
 	if (only != FUNCTION_NONE && functions->at[only].parent != FUNCTION_NONE)
 		only = functions->at[only].parent;
 	for (uint32_t i = 0; i < functions->n; i++) {
@@ -21,7 +21,7 @@ static void print_all(const struct code_request *request, const struct code_file
 		bool is_wanted = only == FUNCTION_NONE ? f->parent == FUNCTION_NONE : i == only;
 		if (!is_wanted || f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD)
 			continue;
-		flow_analyse(&flow, i);
+		functions_analyse_one(functions, i, &flow);
 		request->print(request->context, file, i, &flow);
 	}
 	flow_done(&flow);

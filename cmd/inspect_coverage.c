@@ -77,11 +77,11 @@ static void count_recipes(struct coverage *c, struct functions *functions)
 {
 	struct flow flow;
 
-	flow_init(&flow, functions);
+	flow_init(&flow, functions_facts(functions));
 	for (uint32_t i = 0; i < functions->n; i++) {
 		if ((functions->at[i].sources & FROM_STUB) || functions->at[i].parent != FUNCTION_NONE)
 			continue;
-		flow_analyse(&flow, i);
+		functions_analyse_one(functions, i, &flow);
 		for (size_t part = 0; part < flow.parts.n; part++)
 			count_rows(c, &flow, part);
 	}

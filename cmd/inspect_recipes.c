@@ -28,7 +28,7 @@ static void print_rows(const struct recipes *recipes, const struct isa *isa, uin
 
 static void print_recipes(void *context, const struct code_file *file, uint32_t function, struct flow *flow)
 {
-	const struct function *f = &flow->functions->at[function];
+	const struct function *f = &flow->facts->at[function];
 	struct recipes *recipes = context;
 
 	printf("%llx ", (unsigned long long)f->start);

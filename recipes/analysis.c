@@ -6,7 +6,8 @@
 
 #include "base/hash.h"
 #include "base/search.h"
-#include "binary/functions/entry.h"
+#include "binary/flow/entry.h"
+#include "binary/functions/function.h"
 #include "recipes/recover.h"
 
 #define MAX_OWNERS 8        /* functions tried as the owner of a part */
@@ -104,7 +105,7 @@ static void open_index(struct analysis *analysis)
 		if (analysis->packs_index && analysis->functions->n >= MANY_FUNCTIONS)
 			functions_pack(analysis->functions, &analysis->index);
 	}
-	flow_init(&analysis->flow, analysis->functions);
+	flow_init(&analysis->flow, functions_facts(analysis->functions));
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -155,9 +156,7 @@ static void analyse(struct analysis *analysis, uint32_t index)
 		return;
 	map_put(&analysis->tried, start, 1);
 	analysis->flow.ignores_references = is_stated;
-	flow_analyse(&analysis->flow, index);
-	if (functions_learn_returns(analysis->functions, &analysis->flow))
-		flow_analyse(&analysis->flow, index);
+	functions_analyse_alone(analysis->functions, index, &analysis->flow);
 	analysis->n_analysed++;
 	for (size_t part = 0; part < analysis->flow.parts.n; part++)
 		keep_rows(analysis, part);
@@ -262,7 +261,8 @@ static uint32_t gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_al
 static bool is_part(const struct analysis *analysis, const struct function *f)
 {
 	return f->kind == FUNCTION_PART ||
-	       (!function_is_sure(f) && !entry_is_plausible(analysis->functions, f->start));
+	       (!function_is_sure(f) &&
+		!entry_is_plausible(analysis->functions->isa, analysis->image, f->start));
 }
 
 /* Nobody says where the function ends and nobody has looked: what it does not lead to need not be its own. */
@@ -306,7 +306,8 @@ static bool is_function(const struct analysis *analysis, const struct function *
 
 	if (span->state == SPAN_UNSEEN)
 		span->state = f->kind != FUNCTION_PART &&
-					      (is_named || entry_is_plausible(analysis->functions, f->start))
+					      (is_named || entry_is_plausible(analysis->functions->isa,
+									      analysis->image, f->start))
 				      ? SPAN_FUNCTION
 				      : SPAN_OPEN;
 	return span->state == SPAN_FUNCTION;
@@ -363,7 +364,7 @@ static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t e
 	if (map_find(&analysis->tried, start) != MAP_NONE)
 		return;
 	map_put(&analysis->tried, start, 1);
-	flow_analyse_range(&analysis->flow, start, end);
+	functions_analyse_range(analysis->functions, start, end, &analysis->flow);
 	analysis->n_analysed++;
 	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
 		keep_rows(analysis, 0);

@@ -8,8 +8,9 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/search.h"
+#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
-#include "binary/functions/entry.h"
+#include "binary/functions/function.h"
 
 #define SLICE 2048u /* functions whose structures are held at once */
 
@@ -44,7 +45,7 @@ void structurer_lend(struct structurer *s, struct functions *functions)
 {
 	s->functions = functions;
 	s->is_lent = true;
-	flow_init(&s->flow, functions);
+	flow_init(&s->flow, functions_facts(functions));
 }
 
 struct functions *structurer_functions(struct structurer *s)
@@ -54,7 +55,7 @@ struct functions *structurer_functions(struct structurer *s)
 	s->symbols = symbols_read(s->image);
 	s->frames = frames_read(s->image);
 	s->functions = functions_new(s->image, s->symbols, s->frames, NULL);
-	flow_init(&s->flow, s->functions);
+	flow_init(&s->flow, functions_facts(s->functions));
 	return s->functions;
 }
 
@@ -143,9 +144,7 @@ bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct struc
 	find_procedures(s, source->maps, source->n);
 	if (index == FUNCTION_NONE)
 		return false;
-	flow_analyse(flow, index);
-	if (functions_learn_returns(s->functions, flow))
-		flow_analyse(flow, index);
+	functions_analyse_alone(s->functions, index, flow);
 	if (flow->verdict == FLOW_REFUSED)
 		return false;
 	cfg_build(ret, flow);
@@ -172,7 +171,8 @@ bool structurer_is_part(struct structurer *s, uint64_t vaddr)
 	const struct function *f = index == FUNCTION_NONE ? NULL : &functions->at[index];
 
 	return f && f->start == vaddr && f->kind != FUNCTION_STUB &&
-	       (f->kind == FUNCTION_PART || (!function_is_sure(f) && !entry_is_plausible(functions, vaddr)));
+	       (f->kind == FUNCTION_PART ||
+		(!function_is_sure(f) && !entry_is_plausible(functions->isa, functions->image, vaddr)));
 }
 
 /* ---- what it depends on -------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static void build_one(void *context, unsigned worker, size_t index)
 	slice->found[index] = (struct structure){ 0 };
 	if (function == FUNCTION_NONE)
 		return;
-	flow_analyse(flow, function);
+	functions_analyse_one(slice->structurer->functions, function, flow);
 	struct structure_source source = { batch->maps, batch->n_maps, batch->strings };
 	struct cfg cfg;
 	if (flow->verdict == FLOW_REFUSED)
@@ -302,7 +302,7 @@ void structurer_build_all(struct structurer *s, const struct structure_batch *ba
 	slice.flows = alloc_zero(n_threads, sizeof(*slice.flows));
 	slice.found = alloc_zero(SLICE, sizeof(*slice.found));
 	for (unsigned i = 0; i < n_threads; i++)
-		flow_init(&slice.flows[i], s->functions);
+		flow_init(&slice.flows[i], functions_facts(s->functions));
 	for (; slice.first < batch->n; slice.first += SLICE) {
 		size_t left = batch->n - slice.first, n = left < SLICE ? left : SLICE;
 		pool_run(n_threads, n, build_one, &slice);

@@ -269,7 +269,7 @@ static void compare_function(struct verifier *v, uint32_t function, struct flow 
 {
 	struct verify_result *result = v->result;
 
-	flow_analyse(flow, function);
+	functions_analyse_one(v->functions, function, flow);
 	v->flow = flow;
 	v->trust = recover_trust(flow);
 	memset(v->n_examples, 0, sizeof(v->n_examples));
@@ -389,7 +389,7 @@ static void compare_all(struct verifier *v)
 {
 	struct flow flow;
 
-	flow_init(&flow, v->functions);
+	flow_init(&flow, functions_facts(v->functions));
 	for (uint32_t i = 0; i < v->functions->n; i++) {
 		const struct function *f = &v->functions->at[i];
 		if (f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD && f->parent == FUNCTION_NONE)

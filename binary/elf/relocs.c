@@ -178,6 +178,17 @@ bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *re
 	return true;
 }
 
+bool relocs_read_pointer(const struct relocs *relocs, const struct image *image, uint64_t vaddr,
+			 uint64_t *ret)
+{
+	if (relocs_pointer_at(relocs, vaddr, ret))
+		return true;
+
+	struct reader r = reader_of(image_bytes(image, vaddr));
+	*ret = read_u64(&r);
+	return !r.failed;
+}
+
 const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr)
 {
 	size_t i = search_first(k, relocs->slots.n, relocs->slots.at[k].at >= vaddr);

@@ -29,5 +29,9 @@ void relocs_read(struct relocs *relocs, struct image *image);
 void relocs_done(struct relocs *relocs);
 /* False if no relocation writes there. */
 bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *ret);
+/* Eight bytes of the image as the loader leaves them: relative relocations applied. False if there are none.
+ */
+bool relocs_read_pointer(const struct relocs *relocs, const struct image *image, uint64_t vaddr,
+			 uint64_t *ret);
 /* NULL if no symbol's address goes there. */
 const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr);

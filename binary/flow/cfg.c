@@ -115,7 +115,7 @@ static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
 		.is_guess = flow->flags.at[i] & INSN_GUESS,
 	};
 
-	struct bytes code = image_code(flow->functions->image, block.start);
+	struct bytes code = image_code(flow->facts->image, block.start);
 	vec_push(&b->first_insn, i);
 	for (;; i++) {
 		bool is_last = i + 1 >= end || ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);

@@ -8,11 +8,11 @@
 #define MAX_RESTARTS 6 /* each one knows more calls that do not return; two were enough everywhere */
 #define MAX_BIAS 64    /* bytes a lazy-binding resolver finds above its return address */
 
-void flow_init(struct flow *flow, struct functions *functions)
+void flow_init(struct flow *flow, const struct code_facts *facts)
 {
 	memset(flow, 0, sizeof(*flow));
-	flow->functions = functions;
-	flow->isa = functions->isa;
+	flow->facts = facts;
+	flow->isa = facts->isa;
 	flow->private = alloc_zero(1, sizeof(*flow->private));
 }
 
@@ -35,6 +35,7 @@ void flow_done(struct flow *flow)
 	vec_done(&flow->tables);
 	vec_done(&flow->table_targets);
 	vec_done(&flow->absorbed);
+	vec_done(&flow->questions);
 	vec_done(&flow->pads);
 	vec_done(&p->lost);
 	vec_done(&p->strong);
@@ -45,6 +46,7 @@ void flow_done(struct flow *flow)
 	map_done(&p->load_of);
 	map_done(&p->target_of);
 	map_done(&p->table_of);
+	map_done(&p->question_of);
 	free(p);
 	flow->private = NULL;
 }
@@ -90,9 +92,9 @@ bool flow_call_returns(const struct flow *flow, uint32_t i)
 	if (flow->flags.at[i] & INSN_NO_RETURN)
 		return false;
 	if (insn->flow == FLOW_CALL && insn->target != next)
-		return function_returns(flow->functions, flow->goes_to.at[i], insn->target);
+		return facts_returns(flow->facts, flow->goes_to.at[i], insn->target);
 	if (insn->flow == FLOW_CALL_INDIRECT && insn->slot)
-		return functions_slot_returns(flow->functions, insn->slot);
+		return facts_slot_returns(flow->facts, insn->slot);
 	return true;
 }
 
@@ -174,10 +176,11 @@ static void judge(struct flow *flow)
 		if (insn->flow == FLOW_RETURN || (flags & INSN_UNRESOLVED))
 			flow->returns = true;
 		else if (is_tail && insn->flow == FLOW_JUMP_INDIRECT)
-			flow->returns |= !insn->slot || functions_slot_returns(flow->functions, insn->slot);
+			flow->returns |= !insn->slot || facts_slot_returns(flow->facts, insn->slot);
 		else if (is_tail)
-			flow->returns |=
-				insn->flow == FLOW_NEXT || functions_returns(flow->functions, insn->target);
+			flow->returns |= insn->flow == FLOW_NEXT ||
+					 facts_returns(flow->facts, facts_index(flow->facts, insn->target),
+						       insn->target);
 	}
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
@@ -252,6 +255,7 @@ static void clear(struct flow *flow, uint32_t function)
 	vec_clear(&flow->tables);
 	vec_clear(&flow->table_targets);
 	vec_clear(&flow->absorbed);
+	vec_clear(&flow->questions);
 	vec_clear(&flow->pads);
 	vec_clear(&p->lost);
 	vec_clear(&p->strong);
@@ -264,6 +268,8 @@ static void clear(struct flow *flow, uint32_t function)
 		map_done(&p->target_of);
 	if (p->table_of.n)
 		map_done(&p->table_of);
+	if (p->question_of.n)
+		map_done(&p->question_of);
 	p->kept_regs = 0;
 	p->wants_constants = false;
 	p->wants_arguments = false;
@@ -293,7 +299,7 @@ static void analyse(struct flow *flow, uint64_t start, uint64_t end)
 
 void flow_analyse(struct flow *flow, uint32_t function)
 {
-	const struct function *f = &flow->functions->at[function];
+	const struct function *f = &flow->facts->at[function];
 
 	clear(flow, function);
 	flow->is_inferred = function_is_inferred(f);

@@ -13,8 +13,8 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "binary/cfi/frames.h"
+#include "binary/flow/facts.h"
 #include "binary/flow/state.h"
-#include "binary/functions/function.h"
 #include "binary/isa/isa.h"
 
 #define FLOW_NONE UINT32_MAX /* no instruction, or no function */
@@ -70,6 +70,15 @@ struct flow_table {
 	value through;
 };
 
+/*
+ * What the analysis had to assume about a callee because the facts do not say it: that it leaves these
+ * registers alone. If it does, the analysis stands; if not, it must be done again with the answer.
+ */
+struct flow_question {
+	uint32_t callee; /* index */
+	uint64_t kept;   /* mask of registers */
+};
+
 enum flow_verdict {
 	FLOW_PASSES,   /* every exit restores sp, the saved registers and the return address */
 	FLOW_FAILS,    /* some exit does not */
@@ -78,13 +87,14 @@ enum flow_verdict {
 };
 
 struct flow {
-	struct functions *functions;
+	const struct code_facts *facts;
 	const struct isa *isa;
 	uint32_t function;       /* index; FUNCTION_NONE: only suspected */
 	bool is_inferred;        /* nobody states where the function ends */
 	bool skips_guesses;      /* set by the caller: unreached code is left alone */
 	bool ignores_references; /* set by the caller: which data others refer to does not count: it may be
 				    known or not */
+	bool asks_nothing; /* set by the caller: callees of which the facts do not say it change everything */
 	enum flow_verdict verdict;
 	bool is_settled; /* the states no longer change; else that would have taken too long */
 	bool returns; /* a return, an unresolved jump or a tail call to something that may return was reached
@@ -108,13 +118,21 @@ struct flow {
 	VEC(struct flow_table) tables;
 	VEC(uint64_t) table_targets;
 	VEC(uint32_t) absorbed; /* indices of the functions that turned out to be parts of this one */
+	VEC(struct flow_question) questions; /* each callee once */
 	VEC(struct landing_site) pads;
 	struct flow_private *private;
 };
 
-/* Memory is kept from one function to the next; flow_done frees it. */
-void flow_init(struct flow *flow, struct functions *functions);
+/*
+ * Memory is kept from one function to the next; flow_done frees it. The facts are borrowed, and may say more
+ * from one analysis to the next.
+ */
+void flow_init(struct flow *flow, const struct code_facts *facts);
 void flow_done(struct flow *flow);
+/*
+ * One analysis, with the facts as they are. It is final if none of its questions was assumed wrongly: see
+ * functions_analyse_one in binary/functions/function.h.
+ */
 void flow_analyse(struct flow *flow, uint32_t function);
 /* The same for a function that is only suspected: nobody stated its end. */
 void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);

@@ -3,8 +3,8 @@
  * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a
  * function of its own.
  */
+#include "binary/flow/entry.h"
 #include "binary/flow/flow_private.h"
-#include "binary/functions/entry.h"
 
 #define MAX_GAP_INSNS 512
 
@@ -20,8 +20,8 @@ static bool ends_run(const struct insn *insn)
  */
 bool flow_absorb_gap(struct flow *flow, uint64_t target)
 {
-	struct bytes code = image_code(flow->functions->image, target);
-	uint64_t at = target, limit = functions_next_start(flow->functions, target);
+	struct bytes code = image_code(flow->facts->image, target);
+	uint64_t at = target, limit = facts_next_start(flow->facts, target);
 
 	for (unsigned n = 0; n < MAX_GAP_INSNS && at < limit; n++) {
 		struct insn insn;
@@ -43,7 +43,7 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 {
 	uint64_t back = flow->vaddrs.at[i] + flow->insns.at[i].len;
 	uint8_t len = flow->isa->min_insn;
-	struct bytes code = image_code(flow->functions->image, target);
+	struct bytes code = image_code(flow->facts->image, target);
 	struct insn moved, jump;
 
 	if (flow->isa->call_pushes_ra || flow->insns.at[i].flow != FLOW_JUMP || code.len < 2u * len)
@@ -53,8 +53,8 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 		return false;
 	if (jump.flow != FLOW_JUMP || jump.target != back || !flow_add_part(flow, target, target + 2u * len))
 		return false;
-	uint32_t index = functions_index(flow->functions, target);
-	if (index != FUNCTION_NONE && flow->functions->at[index].start == target)
+	uint32_t index = facts_index(flow->facts, target);
+	if (index != FUNCTION_NONE && flow->facts->at[index].start == target)
 		vec_push(&flow->absorbed, index);
 	return true;
 }
@@ -66,19 +66,19 @@ static bool is_start_alone(const struct flow *flow, uint64_t target)
 
 	if (flow->isa->call_pushes_ra)
 		return target % 16 == 0;
-	if (flow->isa->decode(image_code(flow->functions->image, target - 4), target - 4, &before) < 0)
+	if (flow->isa->decode(image_code(flow->facts->image, target - 4), target - 4, &before) < 0)
 		return true;
 	return before.is_padding || (before.flow != FLOW_NEXT && before.flow != FLOW_BRANCH);
 }
 
 bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target)
 {
-	struct bytes code = image_code(flow->functions->image, target);
+	struct bytes code = image_code(flow->facts->image, target);
 	uint8_t kind = flow->insns.at[i].flow;
 	struct insn first;
 
 	if (flow->isa->decode(code, target, &first) < 0 || !is_start_alone(flow, target) ||
-	    !entry_is_plausible(flow->functions, target))
+	    !entry_is_plausible(flow->isa, flow->facts->image, target))
 		return false;
 	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));
 }

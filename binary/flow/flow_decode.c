@@ -3,8 +3,8 @@
  * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
  */
 #include "base/search.h"
+#include "binary/flow/entry.h"
 #include "binary/flow/flow_private.h"
-#include "binary/functions/entry.h"
 
 #define MAX_PARTS 2048u
 
@@ -159,7 +159,7 @@ const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 	uint64_t vaddr = flow->vaddrs.at[i];
 
 	if (insn->n_effects == NOT_DECODED)
-		flow->isa->decode(image_code(flow->functions->image, vaddr), vaddr, insn);
+		flow->isa->decode(image_code(flow->facts->image, vaddr), vaddr, insn);
 	return insn;
 }
 
@@ -216,7 +216,7 @@ static size_t decode_some(struct flow *flow, struct bytes code, uint64_t vaddr)
 
 static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 {
-	struct bytes code = bytes_slice(image_code(flow->functions->image, start), 0, end - start);
+	struct bytes code = bytes_slice(image_code(flow->facts->image, start), 0, end - start);
 	size_t first = flow->insns.n;
 
 	for (size_t at = 0; at < code.len;) {
@@ -273,7 +273,7 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 			continue;
 		flow->goes_to.at[i] = FLOW_NONE;
 		if (insn->flow == FLOW_CALL)
-			flow->goes_to.at[i] = functions_index(flow->functions, insn->target);
+			flow->goes_to.at[i] = facts_index(flow->facts, insn->target);
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)
 			continue;
 		if (insn->flow == FLOW_BRANCH && flow_equality(flow, i)) {
@@ -315,9 +315,8 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 			continue;
 		while (next < end && flow->insns.at[next].is_padding && !(flow->flags.at[next] & INSN_LEADER))
 			next++;
-		bool is_target =
-			next < end && ((flow->flags.at[next] & INSN_LEADER) ||
-				       functions_is_jumped_to(flow->functions, flow->vaddrs.at[next]));
+		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) ||
+						facts_is_jumped_to(flow->facts, flow->vaddrs.at[next]));
 		if (next == end || (!is_target && is_behind_function(flow, i, next)))
 			flow->flags.at[i] |= INSN_NO_RETURN;
 	}
@@ -325,7 +324,7 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 
 static void add_pads(struct flow *flow, uint64_t start, uint64_t end)
 {
-	const struct frames *frames = flow->functions->frames;
+	const struct frames *frames = flow->facts->frames;
 	struct fde fde;
 
 	if (!frames)

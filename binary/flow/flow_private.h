@@ -27,6 +27,7 @@ struct flow_private {
 	VEC(uint32_t) first_from;  /* leaders: the instruction they were first reached from */
 	VEC(struct flow_exit) failed_exits;
 	struct map load_of, target_of, table_of; /* instruction -> index */
+	struct map question_of;                  /* callee -> index */
 	struct state scratch, taken;
 	uint64_t kept_regs;   /* that sp is set from or control returns through: worth a look at what callees
 				 clobber */

@@ -74,7 +74,7 @@ static void reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
  */
 static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
-	const struct function *part = &flow->functions->at[index];
+	const struct function *part = &flow->facts->at[index];
 	uint64_t start = part->sources & FROM_FRAME ? part->start : target;
 	uint64_t end = part->end;
 
@@ -95,9 +95,9 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
  */
 static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
-	uint32_t index = functions_index(flow->functions, target);
+	uint32_t index = facts_index(flow->facts, target);
 	bool is_entry_like = state_is_entry_like(state, flow->isa);
-	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->functions->at[index];
+	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->facts->at[index];
 	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) &&
 			 flow->is_inferred; /* belongs to what is stated, too */
 	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD &&

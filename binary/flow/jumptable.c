@@ -239,8 +239,7 @@ static struct bound find_bound(const struct flow *flow, const struct flow_load *
 /* The next data some instruction refers to: of the image if that is known, of this function in any case. */
 static uint64_t next_data(const struct flow *flow, uint64_t table)
 {
-	uint64_t next =
-		flow->ignores_references ? UINT64_MAX : functions_next_reference(flow->functions, table);
+	uint64_t next = flow->ignores_references ? UINT64_MAX : facts_next_reference(flow->facts, table);
 
 	for (size_t i = 0; i < flow->loads.n; i++)
 		if (flow->loads.at[i].table > table && flow->loads.at[i].table < next)
@@ -251,9 +250,9 @@ static uint64_t next_data(const struct flow *flow, uint64_t table)
 static bool read_entry(const struct flow *flow, uint64_t at, uint8_t width, bool is_signed, uint64_t *ret)
 {
 	if (width == 8)
-		return functions_read_pointer(flow->functions, at, ret);
+		return relocs_read_pointer(flow->facts->relocs, flow->facts->image, at, ret);
 
-	struct reader r = reader_of(bytes_slice(image_bytes(flow->functions->image, at), 0, width));
+	struct reader r = reader_of(bytes_slice(image_bytes(flow->facts->image, at), 0, width));
 	uint64_t entry = read_uint(&r, width);
 	if (is_signed)
 		entry = (uint64_t)((int64_t)(entry << (64 - 8 * width)) >> (64 - 8 * width));
@@ -271,10 +270,10 @@ static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width
 	if (width != 8)
 		return false;
 
-	uint32_t index = functions_index(flow->functions, target);
+	uint32_t index = facts_index(flow->facts, target);
 	if (index == FUNCTION_NONE) /* cold code of a file without unwind entries */
-		return image_is_code(flow->functions->image, target);
-	return flow->functions->at[index].start == target && !function_is_sure(&flow->functions->at[index]);
+		return image_is_code(flow->facts->image, target);
+	return flow->facts->at[index].start == target && !function_is_sure(&flow->facts->at[index]);
 }
 
 /*
@@ -304,7 +303,7 @@ static void read_table(struct flow *flow, const struct flow_target *how, struct 
 			continue;
 		if (!bound.is_exact && !is_plausible(flow, target, load->width))
 			return;
-		if (bound.is_exact && !image_is_code(flow->functions->image, target))
+		if (bound.is_exact && !image_is_code(flow->facts->image, target))
 			return;
 		vec_push(&flow->table_targets, target);
 	}

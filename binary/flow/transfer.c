@@ -274,9 +274,23 @@ static bool is_worth_keeping(const struct isa *isa, value v)
 	return value_is_frame(v) || v == value_entry(isa->ra);
 }
 
-/* Registers a call may change. A callee's own list is asked only where it could save the frame. */
-static uint64_t call_clobbers(const struct flow *flow, const struct insn *insn, const struct state *state)
+/* The facts do not say whether the callee changes these registers: assumed not to. */
+static void ask(struct flow *flow, uint32_t callee, uint64_t regs)
 {
+	uint32_t found = map_find(&flow->private->question_of, callee);
+
+	if (found == MAP_NONE) {
+		found = (uint32_t)flow->questions.n;
+		vec_push(&flow->questions, ((struct flow_question){ callee, 0 }));
+		map_put(&flow->private->question_of, callee, found);
+	}
+	flow->questions.at[found].kept |= regs;
+}
+
+/* Registers a call may change. A callee's own list is asked only where it could save the frame. */
+static uint64_t call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
+{
+	const struct insn *insn = &flow->insns.at[i];
 	const struct isa *isa = flow->isa;
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~(1ull << isa->sp);
 	uint64_t asked = flow->private->kept_regs & all & ~(isa->call_pushes_ra ? 0 : 1ull << isa->ra);
@@ -288,7 +302,13 @@ static uint64_t call_clobbers(const struct flow *flow, const struct insn *insn, 
 		return all & ~asked;
 	if (!asked || insn->flow != FLOW_CALL)
 		return all;
-	return all & ~(asked & ~functions_clobbers(flow->functions, insn->target));
+	uint64_t clobbers = facts_clobbers(flow->facts, flow->goes_to.at[i], insn->target);
+	if (clobbers)
+		return all & ~(asked & ~clobbers);
+	if (flow->asks_nothing)
+		return all;
+	ask(flow, flow->goes_to.at[i], asked);
+	return all & ~asked;
 }
 
 static void transfer_call(struct flow *flow, uint32_t i, struct state *state)
@@ -299,7 +319,7 @@ static void transfer_call(struct flow *flow, uint32_t i, struct state *state)
 	if (is_push && flow->isa->call_pushes_ra)
 		apply_push(flow, &(struct effect){ .reg = REG_NONE, .width = 8 }, state);
 	else
-		state_call(state, flow->isa, call_clobbers(flow, insn, state));
+		state_call(state, flow->isa, call_clobbers(flow, i, state));
 }
 
 void transfer(struct flow *flow, uint32_t i, struct state *state)

@@ -5,8 +5,8 @@
  * function that turns out not to return sends its callers round again; those that hold no return go
  * before all others, so that few have to.
  */
+#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
-#include "binary/functions/entry.h"
 #include "binary/functions/function_private.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void own_parts(struct analysis *a, uint32_t owner)
 
 static void analyse_one(struct analysis *a, uint32_t index)
 {
-	flow_analyse(&a->flow, index);
+	functions_analyse_one(a->functions, index, &a->flow);
 
 	struct function *f = &a->functions->at[index];
 	bool returns = a->flow.returns || a->flow.verdict == FLOW_REFUSED;
@@ -103,7 +103,7 @@ static unsigned rank(const struct functions *functions, const struct function *f
 		return RANK_FIRST;
 	if (function_is_sure(f))
 		class = 0;
-	else if (!entry_is_plausible(functions, f->start))
+	else if (!entry_is_plausible(functions->isa, functions->image, f->start))
 		class = 4;
 	else if (f->sources & FROM_POINTER)
 		class = 1;
@@ -209,7 +209,7 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 		.functions = functions, .visit = visit, .context = context, .options = options
 	};
 
-	flow_init(&a.flow, functions);
+	flow_init(&a.flow, functions_facts(functions));
 	a.flow.skips_guesses = options.skips_guesses;
 	a.ranks = alloc_zero(functions->n + 1, 1);
 	rank_all(&a);

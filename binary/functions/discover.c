@@ -8,9 +8,9 @@
  * judged with what it covers. Coverage of the real control flow, not adjacency, protects the inside
  * of functions.
  */
-#include "base/hash.h"
+#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
-#include "binary/functions/entry.h"
+#include "binary/functions/coverage.h"
 #include "binary/functions/function_private.h"
 #include "binary/functions/sketch.h"
 #include "binary/functions/suspect.h"
@@ -19,12 +19,6 @@
 
 #define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
 #define MAX_JUMPERS 8 /* to one place that are looked at */
-
-/* What one function reaches. */
-struct reach {
-	uint32_t first, n; /* in discovery.ranges */
-	uint64_t end;      /* behind the last instruction reached in its own interval */
-};
 
 struct discovery {
 	struct functions *functions;
@@ -37,9 +31,7 @@ struct discovery {
 		  otherwise */
 	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
 	bool has_coverage;  /* of the functions of the present index */
-	VEC(struct vaddr_range) ranges;
-	VEC(struct reach) reaches;
-	struct map by_start; /* start of a function -> reach, the last one counts */
+	struct coverage coverage;
 	struct sketches sketches;
 };
 
@@ -69,33 +61,13 @@ static bool is_free(const struct discovery *d, uint64_t vaddr)
 
 static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
 {
-	vec_push(&d->found.list,
-		 ((struct function_start){
-			 .vaddr = vaddr, .kind = FUNCTION_WHOLE, .sources = source, .preference = 4 }));
+	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr,
+							   .kind = FUNCTION_WHOLE,
+							   .sources = source,
+							   .preference = PREFER_OTHER }));
 }
 
-/* --- coverage --------------------------------------------------------------------------------- */
-
-static void note_ranges(struct discovery *d, const struct flow *flow, struct reach *reach)
-{
-	struct vaddr_range open = { 0, 0 };
-
-	for (uint32_t i = 0; i < flow->insns.n; i++) {
-		uint64_t at = flow->vaddrs.at[i], end = at + flow->insns.at[i].len;
-		if (!(flow->flags.at[i] & INSN_REACHED) || (flow->flags.at[i] & INSN_GUESS))
-			continue;
-		if (open.end == at) {
-			open.end = end;
-			continue;
-		}
-		if (open.end)
-			vec_push(&d->ranges, open);
-		open = (struct vaddr_range){ at, end };
-	}
-	if (open.end)
-		vec_push(&d->ranges, open);
-	reach->n = (uint32_t)d->ranges.n - reach->first;
-}
+/* --- what the analysis of a function tells ----------------------------------------------------- */
 
 /* Targets that are only ever jumped to as tail calls are, behind code that does not run into them. */
 static void note_tail_targets(struct discovery *d, const struct flow *flow)
@@ -125,71 +97,12 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 static void note_flow(void *context, uint32_t function, struct flow *flow)
 {
 	struct discovery *d = context;
-	struct reach reach = { .first = (uint32_t)d->ranges.n };
 
+	(void)function;
 	if (flow->parts.n == 0)
 		return;
-	for (uint32_t i = 0; i < flow->parts.at[0].n; i++)
-		if (flow->flags.at[i] & INSN_REACHED)
-			reach.end = flow->vaddrs.at[i] + flow->insns.at[i].len;
-	note_ranges(d, flow, &reach);
+	coverage_note(&d->coverage, flow);
 	note_tail_targets(d, flow);
-	(void)function;
-	map_put(&d->by_start, flow->parts.at[0].start, (uint32_t)d->reaches.n);
-	vec_push(&d->reaches, reach);
-}
-
-static void cover(struct discovery *d, uint64_t start, uint64_t end)
-{
-	evidence_add_range(d->functions, EVIDENCE_COVERED, start, end);
-}
-
-/* The functions that reach into the window: [*ret_first, *ret_end) of the index. */
-static void window_functions(const struct discovery *d, size_t *ret_first, size_t *ret_end)
-{
-	size_t first = 0, end = d->functions->n;
-
-	while (first < end && d->functions->at[first].end <= d->window.start)
-		first++;
-	while (end > first && d->functions->at[end - 1].start >= d->window.end)
-		end--;
-	*ret_first = first;
-	*ret_end = end;
-}
-
-static void uncover_window(struct discovery *d)
-{
-	struct functions_private *p = d->functions->private;
-
-	for (size_t i = 0; i < p->text.n; i++) {
-		const struct text_range *range = &p->text.at[i];
-		uint64_t start = range->start > d->window.start ? range->start : d->window.start;
-		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
-		if (start < end)
-			evidence_uncover(range, start, end);
-	}
-}
-
-/* Anew from what the functions of the present index reach; functions end where their code does. */
-static void apply_coverage(struct discovery *d)
-{
-	size_t first, end;
-
-	uncover_window(d);
-	window_functions(d, &first, &end);
-	for (size_t i = first; i < end; i++) {
-		struct function *f = &d->functions->at[i];
-		uint32_t index = map_find(&d->by_start, f->start);
-		if (!function_is_inferred(f))
-			cover(d, f->start, f->end);
-		if (index == MAP_NONE)
-			continue;
-		const struct reach *reach = &d->reaches.at[index];
-		if (function_is_inferred(f) && reach->end > f->start && reach->end < f->end)
-			f->end = reach->end;
-		for (uint32_t k = 0; k < reach->n; k++)
-			cover(d, d->ranges.at[reach->first + k].start, d->ranges.at[reach->first + k].end);
-	}
 }
 
 /* What nobody states the end of goes no further than we look. */
@@ -197,7 +110,7 @@ static void end_at_window(struct discovery *d)
 {
 	size_t first, end;
 
-	window_functions(d, &first, &end);
+	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
 		if (function_is_inferred(f) && is_in_window(d, f->start) && f->end > d->window.end)
@@ -210,13 +123,13 @@ static void merge_finds(struct discovery *d)
 	struct function_starts starts;
 	size_t first, end;
 
-	window_functions(d, &first, &end);
+	coverage_functions(&d->coverage, &first, &end);
 	function_starts_sort(&d->found);
 	functions_starts(d->functions, first, end, &d->found, &starts);
 	vec_clear(&d->found.list);
 	functions_merge(d->functions, first, end, &starts);
 	vec_done(&starts.list);
-	window_functions(d, &first, &end);
+	coverage_functions(&d->coverage, &first, &end);
 	functions_apply_evidence(d->functions, first, end);
 }
 
@@ -225,7 +138,7 @@ static void end_where_closed(struct discovery *d)
 {
 	size_t first, end;
 
-	window_functions(d, &first, &end);
+	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
 		if (function_is_inferred(f) && !f->is_analysed && is_in_window(d, f->start))
@@ -252,7 +165,7 @@ static bool take_finds(struct discovery *d)
 					   .skips_guesses = true,
 					   .window = d->window };
 	functions_analyse_some(d->functions, options, note_flow, d);
-	apply_coverage(d);
+	coverage_apply(&d->coverage);
 	d->has_coverage = true;
 	return d->functions->n != before;
 }
@@ -331,7 +244,6 @@ static uint64_t skip_run(struct discovery *d, uint64_t at, uint64_t end)
 /* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
 static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
-	struct reach reach = { .first = (uint32_t)d->ranges.n };
 	struct sketch first;
 	bool looks_like_entry =
 		is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
@@ -339,11 +251,9 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) ||
 	    sketch_runs_into_data(&d->sketches, at, end))
 		return false;
-	if (!suspect_is_function(flow, at, end))
+	if (!suspect_is_function(d->functions, flow, at, end))
 		return false;
-	note_ranges(d, flow, &reach);
-	for (uint32_t k = 0; k < reach.n; k++)
-		cover(d, d->ranges.at[reach.first + k].start, d->ranges.at[reach.first + k].end);
+	coverage_add(&d->coverage, flow);
 	return true;
 }
 
@@ -376,7 +286,7 @@ static void sweep(struct discovery *d)
 	const struct functions_private *p = d->functions->private;
 	struct flow flow;
 
-	flow_init(&flow, d->functions);
+	flow_init(&flow, functions_facts(d->functions));
 	flow.skips_guesses = true;
 	for (size_t i = 0; i < p->text.n; i++) {
 		uint64_t at = p->text.at[i].start > d->window.start ? p->text.at[i].start : d->window.start;
@@ -434,7 +344,7 @@ static void extend_functions(struct discovery *d)
 {
 	size_t first, end;
 
-	window_functions(d, &first, &end);
+	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
 		const struct text_range *range = functions_text(d->functions, f->start);
@@ -475,6 +385,7 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 			       .only_inferred = has_frames };
 
 	begin_sketches(&d);
+	coverage_init(&d.coverage, functions, window);
 	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	take_finds(&d);
 	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
@@ -494,8 +405,6 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	extend_functions(&d);
 	vec_done(&d.found.list);
 	vec_done(&d.tails);
-	vec_done(&d.ranges);
-	vec_done(&d.reaches);
-	map_done(&d.by_start);
+	coverage_done(&d.coverage);
 	sketches_done(&d.sketches);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "binary/functions/noreturn.h"
+#include "binary/flow/noreturn.h"
 
 /* --- merging ---------------------------------------------------------------------------------- */
 
@@ -95,21 +95,25 @@ static void carry_over(struct function_list *list, const struct function *old, s
 void functions_make_pages(struct functions *functions)
 {
 	struct functions_private *p = functions->private;
+	struct code_facts *facts = &p->facts;
 	const struct function *at = functions->at;
 	uint64_t span = functions->n ? at[functions->n - 1].start - at[0].start : 0;
 	size_t k = 0;
 
-	p->page_shift = 6;
-	while (span >> p->page_shift > functions->n * 2)
-		p->page_shift++;
-	p->n_pages = (span >> p->page_shift) + 1;
+	facts->page_shift = 6; /* or more, so that there are about two pages for each function */
+	while (span >> facts->page_shift > functions->n * 2)
+		facts->page_shift++;
+	facts->n_pages = (span >> facts->page_shift) + 1;
 	free(p->pages);
-	p->pages = alloc_zero(p->n_pages + 1, sizeof(*p->pages));
-	for (size_t page = 0; page <= p->n_pages; page++) {
-		while (k < functions->n && (at[k].start - at[0].start) >> p->page_shift < page)
+	p->pages = alloc_zero(facts->n_pages + 1, sizeof(*p->pages));
+	for (size_t page = 0; page <= facts->n_pages; page++) {
+		while (k < functions->n && (at[k].start - at[0].start) >> facts->page_shift < page)
 			k++;
 		p->pages[page] = (uint32_t)k;
 	}
+	facts->pages = p->pages;
+	facts->at = at;
+	facts->n = functions->n;
 }
 
 /* One function for each place that starts one; places come in order. */
@@ -259,6 +263,12 @@ struct functions *functions_begin(struct image *image, const struct frames *fram
 	relocs_read(&functions->private->relocs, image);
 	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
 	find_text(functions);
+	functions->private->facts = (struct code_facts){ .image = image,
+							 .isa = isa,
+							 .frames = functions->frames,
+							 .relocs = &functions->private->relocs,
+							 .text = functions->private->text.at,
+							 .n_text = functions->private->text.n };
 	return functions;
 }
 
@@ -294,25 +304,14 @@ void functions_free(struct functions *functions)
 	free(functions);
 }
 
-/* How many functions start at or before vaddr: where the first behind it stands. */
-static size_t count_up_to(const struct functions *functions, uint64_t vaddr)
+const struct code_facts *functions_facts(const struct functions *functions)
 {
-	const struct functions_private *p = functions->private;
-	const struct function *at = functions->at;
-
-	if (functions->n == 0 || vaddr < at[0].start)
-		return 0;
-	uint64_t page = (vaddr - at[0].start) >> p->page_shift;
-	size_t from = p->pages[page < p->n_pages ? page : p->n_pages];
-	size_t to = p->pages[page < p->n_pages ? page + 1 : p->n_pages];
-	return search_first_in(i, from, to, at[i].start > vaddr);
+	return &functions->private->facts;
 }
 
 uint32_t functions_index(const struct functions *functions, uint64_t vaddr)
 {
-	size_t n = count_up_to(functions, vaddr);
-
-	return n && vaddr < functions->at[n - 1].end ? (uint32_t)(n - 1) : FUNCTION_NONE;
+	return facts_index(functions_facts(functions), vaddr);
 }
 
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start, uint64_t *ret_end)
@@ -326,9 +325,7 @@ bool functions_text_range(const struct functions *functions, size_t i, uint64_t 
 
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
 {
-	size_t n = count_up_to(functions, vaddr);
-
-	return n < functions->n ? functions->at[n].start : UINT64_MAX;
+	return facts_next_start(functions_facts(functions), vaddr);
 }
 
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
@@ -340,52 +337,7 @@ uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
 	return behind > 0 && functions->at[behind - 1].end > start ? functions->at[behind - 1].end : start;
 }
 
-bool function_is_sure(const struct function *function)
-{
-	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
-}
-
-bool function_is_inferred(const struct function *function)
-{
-	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));
-}
-
-const char *functions_slot_name(const struct functions *functions, uint64_t slot)
-{
-	return relocs_slot_name(&functions->private->relocs, slot);
-}
-
-bool functions_slot_returns(const struct functions *functions, uint64_t slot)
-{
-	return !noreturn_by_name(functions_slot_name(functions, slot));
-}
-
-bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr)
-{
-	return index == FUNCTION_NONE || functions->at[index].start != vaddr ||
-	       functions->at[index].returns != RETURNS_NEVER;
-}
-
 bool functions_returns(const struct functions *functions, uint64_t vaddr)
 {
-	return function_returns(functions, functions_index(functions, vaddr), vaddr);
-}
-
-bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret)
-{
-	if (relocs_pointer_at(&functions->private->relocs, vaddr, ret))
-		return true;
-
-	struct reader r = reader_of(image_bytes(functions->image, vaddr));
-	*ret = read_u64(&r);
-	return !r.failed;
-}
-
-uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr)
-{
-	const uint64_t *at = functions->private->references.at;
-	size_t n = functions->private->references.n;
-	size_t next = search_first(i, n, at[i] > vaddr);
-
-	return next < n ? at[next] : UINT64_MAX;
+	return facts_returns(functions_facts(functions), functions_index(functions, vaddr), vaddr);
 }

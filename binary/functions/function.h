@@ -21,40 +21,8 @@
 #include "binary/cfi/frames.h"
 #include "binary/elf/image.h"
 #include "binary/elf/symbols.h"
+#include "binary/flow/facts.h"
 #include "binary/isa/isa.h"
-
-enum function_source { /* bits: what says that a function starts here */
-		       FROM_SYMBOL = 1,
-		       FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
-		       FROM_ENTRY = 4,    /* e_entry, init and fini */
-		       FROM_CALL = 8,     /* somebody calls it */
-		       FROM_ADDRESS = 16, /* code takes its address */
-		       FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
-		       FROM_GAP = 64,     /* inferred */
-		       FROM_STUB = 128,   /* PLT */
-};
-#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
-
-enum function_kind {
-	FUNCTION_WHOLE,
-	FUNCTION_PART,      /* of `parent`, or of nobody known yet */
-	FUNCTION_STUB,      /* a PLT entry; name is that of the symbol it goes to */
-	FUNCTION_STUB_HEAD, /* the first PLT entry, which calls the resolver */
-};
-
-enum function_return { RETURNS_UNKNOWN, RETURNS, RETURNS_NEVER };
-
-#define FUNCTION_NONE UINT32_MAX
-struct function {
-	uint64_t start, end;
-	const char *name;  /* NULL = nameless; owned by the symbols or by the functions */
-	uint64_t clobbers; /* registers a call to it may change; 0 = not computed */
-	uint64_t writes;   /* registers its own instructions write; 0 = not computed */
-	uint32_t parent;   /* of a part */
-	uint8_t kind, sources, returns;
-	bool is_analysed;
-	bool holds_return; /* the survey saw a return, or a jump to who knows where, in it */
-};
 
 struct function_options {
 	bool hide_symbols; /* .symtab and .gnu_debugdata */
@@ -77,6 +45,8 @@ struct functions {
 struct functions *functions_new(struct image *image, const struct symbols *symbols,
 				const struct frames *frames, const struct function_options *options);
 void functions_free(struct functions *functions);
+/* What flow_init (binary/flow/flow.h) wants: always up to date, valid as long as the functions. */
+const struct code_facts *functions_facts(const struct functions *functions);
 
 #define FUNCTION_PACK_VERSION 1
 /*
@@ -111,17 +81,6 @@ bool functions_text_range(const struct functions *functions, size_t i, uint64_t 
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
 /* Where the last function before vaddr ends, or the text begins that holds it; vaddr itself lies in none. */
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
-/* Does something enter this function as one? A part does not count. */
-bool function_is_sure(const struct function *function);
-
-/* Does nobody state where it ends, neither a sized symbol nor an unwind entry? */
-bool function_is_inferred(const struct function *function);
-
-/* The name an indirect call or jump through this GOT word reaches; NULL if unknown. */
-const char *functions_slot_name(const struct functions *functions, uint64_t slot);
-/* Eight bytes of image data as the loader leaves them: relative relocations applied. False if there are none.
- */
-bool functions_read_pointer(const struct functions *functions, uint64_t vaddr, uint64_t *ret);
 /*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
  * most max. Empty before there is evidence.
@@ -130,8 +89,6 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 			 size_t max);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
-/* Does some instruction elsewhere jump there? False before there is evidence. */
-bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else
  * all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
@@ -139,25 +96,23 @@ uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
 uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
 /* Does a call to (or a jump through) this address come back, as far as is known? */
 bool functions_returns(const struct functions *functions, uint64_t vaddr);
-/* The same where the index of the function that holds the address is known, or FUNCTION_NONE. */
-bool function_returns(const struct functions *functions, uint32_t index, uint64_t vaddr);
-/* The same for what the GOT word `slot` will hold. */
-bool functions_slot_returns(const struct functions *functions, uint64_t slot);
-/* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */
-uint64_t functions_next_reference(const struct functions *functions, uint64_t vaddr);
+/*
+ * Analyses one function with what is known of others. What the analysis had to assume of a callee is looked
+ * up and, if it was wrong, the function is analysed again. flow was made with functions_facts.
+ */
+struct flow;
+void functions_analyse_one(struct functions *functions, uint32_t index, struct flow *flow);
+/* The same for code that may be a function: nobody stated its end. */
+void functions_analyse_range(struct functions *functions, uint64_t start, uint64_t end, struct flow *flow);
+/* functions_analyse_one where there was no survey: whether the callees return is learnt on the way. */
+void functions_analyse_alone(struct functions *functions, uint32_t index, struct flow *flow);
 
 /*
  * Analyses every function of a surveyed image, parts within their functions. visit sees each flow
  * once or, when a callee turned out not to return, again: the last one counts.
  */
-struct flow;
 typedef void (*flow_visitor)(void *context, uint32_t function, struct flow *flow);
 void functions_analyse(struct functions *functions, flow_visitor visit, void *context);
-/*
- * Without a survey: learns whether the functions that an analysed one calls come back. True if one was
- * found that does not, so that the caller should be analysed again.
- */
-bool functions_learn_returns(struct functions *functions, const struct flow *flow);
 /*
  * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which
  * registers it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse

@@ -14,13 +14,6 @@ struct vaddr_range {
 	uint64_t start, end;
 };
 
-/* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
-struct text_range {
-	uint64_t start, end;
-	unsigned shift; /* instructions start at multiples of 1 << shift */
-	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
-};
-
 /* A direct jump from one interval into another. */
 struct cross_jump {
 	uint64_t to, from;
@@ -28,18 +21,16 @@ struct cross_jump {
 
 struct functions_private {
 	VEC(struct function) list; /* functions.at points here */
-	uint32_t *pages; /* of each stretch of code, from the first start on: the first function that starts
-			    in it or behind */
-	size_t n_pages;  /* one more entry follows: the number of functions */
-	unsigned page_shift; /* so that there are about two for each function */
 	VEC(struct text_range) text;
-	VEC(uint64_t) references;         /* sorted: data addresses some instruction forms */
+	VEC(uint64_t) references;         /* facts.references */
 	VEC(struct cross_jump) jumps;     /* sorted by target */
 	VEC(struct vaddr_range) seen;     /* text that was decoded for evidence */
 	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
 	struct plt plt;
 	struct function_options options;
+	uint32_t *pages;         /* facts.pages */
+	struct code_facts facts; /* what of all this the analysis of a function reads */
 };
 
 enum evidence { EVIDENCE_CALLED, EVIDENCE_TAKEN, EVIDENCE_JUMPED, EVIDENCE_POINTED, EVIDENCE_COVERED };
@@ -51,15 +42,6 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end);
 /* All of it: [start, end) within this range. */
 void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t end);
-/* Of the address that has a bit, and back. */
-static inline uint64_t text_bit(const struct text_range *range, uint64_t vaddr)
-{
-	return (vaddr >> range->shift) - (range->start >> range->shift);
-}
-static inline uint64_t text_vaddr(const struct text_range *range, uint64_t bit)
-{
-	return ((range->start >> range->shift) + bit) << range->shift;
-}
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
 
 /* A start that may be new; sorted and merged by functions_merge. */
@@ -105,9 +87,12 @@ bool stated_starts_next(struct stated_starts *starts, struct function_start *ret
 /* function.c: functions without an index; NULL if the machine is unknown. */
 struct functions *functions_begin(struct image *image, const struct frames *frames,
 				  const struct function_options *options);
-/* function.c: after the list of functions has changed. */
+/* function.c: after the list of functions has changed: the facts follow. */
 void functions_make_pages(struct functions *functions);
 
+/* returns.c: learns whether the callees of an analysed function return; true if one was found that does not.
+ */
+bool functions_learn_returns(struct functions *functions, const struct flow *flow);
 /* analyse.c: functions_analyse of what was not analysed yet. */
 struct analyse_options {
 	bool only_inferred;        /* leave out functions whose end is stated */

@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "base/vec.h"
 #include "binary/flow/flow.h"
+#include "binary/functions/function_private.h"
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
 
@@ -57,10 +58,10 @@ static void learn(struct functions *functions, uint32_t index, unsigned chain)
 	f->returns = RETURNS; /* what a function that calls itself is to think of it meanwhile */
 	if (chain == MAX_CHAIN || holds_return(functions, f))
 		return;
-	flow_init(&flow, functions);
-	flow_analyse(&flow, index);
+	flow_init(&flow, functions_facts(functions));
+	functions_analyse_one(functions, index, &flow);
 	if (learn_callees(functions, &flow, chain + 1))
-		flow_analyse(&flow, index);
+		functions_analyse_one(functions, index, &flow);
 	functions->at[index].returns = flow.returns || flow.verdict == FLOW_REFUSED ? RETURNS : RETURNS_NEVER;
 	flow_done(&flow);
 }

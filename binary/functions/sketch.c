@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "binary/functions/entry.h"
+#include "binary/flow/entry.h"
 
 #define PAGE_SLOTS 1024u
 #define MAX_PAGES 1024u /* 16 MB of them */
@@ -95,9 +95,11 @@ bool sketch_is_entry(struct sketches *sketches, uint64_t vaddr)
 	struct sketch *slot = slot_at(sketches, vaddr);
 
 	if (!slot)
-		return entry_is_plausible(sketches->functions, vaddr);
+		return entry_is_plausible(sketches->functions->isa, sketches->functions->image, vaddr);
 	if (slot->entry == UNKNOWN)
-		slot->entry = entry_is_plausible(sketches->functions, vaddr) ? PLAUSIBLE : IMPLAUSIBLE;
+		slot->entry = entry_is_plausible(sketches->functions->isa, sketches->functions->image, vaddr)
+				      ? PLAUSIBLE
+				      : IMPLAUSIBLE;
 	return slot->entry == PLAUSIBLE;
 }
 

@@ -64,7 +64,7 @@ static void add_entry_array(struct function_starts *starts, const struct functio
 	    !image_dynamic(functions->image, size_tag, &size))
 		return;
 	for (uint64_t at = 0; at + 8 <= size && at < 65536; at += 8)
-		if (functions_read_pointer(functions, vaddr + at, &pointer))
+		if (relocs_read_pointer(&functions->private->relocs, functions->image, vaddr + at, &pointer))
 			add_entry(starts, functions, pointer);
 }
 

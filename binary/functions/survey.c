@@ -32,17 +32,7 @@ static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
 
 const struct text_range *functions_text(const struct functions *functions, uint64_t vaddr)
 {
-	const struct functions_private *p = functions->private;
-
-	for (size_t i = 0; i < p->text.n; i++)
-		if (vaddr >= p->text.at[i].start && vaddr < p->text.at[i].end)
-			return &p->text.at[i];
-	return NULL;
-}
-
-static bool is_between(const struct text_range *range, uint64_t vaddr)
-{
-	return vaddr & ((1u << range->shift) - 1);
+	return facts_text(functions_facts(functions), vaddr);
 }
 
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
@@ -50,7 +40,7 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 	const struct text_range *range = functions_text(functions, vaddr);
 	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
-	if (bits && !is_between(range, vaddr))
+	if (bits && !text_is_between(range, vaddr))
 		bits[text_bit(range, vaddr) / 64] |= 1ull << (text_bit(range, vaddr) % 64);
 }
 
@@ -93,7 +83,7 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 	const struct text_range *range = functions_text(functions, vaddr);
 	const uint64_t *bits = range ? bitmap_of(range, what) : NULL;
 
-	if (!bits || (is_between(range, vaddr) && what != EVIDENCE_COVERED))
+	if (!bits || (text_is_between(range, vaddr) && what != EVIDENCE_COVERED))
 		return false;
 	return bits[text_bit(range, vaddr) / 64] >> (text_bit(range, vaddr) % 64) & 1;
 }
@@ -101,11 +91,6 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 bool functions_is_called(const struct functions *functions, uint64_t vaddr)
 {
 	return evidence_has(functions, EVIDENCE_CALLED, vaddr);
-}
-
-bool functions_is_jumped_to(const struct functions *functions, uint64_t vaddr)
-{
-	return evidence_has(functions, EVIDENCE_JUMPED, vaddr);
 }
 
 static void make_bitmaps(struct text_range *range, unsigned min_insn)
@@ -333,6 +318,8 @@ static void sort_references(struct functions_private *p)
 		if (kept == 0 || p->references.at[i] != p->references.at[kept - 1])
 			p->references.at[kept++] = p->references.at[i];
 	p->references.n = kept;
+	p->facts.references = p->references.at;
+	p->facts.n_references = kept;
 }
 
 static void sort_jumps(struct functions_private *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/functions/suspect.h"
 
-#include "binary/functions/entry.h"
+#include "binary/flow/entry.h"
 
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
 #define FIRST_EXTENT 128u     /* ... at first: most suspicions are wrong, which shows soon */
@@ -11,18 +11,17 @@
 /* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
 static bool begins_well(const struct flow *flow)
 {
-	const struct functions *functions = flow->functions;
+	const struct code_facts *facts = flow->facts;
 
 	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
-		uint32_t callee =
-			insn->flow == FLOW_CALL ? functions_index(functions, insn->target) : FUNCTION_NONE;
+		uint32_t callee = insn->flow == FLOW_CALL ? facts_index(facts, insn->target) : FUNCTION_NONE;
 		if (entry_is_prologue(flow->isa, flow_insn(flow, i)))
 			return true;
 		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)
 			return false; /* a call overwrites the return address: a function saves it first */
 		if (insn->flow != FLOW_NEXT)
-			return callee != FUNCTION_NONE && functions->at[callee].start == insn->target;
+			return callee != FUNCTION_NONE && facts->at[callee].start == insn->target;
 	}
 	return false;
 }
@@ -70,18 +69,18 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 }
 
 /* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
-static void analyse(struct flow *flow, uint64_t at, uint64_t limit)
+static void analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
 {
 	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
 		uint64_t end = limit - at < extent ? limit : at + extent;
-		flow_analyse_range(flow, at, end);
+		functions_analyse_range(functions, at, end, flow);
 		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
 			return;
 	}
 }
 
-bool suspect_is_function(struct flow *flow, uint64_t at, uint64_t end)
+bool suspect_is_function(struct functions *functions, struct flow *flow, uint64_t at, uint64_t end)
 {
-	analyse(flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	analyse(functions, flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
 	return is_function(flow);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "binary/flow/flow.h"
+#include "binary/functions/function.h"
 
 /* Nothing of it lies at `end` or behind. flow holds its analysis afterwards. */
-bool suspect_is_function(struct flow *flow, uint64_t at, uint64_t end);
+bool suspect_is_function(struct functions *functions, struct flow *flow, uint64_t at, uint64_t end);

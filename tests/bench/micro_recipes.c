@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "binary/flow/cfg.h"
+#include "binary/functions/function.h"
 #include "structure/structure.h"
 #include "recipes/recover.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "binary/flow/cfg.h"
+#include "binary/functions/function.h"
 #include "recipes/recover.h"
 #include "tests/elf_maker.h"
 
@@ -59,11 +60,11 @@ static void check_image(struct image *image, struct symbols *symbols)
 
 	recipes_init(&recipes);
 	functions_analyse(functions, NULL, NULL);
-	flow_init(&flow, functions);
+	flow_init(&flow, functions_facts(functions));
 	for (uint32_t i = 0; i < functions->n; i++) {
 		require(functions->at[i].start < functions->at[i].end);
 		require(i == 0 || functions->at[i - 1].end <= functions->at[i].start);
-		flow_analyse(&flow, i);
+		functions_analyse_one(functions, i, &flow);
 		check_cfg(&flow);
 		check_rows(&flow, &recipes);
 	}

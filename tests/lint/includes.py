@@ -29,9 +29,7 @@ PIPELINE = {
 FOLDERS = list(PIPELINE)
 
 # Subfolder pairs (from, to) and circles that are still there, each with its reason.
-ALLOWED_PAIRS = {
-    ('binary/flow', 'binary/functions'): 'flow asks which callees return; to be handed to it as facts',
-}
+ALLOWED_PAIRS = {}
 ALLOWED_CIRCLES = [
     ({'collector/deep/deep_asm', 'collector/deep/deep_program'}, 'an assembler that goes when BPF is written in C'),
     ({'symbolize/files/debugfile', 'symbolize/files/split'}, 'a split unit is opened by what it completes'),

@@ -30,7 +30,7 @@ static struct scene scene_hiding(const char *name, const struct function_options
 	s.functions = functions_new(s.image, s.symbols, s.frames, hide);
 	CHECK(s.functions != NULL);
 	functions_analyse(s.functions, NULL, NULL);
-	flow_init(&s.flow, s.functions);
+	flow_init(&s.flow, functions_facts(s.functions));
 	return s;
 }
 
@@ -61,7 +61,7 @@ static void analyse(struct scene *s, const char *name)
 	uint32_t index = index_of(s, name);
 
 	CHECK(index != FUNCTION_NONE);
-	flow_analyse(&s->flow, index);
+	functions_analyse_one(s->functions, index, &s->flow);
 }
 
 static size_t n_table_targets(const struct scene *s)
@@ -293,7 +293,7 @@ TEST(flow_settles_where_no_jump_tells_anything_new)
 	for (size_t k = 0; k < ARRAY_LEN(names); k++) {
 		struct scene s = scene(names[k]);
 		for (uint32_t f = 0; f < s.functions->n; f++) {
-			flow_analyse(&s.flow, f);
+			functions_analyse_one(s.functions, f, &s.flow);
 			for (uint32_t i = 0; i < s.flow.insns.n; i++)
 				if (flow_state(&s.flow, i) &&
 				    !(s.flow.flags.at[i] & (INSN_GUESS | INSN_WEAK))) {

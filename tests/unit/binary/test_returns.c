@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which functions never come back, learnt from those that call them. */
 #include "binary/flow/flow.h"
+#include "binary/functions/function.h"
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"
@@ -45,12 +46,16 @@ TEST(a_caller_is_told_of_what_another_callee_has_told)
 	struct frames *frames = frames_read(image);
 	struct functions *functions = functions_new(image, NULL, frames, NULL);
 
-	flow_init(&flow, functions);
-	flow_analyse(&flow, functions_index(functions, 0x1000));
-	CHECK(functions_learn_returns(functions, &flow));
+	flow_init(&flow, functions_facts(functions));
+	uint32_t caller = functions_index(functions, 0x1000);
+	functions_analyse_one(functions, caller, &flow); /* nothing is known of the callees: they return */
+	CHECK(flow.returns);
+	CHECK(!(flow.flags.at[flow_insn_at(&flow, 0x100c)] & INSN_GUESS));
+	functions_analyse_alone(functions, caller, &flow);
 	CHECK(functions_returns(functions, 0x1020));
 	CHECK(!functions_returns(functions, 0x1040));
-	CHECK(!functions_learn_returns(functions, &flow)); /* nothing is new */
+	CHECK(!flow.returns);
+	CHECK(flow.flags.at[flow_insn_at(&flow, 0x100c)] & INSN_GUESS); /* no edge leads there */
 	flow_done(&flow);
 	functions_free(functions);
 	frames_free(frames);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/functions/entry.h"
+#include "binary/flow/entry.h"
 
 #define MAX_INSNS 32
 
@@ -39,10 +39,9 @@ static uint64_t written(const struct insn *insn)
 	return mask;
 }
 
-bool entry_is_plausible(const struct functions *functions, uint64_t vaddr)
+bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64_t vaddr)
 {
-	const struct isa *isa = functions->isa;
-	struct bytes code = image_code(functions->image, vaddr);
+	struct bytes code = image_code(image, vaddr);
 	uint64_t given = isa->argument_regs | 1ull << isa->sp | 1ull << isa->ra | 1ull << isa->pc;
 
 	if (!isa->call_pushes_ra)

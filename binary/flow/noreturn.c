@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "binary/functions/noreturn.h"
+#include "binary/flow/noreturn.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,13 +4,14 @@
  */
 #pragma once
 
-#include "binary/functions/function.h"
+#include "binary/elf/image.h"
+#include "binary/isa/isa.h"
 
 /*
  * False for code that reads a register no caller passes anything in before it writes it, saving it
  * apart: that is a landing pad, a switch case or a cold part.
  */
-bool entry_is_plausible(const struct functions *functions, uint64_t vaddr);
+bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64_t vaddr);
 /* Does it make room on the stack, or save the return address or a callee-saved register, as functions do
  * first? */
 bool entry_is_prologue(const struct isa *isa, const struct insn *insn);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binary/flow/facts.h"
+
+#include "base/search.h"
+#include "binary/flow/noreturn.h"
+
+bool function_is_sure(const struct function *function)
+{
+	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
+}
+
+bool function_is_inferred(const struct function *function)
+{
+	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));
+}
+
+/* How many functions start at or before vaddr: the index of the first behind it. */
+static size_t facts_count_up_to(const struct code_facts *facts, uint64_t vaddr)
+{
+	const struct function *at = facts->at;
+
+	if (facts->n == 0 || vaddr < at[0].start)
+		return 0;
+	uint64_t page = (vaddr - at[0].start) >> facts->page_shift;
+	size_t from = facts->pages[page < facts->n_pages ? page : facts->n_pages];
+	size_t to = facts->pages[page < facts->n_pages ? page + 1 : facts->n_pages];
+	return search_first_in(i, from, to, at[i].start > vaddr);
+}
+
+uint32_t facts_index(const struct code_facts *facts, uint64_t vaddr)
+{
+	size_t n = facts_count_up_to(facts, vaddr);
+
+	return n && vaddr < facts->at[n - 1].end ? (uint32_t)(n - 1) : FUNCTION_NONE;
+}
+
+uint64_t facts_next_start(const struct code_facts *facts, uint64_t vaddr)
+{
+	size_t n = facts_count_up_to(facts, vaddr);
+
+	return n < facts->n ? facts->at[n].start : UINT64_MAX;
+}
+
+const struct text_range *facts_text(const struct code_facts *facts, uint64_t vaddr)
+{
+	for (size_t i = 0; i < facts->n_text; i++)
+		if (vaddr >= facts->text[i].start && vaddr < facts->text[i].end)
+			return &facts->text[i];
+	return NULL;
+}
+
+bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vaddr)
+{
+	return index == FUNCTION_NONE || facts->at[index].start != vaddr ||
+	       facts->at[index].returns != RETURNS_NEVER;
+}
+
+bool facts_slot_returns(const struct code_facts *facts, uint64_t slot)
+{
+	return !noreturn_by_name(relocs_slot_name(facts->relocs, slot));
+}
+
+uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr)
+{
+	if (index == FUNCTION_NONE || facts->at[index].start != vaddr)
+		return UINT64_MAX;
+	return facts->at[index].clobbers;
+}
+
+bool facts_is_jumped_to(const struct code_facts *facts, uint64_t vaddr)
+{
+	const struct text_range *range = facts_text(facts, vaddr);
+
+	if (!range || !range->jumped || text_is_between(range, vaddr))
+		return false;
+	return range->jumped[text_bit(range, vaddr) / 64] >> (text_bit(range, vaddr) % 64) & 1;
+}
+
+uint64_t facts_next_reference(const struct code_facts *facts, uint64_t vaddr)
+{
+	size_t next = search_first(i, facts->n_references, facts->references[i] > vaddr);
+
+	return next < facts->n_references ? facts->references[next] : UINT64_MAX;
+}

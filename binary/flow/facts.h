@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * facts: what is known about the code of an image when one of its functions is analysed: where functions
+ * start and end, which of them return, which registers they change, and which evidence there is for all that.
+ *
+ * The abstract interpreter only reads these facts. What it finds out is part of its result (struct flow);
+ * binary/functions/ owns the facts, adds what was found, and analyses again what depends on it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "binary/cfi/frames.h"
+#include "binary/elf/image.h"
+#include "binary/elf/relocs.h"
+#include "binary/isa/isa.h"
+
+enum function_source { /* bits: what says that a function starts here */
+		       FROM_SYMBOL = 1,
+		       FROM_FRAME = 2,    /* an unwind entry starts here: a function or a part */
+		       FROM_ENTRY = 4,    /* e_entry, init and fini */
+		       FROM_CALL = 8,     /* some instruction calls it */
+		       FROM_ADDRESS = 16, /* code takes its address */
+		       FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
+		       FROM_GAP = 64,     /* inferred */
+		       FROM_STUB = 128,   /* PLT */
+};
+#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
+
+enum function_kind {
+	FUNCTION_WHOLE,
+	FUNCTION_PART,      /* of `parent`, or of no function known yet */
+	FUNCTION_STUB,      /* a PLT entry; name is that of the symbol it goes to */
+	FUNCTION_STUB_HEAD, /* the first PLT entry, which calls the resolver */
+};
+
+enum function_return { RETURNS_UNKNOWN, RETURNS, RETURNS_NEVER };
+
+#define FUNCTION_NONE UINT32_MAX
+struct function {
+	uint64_t start, end;
+	const char *name;  /* NULL = nameless; owned by the symbols or by the functions */
+	uint64_t clobbers; /* registers a call to it may change; 0 = not computed */
+	uint64_t writes;   /* registers its own instructions write; 0 = not computed */
+	uint32_t parent;   /* of a part */
+	uint8_t kind, sources, returns;
+	bool is_analysed;
+	bool holds_return; /* the survey saw a return, or a jump with unknown target, in it */
+};
+
+/* Does something enter this function as one? A part does not count. */
+bool function_is_sure(const struct function *function);
+/* Is its end only inferred: stated by neither a sized symbol nor an unwind entry? */
+bool function_is_inferred(const struct function *function);
+
+/* A range of executable bytes with one bit per possible instruction for each kind of evidence. */
+struct text_range {
+	uint64_t start, end;
+	unsigned shift; /* instructions start at multiples of 1 << shift */
+	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
+};
+/* The number of the bit for an address, and back. */
+static inline uint64_t text_bit(const struct text_range *range, uint64_t vaddr)
+{
+	return (vaddr >> range->shift) - (range->start >> range->shift);
+}
+static inline uint64_t text_vaddr(const struct text_range *range, uint64_t bit)
+{
+	return ((range->start >> range->shift) + bit) << range->shift;
+}
+/* Not at the start of a possible instruction. */
+static inline bool text_is_between(const struct text_range *range, uint64_t vaddr)
+{
+	return vaddr & ((1u << range->shift) - 1);
+}
+
+/* All of it is borrowed from the owner of the facts, who keeps it up to date. */
+struct code_facts {
+	const struct image *image;
+	const struct isa *isa;
+	const struct frames *frames; /* NULL if hidden */
+	const struct relocs *relocs;
+	const struct function *at; /* sorted by start, not overlapping */
+	size_t n;
+	const uint32_t *pages; /* for each stretch of code, from the first start on: the first function that
+				  starts in it or behind it */
+	size_t n_pages;        /* one more entry follows: the number of functions */
+	unsigned page_shift;
+	const struct text_range *text;
+	size_t n_text;
+	const uint64_t *references; /* sorted: data addresses that some instruction forms */
+	size_t n_references;
+};
+
+/* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. */
+uint32_t facts_index(const struct code_facts *facts, uint64_t vaddr);
+/* Where the first function behind vaddr starts; UINT64_MAX if none does. */
+uint64_t facts_next_start(const struct code_facts *facts, uint64_t vaddr);
+/* The range that holds vaddr; NULL if none does. */
+const struct text_range *facts_text(const struct code_facts *facts, uint64_t vaddr);
+/* Does a call or jump to vaddr come back, as far as is known? index: the function that holds vaddr, or
+ * FUNCTION_NONE. */
+bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
+/* The same for a call through the GOT word `slot`. */
+bool facts_slot_returns(const struct code_facts *facts, uint64_t slot);
+/* Registers that a call to vaddr may change: UINT64_MAX if that cannot be told, 0 if nobody has asked yet. */
+uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
+/* Does some instruction elsewhere jump there? False before there is evidence. */
+bool facts_is_jumped_to(const struct code_facts *facts, uint64_t vaddr);
+/* The first address above vaddr that some instruction refers to; UINT64_MAX if none is known. */
+uint64_t facts_next_reference(const struct code_facts *facts, uint64_t vaddr);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the analysis of a function assumes about the registers of its callees, and what becomes of it. */
+#include "binary/flow/flow.h"
+#include "binary/functions/function.h"
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
+#include "tests/test.h"
+
+#define TEXT 0x1000u
+#define EH 0x8000u
+
+static const uint32_t words[32] = {
+	0xaa1e03e9,              /* 1000 keeps its return address in a register: mov x9, x30 */
+	0x94000007,              /* 1004 bl 1020 */
+	0xd65f0120,              /* 1008 ret x9 */
+	[0x20 / 4] = 0xd2800020, /* 1020 leaves x9 alone: mov x0, #1 */
+	0xd65f03c0,              /* 1024 ret */
+	[0x40 / 4] = 0xd2800009, /* 1040 does not: mov x9, #0 */
+	0xd65f03c0,              /* 1044 ret */
+	[0x60 / 4] = 0xb4000080, /* 1060 cbz x0, 1070 */
+	0xaa1e03e9,              /* 1064 mov x9, x30 */
+	0x97fffff6,              /* 1068 bl 1040 */
+	0xd65f0120,              /* 106c ret x9 */
+	0xd65f0140,              /* 1070 ret x10: wrong in any case */
+};
+
+struct scene {
+	struct images *images;
+	struct frames *frames;
+	struct functions *functions;
+	struct writer eh;
+	struct flow flow;
+};
+
+static struct scene scene_new(void)
+{
+	static const uint32_t starts[] = { 0x1000, 0x1020, 0x1040, 0x1060, 0x1074 };
+	struct scene s = { .images = images_new() };
+
+	size_t cie = frame_cie(&s.eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+	for (size_t i = 0; i + 1 < ARRAY_LEN(starts); i++)
+		frame_fde(&s.eh, EH, cie, starts[i], starts[i + 1] - starts[i], 0, PROGRAM(0));
+	write_u32(&s.eh, 0);
+	struct elf_part parts[] = {
+		{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, sizeof(words) }, 0 },
+		{ ".eh_frame", EH, PF_R, writer_bytes(&s.eh), 0 }
+	};
+	struct image *image =
+		elf_image(s.images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	s.frames = frames_read(image);
+	s.functions = functions_new(image, NULL, s.frames, NULL);
+	flow_init(&s.flow, functions_facts(s.functions));
+	return s;
+}
+
+static void scene_done(struct scene *s)
+{
+	flow_done(&s->flow);
+	functions_free(s->functions);
+	frames_free(s->frames);
+	images_free(s->images);
+	writer_done(&s->eh);
+}
+
+static bool exit_passes(const struct scene *s, uint64_t vaddr)
+{
+	return s->flow.flags.at[flow_insn_at(&s->flow, vaddr)] & INSN_EXIT_PASSES;
+}
+
+TEST(a_callee_that_nobody_has_read_is_asked_about)
+{
+	struct scene s = scene_new();
+	uint32_t caller = functions_index(s.functions, 0x1000), callee = functions_index(s.functions, 0x1020);
+
+	flow_analyse(&s.flow, caller);
+	CHECK_EQ(s.flow.questions.n, 1);
+	CHECK_EQ(s.flow.questions.at[0].callee, callee);
+	CHECK_EQ(s.flow.questions.at[0].kept, 1u << 9);
+	CHECK(exit_passes(&s, 0x1008));
+	CHECK_EQ(s.functions->at[callee].clobbers, 0); /* flow itself learns nothing */
+
+	functions_analyse_one(s.functions, caller, &s.flow);
+	CHECK(exit_passes(&s, 0x1008));
+	CHECK(s.functions->at[callee].clobbers != 0);
+	flow_analyse(&s.flow, caller);
+	CHECK_EQ(s.flow.questions.n, 0);
+	scene_done(&s);
+}
+
+TEST(a_wrong_assumption_about_a_callee_is_taken_back)
+{
+	struct scene s = scene_new();
+	uint32_t caller = functions_index(s.functions, 0x1060);
+
+	flow_analyse(&s.flow, caller);
+	CHECK(exit_passes(&s, 0x106c)); /* only assumed */
+	functions_analyse_one(s.functions, caller, &s.flow);
+	CHECK(!exit_passes(&s, 0x106c));
+	CHECK_EQ(s.flow.verdict, FLOW_FAILS);
+	CHECK_EQ(s.flow.questions.n, 0);
+	scene_done(&s);
+}
+
+TEST(a_flow_that_may_not_ask_assumes_the_worst)
+{
+	struct scene s = scene_new();
+
+	s.flow.asks_nothing = true;
+	flow_analyse(&s.flow, functions_index(s.functions, 0x1060));
+	CHECK(!exit_passes(&s, 0x106c));
+	CHECK_EQ(s.flow.questions.n, 0);
+	scene_done(&s);
+}

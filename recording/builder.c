@@ -187,7 +187,8 @@ static void update_images(struct profile *profile, const struct images *images)
 				 .path = intern_add(&profile->strings, image->path ? image->path : ""),
 				 .kind = image->kind,
 				 .elf_machine = image->elf_machine,
-				 .build_id = image->build_id });
+				 .build_id = image->build_id,
+				 .pid = image->pid });
 	}
 }
 

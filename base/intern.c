@@ -1,41 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/intern.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/hash.h"
 
-#define FREE_SLOT UINT32_MAX
-
-static size_t slot_of(const struct intern *intern, const char *text, size_t len)
+static bool intern_same(const void *owner, uint32_t id, const void *key)
 {
-	size_t mask = intern->n_slots - 1;
-	size_t i = (size_t)hash_bytes((struct bytes){ (const uint8_t *)text, len }) & mask;
+	const struct intern *intern = owner;
+	const struct bytes *text = key;
 
-	for (;; i = (i + 1) & mask) {
-		uint32_t id = intern->slots[i];
-		if (id == FREE_SLOT)
-			return i;
-		if (intern->lengths.at[id] == len && memcmp(intern->strings.at[id], text, len) == 0)
-			return i;
-	}
+	return intern->lengths.at[id] == text->len &&
+	       memcmp(intern->strings.at[id], text->at, text->len) == 0;
 }
 
-static void grow(struct intern *intern)
+static uint64_t intern_hash(const void *owner, uint32_t id)
 {
-	intern->n_slots = intern->n_slots ? intern->n_slots * 2 : 64;
-	intern->slots = alloc_resize(intern->slots, intern->n_slots, sizeof(*intern->slots));
-	memset(intern->slots, 0xff, intern->n_slots * sizeof(*intern->slots));
-	for (size_t id = 0; id < intern->strings.n; id++)
-		intern->slots[slot_of(intern, intern->strings.at[id], intern->lengths.at[id])] = (uint32_t)id;
+	const struct intern *intern = owner;
+
+	return hash_bytes((struct bytes){ (const uint8_t *)intern->strings.at[id], intern->lengths.at[id] });
 }
 
 void intern_init(struct intern *intern)
 {
 	*intern = (struct intern){ 0 };
-	grow(intern);
+	slots_init(&intern->slots);
 	intern_add(intern, "");
 }
 
@@ -43,24 +32,23 @@ void intern_done(struct intern *intern)
 {
 	vec_done(&intern->strings);
 	vec_done(&intern->lengths);
-	free(intern->slots);
+	slots_done(&intern->slots);
 	arena_done(&intern->arena);
 	*intern = (struct intern){ 0 };
 }
 
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len)
 {
-	size_t slot = slot_of(intern, text, len);
+	struct bytes key = { (const uint8_t *)text, len };
+	size_t slot = slots_find(&intern->slots, hash_bytes(key), intern_same, intern, &key);
 
-	if (intern->slots[slot] != FREE_SLOT)
-		return intern->slots[slot];
+	if (intern->slots.at[slot] != SLOT_FREE)
+		return intern->slots.at[slot];
 
 	uint32_t id = (uint32_t)intern->strings.n;
 	vec_push(&intern->strings, arena_text(&intern->arena, text, len));
 	vec_push(&intern->lengths, (uint32_t)len);
-	intern->slots[slot] = id;
-	if (intern->strings.n * 2 > intern->n_slots)
-		grow(intern);
+	slots_put(&intern->slots, slot, id, intern_hash, intern);
 	return id;
 }
 

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/slots.h"
 #include "base/vec.h"
 
 struct intern {
 	VEC(const char *) strings; /* by id; valid as long as the table */
 	VEC(uint32_t) lengths;
-	uint32_t *slots; /* open hash of ids */
-	size_t n_slots;
+	struct slots slots; /* of ids */
 	struct arena arena;
 };
 

@@ -60,10 +60,15 @@ static void add_stand_in(struct images *images, const struct profile_image *want
 {
 	bool has_names = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT;
 	enum image_kind kind = has_names ? (enum image_kind)wanted->kind : IMAGE_UNKNOWN;
+	CLEANUP(freep)
+	char *other = alloc_printf("%s#%" PRIu32, path, id); /* should there be two of one name */
 
-	if (images_count(images) == id && images_add_pseudo(images, kind, path, &wanted->build_id) != id) {
-		CLEANUP(freep) char *other = alloc_printf("%s#%" PRIu32, path, id); /* two of one name */
-		images_add_pseudo(images, kind, other, &wanted->build_id);
+	for (unsigned i = 0; i < 2 && images_count(images) == id; i++) {
+		const char *name = i == 0 ? path : other;
+		if (kind == IMAGE_JIT)
+			images_add_jit(images, name, wanted->pid);
+		else
+			images_add_pseudo(images, kind, name, &wanted->build_id);
 	}
 }
 

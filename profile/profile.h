@@ -48,6 +48,7 @@ struct profile_image {
 	uint32_t elf_machine;
 	struct build_id build_id;
 	uint32_t debug; /* how names were found, in words; 0 = not resolved */
+	int32_t pid;    /* of IMAGE_JIT: whose code it is, 0 = not known */
 };
 
 struct profile_process {

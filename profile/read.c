@@ -178,6 +178,19 @@ static void profile_freep(struct profile **profile)
 	profile_free(*profile);
 }
 
+/* Files of version 1.0 tell whose code a JIT image is by the number in its name alone. */
+static void find_jit_pids(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->images.n; i++) {
+		struct profile_image *image = &profile->images.at[i];
+		if (image->kind != IMAGE_JIT || image->pid)
+			continue;
+		const char *digits = strpbrk(intern_text(&profile->strings, image->path), "0123456789");
+		long pid = digits ? strtol(digits, NULL, 10) : 0;
+		image->pid = pid <= INT32_MAX ? (int32_t)pid : 0;
+	}
+}
+
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag)
 {
 	int n = check_header(bytes, name, diag);
@@ -197,6 +210,7 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 	error = decode_sections(bytes, entries, (size_t)n, name, profile, diag);
 	if (error < 0)
 		return error;
+	find_jit_pids(profile);
 	*ret = TAKE(profile);
 	return 0;
 }

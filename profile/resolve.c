@@ -52,14 +52,6 @@ struct requests {
 	uint64_t *vaddrs;                    /* of all of them */
 };
 
-/* The process whose code a JIT image is: the number in its name. */
-static pid_t jit_process(const struct image *image)
-{
-	const char *digits = strpbrk(image->path, "0123456789");
-
-	return image->kind == IMAGE_JIT && digits ? (pid_t)strtol(digits, NULL, 10) : 0;
-}
-
 /* A JIT compiler maps the dump it writes, so that profilers find it: an image that is no ELF file. */
 static const char *jitdump_of(const struct images *images, pid_t pid)
 {
@@ -83,7 +75,6 @@ static struct functions *give_functions(void *structurer)
 static void add_request(const struct images *images, image_id id, struct image *image, const uint64_t *vaddrs,
 			struct requests *ret)
 {
-	pid_t pid = jit_process(image);
 	struct structurer *structurer = image->file.len ? structurer_new(image) : NULL;
 	struct functions *known = structurer && ret->options->functions
 					  ? ret->options->functions(ret->options->context, id)
@@ -93,8 +84,8 @@ static void add_request(const struct images *images, image_id id, struct image *
 		structurer_lend(structurer, known);
 	vec_push(&ret->list, (struct symbolizer_request){ .id = id,
 							  .image = image,
-							  .pid = pid,
-							  .jitdump = jitdump_of(images, pid),
+							  .pid = image->pid,
+							  .jitdump = jitdump_of(images, image->pid),
 							  .functions = structurer ? give_functions : NULL,
 							  .context = structurer,
 							  .vaddrs = vaddrs,

@@ -12,6 +12,7 @@
 void recipes_init(struct recipes *recipes)
 {
 	*recipes = (struct recipes){ 0 };
+	slots_init(&recipes->slots);
 	vec_reserve(&recipes->rules, 64); /* never NULL: a recipe without rules points into it too */
 }
 
@@ -22,7 +23,7 @@ void recipes_done(struct recipes *recipes)
 	vec_done(&recipes->rules);
 	vec_done(&recipes->exprs);
 	map_done(&recipes->expr_index);
-	free(recipes->slots);
+	slots_done(&recipes->slots);
 	*recipes = (struct recipes){ 0 };
 }
 
@@ -63,39 +64,36 @@ static bool recipe_equal(const struct recipe *a, const struct rule *a_rules, con
 	return true;
 }
 
-/* The slot that holds the recipe, or the free one it belongs into. */
-static size_t find_slot(const struct recipes *recipes, const struct recipe *r, const struct rule *rules)
-{
-	size_t mask = recipes->n_slots - 1;
-	size_t slot = (size_t)recipe_hash(r, rules) & mask;
+/* A recipe to look for; its rules are not in the pool yet. */
+struct recipe_key {
+	const struct recipe *recipe;
+	const struct rule *rules;
+};
 
-	for (; recipes->slots[slot] != RECIPE_NONE; slot = (slot + 1) & mask) {
-		const struct recipe *other = &recipes->recipes.at[recipes->slots[slot]];
-		if (recipe_equal(r, rules, other, &recipes->rules.at[other->rules]))
-			break;
-	}
-	return slot;
+static bool recipe_same(const void *owner, uint32_t index, const void *looked_for)
+{
+	const struct recipes *recipes = owner;
+	const struct recipe_key *key = looked_for;
+	const struct recipe *other = &recipes->recipes.at[index];
+
+	return recipe_equal(key->recipe, key->rules, other, &recipes->rules.at[other->rules]);
 }
 
-static void grow_slots(struct recipes *recipes)
+static uint64_t recipe_hash_at(const void *owner, uint32_t index)
 {
-	recipes->n_slots = recipes->n_slots ? recipes->n_slots * 2 : 256;
-	recipes->slots = alloc_resize(recipes->slots, recipes->n_slots, sizeof(*recipes->slots));
-	memset(recipes->slots, 0xff, recipes->n_slots * sizeof(*recipes->slots));
-	for (size_t i = 0; i < recipes->recipes.n; i++) {
-		const struct recipe *r = &recipes->recipes.at[i];
-		recipes->slots[find_slot(recipes, r, &recipes->rules.at[r->rules])] = (uint32_t)i;
-	}
+	const struct recipes *recipes = owner;
+	const struct recipe *r = &recipes->recipes.at[index];
+
+	return recipe_hash(r, &recipes->rules.at[r->rules]);
 }
 
 uint32_t recipes_add(struct recipes *recipes, const struct recipe *r, const struct rule *rules)
 {
-	if (recipes->recipes.n * 4 >= recipes->n_slots * 3)
-		grow_slots(recipes);
+	struct recipe_key key = { r, rules };
+	size_t slot = slots_find(&recipes->slots, recipe_hash(r, rules), recipe_same, recipes, &key);
 
-	size_t slot = find_slot(recipes, r, rules);
-	if (recipes->slots[slot] != RECIPE_NONE)
-		return recipes->slots[slot];
+	if (recipes->slots.at[slot] != SLOT_FREE)
+		return recipes->slots.at[slot];
 
 	uint32_t index = (uint32_t)recipes->recipes.n;
 	struct recipe added = *r;
@@ -104,7 +102,7 @@ uint32_t recipes_add(struct recipes *recipes, const struct recipe *r, const stru
 		vec_push(&recipes->rules, rules[i]);
 	vec_push(&recipes->recipes, added);
 	vec_push(&recipes->packed, packed_rule_of(r, rules, index));
-	recipes->slots[slot] = index;
+	slots_put(&recipes->slots, slot, index, recipe_hash_at, recipes);
 	return index;
 }
 

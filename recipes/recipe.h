@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "base/vec.h"
 #include "binary/isa/isa.h"
 #include "recipes/packed.h"
@@ -39,8 +40,7 @@ struct recipes {
 	VEC(struct rule) rules;
 	VEC(struct bytes) exprs; /* borrowed from an image */
 	struct map expr_index;   /* hash of the bytes -> exprs */
-	uint32_t *slots;         /* open hash of recipes */
-	size_t n_slots;
+	struct slots slots;      /* of recipes */
 };
 
 void recipes_init(struct recipes *recipes);

@@ -192,7 +192,8 @@ static void builder_update_images(struct profile *profile, const struct images *
 				 .path = intern_add(&profile->strings, image->path ? image->path : ""),
 				 .kind = image->kind,
 				 .elf_machine = image->elf_machine,
-				 .build_id = image->build_id });
+				 .build_id = image->build_id,
+				 .pid = image->pid });
 	}
 }
 

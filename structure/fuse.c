@@ -6,8 +6,6 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-#define FREE_SLOT UINT32_MAX
-
 /* Where a node of the CCT went. */
 struct landing {
 	uint32_t scope; /* the innermost one: callees hang below it; in the end where its costs go */
@@ -19,8 +17,7 @@ struct fuse {
 	const struct fuse_options *options;
 	struct scope_tree *tree;
 	struct scope_maker maker;
-	uint32_t *slots;          /* open hash of scopes */
-	size_t n_slots;           /* a power of two */
+	struct slots slots;       /* of scopes, until there are lines */
 	struct landing *landings; /* by node */
 };
 
@@ -40,12 +37,15 @@ static bool same_call(const struct fuse *fuse, uint32_t left, uint32_t right)
 	}
 }
 
-static bool same_scope(const struct fuse *fuse, const struct scope_row *a, const struct scope_row *b)
+static bool scope_same(const void *owner, uint32_t index, const void *key)
 {
+	const struct fuse *fuse = owner;
+	const struct scope_row *a = &fuse->tree->scopes.at[index], *b = key;
+
 	return a->parent == b->parent && a->frame == b->frame && same_call(fuse, a->call, b->call);
 }
 
-static size_t hash_scope(const struct fuse *fuse, const struct scope_row *row)
+static size_t scope_hash(const struct fuse *fuse, const struct scope_row *row)
 {
 	const struct scope_call *call = &fuse->tree->calls.at[row->call];
 	uint64_t h = hash_u64((uint64_t)row->parent << 32 | row->frame);
@@ -57,22 +57,11 @@ static size_t hash_scope(const struct fuse *fuse, const struct scope_row *row)
 	return (size_t)hash_u64(h);
 }
 
-static size_t slot_of(const struct fuse *fuse, const struct scope_row *row)
+static uint64_t scope_hash_at(const void *owner, uint32_t index)
 {
-	size_t mask = fuse->n_slots - 1, i = hash_scope(fuse, row) & mask;
+	const struct fuse *fuse = owner;
 
-	while (fuse->slots[i] != FREE_SLOT && !same_scope(fuse, &fuse->tree->scopes.at[fuse->slots[i]], row))
-		i = (i + 1) & mask;
-	return i;
-}
-
-static void grow(struct fuse *fuse)
-{
-	fuse->n_slots = fuse->n_slots ? fuse->n_slots * 2 : 1024;
-	fuse->slots = alloc_resize(fuse->slots, fuse->n_slots, sizeof(*fuse->slots));
-	memset(fuse->slots, 0xff, fuse->n_slots * sizeof(*fuse->slots));
-	for (size_t i = 0; i < fuse->tree->scopes.n; i++)
-		fuse->slots[slot_of(fuse, &fuse->tree->scopes.at[i])] = (uint32_t)i;
+	return scope_hash(fuse, &fuse->tree->scopes.at[index]);
 }
 
 /* Calls that were merged have no site in common. */
@@ -92,19 +81,17 @@ static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t oth
 
 static uint32_t add_row(struct fuse *fuse, struct scope_row row)
 {
-	size_t slot = slot_of(fuse, &row);
-	uint32_t known = fuse->slots[slot];
+	size_t slot = slots_find(&fuse->slots, scope_hash(fuse, &row), scope_same, fuse, &row);
+	uint32_t known = fuse->slots.at[slot];
 
-	if (known != FREE_SLOT) {
+	if (known != SLOT_FREE) {
 		merge_calls(fuse, &fuse->tree->scopes.at[known], row.call);
 		return known;
 	}
 
 	uint32_t index = (uint32_t)fuse->tree->scopes.n;
 	vec_push(&fuse->tree->scopes, row);
-	fuse->slots[slot] = index;
-	if (fuse->tree->scopes.n * 4 > fuse->n_slots * 3)
-		grow(fuse);
+	slots_put(&fuse->slots, slot, index, scope_hash_at, fuse);
 	return index;
 }
 
@@ -350,11 +337,11 @@ static void make_tree(struct fuse *fuse)
 	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
 	scope_maker_init(&fuse->maker, fuse->tree);
 	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
-	grow(fuse);
+	slots_init(&fuse->slots);
 	add_roots(fuse);
 	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
 		fuse->landings[i] = expand_frame(fuse, &cct->nodes.at[i]);
-	free(fuse->slots);
+	slots_done(&fuse->slots);
 	if (fuse->options->lines)
 		add_lines(fuse);
 	scope_maker_done(&fuse->maker);

@@ -10,8 +10,6 @@
 #include "base/hash.h"
 #include "base/search.h"
 
-#define FREE_SLOT UINT32_MAX
-
 enum scope_relation scope_relation(unsigned kind)
 {
 	static const enum scope_relation relations[] = { [SCOPE_FUNCTION] = RELATION_CALL,
@@ -60,7 +58,7 @@ void scope_tree_done(struct scope_tree *tree)
 
 /* ---- making one --------------------------------------------------------------------------------- */
 
-static uint64_t hash_frame(const struct scope_frame *f)
+static uint64_t frame_hash(const struct scope_frame *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->kind << 32 | f->name);
 
@@ -69,50 +67,36 @@ static uint64_t hash_frame(const struct scope_frame *f)
 	return hash_u64(h ^ f->vaddr);
 }
 
-/* Flags are what was first said of it. */
-static bool same_frame(const struct scope_frame *a, const struct scope_frame *b)
+static uint64_t frame_hash_at(const void *tree, uint32_t index)
 {
+	return frame_hash(&((const struct scope_tree *)tree)->frames.at[index]);
+}
+
+/* Flags are what was first said of it. */
+static bool frame_same(const void *tree, uint32_t index, const void *key)
+{
+	const struct scope_frame *a = &((const struct scope_tree *)tree)->frames.at[index], *b = key;
+
 	return a->kind == b->kind && a->name == b->name && a->linkage == b->linkage && a->file == b->file &&
 	       a->line == b->line && a->end_line == b->end_line && a->image == b->image &&
 	       a->vaddr == b->vaddr;
 }
 
-static uint64_t hash_call(const struct scope_call *call)
+static uint64_t call_hash(const struct scope_call *call)
 {
 	return hash_u64(hash_u64(call->vaddr) ^ ((uint64_t)call->file << 32 | call->line));
 }
 
-static bool same_call(const struct scope_call *a, const struct scope_call *b)
+static uint64_t call_hash_at(const void *tree, uint32_t index)
 {
+	return call_hash(&((const struct scope_tree *)tree)->calls.at[index]);
+}
+
+static bool call_same(const void *tree, uint32_t index, const void *key)
+{
+	const struct scope_call *a = &((const struct scope_tree *)tree)->calls.at[index], *b = key;
+
 	return a->vaddr == b->vaddr && a->file == b->file && a->line == b->line;
-}
-
-/* Twice as many slots, or the first ones, all of them free. */
-static void slots_grow(struct scope_slots *slots)
-{
-	slots->n = slots->n ? slots->n * 2 : 256;
-	slots->at = alloc_resize(slots->at, slots->n, sizeof(*slots->at));
-	memset(slots->at, 0xff, slots->n * sizeof(*slots->at));
-}
-
-static size_t frame_slot(const struct scope_maker *maker, const struct scope_frame *frame)
-{
-	const struct scope_slots *slots = &maker->frames;
-	size_t mask = slots->n - 1, i = (size_t)hash_frame(frame) & mask;
-
-	while (slots->at[i] != FREE_SLOT && !same_frame(&maker->tree->frames.at[slots->at[i]], frame))
-		i = (i + 1) & mask;
-	return i;
-}
-
-static size_t call_slot(const struct scope_maker *maker, const struct scope_call *call)
-{
-	const struct scope_slots *slots = &maker->calls;
-	size_t mask = slots->n - 1, i = (size_t)hash_call(call) & mask;
-
-	while (slots->at[i] != FREE_SLOT && !same_call(&maker->tree->calls.at[slots->at[i]], call))
-		i = (i + 1) & mask;
-	return i;
 }
 
 uint32_t scope_maker_frame(struct scope_maker *maker, struct scope_frame frame)
@@ -121,46 +105,42 @@ uint32_t scope_maker_frame(struct scope_maker *maker, struct scope_frame frame)
 
 	if (frame.kind == SCOPE_INLINE)
 		frame.vaddr = 0; /* it is one thing wherever it was inlined */
-	if ((tree->frames.n + 1) * 4 > maker->frames.n * 3) {
-		slots_grow(&maker->frames);
-		for (size_t i = 0; i < tree->frames.n; i++)
-			maker->frames.at[frame_slot(maker, &tree->frames.at[i])] = (uint32_t)i;
-	}
-	size_t slot = frame_slot(maker, &frame);
-	if (maker->frames.at[slot] == FREE_SLOT) {
-		maker->frames.at[slot] = (uint32_t)tree->frames.n;
-		vec_push(&tree->frames, frame);
-	}
-	return maker->frames.at[slot];
+	size_t slot = slots_find(&maker->frames, frame_hash(&frame), frame_same, tree, &frame);
+	if (maker->frames.at[slot] != SLOT_FREE)
+		return maker->frames.at[slot];
+
+	uint32_t index = (uint32_t)tree->frames.n;
+	vec_push(&tree->frames, frame);
+	slots_put(&maker->frames, slot, index, frame_hash_at, tree);
+	return index;
 }
 
 uint32_t scope_maker_call(struct scope_maker *maker, struct scope_call call)
 {
 	struct scope_tree *tree = maker->tree;
+	size_t slot = slots_find(&maker->calls, call_hash(&call), call_same, tree, &call);
 
-	if ((tree->calls.n + 1) * 4 > maker->calls.n * 3) {
-		slots_grow(&maker->calls);
-		for (size_t i = 0; i < tree->calls.n; i++)
-			maker->calls.at[call_slot(maker, &tree->calls.at[i])] = (uint32_t)i;
-	}
-	size_t slot = call_slot(maker, &call);
-	if (maker->calls.at[slot] == FREE_SLOT) {
-		maker->calls.at[slot] = (uint32_t)tree->calls.n;
-		vec_push(&tree->calls, call);
-	}
-	return maker->calls.at[slot];
+	if (maker->calls.at[slot] != SLOT_FREE)
+		return maker->calls.at[slot];
+
+	uint32_t index = (uint32_t)tree->calls.n;
+	vec_push(&tree->calls, call);
+	slots_put(&maker->calls, slot, index, call_hash_at, tree);
+	return index;
 }
 
 void scope_maker_init(struct scope_maker *maker, struct scope_tree *tree)
 {
 	*maker = (struct scope_maker){ .tree = tree };
+	slots_init(&maker->frames);
+	slots_init(&maker->calls);
 	scope_maker_call(maker, (struct scope_call){ 0 });
 }
 
 void scope_maker_done(struct scope_maker *maker)
 {
-	free(maker->frames.at);
-	free(maker->calls.at);
+	slots_done(&maker->frames);
+	slots_done(&maker->calls);
 	*maker = (struct scope_maker){ 0 };
 }
 

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/slots.h"
 #include "base/vec.h"
 #include "binary/elf/image.h"
 
@@ -96,13 +97,9 @@ size_t scope_tree_n_nodes(const struct scope_tree *tree);
 void scope_tree_done(struct scope_tree *tree);
 
 /* Makes a tree: finds frames and calls that are there already. */
-struct scope_slots {
-	uint32_t *at;
-	size_t n; /* a power of two */
-};
 struct scope_maker {
 	struct scope_tree *tree;
-	struct scope_slots frames, calls;
+	struct slots frames, calls;
 };
 void scope_maker_init(struct scope_maker *maker, struct scope_tree *tree);
 void scope_maker_done(struct scope_maker *maker);

@@ -1,60 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwinder/cct.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 
-#define EMPTY UINT32_MAX
-#define FIRST_SLOTS 1024
-
-static void reset_slots(uint32_t **slots, size_t n)
-{
-	*slots = alloc_resize(*slots, n, sizeof(**slots));
-	memset(*slots, 0xff, n * sizeof(**slots));
-}
+/*
+ * The two roots are reached by their numbers, never through the hash: nobody is their child by accident.
+ * Slots count from the first node behind them.
+ */
+#define FIRST_HASHED (CCT_INCOMPLETE + 1)
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* One multiplication between parent and place suffices: both are mixed once more by hash_u64. */
-static size_t node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
+static inline uint64_t node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
 {
-	return (size_t)hash_u64(vaddr + (((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62) *
-						0x9e3779b97f4a7c15u);
+	return hash_u64(vaddr +
+			(((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62) * 0x9e3779b97f4a7c15u);
 }
 
-static void grow_nodes(struct cct *cct)
+static uint64_t node_hash_at(const void *owner, uint32_t index)
 {
-	cct->n_node_slots *= 2;
-	reset_slots(&cct->node_slots, cct->n_node_slots);
-	size_t mask = cct->n_node_slots - 1;
-	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
-		const struct cct_node *node = &cct->nodes.at[i];
-		size_t slot = node_hash(node->parent, node->image, node->vaddr, node->flags) & mask;
-		while (cct->node_slots[slot] != EMPTY)
-			slot = (slot + 1) & mask;
-		cct->node_slots[slot] = (uint32_t)i;
-	}
+	const struct cct_node *node = &((const struct cct *)owner)->nodes.at[FIRST_HASHED + index];
+
+	return node_hash(node->parent, node->image, node->vaddr, node->flags);
+}
+
+static bool node_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct cct_node *a = &((const struct cct *)owner)->nodes.at[FIRST_HASHED + index], *b = key;
+
+	return a->vaddr == b->vaddr && a->parent == b->parent && a->image == b->image && a->flags == b->flags;
 }
 
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
 {
-	size_t mask = cct->n_node_slots - 1;
-	size_t slot = node_hash(parent, image, vaddr, flags) & mask;
+	struct cct_node node = { parent, image, vaddr, flags, 0 };
+	size_t slot =
+		slots_find(&cct->node_slots, node_hash(parent, image, vaddr, flags), node_same, cct, &node);
 
-	for (; cct->node_slots[slot] != EMPTY; slot = (slot + 1) & mask) {
-		const struct cct_node *node = &cct->nodes.at[cct->node_slots[slot]];
-		if (node->vaddr == vaddr && node->parent == parent && node->image == image &&
-		    node->flags == flags)
-			return cct->node_slots[slot];
-	}
+	if (cct->node_slots.at[slot] != SLOT_FREE)
+		return FIRST_HASHED + cct->node_slots.at[slot];
 
 	uint32_t index = (uint32_t)cct->nodes.n;
-	vec_push(&cct->nodes, ((struct cct_node){ parent, image, vaddr, flags, 0 }));
-	cct->node_slots[slot] = index;
-	if (cct->nodes.n * 2 > cct->n_node_slots)
-		grow_nodes(cct);
+	vec_push(&cct->nodes, node);
+	slots_put(&cct->node_slots, slot, index - FIRST_HASHED, node_hash_at, cct);
 	return index;
 }
 
@@ -130,75 +119,66 @@ uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-static size_t value_hash(uint32_t node, uint32_t thread, uint32_t metric)
+static inline uint64_t value_hash(uint32_t node, uint32_t thread, uint32_t metric)
 {
-	return (size_t)hash_u64(((uint64_t)node << 32 | thread) + (uint64_t)metric * 0x9e3779b97f4a7c15u);
+	return hash_u64(((uint64_t)node << 32 | thread) + (uint64_t)metric * 0x9e3779b97f4a7c15u);
 }
 
-static void grow_values(struct cct *cct)
+static uint64_t value_hash_at(const void *owner, uint32_t index)
 {
-	cct->n_value_slots *= 2;
-	reset_slots(&cct->value_slots, cct->n_value_slots);
-	size_t mask = cct->n_value_slots - 1;
-	for (size_t i = 0; i < cct->values.n; i++) {
-		const struct cct_value *value = &cct->values.at[i];
-		size_t slot = value_hash(value->node, value->thread, value->metric) & mask;
-		while (cct->value_slots[slot] != EMPTY)
-			slot = (slot + 1) & mask;
-		cct->value_slots[slot] = (uint32_t)i;
-	}
+	const struct cct_value *value = &((const struct cct *)owner)->values.at[index];
+
+	return value_hash(value->node, value->thread, value->metric);
 }
 
-static bool is_value_of(const struct cct_value *value, uint32_t node, uint32_t thread, uint32_t metric)
+static bool is_same_value(const struct cct_value *a, const struct cct_value *b)
 {
-	return value->node == node && value->thread == thread && value->metric == metric;
+	return a->node == b->node && a->thread == b->thread && a->metric == b->metric;
+}
+
+static bool value_same(const void *owner, uint32_t index, const void *key)
+{
+	return is_same_value(&((const struct cct *)owner)->values.at[index], key);
 }
 
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
 {
-	size_t mask = cct->n_value_slots - 1, likely = cct->nodes.at[node].value + metric;
+	struct cct_value added = { node, thread, metric, value };
+	size_t likely = cct->nodes.at[node].value + metric;
 
-	if (likely < cct->values.n && is_value_of(&cct->values.at[likely], node, thread, metric)) {
+	if (likely < cct->values.n && is_same_value(&cct->values.at[likely], &added)) {
 		cct->values.at[likely].value += value;
 		return;
 	}
-	size_t slot = value_hash(node, thread, metric) & mask;
-	for (; cct->value_slots[slot] != EMPTY; slot = (slot + 1) & mask) {
-		struct cct_value *known = &cct->values.at[cct->value_slots[slot]];
-		if (is_value_of(known, node, thread, metric)) {
-			known->value += value;
-			if (metric == 0)
-				cct->nodes.at[node].value = cct->value_slots[slot];
-			return;
-		}
+	size_t slot =
+		slots_find(&cct->value_slots, value_hash(node, thread, metric), value_same, cct, &added);
+	uint32_t index = cct->value_slots.at[slot];
+	if (index == SLOT_FREE) {
+		index = (uint32_t)cct->values.n;
+		vec_push(&cct->values, added);
+		slots_put(&cct->value_slots, slot, index, value_hash_at, cct);
+	} else {
+		cct->values.at[index].value += value;
 	}
 	if (metric == 0)
-		cct->nodes.at[node].value = (uint32_t)cct->values.n;
-	cct->value_slots[slot] = (uint32_t)cct->values.n;
-	vec_push(&cct->values, ((struct cct_value){ node, thread, metric, value }));
-	if (cct->values.n * 2 > cct->n_value_slots)
-		grow_values(cct);
+		cct->nodes.at[node].value = index;
 }
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
 void cct_init(struct cct *cct)
 {
-	*cct = (struct cct){ .n_node_slots = FIRST_SLOTS, .n_value_slots = FIRST_SLOTS };
-	reset_slots(&cct->node_slots, cct->n_node_slots);
-	reset_slots(&cct->value_slots, cct->n_value_slots);
-	/* The two roots are reached by their numbers, never through the hash: nobody is their child by
-	 * accident. */
+	*cct = (struct cct){ 0 };
+	slots_init(&cct->node_slots);
+	slots_init(&cct->value_slots);
 	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0, 0 }));
 	vec_push(&cct->nodes, ((struct cct_node){ CCT_ROOT, IMAGE_NONE, 0, 0, 0 }));
 }
 
 void cct_forget_hash(struct cct *cct)
 {
-	free(cct->node_slots);
-	free(cct->value_slots);
-	cct->node_slots = cct->value_slots = NULL;
-	cct->n_node_slots = cct->n_value_slots = 0;
+	slots_done(&cct->node_slots);
+	slots_done(&cct->value_slots);
 }
 
 void cct_done(struct cct *cct)

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/slots.h"
 #include "base/vec.h"
 #include "binary/elf/image.h"
 #include "unwinder/stack.h"
@@ -35,8 +36,7 @@ struct cct_value {
 struct cct {
 	VEC(struct cct_node) nodes;
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
-	uint32_t *node_slots, *value_slots;
-	size_t n_node_slots, n_value_slots;
+	struct slots node_slots, value_slots;
 };
 
 void cct_init(struct cct *cct);

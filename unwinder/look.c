@@ -16,7 +16,7 @@ static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 
 	if (is_mapped) {
 		snprintf(name, sizeof(name), "[jit %d]", (int)pid);
-		return images_add_pseudo(walker->images, IMAGE_JIT, name, NULL);
+		return images_add_jit(walker->images, name, pid);
 	}
 	if (walker->unknown == IMAGE_NONE)
 		walker->unknown = images_add_pseudo(walker->images, IMAGE_UNKNOWN, "[unknown]", NULL);

@@ -462,17 +462,18 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 }
 
 static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name,
-			   const struct build_id *build_id)
+			   const struct build_id *build_id, pid_t pid)
 {
 	for (image_id i = 0; i < images_count(images); i++) {
 		const struct image *image = look(images, i);
 		bool same_id =
 			build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
-		if (image->kind == kind && same_id && strcmp(image->path, name) == 0)
+		if (image->kind == kind && image->pid == pid && same_id && strcmp(image->path, name) == 0)
 			return i;
 	}
 
 	struct image *image = image_new(kind, name);
+	image->pid = pid;
 	if (build_id)
 		image->build_id = *build_id;
 	return add(images, image);
@@ -482,7 +483,15 @@ image_id images_add_pseudo(struct images *images, enum image_kind kind, const ch
 			   const struct build_id *build_id)
 {
 	pthread_mutex_lock(&images->lock);
-	image_id id = add_pseudo(images, kind, name, build_id);
+	image_id id = add_pseudo(images, kind, name, build_id, 0);
+	pthread_mutex_unlock(&images->lock);
+	return id;
+}
+
+image_id images_add_jit(struct images *images, const char *name, pid_t pid)
+{
+	pthread_mutex_lock(&images->lock);
+	image_id id = add_pseudo(images, IMAGE_JIT, name, NULL, pid);
 	pthread_mutex_unlock(&images->lock);
 	return id;
 }

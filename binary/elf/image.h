@@ -57,6 +57,7 @@ struct image {
 	struct bytes file; /* the whole file; empty for pseudo-images */
 	dev_t dev;
 	ino_t inode;
+	pid_t pid; /* IMAGE_JIT: whose code it is, 0 = not known */
 	const struct segment *segments;
 	size_t n_segments;
 	const struct section *sections; /* none if there are no section headers */
@@ -95,6 +96,8 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 /* A pseudo-image: same kind, name and build-id give the same id. build_id may be NULL. */
 image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
 			   const struct build_id *build_id);
+/* Code that a process has in anonymous memory: the same for kind IMAGE_JIT, and it knows the process. */
+image_id images_add_jit(struct images *images, const char *name, pid_t pid);
 
 /* Bytes from vaddr to the end of the file-backed part of its segment; empty if there are none. */
 struct bytes image_bytes(const struct image *image, uint64_t vaddr);

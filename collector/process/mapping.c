@@ -264,7 +264,7 @@ static void set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
 	char name[64];
 
 	snprintf(name, sizeof(name), "[jit of process %d]", pid);
-	m->image = images_add_pseudo(mapper->images, IMAGE_JIT, name, NULL);
+	m->image = images_add_jit(mapper->images, name, pid);
 	m->bias = 0;
 }
 

@@ -7,54 +7,46 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-#define FREE_SLOT UINT32_MAX
-
-static size_t slot_of(const struct numbering *numbering, const void *key)
+static bool numbering_same(const void *owner, uint32_t number, const void *key)
 {
-	size_t size = numbering->key_size, mask = numbering->n_slots - 1;
-	size_t i = (size_t)hash_bytes((struct bytes){ key, size }) & mask;
+	const struct numbering *numbering = owner;
 
-	while (numbering->slots[i] != FREE_SLOT &&
-	       memcmp(numbering->keys + numbering->slots[i] * size, key, size) != 0)
-		i = (i + 1) & mask;
-	return i;
+	return memcmp(numbering->keys + number * numbering->key_size, key, numbering->key_size) == 0;
 }
 
-static void grow(struct numbering *numbering)
+static uint64_t numbering_hash(const void *owner, uint32_t number)
 {
-	numbering->cap = numbering->cap ? numbering->cap * 2 : 512;
-	numbering->n_slots = numbering->cap * 2;
-	numbering->keys = alloc_resize(numbering->keys, numbering->cap, numbering->key_size);
-	numbering->slots = alloc_resize(numbering->slots, numbering->n_slots, sizeof(*numbering->slots));
-	memset(numbering->slots, 0xff, numbering->n_slots * sizeof(*numbering->slots));
-	for (size_t i = 0; i < numbering->n; i++)
-		numbering->slots[slot_of(numbering, numbering->keys + i * numbering->key_size)] = (uint32_t)i;
+	const struct numbering *numbering = owner;
+
+	return hash_bytes(
+		(struct bytes){ numbering->keys + number * numbering->key_size, numbering->key_size });
 }
 
 void numbering_init(struct numbering *numbering, size_t key_size)
 {
 	*numbering = (struct numbering){ .key_size = key_size };
-	grow(numbering);
+	slots_init(&numbering->slots);
 }
 
 void numbering_done(struct numbering *numbering)
 {
 	free(numbering->keys);
-	free(numbering->slots);
+	slots_done(&numbering->slots);
 	*numbering = (struct numbering){ 0 };
 }
 
 uint32_t numbering_add(struct numbering *numbering, const void *key)
 {
-	size_t slot = slot_of(numbering, key);
+	uint64_t hash = hash_bytes((struct bytes){ key, numbering->key_size });
+	size_t slot = slots_find(&numbering->slots, hash, numbering_same, numbering, key);
 
-	if (numbering->slots[slot] != FREE_SLOT)
-		return numbering->slots[slot];
+	if (numbering->slots.at[slot] != SLOT_FREE)
+		return numbering->slots.at[slot];
 	if (numbering->n == numbering->cap) {
-		grow(numbering);
-		slot = slot_of(numbering, key);
+		numbering->cap = numbering->cap ? numbering->cap * 2 : 128;
+		numbering->keys = alloc_resize(numbering->keys, numbering->cap, numbering->key_size);
 	}
 	memcpy(numbering->keys + numbering->n * numbering->key_size, key, numbering->key_size);
-	numbering->slots[slot] = (uint32_t)numbering->n;
+	slots_put(&numbering->slots, slot, (uint32_t)numbering->n, numbering_hash, numbering);
 	return (uint32_t)numbering->n++;
 }

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slots.h"
+
 struct numbering {
 	size_t key_size;
 	uint8_t *keys; /* by number */
 	size_t n, cap;
-	uint32_t *slots;
-	size_t n_slots;
+	struct slots slots;
 };
 
 void numbering_init(struct numbering *numbering, size_t key_size);

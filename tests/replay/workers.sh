@@ -36,6 +36,13 @@ diff "$jit/jit_x86_64.truth" <("$CPPROF" inspect stacks --symfs "$(root_of jit_x
 # The comparison can fail.
 "$same" dwarf.1 zstd.1 >said
 [ $? = 1 ] || fail "two profiles of two recordings are said to be one"
+# It minds what strings say, not how they are numbered.
+"$CPPROF" import -q --symfs "$(root_of dwarf)" "$data/dwarf.data" -o named || fail "import with names"
+"$same" --reorder named reordered || fail "strings are not put in another order"
+cmp -s named reordered && fail "strings are in the same order as before"
+"$same" named reordered || fail "strings in another order are said to be another profile"
+"$same" named dwarf.1 >said
+[ $? = 1 ] || fail "a profile without names is said to be one with names"
 
 # More workers than can be had, or none.
 for n in 0 65 x; do

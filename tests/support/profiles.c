@@ -51,9 +51,10 @@ static void add_images(struct profile *p)
 	struct build_id id = { 20, { 0xde, 0xad, 0xbe, 0xef } };
 
 	vec_push(&p->images,
-		 ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5") }));
-	vec_push(&p->images, ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0 }));
-	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0 }));
+		 ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5"), 0 }));
+	vec_push(&p->images,
+		 ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0, 0 }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0, 0 }));
 }
 
 static void add_functions(struct profile *p)
@@ -264,7 +265,7 @@ static bool same_event(const struct profile_event *a, const struct profile_event
 static bool same_image(const struct profile_image *a, const struct profile_image *b)
 {
 	return SAME_FIELD(path) && SAME_FIELD(kind) && SAME_FIELD(elf_machine) && SAME_FIELD(debug) &&
-	       build_id_equal(&a->build_id, &b->build_id);
+	       SAME_FIELD(pid) && build_id_equal(&a->build_id, &b->build_id);
 }
 
 static bool same_thread(const struct profile_thread *a, const struct profile_thread *b)

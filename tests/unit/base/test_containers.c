@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/search.h"
+#include "base/slots.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "tests/test.h"
@@ -33,6 +34,42 @@ TEST(map_finds_replaces_and_removes)
 	for (uint32_t i = 0; i < 10000; i++)
 		CHECK_EQ(map_find(&map, (uint64_t)i << 32), i % 2 ? (i == 5 ? 77 : i) : MAP_NONE);
 	map_done(&map);
+}
+
+/* Every hash is one of four, so that slots are found by walking on. */
+typedef VEC(uint32_t) numbers;
+
+static bool number_same(const void *owner, uint32_t index, const void *key)
+{
+	return ((const numbers *)owner)->at[index] == *(const uint32_t *)key;
+}
+
+static uint64_t number_hash(const void *owner, uint32_t index)
+{
+	return ((const numbers *)owner)->at[index] % 4 * UINT64_C(0xfffffffffffffffe);
+}
+
+TEST(slots_find_every_entry_also_where_hashes_collide)
+{
+	numbers owner = { 0 };
+	struct slots slots;
+
+	slots_init(&slots);
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint32_t key = i * 7, index = (uint32_t)owner.n;
+		uint64_t hash = key % 4 * UINT64_C(0xfffffffffffffffe);
+		size_t slot = slots_find(&slots, hash, number_same, &owner, &key);
+		CHECK_EQ(slots.at[slot], SLOT_FREE);
+		vec_push(&owner, key);
+		slots_put(&slots, slot, index, number_hash, &owner);
+		CHECK(slots.n >= owner.n * 2);
+	}
+	for (uint32_t i = 0; i < 2000; i++) {
+		size_t slot = slots_find(&slots, number_hash(&owner, i), number_same, &owner, &owner.at[i]);
+		CHECK_EQ(slots.at[slot], i);
+	}
+	slots_done(&slots);
+	vec_done(&owner);
 }
 
 TEST(intern_gives_equal_strings_one_id)

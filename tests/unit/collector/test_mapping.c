@@ -141,6 +141,7 @@ TEST(mapper_tells_jit_code_and_kernel_pages_from_files)
 
 	mapper_resolve(mapper, getpid(), &file, &mapping);
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_JIT);
+	CHECK_EQ(images_get(images, mapping.image)->pid, getpid());
 	CHECK_EQ(mapping.bias, 0);
 	mapping.path = "[uprobes]";
 	mapper_resolve(mapper, getpid(), &file, &mapping);

@@ -35,6 +35,38 @@ TEST(profile_comes_back_after_packing_with_zstd)
 	CHECK(file.len < before->cct.nodes.n * 16);
 }
 
+/* A file without the column has 0 there. */
+TEST(whose_jit_code_it_is_comes_back_and_is_found_in_the_names_of_older_files)
+{
+	static const struct {
+		const char *path;
+		int32_t written;
+		uint32_t kind;
+		int32_t read;
+	} cases[] = {
+		{ "[jit of process 7]", 4321, IMAGE_JIT, 4321 },
+		{ "[jit of process 4321]", 0, IMAGE_JIT, 4321 },
+		{ "[jit 42]", 0, IMAGE_JIT, 42 },
+		{ "[jit]", 0, IMAGE_JIT, 0 },
+		{ "[jit 99999999999999999999]", 0, IMAGE_JIT, 0 },
+		{ "/lib/libc.so.6", 0, IMAGE_ELF, 0 },
+	};
+	OWNED struct profile *before = profile_new(), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		vec_push(&before->images,
+			 ((struct profile_image){ .path = intern_add(&before->strings, cases[i].path),
+						  .kind = cases[i].kind,
+						  .pid = cases[i].written }));
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_EQ(after->images.n, ARRAY_LEN(cases));
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		CHECK_EQ(after->images.at[i].pid, cases[i].read);
+}
+
 TEST(profile_that_was_read_can_grow_on)
 {
 	OWNED struct profile *before = sample_profile(), *after = NULL;
@@ -173,7 +205,7 @@ TEST(a_later_major_version_is_refused_with_the_versions)
 	profile_pack(before, &file);
 	file.at[8] = 2;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EPROTONOSUPPORT);
-	CHECK_STR(diag.why, "its format is version 2.0 and this cpprof reads 1.x");
+	CHECK_STR(diag.why, "its format is version 2.1 and this cpprof reads 1.x");
 }
 
 TEST(unknown_sections_are_skipped_unless_they_are_needed)

@@ -64,6 +64,7 @@ TEST(walk_gives_code_in_no_file_an_image_of_its_process)
 	const struct image *image = images_get(s.images, s.stack.frames.at[0].image);
 	CHECK_EQ(image->kind, IMAGE_JIT);
 	CHECK_STR(image->path, "[jit 42]");
+	CHECK_EQ(image->pid, 42);
 	CHECK_EQ(s.stack.frames.at[0].vaddr, 0x10010);
 	scene_done(&s);
 }

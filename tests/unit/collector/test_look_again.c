@@ -4,6 +4,7 @@
 
 #include "collector/mapping.h"
 #include "collector/perf_live.h"
+#include "tests/support/own_maps.h"
 #include "tests/test.h"
 
 static bool holds_us(const struct perf_live *live)
@@ -21,6 +22,8 @@ static bool holds_us(const struct perf_live *live)
 
 TEST(look_again_reads_mappings_once_after_each_loss)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct images *images = images_new();
 	struct perf_live live = { .mapper = mapper_new(images) };
 

@@ -21,8 +21,12 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
 
+# Programs name their loader and libraries there themselves: qemu's -L would show them the sysroot's root folder, not ours.
+file(GLOB loader ${CMAKE_SYSROOT}/lib*/ld-linux-*.so.*)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${loader} -Wl,--disable-new-dtags -Wl,-rpath,${CMAKE_SYSROOT}/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu:${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
+
 find_program(QEMU_USER NAMES qemu-${CMAKE_SYSTEM_PROCESSOR} qemu-${CMAKE_SYSTEM_PROCESSOR}-static)
 if(NOT QEMU_USER)
 	message(FATAL_ERROR "there is no qemu-${CMAKE_SYSTEM_PROCESSOR} to run tests with: try installing qemu-user")
 endif()
-set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU_USER} -L ${CMAKE_SYSROOT})
+set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU_USER})

@@ -32,14 +32,20 @@ ends_of() { "$CPPROF" report "$1" --view quality --format json | tr -d ' \n' | g
 run 1 "$CPPROF" record -o c.data --raw /no/such/folder/c.raw -- "$SPIN" 0.1
 says "cannot write '/no/such/folder/c.raw'"
 
+# Deep stacks: what was copied beyond the snapshot is an event of its own in the raw file, no sample.
+run 0 "$CPPROF" record -o d.data --raw d.raw -- "$BUILD/tests/e2e/paths" 0.5 500 2000
+facts d.data
+[ "$(samples_in d.raw)" = "$(number samples)" ] || fail "$(samples_in d.raw) raw samples of deep stacks, $(number samples) in the profile"
+
 command -v perf >/dev/null || skip "perf is not there to read our raw files (the rest passed)"
-for file in a b; do
+for file in a b d; do
 	facts $file.data
 	perf script -i $file.raw -F comm,tid,ip,sym >script.log 2>&1 || fail "perf script cannot read it"
-	grep -q burn script.log || fail "perf finds no function of ours in it"
-	n=$(perf script -i $file.raw -F tid 2>/dev/null | grep -c .)
+	[ $file = d ] || grep -q burn script.log || fail "perf finds no function of ours in it"
+	perf script -i $file.raw --ns -G -F time,event,ip 2>/dev/null |
+		awk '$2 != "outer-stack:" { gsub(/[.:]/, "", $1); print $1, $3 }' | sort >perf.txt
+	n=$(wc -l <perf.txt)
 	[ "$n" = "$(number samples)" ] || fail "perf sees $n samples, not $(number samples)"
-	perf script -i $file.raw --ns -G -F time,ip 2>/dev/null | awk '{ gsub(/[.:]/, "", $1); print $1, $2 }' | sort >perf.txt
 	"$CPPROF" inspect stacks $file.raw | sed -E 's/.*"time":([0-9]+).*"pcs":\["0x([0-9a-f]+)".*/\1 \2/' | sort >ours.txt
 	diff perf.txt ours.txt >diff.log || fail "perf and cpprof do not see the same leaves"
 done

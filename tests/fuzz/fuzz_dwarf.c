@@ -38,7 +38,7 @@ static void use_text(const struct intern *strings, uint32_t id)
 {
 	if (id >= strings->strings.n)
 		abort();
-	sink += strings->strings.at[id][0];
+	sink += (uint8_t)strings->strings.at[id][0];
 }
 
 static void check_map(const struct function_map *map, const struct intern *strings)

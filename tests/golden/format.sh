@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # FORMAT.md is true: a reader written from it finds what cpprof wrote, and notices what cpprof did not.
 set -u
-: "${CPPROF:?}" "${BUILD:?}" "${SOURCE:?}"
+: "${CPPROF:?}" "${MAKE_PROFILE:?}" "${SOURCE:?}"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_format.XXXXXX")
 trap 'rm -rf "$HERE"' EXIT
 cd "$HERE" || exit 1
 
-"$BUILD/tests/make_profile" sample sample.data || exit 1
+"$MAKE_PROFILE" sample sample.data || exit 1
 python3 "$SOURCE/tests/golden/format.py" "$CPPROF" sample.data || exit $?
 size=$(stat -c %s sample.data)
 printf '\377' | dd of=sample.data bs=1 seek=$((size - 1)) conv=notrunc status=none

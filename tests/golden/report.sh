@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cpprof report and check from the outside: the golden texts of tests/golden/report, and what the shell sees.
 set -u
-: "${CPPROF:?}" "${BUILD:?}" "${SOURCE:?}"
+: "${CPPROF:?}" "${MAKE_PROFILE:?}" "${SOURCE:?}"
 # Looking for leaks costs seconds a process on some machines; unit tests do it.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_golden.XXXXXX")
@@ -33,7 +33,7 @@ ends() {
 }
 
 make() {
-	"$BUILD/tests/make_profile" "$@" || exit 1
+	"$MAKE_PROFILE" "$@" || exit 1
 }
 
 ends 1 "try: cpprof record" "$CPPROF" report

@@ -3,7 +3,7 @@
 # The JSON of every released minor version (tests/golden/schema/VERSION/) still passes `cpprof check`, whatever has been
 # added since; each file in refused/ has one fault and is refused; and what is written today is what the newest one says.
 set -u
-: "${CPPROF:?}" "${BUILD:?}" "${SOURCE:?}"
+: "${CPPROF:?}" "${MAKE_PROFILE:?}" "${SOURCE:?}"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_schema.XXXXXX")
 trap 'rm -rf "$HERE"' EXIT
@@ -20,7 +20,7 @@ expect() { # 0|1 FILE
 
 for file in [0-9]*/*json; do expect 0 "$file"; done
 for file in refused/*json; do expect 1 "$file"; done
-"$BUILD/tests/make_profile" sample "$HERE/sample.data" || exit 1
+"$MAKE_PROFILE" sample "$HERE/sample.data" || exit 1
 newest=$(ls -d [0-9]* | sort -V | tail -1)
 for format in json ndjson; do
 	"$CPPROF" export "$HERE/sample.data" -f $format >"$HERE/now"

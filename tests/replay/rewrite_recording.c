@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rewrite_recording: copies a perf.data record by record through perf_writer, so that perf can be asked
- * whether it reads what cpprof writes.
+ * whether it reads what cpprof writes. The copy says that it was made on the same architecture.
  *
  * usage: rewrite_recording FROM TO
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "collector/perfdata/perf_file.h"
 #include "collector/perfdata/perf_input.h"
 #include "collector/perfdata/perf_writer.h"
 
@@ -30,6 +35,31 @@ static void check(int status, const struct diag *diag)
 		return;
 	fprintf(stderr, "%s: %s\n", diag->what, diag->why);
 	exit(1);
+}
+
+static const char *machine; /* that a recording was made on, as uname -m says; NULL = this one */
+
+/* perf_writer asks where it runs, which is where recordings are made but for these copies. */
+int uname(struct utsname *ret)
+{
+	long status = syscall(SYS_uname, ret);
+
+	if (status == 0 && machine)
+		snprintf(ret->machine, sizeof(ret->machine), "%s", machine);
+	return (int)status;
+}
+
+static const char *machine_of(const char *path)
+{
+	struct images *images = images_new();
+	struct source *source = NULL;
+	struct diag diag = { 0 };
+
+	check(perf_file_open(path, &(struct perf_file_options){ 0 }, images, &source, &diag), &diag);
+	const char *name = source->info.isa->elf_machine == EM_X86_64 ? "x86_64" : "aarch64";
+	source_close(source);
+	images_free(images);
+	return name;
 }
 
 static void read_events(struct perf_input *input, struct events *ret)
@@ -74,6 +104,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
+	machine = machine_of(argv[1]);
 	check(perf_input_open(open(argv[1], O_RDONLY), argv[1], &input, &diag), &diag);
 	read_events(input, &events);
 	int fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0644);

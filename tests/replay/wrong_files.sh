@@ -32,7 +32,7 @@ tells empty "'empty' is not a cpprof profile: it is empty"
 tells words "'words' is not a cpprof profile: it does not start as one"
 tells missing "cannot open profile 'missing': No such file"
 tells cpprof.data "try: cpprof record -- COMMAND"
-tells "$CPPROF" "it is a program or a library"
+tells "$BASH" "it is a program or a library"
 tells "$data/dwarf.data" "try: cpprof import $data/dwarf.data"
 "$CPPROF" export good -o export.json || fail "cannot export"
 says 1 "it is JSON, as an export would be" "$CPPROF" report export.json

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "collector/live/known.h"
+#include "tests/support/own_maps.h"
 #include "tests/test.h"
 
 static uint64_t fixed_clock(void)
@@ -32,6 +33,8 @@ static size_t take_all(struct known *known, size_t *ret_ours)
 
 TEST(known_reads_mappings_again_once_after_each_loss)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
 	struct known *known = known_new(mapper, fixed_clock);

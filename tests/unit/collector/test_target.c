@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/own_maps.h"
 #include "tests/test.h"
 
 #include <elf.h>
@@ -72,6 +73,8 @@ TEST(target_sees_its_own_process)
 	pid_t pid;
 	char secret[] = "secret", copy[sizeof(secret)];
 
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	CHECK_EQ(target_threads(getpid(), &threads), 0);
 	CHECK(threads.pids.n >= 1);
 	vec_done(&threads.pids);

@@ -82,7 +82,7 @@ TEST(kernel_says_the_same_of_an_address_as_in_its_list)
 	kallsyms_done(&all);
 	kallsyms_done(&some);
 	if (!is_answered)
-		SKIP("the kernel cannot be asked");
+		SKIP("the kernel cannot be asked for names: there is no BPF here, or no permission for it");
 }
 
 TEST(kernel_asked_of_what_is_not_its_own_names_nothing)
@@ -92,7 +92,7 @@ TEST(kernel_asked_of_what_is_not_its_own_names_nothing)
 	uint64_t end;
 
 	if (!kernel_ask(vaddrs, 2, &none))
-		SKIP("the kernel cannot be asked");
+		SKIP("the kernel cannot be asked for names: there is no BPF here, or no permission for it");
 	CHECK_EQ(none.symbols.n, 0);
 	CHECK(kallsyms_find(&none, 0x400000, &end) == NULL);
 	kallsyms_done(&none);

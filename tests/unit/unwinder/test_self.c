@@ -16,6 +16,7 @@
 #include "collector/process/target.h"
 #include "recipes/recipe_cache.h"
 #include "tests/support/own_registers.h"
+#include "tests/support/own_maps.h"
 #include "tests/test.h"
 #include "unwinder/unwinder.h"
 
@@ -149,6 +150,8 @@ __attribute__((noinline)) static int descend(struct snapshot *s, int depth)
 
 TEST(self_is_unwound_as_backtrace_does)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
 	descend(snapshot, 20);
@@ -174,6 +177,8 @@ static int compare(const void *a, const void *b)
 
 TEST(self_is_unwound_through_the_c_library)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	uintptr_t elements[] = { (uintptr_t)snapshot, (uintptr_t)snapshot };
 
@@ -192,6 +197,8 @@ static void *thread_main(void *argument)
 
 TEST(self_is_unwound_to_where_a_thread_starts)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	pthread_t thread;
 
@@ -213,6 +220,8 @@ static void on_signal(int number)
 
 TEST(self_is_unwound_through_a_signal_handler)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct sigaction action = { .sa_handler = on_signal }, old;
 	struct snapshot *snapshot = handler_snapshot = calloc(1, sizeof(*snapshot));
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * openat2: preloaded into emulated programs, because older qemu-user does not know the call of that name and cpprof
+ * finds the binaries of a recording with it. Everything else, and openat2 where it is known, goes to the system.
+ *
+ * RESOLVE_IN_ROOT is what cpprof asks for: "/" and ".." mean the given folder, in links as well.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAX_PATH 4096
+#define MAX_LINKS 40
+
+/* What has been walked, free of links and relative to the root, and what is left to walk. */
+struct walk {
+	char done[MAX_PATH], left[MAX_PATH];
+	int n_links;
+};
+
+/* Programs that are started from here are not emulated and could not load this. */
+__attribute__((constructor)) static void preload_once(void)
+{
+	unsetenv("LD_PRELOAD");
+}
+
+static int refuse(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* Cuts the first name off what is left; false at the end. */
+static bool walk_next(struct walk *walk, char name[MAX_PATH])
+{
+	char *start = walk->left + strspn(walk->left, "/");
+	size_t len = strcspn(start, "/");
+
+	memcpy(name, start, len);
+	name[len] = '\0';
+	memmove(walk->left, start + len, strlen(start + len) + 1);
+	return len > 0;
+}
+
+static void walk_up(struct walk *walk)
+{
+	char *slash = strrchr(walk->done, '/');
+
+	*(slash ? slash : walk->done) = '\0';
+}
+
+/* What is left is now what the link says and then what was left before. */
+static int walk_link(struct walk *walk, int root, const char *link)
+{
+	char target[MAX_PATH], left[2 * MAX_PATH + 2];
+	ssize_t len = readlinkat(root, link, target, sizeof(target) - 1);
+
+	if (len < 0)
+		return -1;
+	target[len] = '\0';
+	if (++walk->n_links > MAX_LINKS)
+		return refuse(ELOOP);
+	if (target[0] == '/')
+		walk->done[0] = '\0';
+	int n = snprintf(left, sizeof(left), "%s/%s", target, walk->left);
+	if (n < 0 || n >= MAX_PATH)
+		return refuse(ENAMETOOLONG);
+	memcpy(walk->left, left, (size_t)n + 1);
+	return 0;
+}
+
+static int walk_name(struct walk *walk, int root, const char *name)
+{
+	char path[2 * MAX_PATH + 2];
+	struct stat st;
+
+	if (strcmp(name, ".") == 0)
+		return 0;
+	if (strcmp(name, "..") == 0) {
+		walk_up(walk);
+		return 0;
+	}
+	int n = snprintf(path, sizeof(path), "%s%s%s", walk->done, walk->done[0] ? "/" : "", name);
+	if (n < 0 || n >= MAX_PATH)
+		return refuse(ENAMETOOLONG);
+	if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (S_ISLNK(st.st_mode))
+		return walk_link(walk, root, path);
+	memcpy(walk->done, path, (size_t)n + 1);
+	return 0;
+}
+
+static int open_in_root(int root, const char *path, const struct open_how *how)
+{
+	struct walk walk = { 0 };
+	char name[MAX_PATH];
+
+	if (!(how->resolve & RESOLVE_IN_ROOT))
+		return refuse(ENOSYS);
+	if (strlen(path) >= sizeof(walk.left))
+		return refuse(ENAMETOOLONG);
+	strcpy(walk.left, path);
+	while (walk_next(&walk, name))
+		if (walk_name(&walk, root, name) < 0)
+			return -1;
+	return openat(root, walk.done[0] ? walk.done : ".", (int)how->flags | O_NOFOLLOW, (mode_t)how->mode);
+}
+
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
+	long result = next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number == SYS_openat2 && result < 0 && errno == ENOSYS)
+		return open_in_root((int)a[0], (const char *)a[1], (const struct open_how *)a[2]);
+	return result;
+}

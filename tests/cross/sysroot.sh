@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Unpacks Debian packages of another architecture, and what they depend on, into a folder: libraries to link with and
+# to run with under qemu-user. apt is given a state of its own there, so neither root nor a foreign architecture in
+# dpkg is needed, and nothing on the machine changes.
+# usage: sysroot.sh ARCHITECTURE FOLDER PACKAGE...    (architecture as Debian calls it)
+# exit: 0 it is there, 1 not, with the reason as the last line of what was printed
+set -euo pipefail
+architecture=$1 folder=$2
+shift 2
+
+mkdir -p "$folder"
+folder=$(realpath "$folder")
+wanted="$architecture $*"
+if [ "$(cat "$folder/.packages" 2>/dev/null)" = "$wanted" ]; then
+	exit 0
+fi
+
+foreign_apt() {
+	apt-get -q -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" \
+		-o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Dir::State="$state" \
+		-o Dir::State::status="$state/status" -o Dir::Cache="$state" -o Debug::NoLocking=1 "$@"
+}
+
+# A library's name for linking may point to /lib/...: it is that folder here.
+relink() {
+	local link
+	find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
+		ln -sfnr "$folder$(readlink "$link")" "$link"
+	done
+}
+
+command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 1; }
+rm -rf "${folder:?}"/* "$folder/.packages"
+state=$folder/.apt
+rm -rf "$state"
+mkdir -p "$state/lists/partial" "$state/archives/partial"
+: >"$state/status"
+foreign_apt update || { echo "the archive's list of $architecture packages cannot be read"; exit 1; }
+foreign_apt install -y --no-install-recommends --download-only "$@" ||
+	{ echo "the archive does not have all of: ${*/%/:$architecture}"; exit 1; }
+for package in "$state"/archives/*.deb; do
+	dpkg-deb -x "$package" "$folder" || { echo "cannot unpack $(basename "$package")"; exit 1; }
+done
+relink
+rm -rf "$state"
+echo "$wanted" >"$folder/.packages"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openat2: preloaded into emulated programs, because older qemu-user does not know the call of that name and cpprof
- * finds the binaries of a recording with it. Everything else, and openat2 where it is known, goes to the system.
+ * openat2: preloaded into emulated programs, because older qemu-user does not know the call of that name
+ * and cpprof finds the binaries of a recording with it. Everything else, and openat2 where it is known, goes
+ * to the system.
  *
  * RESOLVE_IN_ROOT is what cpprof asks for: "/" and ".." mean the given folder, in links as well.
  */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "collector/target.h"
+#include "collector/process/target.h"
 
 struct own_search {
 	uint64_t pc;

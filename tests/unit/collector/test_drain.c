@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -12,20 +12,20 @@
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* One multiplication between parent and place suffices: both are mixed once more by hash_u64. */
-static inline uint64_t node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
+static inline uint64_t cct_node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
 {
 	return hash_u64(vaddr +
 			(((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62) * 0x9e3779b97f4a7c15u);
 }
 
-static uint64_t node_hash_at(const void *owner, uint32_t index)
+static uint64_t cct_node_hash_at(const void *owner, uint32_t index)
 {
 	const struct cct_node *node = &((const struct cct *)owner)->nodes.at[FIRST_HASHED + index];
 
-	return node_hash(node->parent, node->image, node->vaddr, node->flags);
+	return cct_node_hash(node->parent, node->image, node->vaddr, node->flags);
 }
 
-static bool node_same(const void *owner, uint32_t index, const void *key)
+static bool cct_node_same(const void *owner, uint32_t index, const void *key)
 {
 	const struct cct_node *a = &((const struct cct *)owner)->nodes.at[FIRST_HASHED + index], *b = key;
 
@@ -35,25 +35,25 @@ static bool node_same(const void *owner, uint32_t index, const void *key)
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
 {
 	struct cct_node node = { parent, image, vaddr, flags, 0 };
-	size_t slot =
-		slots_find(&cct->node_slots, node_hash(parent, image, vaddr, flags), node_same, cct, &node);
+	size_t slot = slots_find(&cct->node_slots, cct_node_hash(parent, image, vaddr, flags), cct_node_same,
+				 cct, &node);
 
 	if (cct->node_slots.at[slot] != SLOT_FREE)
 		return FIRST_HASHED + cct->node_slots.at[slot];
 
 	uint32_t index = (uint32_t)cct->nodes.n;
 	vec_push(&cct->nodes, node);
-	slots_put(&cct->node_slots, slot, index - FIRST_HASHED, node_hash_at, cct);
+	slots_put(&cct->node_slots, slot, index - FIRST_HASHED, cct_node_hash_at, cct);
 	return index;
 }
 
-static uint32_t root_of(const struct stack *stack)
+static uint32_t cct_root_of(const struct stack *stack)
 {
 	return stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
 }
 
 /* Where the tree goes on for frame i of the stack; the node is still to be found. */
-static struct cct_step step_of(const struct stack *stack, size_t i)
+static struct cct_step cct_step_of(const struct stack *stack, size_t i)
 {
 	const struct frame *frame = &stack->frames.at[i];
 
@@ -63,38 +63,38 @@ static struct cct_step step_of(const struct stack *stack, size_t i)
 					   (i < stack->n_kernel ? CCT_IS_KERNEL : 0u) };
 }
 
-static uint32_t take_step(struct cct *cct, uint32_t parent, const struct cct_step *step)
+static uint32_t cct_take_step(struct cct *cct, uint32_t parent, const struct cct_step *step)
 {
 	return cct_child(cct, parent, step->image, step->vaddr, step->flags);
 }
 
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
 {
-	uint32_t node = root_of(stack);
+	uint32_t node = cct_root_of(stack);
 
 	for (size_t i = stack->frames.n; i-- > 0;) {
-		struct cct_step step = step_of(stack, i);
-		node = take_step(cct, node, &step);
+		struct cct_step step = cct_step_of(stack, i);
+		node = cct_take_step(cct, node, &step);
 	}
 	return node;
 }
 
-static bool is_same_step(const struct cct_step *a, const struct cct_step *b)
+static bool cct_is_same_step(const struct cct_step *a, const struct cct_step *b)
 {
 	return a->vaddr == b->vaddr && a->image == b->image && a->flags == b->flags;
 }
 
 /* How many of the outermost frames are those of the path: some are known to be, the others are looked at. */
-static size_t count_shared(const struct stack *stack, const struct cct_path *path)
+static size_t cct_count_shared(const struct stack *stack, const struct cct_path *path)
 {
 	size_t n = stack->frames.n < path->steps.n ? stack->frames.n : path->steps.n;
 	bool is_next = stack->n_shared && path->serial == stack->shared_serial && stack->n_shared <= n;
 
-	if (path->root != root_of(stack))
+	if (path->root != cct_root_of(stack))
 		return 0;
 	for (size_t i = is_next ? stack->n_shared : 0; i < n; i++) {
-		struct cct_step step = step_of(stack, stack->frames.n - 1 - i);
-		if (!is_same_step(&step, &path->steps.at[i]))
+		struct cct_step step = cct_step_of(stack, stack->frames.n - 1 - i);
+		if (!cct_is_same_step(&step, &path->steps.at[i]))
 			return i;
 	}
 	return n;
@@ -102,16 +102,16 @@ static size_t count_shared(const struct stack *stack, const struct cct_path *pat
 
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path)
 {
-	uint32_t node = root_of(stack);
+	uint32_t node = cct_root_of(stack);
 
-	path->steps.n = count_shared(stack, path);
+	path->steps.n = cct_count_shared(stack, path);
 	path->serial = stack->serial;
 	path->root = node;
 	if (path->steps.n)
 		node = path->steps.at[path->steps.n - 1].node;
 	for (size_t i = stack->frames.n - path->steps.n; i-- > 0;) {
-		struct cct_step step = step_of(stack, i);
-		step.node = node = take_step(cct, node, &step);
+		struct cct_step step = cct_step_of(stack, i);
+		step.node = node = cct_take_step(cct, node, &step);
 		vec_push(&path->steps, step);
 	}
 	return node;
@@ -119,16 +119,16 @@ uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-static inline uint64_t value_hash(uint32_t node, uint32_t thread, uint32_t metric)
+static inline uint64_t cct_value_hash(uint32_t node, uint32_t thread, uint32_t metric)
 {
 	return hash_u64(((uint64_t)node << 32 | thread) + (uint64_t)metric * 0x9e3779b97f4a7c15u);
 }
 
-static uint64_t value_hash_at(const void *owner, uint32_t index)
+static uint64_t cct_value_hash_at(const void *owner, uint32_t index)
 {
 	const struct cct_value *value = &((const struct cct *)owner)->values.at[index];
 
-	return value_hash(value->node, value->thread, value->metric);
+	return cct_value_hash(value->node, value->thread, value->metric);
 }
 
 static bool is_same_value(const struct cct_value *a, const struct cct_value *b)
@@ -136,7 +136,7 @@ static bool is_same_value(const struct cct_value *a, const struct cct_value *b)
 	return a->node == b->node && a->thread == b->thread && a->metric == b->metric;
 }
 
-static bool value_same(const void *owner, uint32_t index, const void *key)
+static bool cct_value_same(const void *owner, uint32_t index, const void *key)
 {
 	return is_same_value(&((const struct cct *)owner)->values.at[index], key);
 }
@@ -150,13 +150,13 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 		cct->values.at[likely].value += value;
 		return;
 	}
-	size_t slot =
-		slots_find(&cct->value_slots, value_hash(node, thread, metric), value_same, cct, &added);
+	size_t slot = slots_find(&cct->value_slots, cct_value_hash(node, thread, metric), cct_value_same, cct,
+				 &added);
 	uint32_t index = cct->value_slots.at[slot];
 	if (index == SLOT_FREE) {
 		index = (uint32_t)cct->values.n;
 		vec_push(&cct->values, added);
-		slots_put(&cct->value_slots, slot, index, value_hash_at, cct);
+		slots_put(&cct->value_slots, slot, index, cct_value_hash_at, cct);
 	} else {
 		cct->values.at[index].value += value;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain: stacks that the kernel has walked itself, by frame pointers: each step is checked as those of our
- * own walks are.
+ * chain: stacks that the kernel walked itself, by frame pointers: each step is checked like those of our own
+ * walks.
  */
 #include "unwinder/walk_private.h"
 
 /* Is the chain's last frame one that nobody calls? */
-static bool is_root_place(const struct walker *walker, const struct pc_entry *entry)
+static bool chain_is_root(const struct walker *walker, const struct pc_entry *entry)
 {
 	const struct recipes *recipes = recipe_cache_recipes(walker->cache);
 	uint32_t recipe = entry->place.recipes.recipe[0];
@@ -41,6 +41,6 @@ void walk_chain(struct walker *walker, struct space *space, const struct event *
 		vec_push(&ret->frames, walk_frame(&here));
 		walker->stats.frames++;
 		callee = (struct callee){ here.image, here.place.function };
-		ret->end = is_root_place(walker, &here) ? STACK_COMPLETE : STACK_NO_RECIPE;
+		ret->end = chain_is_root(walker, &here) ? STACK_COMPLETE : STACK_NO_RECIPE;
 	}
 }

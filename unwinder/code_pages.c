@@ -10,7 +10,7 @@
 #define EPOCH_NS 250000000ull
 #define PAGE_SIZE_LOG2 12 /* ours: any power of two up to the machine's own would do */
 #define PAGE_BYTES (1u << PAGE_SIZE_LOG2)
-#define MAX_PAGES 16384 /* 64 MiB; beyond that all is read anew */
+#define MAX_PAGES 16384 /* 64 MiB; beyond that all pages are dropped and read again */
 
 struct code_page {
 	uint8_t bytes[PAGE_BYTES];
@@ -22,10 +22,10 @@ struct code_page {
 struct code_pages {
 	memory_reader read;
 	void *context;
-	struct map by_place; /* pid and page number -> pages */
+	struct map by_page; /* pid and page number -> pages */
 	VEC(struct code_page *) pages;
 	uint64_t epoch, epoch_end_ns, version, sample;
-	uint8_t bridge[2 * CODE_AT_LEAST]; /* an instruction that goes on into the next page */
+	uint8_t bridge[2 * CODE_AT_LEAST]; /* holds an instruction that crosses into the next page */
 };
 
 struct code_pages *code_pages_new(memory_reader read, void *context)
@@ -38,20 +38,20 @@ struct code_pages *code_pages_new(memory_reader read, void *context)
 	return pages;
 }
 
-static void clear(struct code_pages *pages)
+static void code_pages_clear(struct code_pages *pages)
 {
 	for (size_t i = 0; i < pages->pages.n; i++)
 		free(pages->pages.at[i]);
 	pages->pages.n = 0;
-	map_done(&pages->by_place);
-	pages->by_place = (struct map){ 0 };
+	map_done(&pages->by_page);
+	pages->by_page = (struct map){ 0 };
 }
 
 void code_pages_free(struct code_pages *pages)
 {
 	if (!pages)
 		return;
-	clear(pages);
+	code_pages_clear(pages);
 	vec_done(&pages->pages);
 	free(pages);
 }
@@ -70,8 +70,8 @@ uint64_t code_pages_epoch(const struct code_pages *pages)
 	return pages->epoch;
 }
 
-/* A process that has gone leaves what was last seen of it. */
-static void refresh(struct code_pages *pages, struct code_page *page, pid_t pid, uint64_t start)
+/* The pages of a process that has ended stay as they were last read. */
+static void code_page_refresh(struct code_pages *pages, struct code_page *page, pid_t pid, uint64_t start)
 {
 	uint8_t bytes[PAGE_BYTES];
 	ssize_t n = pages->read ? pages->read(pages->context, pid, start, bytes, sizeof(bytes)) : -1;
@@ -85,22 +85,22 @@ static void refresh(struct code_pages *pages, struct code_page *page, pid_t pid,
 	page->version = ++pages->version;
 }
 
-static struct code_page *page_at(struct code_pages *pages, pid_t pid, uint64_t pc)
+static struct code_page *code_page_find(struct code_pages *pages, pid_t pid, uint64_t pc)
 {
 	uint64_t number = pc >> PAGE_SIZE_LOG2;
 	uint64_t key = number ^ (uint64_t)(uint32_t)pid << 40; /* addresses have 52 bits at most, pids 22 */
-	uint32_t index = map_find(&pages->by_place, key);
+	uint32_t index = map_find(&pages->by_page, key);
 
 	if (index == MAP_NONE) {
 		if (pages->pages.n >= MAX_PAGES)
-			clear(pages);
+			code_pages_clear(pages);
 		index = (uint32_t)pages->pages.n;
 		vec_push(&pages->pages, alloc_zero(1, sizeof(struct code_page)));
-		map_put(&pages->by_place, key, index);
+		map_put(&pages->by_page, key, index);
 	}
 	struct code_page *page = pages->pages.at[index];
 	if (page->epoch != pages->epoch)
-		refresh(pages, page, pid, number << PAGE_SIZE_LOG2);
+		code_page_refresh(pages, page, pid, number << PAGE_SIZE_LOG2);
 	return page;
 }
 
@@ -108,7 +108,7 @@ void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct b
 {
 	if (addr % PAGE_BYTES || !code.len || code.len > PAGE_BYTES)
 		return;
-	struct code_page *page = page_at(pages, pid, addr);
+	struct code_page *page = code_page_find(pages, pid, addr);
 	memcpy(page->bytes, code.at, code.len);
 	page->len = code.len;
 	page->version = ++pages->version;
@@ -117,28 +117,28 @@ void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct b
 
 bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc)
 {
-	struct code_page *page = page_at(pages, pid, pc);
+	struct code_page *page = code_page_find(pages, pid, pc);
 	uint64_t version = page->version;
 
 	if (page->sample != pages->sample)
-		refresh(pages, page, pid, pc & ~(uint64_t)(PAGE_BYTES - 1));
+		code_page_refresh(pages, page, pid, pc & ~(uint64_t)(PAGE_BYTES - 1));
 	return page->version != version;
 }
 
 uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc)
 {
-	return page_at(pages, pid, pc)->version;
+	return code_page_find(pages, pid, pc)->version;
 }
 
 struct bytes code_pages_at(struct code_pages *pages, pid_t pid, uint64_t pc)
 {
-	const struct code_page *page = page_at(pages, pid, pc);
+	const struct code_page *page = code_page_find(pages, pid, pc);
 	size_t offset = pc & (PAGE_BYTES - 1), left = page->len > offset ? page->len - offset : 0;
 
 	if (left >= CODE_AT_LEAST || left == 0 || page->len < PAGE_BYTES)
 		return (struct bytes){ page->bytes + offset, left };
 	memcpy(pages->bridge, page->bytes + offset, left);
-	page = page_at(pages, pid, pc + left);
+	page = code_page_find(pages, pid, pc + left);
 	size_t more = page->len < CODE_AT_LEAST ? page->len : CODE_AT_LEAST;
 	memcpy(pages->bridge + left, page->bytes, more);
 	return (struct bytes){ pages->bridge, left + more };

@@ -2,9 +2,9 @@
 /*
  * code_pages: code that is in no file, read from the process it belongs to, page by page.
  *
- * A JIT compiler writes over its code whenever it likes and tells nobody, so a page is compared with
- * the process's once an epoch, a fraction of a second; its version says when it was last seen to
- * change. What was found out about code holds as long as the versions of its pages do.
+ * A JIT compiler overwrites its code at any time without notice. So a page is compared with the process's
+ * memory once per epoch, a fraction of a second; its version changes whenever its contents have changed.
+ * Findings about code are valid as long as the versions of its pages are the same.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "unwinder/memory.h"
 
 struct code_pages;
-/* read may be NULL: then there is no code but what is put. */
+/* read may be NULL: then the only code is what code_pages_put was given. */
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
 
@@ -26,8 +26,8 @@ uint64_t code_pages_epoch(const struct code_pages *pages);
 #define CODE_AT_LEAST \
 	16 /* bytes that code_pages_at gives unless memory ends before; the longest instruction */
 
-/* What is at addr from now on, where it cannot be read: a page, or the beginning of one. Anything else is
- * ignored. */
+/* The contents of addr from now on, for a process that cannot be read: a page, or the beginning of one.
+ * Anything else is ignored. */
 void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct bytes code);
 
 /* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next

@@ -3,7 +3,7 @@
 
 #define MAX_DEPTH 64
 #define MAX_STEPS \
-	4096 /* expressions may branch backwards; those of compilers have at most some twenty steps */
+	4096 /* expressions may branch backwards; those of compilers have about twenty steps at most */
 
 enum op {
 	OP_ADDR = 0x03,
@@ -64,144 +64,144 @@ struct machine {
 	enum expr_status status;
 };
 
-static void stop(struct machine *m, enum expr_status status)
+static void expr_stop(struct machine *m, enum expr_status status)
 {
 	if (m->status == EXPR_OK)
 		m->status = status;
 }
 
-static void push(struct machine *m, uint64_t value)
+static void expr_push(struct machine *m, uint64_t value)
 {
 	if (m->n == MAX_DEPTH)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 	else
 		m->at[m->n++] = value;
 }
 
-static uint64_t pop(struct machine *m)
+static uint64_t expr_pop(struct machine *m)
 {
 	if (m->n == 0) {
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 		return 0;
 	}
 	return m->at[--m->n];
 }
 
 /* The value `depth` below the top. */
-static uint64_t peek(struct machine *m, unsigned depth)
+static uint64_t expr_peek(struct machine *m, unsigned depth)
 {
 	if (depth >= m->n) {
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 		return 0;
 	}
 	return m->at[m->n - 1 - depth];
 }
 
-static void push_reg(struct machine *m, uint64_t reg, int64_t offset)
+static void expr_push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
 	uint64_t value;
 
 	if (reg >= REG_MAX || !cursor_reg(m->input->cursor, (unsigned)reg, &value))
-		stop(m, EXPR_UNKNOWN);
+		expr_stop(m, EXPR_UNKNOWN);
 	else
-		push(m, value + (uint64_t)offset);
+		expr_push(m, value + (uint64_t)offset);
 }
 
-static void load(struct machine *m, unsigned size)
+static void expr_load(struct machine *m, unsigned size)
 {
-	uint64_t addr = pop(m), value = 0;
+	uint64_t addr = expr_pop(m), value = 0;
 
 	if (size != 1 && size != 2 && size != 4 && size != 8)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 	if (m->status != EXPR_OK)
 		return;
 	switch (cursor_read(m->input->cursor, addr, size, &value)) {
 	case MEMORY_OK:
-		push(m, value);
+		expr_push(m, value);
 		break;
 	case MEMORY_BEYOND:
-		stop(m, EXPR_BEYOND);
+		expr_stop(m, EXPR_BEYOND);
 		break;
 	case MEMORY_BAD:
-		stop(m, EXPR_BAD_READ);
+		expr_stop(m, EXPR_BAD_READ);
 		break;
 	}
 }
 
-static void jump(struct machine *m, int16_t offset)
+static void expr_jump(struct machine *m, int16_t offset)
 {
 	int64_t to = (int64_t)reader_offset(&m->code) + offset;
 
 	if (to < 0)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 	else
 		reader_seek(&m->code, (uint64_t)to);
 }
 
-static void rotate(struct machine *m)
+static void expr_rotate(struct machine *m)
 {
-	uint64_t a = pop(m), b = pop(m), c = pop(m);
+	uint64_t a = expr_pop(m), b = expr_pop(m), c = expr_pop(m);
 
-	push(m, a);
-	push(m, c);
-	push(m, b);
+	expr_push(m, a);
+	expr_push(m, c);
+	expr_push(m, b);
 }
 
-static uint64_t shift_right_signed(uint64_t value, uint64_t by)
+static uint64_t expr_shift_signed(uint64_t value, uint64_t by)
 {
 	return (uint64_t)((int64_t)value >> (by < 63 ? by : 63));
 }
 
-static void divide(struct machine *m, uint64_t a, uint64_t b)
+static void expr_divide(struct machine *m, uint64_t a, uint64_t b)
 {
 	if (b == 0)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 	else if (b == UINT64_MAX) /* INT64_MIN / -1 has no C meaning */
-		push(m, -a);
+		expr_push(m, -a);
 	else
-		push(m, (uint64_t)((int64_t)a / (int64_t)b));
+		expr_push(m, (uint64_t)((int64_t)a / (int64_t)b));
 }
 
-static void modulo(struct machine *m, uint64_t a, uint64_t b)
+static void expr_modulo(struct machine *m, uint64_t a, uint64_t b)
 {
 	if (b == 0)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 	else
-		push(m, a % b);
+		expr_push(m, a % b);
 }
 
-/* One operation a line: it is a table. */
+/* One operation per line: it is a table. */
 /* clang-format off */
 
 /* Operations on the two topmost values: a is the deeper one. */
-static void binary_op(struct machine *m, enum op op)
+static void expr_binary_op(struct machine *m, enum op op)
 {
-	uint64_t b = pop(m), a = pop(m);
+	uint64_t b = expr_pop(m), a = expr_pop(m);
 	int64_t sa = (int64_t)a, sb = (int64_t)b;
 
 	switch (op) {
-	case OP_AND: push(m, a & b); break;
-	case OP_DIV: divide(m, a, b); break;
-	case OP_MINUS: push(m, a - b); break;
-	case OP_MOD: modulo(m, a, b); break;
-	case OP_MUL: push(m, a * b); break;
-	case OP_OR: push(m, a | b); break;
-	case OP_PLUS: push(m, a + b); break;
-	case OP_SHL: push(m, b < 64 ? a << b : 0); break;
-	case OP_SHR: push(m, b < 64 ? a >> b : 0); break;
-	case OP_SHRA: push(m, shift_right_signed(a, b)); break;
-	case OP_XOR: push(m, a ^ b); break;
-	case OP_EQ: push(m, a == b); break;
-	case OP_GE: push(m, sa >= sb); break;
-	case OP_GT: push(m, sa > sb); break;
-	case OP_LE: push(m, sa <= sb); break;
-	case OP_LT: push(m, sa < sb); break;
-	case OP_NE: push(m, a != b); break;
-	default: stop(m, EXPR_UNKNOWN);
+	case OP_AND: expr_push(m, a & b); break;
+	case OP_DIV: expr_divide(m, a, b); break;
+	case OP_MINUS: expr_push(m, a - b); break;
+	case OP_MOD: expr_modulo(m, a, b); break;
+	case OP_MUL: expr_push(m, a * b); break;
+	case OP_OR: expr_push(m, a | b); break;
+	case OP_PLUS: expr_push(m, a + b); break;
+	case OP_SHL: expr_push(m, b < 64 ? a << b : 0); break;
+	case OP_SHR: expr_push(m, b < 64 ? a >> b : 0); break;
+	case OP_SHRA: expr_push(m, expr_shift_signed(a, b)); break;
+	case OP_XOR: expr_push(m, a ^ b); break;
+	case OP_EQ: expr_push(m, a == b); break;
+	case OP_GE: expr_push(m, sa >= sb); break;
+	case OP_GT: expr_push(m, sa > sb); break;
+	case OP_LE: expr_push(m, sa <= sb); break;
+	case OP_LT: expr_push(m, sa < sb); break;
+	case OP_NE: expr_push(m, a != b); break;
+	default: expr_stop(m, EXPR_UNKNOWN);
 	}
 }
 
-static bool is_binary(uint8_t op)
+static bool expr_is_binary(uint8_t op)
 {
 	switch (op) {
 	case OP_ABS:
@@ -214,76 +214,76 @@ static bool is_binary(uint8_t op)
 	}
 }
 
-static void other_op(struct machine *m, enum op op)
+static void expr_other_op(struct machine *m, enum op op)
 {
 	struct reader *r = &m->code;
 	uint64_t a;
 	int16_t by;
 
 	switch (op) {
-	case OP_ADDR: push(m, read_u64(r) + m->input->bias); break;
-	case OP_DEREF: load(m, 8); break;
-	case OP_DEREF_SIZE: load(m, read_u8(r)); break;
-	case OP_CONST1U: push(m, read_u8(r)); break;
-	case OP_CONST1S: push(m, (uint64_t)(int8_t)read_u8(r)); break;
-	case OP_CONST2U: push(m, read_u16(r)); break;
-	case OP_CONST2S: push(m, (uint64_t)(int16_t)read_u16(r)); break;
-	case OP_CONST4U: push(m, read_u32(r)); break;
-	case OP_CONST4S: push(m, (uint64_t)(int32_t)read_u32(r)); break;
+	case OP_ADDR: expr_push(m, read_u64(r) + m->input->bias); break;
+	case OP_DEREF: expr_load(m, 8); break;
+	case OP_DEREF_SIZE: expr_load(m, read_u8(r)); break;
+	case OP_CONST1U: expr_push(m, read_u8(r)); break;
+	case OP_CONST1S: expr_push(m, (uint64_t)(int8_t)read_u8(r)); break;
+	case OP_CONST2U: expr_push(m, read_u16(r)); break;
+	case OP_CONST2S: expr_push(m, (uint64_t)(int16_t)read_u16(r)); break;
+	case OP_CONST4U: expr_push(m, read_u32(r)); break;
+	case OP_CONST4S: expr_push(m, (uint64_t)(int32_t)read_u32(r)); break;
 	case OP_CONST8U:
-	case OP_CONST8S: push(m, read_u64(r)); break;
-	case OP_CONSTU: push(m, read_uleb(r)); break;
-	case OP_CONSTS: push(m, (uint64_t)read_sleb(r)); break;
-	case OP_DUP: push(m, peek(m, 0)); break;
-	case OP_DROP: pop(m); break;
-	case OP_OVER: push(m, peek(m, 1)); break;
-	case OP_PICK: push(m, peek(m, read_u8(r))); break;
+	case OP_CONST8S: expr_push(m, read_u64(r)); break;
+	case OP_CONSTU: expr_push(m, read_uleb(r)); break;
+	case OP_CONSTS: expr_push(m, (uint64_t)read_sleb(r)); break;
+	case OP_DUP: expr_push(m, expr_peek(m, 0)); break;
+	case OP_DROP: expr_pop(m); break;
+	case OP_OVER: expr_push(m, expr_peek(m, 1)); break;
+	case OP_PICK: expr_push(m, expr_peek(m, read_u8(r))); break;
 	case OP_SWAP:
-		a = pop(m);
-		push(m, peek(m, 0));
+		a = expr_pop(m);
+		expr_push(m, expr_peek(m, 0));
 		if (m->n > 1)
 			m->at[m->n - 2] = a;
 		break;
-	case OP_ROT: rotate(m); break;
+	case OP_ROT: expr_rotate(m); break;
 	case OP_ABS:
-		a = pop(m);
-		push(m, (int64_t)a < 0 ? -a : a);
+		a = expr_pop(m);
+		expr_push(m, (int64_t)a < 0 ? -a : a);
 		break;
-	case OP_NEG: push(m, -pop(m)); break;
-	case OP_NOT: push(m, ~pop(m)); break;
-	case OP_PLUS_UCONST: push(m, pop(m) + read_uleb(r)); break;
+	case OP_NEG: expr_push(m, -expr_pop(m)); break;
+	case OP_NOT: expr_push(m, ~expr_pop(m)); break;
+	case OP_PLUS_UCONST: expr_push(m, expr_pop(m) + read_uleb(r)); break;
 	case OP_BRA:
 		by = (int16_t)read_u16(r);
-		if (pop(m))
-			jump(m, by);
+		if (expr_pop(m))
+			expr_jump(m, by);
 		break;
-	case OP_SKIP: jump(m, (int16_t)read_u16(r)); break;
+	case OP_SKIP: expr_jump(m, (int16_t)read_u16(r)); break;
 	case OP_BREGX:
 		a = read_uleb(r);
-		push_reg(m, a, read_sleb(r));
+		expr_push_reg(m, a, read_sleb(r));
 		break;
 	case OP_NOP:
 		break;
-	default: stop(m, EXPR_UNKNOWN);
+	default: expr_stop(m, EXPR_UNKNOWN);
 	}
 }
 
 /* clang-format on */
 
-static void step(struct machine *m)
+static void expr_step(struct machine *m)
 {
 	uint8_t op = read_u8(&m->code);
 
 	if (op >= OP_LIT0 && op <= OP_LIT31)
-		push(m, op - OP_LIT0);
+		expr_push(m, op - OP_LIT0);
 	else if (op >= OP_BREG0 && op <= OP_BREG31)
-		push_reg(m, op - OP_BREG0, read_sleb(&m->code));
-	else if (is_binary(op))
-		binary_op(m, op);
+		expr_push_reg(m, op - OP_BREG0, read_sleb(&m->code));
+	else if (expr_is_binary(op))
+		expr_binary_op(m, op);
 	else
-		other_op(m, op);
+		expr_other_op(m, op);
 	if (m->code.failed)
-		stop(m, EXPR_DAMAGED);
+		expr_stop(m, EXPR_DAMAGED);
 }
 
 enum expr_status expr_eval(struct bytes expr, const struct expr_input *input, uint64_t *ret)
@@ -291,14 +291,14 @@ enum expr_status expr_eval(struct bytes expr, const struct expr_input *input, ui
 	struct machine m = { .input = input, .code = reader_of(expr) };
 
 	if (input->has_initial)
-		push(&m, input->initial);
+		expr_push(&m, input->initial);
 	for (unsigned steps = 0; reader_left(&m.code) && m.status == EXPR_OK; steps++) {
 		if (steps == MAX_STEPS)
-			stop(&m, EXPR_DAMAGED);
+			expr_stop(&m, EXPR_DAMAGED);
 		else
-			step(&m);
+			expr_step(&m);
 	}
-	uint64_t value = pop(&m);
+	uint64_t value = expr_pop(&m);
 	if (m.status == EXPR_OK)
 		*ret = value;
 	return m.status;

@@ -9,7 +9,7 @@
 #include "recipes/ahead.h"
 #include "recipes/behind.h"
 
-#define MAX_PLACES (1u << 20) /* remembered; then all is found out anew */
+#define MAX_PLACES (1u << 20) /* remembered; then all are dropped */
 #define MAX_USED 8            /* pages a remembered place may depend on */
 
 /* A recipe that was found, and what it rests on. */
@@ -27,9 +27,9 @@ struct jit {
 	struct code_pages *pages;
 	struct recipes *recipes;
 	struct ahead *ahead;
-	struct map by_place;
+	struct map by_pc;
 	VEC(struct jit_known) known;
-	struct jit_known now; /* being found out */
+	struct jit_known now; /* under analysis */
 	bool is_too_wide;     /* it depends on more pages than can be remembered */
 };
 
@@ -49,14 +49,14 @@ void jit_free(struct jit *jit)
 	if (!jit)
 		return;
 	ahead_free(jit->ahead);
-	map_done(&jit->by_place);
+	map_done(&jit->by_pc);
 	vec_done(&jit->known);
 	free(jit);
 }
 
 /* ---- calls -------------------------------------------------------------------------------------- */
 
-static void find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place *ret)
+static void jit_find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place *ret)
 {
 	uint8_t before[CODE_AT_LEAST];
 	size_t n = CODE_AT_LEAST;
@@ -64,7 +64,7 @@ static void find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place *ret
 	struct insn call;
 
 	for (; code.len < n && n > 4; code = code_pages_at(jit->pages, pid, pc - n))
-		n -= 4; /* the memory begins shortly before */
+		n -= 4; /* the memory begins less than that before pc */
 	if (code.len < n)
 		return;
 	memcpy(before, code.at, n);
@@ -78,7 +78,7 @@ static void find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place *ret
 
 /* ---- recipes ------------------------------------------------------------------------------------ */
 
-static struct bytes code_ahead(void *context, uint64_t pc)
+static struct bytes jit_code_at(void *context, uint64_t pc)
 {
 	struct jit *jit = context;
 	struct jit_known *now = &jit->now;
@@ -96,7 +96,7 @@ static struct bytes code_ahead(void *context, uint64_t pc)
 	return code_pages_at(jit->pages, now->pid, pc);
 }
 
-static bool still_holds(struct jit *jit, const struct jit_known *known)
+static bool jit_still_holds(struct jit *jit, const struct jit_known *known)
 {
 	for (unsigned i = 0; i < known->n_pages; i++)
 		if (code_pages_version(jit->pages, known->pid, known->page[i] << 12) != known->version[i])
@@ -104,44 +104,44 @@ static bool still_holds(struct jit *jit, const struct jit_known *known)
 	return known->n_pages > 0;
 }
 
-static uint32_t find_out(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
+static uint32_t jit_analyse(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
 {
 	jit->now = (struct jit_known){ .pc = pc, .pid = pid, .is_return = is_return };
 	jit->is_too_wide = false;
-	jit->now.recipe = ahead_recipe(jit->ahead, code_ahead, jit, pc, is_return, jit->recipes);
+	jit->now.recipe = ahead_recipe(jit->ahead, jit_code_at, jit, pc, is_return, jit->recipes);
 	if (jit->now.recipe == RECIPE_NONE)
-		jit->now.recipe = behind_recipe(jit->isa, code_ahead, jit, pc, is_return, jit->recipes);
+		jit->now.recipe = behind_recipe(jit->isa, jit_code_at, jit, pc, is_return, jit->recipes);
 	if (jit->is_too_wide)
 		jit->now.n_pages = 0; /* never holds */
 	return jit->now.recipe;
 }
 
-static uint32_t recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
+static uint32_t jit_recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
 {
 	uint64_t key = hash_u64(pc * 2 + is_return) ^ (uint64_t)(uint32_t)pid;
-	uint32_t index = map_find(&jit->by_place, key);
+	uint32_t index = map_find(&jit->by_pc, key);
 
 	if (index != MAP_NONE) {
 		struct jit_known *known = &jit->known.at[index];
 		bool is_it = known->pc == pc && known->pid == pid && known->is_return == is_return;
-		if (is_it && still_holds(jit, known))
+		if (is_it && jit_still_holds(jit, known))
 			return known->recipe;
-		find_out(jit, pid, pc, is_return);
+		jit_analyse(jit, pid, pc, is_return);
 		jit->known.at[index] = jit->now;
 		return jit->now.recipe;
 	}
 	if (jit->known.n >= MAX_PLACES) {
 		jit->known.n = 0;
-		map_done(&jit->by_place);
-		jit->by_place = (struct map){ 0 };
+		map_done(&jit->by_pc);
+		jit->by_pc = (struct map){ 0 };
 	}
-	find_out(jit, pid, pc, is_return);
-	map_put(&jit->by_place, key, (uint32_t)jit->known.n);
+	jit_analyse(jit, pid, pc, is_return);
+	map_put(&jit->by_pc, key, (uint32_t)jit->known.n);
 	vec_push(&jit->known, jit->now);
 	return jit->now.recipe;
 }
 
-static bool touches(const struct isa *isa, const struct insn *insn)
+static bool jit_touches(const struct isa *isa, const struct insn *insn)
 {
 	uint64_t kept = 1ull << isa->sp | 1ull << isa->ra;
 
@@ -161,7 +161,7 @@ bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to)
 
 	for (; from < to; from += insn.len)
 		if (jit->isa->decode(code_pages_at(jit->pages, pid, from), from, &insn) < 0 ||
-		    insn.len == 0 || touches(jit->isa, &insn))
+		    insn.len == 0 || jit_touches(jit->isa, &insn))
 			return false;
 	return from == to;
 }
@@ -174,7 +174,7 @@ void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct p
 	if (code_pages_at(jit->pages, pid, pc).len == 0)
 		return;
 	ret->has_code = true;
-	ret->recipes.recipe[0] = recipe_at(jit, pid, pc, is_return);
+	ret->recipes.recipe[0] = jit_recipe_at(jit, pid, pc, is_return);
 	if (is_return)
-		find_call(jit, pid, pc, ret);
+		jit_find_call(jit, pid, pc, ret);
 }

@@ -2,8 +2,8 @@
 /*
  * jit: what is known of a place in code that is in no file. Its addresses are run-time addresses.
  *
- * What was found out is kept with the versions of the pages it was read from, so that code which was
- * written over is looked at again.
+ * Findings are kept with the versions of the pages that they were read from, so that code that was
+ * overwritten is analysed again.
  */
 #pragma once
 

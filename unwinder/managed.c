@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-static bool word_below(struct cursor *cursor, uint64_t fp, unsigned n, uint64_t *ret)
+static bool managed_word_below(struct cursor *cursor, uint64_t fp, unsigned n, uint64_t *ret)
 {
 	return cursor_read(cursor, fp - 8 * n, 8, ret) == MEMORY_OK;
 }
@@ -16,50 +16,53 @@ enum { SENDER_SP = 1, METHOD = 3, LOCALS = 7, INITIAL_SP = 9 };
 #define MAX_REACH (1u << 20) /* bytes from a frame to what it refers to: 65535 local variables, and more */
 
 /* Version 21 began to write some addresses as numbers of words from the frame pointer. */
-static uint64_t address_of(uint64_t fp, uint64_t word)
+static uint64_t hotspot_address_of(uint64_t fp, uint64_t word)
 {
 	bool is_number = (int64_t)word > -(int64_t)MAX_REACH && (int64_t)word < (int64_t)MAX_REACH;
 
 	return is_number ? fp + 8 * word : word;
 }
 
-static bool is_above(uint64_t fp, uint64_t address)
+static bool hotspot_is_above(uint64_t fp, uint64_t address)
 {
 	return address % 8 == 0 && address - fp >= 8 && address - fp < MAX_REACH;
 }
 
-static bool is_below(uint64_t bottom, uint64_t address)
+static bool hotspot_is_below(uint64_t bottom, uint64_t address)
 {
 	return address % 8 == 0 && bottom - address < MAX_REACH;
 }
 
 /* The caller's sp may lie below this frame, which stands in room that the caller had kept for itself. */
-static bool is_near(uint64_t fp, uint64_t address)
+static bool hotspot_is_near(uint64_t fp, uint64_t address)
 {
 	return address % 8 == 0 && address - (fp - MAX_REACH) < 2 * MAX_REACH;
 }
 
 /* False if it is no interpreted method's frame. */
-static bool find_locals(uint64_t fp, struct cursor *cursor, uint64_t *ret)
+static bool hotspot_find_locals(uint64_t fp, struct cursor *cursor, uint64_t *ret)
 {
 	uint64_t sender, method, locals, initial;
 
-	if (!word_below(cursor, fp, SENDER_SP, &sender) || !word_below(cursor, fp, METHOD, &method) ||
-	    !is_near(fp, sender) || !method || method % 8)
+	if (!managed_word_below(cursor, fp, SENDER_SP, &sender) ||
+	    !managed_word_below(cursor, fp, METHOD, &method) || !hotspot_is_near(fp, sender) || !method ||
+	    method % 8)
 		return false;
 	for (unsigned more = 0; more < 2; more++) {
-		if (!word_below(cursor, fp, LOCALS + more, &locals) ||
-		    !word_below(cursor, fp, INITIAL_SP + more, &initial))
+		if (!managed_word_below(cursor, fp, LOCALS + more, &locals) ||
+		    !managed_word_below(cursor, fp, INITIAL_SP + more, &initial))
 			return false;
-		*ret = address_of(fp, locals);
-		if (is_above(fp, *ret) && is_below(fp - 8 * (INITIAL_SP + more), address_of(fp, initial)))
+		*ret = hotspot_address_of(fp, locals);
+		if (hotspot_is_above(fp, *ret) &&
+		    hotspot_is_below(fp - 8 * (INITIAL_SP + more), hotspot_address_of(fp, initial)))
 			return true;
 	}
 	return false;
 }
 
 /* Of an interrupted frame at fp that looks like an interpreted method's. */
-static enum managed_kind interrupted_kind(const struct isa *isa, struct cursor *cursor, uint64_t locals)
+static enum managed_kind hotspot_interrupted_kind(const struct isa *isa, struct cursor *cursor,
+						  uint64_t locals)
 {
 	unsigned reg = isa->elf_machine == EM_AARCH64 ? 24 : 14;
 	uint64_t value;
@@ -77,69 +80,73 @@ enum { CONTEXT = 1, FUNCTION = 2, N_ARGUMENTS = 3 };
 #define MAX_ARGUMENTS 65536 /* more than V8 passes */
 #define MAX_KINDS 64        /* of frames; there are some forty */
 
-static bool is_tagged(uint64_t word)
+static bool v8_is_tagged(uint64_t word)
 {
 	return (word & 3) == 1 && word > 0x10000;
 }
 
-static bool is_function_frame(uint64_t fp, struct cursor *cursor)
+static bool v8_is_function_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t context, function, n_arguments;
 
-	return word_below(cursor, fp, CONTEXT, &context) && is_tagged(context) &&
-	       word_below(cursor, fp, FUNCTION, &function) && is_tagged(function) &&
-	       word_below(cursor, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
+	return managed_word_below(cursor, fp, CONTEXT, &context) && v8_is_tagged(context) &&
+	       managed_word_below(cursor, fp, FUNCTION, &function) && v8_is_tagged(function) &&
+	       managed_word_below(cursor, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
 }
 
 /* A builtin's: the number of its kind, doubled, in place of the context. */
-static bool is_builtin_frame(uint64_t fp, struct cursor *cursor)
+static bool v8_is_builtin_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t kind;
 
-	return word_below(cursor, fp, CONTEXT, &kind) && kind && kind % 2 == 0 && kind < 2 * MAX_KINDS;
+	return managed_word_below(cursor, fp, CONTEXT, &kind) && kind && kind % 2 == 0 &&
+	       kind < 2 * MAX_KINDS;
 }
 
 /* A small number alone says little: a builtin's caller must be known too. */
-static bool is_v8(uint64_t fp, struct cursor *cursor)
+static bool v8_is_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t next;
 
-	if (is_function_frame(fp, cursor))
+	if (v8_is_function_frame(fp, cursor))
 		return true;
-	return is_builtin_frame(fp, cursor) && cursor_read(cursor, fp, 8, &next) == MEMORY_OK && next > fp &&
-	       next % 8 == 0 && (is_function_frame(next, cursor) || is_builtin_frame(next, cursor));
+	return v8_is_builtin_frame(fp, cursor) && cursor_read(cursor, fp, 8, &next) == MEMORY_OK &&
+	       next > fp && next % 8 == 0 &&
+	       (v8_is_function_frame(next, cursor) || v8_is_builtin_frame(next, cursor));
 }
 
 /* ---- both --------------------------------------------------------------------------------------- */
 
-static enum managed_kind kind_at(const struct isa *isa, struct cursor *cursor, uint64_t fp,
-				 bool is_interrupted)
+static enum managed_kind managed_kind_at(const struct isa *isa, struct cursor *cursor, uint64_t fp,
+					 bool is_interrupted)
 {
 	enum managed_kind hotspot = MANAGED_NONE;
 	uint64_t locals;
 
 	if (fp % 8)
 		return MANAGED_NONE;
-	if (find_locals(fp, cursor, &locals))
-		hotspot =
-			is_interrupted ? interrupted_kind(isa, cursor, locals) : MANAGED_HOTSPOT_INTERPRETED;
+	if (hotspot_find_locals(fp, cursor, &locals))
+		hotspot = is_interrupted ? hotspot_interrupted_kind(isa, cursor, locals)
+					 : MANAGED_HOTSPOT_INTERPRETED;
 	if (hotspot != MANAGED_NONE)
 		return hotspot;
-	return is_v8(fp, cursor) ? MANAGED_V8 : MANAGED_NONE;
+	return v8_is_frame(fp, cursor) ? MANAGED_V8 : MANAGED_NONE;
 }
 
 enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted)
 {
 	uint64_t fp;
 
-	return cursor_reg(cursor, isa->fp, &fp) ? kind_at(isa, cursor, fp, is_interrupted) : MANAGED_NONE;
+	return cursor_reg(cursor, isa->fp, &fp) ? managed_kind_at(isa, cursor, fp, is_interrupted)
+						: MANAGED_NONE;
 }
 
 enum managed_kind managed_caller(const struct isa *isa, struct cursor *cursor)
 {
 	uint64_t fp;
 
-	return cursor_caller_reg(cursor, isa->fp, &fp) ? kind_at(isa, cursor, fp, false) : MANAGED_NONE;
+	return cursor_caller_reg(cursor, isa->fp, &fp) ? managed_kind_at(isa, cursor, fp, false)
+						       : MANAGED_NONE;
 }
 
 uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * managed: frames of managed runtimes that no analysis of their code can leave, known by what they hold.
+ * managed: frames of managed runtimes that cannot be left by analysis of their code, known by their layout.
  *
  * HotSpot's interpreter: a bytecode's code ends with a jump to the next one's, and a method's call is a
  * jump with a made-up return address, so that what stands before that address is no call. Below the

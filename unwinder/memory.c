@@ -16,8 +16,8 @@ void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct
 	memory->reach = 0;
 }
 
-static bool get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t addr, unsigned size,
-		     uint64_t *ret)
+static bool memory_get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t addr, unsigned size,
+			    uint64_t *ret)
 {
 	uint64_t offset = addr - start;
 
@@ -29,7 +29,7 @@ static bool get_from(const uint8_t *bytes, uint64_t start, size_t len, uint64_t 
 }
 
 /* A slot may begin in one page and end in the next, or begin in the snapshot. */
-static bool get_outer(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+static bool memory_get_bytes(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -38,7 +38,8 @@ static bool get_outer(const struct memory *memory, uint64_t addr, unsigned size,
 		if (at >= memory->outer_start && offset / STACK_PAGE < memory->n_outer &&
 		    memory->outer[offset / STACK_PAGE].at)
 			byte = memory->outer[offset / STACK_PAGE].at[offset % STACK_PAGE];
-		else if (!get_from(memory->snapshot.at, memory->start, memory->snapshot.len, at, 1, &byte))
+		else if (!memory_get_from(memory->snapshot.at, memory->start, memory->snapshot.len, at, 1,
+					  &byte))
 			return false;
 		value |= byte << 8 * i;
 	}
@@ -46,14 +47,14 @@ static bool get_outer(const struct memory *memory, uint64_t addr, unsigned size,
 	return true;
 }
 
-static bool get_page(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
+static bool memory_get_beyond(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
 	uint64_t offset = addr - memory->outer_start, page = offset / STACK_PAGE;
 
 	if (!memory->n_outer)
 		return false;
 	if (addr < memory->outer_start || page >= memory->n_outer || offset % STACK_PAGE > STACK_PAGE - size)
-		return get_outer(memory, addr, size, ret);
+		return memory_get_bytes(memory, addr, size, ret);
 	if (!memory->outer[page].at)
 		return false;
 	*ret = 0;
@@ -61,8 +62,8 @@ static bool get_page(const struct memory *memory, uint64_t addr, unsigned size, 
 	return true;
 }
 
-/* Refills the window from addr on; a page that is not there shortens it. */
-static void move_window(struct memory *memory, uint64_t addr)
+/* Refills the window from addr on; it is shorter if the next page is not mapped. */
+static void memory_move_window(struct memory *memory, uint64_t addr)
 {
 	size_t to_page_end = MEMORY_WINDOW - (addr & (MEMORY_WINDOW - 1));
 	ssize_t n = memory->read(memory->context, memory->pid, addr, memory->window, MEMORY_WINDOW);
@@ -81,17 +82,19 @@ enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned si
 		memcpy(ret, word, 8);
 		return MEMORY_OK;
 	}
-	if (get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
+	if (memory_get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
 		return MEMORY_OK;
-	if (get_page(memory, addr, size, ret))
+	if (memory_get_beyond(memory, addr, size, ret))
 		return MEMORY_OK;
 
 	bool is_behind = addr >= memory->start && memory->is_cut_off;
 	if (memory->read) {
-		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret))
+		if (memory_get_from(memory->window, memory->window_start, memory->window_len, addr, size,
+				    ret))
 			return MEMORY_OK;
-		move_window(memory, addr);
-		if (get_from(memory->window, memory->window_start, memory->window_len, addr, size, ret))
+		memory_move_window(memory, addr);
+		if (memory_get_from(memory->window, memory->window_start, memory->window_len, addr, size,
+				    ret))
 			return MEMORY_OK;
 	}
 	return is_behind ? MEMORY_BEYOND : MEMORY_BAD;

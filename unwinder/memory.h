@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory: what a walk reads: the snapshot that came with the sample, the pages beyond it that were copied
- * at the same moment, and behind their end, if the target has stood still since then, the target's memory.
+ * at the same moment, and beyond these, if the target has been stopped since then, the target's memory.
  *
- * A target that has run on is not read: what stands above the snapshot by then may be another call path,
- * and nothing can tell. (Believing words that are the same in readings before and after the sample was
- * tried: programs that keep coming back to frames of the same size fooled it in a quarter of the stacks.)
+ * A target that has run on is not read: the words above the snapshot may belong to another call path by then,
+ * and there is no way to tell. (Trusting words that are the same in readings before and after the sample was
+ * tried: programs that return to frames of the same size again and again made a quarter of the stacks wrong.)
  *
  * A walk reads it through its cursor, which notes what was read.
  */
@@ -19,13 +19,13 @@
 #include "base/vec.h"
 #include "collector/event.h"
 
-/* Bytes read at run-time address addr of a target that stands still, or -errno. */
+/* Reads len bytes at run-time address addr of a stopped target. Returns how many were read, or -errno. */
 typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *to, size_t len);
 
 enum memory_status {
 	MEMORY_OK,
-	MEMORY_BEYOND, /* behind the end of a snapshot that was cut off: the stack may go on there */
-	MEMORY_BAD,    /* nowhere */
+	MEMORY_BEYOND, /* beyond the end of a snapshot that was cut off: the stack may go on there */
+	MEMORY_BAD,    /* not in the snapshot, its pages or the target */
 };
 
 #define MEMORY_WINDOW 4096 /* read at once, so that not every slot is a system call */
@@ -53,8 +53,8 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 /* The same, but not counted in `reach`. */
 enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
 
-/* Bytes that lie in one piece, of the snapshot or of a page beyond it; else NULL. What memory_peek gives is
- * the same. */
+/* Bytes that are contiguous in the snapshot or in a page beyond it; else NULL. They are those that
+ * memory_peek gives. */
 static inline const uint8_t *memory_piece(const struct memory *memory, uint64_t addr, uint64_t len)
 {
 	uint64_t offset = addr - memory->start, outer = addr - memory->outer_start;

@@ -3,16 +3,16 @@
 
 enum plain_kind { PLAIN_UNKNOWN, PLAIN_NOT, PLAIN };
 
-#define OFFSET_MAX (1 << 24) /* bytes; tables can say anything */
+#define OFFSET_MAX (1 << 24) /* bytes; tables may be damaged */
 
-static bool is_plain_rule(const struct rule *rule, const struct isa *isa)
+static bool plain_rule_fits(const struct rule *rule, const struct isa *isa)
 {
 	return rule->kind == RULE_AT_CFA && rule->reg != isa->sp &&
 	       (rule->reg != isa->pc || isa->pc == isa->ra) && rule->offset > -OFFSET_MAX &&
 	       rule->offset < OFFSET_MAX;
 }
 
-static void add_slot(struct plain_step *step, const struct rule *rule)
+static void plain_add_slot(struct plain_step *step, const struct rule *rule)
 {
 	if (rule->offset < step->low || !step->restored)
 		step->low = rule->offset;
@@ -21,8 +21,8 @@ static void add_slot(struct plain_step *step, const struct rule *rule)
 	step->restored |= 1ull << rule->reg;
 }
 
-static struct plain_step plain_step(const struct recipes *recipes, const struct isa *isa,
-				    const struct recipe *recipe)
+static struct plain_step plain_compile(const struct recipes *recipes, const struct isa *isa,
+				       const struct recipe *recipe)
 {
 	const struct plain_step not = { .kind = PLAIN_NOT };
 	struct plain_step step = { .kind = PLAIN,
@@ -32,14 +32,14 @@ static struct plain_step plain_step(const struct recipes *recipes, const struct 
 				   .cfa_offset = recipe->cfa_offset,
 				   .rules = recipe->rules };
 
-	/* What a frame pointer alone tells is a guess, and the walk keeps an eye on it. */
+	/* A step by the frame pointer alone is a guess, which the walk has to remember. */
 	if (recipe->cfa_kind != CFA_REG || recipe->is_signal_frame || recipe->witness == WITNESS_FP)
 		return not ;
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		const struct rule *rule = &recipes->rules.at[recipe->rules + i];
-		if (!is_plain_rule(rule, isa))
+		if (!plain_rule_fits(rule, isa))
 			return not ;
-		add_slot(&step, rule);
+		plain_add_slot(&step, rule);
 		if (rule->reg == isa->ra) {
 			step.has_ra_slot = true;
 			step.ra_offset = rule->offset;
@@ -48,7 +48,7 @@ static struct plain_step plain_step(const struct recipes *recipes, const struct 
 	return step;
 }
 
-static struct plain_step *slot_of(struct plain_steps *steps, uint32_t recipe)
+static struct plain_step *plain_entry_of(struct plain_steps *steps, uint32_t recipe)
 {
 	while (steps->by_recipe.n <= recipe)
 		vec_push(&steps->by_recipe, (struct plain_step){ .kind = PLAIN_UNKNOWN });
@@ -60,9 +60,9 @@ const struct plain_step *plain_step_of(struct plain_steps *steps, const struct r
 {
 	if (recipe == RECIPE_NONE)
 		return NULL;
-	struct plain_step *step = slot_of(steps, recipe);
+	struct plain_step *step = plain_entry_of(steps, recipe);
 	if (step->kind == PLAIN_UNKNOWN)
-		*step = plain_step(recipes, isa, &recipes->recipes.at[recipe]);
+		*step = plain_compile(recipes, isa, &recipes->recipes.at[recipe]);
 	return step->kind == PLAIN ? step : NULL;
 }
 

@@ -20,7 +20,7 @@ struct plain_step {
 	uint64_t restored; /* mask of registers */
 };
 
-/* By recipe, found out on first use. */
+/* By recipe, compiled on first use. */
 struct plain_steps {
 	VEC(struct plain_step) by_recipe;
 };

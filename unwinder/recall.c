@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recall: everything that is remembered of a stack stands with its outermost frame first. What the next
- * stack shares is then a beginning of it, and stays where it is.
+ * recall: all that is kept of a stack is in order from its outermost frame inwards. What the next stack
+ * shares with it is then a prefix, which stays in place.
  */
 #include "unwinder/recall.h"
 
@@ -9,11 +9,11 @@
 #include <string.h>
 
 #define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
-#define PATIENCE 4   /* walks in a row that met nothing: the thread's stack keeps changing from its root on */
-#define PAUSE 8      /* then only one walk in so many is remembered */
-#define FIRST_MARK 4 /* the innermost frames are seldom the same */
+#define PATIENCE 4       /* walks in a row that shared nothing: the thread's stack changes from its root on */
+#define PAUSE 8          /* then only one walk in so many is kept */
+#define FIRST_MARK 4     /* frames inside of the first mark: the innermost ones are seldom the same */
 
-/* What a mark stands on: its frame and all outside of it. */
+/* A frame that a later walk may come to. Counts include this frame and all outside of it. */
 struct mark {
 	size_t n_frames, n_reads;
 	uint64_t needed;    /* registers on which the way out depends */
@@ -45,14 +45,14 @@ struct recalls {
 	uint64_t serial;
 
 	/* The walk under way. */
-	struct recall *now; /* NULL = nothing is remembered of this thread, or not asked for */
+	struct recall *now; /* NULL = nothing is kept of this thread, or not wanted */
 	pid_t tid;
 	struct recall_scope scope;
 	struct cursor *cursor;
 	size_t met;            /* marks of the last stack that the new one shares; 0 = none */
 	size_t n_ahead;        /* marks [0, n_ahead) may still be met */
-	size_t verified;       /* marks [0, verified) stand on words that are as they were */
-	bool is_verified;      /* `verified` has been found out */
+	size_t verified;       /* the words of marks [0, verified) are unchanged */
+	bool is_verified;      /* `verified` has been computed */
 	struct cursor_log log; /* of the walk, innermost first, and its marks, counted likewise */
 	VEC(struct mark) marks;
 };
@@ -65,7 +65,7 @@ struct recalls *recalls_new(const struct isa *isa)
 	return recalls;
 }
 
-static void drop(struct recall *recall)
+static void recall_drop(struct recall *recall)
 {
 	vec_done(&recall->frames);
 	vec_done(&recall->reads);
@@ -73,10 +73,10 @@ static void drop(struct recall *recall)
 	vec_done(&recall->pages);
 }
 
-static void drop_all(struct recalls *recalls)
+static void recalls_drop_all(struct recalls *recalls)
 {
 	for (size_t i = 0; i < recalls->all.n; i++)
-		drop(&recalls->all.at[i]);
+		recall_drop(&recalls->all.at[i]);
 	vec_clear(&recalls->all);
 	map_done(&recalls->by_tid);
 }
@@ -85,14 +85,14 @@ void recalls_free(struct recalls *recalls)
 {
 	if (!recalls)
 		return;
-	drop_all(recalls);
+	recalls_drop_all(recalls);
 	vec_done(&recalls->all);
 	vec_done(&recalls->log.notes);
 	vec_done(&recalls->marks);
 	free(recalls);
 }
 
-static struct recall *find(struct recalls *recalls, pid_t tid)
+static struct recall *recalls_find(struct recalls *recalls, pid_t tid)
 {
 	uint32_t index = map_find(&recalls->by_tid, (uint32_t)tid);
 
@@ -101,14 +101,14 @@ static struct recall *find(struct recalls *recalls, pid_t tid)
 
 void recalls_forget(struct recalls *recalls, pid_t tid)
 {
-	struct recall *recall = find(recalls, tid);
+	struct recall *recall = recalls_find(recalls, tid);
 
 	if (!recall)
 		return;
-	/* The last one takes its place. */
+	/* The last entry moves into the free one. */
 	size_t index = (size_t)(recall - recalls->all.at), last = recalls->all.n - 1;
 	map_remove(&recalls->by_tid, (uint32_t)tid);
-	drop(recall);
+	recall_drop(recall);
 	if (index != last) {
 		*recall = recalls->all.at[last];
 		map_put(&recalls->by_tid, (uint32_t)recall->tid, (uint32_t)index);
@@ -118,7 +118,7 @@ void recalls_forget(struct recalls *recalls, pid_t tid)
 
 /* ---- is the rest the same? ---------------------------------------------------------------------- */
 
-static bool page_is_same(const struct recalls *recalls, uint64_t addr)
+static bool recall_page_is_same(const struct recalls *recalls, uint64_t addr)
 {
 	const struct recall *recall = recalls->now;
 	const struct memory *memory = &recalls->cursor->private_.memory;
@@ -129,15 +129,15 @@ static bool page_is_same(const struct recalls *recalls, uint64_t addr)
 	       now < memory->n_outer && memory->outer[now].hash == recall->pages.at[before];
 }
 
-static bool pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t high)
+static bool recall_pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t high)
 {
 	for (uint64_t addr = low & ~(uint64_t)(STACK_PAGE - 1); addr < high; addr += STACK_PAGE)
-		if (!page_is_same(recalls, addr))
+		if (!recall_page_is_same(recalls, addr))
 			return false;
 	return true;
 }
 
-static bool word_is_same(const struct recalls *recalls, const struct cursor_note *read)
+static bool recall_word_is_same(const struct recalls *recalls, const struct cursor_note *read)
 {
 	struct memory *memory = &recalls->cursor->private_.memory;
 	const uint8_t *word = read->size == 8 ? memory_piece(memory, read->addr, 8) : NULL;
@@ -149,32 +149,32 @@ static bool word_is_same(const struct recalls *recalls, const struct cursor_note
 	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
 }
 
-/* Do the words between mark i and the one outside of it stand where they stood? */
-static bool mark_is_same(const struct recalls *recalls, size_t i)
+/* Are the words that were read between mark i and the one outside of it the same? */
+static bool recall_mark_is_same(const struct recalls *recalls, size_t i)
 {
 	const struct recall *recall = recalls->now;
 	const struct mark *mark = &recall->marks.at[i];
 	size_t from = i ? recall->marks.at[i - 1].n_reads : 0;
 
-	if (from == mark->n_reads || pages_are_same(recalls, mark->low, mark->high))
+	if (from == mark->n_reads || recall_pages_are_same(recalls, mark->low, mark->high))
 		return true;
 	for (size_t read = from; read < mark->n_reads; read++)
-		if (!word_is_same(recalls, &recall->reads.at[read]))
+		if (!recall_word_is_same(recalls, &recall->reads.at[read]))
 			return false;
 	return true;
 }
 
-static size_t verified_marks(struct recalls *recalls)
+static size_t recall_verified_marks(struct recalls *recalls)
 {
 	if (recalls->is_verified)
 		return recalls->verified;
 	recalls->is_verified = true;
-	while (recalls->verified < recalls->now->marks.n && mark_is_same(recalls, recalls->verified))
+	while (recalls->verified < recalls->now->marks.n && recall_mark_is_same(recalls, recalls->verified))
 		recalls->verified++;
 	return recalls->verified;
 }
 
-static bool regs_are_same(const struct regs *a, const struct regs *b, uint64_t needed)
+static bool recall_regs_are_same(const struct regs *a, const struct regs *b, uint64_t needed)
 {
 	if ((a->known ^ b->known) & needed)
 		return false;
@@ -186,34 +186,34 @@ static bool regs_are_same(const struct regs *a, const struct regs *b, uint64_t n
 	return true;
 }
 
-static bool is_at_mark(const struct recalls *recalls, const struct mark *mark,
-		       const struct recall_state *state)
+static bool recall_is_at_mark(const struct recalls *recalls, const struct mark *mark,
+			      const struct recall_state *state)
 {
 	const struct recall *recall = recalls->now;
 
 	return recall->frames.at[mark->n_frames - 1].pc == state->pc && mark->is_return == state->is_return &&
 	       mark->is_interrupted == state->is_interrupted && mark->has_guessed == state->has_guessed &&
-	       regs_are_same(&mark->regs, recalls->cursor->private_.frame, mark->needed);
+	       recall_regs_are_same(&mark->regs, recalls->cursor->private_.frame, mark->needed);
 }
 
 /* ---- a walk ------------------------------------------------------------------------------------- */
 
-static bool still_holds(const struct recall *recall, const struct recall_scope *scope)
+static bool recall_still_holds(const struct recall *recall, const struct recall_scope *scope)
 {
 	return recall->scope.generation == scope->generation &&
 	       (!recall->scope.epoch || recall->scope.epoch == scope->epoch);
 }
 
-/* Remembering costs half as much as walking. */
-static bool is_pause(struct recall *recall)
+/* Keeping a stack costs half as much as walking it. */
+static bool recall_is_pausing(struct recall *recall)
 {
 	return recall->n_missed >= PATIENCE && ++recall->n_paused % PAUSE;
 }
 
 bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct cursor *cursor)
 {
-	recalls->now = cursor->private_.memory.read || !scope.generation ? NULL : find(recalls, tid);
-	if (recalls->now && (!recalls->now->was_deep || is_pause(recalls->now)))
+	recalls->now = cursor->private_.memory.read || !scope.generation ? NULL : recalls_find(recalls, tid);
+	if (recalls->now && (!recalls->now->was_deep || recall_is_pausing(recalls->now)))
 		recalls->now = NULL;
 	recalls->tid = tid;
 	recalls->scope = scope;
@@ -228,12 +228,12 @@ bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope
 	recalls->log.is_new = true;
 	recalls->log.reg = REG_NONE;
 	cursor->private_.log = &recalls->log;
-	recalls->n_ahead = still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
+	recalls->n_ahead = recall_still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
 	return true;
 }
 
-static void append_rest(struct recalls *recalls, const struct mark *mark, struct stack *stack,
-			uint64_t steps[WITNESS_N])
+static void recall_append_rest(struct recalls *recalls, const struct mark *mark, struct stack *stack,
+			       uint64_t steps[WITNESS_N])
 {
 	const struct recall *recall = recalls->now;
 
@@ -247,7 +247,7 @@ static void append_rest(struct recalls *recalls, const struct mark *mark, struct
 		recalls->cursor->private_.memory.reach = recall->reach;
 }
 
-static void set_mark(struct recalls *recalls, const struct recall_state *state, size_t n_before)
+static void recall_set_mark(struct recalls *recalls, const struct recall_state *state, size_t n_before)
 {
 	vec_push(&recalls->marks, ((struct mark){ .n_frames = n_before,
 						  .n_reads = recalls->log.notes.n,
@@ -268,42 +268,42 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 		return false;
 	while (recalls->n_ahead && recall->marks.at[recalls->n_ahead - 1].regs.value[recalls->isa->sp] < sp)
 		recalls->n_ahead--;
-	if (recalls->n_ahead && is_at_mark(recalls, &recall->marks.at[recalls->n_ahead - 1], state) &&
-	    recalls->n_ahead <= verified_marks(recalls) &&
+	if (recalls->n_ahead && recall_is_at_mark(recalls, &recall->marks.at[recalls->n_ahead - 1], state) &&
+	    recalls->n_ahead <= recall_verified_marks(recalls) &&
 	    n_before + recall->marks.at[recalls->n_ahead - 1].n_frames < STACK_MAX_FRAMES) {
 		recalls->met = recalls->n_ahead;
-		append_rest(recalls, &recall->marks.at[recalls->met - 1], stack, ret_steps);
+		recall_append_rest(recalls, &recall->marks.at[recalls->met - 1], stack, ret_steps);
 		return true;
 	}
 	if (n_before % RECALL_EVERY == FIRST_MARK)
-		set_mark(recalls, state, n_before);
+		recall_set_mark(recalls, state, n_before);
 	return false;
 }
 
-/* ---- remembering -------------------------------------------------------------------------------- */
+/* ---- keeping a stack ---------------------------------------------------------------------------- */
 
-/* The next stack of this thread will be remembered. */
-static void expect(struct recalls *recalls)
+/* The next stack of this thread will be kept. */
+static void recall_expect(struct recalls *recalls)
 {
-	struct recall *known = find(recalls, recalls->tid);
+	struct recall *known = recalls_find(recalls, recalls->tid);
 
 	if (known) {
 		known->was_deep = true;
 		return;
 	}
 	if (recalls->all.n == RECALLS_MAX)
-		drop_all(recalls);
+		recalls_drop_all(recalls);
 	map_put(&recalls->by_tid, (uint32_t)recalls->tid, (uint32_t)recalls->all.n);
 	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid, .was_deep = true }));
 }
 
-static void forget_stack(struct recall *recall)
+static void recall_forget_stack(struct recall *recall)
 {
 	recall->was_deep = false;
 	vec_clear(&recall->marks);
 }
 
-static void remember_pages(struct recall *recall, const struct sample *sample)
+static void recall_keep_pages(struct recall *recall, const struct sample *sample)
 {
 	recall->pages_start = sample->outer_start;
 	vec_clear(&recall->pages);
@@ -313,8 +313,8 @@ static void remember_pages(struct recall *recall, const struct sample *sample)
 }
 
 /*
- * Which registers and words does the way out depend on? Told from the outermost step inwards: a register
- * that is needed outside was given by the step's notes for it, or was the same before.
+ * Which registers and words does the way out depend on? Computed from the outermost step inwards, like
+ * liveness: a register that is needed in the caller was found by the step's notes for it, or is the frame's.
  */
 struct needs {
 	uint64_t needed;      /* before the steps looked at so far */
@@ -322,27 +322,27 @@ struct needs {
 	uint64_t frame;       /* left by the last step looked at */
 };
 
-static void end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
+static void needs_end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
 {
 	const uint64_t always_given = 1ull << isa->sp | 1ull << isa->pc;
 
-	if (frame != needs->frame) /* else it was a first attempt, which gave nothing */
+	if (frame != needs->frame) /* else it was an earlier attempt, whose result was dropped */
 		needs->needed &= ~(needs->given | always_given);
 	needs->needed |= needs->used;
 	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
 }
 
-static void remember_read(struct recall *recall, const struct cursor_note *read, struct mark *mark)
+static void recall_keep_read(struct recall *recall, const struct cursor_note *read, struct mark *mark)
 {
 	vec_push(&recall->reads, *read);
 	mark->low = read->addr < mark->low ? read->addr : mark->low;
 	mark->high = read->addr + read->size > mark->high ? read->addr + read->size : mark->high;
 	if (read->status != MEMORY_OK)
-		mark->low = 0; /* in no page: it must be asked again */
+		mark->low = 0; /* in no page: it must be read again */
 }
 
 /* The notes of the walk from the newest down to the one numbered `from`. */
-static void remember_notes(struct recalls *recalls, size_t from, struct needs *needs, struct mark *mark)
+static void recall_keep_notes(struct recalls *recalls, size_t from, struct needs *needs, struct mark *mark)
 {
 	mark->low = UINT64_MAX;
 	mark->high = 0;
@@ -352,20 +352,20 @@ static void remember_notes(struct recalls *recalls, size_t from, struct needs *n
 		bool is_needed = !bit || needs->needed & bit;
 		needs->given |= bit;
 		if (note->kind == NOTE_STEP)
-			end_step(needs, recalls->isa, note->addr);
+			needs_end_step(needs, recalls->isa, note->addr);
 		else if (note->kind == NOTE_NEED)
 			needs->needed |= note->value;
 		else if (note->kind == NOTE_USE && is_needed)
 			needs->used |= note->value;
 		else if (note->kind == NOTE_READ && is_needed)
-			remember_read(recalls->now, note, mark);
+			recall_keep_read(recalls->now, note, mark);
 	}
 	mark->n_reads = recalls->now->reads.n;
 	mark->needed = needs->needed | 1ull << recalls->isa->sp;
 }
 
 /* Marks of the walk, outermost first. n_own: frames that it walked itself. */
-static void remember_marks(struct recalls *recalls, const struct stack *stack, size_t n_own)
+static void recall_keep_marks(struct recalls *recalls, const struct stack *stack, size_t n_own)
 {
 	struct recall *recall = recalls->now;
 	struct mark last = recall->marks.n ? recall->marks.at[recall->marks.n - 1] : (struct mark){ 0 };
@@ -382,14 +382,15 @@ static void remember_marks(struct recalls *recalls, const struct stack *stack, s
 			mark.steps[frame->witness]++;
 		}
 		mark.n_frames = recall->frames.n;
-		remember_notes(recalls, mark.n_reads, &needs, &mark);
+		recall_keep_notes(recalls, mark.n_reads, &needs, &mark);
 		vec_push(&recall->marks, mark);
 		last = mark;
 	}
 }
 
-/* The path from the last mark to the leaf is not worth remembering. */
-static void remember(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack)
+/* The frames inside of the innermost mark are not kept. */
+static void recall_keep_stack(struct recalls *recalls, const struct sample *sample, bool has_jit,
+			      struct stack *stack)
 {
 	struct recall *recall = recalls->now;
 	const struct mark *met = recalls->met ? &recall->marks.at[recalls->met - 1] : NULL;
@@ -407,21 +408,21 @@ static void remember(struct recalls *recalls, const struct sample *sample, bool 
 	recall->frames.n = n_shared;
 	recall->reads.n = met ? met->n_reads : 0;
 	recall->marks.n = recalls->met;
-	remember_marks(recalls, stack, stack->frames.n - stack->n_kernel - n_shared);
-	remember_pages(recall, sample);
+	recall_keep_marks(recalls, stack, stack->frames.n - stack->n_kernel - n_shared);
+	recall_keep_pages(recall, sample);
 }
 
 void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack)
 {
-	/* Code that was not understood may be by the next time, if it is in no file. */
+	/* Code in no file that could not be analysed may be different by the next time. */
 	bool is_final = stack->end == STACK_COMPLETE || (!has_jit && stack->end != STACK_TOO_DEEP);
 	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
 
 	recalls->cursor->private_.log = NULL;
 	if (recalls->now && is_deep)
-		remember(recalls, sample, has_jit, stack);
+		recall_keep_stack(recalls, sample, has_jit, stack);
 	else if (recalls->now)
-		forget_stack(recalls->now);
+		recall_forget_stack(recalls->now);
 	else if (is_deep && !recalls->cursor->private_.memory.read && recalls->scope.generation)
-		expect(recalls);
+		recall_expect(recalls);
 }

@@ -4,13 +4,13 @@
  *
  * A walk from some frame outwards is a function of that frame's registers and of the words it reads, and not
  * of all of them: most registers that are restored on the way are never needed to find it. So a recall
- * remembers, every few frames, the registers and which of them were needed (a mark), and the words that were.
- * When a new walk comes to a mark with the same registers, and those words still stand where they stood, the
- * rest of the stack is the same: exactly, not probably. Words in pages that have not changed (by their hash)
- * need no look.
+ * keeps, every few frames, the registers and which of them were needed (a mark), and the words that were
+ * needed. When a new walk comes to a mark with the same registers, and these words are unchanged, the rest of
+ * the stack is the same: exactly, not probably. Words in pages with the same hash are not compared one by
+ * one.
  *
- * Only stacks of RECALL_LEAST frames and more are remembered: others are walked in the time it takes to
- * remember.
+ * Only stacks of at least RECALL_LEAST frames are kept: shorter ones are walked in the time that keeping them
+ * would take.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ struct recall_state {
 	bool is_return, is_interrupted, has_guessed;
 };
 
-/* What was remembered holds as long as code is what it was. */
+/* What is kept is valid as long as the code is the same. */
 struct recall_scope {
 	uint64_t generation; /* of the address space; 0 = there is none */
-	uint64_t epoch;      /* of code that is in no file, if there was such */
+	uint64_t epoch;      /* of code that is in no file, if there was any */
 };
 
 struct recalls;
@@ -53,6 +53,6 @@ bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope
  */
 bool recalls_meet(struct recalls *recalls, const struct recall_state *state, struct stack *stack,
 		  uint64_t ret_steps[WITNESS_N]);
-/* The walk is over; stack->end is set. Sets what the stack shares with the one before. has_jit: in the walked
- * part. */
+/* The walk is over; stack->end is set. Sets what the stack shares with the last one. has_jit: of the part
+ * that was walked. */
 void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack);

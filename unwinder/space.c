@@ -28,7 +28,7 @@ struct spaces {
 /* ---- one space ---------------------------------------------------------------------------------- */
 
 /* Index of the first mapping that ends behind pc. */
-static size_t first_behind(const struct space *space, uint64_t pc)
+static size_t space_first_behind(const struct space *space, uint64_t pc)
 {
 	return search_first(i, space->maps.n, space->maps.at[i].end > pc);
 }
@@ -38,7 +38,7 @@ const struct space_map *space_find(struct space *space, uint64_t pc)
 	size_t i = space->last;
 
 	if (i >= space->maps.n || pc < space->maps.at[i].start || pc >= space->maps.at[i].end)
-		i = first_behind(space, pc);
+		i = space_first_behind(space, pc);
 	if (i >= space->maps.n || pc < space->maps.at[i].start)
 		return NULL;
 	space->last = i;
@@ -62,7 +62,7 @@ static void space_release(struct space *space)
 	free(space);
 }
 
-/* A space of one's own, to change. */
+/* A copy if others use the space, too: one that may be changed. */
 static struct space *space_own(struct spaces *spaces, struct space *space)
 {
 	if (space->n_users == 1)
@@ -78,7 +78,7 @@ static struct space *space_own(struct spaces *spaces, struct space *space)
 }
 
 /* Replaces maps[from, to) by what is left of them around [start, end), with `added` in the middle. */
-static void splice(struct space *space, size_t from, size_t to, const struct space_map *added)
+static void space_splice(struct space *space, size_t from, size_t to, const struct space_map *added)
 {
 	struct space_map pieces[3];
 	size_t n = 0;
@@ -98,7 +98,7 @@ static void splice(struct space *space, size_t from, size_t to, const struct spa
 	space->maps.n = space->maps.n - (to - from) + n;
 }
 
-static bool map_equal(const struct space_map *a, const struct space_map *b)
+static bool space_map_equal(const struct space_map *a, const struct space_map *b)
 {
 	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->image == b->image &&
 	       a->is_executable == b->is_executable;
@@ -106,28 +106,28 @@ static bool map_equal(const struct space_map *a, const struct space_map *b)
 
 static struct space *space_add(struct spaces *spaces, struct space *space, const struct space_map *map)
 {
-	size_t from = first_behind(space, map->start), to = from;
+	size_t from = space_first_behind(space, map->start), to = from;
 
-	if (from < space->maps.n && map_equal(&space->maps.at[from], map))
-		return space; /* told twice: by /proc and by the kernel */
+	if (from < space->maps.n && space_map_equal(&space->maps.at[from], map))
+		return space; /* reported twice: by /proc and by the kernel */
 	while (to < space->maps.n && space->maps.at[to].start < map->end)
 		to++;
 	space = space_own(spaces, space);
-	splice(space, from, to, map);
+	space_splice(space, from, to, map);
 	space->generation = ++spaces->generation;
 	return space;
 }
 
 /* ---- processes ---------------------------------------------------------------------------------- */
 
-static struct process *find(struct spaces *spaces, pid_t pid)
+static struct process *spaces_find_process(struct spaces *spaces, pid_t pid)
 {
 	uint32_t slot = map_find(&spaces->by_pid, (uint64_t)(uint32_t)pid);
 
 	return slot == MAP_NONE ? NULL : &spaces->processes.at[slot];
 }
 
-static struct process *add(struct spaces *spaces, pid_t pid)
+static struct process *spaces_add_process(struct spaces *spaces, pid_t pid)
 {
 	uint32_t slot = (uint32_t)spaces->processes.n;
 
@@ -140,19 +140,19 @@ static struct process *add(struct spaces *spaces, pid_t pid)
 	return &spaces->processes.at[slot];
 }
 
-static struct process *find_or_add(struct spaces *spaces, pid_t pid)
+static struct process *spaces_get_process(struct spaces *spaces, pid_t pid)
 {
-	struct process *process = find(spaces, pid);
+	struct process *process = spaces_find_process(spaces, pid);
 
 	if (!process) {
-		process = add(spaces, pid);
+		process = spaces_add_process(spaces, pid);
 		process->space = space_new(spaces);
 	}
 	return process;
 }
 
 /* Frees the process that ended longest ago, unless its pid lives again. */
-static void bury(struct spaces *spaces, uint32_t slot)
+static void spaces_free_dead(struct spaces *spaces, uint32_t slot)
 {
 	struct process *process = &spaces->processes.at[slot];
 
@@ -165,7 +165,7 @@ static void bury(struct spaces *spaces, uint32_t slot)
 	vec_push(&spaces->free_slots, slot);
 }
 
-static void on_exit_of(struct spaces *spaces, struct process *process)
+static void spaces_on_exit(struct spaces *spaces, struct process *process)
 {
 	/* A process we did not see start has threads we do not know of: keep it. */
 	if (!process || process->is_dead || --process->n_threads > 0 || !process->is_born)
@@ -173,28 +173,30 @@ static void on_exit_of(struct spaces *spaces, struct process *process)
 	process->is_dead = true;
 	uint32_t *oldest = &spaces->dead[spaces->n_dead % MAX_DEAD];
 	if (spaces->n_dead >= MAX_DEAD)
-		bury(spaces, *oldest);
+		spaces_free_dead(spaces, *oldest);
 	*oldest = (uint32_t)(process - spaces->processes.at);
 	spaces->n_dead++;
 }
 
-static void on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
+static void spaces_on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
 {
-	struct process *child = find(spaces, pid), *parent = find(spaces, parent_pid);
+	struct process *child = spaces_find_process(spaces, pid),
+		       *parent = spaces_find_process(spaces, parent_pid);
 
 	if (pid == parent_pid) {
-		find_or_add(spaces, pid)->n_threads++;
+		spaces_get_process(spaces, pid)->n_threads++;
 		return;
 	}
 	if (child && !child->is_dead && !parent)
-		return; /* a record made up at attach, after its mappings */
+		return; /* a synthesized record, made at attach after its mappings */
 
 	struct space *space = parent ? parent->space : space_new(spaces);
 	if (parent)
 		space->n_users++;
-	/* A dead predecessor keeps its slot until it is buried; the pid is the newcomer's. */
+	/* A dead process with the same pid keeps its slot until it is freed; the pid now means the new one.
+	 */
 	if (!child || child->is_dead)
-		child = add(spaces, pid);
+		child = spaces_add_process(spaces, pid);
 	else
 		space_release(child->space);
 	child->space = space;
@@ -202,18 +204,18 @@ static void on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
 	child->is_born = true;
 }
 
-static void on_mapping(struct spaces *spaces, pid_t pid, const struct mapping *m)
+static void spaces_on_mapping(struct spaces *spaces, pid_t pid, const struct mapping *m)
 {
-	struct process *process = find_or_add(spaces, pid);
+	struct process *process = spaces_get_process(spaces, pid);
 	struct space_map map = { m->start, m->start + m->len, m->bias, m->image, m->is_executable };
 
 	if (map.end > map.start)
 		process->space = space_add(spaces, process->space, &map);
 }
 
-static void on_exec(struct spaces *spaces, pid_t pid)
+static void spaces_on_exec(struct spaces *spaces, pid_t pid)
 {
-	struct process *process = find_or_add(spaces, pid);
+	struct process *process = spaces_get_process(spaces, pid);
 
 	space_release(process->space);
 	process->space = space_new(spaces);
@@ -226,16 +228,16 @@ void spaces_event(struct spaces *spaces, const struct event *event)
 {
 	switch (event->kind) {
 	case EVENT_MAPPING:
-		on_mapping(spaces, event->pid, &event->mapping);
+		spaces_on_mapping(spaces, event->pid, &event->mapping);
 		break;
 	case EVENT_FORK:
-		on_fork(spaces, event->pid, event->fork.parent_pid);
+		spaces_on_fork(spaces, event->pid, event->fork.parent_pid);
 		break;
 	case EVENT_EXEC:
-		on_exec(spaces, event->pid);
+		spaces_on_exec(spaces, event->pid);
 		break;
 	case EVENT_EXIT:
-		on_exit_of(spaces, find(spaces, event->pid));
+		spaces_on_exit(spaces, spaces_find_process(spaces, event->pid));
 		break;
 	case EVENT_SAMPLE:
 	case EVENT_COMM:
@@ -250,7 +252,7 @@ void spaces_event(struct spaces *spaces, const struct event *event)
 
 struct space *spaces_find(struct spaces *spaces, pid_t pid)
 {
-	struct process *process = find(spaces, pid);
+	struct process *process = spaces_find_process(spaces, pid);
 
 	return process ? process->space : NULL;
 }

@@ -13,7 +13,7 @@
 enum stack_end {
 	STACK_COMPLETE,       /* reached a true root, every step at least likely */
 	STACK_NO_IMAGE,       /* pc in no mapping, or in one whose image could not be had */
-	STACK_NO_RECIPE,      /* nobody knows how to leave this code */
+	STACK_NO_RECIPE,      /* there is no recipe for leaving this code */
 	STACK_BAD_READ,       /* a slot that is neither in the snapshot nor readable */
 	STACK_NO_PROGRESS,    /* sp did not rise */
 	STACK_INVALID_STEP,   /* the return address does not follow a call */
@@ -48,10 +48,10 @@ struct stack {
 	uint32_t n_shared;
 	uint64_t serial, shared_serial;
 	uint64_t reach;     /* end of the outermost word of memory that was needed */
-	bool has_jit;       /* code in no file was asked how to leave it; not set where the last stack told */
-	uint64_t elsewhere; /* of a stack that ended for want of memory: where the sp stands of the part that
-			     * is missing, a stack that a signal with one of its own has interrupted; 0 = it
-			     * is no other stack */
+	bool has_jit;       /* code in no file is in the part that was walked, not recalled */
+	uint64_t elsewhere; /* of a stack that ended for lack of memory: the address of the saved sp of the
+			     * missing part, if that is another stack, which a signal with a stack of its own
+			     * has interrupted; else 0 */
 };
 
 void stack_clear(struct stack *stack);

@@ -3,13 +3,13 @@
 
 #include "unwinder/expr.h"
 
-static enum step_status of_memory(enum memory_status status)
+static enum step_status step_of_memory(enum memory_status status)
 {
 	return status == MEMORY_OK ? STEP_OK : status == MEMORY_BEYOND ? STEP_BEYOND : STEP_BAD_READ;
 }
 
-static enum step_status evaluate(const struct step_input *in, uint32_t expr, const uint64_t *cfa,
-				 uint64_t *ret)
+static enum step_status step_evaluate(const struct step_input *in, uint32_t expr, const uint64_t *cfa,
+				      uint64_t *ret)
 {
 	struct expr_input input = {
 		.cursor = in->cursor, .bias = in->bias, .has_initial = cfa != NULL, .initial = cfa ? *cfa : 0
@@ -27,12 +27,12 @@ static enum step_status evaluate(const struct step_input *in, uint32_t expr, con
 	}
 }
 
-static enum step_status find_cfa(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
+static enum step_status step_find_cfa(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
 {
 	uint64_t base;
 
 	if (recipe->cfa_kind == CFA_EXPR)
-		return evaluate(in, recipe->cfa_expr, NULL, ret);
+		return step_evaluate(in, recipe->cfa_expr, NULL, ret);
 	if (recipe->cfa_kind == CFA_NONE || !cursor_reg(in->cursor, recipe->cfa_reg, &base))
 		return STEP_UNKNOWN;
 	base += (uint64_t)(int64_t)recipe->cfa_offset;
@@ -40,7 +40,7 @@ static enum step_status find_cfa(const struct step_input *in, const struct recip
 		*ret = base;
 		return STEP_OK;
 	}
-	enum step_status status = of_memory(cursor_read(in->cursor, base, 8, ret));
+	enum step_status status = step_of_memory(cursor_read(in->cursor, base, 8, ret));
 	*ret += (uint64_t)(int64_t)recipe->cfa_addend;
 	return status;
 }
@@ -49,7 +49,8 @@ static enum step_status find_cfa(const struct step_input *in, const struct recip
  * A slot below sp has been popped: compilers do not bother to say that the register is back. The
  * snapshot does not hold what is below sp, and need not.
  */
-static bool find_popped(const struct step_input *in, const struct rule *rule, uint64_t addr, uint64_t *ret)
+static bool step_find_popped(const struct step_input *in, const struct rule *rule, uint64_t addr,
+			     uint64_t *ret)
 {
 	uint64_t sp, value;
 
@@ -60,17 +61,17 @@ static bool find_popped(const struct step_input *in, const struct rule *rule, ui
 	return true;
 }
 
-static enum step_status find_slot(const struct step_input *in, const struct rule *rule, uint64_t addr,
-				  uint64_t *ret)
+static enum step_status step_find_slot(const struct step_input *in, const struct rule *rule, uint64_t addr,
+				       uint64_t *ret)
 {
-	if (find_popped(in, rule, addr, ret))
+	if (step_find_popped(in, rule, addr, ret))
 		return STEP_OK;
-	return of_memory(cursor_read(in->cursor, addr, 8, ret));
+	return step_of_memory(cursor_read(in->cursor, addr, 8, ret));
 }
 
 /* The caller's value of one register. */
-static enum step_status find_value(const struct step_input *in, const struct rule *rule, uint64_t cfa,
-				   uint64_t *ret)
+static enum step_status step_find_value(const struct step_input *in, const struct rule *rule, uint64_t cfa,
+					uint64_t *ret)
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->offset, addr;
 	enum step_status status;
@@ -84,16 +85,16 @@ static enum step_status find_value(const struct step_input *in, const struct rul
 		*ret = cfa + offset;
 		return STEP_OK;
 	case RULE_IS_EXPR:
-		return evaluate(in, rule->expr, &cfa, ret);
+		return step_evaluate(in, rule->expr, &cfa, ret);
 	case RULE_AT_CFA:
-		return find_slot(in, rule, cfa + offset, ret);
+		return step_find_slot(in, rule, cfa + offset, ret);
 	case RULE_AT_REG:
 		if (!cursor_reg(in->cursor, rule->from, &addr))
 			return STEP_UNKNOWN;
-		return find_slot(in, rule, addr + offset, ret);
+		return step_find_slot(in, rule, addr + offset, ret);
 	case RULE_AT_EXPR:
-		status = evaluate(in, rule->expr, &cfa, &addr);
-		return status == STEP_OK ? find_slot(in, rule, addr, ret) : status;
+		status = step_evaluate(in, rule->expr, &cfa, &addr);
+		return status == STEP_OK ? step_find_slot(in, rule, addr, ret) : status;
 	case RULE_UNDEFINED:
 		break;
 	}
@@ -103,8 +104,8 @@ static enum step_status find_value(const struct step_input *in, const struct rul
 /*
  * The return address register is live only in a frame that made no call: every call overwrites it.
  */
-static enum step_status find_ra(const struct step_input *in, const struct recipe *recipe, uint64_t cfa,
-				uint64_t *ret)
+static enum step_status step_find_ra(const struct step_input *in, const struct recipe *recipe, uint64_t cfa,
+				     uint64_t *ret)
 {
 	const struct isa *isa = in->isa;
 	const struct rule *rule = NULL;
@@ -116,14 +117,14 @@ static enum step_status find_ra(const struct step_input *in, const struct recipe
 	if (rule && rule->kind == RULE_UNDEFINED)
 		return STEP_OUTERMOST;
 	if (rule && rule->kind != RULE_SAME)
-		return find_value(in, rule, cfa, ret);
+		return step_find_value(in, rule, cfa, ret);
 	if (isa->call_pushes_ra || !in->is_interrupted || !cursor_reg(in->cursor, isa->ra, ret))
 		return STEP_UNKNOWN;
 	return STEP_OK;
 }
 
 /* A register that cannot be found is not known in the caller; that is no fault unless it is needed. */
-static void find_registers(const struct step_input *in, const struct recipe *recipe, uint64_t cfa)
+static void step_find_regs(const struct step_input *in, const struct recipe *recipe, uint64_t cfa)
 {
 	const struct rule *rules = in->recipes->rules.at + recipe->rules;
 
@@ -132,7 +133,7 @@ static void find_registers(const struct step_input *in, const struct recipe *rec
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		uint64_t value;
 		cursor_find_reg(in->cursor, rules[i].reg);
-		if (find_value(in, &rules[i], cfa, &value) == STEP_OK)
+		if (step_find_value(in, &rules[i], cfa, &value) == STEP_OK)
 			cursor_give(in->cursor, rules[i].reg, value);
 		else
 			cursor_lose(in->cursor, rules[i].reg);
@@ -148,9 +149,9 @@ enum step_status step_apply(const struct step_input *in, uint32_t index, struct 
 
 	*ret = (struct step_result){ 0 };
 	cursor_attempt(in->cursor);
-	status = find_cfa(in, recipe, &ret->cfa);
+	status = step_find_cfa(in, recipe, &ret->cfa);
 	/* The outermost frame needs no CFA. */
-	enum step_status ra_status = find_ra(in, recipe, ret->cfa, &ret->ra);
+	enum step_status ra_status = step_find_ra(in, recipe, ret->cfa, &ret->ra);
 	if (ra_status == STEP_OUTERMOST)
 		return STEP_OUTERMOST;
 	if (status != STEP_OK)
@@ -159,7 +160,7 @@ enum step_status step_apply(const struct step_input *in, uint32_t index, struct 
 		return ra_status;
 	if (in->isa->strip_pc)
 		ret->ra = in->isa->strip_pc(ret->ra);
-	find_registers(in, recipe, ret->cfa);
+	step_find_regs(in, recipe, ret->cfa);
 	cursor_give(in->cursor, in->isa->pc, ret->ra);
 	return STEP_OK;
 }

@@ -58,7 +58,8 @@ void unwinder_event(struct unwinder *unwinder, const struct event *event)
 	}
 }
 
-static void add_kernel_frames(struct unwinder *unwinder, const struct sample *sample, struct stack *ret)
+static void unwinder_add_kernel_frames(struct unwinder *unwinder, const struct sample *sample,
+				       struct stack *ret)
 {
 	if (sample->n_kernel_pc && unwinder->kernel == IMAGE_NONE)
 		unwinder->kernel = images_add_pseudo(unwinder->images, IMAGE_KERNEL, "[kernel]", NULL);
@@ -83,7 +84,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 	struct space *space = spaces_find(unwinder->spaces, event->pid);
 
 	stack_clear(ret);
-	add_kernel_frames(unwinder, sample, ret);
+	unwinder_add_kernel_frames(unwinder, sample, ret);
 	/* A chain from the kernel is second best: it exists where no stack was copied. */
 	if (sample->stack.len == 0 && sample->n_user_pc)
 		walk_chain(&unwinder->walker, space, event, ret);

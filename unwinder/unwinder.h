@@ -24,10 +24,10 @@ void unwinder_expect(struct unwinder *unwinder, struct sample_place next);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
 
-/* The functions of an image, if they had to be found out; NULL if not. They are the unwinder's: no event may
- * come while they are used. */
+/* The functions of an image, if they were needed; else NULL. They belong to the unwinder: no event may come
+ * while they are used. */
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
-/* What was found out about the code of images joins the store. */
+/* Adds the findings about the code of images to the store. */
 void unwinder_save(struct unwinder *unwinder);
 
 /* Where a run-time address lies: IMAGE_NONE if nowhere. */

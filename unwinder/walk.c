@@ -14,7 +14,7 @@ struct attempt {
 	const char *note;
 };
 
-static void observe(const struct walk *walk, const struct attempt *attempt)
+static void walk_observe(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 
@@ -35,20 +35,19 @@ static void observe(const struct walk *walk, const struct attempt *attempt)
 
 /* ---- one attempt -------------------------------------------------------------------------------- */
 
-static void fail(struct attempt *attempt, enum stack_end end, const char *note)
+static void attempt_fail(struct attempt *attempt, enum stack_end end, const char *note)
 {
 	attempt->end = end;
 	attempt->note = note;
 }
 
-static bool is_signal_frame(const struct walk *walk, uint32_t recipe)
+static bool walk_is_signal_frame(const struct walk *walk, uint32_t recipe)
 {
 	return recipe_cache_recipes(walk->walker->cache)->recipes.at[recipe].is_signal_frame;
 }
 
-/* Interpreted methods lie above each other by their frame pointers; what counts of sp is where compiled code
- * has it. */
-static bool has_interpreter_progress(const struct walk *walk, const struct attempt *attempt)
+/* Interpreted methods are ordered by their frame pointers; their sp may be that of compiled code. */
+static bool walk_has_interpreter_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	uint64_t fp = 0, next = 0;
@@ -61,7 +60,7 @@ static bool has_interpreter_progress(const struct walk *walk, const struct attem
 
 /* Is the return address in a register? Where calls push it, only code written by hand takes it from there
  * (vfork). */
-static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
+static bool walk_keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 {
 	const struct recipes *recipes = recipe_cache_recipes(walk->walker->cache);
 	const struct isa *isa = walk->walker->isa;
@@ -73,24 +72,24 @@ static bool keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 	return ra && ra->kind == RULE_REG;
 }
 
-/* The caller's frame lies above the callee's, except across a signal, which may have had its own stack. */
-static bool has_progress(const struct walk *walk, const struct attempt *attempt)
+/* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own. */
+static bool walk_has_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	uint64_t sp, next = attempt->step.cfa;
 
-	if (is_signal_frame(walk, attempt->recipe) || !cursor_reg(&walker->cursor, walker->isa->sp, &sp))
+	if (walk_is_signal_frame(walk, attempt->recipe) || !cursor_reg(&walker->cursor, walker->isa->sp, &sp))
 		return true;
 	if (attempt->recipe == walker->managed[MANAGED_HOTSPOT_INTERPRETED])
-		return has_interpreter_progress(walk, attempt);
+		return walk_has_interpreter_progress(walk, attempt);
 	if (next > sp)
 		return true;
 	/* A function that keeps its return address in a register may have no frame at all. */
 	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) &&
-	       attempt->step.ra != walk->here.pc && keeps_ra_in_register(walk, attempt->recipe);
+	       attempt->step.ra != walk->here.pc && walk_keeps_ra_in_register(walk, attempt->recipe);
 }
 
-static void apply(struct walk *walk, struct attempt *attempt)
+static void attempt_apply(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	struct step_input input = { .isa = walker->isa,
@@ -108,23 +107,23 @@ static void apply(struct walk *walk, struct attempt *attempt)
 		attempt->note = "the recipe says that nobody called this";
 		break;
 	case STEP_UNKNOWN:
-		fail(attempt, STACK_NO_RECIPE, "the recipe needs a register that is not known here");
+		attempt_fail(attempt, STACK_NO_RECIPE, "the recipe needs a register that is not known here");
 		break;
 	case STEP_BEYOND:
-		fail(attempt, STACK_SNAPSHOT_ENDED, "the slot lies behind the end of the snapshot");
+		attempt_fail(attempt, STACK_SNAPSHOT_ENDED, "the slot lies behind the end of the snapshot");
 		break;
 	case STEP_BAD_READ:
-		fail(attempt, STACK_BAD_READ, "the slot lies in no memory we can read");
+		attempt_fail(attempt, STACK_BAD_READ, "the slot lies in no memory we can read");
 		break;
 	}
 }
 
 /*
- * A caller that was written by hand may keep what it needs to return in a register that its callees, as
- * it knows, leave as it is. One that no function on the stack writes still holds it: had a callee that
- * is gone already changed it, nobody would be left to put it right.
+ * A caller written in assembly may keep what it needs to return in a register that its callees, as its
+ * author knows, do not change. If no function on the stack writes the register, it still holds the value: had
+ * a callee that has returned changed it, nothing could restore it.
  */
-static void keep_registers(const struct walk *walk, const struct attempt *attempt)
+static void attempt_keep_regs(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	const struct place *callee = &walk->here.place, *caller = &attempt->caller.place;
@@ -142,7 +141,7 @@ static void keep_registers(const struct walk *walk, const struct attempt *attemp
 							callee->function));
 }
 
-static bool returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
+static bool walk_returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 
@@ -151,44 +150,45 @@ static bool returns_to_interpreter(struct walk *walk, const struct attempt *atte
 	return managed_caller(walker->isa, &walker->cursor) == MANAGED_HOTSPOT_INTERPRETED;
 }
 
-static enum verdict judge(const struct walk *walk, struct attempt *attempt)
+static enum verdict attempt_judge(const struct walk *walk, struct attempt *attempt)
 {
 	struct callee callee = { walk->here.image, walk->here.place.function };
 
 	return walk_judge(walk->walker, &callee, &attempt->caller);
 }
 
-static void check(struct walk *walk, struct attempt *attempt)
+static void attempt_check(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
-	bool is_signal = is_signal_frame(walk, attempt->recipe);
+	bool is_signal = walk_is_signal_frame(walk, attempt->recipe);
 
 	attempt->is_good = false;
-	if (!has_progress(walk, attempt)) {
-		fail(attempt, STACK_NO_PROGRESS, "the caller's frame does not lie above this one");
+	if (!walk_has_progress(walk, attempt)) {
+		attempt_fail(attempt, STACK_NO_PROGRESS, "the caller's frame does not lie above this one");
 		return;
 	}
 	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, !is_signal);
 	if (is_signal)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
-		attempt->verdict = judge(walk, attempt);
-	if (attempt->verdict == VERDICT_INVALID && returns_to_interpreter(walk, attempt))
+		attempt->verdict = attempt_judge(walk, attempt);
+	if (attempt->verdict == VERDICT_INVALID && walk_returns_to_interpreter(walk, attempt))
 		attempt->verdict = VERDICT_LIKELY;
 	else if (attempt->verdict == VERDICT_INVALID &&
 		 walk_look_again(walker, walk->space, walk->pid, &attempt->caller))
-		attempt->verdict = judge(walk, attempt);
+		attempt->verdict = attempt_judge(walk, attempt);
 	if (attempt->verdict == VERDICT_INVALID) {
-		fail(attempt, STACK_INVALID_STEP,
-		     attempt->caller.is_mapped ? "no call that leads here stands before the return address"
-					       : "the return address is not in executable memory");
+		attempt_fail(attempt, STACK_INVALID_STEP,
+			     attempt->caller.is_mapped
+				     ? "no call that leads here stands before the return address"
+				     : "the return address is not in executable memory");
 		return;
 	}
 	attempt->is_good = true;
 	if (is_signal)
 		attempt->note = "interrupted by a signal";
 	else
-		keep_registers(walk, attempt);
+		attempt_keep_regs(walk, attempt);
 }
 
 #define MAX_ARGUMENTS (1u << 16)
@@ -198,7 +198,7 @@ static void check(struct walk *walk, struct attempt *attempt)
  * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
  * point to C code, which then returns to the zero that the kernel left in the register.
  */
-static bool is_program_start(struct walk *walk, const struct attempt *attempt)
+static bool walk_is_program_start(struct walk *walk, const struct attempt *attempt)
 {
 	struct cursor *cursor = &walk->walker->cursor;
 	uint64_t cfa = attempt->step.cfa, n = 0, first = 0, behind = 0;
@@ -210,39 +210,39 @@ static bool is_program_start(struct walk *walk, const struct attempt *attempt)
 	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
 }
 
-static void try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
+static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
 	attempt->verdict = VERDICT_INVALID;
 	attempt->is_root = attempt->is_good = false;
 	attempt->note = "";
 	if (recipe == RECIPE_NONE) {
-		fail(attempt, walk->here.place.has_code ? STACK_NO_RECIPE : STACK_NO_IMAGE,
-		     "nobody knows how to leave this code");
+		attempt_fail(attempt, walk->here.place.has_code ? STACK_NO_RECIPE : STACK_NO_IMAGE,
+			     "nobody knows how to leave this code");
 	} else {
-		apply(walk, attempt);
+		attempt_apply(walk, attempt);
 		if (attempt->is_good)
-			check(walk, attempt);
+			attempt_check(walk, attempt);
 		if (!attempt->is_good && attempt->end == STACK_INVALID_STEP &&
-		    is_program_start(walk, attempt)) {
+		    walk_is_program_start(walk, attempt)) {
 			attempt->is_root = true;
 			attempt->note = "the program's arguments lie above";
 		}
 	}
-	observe(walk, attempt);
+	walk_observe(walk, attempt);
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------- */
 
-static void push_frame(struct walk *walk)
+static void walk_push_frame(struct walk *walk)
 {
 	vec_push(&walk->stack->frames, walk_frame(&walk->here));
 	walk->walker->stats.frames++;
 }
 
-/* Frames of managed code are left by their layout where the code does not tell; builtins in a file have them
- * too. */
-static bool may_be_managed(const struct walk *walk)
+/* Frames of managed code are left by their layout where analysis of the code fails; builtins in a file have
+ * such frames, too. */
+static bool walk_may_be_managed(const struct walk *walk)
 {
 	bool is_known = walk->here.place.recipes.recipe[0] != RECIPE_NONE;
 
@@ -251,11 +251,12 @@ static bool may_be_managed(const struct walk *walk)
 	return walk->is_interrupted ? walk->here.is_jit && !is_known : walk->here.is_jit || !is_known;
 }
 
-#define RETURN_ENTRY_MAX \
-	64 /* bytes of code in which a method that was returned to makes its frame its own again */
+#define RETURN_ENTRY_MAX                                                                  \
+	64 /* bytes of code in which a method that was returned to restores its own frame \
+	    */
 
 /* Does a new method return to the interpreter, or has one just done so? */
-static bool is_entered(struct walk *walk)
+static bool walk_is_entered(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	uint64_t ra;
@@ -269,15 +270,15 @@ static bool is_entered(struct walk *walk)
 	return caller->is_jit && caller->place.call == CALL_NONE;
 }
 
-static bool try_managed(struct walk *walk, struct attempt *attempt)
+static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	enum managed_kind kind = managed_frame(walker->isa, &walker->cursor, walk->is_interrupted);
 	struct attempt managed;
 
-	if (kind == MANAGED_NONE || (kind == MANAGED_HOTSPOT_ENTERED && !is_entered(walk)))
+	if (kind == MANAGED_NONE || (kind == MANAGED_HOTSPOT_ENTERED && !walk_is_entered(walk)))
 		return false;
-	try_recipe(walk, walker->managed[kind], &managed);
+	walk_try_recipe(walk, walker->managed[kind], &managed);
 	if (managed.is_good)
 		*attempt = managed;
 	return managed.is_good;
@@ -286,10 +287,10 @@ static bool try_managed(struct walk *walk, struct attempt *attempt)
 #define JUST_CALLED_MAX 256 /* bytes of code from an entry to where nothing has happened to the stack yet */
 
 /*
- * A runtime's stub that ends in a jump to the method it has found: the call that the return address register
- * points behind leads to a place just before here, and nothing has touched the stack or that register since.
+ * A runtime's stub that ends in a jump to the method it has found: the call before the address in the return
+ * address register leads to code just before here, which has changed neither the stack nor that register.
  */
-static bool is_just_called(struct walk *walk)
+static bool walk_is_just_called(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	const struct isa *isa = walker->isa;
@@ -307,8 +308,8 @@ static bool is_just_called(struct walk *walk)
 	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
 }
 
-/* Every way in turn; the first failure is the one worth telling. */
-static void try_all(struct walk *walk, struct attempt *attempt)
+/* Tries every recipe in turn; of several failures, the first one is reported. */
+static void walk_try_all(struct walk *walk, struct attempt *attempt)
 {
 	const struct recipe_pair *pair = &walk->here.place.recipes;
 	uint32_t frame_pointer = recipe_cache_frame_pointer(walk->walker->cache);
@@ -316,41 +317,41 @@ static void try_all(struct walk *walk, struct attempt *attempt)
 	bool is_known = pair->recipe[0] != RECIPE_NONE;
 	struct attempt other;
 
-	try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
+	walk_try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
 	if (attempt->is_good || attempt->is_root)
 		return;
-	if (may_be_managed(walk) && try_managed(walk, attempt))
+	if (walk_may_be_managed(walk) && walk_try_managed(walk, attempt))
 		return;
-	if (is_just_called(walk))
-		try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
+	if (walk_is_just_called(walk))
+		walk_try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
 	else if (pair->recipe[1] != RECIPE_NONE)
-		try_recipe(walk, pair->recipe[1], &other);
+		walk_try_recipe(walk, pair->recipe[1], &other);
 	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread &&
 		 !walk->here.place.is_between)
-		try_recipe(walk, frame_pointer, &other);
+		walk_try_recipe(walk, frame_pointer, &other);
 	else
 		return;
 	if (other.is_good || other.is_root)
 		*attempt = other;
 }
 
-static enum stack_end end_at_root(const struct walk *walk)
+static enum stack_end walk_end_at_root(const struct walk *walk)
 {
 	return walk->has_guessed ? STACK_NO_RECIPE : STACK_COMPLETE;
 }
 
 /*
- * Before its prologue is through, and in a leaf, a function's frame pointer is still its caller's: the
- * step then goes to the caller's caller. Somewhere in a program that does not use frame pointers
- * throughout, that can happen anywhere.
+ * Before the end of its prologue, and in a leaf, a function's frame pointer is still its caller's: the step
+ * then goes to the caller's caller. In a program that does not use frame pointers throughout, this can happen
+ * in any frame.
  */
-static bool may_skip(const struct walk *walk, const struct attempt *attempt)
+static bool walk_may_skip(const struct walk *walk, const struct attempt *attempt)
 {
 	return walk->walker->mode != UNWIND_FP || (walk->is_interrupted && attempt->verdict != VERDICT_VALID);
 }
 
-/* A signal that had a stack of its own: is what it has interrupted out of sight? */
-static void note_elsewhere(struct walk *walk, const struct recipe *recipe, const struct attempt *attempt)
+/* A signal with a stack of its own: was the stack that it interrupted not copied? */
+static void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, const struct attempt *attempt)
 {
 	struct cursor *cursor = &walk->walker->cursor;
 	uint64_t base;
@@ -360,7 +361,7 @@ static void note_elsewhere(struct walk *walk, const struct recipe *recipe, const
 		walk->elsewhere = base + (uint64_t)(int64_t)recipe->cfa_offset;
 }
 
-static void move_to_caller(struct walk *walk, const struct attempt *attempt)
+static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
@@ -369,15 +370,15 @@ static void move_to_caller(struct walk *walk, const struct attempt *attempt)
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
-	walk->has_guessed |= recipe->witness == WITNESS_FP && may_skip(walk, attempt);
-	note_elsewhere(walk, recipe, attempt);
+	walk->has_guessed |= recipe->witness == WITNESS_FP && walk_may_skip(walk, attempt);
+	walk_note_elsewhere(walk, recipe, attempt);
 	walk->is_interrupted = recipe->is_signal_frame;
 	cursor_advance(&walker->cursor);
 	walk->here = attempt->caller;
 }
 
-/* Is the rest of the stack that of the thread's last one? Then it is taken from there. */
-static bool meets_last(struct walk *walk)
+/* Is the rest of the stack that of the thread's last one? Then it is appended. */
+static bool walk_meets_last(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	struct recall_state state = { .pc = walk->here.pc,
@@ -395,29 +396,29 @@ static bool meets_last(struct walk *walk)
 	return true;
 }
 
-static enum stack_end run(struct walk *walk)
+static enum stack_end walk_run(struct walk *walk)
 {
 	struct attempt attempt;
 
 	while (walk->stack->frames.n - walk->stack->n_kernel < STACK_MAX_FRAMES) {
-		if (meets_last(walk))
+		if (walk_meets_last(walk))
 			return walk->stack->end;
 		if (walk_plainly(walk))
 			continue;
-		push_frame(walk);
+		walk_push_frame(walk);
 		walk->has_jit |= walk->here.is_jit;
 		if (!walk->here.is_mapped)
 			return STACK_NO_IMAGE;
 		if (walk->here.place.is_root)
-			return end_at_root(walk);
-		try_all(walk, &attempt);
+			return walk_end_at_root(walk);
+		walk_try_all(walk, &attempt);
 		if (!attempt.is_good && walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
-			try_all(walk, &attempt);
+			walk_try_all(walk, &attempt);
 		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))
-			return end_at_root(walk);
+			return walk_end_at_root(walk);
 		if (!attempt.is_good)
 			return attempt.end;
-		move_to_caller(walk, &attempt);
+		walk_move_to_caller(walk, &attempt);
 	}
 	return STACK_TOO_DEEP;
 }
@@ -447,7 +448,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
-	ret->end = run(&walk);
+	ret->end = walk_run(&walk);
 	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;

@@ -27,8 +27,7 @@ struct walker {
 	struct sample_place next; /* of the sample after the one being walked */
 	image_id unknown;         /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct cursor cursor;
-	struct recalls *recalls; /* NULL = every stack is walked in full, and every step made by walk and step
-				    alone */
+	struct recalls *recalls; /* NULL = every stack is walked in full, without quick steps */
 	struct plain_steps plain;
 	struct unwinder_stats stats;
 	walk_observer observer;

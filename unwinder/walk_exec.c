@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_exec: samples that the kernel took while it was at work on an exec.
+ * walk_exec: samples that were taken while the kernel carried out an exec.
  *
- * What called it, and the stack of it, are gone then: the registers are those of the old program, in the
- * memory of the new one. Nothing is missing from what the kernel's part of the stack tells. That begins some
- * time before the kernel tells of the exec: the old memory is taken down first.
+ * The caller and its stack no longer exist then: the registers are those of the old program, the memory is
+ * the new one's. The kernel frames are the whole stack. This state begins before the event that reports the
+ * exec, because the kernel unmaps the old memory first.
  */
 #include "recipes/template.h"
 #include "unwinder/walk_private.h"
 
-static bool is_behind_exec(const struct walk *walk)
+static bool walk_comes_from_exec(const struct walk *walk)
 {
 	const struct walker *walker = walk->walker;
 	const struct pc_entry *here = &walk->here;
@@ -26,10 +26,10 @@ bool walk_is_in_exec(struct walk *walk, const struct sample *sample)
 		walk->space->is_in_exec = has_begun = false;
 	if (has_begun || !walk->stack->n_kernel || sample->stack.len)
 		return has_begun;
-	return is_behind_exec(walk);
+	return walk_comes_from_exec(walk);
 }
 
-/* Where addresses are not random the new stack lies where the old one did, with something else on it. */
+/* Without address randomization the new stack is at the address of the old one, with other contents. */
 void walk_end_in_exec(struct walk *walk, uint64_t pc)
 {
 	struct stack *stack = walk->stack;
@@ -39,7 +39,7 @@ void walk_end_in_exec(struct walk *walk, uint64_t pc)
 	if (!is_broken || !stack->n_kernel)
 		return;
 	walk->here = *walk_look(walk->walker, walk->space, walk->pid, pc, false);
-	if (!is_behind_exec(walk))
+	if (!walk_comes_from_exec(walk))
 		return;
 	stack->frames.n = stack->n_kernel;
 	stack->end = STACK_COMPLETE;

@@ -12,7 +12,7 @@ struct plain_caller {
 	struct cursor_piece slots; /* from the lowest slot on, if the recipe has any */
 };
 
-/* Of a frame that was interrupted, slots below sp have been given up: the walk knows what that means. */
+/* In an interrupted frame, slots below sp have been popped: that is left to step. */
 static bool plain_find_slots(const struct walk *walk, const struct plain_step *step, uint64_t sp,
 			     struct plain_caller *ret)
 {
@@ -64,9 +64,8 @@ static void plain_move(struct walker *walker, const struct plain_step *step,
 }
 
 /*
- * What is known of the return address. Mostly it is the one that was found here the last time: comparing the
- * two lets the processor go on while the stack's word still comes from memory, which looking it up would have
- * to wait for.
+ * What is known of the return address. Mostly it is the same as the last time: comparing the two lets the
+ * processor speculate while the stack's word is still being loaded; a lookup would have to wait for it.
  */
 static struct pc_entry *plain_look_at_caller(struct walk *walk, struct pc_entry *here, uint64_t ra)
 {
@@ -112,7 +111,7 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	return caller;
 }
 
-/* Where the way out is noted, so is each frame on it: the walk may know the rest from there. */
+/* With a recall, one step at a time: the walk asks after each whether the rest is known. */
 bool walk_plainly(struct walk *walk)
 {
 	struct walker *walker = walk->walker;

@@ -14,20 +14,21 @@ struct walk {
 	struct space *space;
 	pid_t pid;
 	struct stack *stack;
-	struct pc_entry here; /* a copy: walk_look_again may know better */
+	struct pc_entry here; /* a copy: walk_look_again may change it */
 	bool is_interrupted;  /* the present frame made no call: innermost, or behind a signal */
 	bool has_jit;         /* a frame's code is in no file */
-	bool can_recall;      /* something is remembered of this thread's last stack */
+	bool can_recall;      /* the last stack of the thread may be known: looks are noted */
 	bool has_guessed;     /* a frame pointer alone led on where it may have skipped a caller */
-	uint64_t elsewhere;   /* where the sp of an interrupted stack that was not copied stands; 0 = none */
+	uint64_t
+		elsewhere; /* address of the saved sp of an interrupted stack that was not copied; 0 = none */
 };
 
 /* What is known of a pc. It stays where it is until the next walk. */
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
 			   bool is_return);
 /*
- * The same for code in no file, after a look at what it is at this moment: it may have been written since
- * the page was last read. False if nothing new was found.
+ * The same for code in no file, after reading it again: it may have been overwritten since the page was last
+ * read. False if nothing has changed.
  */
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry);
 
@@ -52,12 +53,12 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 }
 
 /*
- * Makes plain steps for as long as there are any; the frames left are on the stack. Where something is
- * remembered of the thread's last stack, makes one: true if it did.
+ * Makes plain steps for as long as possible; the frames that were left are on the stack. With can_recall,
+ * makes at most one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
 
-/* Before a walk: is it in vain, because the kernel is at work on an exec? After one: was it? Then its user
- * frames are dropped. pc: of the sample. */
+/* Before a walk: are there no user frames, because the kernel carries out an exec? After one: were there
+ * none? Then those that were found are dropped. pc: of the sample. */
 bool walk_is_in_exec(struct walk *walk, const struct sample *sample);
 void walk_end_in_exec(struct walk *walk, uint64_t pc);

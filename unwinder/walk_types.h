@@ -13,14 +13,11 @@
 
 struct unwinder_options {
 	enum unwind_mode mode;
-	memory_reader
-		read_memory;     /* only if the target stands still from the sample to the walk; else NULL */
-	memory_reader read_code; /* code that is in no file, whenever it is asked for; may be NULL */
+	memory_reader read_memory; /* only if the target is stopped from the sample to the walk; else NULL */
+	memory_reader read_code;   /* of code that is in no file, at any time; may be NULL */
 	void *read_context;
-	struct store
-		*store; /* where findings about the code of images are kept from run to run; NULL = nowhere */
-	bool walks_in_full; /* nothing is taken from the thread's last stack, no step is made plainly: same
-			       result, slower */
+	struct store *store; /* keeps findings about the code of images from run to run; NULL = none */
+	bool walks_in_full;  /* neither recall nor quick steps: same result, slower */
 };
 
 /* What was done, for the quality line and the benchmark. */
@@ -31,7 +28,7 @@ struct unwinder_stats {
 
 /* Called before every step of a walk when set: registers, recipe, verdict. For `inspect stacks --explain`. */
 struct walk_step {
-	const struct regs *regs;
+	const struct regs *regs; /* of the frame */
 	struct frame frame;
 	const struct recipes *recipes;
 	uint32_t recipe; /* RECIPE_NONE = none found */

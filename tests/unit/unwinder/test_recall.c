@@ -107,6 +107,7 @@ struct call {
 	unsigned function, site; /* who is called, and where it calls the next one */
 	uint64_t words;          /* of its frame */
 	uint64_t rbx, r12;       /* what it puts there, if it saves them */
+	uint64_t cfa;            /* once it is laid out */
 };
 
 struct run {
@@ -224,6 +225,7 @@ static void lay_out(struct run *run)
 	run->regs.value[RSP] = TOP - 64;
 	run->pcs[run->n] = return_address;
 	for (size_t i = 0; i < run->n; i++) {
+		run->calls[i].cfa = run->regs.value[RSP];
 		enter(run, &run->calls[i], return_address);
 		return_address = BIAS + vaddr_of(run->calls[i].function) + run->calls[i].site * 0x10;
 		run->pcs[run->n - 1 - i] = return_address;
@@ -343,12 +345,27 @@ static uint64_t other_value(struct run *run, uint64_t value)
 	}
 }
 
+/* A caller that does not need its sp to find its CFA is refused if the sp lies above that. */
+static bool raise_saved_sp(struct run *run)
+{
+	for (size_t i = 1 + dice(run->n - 1); i < run->n; i++) {
+		struct call *call = &run->calls[i];
+		if (call->function % N_KINDS != SAVES_SP || !has_own_size(call - 1))
+			continue;
+		*word_at(run, call->cfa - 24) = call->cfa + 8 * dice(64);
+		return true;
+	}
+	return false;
+}
+
 static void change_one(struct run *run)
 {
 	static const unsigned regs[] = { RBX, RBP, R12 };
 	uint64_t sp = run->regs.value[RSP];
 	uint64_t *to = word_at(run, sp + 8 * dice((TOP - 64 - sp) / 8));
 
+	if (dice(4) == 0 && raise_saved_sp(run))
+		return;
 	if (dice(8) == 0)
 		to = &run->regs.value[regs[dice(ARRAY_LEN(regs))]];
 	*to = other_value(run, *to);

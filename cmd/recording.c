@@ -138,8 +138,8 @@ static void say_session(const struct recording *r)
 		"cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a "
 		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, r->source->info.stack_size);
-	if (r->source->info.no_outer)
-		fprintf(stderr, "cpprof: %s\n", r->source->info.no_outer);
+	if (r->source->info.no_deep)
+		fprintf(stderr, "cpprof: %s\n", r->source->info.no_deep);
 }
 
 static void say_result(const struct recording *r, const struct profile *profile)
@@ -263,7 +263,7 @@ static int open_source(struct recording *r, struct diag *diag)
 		.frequency = o->frequency,
 		.period = o->period,
 		.stack_size = (uint32_t)o->stack_size,
-		.outer_bytes = o->outer_bytes,
+		.deep_bytes = o->deep_bytes,
 		.delay_ns = seconds_ns(o->delay),
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,

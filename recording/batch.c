@@ -36,10 +36,10 @@ static void put_sample(struct parcel *parcel, const struct sample *sample)
 	put(parcel, sample->stack.at, sample->stack.len);
 	put(parcel, sample->kernel_pc, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	put(parcel, sample->user_pc, sample->n_user_pc * sizeof(*sample->user_pc));
-	put(parcel, sample->outer, sample->n_outer * sizeof(*sample->outer));
-	for (uint32_t i = 0; i < sample->n_outer; i++)
-		if (sample->outer[i].at)
-			put(parcel, sample->outer[i].at, STACK_PAGE);
+	put(parcel, sample->deep, sample->n_deep * sizeof(*sample->deep));
+	for (uint32_t i = 0; i < sample->n_deep; i++)
+		if (sample->deep[i].at)
+			put(parcel, sample->deep[i].at, STACK_PAGE);
 }
 
 /* In the same order. */
@@ -48,10 +48,10 @@ static void take_sample(struct parcel *parcel, struct sample *sample)
 	sample->stack.at = take(parcel, sample->stack.len);
 	sample->kernel_pc = take(parcel, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	sample->user_pc = take(parcel, sample->n_user_pc * sizeof(*sample->user_pc));
-	struct stack_page *pages = take(parcel, sample->n_outer * sizeof(*sample->outer));
-	for (uint32_t i = 0; i < sample->n_outer; i++)
+	struct stack_page *pages = take(parcel, sample->n_deep * sizeof(*sample->deep));
+	for (uint32_t i = 0; i < sample->n_deep; i++)
 		pages[i].at = pages[i].at ? take(parcel, STACK_PAGE) : NULL;
-	sample->outer = pages;
+	sample->deep = pages;
 }
 
 void parcel_add(struct parcel *parcel, const struct event *event, uint64_t number, uint32_t thread)

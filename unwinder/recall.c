@@ -125,10 +125,10 @@ static bool page_is_same(const struct recalls *recalls, uint64_t addr)
 	const struct recall *recall = recalls->now;
 	const struct memory *memory = recalls->memory;
 	uint64_t before = (addr - recall->pages_start) / STACK_PAGE,
-		 now = (addr - memory->outer_start) / STACK_PAGE;
+		 now = (addr - memory->deep_start) / STACK_PAGE;
 
-	return addr >= recall->pages_start && before < recall->pages.n && addr >= memory->outer_start &&
-	       now < memory->n_outer && memory->outer[now].hash == recall->pages.at[before];
+	return addr >= recall->pages_start && before < recall->pages.n && addr >= memory->deep_start &&
+	       now < memory->n_deep && memory->deep[now].hash == recall->pages.at[before];
 }
 
 static bool pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t high)
@@ -302,11 +302,11 @@ static void forget_stack(struct recall *recall)
 
 static void remember_pages(struct recall *recall, const struct sample *sample)
 {
-	recall->pages_start = sample->outer_start;
+	recall->pages_start = sample->deep_start;
 	vec_clear(&recall->pages);
-	vec_reserve(&recall->pages, sample->n_outer);
-	for (uint32_t i = 0; i < sample->n_outer; i++)
-		recall->pages.at[recall->pages.n++] = sample->outer[i].hash;
+	vec_reserve(&recall->pages, sample->n_deep);
+	for (uint32_t i = 0; i < sample->n_deep; i++)
+		recall->pages.at[recall->pages.n++] = sample->deep[i].hash;
 }
 
 /*

@@ -27,7 +27,7 @@ struct need {
 	bool has_limit;    /* it was told to the kernel */
 };
 
-struct outer_needs {
+struct deep_needs {
 	struct map by_tid; /* -> threads */
 	VEC(struct need) threads;
 	VEC(uint32_t) spare;
@@ -35,12 +35,12 @@ struct outer_needs {
 	struct map hints;  /* key -> part of the hint */
 };
 
-struct outer_needs *outer_needs_new(void)
+struct deep_needs *deep_needs_new(void)
 {
-	return alloc_zero(1, sizeof(struct outer_needs));
+	return alloc_zero(1, sizeof(struct deep_needs));
 }
 
-void outer_needs_free(struct outer_needs *needs)
+void deep_needs_free(struct deep_needs *needs)
 {
 	if (!needs)
 		return;
@@ -52,7 +52,7 @@ void outer_needs_free(struct outer_needs *needs)
 	free(needs);
 }
 
-static struct need *need_of(struct outer_needs *needs, pid_t tid)
+static struct need *need_of(struct deep_needs *needs, pid_t tid)
 {
 	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
 
@@ -64,25 +64,25 @@ static struct need *need_of(struct outer_needs *needs, pid_t tid)
 		index = (uint32_t)needs->threads.n;
 		vec_push(&needs->threads, (struct need){ 0 });
 	}
-	needs->threads.at[index] = (struct need){ .limit = OUTER_PAGES_FIRST };
+	needs->threads.at[index] = (struct need){ .limit = DEEP_PAGES_FIRST };
 	map_put(&needs->by_tid, (uint32_t)tid, index);
 	return &needs->threads.at[index];
 }
 
-static bool set_limit(struct need *need, uint32_t limit, struct outer_limit *ret)
+static bool set_limit(struct need *need, uint32_t limit, struct deep_limit *ret)
 {
 	if (limit == need->limit)
 		return false;
 	need->limit = limit;
 	need->has_limit = true;
-	*ret = (struct outer_limit){ .key = need->thread, .n_pages = limit };
+	*ret = (struct deep_limit){ .key = need->thread, .n_pages = limit };
 	return true;
 }
 
 static uint32_t raised(uint32_t limit)
 {
 	limit = limit < LEAST * GROWTH ? LEAST * GROWTH : limit * GROWTH;
-	return limit < OUTER_PAGES_MAX ? limit : OUTER_PAGES_MAX;
+	return limit < DEEP_PAGES_MAX ? limit : DEEP_PAGES_MAX;
 }
 
 /*
@@ -103,10 +103,10 @@ static uint32_t lowered(const struct need *need)
 }
 
 /* The thread has no limit but 0: only places count. */
-static bool note_place(struct outer_needs *needs, struct need *need, const struct outer_use *use,
-		       struct outer_limit *ret)
+static bool note_place(struct deep_needs *needs, struct need *need, const struct deep_use *use,
+		       struct deep_limit *ret)
 {
-	uint64_t key = outer_place_key(need->thread, use->sp);
+	uint64_t key = deep_place_key(need->thread, use->sp);
 	uint32_t known = map_find(&needs->places, key), limit = PLACE_PAGES;
 
 	if (!use->is_cut_off) {
@@ -124,12 +124,12 @@ static bool note_place(struct outer_needs *needs, struct need *need, const struc
 	if (needs->places.n >= PLACES_MAX)
 		map_done(&needs->places);
 	map_put(&needs->places, key, limit);
-	*ret = (struct outer_limit){ .key = key, .n_pages = limit };
+	*ret = (struct deep_limit){ .key = key, .n_pages = limit };
 	return known != limit;
 }
 
 /* Each is told once. */
-static bool note_hint(struct outer_needs *needs, const struct outer_use *use, struct outer_limit *ret)
+static bool note_hint(struct deep_needs *needs, const struct deep_use *use, struct deep_limit *ret)
 {
 	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */
 
@@ -140,12 +140,11 @@ static bool note_hint(struct outer_needs *needs, const struct outer_use *use, st
 		needs->hints = (struct map){ 0 };
 	}
 	map_put(&needs->hints, use->place, value);
-	*ret = (struct outer_limit){ .key = use->place, .hint = use->hint };
+	*ret = (struct deep_limit){ .key = use->place, .hint = use->hint };
 	return true;
 }
 
-bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
-		      struct outer_limit *ret)
+bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use *use, struct deep_limit *ret)
 {
 	if (note_hint(needs, use, ret))
 		return true;
@@ -156,7 +155,7 @@ bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_u
 	if (!need->thread)
 		return false;
 	if (!need->has_limit && use->n_copied > need->limit)
-		need->limit = OUTER_PAGES_MAX; /* a first stack has a higher one to begin with */
+		need->limit = DEEP_PAGES_MAX; /* a first stack has a higher one to begin with */
 	if (need->limit == 0)
 		return note_place(needs, need, use, ret);
 	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
@@ -172,7 +171,7 @@ bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_u
 	return set_limit(need, limit, ret);
 }
 
-bool outer_needs_forget(struct outer_needs *needs, pid_t tid, uint64_t *ret_key)
+bool deep_needs_forget(struct deep_needs *needs, pid_t tid, uint64_t *ret_key)
 {
 	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
 

@@ -313,7 +313,7 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .outer = PERF_OUTER_NONE, .drain = drain };
+	*events = (struct perf_events){ .deep = PERF_DEEP_NONE, .drain = drain };
 	make_attrs(events, specs, n, want);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
@@ -326,7 +326,7 @@ void perf_events_done(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
-	perf_outer_close(&events->outer);
+	perf_deep_close(&events->deep);
 	close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
@@ -335,27 +335,26 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
-int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
-			  struct diag *diag)
+int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
 {
 	const struct perf_event_attr *first = &events->attrs.at[0];
-	struct perf_outer_want want = { .isa = isa,
-					.snapshot = first->sample_stack_user,
-					.bytes = bytes,
-					.like = first,
-					.cpus = events->cpus.at,
-					.anchors = events->anchors.at,
-					.n_cpus = events->cpus.n,
-					.ring_bytes = drain_ring_bytes(events->drain) };
-	int error = perf_outer_open(&events->outer, &want, diag);
+	struct perf_deep_want want = { .isa = isa,
+				       .snapshot = first->sample_stack_user,
+				       .bytes = bytes,
+				       .like = first,
+				       .cpus = events->cpus.at,
+				       .anchors = events->anchors.at,
+				       .n_cpus = events->cpus.n,
+				       .ring_bytes = drain_ring_bytes(events->drain) };
+	int error = perf_deep_open(&events->deep, &want, diag);
 
 	if (error)
 		return error;
 
-	struct perf_layout layout = perf_layout_of(&events->outer.attr, isa, 0);
+	struct perf_layout layout = perf_layout_of(&events->deep.attr, isa, 0);
 	drain_set_deep_layout(events->drain, &layout);
-	for (size_t i = 0; i < events->outer.fds.n; i++)
-		drain_add_deep_event(events->drain, events->outer.fds.at[i].id);
+	for (size_t i = 0; i < events->deep.fds.n; i++)
+		drain_add_deep_event(events->drain, events->deep.fds.at[i].id);
 	return 0;
 }
 
@@ -410,7 +409,7 @@ static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t ti
 		return error;
 	}
 	if (attr < events->n_sampling)
-		perf_outer_attach(&events->outer, it.fd); /* refused: its stacks end with the snapshot */
+		perf_deep_attach(&events->deep, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
 	return 0;

@@ -241,20 +241,20 @@ static const struct isa *host_isa(void)
 }
 
 /* Deep stacks are worth an attempt, not a failure. */
-static void add_outer(struct perf_live *live, const struct perf_source_options *options)
+static void add_deep(struct perf_live *live, const struct perf_source_options *options)
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
 	int error;
 
-	if (!options->outer_bytes || !info->stack_size)
+	if (!options->deep_bytes || !info->stack_size)
 		return;
-	error = perf_events_add_outer(&live->events, info->isa, options->outer_bytes, &diag);
+	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &diag);
 	if (error)
-		info->no_outer = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
-					      error == -EPERM || error == -EACCES
-						      ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
-						      : "");
+		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
+					     error == -EPERM || error == -EACCES
+						     ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
+						     : "");
 }
 
 /* What may come into a ring, before any has. */
@@ -280,7 +280,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		return error;
 	describe(live, options, &setup);
 	drain_set_rate(live->drain, nominal_rate(live));
-	add_outer(live, options);
+	add_deep(live, options);
 	if (options->delay_ns)
 		live->pace.samples_from_ns = live->source.info.start_ns + options->delay_ns;
 
@@ -301,13 +301,13 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	int error = 0;
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
-	live->events = (struct perf_events){ .outer = PERF_OUTER_NONE };
+	live->events = (struct perf_events){ .deep = PERF_DEEP_NONE };
 	live->drain = drain_new(perf_live_now, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
 	live->known = known_new(live->mapper, perf_live_now);
 	live->tops = stack_tops_new(find_stack, live);
-	live->outer = outer_stacks_new();
-	live->needs = outer_needs_new();
+	live->deep = deep_stacks_new();
+	live->needs = deep_needs_new();
 	live->pace.wake_fd = options->wake_fd ? options->wake_fd : -1;
 	live->source.info.isa = host_isa();
 	if (!live->source.info.isa)

@@ -54,8 +54,8 @@ static void finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	outer_stacks_join(live->outer, event->tid, isa, sample);
-	if (sample->n_outer || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
+	deep_stacks_join(live->deep, event->tid, isa, sample);
+	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
 
 	uint64_t len = stack_tops_clip(live->tops, event->tid, event->time_ns, sample->regs.value[isa->sp],
@@ -75,7 +75,7 @@ static bool count_lost(struct perf_live *live, struct event *event)
 {
 	bool is_counted = live->events.attrs.at[0].read_format != 0;
 
-	if (live->events.outer.program >= 0 && is_counted) {
+	if (live->events.deep.program >= 0 && is_counted) {
 		uint64_t total = perf_events_lost(&live->events);
 		event->lost = total > live->lost ? total - live->lost : 0;
 	}
@@ -87,8 +87,8 @@ static void forget_needs(struct perf_live *live, pid_t tid)
 {
 	uint64_t thread;
 
-	if (outer_needs_forget(live->needs, tid, &thread))
-		perf_outer_limit(&live->events.outer, thread, NULL);
+	if (deep_needs_forget(live->needs, tid, &thread))
+		perf_deep_limit(&live->events.deep, thread, NULL);
 }
 
 /* False: a record that says nothing, or nothing new. */
@@ -99,7 +99,7 @@ static bool convert(struct perf_live *live, const struct drain_record *from, str
 		return false;
 	}
 	if (from->is_deep) {
-		outer_stacks_take(live->outer, live->record.tid, live->record.sample.raw);
+		deep_stacks_take(live->deep, live->record.tid, live->record.sample.raw);
 		return false;
 	}
 	if (!perf_record_event(&live->record, ret))
@@ -278,8 +278,8 @@ static void live_close(struct source *source)
 	known_free(live->known);
 	mapper_free(live->mapper);
 	stack_tops_free(live->tops);
-	outer_stacks_free(live->outer);
-	outer_needs_free(live->needs);
+	deep_stacks_free(live->deep);
+	deep_needs_free(live->needs);
 	source_info_done(&live->source.info);
 	free(live);
 }

@@ -35,7 +35,7 @@ struct perf_file {
 	struct perf_header header;
 	struct perf_images *images;
 	struct order *order;
-	struct outer_stacks *outer;
+	struct deep_stacks *deep;
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
@@ -198,10 +198,10 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		if (ret->sample.event == PERF_NO_EVENT) {
-			outer_stacks_take(file->outer, ret->tid, record.sample.raw);
+			deep_stacks_take(file->deep, ret->tid, record.sample.raw);
 			return false;
 		}
-		outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
+		deep_stacks_join(file->deep, ret->tid, file->source.info.isa, &ret->sample);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
 					     &file->source.next);
@@ -320,7 +320,7 @@ static void close_file(struct source *source)
 	perf_input_close(file->input);
 	perf_images_free(file->images);
 	perf_header_done(&file->header);
-	outer_stacks_free(file->outer);
+	deep_stacks_free(file->deep);
 	source_info_done(&source->info);
 	free(file->name);
 	free(file);
@@ -343,7 +343,7 @@ int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *
 	file->source.images = images;
 	file->name = alloc_text(name);
 	file->order = order_new();
-	file->outer = outer_stacks_new();
+	file->deep = deep_stacks_new();
 	int error = perf_input_open(fd, name, &file->input, diag);
 	if (error < 0)
 		return error;

@@ -69,7 +69,7 @@ static struct need *need_of(struct deep_needs *needs, pid_t tid)
 	return &needs->threads.at[index];
 }
 
-static bool set_limit(struct need *need, uint32_t limit, struct deep_limit *ret)
+static bool need_set_limit(struct need *need, uint32_t limit, struct deep_limit *ret)
 {
 	if (limit == need->limit)
 		return false;
@@ -79,7 +79,7 @@ static bool set_limit(struct need *need, uint32_t limit, struct deep_limit *ret)
 	return true;
 }
 
-static uint32_t raised(uint32_t limit)
+static uint32_t need_raised(uint32_t limit)
 {
 	limit = limit < LEAST * GROWTH ? LEAST * GROWTH : limit * GROWTH;
 	return limit < DEEP_PAGES_MAX ? limit : DEEP_PAGES_MAX;
@@ -89,7 +89,7 @@ static uint32_t raised(uint32_t limit)
  * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack,
  * the limit costs nothing, and the next stack may be deeper: it stays.
  */
-static uint32_t lowered(const struct need *need)
+static uint32_t need_lowered(const struct need *need)
 {
 	uint32_t limit = LEAST;
 
@@ -103,8 +103,8 @@ static uint32_t lowered(const struct need *need)
 }
 
 /* The thread has no limit but 0: only places count. */
-static bool note_place(struct deep_needs *needs, struct need *need, const struct deep_use *use,
-		       struct deep_limit *ret)
+static bool need_note_place(struct deep_needs *needs, struct need *need, const struct deep_use *use,
+			    struct deep_limit *ret)
 {
 	uint64_t key = deep_place_key(need->thread, use->sp);
 	uint32_t known = map_find(&needs->places, key), limit = PLACE_PAGES;
@@ -115,12 +115,12 @@ static bool note_place(struct deep_needs *needs, struct need *need, const struct
 	}
 	if (++need->n_cut >= CUT_OFF_TOO_OFTEN) {
 		need->n_cut = 0;
-		return set_limit(need, raised(0), ret);
+		return need_set_limit(need, need_raised(0), ret);
 	}
 	if (known != MAP_NONE && use->n_copied < known)
 		return false; /* was under way already */
 	if (known != MAP_NONE)
-		limit = raised(known);
+		limit = need_raised(known);
 	if (needs->places.n >= PLACES_MAX)
 		map_done(&needs->places);
 	map_put(&needs->places, key, limit);
@@ -129,7 +129,7 @@ static bool note_place(struct deep_needs *needs, struct need *need, const struct
 }
 
 /* Each is told once. */
-static bool note_hint(struct deep_needs *needs, const struct deep_use *use, struct deep_limit *ret)
+static bool need_note_hint(struct deep_needs *needs, const struct deep_use *use, struct deep_limit *ret)
 {
 	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */
 
@@ -146,7 +146,7 @@ static bool note_hint(struct deep_needs *needs, const struct deep_use *use, stru
 
 bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use *use, struct deep_limit *ret)
 {
-	if (note_hint(needs, use, ret))
+	if (need_note_hint(needs, use, ret))
 		return true;
 	struct need *need = need_of(needs, tid);
 
@@ -157,7 +157,7 @@ bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use 
 	if (!need->has_limit && use->n_copied > need->limit)
 		need->limit = DEEP_PAGES_MAX; /* a first stack has a higher one to begin with */
 	if (need->limit == 0)
-		return note_place(needs, need, use, ret);
+		return need_note_place(needs, need, use, ret);
 	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
 	need->n_walks += use->n_copied > 0;
 	need->n_used += use->n_copied > 0 && use->n_needed > 0;
@@ -165,10 +165,10 @@ bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use 
 	bool is_raised = use->is_cut_off && use->n_copied >= need->limit;
 	if (!is_raised && need->n_walks < WINDOW)
 		return false;
-	uint32_t limit = is_raised ? raised(need->limit) : lowered(need);
+	uint32_t limit = is_raised ? need_raised(need->limit) : need_lowered(need);
 	need->n_walks = need->n_used = need->n_needed = 0;
 	need->n_wasted = 0;
-	return set_limit(need, limit, ret);
+	return need_set_limit(need, limit, ret);
 }
 
 bool deep_needs_forget(struct deep_needs *needs, pid_t tid, uint64_t *ret_key)

@@ -65,13 +65,13 @@ void deep_stacks_free(struct deep_stacks *stacks)
 }
 
 /* Thread numbers have at most 22 bits, addresses of pages at most 40. */
-static uint64_t key_of(pid_t tid, uint64_t addr)
+static uint64_t deep_key_of(pid_t tid, uint64_t addr)
 {
 	return (uint64_t)(uint32_t)tid << 42 ^ addr / DEEP_PAGE;
 }
 
 /* A new place, or that of a page nobody has asked for in a while. */
-static uint32_t make_room(struct deep_stacks *stacks)
+static uint32_t deep_make_room(struct deep_stacks *stacks)
 {
 	if (stacks->stored.n < STORE_MAX) {
 		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, DEEP_PAGE) }));
@@ -87,7 +87,7 @@ static uint32_t make_room(struct deep_stacks *stacks)
 	return index;
 }
 
-static void take_page(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+static void deep_take_page(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 {
 	uint64_t addr = read_u64(r), hash = read_u64(r);
 	struct bytes bytes = read_bytes(r, DEEP_PAGE);
@@ -95,10 +95,10 @@ static void take_page(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 	if (r->failed || addr % DEEP_PAGE)
 		return;
 
-	uint64_t key = key_of(tid, addr);
+	uint64_t key = deep_key_of(tid, addr);
 	uint32_t index = map_find(&stacks->by_key, key);
 	if (index == MAP_NONE) {
-		index = make_room(stacks);
+		index = deep_make_room(stacks);
 		map_put(&stacks->by_key, key, index);
 	}
 	struct stored *stored = &stacks->stored.at[index];
@@ -108,9 +108,10 @@ static void take_page(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 	memcpy(stored->bytes, bytes.at, DEEP_PAGE);
 }
 
-static const struct stored *find_page(struct deep_stacks *stacks, pid_t tid, uint64_t addr, uint64_t hash)
+static const struct stored *deep_find_page(struct deep_stacks *stacks, pid_t tid, uint64_t addr,
+					   uint64_t hash)
 {
-	uint32_t index = map_find(&stacks->by_key, key_of(tid, addr));
+	uint32_t index = map_find(&stacks->by_key, deep_key_of(tid, addr));
 
 	if (index == MAP_NONE || stacks->stored.at[index].hash != hash)
 		return NULL;
@@ -120,7 +121,7 @@ static const struct stored *find_page(struct deep_stacks *stacks, pid_t tid, uin
 
 /* ---- outlines ------------------------------------------------------------------------------- */
 
-static void take_outline(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+static void deep_take_outline(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 {
 	vec_clear(&stacks->hashes);
 	stacks->tid = tid;
@@ -143,9 +144,9 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 	uint64_t magic = read_u64(&r);
 
 	if (magic == DEEP_MAGIC_PAGE)
-		take_page(stacks, tid, &r);
+		deep_take_page(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_OUTLINE)
-		take_outline(stacks, tid, &r);
+		deep_take_outline(stacks, tid, &r);
 }
 
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
@@ -164,7 +165,8 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 			vec_push(&stacks->pages, (struct stack_page){ 0 });
 			continue;
 		}
-		const struct stored *stored = find_page(stacks, tid, stacks->first + i * DEEP_PAGE, hash);
+		const struct stored *stored =
+			deep_find_page(stacks, tid, stacks->first + i * DEEP_PAGE, hash);
 		if (!stored)
 			break;
 		vec_push(&stacks->pages, ((struct stack_page){ stored->bytes, hash }));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_deep: bpf(2) by hand; it is a handful of calls.
+ * perf_deep: deep_bpf(2) by hand; it is a handful of calls.
  */
 #include "collector/deep/perf_deep.h"
 
@@ -21,12 +21,12 @@
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
 #define KNOWN_HINTS 4096
-#define FIRST_STACKS \
-	(1ull << 35) /* they lie at the top of an address space, as ours does, within so many bytes */
+/* They lie at the top of an address space, as ours does, within so many bytes. */
+#define FIRST_STACKS (1ull << 35)
 #define N_FUNCTIONS 3
 #define LOG_SIZE 4096
 
-static int bpf(int command, union bpf_attr *attr)
+static int deep_bpf(int command, union bpf_attr *attr)
 {
 	long result = syscall(SYS_bpf, command, attr, sizeof(*attr));
 
@@ -48,15 +48,15 @@ enum {
 	MAP_HINTED
 };
 
-static int make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t n)
+static int deep_make_map(uint32_t type, uint32_t key, uint32_t value, uint32_t n)
 {
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value, .max_entries = n };
 
 	strcpy(attr.map_name, "cpprof");
-	return bpf(BPF_MAP_CREATE, &attr);
+	return deep_bpf(BPF_MAP_CREATE, &attr);
 }
 
-static int make_maps(struct perf_deep *deep, uint32_t n_cpus)
+static int deep_make_maps(struct perf_deep *deep, uint32_t n_cpus)
 {
 	const struct {
 		uint32_t type, key, value, n;
@@ -74,7 +74,7 @@ static int make_maps(struct perf_deep *deep, uint32_t n_cpus)
 
 	_Static_assert(ARRAY_LEN(kinds) == ARRAY_LEN(deep->maps), "every map has its kind");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		deep->maps[i] = make_map(kinds[i].type, kinds[i].key, kinds[i].value, kinds[i].n);
+		deep->maps[i] = deep_make_map(kinds[i].type, kinds[i].key, kinds[i].value, kinds[i].n);
 		if (deep->maps[i] < 0)
 			return deep->maps[i];
 	}
@@ -87,7 +87,7 @@ static int make_maps(struct perf_deep *deep, uint32_t n_cpus)
  * The kernel wants type information of a program whose functions it calls back: here, N_FUNCTIONS times
  * "static int f()".
  */
-static int load_types(void)
+static int deep_load_types(void)
 {
 	static const char names[] = "\0int\0f";
 	struct btf_header header = { .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(header) };
@@ -107,14 +107,14 @@ static int load_types(void)
 	write_bytes(&all, (struct bytes){ (const uint8_t *)names, sizeof(names) });
 
 	union bpf_attr attr = { .btf = (uintptr_t)all.at, .btf_size = (uint32_t)all.len };
-	int fd = bpf(BPF_BTF_LOAD, &attr);
+	int fd = deep_bpf(BPF_BTF_LOAD, &attr);
 	writer_done(&types);
 	writer_done(&all);
 	return fd;
 }
 
 /* What the verifier said last, in one line. */
-static void say_why(struct diag *diag, const char *log)
+static void deep_say_why(struct diag *diag, const char *log)
 {
 	size_t end = strlen(log), start;
 
@@ -126,7 +126,7 @@ static void say_why(struct diag *diag, const char *log)
 		diag_why(diag, "%.*s", (int)(end - start), log + start);
 }
 
-static int load(struct perf_deep *deep, const struct deep_program *program, int types, struct diag *diag)
+static int deep_load(struct perf_deep *deep, const struct deep_program *program, int types, struct diag *diag)
 {
 	struct bpf_func_info functions[N_FUNCTIONS];
 	char log[LOG_SIZE] = "";
@@ -142,7 +142,7 @@ static int load(struct perf_deep *deep, const struct deep_program *program, int 
 	strcpy(attr.prog_name, "cpprof");
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 		functions[i] = (struct bpf_func_info){ program->starts[i], 3 + i };
-	deep->program = bpf(BPF_PROG_LOAD, &attr);
+	deep->program = deep_bpf(BPF_PROG_LOAD, &attr);
 	if (deep->program >= 0)
 		return 0;
 
@@ -150,15 +150,15 @@ static int load(struct perf_deep *deep, const struct deep_program *program, int 
 	attr.log_level = 1;
 	attr.log_buf = (uintptr_t)log;
 	attr.log_size = sizeof(log);
-	deep->program = bpf(BPF_PROG_LOAD, &attr); /* again, to be told why */
+	deep->program = deep_bpf(BPF_PROG_LOAD, &attr); /* again, to be told why */
 	if (deep->program >= 0)
 		return 0;
 	if (error != -EPERM)
-		say_why(diag, log);
+		deep_say_why(diag, log);
 	return error;
 }
 
-static int load_program(struct perf_deep *deep, const struct perf_deep_want *want, struct diag *diag)
+static int deep_load_program(struct perf_deep *deep, const struct perf_deep_want *want, struct diag *diag)
 {
 	const uint64_t n_pages = (want->bytes + DEEP_PAGE - 1) / DEEP_PAGE;
 	const int *fds = deep->maps;
@@ -173,12 +173,12 @@ static int load_program(struct perf_deep *deep, const struct perf_deep_want *wan
 		.n_written = (uint32_t)(want->ring_bytes / 2 / DEEP_PAGE),
 	};
 	struct deep_program program;
-	int types = load_types();
+	int types = deep_load_types();
 
 	if (types < 0)
 		return diag_set(diag, types, "cannot load a BPF program's types");
 	deep_program_make(&program, want->isa, &maps, &limits);
-	int error = load(deep, &program, types, diag);
+	int error = deep_load(deep, &program, types, diag);
 	vec_done(&program.code);
 	close(types);
 	return error;
@@ -186,7 +186,7 @@ static int load_program(struct perf_deep *deep, const struct perf_deep_want *wan
 
 /* ---- its way out ---------------------------------------------------------------------------- */
 
-static int open_output(struct perf_deep *deep, int cpu, int anchor)
+static int deep_open_output(struct perf_deep *deep, int cpu, int anchor)
 {
 	struct perf_deep_fd it;
 	long fd = syscall(SYS_perf_event_open, &deep->attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -202,7 +202,7 @@ static int open_output(struct perf_deep *deep, int cpu, int anchor)
 	    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0)
 		error = -errno;
 	if (!error)
-		error = bpf(BPF_MAP_UPDATE_ELEM, &attr);
+		error = deep_bpf(BPF_MAP_UPDATE_ELEM, &attr);
 	if (error)
 		close(it.fd);
 	else
@@ -210,7 +210,7 @@ static int open_output(struct perf_deep *deep, int cpu, int anchor)
 	return error;
 }
 
-static int open_outputs(struct perf_deep *deep, const struct perf_deep_want *want)
+static int deep_open_outputs(struct perf_deep *deep, const struct perf_deep_want *want)
 {
 	/* perf script prints only fields that all events have. */
 	const uint64_t common = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -227,13 +227,13 @@ static int open_outputs(struct perf_deep *deep, const struct perf_deep_want *wan
 					  .use_clockid = want->like->use_clockid,
 					  .clockid = want->like->clockid };
 	for (size_t i = 0; !error && i < want->n_cpus; i++)
-		error = open_output(deep, want->cpus[i], want->anchors[i]);
+		error = deep_open_output(deep, want->cpus[i], want->anchors[i]);
 	return error;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static uint32_t highest(const int *cpus, size_t n)
+static uint32_t deep_highest(const int *cpus, size_t n)
 {
 	int most = 0;
 
@@ -245,12 +245,12 @@ static uint32_t highest(const int *cpus, size_t n)
 int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct diag *diag)
 {
 	*deep = (struct perf_deep)PERF_DEEP_NONE;
-	int error = make_maps(deep, highest(want->cpus, want->n_cpus));
+	int error = deep_make_maps(deep, deep_highest(want->cpus, want->n_cpus));
 	if (error)
 		diag_set(diag, error, "cannot make BPF maps");
 	if (!error)
-		error = load_program(deep, want, diag);
-	if (!error && (error = open_outputs(deep, want)))
+		error = deep_load_program(deep, want, diag);
+	if (!error && (error = deep_open_outputs(deep, want)))
 		diag_set(diag, error, "cannot open an event for a BPF program");
 	if (error)
 		perf_deep_close(deep);
@@ -285,14 +285,14 @@ void perf_deep_limit(const struct perf_deep *deep, uint64_t key, const uint32_t 
 				.value = n_pages ? (uintptr_t)&value : 0 };
 
 	if (deep->program >= 0)
-		bpf(n_pages ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
+		deep_bpf(n_pages ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
 }
 
-static void put(int map, const void *key, const void *value)
+static void deep_put(int map, const void *key, const void *value)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)key, .value = (uintptr_t)value };
 
-	bpf(BPF_MAP_UPDATE_ELEM, &attr);
+	deep_bpf(BPF_MAP_UPDATE_ELEM, &attr);
 }
 
 void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint)
@@ -302,6 +302,6 @@ void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint)
 
 	if (deep->program < 0)
 		return;
-	put(deep->maps[MAP_HINTS], &key, &hint);
-	put(deep->maps[MAP_HINTED], &first, &yes);
+	deep_put(deep->maps[MAP_HINTS], &key, &hint);
+	deep_put(deep->maps[MAP_HINTED], &first, &yes);
 }

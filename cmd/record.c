@@ -118,8 +118,8 @@ static void record_say_session(const struct record *r, const struct recording *r
 		"cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a "
 		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
-	if (info->no_outer)
-		fprintf(stderr, "cpprof: %s\n", info->no_outer);
+	if (info->no_deep)
+		fprintf(stderr, "cpprof: %s\n", info->no_deep);
 }
 
 static void record_say_result(const struct record *r, const struct recording *recording)
@@ -195,7 +195,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.frequency = o->frequency,
 		.period = o->period,
 		.stack_size = (uint32_t)o->stack_size,
-		.outer_bytes = o->outer_bytes,
+		.deep_bytes = o->deep_bytes,
 		.delay_ns = record_ns(o->delay),
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,

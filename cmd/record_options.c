@@ -113,8 +113,8 @@ static int check(const struct record_options *options, const char *command)
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
 		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
-	if (options->outer_bytes > SOURCE_OUTER_BYTES)
-		return cmd_usage(command, "--outer-stack is at most %uk", SOURCE_OUTER_BYTES >> 10);
+	if (options->deep_bytes > SOURCE_DEEP_BYTES)
+		return cmd_usage(command, "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
 	if (options->n_workers > WORKERS_MAX)
 		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
@@ -148,9 +148,10 @@ static int parse(struct record_options *options, struct command_line *line, int 
 		  "modifiers as libpfm4 has them" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "of the stack copied with each sample (16k, at most 65528)" },
-		{ 0, "outer-stack", OPTION_SIZE, &options->outer_bytes, "BYTES",
+		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
 		  "none)" },
+		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "follow new threads and children (default)" },
@@ -198,7 +199,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 				     .stops_at_operand = true };
 
 	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,
-					    .outer_bytes = SOURCE_OUTER_BYTES,
+					    .deep_bytes = SOURCE_DEEP_BYTES,
 					    .checkpoint = 30,
 					    .interval = 10,
 					    .inherits = true,

@@ -20,7 +20,7 @@ struct record_options {
 	char **argv;                                    /* a command to run; NULL = attach */
 
 	struct option_list events;
-	uint64_t frequency, period, stack_size, outer_bytes, ring_bytes;
+	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool all_user, inherits, resolves;
 	int unwind;         /* enum unwind_mode */

@@ -41,11 +41,11 @@ struct sample {
 	bool stack_was_full;    /* the copy filled the requested size: the stack may go on */
 	bool stack_was_clipped; /* cut off at the end of the thread's stack: what the kernel copied beyond is
 				   not its own */
-	/* What of the stack lies beyond that copy, copied at the same moment: pages from outer_start on. */
-	const struct stack_page *outer;
-	uint32_t n_outer; /* 0 = there is nothing beyond, or it could not be had */
-	uint64_t outer_start;
-	uint64_t outer_thread; /* the kernel's name for whose they are, if there are any */
+	/* What of the stack lies beyond that copy, copied at the same moment: pages from deep_start on. */
+	const struct stack_page *deep;
+	uint32_t n_deep; /* 0 = there is nothing beyond, or it could not be had */
+	uint64_t deep_start;
+	uint64_t deep_thread; /* the kernel's name for whose they are, if there are any */
 	const uint64_t *kernel_pc,
 		*user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;

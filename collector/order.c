@@ -43,7 +43,7 @@ struct order *order_new(void)
 	return alloc_zero(1, sizeof(struct order));
 }
 
-static void release(struct order *order, struct entry entry)
+static void order_release(struct order *order, struct entry entry)
 {
 	struct block *block = entry.block;
 
@@ -101,32 +101,32 @@ void order_finish(struct order *order)
 
 /* ---- the heap ------------------------------------------------------------------------------- */
 
-static bool is_before(const struct entry *a, const struct entry *b)
+static bool order_is_before(const struct entry *a, const struct entry *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->number < b->number;
 }
 
-static void heap_push(struct order *order, struct entry entry)
+static void order_heap_push(struct order *order, struct entry entry)
 {
 	vec_push(&order->heap, entry);
 
 	struct entry *heap = order->heap.at;
 	size_t at = order->heap.n - 1;
-	for (; at > 0 && is_before(&entry, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at > 0 && order_is_before(&entry, &heap[(at - 1) / 2]); at = (at - 1) / 2)
 		heap[at] = heap[(at - 1) / 2];
 	heap[at] = entry;
 }
 
-static struct entry heap_pop(struct order *order)
+static struct entry order_heap_pop(struct order *order)
 {
 	struct entry *heap = order->heap.at;
 	struct entry first = heap[0], last = heap[--order->heap.n];
 	size_t n = order->heap.n, at = 0;
 
 	for (size_t child = 1; child < n; child = 2 * at + 1) {
-		if (child + 1 < n && is_before(&heap[child + 1], &heap[child]))
+		if (child + 1 < n && order_is_before(&heap[child + 1], &heap[child]))
 			child++;
-		if (!is_before(&heap[child], &last))
+		if (!order_is_before(&heap[child], &last))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -137,7 +137,7 @@ static struct entry heap_pop(struct order *order)
 
 /* ---- in and out ----------------------------------------------------------------------------- */
 
-static struct block *block_for(struct order *order, size_t len)
+static struct block *order_block_for(struct order *order, size_t len)
 {
 	struct block *block = order->current;
 
@@ -152,21 +152,21 @@ static struct block *block_for(struct order *order, size_t len)
 	return order->current;
 }
 
-static void add(struct order *order, struct entry entry)
+static void order_insert(struct order *order, struct entry entry)
 {
 	entry.number = order->n_added++;
 	order->held += entry.len;
 	order->n_late += entry.time_ns < order->last_ns;
-	heap_push(order, entry);
+	order_heap_push(order, entry);
 }
 
-static const uint8_t *copy_in(struct order *order, struct bytes record, struct block **ret_block)
+static const uint8_t *order_copy_in(struct order *order, struct bytes record, struct block **ret_block)
 {
 	size_t room = (record.len + 7) & ~(size_t)7;
 
 	assert(room <= BLOCK_SIZE); /* a record's size is a u16 */
 
-	struct block *block = block_for(order, room);
+	struct block *block = order_block_for(order, room);
 	uint8_t *to = block->bytes + block->used;
 	memcpy(to, record.at, record.len);
 	block->used += room;
@@ -179,19 +179,20 @@ void order_add(struct order *order, uint64_t time_ns, struct bytes record)
 {
 	struct entry entry = { .time_ns = time_ns, .len = record.len };
 
-	entry.at = copy_in(order, record, &entry.block);
-	add(order, entry);
+	entry.at = order_copy_in(order, record, &entry.block);
+	order_insert(order, entry);
 }
 
 void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size_t *loan)
 {
 	++*loan;
-	add(order, (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
+	order_insert(order,
+		     (struct entry){ .time_ns = time_ns, .at = record.at, .len = record.len, .loan = loan });
 }
 
 void order_let_go(struct order *order)
 {
-	release(order, order->handed);
+	order_release(order, order->handed);
 	order->handed = (struct entry){ 0 };
 }
 
@@ -203,18 +204,18 @@ void order_copy_lent(struct order *order)
 			continue;
 		--*entry->loan;
 		entry->loan = NULL;
-		entry->at = copy_in(order, (struct bytes){ entry->at, entry->len }, &entry->block);
+		entry->at = order_copy_in(order, (struct bytes){ entry->at, entry->len }, &entry->block);
 	}
 }
 
-static bool may_go(const struct order *order)
+static bool order_may_go(const struct order *order)
 {
 	return order->heap.n && order->heap.at[0].time_ns <= order->limit_ns;
 }
 
 bool order_peek(const struct order *order, struct bytes *ret)
 {
-	if (!may_go(order))
+	if (!order_may_go(order))
 		return false;
 	*ret = (struct bytes){ order->heap.at[0].at, order->heap.at[0].len };
 	return true;
@@ -223,10 +224,10 @@ bool order_peek(const struct order *order, struct bytes *ret)
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret)
 {
 	order_let_go(order);
-	if (!may_go(order))
+	if (!order_may_go(order))
 		return false;
 
-	struct entry entry = heap_pop(order);
+	struct entry entry = order_heap_pop(order);
 	order->handed = entry;
 	order->held -= entry.len;
 	if (order->last_ns < entry.time_ns)

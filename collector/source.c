@@ -51,7 +51,7 @@ void source_info_done(struct source_info *info)
 	free(info->kernel);
 	free(info->cpu);
 	free(info->command);
-	free(info->no_outer);
+	free(info->no_deep);
 	for (size_t i = 0; i < info->notes.n; i++)
 		free(info->notes.at[i]);
 	vec_done(&info->notes);

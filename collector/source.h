@@ -23,8 +23,8 @@ struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
 	uint32_t stack_size; /* snapshot size asked for */
-	char *no_outer; /* why stacks are not copied beyond the snapshot, if that was wanted; NULL = they are
-			 */
+	char *no_deep; /* why stacks are not copied beyond the snapshot, if that was wanted; NULL = they are
+			*/
 	uint64_t start_unix_ns;    /* wall clock at time zero of the recording, 0 = unknown */
 	uint64_t start_ns;         /* the events' clock at that moment, 0 = unknown */
 	char *host, *kernel, *cpu; /* NULL = unknown */

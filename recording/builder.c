@@ -68,8 +68,8 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	profile->run.stack_size = info->stack_size;
 	for (size_t i = 0; i < info->notes.n; i++)
 		builder_note(builder, info->notes.at[i]);
-	if (info->no_outer)
-		builder_note(builder, info->no_outer);
+	if (info->no_deep)
+		builder_note(builder, info->no_deep);
 	return builder;
 }
 
@@ -166,7 +166,7 @@ uint32_t builder_count(struct builder *builder, const struct event *event)
 	timeline_add(&builder->timeline, thread, time_ns);
 	quality->samples++;
 	quality->clipped += event->sample.stack_was_clipped;
-	quality->outer += event->sample.n_outer > 0;
+	quality->outer += event->sample.n_deep > 0;
 	return thread;
 }
 

@@ -246,7 +246,7 @@ const char *quality_hint(const struct profile *profile)
 		       "(perf record --call-graph dwarf,65528), or with cpprof as root";
 	if (quality->outer)
 		return "many stacks are deeper or change faster than could be copied; try a larger "
-		       "--outer-stack or "
+		       "--deep-stack or "
 		       "--ring-size, or a lower -F";
 	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would "
 	       "copy them "

@@ -9,9 +9,9 @@ void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct
 	memory->start = start;
 	memory->snapshot = sample->stack;
 	memory->is_cut_off = sample->stack_was_full;
-	memory->outer = sample->outer;
-	memory->n_outer = sample->n_outer;
-	memory->outer_start = sample->outer_start;
+	memory->deep = sample->deep;
+	memory->n_deep = sample->n_deep;
+	memory->deep_start = sample->deep_start;
 	memory->window_len = 0;
 	memory->reach = 0;
 }
@@ -34,10 +34,10 @@ static bool memory_get_bytes(const struct memory *memory, uint64_t addr, unsigne
 	uint64_t value = 0;
 
 	for (unsigned i = 0; i < size; i++) {
-		uint64_t at = addr + i, byte, offset = at - memory->outer_start;
-		if (at >= memory->outer_start && offset / STACK_PAGE < memory->n_outer &&
-		    memory->outer[offset / STACK_PAGE].at)
-			byte = memory->outer[offset / STACK_PAGE].at[offset % STACK_PAGE];
+		uint64_t at = addr + i, byte, offset = at - memory->deep_start;
+		if (at >= memory->deep_start && offset / STACK_PAGE < memory->n_deep &&
+		    memory->deep[offset / STACK_PAGE].at)
+			byte = memory->deep[offset / STACK_PAGE].at[offset % STACK_PAGE];
 		else if (!memory_get_from(memory->snapshot.at, memory->start, memory->snapshot.len, at, 1,
 					  &byte))
 			return false;
@@ -49,16 +49,16 @@ static bool memory_get_bytes(const struct memory *memory, uint64_t addr, unsigne
 
 static bool memory_get_beyond(const struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret)
 {
-	uint64_t offset = addr - memory->outer_start, page = offset / STACK_PAGE;
+	uint64_t offset = addr - memory->deep_start, page = offset / STACK_PAGE;
 
-	if (!memory->n_outer)
+	if (!memory->n_deep)
 		return false;
-	if (addr < memory->outer_start || page >= memory->n_outer || offset % STACK_PAGE > STACK_PAGE - size)
+	if (addr < memory->deep_start || page >= memory->n_deep || offset % STACK_PAGE > STACK_PAGE - size)
 		return memory_get_bytes(memory, addr, size, ret);
-	if (!memory->outer[page].at)
+	if (!memory->deep[page].at)
 		return false;
 	*ret = 0;
-	memcpy(ret, memory->outer[page].at + offset % STACK_PAGE, size);
+	memcpy(ret, memory->deep[page].at + offset % STACK_PAGE, size);
 	return true;
 }
 

@@ -32,11 +32,11 @@ enum memory_status {
 
 struct memory {
 	struct bytes snapshot;
-	uint64_t start;                 /* address of its first byte */
-	bool is_cut_off;                /* the snapshot ended before the stack did */
-	const struct stack_page *outer; /* copied at the same moment, from outer_start on */
-	uint32_t n_outer;
-	uint64_t outer_start;
+	uint64_t start;                /* address of its first byte */
+	bool is_cut_off;               /* the snapshot ended before the stack did */
+	const struct stack_page *deep; /* copied at the same moment, from deep_start on */
+	uint32_t n_deep;
+	uint64_t deep_start;
 	uint64_t reach;     /* end of the outermost word that memory_get gave; 0 = none */
 	memory_reader read; /* may be NULL */
 	void *context;
@@ -57,12 +57,12 @@ enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned si
  * memory_peek gives. */
 static inline const uint8_t *memory_piece(const struct memory *memory, uint64_t addr, uint64_t len)
 {
-	uint64_t offset = addr - memory->start, outer = addr - memory->outer_start;
+	uint64_t offset = addr - memory->start, deep = addr - memory->deep_start;
 
 	if (addr >= memory->start && len <= memory->snapshot.len && offset <= memory->snapshot.len - len)
 		return memory->snapshot.at + offset;
-	if (addr < memory->outer_start || outer / STACK_PAGE >= memory->n_outer ||
-	    outer % STACK_PAGE + len > STACK_PAGE || !memory->outer[outer / STACK_PAGE].at)
+	if (addr < memory->deep_start || deep / STACK_PAGE >= memory->n_deep ||
+	    deep % STACK_PAGE + len > STACK_PAGE || !memory->deep[deep / STACK_PAGE].at)
 		return NULL;
-	return memory->outer[outer / STACK_PAGE].at + outer % STACK_PAGE;
+	return memory->deep[deep / STACK_PAGE].at + deep % STACK_PAGE;
 }

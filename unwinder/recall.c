@@ -123,10 +123,10 @@ static bool recall_page_is_same(const struct recalls *recalls, uint64_t addr)
 	const struct recall *recall = recalls->now;
 	const struct memory *memory = &recalls->cursor->private_.memory;
 	uint64_t before = (addr - recall->pages_start) / STACK_PAGE,
-		 now = (addr - memory->outer_start) / STACK_PAGE;
+		 now = (addr - memory->deep_start) / STACK_PAGE;
 
-	return addr >= recall->pages_start && before < recall->pages.n && addr >= memory->outer_start &&
-	       now < memory->n_outer && memory->outer[now].hash == recall->pages.at[before];
+	return addr >= recall->pages_start && before < recall->pages.n && addr >= memory->deep_start &&
+	       now < memory->n_deep && memory->deep[now].hash == recall->pages.at[before];
 }
 
 static bool recall_pages_are_same(const struct recalls *recalls, uint64_t low, uint64_t high)
@@ -305,11 +305,11 @@ static void recall_forget_stack(struct recall *recall)
 
 static void recall_keep_pages(struct recall *recall, const struct sample *sample)
 {
-	recall->pages_start = sample->outer_start;
+	recall->pages_start = sample->deep_start;
 	vec_clear(&recall->pages);
-	vec_reserve(&recall->pages, sample->n_outer);
-	for (uint32_t i = 0; i < sample->n_outer; i++)
-		recall->pages.at[recall->pages.n++] = sample->outer[i].hash;
+	vec_reserve(&recall->pages, sample->n_deep);
+	for (uint32_t i = 0; i < sample->n_deep; i++)
+		recall->pages.at[recall->pages.n++] = sample->deep[i].hash;
 }
 
 /*

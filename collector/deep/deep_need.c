@@ -27,7 +27,7 @@ struct need {
 	bool has_limit;    /* it was told to the kernel */
 };
 
-struct outer_needs {
+struct deep_needs {
 	struct map by_tid; /* -> threads */
 	VEC(struct need) threads;
 	VEC(uint32_t) spare;
@@ -35,12 +35,12 @@ struct outer_needs {
 	struct map hints;  /* key -> part of the hint */
 };
 
-struct outer_needs *outer_needs_new(void)
+struct deep_needs *deep_needs_new(void)
 {
-	return alloc_zero(1, sizeof(struct outer_needs));
+	return alloc_zero(1, sizeof(struct deep_needs));
 }
 
-void outer_needs_free(struct outer_needs *needs)
+void deep_needs_free(struct deep_needs *needs)
 {
 	if (!needs)
 		return;
@@ -52,7 +52,7 @@ void outer_needs_free(struct outer_needs *needs)
 	free(needs);
 }
 
-static struct need *need_of(struct outer_needs *needs, pid_t tid)
+static struct need *need_of(struct deep_needs *needs, pid_t tid)
 {
 	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
 
@@ -64,32 +64,32 @@ static struct need *need_of(struct outer_needs *needs, pid_t tid)
 		index = (uint32_t)needs->threads.n;
 		vec_push(&needs->threads, (struct need){ 0 });
 	}
-	needs->threads.at[index] = (struct need){ .limit = OUTER_PAGES_FIRST };
+	needs->threads.at[index] = (struct need){ .limit = DEEP_PAGES_FIRST };
 	map_put(&needs->by_tid, (uint32_t)tid, index);
 	return &needs->threads.at[index];
 }
 
-static bool set_limit(struct need *need, uint32_t limit, struct outer_limit *ret)
+static bool need_set_limit(struct need *need, uint32_t limit, struct deep_limit *ret)
 {
 	if (limit == need->limit)
 		return false;
 	need->limit = limit;
 	need->has_limit = true;
-	*ret = (struct outer_limit){ .key = need->thread, .n_pages = limit };
+	*ret = (struct deep_limit){ .key = need->thread, .n_pages = limit };
 	return true;
 }
 
-static uint32_t raised(uint32_t limit)
+static uint32_t need_raised(uint32_t limit)
 {
 	limit = limit < LEAST * GROWTH ? LEAST * GROWTH : limit * GROWTH;
-	return limit < OUTER_PAGES_MAX ? limit : OUTER_PAGES_MAX;
+	return limit < DEEP_PAGES_MAX ? limit : DEEP_PAGES_MAX;
 }
 
 /*
  * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack,
  * the limit costs nothing, and the next stack may be deeper: it stays.
  */
-static uint32_t lowered(const struct need *need)
+static uint32_t need_lowered(const struct need *need)
 {
 	uint32_t limit = LEAST;
 
@@ -103,10 +103,10 @@ static uint32_t lowered(const struct need *need)
 }
 
 /* The thread has no limit but 0: only places count. */
-static bool note_place(struct outer_needs *needs, struct need *need, const struct outer_use *use,
-		       struct outer_limit *ret)
+static bool need_note_place(struct deep_needs *needs, struct need *need, const struct deep_use *use,
+			    struct deep_limit *ret)
 {
-	uint64_t key = outer_place_key(need->thread, use->sp);
+	uint64_t key = deep_place_key(need->thread, use->sp);
 	uint32_t known = map_find(&needs->places, key), limit = PLACE_PAGES;
 
 	if (!use->is_cut_off) {
@@ -115,21 +115,21 @@ static bool note_place(struct outer_needs *needs, struct need *need, const struc
 	}
 	if (++need->n_cut >= CUT_OFF_TOO_OFTEN) {
 		need->n_cut = 0;
-		return set_limit(need, raised(0), ret);
+		return need_set_limit(need, need_raised(0), ret);
 	}
 	if (known != MAP_NONE && use->n_copied < known)
 		return false; /* was under way already */
 	if (known != MAP_NONE)
-		limit = raised(known);
+		limit = need_raised(known);
 	if (needs->places.n >= PLACES_MAX)
 		map_done(&needs->places);
 	map_put(&needs->places, key, limit);
-	*ret = (struct outer_limit){ .key = key, .n_pages = limit };
+	*ret = (struct deep_limit){ .key = key, .n_pages = limit };
 	return known != limit;
 }
 
 /* Each is told once. */
-static bool note_hint(struct outer_needs *needs, const struct outer_use *use, struct outer_limit *ret)
+static bool need_note_hint(struct deep_needs *needs, const struct deep_use *use, struct deep_limit *ret)
 {
 	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */
 
@@ -140,14 +140,13 @@ static bool note_hint(struct outer_needs *needs, const struct outer_use *use, st
 		needs->hints = (struct map){ 0 };
 	}
 	map_put(&needs->hints, use->place, value);
-	*ret = (struct outer_limit){ .key = use->place, .hint = use->hint };
+	*ret = (struct deep_limit){ .key = use->place, .hint = use->hint };
 	return true;
 }
 
-bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
-		      struct outer_limit *ret)
+bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use *use, struct deep_limit *ret)
 {
-	if (note_hint(needs, use, ret))
+	if (need_note_hint(needs, use, ret))
 		return true;
 	struct need *need = need_of(needs, tid);
 
@@ -156,9 +155,9 @@ bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_u
 	if (!need->thread)
 		return false;
 	if (!need->has_limit && use->n_copied > need->limit)
-		need->limit = OUTER_PAGES_MAX; /* a first stack has a higher one to begin with */
+		need->limit = DEEP_PAGES_MAX; /* a first stack has a higher one to begin with */
 	if (need->limit == 0)
-		return note_place(needs, need, use, ret);
+		return need_note_place(needs, need, use, ret);
 	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
 	need->n_walks += use->n_copied > 0;
 	need->n_used += use->n_copied > 0 && use->n_needed > 0;
@@ -166,13 +165,13 @@ bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_u
 	bool is_raised = use->is_cut_off && use->n_copied >= need->limit;
 	if (!is_raised && need->n_walks < WINDOW)
 		return false;
-	uint32_t limit = is_raised ? raised(need->limit) : lowered(need);
+	uint32_t limit = is_raised ? need_raised(need->limit) : need_lowered(need);
 	need->n_walks = need->n_used = need->n_needed = 0;
 	need->n_wasted = 0;
-	return set_limit(need, limit, ret);
+	return need_set_limit(need, limit, ret);
 }
 
-bool outer_needs_forget(struct outer_needs *needs, pid_t tid, uint64_t *ret_key)
+bool deep_needs_forget(struct deep_needs *needs, pid_t tid, uint64_t *ret_key)
 {
 	uint32_t index = map_find(&needs->by_tid, (uint32_t)tid);
 

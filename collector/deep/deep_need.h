@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outer_need: how much of a stack beyond the snapshot is worth copying.
+ * deep_need: how much of a stack beyond the snapshot is worth copying.
  *
  * Of a thread's own stack, all that lies between the snapshot and the end of its mapping is needed. A
  * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
@@ -17,18 +17,18 @@
 #include <sys/types.h>
 
 /* Of a thread that nothing is known of, unless it is on its process's first stack. */
-#define OUTER_PAGES_FIRST 64
-#define OUTER_PLACE_SHIFT 16 /* places are 64 KiB */
+#define DEEP_PAGES_FIRST 64
+#define DEEP_PLACE_SHIFT 16 /* places are 64 KiB */
 
 /* Limits have keys: a thread as the kernel names it, or a place in its process. */
-static inline uint64_t outer_place_key(uint64_t thread, uint64_t sp)
+static inline uint64_t deep_place_key(uint64_t thread, uint64_t sp)
 {
-	return 1ull << 63 | thread >> 32 << 32 | (uint32_t)(sp >> OUTER_PLACE_SHIFT);
+	return 1ull << 63 | thread >> 32 << 32 | (uint32_t)(sp >> DEEP_PLACE_SHIFT);
 }
 
-struct outer_needs;
-struct outer_needs *outer_needs_new(void);
-void outer_needs_free(struct outer_needs *needs);
+struct deep_needs;
+struct deep_needs *deep_needs_new(void);
+void deep_needs_free(struct deep_needs *needs);
 
 /*
  * Copying begins behind the snapshot, but for places of which a hint says otherwise: it begins at the address
@@ -37,7 +37,7 @@ void outer_needs_free(struct outer_needs *needs);
  */
 
 /* Of one walk. */
-struct outer_use {
+struct deep_use {
 	uint64_t thread; /* as the kernel names it; 0 = nothing was copied */
 	uint64_t sp;
 	uint32_t n_copied; /* pages */
@@ -46,14 +46,13 @@ struct outer_use {
 	uint64_t place;    /* its key; of a hint */
 	uint64_t hint;     /* that would have helped the walk; 0 = none */
 };
-struct outer_limit {
+struct deep_limit {
 	uint64_t key;
 	uint32_t n_pages;
 	uint64_t hint; /* 0: it is a limit; else the hint for that place */
 };
 /* True if there is a new limit, or a new hint. */
-bool outer_needs_note(struct outer_needs *needs, pid_t tid, const struct outer_use *use,
-		      struct outer_limit *ret);
+bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use *use, struct deep_limit *ret);
 /* The thread is gone. True if it had a limit, which must not hold for the next one of its number: ret_key is
  * set. */
-bool outer_needs_forget(struct outer_needs *needs, pid_t tid, uint64_t *ret_key);
+bool deep_needs_forget(struct deep_needs *needs, pid_t tid, uint64_t *ret_key);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * outer_page: the part of the program that reads one page and writes it if it is new.
+ * deep_page: the part of the program that reads one page and writes it if it is new.
  */
 #include "collector/deep/deep_asm.h"
 #include "collector/deep/deep_stack.h"
 
-#define WORDS (OUTER_PAGE / 8)
+#define WORDS (DEEP_PAGE / 8)
 
 /* The page function's own stack. */
 enum page_slot {
@@ -18,25 +18,25 @@ enum page_slot {
 };
 #define PAGE_KEY PAGE_THREAD /* thread and address */
 
-/* r0 = hash of the page at r6 + OUTER_PAGE_HEADER; outer_hash() in instructions. */
-static void hash_page(struct outer_program *p)
+/* r0 = hash of the page at r6 + DEEP_PAGE_HEADER; deep_hash() in instructions. */
+static void hash_page(struct deep_program *p)
 {
-	static const int lanes[OUTER_LANES] = { R2, R3, R4, R5 };
+	static const int lanes[DEEP_LANES] = { R2, R3, R4, R5 };
 
-	set_wide(p, R9, 0, OUTER_FACTOR);
-	for (int i = 0; i < OUTER_LANES; i++)
+	set_wide(p, R9, 0, DEEP_FACTOR);
+	for (int i = 0; i < DEEP_LANES; i++)
 		set(p, lanes[i], i + 1);
 	for (int i = 0; i < WORDS; i++) {
-		int lane = lanes[i % OUTER_LANES];
-		load(p, R1, R6, OUTER_PAGE_HEADER + 8 * i);
+		int lane = lanes[i % DEEP_LANES];
+		load(p, R1, R6, DEEP_PAGE_HEADER + 8 * i);
 		alu(p, BPF_XOR, lane, R1);
 		emit(p, BPF_ALU | BPF_END | BPF_TO_BE, lane, 0, 0, 64);
 		alu(p, BPF_MUL, lane, R9);
 	}
 	set(p, R0, 0);
-	for (int i = 0; i < OUTER_LANES + 2;
+	for (int i = 0; i < DEEP_LANES + 2;
 	     i++) { /* two rounds more, so that the last words reach all bits */
-		if (i < OUTER_LANES)
+		if (i < DEEP_LANES)
 			alu(p, BPF_XOR, R0, lanes[i]);
 		emit(p, BPF_ALU | BPF_END | BPF_TO_BE, R0, 0, 0, 64);
 		alu(p, BPF_MUL, R0, R9);
@@ -44,16 +44,16 @@ static void hash_page(struct outer_program *p)
 }
 
 /* Into the outline: what page r1 holds, and that it was read. */
-static void note_page(struct outer_program *p, const struct outer_maps *maps)
+static void note_page(struct deep_program *p, const struct deep_maps *maps)
 {
 	store(p, FP, PAGE_HASH, R0);
 	lookup_own(p, maps->outline, PAGE_ZERO, 1);
 	load(p, R1, FP, PAGE_INDEX);
-	alu_imm(p, BPF_AND, R1, OUTER_PAGES_MAX - 1);
+	alu_imm(p, BPF_AND, R1, DEEP_PAGES_MAX - 1);
 	alu_imm(p, BPF_LSH, R1, 3);
 	alu(p, BPF_ADD, R0, R1);
 	load(p, R1, FP, PAGE_HASH);
-	store(p, R0, OUTER_OUTLINE_HEADER, R1);
+	store(p, R0, DEEP_OUTLINE_HEADER, R1);
 	load(p, R1, FP, PAGE_INDEX);
 	alu_imm(p, BPF_ADD, R1, 1);
 	load(p, R2, FP, PAGE_LOOP);
@@ -61,7 +61,7 @@ static void note_page(struct outer_program *p, const struct outer_maps *maps)
 }
 
 /* Leaves the function if the page is as it was when it was last written. */
-static void skip_known(struct outer_program *p, const struct outer_maps *maps)
+static void skip_known(struct deep_program *p, const struct deep_maps *maps)
 {
 	lookup(p, maps->known, PAGE_KEY);
 	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
@@ -74,7 +74,7 @@ static void skip_known(struct outer_program *p, const struct outer_maps *maps)
 }
 
 /* Leaves the function if this CPU has written all it may for now. */
-static void keep_to_limit(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written)
+static void keep_to_limit(struct deep_program *p, const struct deep_maps *maps, uint32_t n_written)
 {
 	lookup_own(p, maps->cpu, PAGE_ZERO, 1);
 	load(p, R1, R0, CPU_WRITTEN);
@@ -86,9 +86,9 @@ static void keep_to_limit(struct outer_program *p, const struct outer_maps *maps
 }
 
 /* A page that found no room in the ring is not known: it will be tried again. */
-static void write_page(struct outer_program *p, const struct outer_maps *maps)
+static void write_page(struct deep_program *p, const struct deep_maps *maps)
 {
-	set_wide(p, R1, 0, OUTER_MAGIC_PAGE);
+	set_wide(p, R1, 0, DEEP_MAGIC_PAGE);
 	store(p, R6, 0, R1);
 	load(p, R1, FP, PAGE_ADDR);
 	store(p, R6, 8, R1);
@@ -97,7 +97,7 @@ static void write_page(struct outer_program *p, const struct outer_maps *maps)
 	load(p, R1, FP, PAGE_LOOP);
 	load(p, R1, R1, LOOP_CONTEXT);
 	move(p, R4, R6);
-	set(p, R5, OUTER_PAGE_RECORD);
+	set(p, R5, DEEP_PAGE_RECORD);
 	output(p, maps);
 	size_t failed = jump_if_imm(p, BPF_JNE, R0, 0);
 	update(p, maps->known, PAGE_KEY, PAGE_HASH);
@@ -106,7 +106,7 @@ static void write_page(struct outer_program *p, const struct outer_maps *maps)
 
 /* r1 = number of the page, r2 = the loop. 0: go on. A page that is not in memory (never written, or paged
  * out) is a hole. */
-void outer_page_make(struct outer_program *p, const struct outer_maps *maps, uint32_t n_written)
+void deep_page_make(struct deep_program *p, const struct deep_maps *maps, uint32_t n_written)
 {
 	store(p, FP, PAGE_LOOP, R2);
 	store(p, FP, PAGE_INDEX, R1);
@@ -118,12 +118,12 @@ void outer_page_make(struct outer_program *p, const struct outer_maps *maps, uin
 	store(p, FP, PAGE_THREAD, R3);
 	lookup_own(p, maps->page, PAGE_ZERO, 1);
 	move(p, R6, R0);
-	point(p, R1, R6, OUTER_PAGE_HEADER);
-	set(p, R2, OUTER_PAGE);
+	point(p, R1, R6, DEEP_PAGE_HEADER);
+	set(p, R2, DEEP_PAGE);
 	load(p, R3, FP, PAGE_ADDR);
 	call(p, BPF_FUNC_probe_read_user);
 	size_t is_there = jump_if_imm(p, BPF_JEQ, R0, 0);
-	set(p, R0, OUTER_HOLE);
+	set(p, R0, DEEP_HOLE);
 	note_page(p, maps);
 	leave(p, 0);
 	land(p, is_there);

@@ -13,7 +13,7 @@
 /* ---- the stack's mapping -------------------------------------------------------------------- */
 
 /* r2 = the mapping, r3 = room for its start and end, which are its first two words since ever. */
-static void make_mapping_function(struct outer_program *p)
+static void make_mapping_function(struct deep_program *p)
 {
 	move(p, R1, R3);
 	move(p, R3, R2);
@@ -46,7 +46,7 @@ static struct machine machine_of(const struct isa *isa)
 }
 
 /* FP[ENTRY_SP] = sp in user mode: that of the interrupt, or where the kernel was entered. */
-static void find_sp(struct outer_program *p, const struct isa *isa)
+static void find_sp(struct deep_program *p, const struct isa *isa)
 {
 	struct machine machine = machine_of(isa);
 
@@ -66,13 +66,13 @@ static void find_sp(struct outer_program *p, const struct isa *isa)
 }
 
 /* A call of a function of ours, to be bound to it when its place is known. */
-static size_t set_function(struct outer_program *p, int dst)
+static size_t set_function(struct deep_program *p, int dst)
 {
 	set_wide(p, dst, BPF_PSEUDO_FUNC, 0);
 	return p->code.n - 2;
 }
 
-static void bind(struct outer_program *p, size_t at, unsigned function)
+static void bind(struct deep_program *p, size_t at, unsigned function)
 {
 	p->code.at[at].imm = (int32_t)(p->starts[function] - at - 1);
 }
@@ -82,7 +82,7 @@ static void bind(struct outer_program *p, size_t at, unsigned function)
  * there is none (a kernel thread), or mappings are being changed just now. Returns the reference to the
  * mapping function.
  */
-static size_t find_range(struct outer_program *p, int slot)
+static size_t find_range(struct deep_program *p, int slot)
 {
 	store_zero(p, FP, ENTRY_START);
 	store_zero(p, FP, ENTRY_END);
@@ -97,7 +97,7 @@ static size_t find_range(struct outer_program *p, int slot)
 }
 
 /* r3 = end of the mapping that holds sp, which is remembered; leaves if there is none. */
-static size_t find_mapping(struct outer_program *p, const struct outer_maps *maps)
+static size_t find_mapping(struct deep_program *p, const struct deep_maps *maps)
 {
 	size_t function = find_range(p, ENTRY_SP);
 
@@ -115,7 +115,7 @@ static size_t find_mapping(struct outer_program *p, const struct outer_maps *map
 }
 
 /* r3 = end of the mapping that holds sp: the thread's as remembered, if sp still lies in it. */
-static size_t find_end(struct outer_program *p, const struct outer_maps *maps)
+static size_t find_end(struct deep_program *p, const struct deep_maps *maps)
 {
 	call(p, BPF_FUNC_get_current_pid_tgid);
 	store(p, FP, ENTRY_LOOP + LOOP_THREAD, R0);
@@ -133,11 +133,11 @@ static size_t find_end(struct outer_program *p, const struct outer_maps *maps)
 	return function;
 }
 
-/* FP[slot] = outer_place_key(), in instructions, of the place that sp is in. */
-static void make_place_key(struct outer_program *p, int slot)
+/* FP[slot] = deep_place_key(), in instructions, of the place that sp is in. */
+static void make_place_key(struct deep_program *p, int slot)
 {
 	load(p, R1, FP, ENTRY_SP);
-	alu_imm(p, BPF_RSH, R1, OUTER_PLACE_SHIFT);
+	alu_imm(p, BPF_RSH, R1, DEEP_PLACE_SHIFT);
 	alu_imm(p, BPF_LSH, R1, 32);
 	alu_imm(p, BPF_RSH, R1, 32);
 	load(p, R2, FP, ENTRY_LOOP + LOOP_THREAD);
@@ -150,7 +150,7 @@ static void make_place_key(struct outer_program *p, int slot)
 }
 
 /* r7 = the limit of the place that sp is in, or 0. */
-static void find_place_limit(struct outer_program *p, const struct outer_maps *maps)
+static void find_place_limit(struct deep_program *p, const struct deep_maps *maps)
 {
 	make_place_key(p, ENTRY_START);
 	set(p, R7, 0);
@@ -161,8 +161,7 @@ static void find_place_limit(struct outer_program *p, const struct outer_maps *m
 }
 
 /* r7 = how many pages are to be read at most. */
-static void find_limit(struct outer_program *p, const struct outer_maps *maps,
-		       const struct outer_limits *limits)
+static void find_limit(struct deep_program *p, const struct deep_maps *maps, const struct deep_limits *limits)
 {
 	lookup(p, maps->limits, ENTRY_LOOP + LOOP_THREAD);
 	size_t is_new = jump_if_imm(p, BPF_JEQ, R0, 0);
@@ -185,7 +184,7 @@ static void find_limit(struct outer_program *p, const struct outer_maps *maps,
 }
 
 /* FP[ENTRY_ZERO] = the word that r7 names; the jump is taken if it cannot be read. */
-static size_t read_word(struct outer_program *p)
+static size_t read_word(struct deep_program *p)
 {
 	point(p, R1, FP, ENTRY_ZERO);
 	set(p, R2, 8);
@@ -198,7 +197,7 @@ static size_t read_word(struct outer_program *p)
  * The word that r7 names, if it lies above sp (the signal's frame is still there), holds the sp of another
  * stack: FP[ENTRY_FROM] and FP[ENTRY_END] become that stack's. Else they stay; the end is in r9.
  */
-static size_t follow_word(struct outer_program *p)
+static size_t follow_word(struct deep_program *p)
 {
 	load(p, R1, FP, ENTRY_SP);
 	size_t is_below = jump_if(p, BPF_JLT, R7, R1);
@@ -224,7 +223,7 @@ static size_t follow_word(struct outer_program *p)
  * FP[ENTRY_FROM] = end of the snapshot, which the kernel breaks off at a page that is not in memory: a stack
  * may have pages that nobody has touched. r9 = end of the stack.
  */
-static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
+static void find_snapshot_end(struct deep_program *p, uint32_t snapshot)
 {
 	size_t is_over[SNAPSHOT_PAGES_MAX], is_missing[SNAPSHOT_PAGES_MAX], n = 0;
 
@@ -232,11 +231,11 @@ static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 	move(p, R1, R7);
 	alu_imm(p, BPF_ADD, R1, (int32_t)snapshot);
 	store(p, FP, ENTRY_FROM, R1);
-	alu_imm(p, BPF_AND, R7, -OUTER_PAGE);
-	for (; n <= snapshot / OUTER_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
+	alu_imm(p, BPF_AND, R7, -DEEP_PAGE);
+	for (; n <= snapshot / DEEP_PAGE && n < SNAPSHOT_PAGES_MAX; n++) {
 		is_over[n] = jump_if(p, BPF_JGE, R7, R9);
 		is_missing[n] = read_word(p);
-		alu_imm(p, BPF_ADD, R7, OUTER_PAGE);
+		alu_imm(p, BPF_ADD, R7, DEEP_PAGE);
 	}
 	size_t is_whole = jump(p);
 	for (size_t i = 0; i < n; i++)
@@ -249,8 +248,8 @@ static void find_snapshot_end(struct outer_program *p, uint32_t snapshot)
 
 /* r3 = end of the stack. Sets FP[ENTRY_FROM] and FP[ENTRY_END]. Returns the reference to the mapping
  * function. */
-static size_t find_from(struct outer_program *p, const struct outer_maps *maps,
-			const struct outer_limits *limits)
+static size_t find_from(struct deep_program *p, const struct deep_maps *maps,
+			const struct deep_limits *limits)
 {
 	move(p, R9, R3);
 	store(p, FP, ENTRY_END, R3);
@@ -269,11 +268,11 @@ static size_t find_from(struct outer_program *p, const struct outer_maps *maps,
 }
 
 /* Leaves if the snapshot reaches to the stack's end; else sets up the loop, its count in r1. */
-static void set_up_loop(struct outer_program *p, const struct outer_maps *maps,
-			const struct outer_limits *limits)
+static void set_up_loop(struct deep_program *p, const struct deep_maps *maps,
+			const struct deep_limits *limits)
 {
 	load(p, R2, FP, ENTRY_FROM);
-	alu_imm(p, BPF_AND, R2, -OUTER_PAGE);
+	alu_imm(p, BPF_AND, R2, -DEEP_PAGE);
 	store(p, FP, ENTRY_LOOP + LOOP_FIRST, R2);
 	load(p, R3, FP, ENTRY_END);
 	size_t is_deeper = jump_if(p, BPF_JLT, R2, R3);
@@ -285,7 +284,7 @@ static void set_up_loop(struct outer_program *p, const struct outer_maps *maps,
 	store(p, FP, ENTRY_LOOP + LOOP_CONTEXT, R6);
 	store_zero(p, FP, ENTRY_LOOP + LOOP_N);
 	alu(p, BPF_SUB, R3, R2);
-	alu_imm(p, BPF_ADD, R3, OUTER_PAGE - 1);
+	alu_imm(p, BPF_ADD, R3, DEEP_PAGE - 1);
 	alu_imm(p, BPF_RSH, R3, PAGE_SHIFT);
 	move(p, R1, R7);
 	size_t is_longer = jump_if(p, BPF_JGE, R3, R1);
@@ -297,13 +296,13 @@ static void set_up_loop(struct outer_program *p, const struct outer_maps *maps,
 }
 
 /* Time runs in windows: a new one has its writes before it. r1, which the loop wants, is kept in r8. */
-static void start_window(struct outer_program *p, const struct outer_maps *maps)
+static void start_window(struct deep_program *p, const struct deep_maps *maps)
 {
 	move(p, R8, R1);
 	lookup_own(p, maps->cpu, ENTRY_ZERO, 1);
 	move(p, R7, R0);
 	call(p, BPF_FUNC_ktime_get_ns);
-	alu_imm(p, BPF_RSH, R0, OUTER_WINDOW_SHIFT);
+	alu_imm(p, BPF_RSH, R0, DEEP_WINDOW_SHIFT);
 	load(p, R1, R7, CPU_WINDOW);
 	size_t is_same = jump_if(p, BPF_JEQ, R0, R1);
 	store(p, R7, CPU_WINDOW, R0);
@@ -312,7 +311,7 @@ static void start_window(struct outer_program *p, const struct outer_maps *maps)
 	move(p, R1, R8);
 }
 
-static void write_outline(struct outer_program *p, const struct outer_maps *maps)
+static void write_outline(struct deep_program *p, const struct deep_maps *maps)
 {
 	static const struct {
 		int from, to;
@@ -323,28 +322,28 @@ static void write_outline(struct outer_program *p, const struct outer_maps *maps
 		       { ENTRY_LOOP + LOOP_N, 32 } };
 
 	lookup_own(p, maps->outline, ENTRY_ZERO, 1);
-	set_wide(p, R1, 0, OUTER_MAGIC_OUTLINE);
+	set_wide(p, R1, 0, DEEP_MAGIC_OUTLINE);
 	store(p, R0, 0, R1);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		load(p, R5, FP, fields[i].from);
 		store(p, R0, fields[i].to, R5);
 	}
-	size_t fits = jump_if_imm(p, BPF_JLE, R5, OUTER_PAGES_MAX);
+	size_t fits = jump_if_imm(p, BPF_JLE, R5, DEEP_PAGES_MAX);
 	leave(p, 1);
 	land(p, fits);
 	alu_imm(p, BPF_LSH, R5, 3);
-	alu_imm(p, BPF_ADD, R5, OUTER_OUTLINE_HEADER);
+	alu_imm(p, BPF_ADD, R5, DEEP_OUTLINE_HEADER);
 	move(p, R1, R6);
 	move(p, R4, R0);
 	output(p, maps);
 }
 
-void outer_program_make(struct outer_program *program, const struct isa *isa, const struct outer_maps *maps,
-			const struct outer_limits *limits)
+void deep_program_make(struct deep_program *program, const struct isa *isa, const struct deep_maps *maps,
+		       const struct deep_limits *limits)
 {
-	struct outer_program *p = program;
+	struct deep_program *p = program;
 
-	*p = (struct outer_program){ 0 };
+	*p = (struct deep_program){ 0 };
 	move(p, R6, R1);
 	find_sp(p, isa);
 	size_t mapping = find_end(p, maps);
@@ -361,7 +360,7 @@ void outer_program_make(struct outer_program *program, const struct isa *isa, co
 	p->starts[1] = (uint32_t)p->code.n;
 	make_mapping_function(p);
 	p->starts[2] = (uint32_t)p->code.n;
-	outer_page_make(p, maps, limits->n_written);
+	deep_page_make(p, maps, limits->n_written);
 	bind(p, mapping, 1);
 	bind(p, other_mapping, 1);
 	bind(p, page, 2);

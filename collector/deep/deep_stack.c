@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outer_stack: a store of pages by thread and address, and the outline that waits for its sample.
+ * deep_stack: a store of pages by thread and address, and the outline that waits for its sample.
  */
 #include "collector/deep/deep_stack.h"
 
@@ -11,19 +11,19 @@
 
 #define STORE_MAX 40960 /* pages kept, some more than the program remembers having written */
 
-uint64_t outer_hash(const uint8_t *page)
+uint64_t deep_hash(const uint8_t *page)
 {
-	uint64_t lane[OUTER_LANES], word, hash = 0;
+	uint64_t lane[DEEP_LANES], word, hash = 0;
 
-	for (size_t i = 0; i < OUTER_LANES; i++)
+	for (size_t i = 0; i < DEEP_LANES; i++)
 		lane[i] = i + 1;
-	for (size_t i = 0; i < OUTER_PAGE / 8; i++) {
-		uint64_t *h = &lane[i % OUTER_LANES];
+	for (size_t i = 0; i < DEEP_PAGE / 8; i++) {
+		uint64_t *h = &lane[i % DEEP_LANES];
 		memcpy(&word, page + 8 * i, sizeof(word));
-		*h = __builtin_bswap64(*h ^ word) * OUTER_FACTOR;
+		*h = __builtin_bswap64(*h ^ word) * DEEP_FACTOR;
 	}
-	for (size_t i = 0; i < OUTER_LANES + 2; i++)
-		hash = __builtin_bswap64(hash ^ (i < OUTER_LANES ? lane[i] : 0)) * OUTER_FACTOR;
+	for (size_t i = 0; i < DEEP_LANES + 2; i++)
+		hash = __builtin_bswap64(hash ^ (i < DEEP_LANES ? lane[i] : 0)) * DEEP_FACTOR;
 	return hash;
 }
 
@@ -35,7 +35,7 @@ struct stored {
 	bool is_used; /* since the hand last came by */
 };
 
-struct outer_stacks {
+struct deep_stacks {
 	struct map by_key; /* -> stored */
 	VEC(struct stored) stored;
 	size_t hand; /* looks for a page to give up */
@@ -46,12 +46,12 @@ struct outer_stacks {
 	VEC(struct stack_page) pages; /* of the last sample */
 };
 
-struct outer_stacks *outer_stacks_new(void)
+struct deep_stacks *deep_stacks_new(void)
 {
-	return alloc_zero(1, sizeof(struct outer_stacks));
+	return alloc_zero(1, sizeof(struct deep_stacks));
 }
 
-void outer_stacks_free(struct outer_stacks *stacks)
+void deep_stacks_free(struct deep_stacks *stacks)
 {
 	if (!stacks)
 		return;
@@ -65,16 +65,16 @@ void outer_stacks_free(struct outer_stacks *stacks)
 }
 
 /* Thread numbers have at most 22 bits, addresses of pages at most 40. */
-static uint64_t key_of(pid_t tid, uint64_t addr)
+static uint64_t deep_key_of(pid_t tid, uint64_t addr)
 {
-	return (uint64_t)(uint32_t)tid << 42 ^ addr / OUTER_PAGE;
+	return (uint64_t)(uint32_t)tid << 42 ^ addr / DEEP_PAGE;
 }
 
 /* A new place, or that of a page nobody has asked for in a while. */
-static uint32_t make_room(struct outer_stacks *stacks)
+static uint32_t deep_make_room(struct deep_stacks *stacks)
 {
 	if (stacks->stored.n < STORE_MAX) {
-		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, OUTER_PAGE) }));
+		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, DEEP_PAGE) }));
 		return (uint32_t)stacks->stored.n - 1;
 	}
 	while (stacks->stored.at[stacks->hand].is_used) {
@@ -87,30 +87,31 @@ static uint32_t make_room(struct outer_stacks *stacks)
 	return index;
 }
 
-static void take_page(struct outer_stacks *stacks, pid_t tid, struct reader *r)
+static void deep_take_page(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 {
 	uint64_t addr = read_u64(r), hash = read_u64(r);
-	struct bytes bytes = read_bytes(r, OUTER_PAGE);
+	struct bytes bytes = read_bytes(r, DEEP_PAGE);
 
-	if (r->failed || addr % OUTER_PAGE)
+	if (r->failed || addr % DEEP_PAGE)
 		return;
 
-	uint64_t key = key_of(tid, addr);
+	uint64_t key = deep_key_of(tid, addr);
 	uint32_t index = map_find(&stacks->by_key, key);
 	if (index == MAP_NONE) {
-		index = make_room(stacks);
+		index = deep_make_room(stacks);
 		map_put(&stacks->by_key, key, index);
 	}
 	struct stored *stored = &stacks->stored.at[index];
 	stored->key = key;
 	stored->hash = hash;
 	stored->is_used = true;
-	memcpy(stored->bytes, bytes.at, OUTER_PAGE);
+	memcpy(stored->bytes, bytes.at, DEEP_PAGE);
 }
 
-static const struct stored *find_page(struct outer_stacks *stacks, pid_t tid, uint64_t addr, uint64_t hash)
+static const struct stored *deep_find_page(struct deep_stacks *stacks, pid_t tid, uint64_t addr,
+					   uint64_t hash)
 {
-	uint32_t index = map_find(&stacks->by_key, key_of(tid, addr));
+	uint32_t index = map_find(&stacks->by_key, deep_key_of(tid, addr));
 
 	if (index == MAP_NONE || stacks->stored.at[index].hash != hash)
 		return NULL;
@@ -120,7 +121,7 @@ static const struct stored *find_page(struct outer_stacks *stacks, pid_t tid, ui
 
 /* ---- outlines ------------------------------------------------------------------------------- */
 
-static void take_outline(struct outer_stacks *stacks, pid_t tid, struct reader *r)
+static void deep_take_outline(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 {
 	vec_clear(&stacks->hashes);
 	stacks->tid = tid;
@@ -130,25 +131,25 @@ static void take_outline(struct outer_stacks *stacks, pid_t tid, struct reader *
 
 	uint64_t n = read_u64(r);
 	stacks->thread = read_u64(r);
-	if (r->failed || stacks->first % OUTER_PAGE || n > OUTER_PAGES_MAX || n > reader_left(r) / 8 ||
-	    stacks->first > UINT64_MAX - (OUTER_PAGES_MAX + 1) * OUTER_PAGE)
+	if (r->failed || stacks->first % DEEP_PAGE || n > DEEP_PAGES_MAX || n > reader_left(r) / 8 ||
+	    stacks->first > UINT64_MAX - (DEEP_PAGES_MAX + 1) * DEEP_PAGE)
 		return;
 	for (uint64_t i = 0; i < n; i++)
 		vec_push(&stacks->hashes, read_u64(r));
 }
 
-void outer_stacks_take(struct outer_stacks *stacks, pid_t tid, struct bytes payload)
+void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
 	uint64_t magic = read_u64(&r);
 
-	if (magic == OUTER_MAGIC_PAGE)
-		take_page(stacks, tid, &r);
-	else if (magic == OUTER_MAGIC_OUTLINE)
-		take_outline(stacks, tid, &r);
+	if (magic == DEEP_MAGIC_PAGE)
+		deep_take_page(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_OUTLINE)
+		deep_take_outline(stacks, tid, &r);
 }
 
-void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
+void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
 {
 	size_t n = stacks->hashes.n;
 	bool is_its_own = tid == stacks->tid && regs_known(&sample->regs, isa->sp) &&
@@ -160,44 +161,45 @@ void outer_stacks_join(struct outer_stacks *stacks, pid_t tid, const struct isa 
 		return;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = stacks->hashes.at[i];
-		if (hash == OUTER_HOLE) {
+		if (hash == DEEP_HOLE) {
 			vec_push(&stacks->pages, (struct stack_page){ 0 });
 			continue;
 		}
-		const struct stored *stored = find_page(stacks, tid, stacks->first + i * OUTER_PAGE, hash);
+		const struct stored *stored =
+			deep_find_page(stacks, tid, stacks->first + i * DEEP_PAGE, hash);
 		if (!stored)
 			break;
 		vec_push(&stacks->pages, ((struct stack_page){ stored->bytes, hash }));
 	}
-	sample->outer = stacks->pages.at;
-	sample->n_outer = (uint32_t)stacks->pages.n;
-	sample->outer_start = stacks->first;
-	sample->outer_thread = stacks->thread;
-	if (stacks->first + stacks->pages.n * OUTER_PAGE >= stacks->end)
+	sample->deep = stacks->pages.at;
+	sample->n_deep = (uint32_t)stacks->pages.n;
+	sample->deep_start = stacks->first;
+	sample->deep_thread = stacks->thread;
+	if (stacks->first + stacks->pages.n * DEEP_PAGE >= stacks->end)
 		sample->stack_was_full = false; /* there is no more of it */
 }
 
 /* ---- waiting for the sample ----------------------------------------------------------------- */
 
-void outer_wait_add(struct outer_wait *wait, struct order *order, const struct outer_waiting *waiting,
-		    struct bytes record, struct bytes payload)
+void deep_wait_add(struct deep_wait *wait, struct order *order, const struct deep_waiting *waiting,
+		   struct bytes record, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
-	struct outer_waiting it = *waiting;
+	struct deep_waiting it = *waiting;
 
-	if (wait->records.n > OUTER_PAGES_MAX) /* more than one sample has */
-		outer_wait_end(wait, order, -1, 0);
+	if (wait->records.n > DEEP_PAGES_MAX) /* more than one sample has */
+		deep_wait_end(wait, order, -1, 0);
 	it.offset = wait->bytes.len;
 	it.len = record.len;
-	it.is_outline = read_u64(&r) == OUTER_MAGIC_OUTLINE;
+	it.is_outline = read_u64(&r) == DEEP_MAGIC_OUTLINE;
 	write_bytes(&wait->bytes, record);
 	vec_push(&wait->records, it);
 }
 
-void outer_wait_end(struct outer_wait *wait, struct order *order, pid_t tid, uint64_t time_ns)
+void deep_wait_end(struct deep_wait *wait, struct order *order, pid_t tid, uint64_t time_ns)
 {
 	for (size_t i = 0; i < wait->records.n; i++) {
-		const struct outer_waiting *it = &wait->records.at[i];
+		const struct deep_waiting *it = &wait->records.at[i];
 		uint8_t *at = wait->bytes.at + it->offset;
 		if (it->tid == tid) {
 			memcpy(at + it->time_at, &time_ns, sizeof(time_ns));
@@ -210,7 +212,7 @@ void outer_wait_end(struct outer_wait *wait, struct order *order, pid_t tid, uin
 	writer_clear(&wait->bytes);
 }
 
-void outer_wait_done(struct outer_wait *wait)
+void deep_wait_done(struct deep_wait *wait)
 {
 	vec_done(&wait->records);
 	writer_done(&wait->bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_outer: the program of outer_program, loaded, and the event through which it writes into the rings.
+ * perf_deep: the program of deep_program, loaded, and the event through which it writes into the rings.
  */
 #pragma once
 
@@ -11,19 +11,19 @@
 #include "base/vec.h"
 #include "binary/isa/isa.h"
 
-struct perf_outer_fd {
+struct perf_deep_fd {
 	int fd;
 	uint64_t id;
 };
 
-struct perf_outer {
+struct perf_deep {
 	int program; /* descriptors; -1 = none */
 	int maps[9];
-	struct perf_event_attr attr;   /* of the event */
-	VEC(struct perf_outer_fd) fds; /* one a CPU */
+	struct perf_event_attr attr;  /* of the event */
+	VEC(struct perf_deep_fd) fds; /* one a CPU */
 };
 
-struct perf_outer_want {
+struct perf_deep_want {
 	const struct isa *isa;
 	uint32_t snapshot; /* bytes the kernel copies by itself */
 	uint64_t bytes;    /* to be copied beyond it, at most */
@@ -34,17 +34,17 @@ struct perf_outer_want {
 	uint64_t ring_bytes; /* of one of them */
 };
 
-#define PERF_OUTER_NONE                                                       \
+#define PERF_DEEP_NONE                                                        \
 	{                                                                     \
 		.program = -1, .maps = { -1, -1, -1, -1, -1, -1, -1, -1, -1 } \
 	}
 
 /* -EPERM, -EACCES: not ours to do; others: a kernel that cannot. The diag says what was refused. */
-int perf_outer_open(struct perf_outer *outer, const struct perf_outer_want *want, struct diag *diag);
-void perf_outer_close(struct perf_outer *outer);
+int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct diag *diag);
+void perf_deep_close(struct perf_deep *deep);
 /* From now on the program runs at each sample of the event, and of those that inherit it. 0 or -errno. */
-int perf_outer_attach(const struct perf_outer *outer, int event);
-/* How many pages are copied at most, by the keys of outer_need; NULL: as of any other. */
-void perf_outer_limit(const struct perf_outer *outer, uint64_t key, const uint32_t *n_pages);
-/* Where copying begins of stacks at a place, by the keys and hints of outer_need. */
-void perf_outer_hint(const struct perf_outer *outer, uint64_t key, uint64_t hint);
+int perf_deep_attach(const struct perf_deep *deep, int event);
+/* How many pages are copied at most, by the keys of deep_need; NULL: as of any other. */
+void perf_deep_limit(const struct perf_deep *deep, uint64_t key, const uint32_t *n_pages);
+/* Where copying begins of stacks at a place, by the keys and hints of deep_need. */
+void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint);

@@ -26,7 +26,7 @@
 
 struct drain_ring {
 	struct perf_ring ring;
-	struct outer_wait wait; /* parts of a deep stack whose sample has not been read */
+	struct deep_wait wait; /* parts of a deep stack whose sample has not been read */
 };
 
 struct drain {
@@ -109,7 +109,7 @@ void drain_remove_rings(struct drain *drain)
 {
 	for (size_t i = 0; i < drain->rings.n; i++) {
 		perf_ring_close(&drain->rings.at[i].ring);
-		outer_wait_done(&drain->rings.at[i].wait);
+		deep_wait_done(&drain->rings.at[i].wait);
 	}
 	vec_clear(&drain->rings);
 }
@@ -195,14 +195,14 @@ static const struct perf_layout *drain_layout_of(const struct drain *drain, stru
 }
 
 /* Parts of a deep stack wait for their sample. */
-static void drain_take_deep(struct drain *drain, struct outer_wait *wait, struct bytes bytes)
+static void drain_take_deep(struct drain *drain, struct deep_wait *wait, struct bytes bytes)
 {
 	const struct perf_record *record = &drain->record;
-	struct outer_waiting it = { .time_ns = record->time_ns,
-				    .time_at = perf_layout_time_offset(&drain->deep_layout),
-				    .tid = record->tid };
+	struct deep_waiting it = { .time_ns = record->time_ns,
+				   .time_at = perf_layout_time_offset(&drain->deep_layout),
+				   .tid = record->tid };
 
-	outer_wait_add(wait, drain->order, &it, bytes, record->sample.raw);
+	deep_wait_add(wait, drain->order, &it, bytes, record->sample.raw);
 }
 
 static void drain_take(struct drain *drain, struct drain_ring *from, struct bytes bytes)
@@ -213,7 +213,7 @@ static void drain_take(struct drain *drain, struct drain_ring *from, struct byte
 	pid_t tid;
 
 	if (layout == &drain->layout && perf_record_stamp(bytes, layout, &time, &tid)) {
-		outer_wait_end(&from->wait, drain->order, tid, time);
+		deep_wait_end(&from->wait, drain->order, tid, time);
 		drain_keep(drain, &from->ring, time, bytes);
 		return;
 	}
@@ -225,7 +225,7 @@ static void drain_take(struct drain *drain, struct drain_ring *from, struct byte
 		drain_take_deep(drain, &from->wait, bytes);
 		return;
 	}
-	outer_wait_end(&from->wait, drain->order, -1, record->time_ns);
+	deep_wait_end(&from->wait, drain->order, -1, record->time_ns);
 	drain->saw_tasks = true;
 	if (drain->births && record->kind == PERF_KIND_FORK)
 		map_put(drain->births, (uint32_t)record->tid, 1);
@@ -423,7 +423,7 @@ uint64_t drain_finish(struct drain *drain)
 
 	uint64_t now = drain_round(drain);
 	for (size_t i = 0; i < drain->rings.n; i++)
-		outer_wait_end(&drain->rings.at[i].wait, drain->order, -1, 0);
+		deep_wait_end(&drain->rings.at[i].wait, drain->order, -1, 0);
 	order_finish(drain->order);
 	return now;
 }

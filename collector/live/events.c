@@ -24,7 +24,7 @@ struct event_spec event_spec_cycles(void)
 				    .config = PERF_COUNT_HW_CPU_CYCLES };
 }
 
-static bool is_clock(const struct perf_event_attr *attr)
+static bool event_spec_is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
@@ -56,7 +56,7 @@ int event_spec_parse(const char *name, struct event_spec *ret, struct diag *diag
 		.excludes_user = attr.exclude_user,
 		.excludes_kernel = attr.exclude_kernel,
 		.precise = attr.precise_ip,
-		.is_clock = is_clock(&attr),
+		.is_clock = event_spec_is_clock(&attr),
 	};
 	snprintf(spec.name, sizeof(spec.name), "%s", name);
 	*ret = spec;

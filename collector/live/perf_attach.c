@@ -20,8 +20,8 @@
 #include "collector/process/target.h"
 
 #define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
-#define BIRTH_NS 2000000 /* a thread shows in /proc microseconds before the record of its birth is written \
-			  */
+/* A thread shows in /proc microseconds before the record of its birth is written. */
+#define BIRTH_NS 2000000
 
 /* ---- saying why not ------------------------------------------------------------------------- */
 

@@ -20,15 +20,14 @@
 #include "collector/record/perf_regs.h"
 
 #define RING_BYTES (16u << 20) /* a second of 16 KiB snapshots at 997 Hz */
-#define RING_SMALL \
-	(8u        \
-	 << 20) /* if that holds a second of samples: memory that stays in the cache is written to sooner */
+/* If that holds a second of samples: memory that stays in the cache is written to sooner. */
+#define RING_SMALL (8u << 20)
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
 #define WAKEUP_FRACTION 2          /* a ring is drained when it is half full at the latest */
 
-static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -40,7 +39,7 @@ static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
-static struct perf_event_attr base_attr(uint32_t type, uint64_t config)
+static struct perf_event_attr events_base_attr(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
 
@@ -51,9 +50,9 @@ static struct perf_event_attr base_attr(uint32_t type, uint64_t config)
 	return attr;
 }
 
-static struct perf_event_attr spec_attr(const struct event_spec *spec, bool with_kernel)
+static struct perf_event_attr events_spec_attr(const struct event_spec *spec, bool with_kernel)
 {
-	struct perf_event_attr attr = base_attr(spec->type, spec->config);
+	struct perf_event_attr attr = events_base_attr(spec->type, spec->config);
 
 	attr.config1 = spec->config1;
 	attr.config2 = spec->config2;
@@ -63,14 +62,14 @@ static struct perf_event_attr spec_attr(const struct event_spec *spec, bool with
 	return attr;
 }
 
-static uint64_t lost_format(void)
+static uint64_t events_lost_format(void)
 {
-	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	int fd;
 
 	attr.exclude_kernel = 1;
 	attr.read_format = FORMAT_LOST;
-	fd = event_open(&attr, 0, -1);
+	fd = events_open_one(&attr, 0, -1);
 	if (fd < 0)
 		return 0;
 	close(fd);
@@ -78,7 +77,7 @@ static uint64_t lost_format(void)
 }
 
 /* All events of a session: records must be laid out alike, because they share the rings. */
-static void add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
+static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER;
@@ -93,11 +92,11 @@ static void add_sampling(struct perf_event_attr *attr, const struct perf_want *w
 		attr->exclude_callchain_user = 1;
 	}
 	attr->inherit = want->is_inherited;
-	attr->read_format = lost_format();
+	attr->read_format = events_lost_format();
 }
 
-static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
-		     const struct perf_want *want)
+static void events_add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
+			    const struct perf_want *want)
 {
 	uint64_t period = spec->period ? spec->period : spec->frequency ? 0 : want->period;
 
@@ -110,7 +109,7 @@ static void add_rate(struct perf_event_attr *attr, const struct event_spec *spec
 
 /* One event of the session tells of names, mappings, forks and ends; if all did, each would come many times.
  */
-static void add_tracking(struct perf_event_attr *attr)
+static void events_add_tracking(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
@@ -120,35 +119,35 @@ static void add_tracking(struct perf_event_attr *attr)
 	attr->task = 1;
 }
 
-static void make_attrs(struct perf_events *events, const struct event_spec *specs, size_t n,
-		       const struct perf_want *want)
+static void events_make_attrs(struct perf_events *events, const struct event_spec *specs, size_t n,
+			      const struct perf_want *want)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct perf_event_attr attr = spec_attr(&specs[i], want->with_kernel);
-		add_sampling(&attr, want);
-		add_rate(&attr, &specs[i], want);
+		struct perf_event_attr attr = events_spec_attr(&specs[i], want->with_kernel);
+		events_add_sampling(&attr, want);
+		events_add_rate(&attr, &specs[i], want);
 		attr.enable_on_exec = want->starts_on_exec && !want->starts_later;
 		vec_push(&events->attrs, attr);
 	}
 	events->n_sampling = n;
 	if (want->starts_later) {
-		struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-		add_sampling(&attr, want);
+		struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+		events_add_sampling(&attr, want);
 		attr.exclude_kernel = 1;
 		attr.sample_period = 1; /* it never counts, so it never samples */
 		attr.enable_on_exec = want->starts_on_exec;
 		vec_push(&events->attrs, attr);
 	}
-	add_tracking(&events->attrs.at[events->attrs.n - 1]);
+	events_add_tracking(&events->attrs.at[events->attrs.n - 1]);
 }
 
 int perf_events_probe(const struct event_spec *spec, bool with_kernel)
 {
-	struct perf_event_attr attr = spec_attr(spec, with_kernel);
+	struct perf_event_attr attr = events_spec_attr(spec, with_kernel);
 	int fd;
 
 	attr.sample_period = 1u << 30; /* precise events must sample */
-	fd = event_open(&attr, 0, -1);
+	fd = events_open_one(&attr, 0, -1);
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -167,7 +166,7 @@ uint64_t perf_events_max_frequency(void)
 /* ---- CPUs and rings ------------------------------------------------------------------------- */
 
 /* "0-3,8": the CPUs that are there now. */
-static void list_cpus(struct perf_events *events)
+static void events_list_cpus(struct perf_events *events)
 {
 	char *text = target_read_file("/sys/devices/system/cpu/online", NULL);
 
@@ -186,7 +185,7 @@ static void list_cpus(struct perf_events *events)
 }
 
 /* Debian's kernels know a level 3, at which nobody but root may do anything. */
-static void explain_denial(struct diag *diag)
+static void events_explain_denial(struct diag *diag)
 {
 	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);
 	long level = text ? strtol(text, NULL, 10) : 2;
@@ -216,21 +215,21 @@ int perf_events_refused(struct diag *diag, int error, const char *what, ...)
 		error = -EACCES;
 	diag_set(diag, error, "%s", text);
 	if (error == -EACCES)
-		explain_denial(diag);
+		events_explain_denial(diag);
 	else if (error == -ENOSYS)
 		diag_why(diag, "there is no perf_event in this kernel, or a container hides it");
 	return error;
 }
 
-static int open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
+static int events_open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
 {
-	struct perf_event_attr attr = base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 	attr.exclude_kernel = 1;
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(ring_bytes / WAKEUP_FRACTION);
 	for (size_t i = 0; i < events->cpus.n; i++) {
-		int fd = event_open(&attr, 0, events->cpus.at[i]);
+		int fd = events_open_one(&attr, 0, events->cpus.at[i]);
 		if (fd == -ENODEV) { /* has been taken offline just now */
 			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
 			continue;
@@ -243,16 +242,16 @@ static int open_anchors(struct perf_events *events, size_t ring_bytes, struct di
 	return 0;
 }
 
-static void close_anchors(struct perf_events *events)
+static void events_close_anchors(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->anchors.n; i++)
 		close(events->anchors.at[i]);
 	vec_clear(&events->anchors);
 }
 
-static int open_rings(struct perf_events *events, size_t bytes, struct diag *diag)
+static int events_open_rings(struct perf_events *events, size_t bytes, struct diag *diag)
 {
-	int error = open_anchors(events, bytes, diag);
+	int error = events_open_anchors(events, bytes, diag);
 
 	for (size_t i = 0; !error && i < events->anchors.n; i++) {
 		error = drain_add_ring(events->drain, events->anchors.at[i], bytes);
@@ -261,7 +260,7 @@ static int open_rings(struct perf_events *events, size_t bytes, struct diag *dia
 	}
 	if (error) {
 		drain_remove_rings(events->drain);
-		close_anchors(events);
+		events_close_anchors(events);
 	}
 	return error;
 }
@@ -280,7 +279,7 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events)
 }
 
 /* The command that is profiled keeps its own limit. */
-static void raise_lock_limit(void)
+static void events_raise_lock_limit(void)
 {
 	struct rlimit limit;
 
@@ -291,16 +290,16 @@ static void raise_lock_limit(void)
 }
 
 /* As large as a second needs, and the budget and the limit on locked memory allow. */
-static int make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
+static int events_make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
 {
 	uint64_t share = (budget ? budget : RINGS_BYTES) / events->cpus.n;
 	size_t bytes = !budget && perf_events_bytes_a_second(events) <= RING_SMALL ? RING_SMALL : RING_BYTES;
 	int error;
 
-	raise_lock_limit();
+	events_raise_lock_limit();
 	while (bytes > share && bytes > RING_LEAST)
 		bytes /= 2;
-	while ((error = open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) &&
+	while ((error = events_open_rings(events, bytes, diag)) && (error == -EPERM || error == -ENOMEM) &&
 	       bytes > RING_LEAST)
 		bytes /= 2;
 	if (error == -EPERM)
@@ -313,21 +312,21 @@ static int make_rings(struct perf_events *events, uint64_t budget, struct diag *
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .outer = PERF_OUTER_NONE, .drain = drain };
-	make_attrs(events, specs, n, want);
+	*events = (struct perf_events){ .deep = PERF_DEEP_NONE, .drain = drain };
+	events_make_attrs(events, specs, n, want);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
 	drain_set_layout(drain, &layout);
-	list_cpus(events);
-	return make_rings(events, want->ring_bytes, diag);
+	events_list_cpus(events);
+	return events_make_rings(events, want->ring_bytes, diag);
 }
 
 void perf_events_done(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
-	perf_outer_close(&events->outer);
-	close_anchors(events);
+	perf_deep_close(&events->deep);
+	events_close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
 	vec_done(&events->cpus);
@@ -335,27 +334,26 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
-int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
-			  struct diag *diag)
+int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
 {
 	const struct perf_event_attr *first = &events->attrs.at[0];
-	struct perf_outer_want want = { .isa = isa,
-					.snapshot = first->sample_stack_user,
-					.bytes = bytes,
-					.like = first,
-					.cpus = events->cpus.at,
-					.anchors = events->anchors.at,
-					.n_cpus = events->cpus.n,
-					.ring_bytes = drain_ring_bytes(events->drain) };
-	int error = perf_outer_open(&events->outer, &want, diag);
+	struct perf_deep_want want = { .isa = isa,
+				       .snapshot = first->sample_stack_user,
+				       .bytes = bytes,
+				       .like = first,
+				       .cpus = events->cpus.at,
+				       .anchors = events->anchors.at,
+				       .n_cpus = events->cpus.n,
+				       .ring_bytes = drain_ring_bytes(events->drain) };
+	int error = perf_deep_open(&events->deep, &want, diag);
 
 	if (error)
 		return error;
 
-	struct perf_layout layout = perf_layout_of(&events->outer.attr, isa, 0);
+	struct perf_layout layout = perf_layout_of(&events->deep.attr, isa, 0);
 	drain_set_deep_layout(events->drain, &layout);
-	for (size_t i = 0; i < events->outer.fds.n; i++)
-		drain_add_deep_event(events->drain, events->outer.fds.at[i].id);
+	for (size_t i = 0; i < events->deep.fds.n; i++)
+		drain_add_deep_event(events->drain, events->deep.fds.at[i].id);
 	return 0;
 }
 
@@ -364,7 +362,7 @@ struct event_value {
 	uint64_t count, lost;
 };
 
-static struct event_value read_value(const struct perf_events *events, int fd)
+static struct event_value events_read_value(const struct perf_events *events, int fd)
 {
 	struct event_value value = { 0 };
 	size_t size = events->attrs.at[0].read_format ? sizeof(value) : sizeof(value.count);
@@ -377,7 +375,7 @@ uint64_t perf_events_lost(const struct perf_events *events)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; events->attrs.at[0].read_format && i < events->fds.n; i++)
-		lost += read_value(events, events->fds.at[i].fd).lost;
+		lost += events_read_value(events, events->fds.at[i].fd).lost;
 	return lost;
 }
 
@@ -387,7 +385,7 @@ uint64_t perf_events_counted(const struct perf_events *events)
 
 	for (size_t i = 0; i < events->fds.n; i++)
 		if (events->fds.at[i].attr == 0)
-			count += read_value(events, events->fds.at[i].fd).count;
+			count += events_read_value(events, events->fds.at[i].fd).count;
 	return count;
 }
 
@@ -396,11 +394,11 @@ size_t perf_events_per_thread(const struct perf_events *events)
 	return events->attrs.n * events->cpus.n;
 }
 
-static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid)
+static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid)
 {
 	struct perf_fd it = { .attr = (uint32_t)attr };
 
-	it.fd = event_open(&events->attrs.at[attr], tid, events->cpus.at[cpu]);
+	it.fd = events_open_one(&events->attrs.at[attr], tid, events->cpus.at[cpu]);
 	if (it.fd < 0)
 		return it.fd;
 	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
@@ -410,20 +408,20 @@ static int add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t ti
 		return error;
 	}
 	if (attr < events->n_sampling)
-		perf_outer_attach(&events->outer, it.fd); /* refused: its stacks end with the snapshot */
+		perf_deep_attach(&events->deep, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
 	return 0;
 }
 
-static int add_all(struct perf_events *events, pid_t tid)
+static int events_add_all(struct perf_events *events, pid_t tid)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t cpu = 0; cpu < events->cpus.n; cpu++)
 		for (size_t attr = 0; attr < events->attrs.n; attr++) {
-			int error = add_one(events, attr, cpu, tid);
+			int error = events_add_one(events, attr, cpu, tid);
 			if (error)
 				return error;
 			if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)
@@ -435,14 +433,14 @@ static int add_all(struct perf_events *events, pid_t tid)
 int perf_events_add(struct perf_events *events, pid_t tid)
 {
 	size_t first = events->fds.n;
-	int error = add_all(events, tid);
+	int error = events_add_all(events, tid);
 
 	while (error && events->fds.n > first) /* a thread is watched on all CPUs or not at all */
 		close(events->fds.at[--events->fds.n].fd);
 	return error;
 }
 
-static bool is_sampling(const struct perf_events *events, const struct perf_fd *fd)
+static bool events_is_sampling(const struct perf_events *events, const struct perf_fd *fd)
 {
 	return fd->attr < events->n_sampling;
 }
@@ -452,14 +450,14 @@ void perf_events_enable(struct perf_events *events, size_t first)
 	bool starts_later = events->n_sampling < events->attrs.n;
 
 	for (size_t i = first; i < events->fds.n; i++)
-		if (!starts_later || !is_sampling(events, &events->fds.at[i]))
+		if (!starts_later || !events_is_sampling(events, &events->fds.at[i]))
 			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void perf_events_enable_samples(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->fds.n; i++)
-		if (is_sampling(events, &events->fds.at[i]))
+		if (events_is_sampling(events, &events->fds.at[i]))
 			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 

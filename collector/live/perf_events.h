@@ -45,8 +45,8 @@ struct perf_events {
 	VEC(int) cpus;
 	VEC(int) anchors; /* one a CPU */
 	VEC(struct perf_fd) fds;
-	struct perf_outer outer; /* its event counts as one more attr, behind the last */
-	struct drain *drain;     /* borrowed: has the rings, one a CPU */
+	struct perf_deep deep; /* its event counts as one more attr, behind the last */
+	struct drain *drain;   /* borrowed: has the rings, one a CPU */
 };
 
 /*
@@ -71,8 +71,8 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events);
  * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
  * Without it, or if it is refused, everything else works as ever.
  */
-int perf_events_add_outer(struct perf_events *events, const struct isa *isa, uint64_t bytes,
-			  struct diag *diag);
+int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
+			 struct diag *diag);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */

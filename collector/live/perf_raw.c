@@ -15,14 +15,14 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 							       is_sampling ? source->info.events.at[i].name
 									   : "dummy" }));
 	}
-	if (live->events.outer.program >= 0)
-		vec_push(&events, ((struct perf_writer_event){ &live->events.outer.attr, "outer-stack" }));
+	if (live->events.deep.program >= 0)
+		vec_push(&events, ((struct perf_writer_event){ &live->events.deep.attr, "deep-stack" }));
 	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
 	vec_done(&events);
 	if (error)
 		return error;
-	for (size_t i = 0; i < live->events.outer.fds.n; i++)
-		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.outer.fds.at[i].id);
+	for (size_t i = 0; i < live->events.deep.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.deep.fds.at[i].id);
 	for (size_t i = 0; i < live->events.fds.n; i++)
 		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
 

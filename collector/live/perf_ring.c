@@ -17,7 +17,7 @@
 #define RECORD_MAX 65536 /* sizes are u16 */
 #define PIECES 16        /* of a ring, in which it is handed back */
 
-static void copy_out(const struct ring_view *view, uint64_t at, uint8_t *to, size_t len)
+static void ring_copy_out(const struct ring_view *view, uint64_t at, uint8_t *to, size_t len)
 {
 	size_t offset = at & (view->size - 1);
 	size_t first = len < view->size - offset ? len : view->size - offset;
@@ -37,7 +37,7 @@ bool ring_view_next(struct ring_view *view, struct bytes *ret)
 		view->at = view->head;
 		return false;
 	}
-	copy_out(view, view->at, (uint8_t *)&header, sizeof(header));
+	ring_copy_out(view, view->at, (uint8_t *)&header, sizeof(header));
 	if (header.size < sizeof(header) || header.size > view->head - view->at) {
 		view->is_damaged = true;
 		view->at = view->head;
@@ -47,7 +47,7 @@ bool ring_view_next(struct ring_view *view, struct bytes *ret)
 	size_t offset = view->at & (view->size - 1);
 	const uint8_t *start = view->data + offset;
 	if (offset + header.size > view->size) {
-		copy_out(view, view->at, view->scratch, header.size);
+		ring_copy_out(view, view->at, view->scratch, header.size);
 		start = view->scratch;
 	}
 	*ret = (struct bytes){ start, header.size };
@@ -91,18 +91,18 @@ void perf_ring_begin(struct perf_ring *ring)
 	}
 }
 
-static void begin_round(struct perf_ring *ring, uint64_t at)
+static void ring_begin_round(struct perf_ring *ring, uint64_t at)
 {
 	ring->rounds[++ring->last_round % RING_ROUNDS] = (struct ring_round){ .end = at };
 }
 
-static bool has_room_for_round(const struct perf_ring *ring)
+static bool ring_has_room_for_round(const struct perf_ring *ring)
 {
 	return ring->last_round - ring->first_round < RING_ROUNDS - 1;
 }
 
 /* So that what was needed longest does not keep all that came with it. */
-static void split_round(struct perf_ring *ring, uint64_t at)
+static void ring_split_round(struct perf_ring *ring, uint64_t at)
 {
 	struct ring_round *now = &ring->rounds[ring->last_round % RING_ROUNDS];
 	uint64_t begin = ring->last_round == ring->first_round
@@ -113,7 +113,7 @@ static void split_round(struct perf_ring *ring, uint64_t at)
 	    ring->last_round - ring->first_round >= RING_ROUNDS / 2)
 		return;
 	now->end = at;
-	begin_round(ring, at);
+	ring_begin_round(ring, at);
 }
 
 /* A ring that is full of lent records but for a quarter would soon lose new ones. */
@@ -122,9 +122,9 @@ size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
 	const struct ring_view *view = &ring->view;
 	bool is_in_place = record.at >= view->data && record.at < view->data + view->size;
 
-	if (!is_in_place || !has_room_for_round(ring) || view->at - ring->tail > view->size / 4 * 3)
+	if (!is_in_place || !ring_has_room_for_round(ring) || view->at - ring->tail > view->size / 4 * 3)
 		return NULL;
-	split_round(ring, view->at - record.len);
+	ring_split_round(ring, view->at - record.len);
 	return &ring->rounds[ring->last_round % RING_ROUNDS].loan;
 }
 
@@ -133,8 +133,8 @@ void perf_ring_end(struct perf_ring *ring)
 	struct ring_round *last = &ring->rounds[ring->last_round % RING_ROUNDS];
 
 	last->end = ring->view.at;
-	if (last->loan && has_room_for_round(ring))
-		begin_round(ring, ring->view.at);
+	if (last->loan && ring_has_room_for_round(ring))
+		ring_begin_round(ring, ring->view.at);
 	perf_ring_give_back(ring);
 }
 

@@ -31,13 +31,13 @@ struct setup {
 	struct perf_want want;
 };
 
-static bool is_missing(int error)
+static bool setup_is_missing(int error)
 {
 	return error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL ||
 	       error == -ENXIO;
 }
 
-static void add_spec(struct setup *setup, const struct event_spec *spec)
+static void setup_add_spec(struct setup *setup, const struct event_spec *spec)
 {
 	for (size_t i = 0; i < setup->n; i++)
 		if (strcmp(setup->specs[i].name, spec->name) == 0)
@@ -45,42 +45,42 @@ static void add_spec(struct setup *setup, const struct event_spec *spec)
 	setup->specs[setup->n++] = *spec;
 }
 
-static void choose_default(struct setup *setup)
+static void setup_choose_default(struct setup *setup)
 {
 	struct event_spec spec = event_spec_cycles();
 
-	if (is_missing(perf_events_probe(&spec, false)))
+	if (setup_is_missing(perf_events_probe(&spec, false)))
 		spec = event_spec_cpu_clock();
-	add_spec(setup, &spec);
+	setup_add_spec(setup, &spec);
 }
 
 /* The events asked for, or what can be had instead, which is said. */
-static int choose_events(struct perf_live *live, const struct perf_source_options *options,
-			 struct setup *setup, struct diag *diag)
+static int setup_choose_events(struct perf_live *live, const struct perf_source_options *options,
+			       struct setup *setup, struct diag *diag)
 {
 	if (options->n_events > EVENTS_MAX)
 		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
 	if (!options->n_events)
-		choose_default(setup);
+		setup_choose_default(setup);
 	for (size_t i = 0; i < options->n_events; i++) {
 		struct event_spec spec;
 		int error = event_spec_parse(options->events[i], &spec, diag);
 		if (error)
 			return error;
 		error = perf_events_probe(&spec, false);
-		if (is_missing(error)) {
+		if (setup_is_missing(error)) {
 			source_info_note(&live->source.info,
 					 "this machine cannot count '%s' (%s): cpu-clock is used instead",
 					 options->events[i], strerror(-error));
 			spec = event_spec_cpu_clock();
 		}
-		add_spec(setup, &spec);
+		setup_add_spec(setup, &spec);
 	}
 	return 0;
 }
 
-static void choose_modes(struct perf_live *live, const struct perf_source_options *options,
-			 struct setup *setup)
+static void setup_choose_modes(struct perf_live *live, const struct perf_source_options *options,
+			       struct setup *setup)
 {
 	struct perf_want *want = &setup->want;
 
@@ -103,8 +103,8 @@ static void choose_modes(struct perf_live *live, const struct perf_source_option
 	}
 }
 
-static void choose_rate(struct perf_live *live, const struct perf_source_options *options,
-			struct perf_want *want)
+static void setup_choose_rate(struct perf_live *live, const struct perf_source_options *options,
+			      struct perf_want *want)
 {
 	uint64_t highest = perf_events_max_frequency();
 
@@ -121,7 +121,7 @@ static void choose_rate(struct perf_live *live, const struct perf_source_options
 
 /* ---- what the recording is of --------------------------------------------------------------- */
 
-static char *join(char *const *argv)
+static char *setup_join_words(char *const *argv)
 {
 	struct text text = { 0 };
 
@@ -130,7 +130,7 @@ static char *join(char *const *argv)
 	return text.at;
 }
 
-static char *describe_targets(const struct perf_source_options *options)
+static char *setup_describe_targets(const struct perf_source_options *options)
 {
 	struct text text = { 0 };
 
@@ -145,7 +145,7 @@ static char *describe_targets(const struct perf_source_options *options)
 }
 
 /* The text behind "key : " in /proc/cpuinfo; NULL if there is none. */
-static char *cpuinfo(const char *info, const char *key)
+static char *setup_cpuinfo(const char *info, const char *key)
 {
 	const char *at = info ? strstr(info, key) : NULL;
 
@@ -155,20 +155,20 @@ static char *cpuinfo(const char *info, const char *key)
 	return alloc_text_n(at, strcspn(at, "\n"));
 }
 
-static char *describe_cpu(void)
+static char *setup_describe_cpu(void)
 {
 	CLEANUP(freep) char *info = target_read_file("/proc/cpuinfo", NULL);
-	char *model = cpuinfo(info, "model name");
+	char *model = setup_cpuinfo(info, "model name");
 
 	if (model)
 		return model;
-	CLEANUP(freep) char *implementer = cpuinfo(info, "CPU implementer");
-	CLEANUP(freep) char *part = cpuinfo(info, "CPU part");
+	CLEANUP(freep) char *implementer = setup_cpuinfo(info, "CPU implementer");
+	CLEANUP(freep) char *part = setup_cpuinfo(info, "CPU part");
 	return implementer && part ? alloc_printf("implementer %s part %s", implementer, part) : NULL;
 }
 
-static void describe_event(struct source_info *info, const struct perf_event_attr *attr,
-			   const struct event_spec *spec)
+static void setup_describe_event(struct source_info *info, const struct perf_event_attr *attr,
+				 const struct event_spec *spec)
 {
 	struct source_event event = { .type = attr->type,
 				      .config = attr->config,
@@ -181,18 +181,18 @@ static void describe_event(struct source_info *info, const struct perf_event_att
 	vec_push(&info->events, event);
 }
 
-static void describe(struct perf_live *live, const struct perf_source_options *options,
-		     const struct setup *setup)
+static void setup_describe(struct perf_live *live, const struct perf_source_options *options,
+			   const struct setup *setup)
 {
 	struct source_info *info = &live->source.info;
 	struct utsname host;
 	struct timespec wall;
 
 	for (size_t i = 0; i < setup->n; i++)
-		describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
+		setup_describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
 	info->stack_size = setup->want.stack_size;
-	info->command = options->argv ? join(options->argv) : describe_targets(options);
-	info->cpu = describe_cpu();
+	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
+	info->cpu = setup_describe_cpu();
 	if (uname(&host) == 0) {
 		info->host = alloc_text(host.nodename);
 		info->kernel = alloc_printf("%s %s", host.sysname, host.release);
@@ -209,7 +209,7 @@ struct stack_search {
 	struct stack_range found;
 };
 
-static void match_stack(void *context, const struct target_map *map)
+static void setup_match_stack(void *context, const struct target_map *map)
 {
 	struct stack_search *search = context;
 
@@ -217,19 +217,19 @@ static void match_stack(void *context, const struct target_map *map)
 		search->found = (struct stack_range){ map->start, map->end };
 }
 
-static struct stack_range find_stack(void *context, pid_t tid, uint64_t sp)
+static struct stack_range setup_find_stack(void *context, pid_t tid, uint64_t sp)
 {
 	struct stack_search search = { .sp = sp };
 
 	(void)context;
-	target_maps(tid, match_stack, &search);
+	target_maps(tid, setup_match_stack, &search);
 	return search.found;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
 /* The machine we run on is the one we were built for. */
-static const struct isa *host_isa(void)
+static const struct isa *setup_host_isa(void)
 {
 	struct utsname host;
 
@@ -241,24 +241,24 @@ static const struct isa *host_isa(void)
 }
 
 /* Deep stacks are worth an attempt, not a failure. */
-static void add_outer(struct perf_live *live, const struct perf_source_options *options)
+static void setup_add_deep(struct perf_live *live, const struct perf_source_options *options)
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
 	int error;
 
-	if (!options->outer_bytes || !info->stack_size)
+	if (!options->deep_bytes || !info->stack_size)
 		return;
-	error = perf_events_add_outer(&live->events, info->isa, options->outer_bytes, &diag);
+	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &diag);
 	if (error)
-		info->no_outer = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
-					      error == -EPERM || error == -EACCES
-						      ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
-						      : "");
+		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
+					     error == -EPERM || error == -EACCES
+						     ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
+						     : "");
 }
 
 /* What may come into a ring, before any has. */
-static uint64_t nominal_rate(const struct perf_live *live)
+static uint64_t setup_nominal_rate(const struct perf_live *live)
 {
 	uint64_t rate = perf_events_bytes_a_second(&live->events);
 
@@ -268,19 +268,19 @@ static uint64_t nominal_rate(const struct perf_live *live)
 static int setup_attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
-	int error = choose_events(live, options, &setup, diag);
+	int error = setup_choose_events(live, options, &setup, diag);
 
 	if (error)
 		return error;
-	choose_modes(live, options, &setup);
-	choose_rate(live, options, &setup.want);
+	setup_choose_modes(live, options, &setup);
+	setup_choose_rate(live, options, &setup.want);
 	setup.want.isa = live->source.info.isa;
 	error = perf_events_init(&live->events, setup.specs, setup.n, &setup.want, live->drain, diag);
 	if (error)
 		return error;
-	describe(live, options, &setup);
-	drain_set_rate(live->drain, nominal_rate(live));
-	add_outer(live, options);
+	setup_describe(live, options, &setup);
+	drain_set_rate(live->drain, setup_nominal_rate(live));
+	setup_add_deep(live, options);
 	if (options->delay_ns)
 		live->pace.samples_from_ns = live->source.info.start_ns + options->delay_ns;
 
@@ -301,15 +301,15 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	int error = 0;
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
-	live->events = (struct perf_events){ .outer = PERF_OUTER_NONE };
+	live->events = (struct perf_events){ .deep = PERF_DEEP_NONE };
 	live->drain = drain_new(perf_live_now, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
 	live->known = known_new(live->mapper, perf_live_now);
-	live->tops = stack_tops_new(find_stack, live);
-	live->outer = outer_stacks_new();
-	live->needs = outer_needs_new();
+	live->tops = stack_tops_new(setup_find_stack, live);
+	live->deep = deep_stacks_new();
+	live->needs = deep_needs_new();
 	live->pace.wake_fd = options->wake_fd ? options->wake_fd : -1;
-	live->source.info.isa = host_isa();
+	live->source.info.isa = setup_host_isa();
 	if (!live->source.info.isa)
 		error = diag_set(diag, -ENOTSUP, "cannot profile on this machine");
 	if (!error && options->argv)

@@ -21,9 +21,9 @@
  */
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
-#define CLOCK_EVERY                                                                                        \
-	4 /* events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth \
-	     of a second */
+/* Events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth of a second.
+ */
+#define CLOCK_EVERY 4
 
 uint64_t perf_live_now(void)
 {
@@ -35,7 +35,7 @@ uint64_t perf_live_now(void)
 
 /* ---- records to events ---------------------------------------------------------------------- */
 
-static void finish_mapping(struct perf_live *live, struct event *event)
+static void live_finish_mapping(struct perf_live *live, struct event *event)
 {
 	const struct perf_record *record = &live->record;
 	struct mapping_file file = { .inode = record->mmap.inode,
@@ -47,15 +47,15 @@ static void finish_mapping(struct perf_live *live, struct event *event)
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
 
-static void finish_sample(struct perf_live *live, struct event *event)
+static void live_finish_sample(struct perf_live *live, struct event *event)
 {
 	struct sample *sample = &event->sample;
 	const struct isa *isa = live->source.info.isa;
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	outer_stacks_join(live->outer, event->tid, isa, sample);
-	if (sample->n_outer || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
+	deep_stacks_join(live->deep, event->tid, isa, sample);
+	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
 
 	uint64_t len = stack_tops_clip(live->tops, event->tid, event->time_ns, sample->regs.value[isa->sp],
@@ -71,11 +71,11 @@ static void finish_sample(struct perf_live *live, struct event *event)
  * A ring tells of all records it had no room for. How many of them were samples only the events know; before
  * Linux 6.0, nobody does.
  */
-static bool count_lost(struct perf_live *live, struct event *event)
+static bool live_count_lost(struct perf_live *live, struct event *event)
 {
 	bool is_counted = live->events.attrs.at[0].read_format != 0;
 
-	if (live->events.outer.program >= 0 && is_counted) {
+	if (live->events.deep.program >= 0 && is_counted) {
 		uint64_t total = perf_events_lost(&live->events);
 		event->lost = total > live->lost ? total - live->lost : 0;
 	}
@@ -83,36 +83,36 @@ static bool count_lost(struct perf_live *live, struct event *event)
 	return event->lost > 0;
 }
 
-static void forget_needs(struct perf_live *live, pid_t tid)
+static void live_forget_needs(struct perf_live *live, pid_t tid)
 {
 	uint64_t thread;
 
-	if (outer_needs_forget(live->needs, tid, &thread))
-		perf_outer_limit(&live->events.outer, thread, NULL);
+	if (deep_needs_forget(live->needs, tid, &thread))
+		perf_deep_limit(&live->events.deep, thread, NULL);
 }
 
 /* False: a record that says nothing, or nothing new. */
-static bool convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
+static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
 	if (perf_record_parse(from->bytes, from->layout, &live->scratch, &live->record) < 0) {
 		live->n_damaged++;
 		return false;
 	}
 	if (from->is_deep) {
-		outer_stacks_take(live->outer, live->record.tid, live->record.sample.raw);
+		deep_stacks_take(live->deep, live->record.tid, live->record.sample.raw);
 		return false;
 	}
 	if (!perf_record_event(&live->record, ret))
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
-		finish_sample(live, ret);
+		live_finish_sample(live, ret);
 		live->source.next = from->next;
 		return true;
 	case EVENT_MAPPING:
 		if (known_covers(live->known, ret))
 			return false;
-		finish_mapping(live, ret);
+		live_finish_mapping(live, ret);
 		return true;
 	case EVENT_EXEC:
 		stack_tops_forget(live->tops, ret->tid);
@@ -120,11 +120,11 @@ static bool convert(struct perf_live *live, const struct drain_record *from, str
 	case EVENT_FORK:
 	case EVENT_EXIT:
 		stack_tops_forget(live->tops, ret->tid);
-		forget_needs(live, ret->tid);
+		live_forget_needs(live, ret->tid);
 		return true;
 	case EVENT_LOST:
 		known_lost(live->known);
-		return count_lost(live, ret);
+		return live_count_lost(live, ret);
 	case EVENT_COMM:
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
@@ -135,7 +135,7 @@ static bool convert(struct perf_live *live, const struct drain_record *from, str
 	return false;
 }
 
-static bool next_due(struct perf_live *live, struct event *ret)
+static bool live_next_due(struct perf_live *live, struct event *ret)
 {
 	struct drain_record record;
 
@@ -144,7 +144,7 @@ static bool next_due(struct perf_live *live, struct event *ret)
 	while (drain_next(live->drain, &record)) {
 		if (live->raw)
 			perf_writer_record(live->raw, record.bytes);
-		if (convert(live, &record, ret))
+		if (live_convert(live, &record, ret))
 			return true;
 	}
 	return false;
@@ -153,7 +153,7 @@ static bool next_due(struct perf_live *live, struct event *ret)
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 /* Until a ring is half full, a target ends, somebody calls, or the time is over. */
-static void wait_for_news(struct perf_live *live, int timeout_ms)
+static void live_wait_for_news(struct perf_live *live, int timeout_ms)
 {
 	size_t n;
 	struct pollfd *polls = targets_poll(&live->targets, live->pace.wake_fd, &n);
@@ -163,7 +163,7 @@ static void wait_for_news(struct perf_live *live, int timeout_ms)
 	live->pace.is_called = targets_polled(&live->targets);
 }
 
-static void start_samples_in_time(struct perf_live *live, uint64_t now)
+static void live_start_samples_in_time(struct perf_live *live, uint64_t now)
 {
 	if (!live->pace.samples_from_ns || now < live->pace.samples_from_ns)
 		return;
@@ -172,7 +172,7 @@ static void start_samples_in_time(struct perf_live *live, uint64_t now)
 }
 
 /* How long to wait before the rings are read again. */
-static int pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
+static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 {
 	bool is_busy = drain_saw_tasks(live->drain);
 	uint64_t ms = (is_busy || now < live->pace.hurry_until_ns ? BUSY_NS : CALM_NS) / 1000000u;
@@ -184,22 +184,22 @@ static int pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 }
 
 /* What follows the recording is in no hurry. */
-static void stop_guarding(struct perf_live *live)
+static void live_stop_guarding(struct perf_live *live)
 {
 	drain_stop_guard(live->drain);
 	priority_restore(&live->priority);
 }
 
-static void finish(struct perf_live *live)
+static void live_finish(struct perf_live *live)
 {
-	stop_guarding(live);
+	live_stop_guarding(live);
 	live->pace.round_ns = drain_finish(live->drain);
 	live->pace.is_finished = true;
 }
 
 /* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be
  * asked. */
-static int last_words(struct perf_live *live, struct event *ret)
+static int live_last_words(struct perf_live *live, struct event *ret)
 {
 	uint64_t lost = perf_events_lost(&live->events);
 
@@ -213,14 +213,14 @@ static int last_words(struct perf_live *live, struct event *ret)
 }
 
 /* The caller has something else to do. */
-static int end_wait(struct perf_live *live)
+static int live_end_wait(struct perf_live *live)
 {
 	live->pace.is_called = false;
 	return -EAGAIN;
 }
 
 /* Rings are read in time also when the consumer is busy with what it has. */
-static void keep_up(struct perf_live *live)
+static void live_keep_up(struct perf_live *live)
 {
 	if (live->pace.is_finished || ++live->pace.n_asked % CLOCK_EVERY)
 		return;
@@ -228,25 +228,25 @@ static void keep_up(struct perf_live *live)
 		live->pace.round_ns = drain_round(live->drain);
 }
 
-static int wait_next(struct perf_live *live, struct event *ret, int timeout_ms)
+static int live_wait_next(struct perf_live *live, struct event *ret, int timeout_ms)
 {
 	uint64_t now = perf_live_now();
 	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
 
 	do {
 		if (live->pace.is_finished)
-			return last_words(live, ret);
-		start_samples_in_time(live, now);
+			return live_last_words(live, ret);
+		live_start_samples_in_time(live, now);
 		if (live->pace.is_stopped || targets_are_gone(&live->targets)) {
-			finish(live);
+			live_finish(live);
 			continue;
 		}
 		if (now >= deadline || live->pace.is_called)
-			return end_wait(live);
-		wait_for_news(live, pause_ms(live, now, deadline));
+			return live_end_wait(live);
+		live_wait_for_news(live, live_pause_ms(live, now, deadline));
 		live->pace.round_ns = drain_round(live->drain);
 		now = perf_live_now();
-	} while (!next_due(live, ret));
+	} while (!live_next_due(live, ret));
 	return 1;
 }
 
@@ -255,8 +255,8 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 	struct perf_live *live = perf_live_of(source);
 
 	(void)diag;
-	keep_up(live);
-	return next_due(live, ret) ? 1 : wait_next(live, ret, timeout_ms);
+	live_keep_up(live);
+	return live_next_due(live, ret) ? 1 : live_wait_next(live, ret, timeout_ms);
 }
 
 static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)
@@ -269,7 +269,7 @@ static void live_close(struct source *source)
 {
 	struct perf_live *live = perf_live_of(source);
 
-	stop_guarding(live);
+	live_stop_guarding(live);
 	targets_done(&live->targets);
 	perf_writer_free(live->raw);
 	perf_events_done(&live->events);
@@ -278,8 +278,8 @@ static void live_close(struct source *source)
 	known_free(live->known);
 	mapper_free(live->mapper);
 	stack_tops_free(live->tops);
-	outer_stacks_free(live->outer);
-	outer_needs_free(live->needs);
+	deep_stacks_free(live->deep);
+	deep_needs_free(live->needs);
 	source_info_done(&live->source.info);
 	free(live);
 }

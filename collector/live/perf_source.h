@@ -26,20 +26,20 @@ struct perf_source_options {
 	size_t n_events;
 	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
 	uint32_t stack_size;        /* bytes of stack copied with each sample, rounded up to 8 */
-	uint64_t outer_bytes; /* of the stack beyond that, copied at the same moment where the kernel can; 0 =
+	uint64_t deep_bytes; /* of the stack beyond that, copied at the same moment where the kernel can; 0 =
 				 none */
-	uint64_t delay_ns;    /* samples only from then on */
-	uint64_t ring_bytes;  /* of all rings; 0 = a default */
-	bool all_user;        /* no samples in the kernel */
-	bool inherits;        /* follow threads and processes that come later */
-	int wake_fd;          /* while it can be read, source_next does not wait; 0 = none */
+	uint64_t delay_ns;   /* samples only from then on */
+	uint64_t ring_bytes; /* of all rings; 0 = a default */
+	bool all_user;       /* no samples in the kernel */
+	bool inherits;       /* follow threads and processes that come later */
+	int wake_fd;         /* while it can be read, source_next does not wait; 0 = none */
 };
 
 #define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528
-#define SOURCE_OUTER_BYTES (8u << 20) /* what most systems let a stack grow to; no more can be had */
+#define SOURCE_DEEP_BYTES (8u << 20) /* what most systems let a stack grow to; no more can be had */
 
 /*
  * -EACCES, -EPERM: not ours to profile; -ESRCH: no such process; -ENOTSUP: a 32-bit program. images is

@@ -39,8 +39,8 @@ struct perf_live {
 	struct known *known;
 	struct mapper *mapper;
 	struct stack_tops *tops;
-	struct outer_stacks *outer;
-	struct outer_needs *needs;
+	struct deep_stacks *deep;
+	struct deep_needs *needs;
 	struct perf_writer *raw; /* NULL = not asked for */
 	struct perf_pace pace;
 

@@ -11,26 +11,26 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 {
 	struct perf_live *live = perf_live_of(source);
 	const struct sample *sample = &event->sample;
-	struct outer_use use = { .sp = sample->regs.value[source->info.isa->sp],
-				 .n_copied = sample->n_outer,
-				 .is_cut_off = used->is_cut_off,
-				 .hint = used->elsewhere };
-	struct outer_limit limit;
+	struct deep_use use = { .sp = sample->regs.value[source->info.isa->sp],
+				.n_copied = sample->n_deep,
+				.is_cut_off = used->is_cut_off,
+				.hint = used->elsewhere };
+	struct deep_limit limit;
 
 	if (used->has_jit)
 		live->pace.hurry_until_ns = event->time_ns + HURRY_NS;
 	/* A snapshot that was not filled reached to the stack's end. */
-	if (live->events.outer.program < 0 || (!sample->n_outer && !sample->stack_was_full && !use.hint))
+	if (live->events.deep.program < 0 || (!sample->n_deep && !sample->stack_was_full && !use.hint))
 		return;
-	if (sample->n_outer)
-		use.thread = sample->outer_thread;
-	if (sample->n_outer && used->reach > sample->outer_start)
-		use.n_needed = (uint32_t)((used->reach - sample->outer_start + STACK_PAGE - 1) / STACK_PAGE);
-	use.place = outer_place_key(use.thread ? use.thread : (uint64_t)event->pid << 32, use.sp);
-	if (!outer_needs_note(live->needs, event->tid, &use, &limit))
+	if (sample->n_deep)
+		use.thread = sample->deep_thread;
+	if (sample->n_deep && used->reach > sample->deep_start)
+		use.n_needed = (uint32_t)((used->reach - sample->deep_start + STACK_PAGE - 1) / STACK_PAGE);
+	use.place = deep_place_key(use.thread ? use.thread : (uint64_t)event->pid << 32, use.sp);
+	if (!deep_needs_note(live->needs, event->tid, &use, &limit))
 		return;
 	if (limit.hint)
-		perf_outer_hint(&live->events.outer, limit.key, limit.hint);
+		perf_deep_hint(&live->events.deep, limit.key, limit.hint);
 	else
-		perf_outer_limit(&live->events.outer, limit.key, &limit.n_pages);
+		perf_deep_limit(&live->events.deep, limit.key, &limit.n_pages);
 }

@@ -20,22 +20,22 @@ struct sched_request {
 	uint64_t runtime, deadline, period;
 };
 
-static bool ask(const struct sched_request *request)
+static bool priority_ask(const struct sched_request *request)
 {
 	return syscall(SYS_sched_setattr, 0, request, 0) == 0;
 }
 
-static bool ask_for_share(int nice, uint64_t slice_ns)
+static bool priority_ask_for_share(int nice, uint64_t slice_ns)
 {
-	return ask(&(struct sched_request){ .size = sizeof(struct sched_request),
-					    .policy = SCHED_OTHER,
-					    .flags = FLAG_NOT_FORKED,
-					    .nice = nice,
-					    .runtime = slice_ns });
+	return priority_ask(&(struct sched_request){ .size = sizeof(struct sched_request),
+						     .policy = SCHED_OTHER,
+						     .flags = FLAG_NOT_FORKED,
+						     .nice = nice,
+						     .runtime = slice_ns });
 }
 
 /* What a user may have without being root. */
-static int lowest_allowed(void)
+static int priority_lowest_allowed(void)
 {
 	struct rlimit limit;
 
@@ -46,15 +46,15 @@ static int lowest_allowed(void)
 
 void priority_raise(struct priority *ret)
 {
-	int before = getpriority(PRIO_PROCESS, 0), allowed = lowest_allowed();
+	int before = getpriority(PRIO_PROCESS, 0), allowed = priority_lowest_allowed();
 
 	*ret = (struct priority){ .before = before, .nice = before };
 	ret->is_ours = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER && before <= 0;
 	if (!ret->is_ours || before <= LOWEST_NICE)
 		return;
-	if (ask_for_share(LOWEST_NICE, 0))
+	if (priority_ask_for_share(LOWEST_NICE, 0))
 		ret->nice = LOWEST_NICE;
-	else if (allowed < before && ask_for_share(allowed, 0))
+	else if (allowed < before && priority_ask_for_share(allowed, 0))
 		ret->nice = allowed;
 }
 
@@ -67,13 +67,13 @@ void priority_hurry(const struct priority *priority)
 void priority_calm(const struct priority *priority)
 {
 	if (priority->is_ours)
-		ask_for_share(priority->nice, 0);
+		priority_ask_for_share(priority->nice, 0);
 }
 
 void priority_restore(struct priority *priority)
 {
 	if (priority->is_ours)
-		ask_for_share(priority->before, 0);
+		priority_ask_for_share(priority->before, 0);
 	priority->is_ours = false;
 }
 
@@ -83,7 +83,7 @@ void priority_first(void)
 		.size = sizeof(now), .policy = SCHED_RR, .flags = FLAG_NOT_FORKED, .priority = 1
 	};
 
-	if (ask(&now) || ask_for_share(LOWEST_NICE, SLICE_NS))
+	if (priority_ask(&now) || priority_ask_for_share(LOWEST_NICE, SLICE_NS))
 		return;
-	ask_for_share(getpriority(PRIO_PROCESS, 0), SLICE_NS);
+	priority_ask_for_share(getpriority(PRIO_PROCESS, 0), SLICE_NS);
 }

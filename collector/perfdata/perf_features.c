@@ -23,7 +23,7 @@ struct context {
 	struct utsname system;
 };
 
-static void write_string(struct writer *w, const char *text)
+static void features_write_string(struct writer *w, const char *text)
 {
 	size_t len = strlen(text), room = (len + STRING_ALIGN) & ~(size_t)(STRING_ALIGN - 1);
 
@@ -31,7 +31,7 @@ static void write_string(struct writer *w, const char *text)
 	memcpy(write_space(w, room), text, len);
 }
 
-static void write_build_ids(const struct context *context, struct writer *w)
+static void features_write_build_ids(const struct context *context, struct writer *w)
 {
 	for (image_id i = 0; context->images && i < images_count(context->images); i++) {
 		const struct image *image = images_peek(context->images, i);
@@ -51,28 +51,28 @@ static void write_build_ids(const struct context *context, struct writer *w)
 	}
 }
 
-static void write_host(const struct context *context, struct writer *w)
+static void features_write_host(const struct context *context, struct writer *w)
 {
-	write_string(w, context->system.nodename);
+	features_write_string(w, context->system.nodename);
 }
 
-static void write_release(const struct context *context, struct writer *w)
+static void features_write_release(const struct context *context, struct writer *w)
 {
-	write_string(w, context->system.release);
+	features_write_string(w, context->system.release);
 }
 
-static void write_version(const struct context *context, struct writer *w)
+static void features_write_version(const struct context *context, struct writer *w)
 {
 	(void)context;
-	write_string(w, "cpprof " CPPROF_VERSION);
+	features_write_string(w, "cpprof " CPPROF_VERSION);
 }
 
-static void write_arch(const struct context *context, struct writer *w)
+static void features_write_arch(const struct context *context, struct writer *w)
 {
-	write_string(w, context->system.machine);
+	features_write_string(w, context->system.machine);
 }
 
-static void write_cpus(const struct context *context, struct writer *w)
+static void features_write_cpus(const struct context *context, struct writer *w)
 {
 	(void)context;
 	write_u32(w, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
@@ -80,7 +80,7 @@ static void write_cpus(const struct context *context, struct writer *w)
 }
 
 /* Only some architectures name their CPUs in words. */
-static void write_cpu(const struct context *context, struct writer *w)
+static void features_write_cpu(const struct context *context, struct writer *w)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/cpuinfo", "re");
 	char line[256], name[200];
@@ -88,20 +88,20 @@ static void write_cpu(const struct context *context, struct writer *w)
 	(void)context;
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "model name : %199[^\n]", name) == 1) {
-			write_string(w, name);
+			features_write_string(w, name);
 			return;
 		}
 }
 
-static void write_command(const struct context *context, struct writer *w)
+static void features_write_command(const struct context *context, struct writer *w)
 {
 	if (!context->command_line)
 		return;
 	write_u32(w, 1);
-	write_string(w, context->command_line);
+	features_write_string(w, context->command_line);
 }
 
-static void write_events(const struct context *context, struct writer *w)
+static void features_write_events(const struct context *context, struct writer *w)
 {
 	const struct perf_writer *writer = context->writer;
 
@@ -111,19 +111,19 @@ static void write_events(const struct context *context, struct writer *w)
 		const struct written_event *event = &writer->events.at[i];
 		write_bytes(w, (struct bytes){ (const uint8_t *)&event->attr, WRITTEN_ATTR_SIZE });
 		write_u32(w, (uint32_t)event->ids.n);
-		write_string(w, event->name);
+		features_write_string(w, event->name);
 		write_bytes(w, (struct bytes){ (const uint8_t *)event->ids.at, event->ids.n * 8 });
 	}
 }
 
-static void write_times(const struct context *context, struct writer *w)
+static void features_write_times(const struct context *context, struct writer *w)
 {
 	write_u64(w, context->writer->first_ns);
 	write_u64(w, context->writer->last_ns);
 }
 
 /* One moment by two clocks: the events' and the wall's. */
-static void write_clocks(const struct context *context, struct writer *w)
+static void features_write_clocks(const struct context *context, struct writer *w)
 {
 	const struct perf_event_attr *attr = &context->writer->events.at[0].attr;
 	struct timespec own, wall;
@@ -142,12 +142,12 @@ static const struct feature {
 	enum perf_feature number;
 	void (*write)(const struct context *context, struct writer *w);
 } features[] = {
-	{ FEATURE_BUILD_ID, write_build_ids }, { FEATURE_HOSTNAME, write_host },
-	{ FEATURE_OSRELEASE, write_release },  { FEATURE_VERSION, write_version },
-	{ FEATURE_ARCH, write_arch },          { FEATURE_NRCPUS, write_cpus },
-	{ FEATURE_CPUDESC, write_cpu },        { FEATURE_CMDLINE, write_command },
-	{ FEATURE_EVENT_DESC, write_events },  { FEATURE_SAMPLE_TIME, write_times },
-	{ FEATURE_CLOCK_DATA, write_clocks },
+	{ FEATURE_BUILD_ID, features_write_build_ids }, { FEATURE_HOSTNAME, features_write_host },
+	{ FEATURE_OSRELEASE, features_write_release },  { FEATURE_VERSION, features_write_version },
+	{ FEATURE_ARCH, features_write_arch },          { FEATURE_NRCPUS, features_write_cpus },
+	{ FEATURE_CPUDESC, features_write_cpu },        { FEATURE_CMDLINE, features_write_command },
+	{ FEATURE_EVENT_DESC, features_write_events },  { FEATURE_SAMPLE_TIME, features_write_times },
+	{ FEATURE_CLOCK_DATA, features_write_clocks },
 };
 
 void perf_features_write(const struct perf_writer *writer, const struct images *images,

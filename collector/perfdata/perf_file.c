@@ -35,7 +35,7 @@ struct perf_file {
 	struct perf_header header;
 	struct perf_images *images;
 	struct order *order;
-	struct outer_stacks *outer;
+	struct deep_stacks *deep;
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
@@ -48,7 +48,7 @@ struct perf_file {
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
-static int read_attr(struct perf_file *file, struct bytes entry)
+static int file_read_attr(struct perf_file *file, struct bytes entry)
 {
 	size_t attr_size = entry.len - 16;
 	struct reader r = reader_of(bytes_from(entry, attr_size));
@@ -65,7 +65,7 @@ static int read_attr(struct perf_file *file, struct bytes entry)
 	return error;
 }
 
-static int read_attrs(struct perf_file *file, struct diag *diag)
+static int file_read_attrs(struct perf_file *file, struct diag *diag)
 {
 	const struct perf_file_header *header = perf_input_header(file->input);
 	struct buffer attrs;
@@ -73,7 +73,7 @@ static int read_attrs(struct perf_file *file, struct diag *diag)
 	size_t size = header->attr_entry_size;
 
 	for (size_t at = 0; error == 0 && attrs.len - at >= size; at += size)
-		error = read_attr(file, (struct bytes){ attrs.at + at, size });
+		error = file_read_attr(file, (struct bytes){ attrs.at + at, size });
 	free(attrs.at);
 	if (error < 0) {
 		diag_set(diag, error, "cannot read '%s'", file->name);
@@ -83,7 +83,7 @@ static int read_attrs(struct perf_file *file, struct diag *diag)
 }
 
 /* A table of sections behind the data, one for each feature bit set. */
-static void read_features(struct perf_file *file)
+static void file_read_features(struct perf_file *file)
 {
 	const struct perf_file_header *header = perf_input_header(file->input);
 	struct perf_section table = { header->data.offset + header->data.size, FEATURE_N * 16 };
@@ -107,7 +107,7 @@ static void read_features(struct perf_file *file)
 }
 
 /* Remembers where the kernel was, if the record says it. */
-static void note_kernel(struct perf_file *file, const struct perf_record *record)
+static void file_note_kernel(struct perf_file *file, const struct perf_record *record)
 {
 	size_t prefix = strlen(KERNEL_MAPPING);
 
@@ -117,7 +117,7 @@ static void note_kernel(struct perf_file *file, const struct perf_record *record
 	snprintf(file->kernel_symbol, sizeof(file->kernel_symbol), "%s", record->mmap.path + prefix);
 }
 
-static bool is_kernel_mapping(struct perf_file *file, struct bytes record)
+static bool file_is_kernel_mapping(struct perf_file *file, struct bytes record)
 {
 	const struct perf_layout no_layout = { 0 }; /* what we ask is at the same place in all */
 	struct perf_record parsed;
@@ -125,12 +125,12 @@ static bool is_kernel_mapping(struct perf_file *file, struct bytes record)
 	if (perf_record_parse(record, &no_layout, &file->scratch, &parsed) < 0 ||
 	    parsed.kind != PERF_KIND_MMAP || !parsed.mmap.is_kernel)
 		return false;
-	note_kernel(file, &parsed);
+	file_note_kernel(file, &parsed);
 	return true;
 }
 
 /* In a stream the header comes as records; the first of the kernel's ends it. */
-static int read_preamble(struct perf_file *file, struct diag *diag)
+static int file_read_preamble(struct perf_file *file, struct diag *diag)
 {
 	for (;;) {
 		struct bytes record;
@@ -140,23 +140,23 @@ static int read_preamble(struct perf_file *file, struct diag *diag)
 		if (perf_header_add_record(&file->header, record))
 			continue;
 		struct reader r = reader_of(record);
-		if (read_u32(&r) >= TOOL_FIRST || is_kernel_mapping(file, record))
+		if (read_u32(&r) >= TOOL_FIRST || file_is_kernel_mapping(file, record))
 			continue;
 		file->first = record;
 		return 0;
 	}
 }
 
-static int read_header(struct perf_file *file, struct diag *diag)
+static int file_read_header(struct perf_file *file, struct diag *diag)
 {
 	int error;
 
 	if (perf_input_header(file->input)->is_stream) {
-		error = read_preamble(file, diag);
+		error = file_read_preamble(file, diag);
 	} else {
-		error = read_attrs(file, diag);
+		error = file_read_attrs(file, diag);
 		if (error == 0)
-			read_features(file);
+			file_read_features(file);
 	}
 	if (error < 0)
 		return error;
@@ -166,7 +166,7 @@ static int read_header(struct perf_file *file, struct diag *diag)
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* What perf counted itself at the end and what the rings reported are the same losses: the larger counts. */
-static bool count_lost(struct perf_file *file, const struct perf_record *record, struct event *event)
+static bool file_count_lost(struct perf_file *file, const struct perf_record *record, struct event *event)
 {
 	bool is_summary = record->kind == PERF_KIND_LOST_SAMPLES && record->time_ns == 0;
 
@@ -181,7 +181,7 @@ static bool count_lost(struct perf_file *file, const struct perf_record *record,
 }
 
 /* True and the event a record stands for; false if it stands for none. */
-static bool make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
+static bool file_make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
 {
 	const struct perf_layout *layout = perf_header_layout(&file->header, bytes);
 	struct perf_record record;
@@ -192,16 +192,16 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		return false;
 	}
 	if (record.kind == PERF_KIND_MMAP && record.mmap.is_kernel)
-		note_kernel(file, &record);
+		file_note_kernel(file, &record);
 	if (!perf_record_event(&record, ret))
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		if (ret->sample.event == PERF_NO_EVENT) {
-			outer_stacks_take(file->outer, ret->tid, record.sample.raw);
+			deep_stacks_take(file->deep, ret->tid, record.sample.raw);
 			return false;
 		}
-		outer_stacks_join(file->outer, ret->tid, file->source.info.isa, &ret->sample);
+		deep_stacks_join(file->deep, ret->tid, file->source.info.isa, &ret->sample);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
 					     &file->source.next);
@@ -210,7 +210,7 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 		perf_images_resolve(file->images, &record, &ret->mapping);
 		return true;
 	case EVENT_LOST:
-		return count_lost(file, &record, ret);
+		return file_count_lost(file, &record, ret);
 	case EVENT_FORK:
 	case EVENT_EXEC:
 	case EVENT_COMM:
@@ -224,14 +224,14 @@ static bool make_event(struct perf_file *file, struct bytes bytes, struct event 
 	return true;
 }
 
-static bool is_round_end(struct bytes record)
+static bool file_is_round_end(struct bytes record)
 {
 	struct reader r = reader_of(record);
 
 	return read_u32(&r) == TOOL_FINISHED_ROUND;
 }
 
-static bool is_of_kernel(struct bytes record)
+static bool file_is_of_kernel(struct bytes record)
 {
 	struct reader r = reader_of(record);
 
@@ -239,22 +239,22 @@ static bool is_of_kernel(struct bytes record)
 }
 
 /* True if the record is an event that goes out now. */
-static bool take_record(struct perf_file *file, struct bytes record, struct event *ret)
+static bool file_take_record(struct perf_file *file, struct bytes record, struct event *ret)
 {
 	uint64_t time;
 
-	if (is_round_end(record)) {
+	if (file_is_round_end(record)) {
 		order_round_begin(file->order, file->latest_ns);
 		order_round_end(file->order);
 		return false;
 	}
-	if (!is_of_kernel(record)) {
+	if (!file_is_of_kernel(record)) {
 		perf_header_add_record(&file->header, record); /* build-ids come last in a stream */
 		return false;
 	}
 	if (!perf_record_time(record, perf_header_layout(&file->header, record), &time) || time == 0 ||
 	    time == UINT64_MAX)
-		return !perf_input_is_gone(file->input, record) && make_event(file, record, ret);
+		return !perf_input_is_gone(file->input, record) && file_make_event(file, record, ret);
 	if (file->latest_ns < time)
 		file->latest_ns = time;
 	size_t *loan = perf_input_loan(file->input, record);
@@ -266,7 +266,7 @@ static bool take_record(struct perf_file *file, struct bytes record, struct even
 }
 
 /* The next record that may go and that its file still has. */
-static bool next_due(struct perf_file *file, struct bytes *ret)
+static bool file_next_due(struct perf_file *file, struct bytes *ret)
 {
 	uint64_t time;
 
@@ -278,7 +278,7 @@ static bool next_due(struct perf_file *file, struct bytes *ret)
 	return false;
 }
 
-static void add_notes(struct perf_file *file)
+static void file_add_notes(struct perf_file *file)
 {
 	struct source_info *info = &file->source.info;
 
@@ -293,18 +293,18 @@ static void add_notes(struct perf_file *file)
 	perf_images_notes(file->images, info);
 }
 
-static int next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
+static int file_next(struct source *source, struct event *ret, int timeout_ms, struct diag *diag)
 {
 	struct perf_file *file = (struct perf_file *)source;
 	struct bytes record;
 
 	(void)timeout_ms;
 	for (;;) {
-		while (next_due(file, &record))
-			if (make_event(file, record, ret))
+		while (file_next_due(file, &record))
+			if (file_make_event(file, record, ret))
 				return 1;
 		if (file->is_at_end) {
-			add_notes(file);
+			file_add_notes(file);
 			return 0;
 		}
 		record = file->first;
@@ -315,12 +315,12 @@ static int next(struct source *source, struct event *ret, int timeout_ms, struct
 		file->is_at_end = status == 0;
 		if (file->is_at_end)
 			order_finish(file->order);
-		else if (take_record(file, record, ret))
+		else if (file_take_record(file, record, ret))
 			return 1;
 	}
 }
 
-static void close_file(struct source *source)
+static void file_close(struct source *source)
 {
 	struct perf_file *file = (struct perf_file *)source;
 
@@ -328,34 +328,34 @@ static void close_file(struct source *source)
 	perf_input_close(file->input);
 	perf_images_free(file->images);
 	perf_header_done(&file->header);
-	outer_stacks_free(file->outer);
+	deep_stacks_free(file->deep);
 	source_info_done(&source->info);
 	free(file->name);
 	free(file);
 }
 
-static void close_filep(struct perf_file **file)
+static void file_closep(struct perf_file **file)
 {
 	if (*file)
-		close_file(&(*file)->source);
+		file_close(&(*file)->source);
 }
 
-static const struct source_ops ops = { .next = next, .close = close_file };
+static const struct source_ops ops = { .next = file_next, .close = file_close };
 
 int perf_file_open_fd(int fd, const char *name, const struct perf_file_options *options,
 		      struct images *images, struct source **ret, struct diag *diag)
 {
-	CLEANUP(close_filep) struct perf_file *file = alloc_zero(1, sizeof(*file));
+	CLEANUP(file_closep) struct perf_file *file = alloc_zero(1, sizeof(*file));
 
 	file->source.ops = &ops;
 	file->source.images = images;
 	file->name = alloc_text(name);
 	file->order = order_new();
-	file->outer = outer_stacks_new();
+	file->deep = deep_stacks_new();
 	int error = perf_input_open(fd, name, &file->input, diag);
 	if (error < 0)
 		return error;
-	error = read_header(file, diag);
+	error = file_read_header(file, diag);
 	if (error < 0)
 		return error;
 	file->images = perf_images_new(images, &file->header, file->source.info.isa,

@@ -62,7 +62,7 @@ static const char *const hardware_names[] = {
 	[PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
 };
 
-static void name_by_number(const struct perf_event_attr *attr, struct source_event *ret)
+static void header_name_by_number(const struct perf_event_attr *attr, struct source_event *ret)
 {
 	const char *name = NULL;
 
@@ -77,14 +77,14 @@ static void name_by_number(const struct perf_event_attr *attr, struct source_eve
 			 (unsigned long long)attr->config);
 }
 
-static bool is_clock(const struct perf_event_attr *attr)
+static bool header_is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /* A modifier such as ":pppH" says how precisely, not what was counted; ":u" stays. */
-static void set_name(struct perf_event_entry *entry, const char *name)
+static void header_set_name(struct perf_event_entry *entry, const char *name)
 {
 	const char *colon = strrchr(name, ':');
 	size_t len = strlen(name);
@@ -96,7 +96,7 @@ static void set_name(struct perf_event_entry *entry, const char *name)
 	snprintf(entry->event.name, sizeof(entry->event.name), "%.*s", (int)len, name);
 }
 
-static void add_ids(struct perf_header *header, uint32_t entry, struct bytes ids)
+static void header_add_ids(struct perf_header *header, uint32_t entry, struct bytes ids)
 {
 	struct reader r = reader_of(ids);
 
@@ -127,17 +127,17 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 		.period = attr.freq ? 0 : attr.sample_period,
 		.excludes_kernel = attr.exclude_kernel,
 	};
-	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", is_clock(&attr) ? "ns" : "count");
-	name_by_number(&attr, &entry.event);
+	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", header_is_clock(&attr) ? "ns" : "count");
+	header_name_by_number(&attr, &entry.event);
 	vec_push(&header->entries, entry);
-	add_ids(header, (uint32_t)header->entries.n - 1, ids);
+	header_add_ids(header, (uint32_t)header->entries.n - 1, ids);
 	return 0;
 }
 
 /* ---- features ------------------------------------------------------------------------------- */
 
 /* u32 length, then that many bytes, padded with zeroes; "" if damaged. Borrowed. */
-static const char *read_string(struct reader *r)
+static const char *header_read_string(struct reader *r)
 {
 	uint32_t len = read_u32(r);
 	struct reader text = reader_of(read_bytes(r, len));
@@ -145,7 +145,7 @@ static const char *read_string(struct reader *r)
 	return read_cstr(&text);
 }
 
-static void replace(char **to, const char *text)
+static void header_replace(char **to, const char *text)
 {
 	if (text[0] == '\0')
 		return;
@@ -153,38 +153,38 @@ static void replace(char **to, const char *text)
 	*to = alloc_text(text);
 }
 
-static void read_command(struct perf_header *header, struct reader *r)
+static void header_read_command(struct perf_header *header, struct reader *r)
 {
 	struct text line = { 0 };
 	uint32_t n = read_u32(r);
 
 	for (uint32_t i = 0; i < n && i < MAX_ARGUMENTS && !r->failed; i++) {
-		const char *argument = read_string(r);
+		const char *argument = header_read_string(r);
 		if (!r->failed)
 			text_printf(&line, "%s%s", i ? " " : "", argument);
 	}
-	replace(&header->command, line.at ? line.at : "");
+	header_replace(&header->command, line.at ? line.at : "");
 	text_done(&line);
 }
 
 /* The entry an id list belongs to; by position where ids are not known yet (streams state attrs first). */
-static void read_event_names(struct perf_header *header, struct reader *r)
+static void header_read_event_names(struct perf_header *header, struct reader *r)
 {
 	uint32_t n = read_u32(r), attr_size = read_u32(r);
 
 	for (uint32_t i = 0; i < n && i < MAX_EVENTS && !r->failed; i++) {
 		reader_skip(r, attr_size);
 		uint32_t n_ids = read_u32(r);
-		const char *name = read_string(r);
+		const char *name = header_read_string(r);
 		struct bytes ids = read_bytes(r, (uint64_t)n_ids * 8);
 		if (r->failed || i >= header->entries.n)
 			return;
-		set_name(&header->entries.at[i], name);
-		add_ids(header, i, ids);
+		header_set_name(&header->entries.at[i], name);
+		header_add_ids(header, i, ids);
 	}
 }
 
-static void read_clock(struct perf_header *header, struct reader *r)
+static void header_read_clock(struct perf_header *header, struct reader *r)
 {
 	uint32_t version = read_u32(r);
 
@@ -197,7 +197,7 @@ static void read_clock(struct perf_header *header, struct reader *r)
 }
 
 /* Where no length is stated, shorter ids are padded with zeroes. */
-static uint8_t length_of_id(struct bytes id, uint16_t misc, uint8_t stated)
+static uint8_t header_id_length(struct bytes id, uint16_t misc, uint8_t stated)
 {
 	static const uint8_t zeroes[4];
 	uint8_t len = BUILD_ID_MAX;
@@ -210,7 +210,7 @@ static uint8_t length_of_id(struct bytes id, uint16_t misc, uint8_t stated)
 }
 
 /* A record of its own: header, u32 pid, 20 bytes of id, u8 length, 3 unused, path. */
-static void add_build_id(struct perf_header *header, struct bytes record)
+static void header_add_build_id(struct perf_header *header, struct bytes record)
 {
 	struct perf_build_id entry = { 0 };
 	struct reader r = reader_of(record);
@@ -224,16 +224,16 @@ static void add_build_id(struct perf_header *header, struct bytes record)
 	const char *path = read_cstr(&r);
 	if (r.failed || header->build_ids.n >= MAX_BUILD_IDS)
 		return;
-	entry.id.len = length_of_id(id, misc, len);
+	entry.id.len = header_id_length(id, misc, len);
 	memcpy(entry.id.bytes, id.at, entry.id.len);
 	entry.path = alloc_text(path);
 	vec_push(&header->build_ids, entry);
 }
 
-static void read_build_ids(struct perf_header *header, struct bytes records)
+static void header_read_build_ids(struct perf_header *header, struct bytes records)
 {
 	for (size_t size; (size = perf_record_size(records)) > 0; records = bytes_from(records, size))
-		add_build_id(header, bytes_slice(records, 0, size));
+		header_add_build_id(header, bytes_slice(records, 0, size));
 }
 
 void perf_header_add_feature(struct perf_header *header, unsigned feature, struct bytes content)
@@ -242,25 +242,25 @@ void perf_header_add_feature(struct perf_header *header, unsigned feature, struc
 
 	switch (feature) {
 	case FEATURE_BUILD_ID:
-		read_build_ids(header, content);
+		header_read_build_ids(header, content);
 		break;
 	case FEATURE_HOSTNAME:
-		replace(&header->host, read_string(&r));
+		header_replace(&header->host, header_read_string(&r));
 		break;
 	case FEATURE_OSRELEASE:
-		replace(&header->kernel, read_string(&r));
+		header_replace(&header->kernel, header_read_string(&r));
 		break;
 	case FEATURE_ARCH:
-		replace(&header->arch, read_string(&r));
+		header_replace(&header->arch, header_read_string(&r));
 		break;
 	case FEATURE_CPUDESC:
-		replace(&header->cpu, read_string(&r));
+		header_replace(&header->cpu, header_read_string(&r));
 		break;
 	case FEATURE_CMDLINE:
-		read_command(header, &r);
+		header_read_command(header, &r);
 		break;
 	case FEATURE_EVENT_DESC:
-		read_event_names(header, &r);
+		header_read_event_names(header, &r);
 		break;
 	case FEATURE_SAMPLE_TIME:
 		header->first_sample_ns = read_u64(&r);
@@ -269,7 +269,7 @@ void perf_header_add_feature(struct perf_header *header, unsigned feature, struc
 		header->is_directory = true;
 		break;
 	case FEATURE_CLOCK_DATA:
-		read_clock(header, &r);
+		header_read_clock(header, &r);
 		break;
 	default:
 		break;
@@ -278,7 +278,7 @@ void perf_header_add_feature(struct perf_header *header, unsigned feature, struc
 
 /* ---- the same in a stream ------------------------------------------------------------------- */
 
-static void add_attr_record(struct perf_header *header, struct bytes body)
+static void header_add_attr_record(struct perf_header *header, struct bytes body)
 {
 	struct reader r = reader_of(body);
 
@@ -287,7 +287,7 @@ static void add_attr_record(struct perf_header *header, struct bytes body)
 	perf_header_add_event(header, bytes_slice(body, 0, size), bytes_from(body, size));
 }
 
-static void add_update_record(struct perf_header *header, struct bytes body)
+static void header_add_update_record(struct perf_header *header, struct bytes body)
 {
 	struct reader r = reader_of(body);
 	uint64_t kind = read_u64(&r), id = read_u64(&r);
@@ -295,7 +295,7 @@ static void add_update_record(struct perf_header *header, struct bytes body)
 	uint32_t entry = map_find(&header->by_id, id);
 
 	if (!r.failed && kind == EVENT_UPDATE_NAME && entry != MAP_NONE)
-		set_name(&header->entries.at[entry], name);
+		header_set_name(&header->entries.at[entry], name);
 }
 
 bool perf_header_add_record(struct perf_header *header, struct bytes record)
@@ -305,13 +305,13 @@ bool perf_header_add_record(struct perf_header *header, struct bytes record)
 
 	switch (read_u32(&r)) {
 	case TOOL_ATTR:
-		add_attr_record(header, body);
+		header_add_attr_record(header, body);
 		return true;
 	case TOOL_BUILD_ID:
-		add_build_id(header, record);
+		header_add_build_id(header, record);
 		return true;
 	case TOOL_EVENT_UPDATE:
-		add_update_record(header, body);
+		header_add_update_record(header, body);
 		return true;
 	case TOOL_FEATURE:
 		reader_skip(&r, 4);

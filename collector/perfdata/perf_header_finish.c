@@ -21,7 +21,7 @@ static const struct architecture {
 	{ "arm64", EM_AARCH64 },
 };
 
-static const struct isa *isa_by_name(const char *name)
+static const struct isa *header_isa_by_name(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(architectures); i++)
 		if (strcmp(architectures[i].name, name) == 0)
@@ -30,7 +30,7 @@ static const struct isa *isa_by_name(const char *name)
 }
 
 /* Recordings without features (of a killed perf) still tell by the registers they asked for. */
-static const struct isa *isa_by_regs(const struct perf_header *header)
+static const struct isa *header_isa_by_regs(const struct perf_header *header)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
 		for (size_t a = 0; a < ARRAY_LEN(architectures); a++) {
@@ -42,17 +42,17 @@ static const struct isa *isa_by_regs(const struct perf_header *header)
 	return NULL;
 }
 
-static void note(struct source_info *info, char *text)
+static void header_note(struct source_info *info, char *text)
 {
 	vec_push(&info->notes, text);
 }
 
-static int choose_isa(const struct perf_header *header, const char *name, struct source_info *info,
-		      struct diag *diag)
+static int header_choose_isa(const struct perf_header *header, const char *name, struct source_info *info,
+			     struct diag *diag)
 {
 	struct utsname here;
 
-	info->isa = header->arch ? isa_by_name(header->arch) : isa_by_regs(header);
+	info->isa = header->arch ? header_isa_by_name(header->arch) : header_isa_by_regs(header);
 	if (info->isa)
 		return 0;
 	if (header->arch) {
@@ -61,15 +61,16 @@ static int choose_isa(const struct perf_header *header, const char *name, struct
 		return -ENOTSUP;
 	}
 	if (uname(&here) == 0)
-		info->isa = isa_by_name(here.machine);
+		info->isa = header_isa_by_name(here.machine);
 	if (!info->isa)
 		return diag_set(diag, -ENOTSUP, "cannot tell on which architecture '%s' was recorded", name);
-	note(info, alloc_printf("the recording does not say on which architecture it was made; taken as %s",
-				info->isa->name));
+	header_note(info,
+		    alloc_printf("the recording does not say on which architecture it was made; taken as %s",
+				 info->isa->name));
 	return 0;
 }
 
-static bool have_identifiers(const struct perf_header *header)
+static bool header_have_identifiers(const struct perf_header *header)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
 		if (!(header->entries.at[i].layout.sample_type & PERF_SAMPLE_IDENTIFIER))
@@ -77,7 +78,7 @@ static bool have_identifiers(const struct perf_header *header)
 	return true;
 }
 
-static bool are_alike(const struct perf_header *header)
+static bool header_are_alike(const struct perf_header *header)
 {
 	for (size_t i = 1; i < header->entries.n; i++)
 		if (header->entries.at[i].layout.sample_type != header->entries.at[0].layout.sample_type ||
@@ -86,27 +87,26 @@ static bool are_alike(const struct perf_header *header)
 	return true;
 }
 
-static int check_layouts(const struct perf_header *header, const char *name, struct source_info *info,
-			 struct diag *diag)
+static int header_check_layouts(const struct perf_header *header, const char *name, struct source_info *info,
+				struct diag *diag)
 {
-	if (header->entries.n <= 1 || have_identifiers(header))
+	if (header->entries.n <= 1 || header_have_identifiers(header))
 		return 0;
-	if (!are_alike(header)) {
+	if (!header_are_alike(header)) {
 		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
 		diag_why(diag,
 			 "its events have records of different layout and nothing tells which is whose");
 		return -ENOTSUP;
 	}
 	if (info->events.n > 1 && !(header->entries.at[0].layout.sample_type & PERF_SAMPLE_ID))
-		note(info,
-		     alloc_printf(
-			     "samples do not say which of the %zu events they belong to; all count as '%s'",
-			     info->events.n, info->events.at[0].name));
+		header_note(info, alloc_printf("samples do not say which of the %zu events they belong to; "
+					       "all count as '%s'",
+					       info->events.n, info->events.at[0].name));
 	return 0;
 }
 
 /* Those that sample are numbered in file order; if there is only a dummy, it is the one. */
-static void number_events(struct perf_header *header, struct source_info *info)
+static void header_number_events(struct perf_header *header, struct source_info *info)
 {
 	bool only_dummies = true;
 
@@ -126,13 +126,13 @@ static void number_events(struct perf_header *header, struct source_info *info)
 	}
 }
 
-static char *copy(const char *text)
+static char *header_copy(const char *text)
 {
 	return text ? alloc_text(text) : NULL;
 }
 
 /* At the first sample, or when the clocks were compared, if it is not known; that may be before or after. */
-static void set_start(const struct perf_header *header, struct source_info *info)
+static void header_set_start(const struct perf_header *header, struct source_info *info)
 {
 	info->start_ns = header->first_sample_ns ? header->first_sample_ns : header->wall_at_ns;
 	if (header->wall_ns)
@@ -154,18 +154,18 @@ int perf_header_finish(struct perf_header *header, const char *name, struct sour
 		return -EBADMSG;
 	}
 
-	int error = choose_isa(header, name, ret, diag);
+	int error = header_choose_isa(header, name, ret, diag);
 	if (error < 0)
 		return error;
-	number_events(header, ret);
-	error = check_layouts(header, name, ret, diag);
+	header_number_events(header, ret);
+	error = header_check_layouts(header, name, ret, diag);
 	if (error < 0)
 		return error;
-	ret->host = copy(header->host);
-	ret->kernel = copy(header->kernel);
-	ret->cpu = copy(header->cpu);
-	ret->command = copy(header->command);
-	set_start(header, ret);
+	ret->host = header_copy(header->host);
+	ret->kernel = header_copy(header->kernel);
+	ret->cpu = header_copy(header->cpu);
+	ret->command = header_copy(header->command);
+	header_set_start(header, ret);
 	return 0;
 }
 

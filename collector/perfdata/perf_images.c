@@ -39,8 +39,8 @@ struct perf_images {
 /* ---- candidates ----------------------------------------------------------------------------- */
 
 /* Without a build-id, the inode number is a hint: most recordings are read where they were made. */
-static enum outcome judge(const struct perf_images *finder, const struct image *image,
-			  const struct mapping_file *file)
+static enum outcome perf_images_judge(const struct perf_images *finder, const struct image *image,
+				      const struct mapping_file *file)
 {
 	if (image->elf_machine != finder->isa->elf_machine)
 		return DIFFERENT;
@@ -50,8 +50,8 @@ static enum outcome judge(const struct perf_images *finder, const struct image *
 }
 
 /* fd is closed here. */
-static image_id take(struct perf_images *finder, int fd, const char *path, const struct mapping_file *file,
-		     enum outcome *outcome)
+static image_id perf_images_take(struct perf_images *finder, int fd, const char *path,
+				 const struct mapping_file *file, enum outcome *outcome)
 {
 	CLEANUP(close_fd) int opened = fd;
 	struct diag diag;
@@ -62,12 +62,13 @@ static image_id take(struct perf_images *finder, int fd, const char *path, const
 	*outcome = DIFFERENT;
 	if (images_open_fd(finder->images, opened, path, &id, &diag) < 0)
 		return IMAGE_NONE;
-	*outcome = judge(finder, images_peek(finder->images, id), file);
+	*outcome = perf_images_judge(finder, images_peek(finder->images, id), file);
 	return *outcome == DIFFERENT ? IMAGE_NONE : id;
 }
 
 /* perf keeps a copy of what it recorded in ~/.debug/.build-id/ab/cdef.../elf (or .../vdso). */
-static int open_cached(const struct perf_images *finder, const struct build_id *id, const char *name)
+static int perf_images_open_cached(const struct perf_images *finder, const struct build_id *id,
+				   const char *name)
 {
 	char hex[2 * BUILD_ID_MAX + 1], path[sizeof(".build-id//") + sizeof(hex) + 16];
 
@@ -78,13 +79,14 @@ static int open_cached(const struct perf_images *finder, const struct build_id *
 	return mapping_open_inside(finder->cache, path);
 }
 
-static uint64_t key_of(const char *path, const struct build_id *id)
+static uint64_t perf_images_key_of(const char *path, const struct build_id *id)
 {
 	return hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }) ^
 	       hash_bytes((struct bytes){ id->bytes, id->len });
 }
 
-static void count(struct perf_images *finder, const char *path, uint64_t key, enum outcome outcome)
+static void perf_images_count(struct perf_images *finder, const char *path, uint64_t key,
+			      enum outcome outcome)
 {
 	struct tally *tally = &finder->tally[outcome];
 
@@ -95,36 +97,37 @@ static void count(struct perf_images *finder, const char *path, uint64_t key, en
 		tally->first = alloc_text(path);
 }
 
-static image_id look_for(struct perf_images *finder, const struct mapping_file *file, const char *path,
-			 enum outcome *outcome)
+static image_id perf_images_look_for(struct perf_images *finder, const struct mapping_file *file,
+				     const char *path, enum outcome *outcome)
 {
-	image_id id = take(finder, mapping_open_inside(finder->root, path), path, file, outcome);
+	image_id id = perf_images_take(finder, mapping_open_inside(finder->root, path), path, file, outcome);
 
 	if (id == IMAGE_NONE)
-		id = take(finder, open_cached(finder, &file->build_id, "elf"), path, file, outcome);
+		id = perf_images_take(finder, perf_images_open_cached(finder, &file->build_id, "elf"), path,
+				      file, outcome);
 	return id;
 }
 
-static image_id open_file(void *context, pid_t pid, const struct mapping_file *file,
-			  const struct mapping *mapping, const char *path)
+static image_id perf_images_open_file(void *context, pid_t pid, const struct mapping_file *file,
+				      const struct mapping *mapping, const char *path)
 {
 	struct perf_images *finder = context;
-	uint64_t key = key_of(path, &file->build_id);
+	uint64_t key = perf_images_key_of(path, &file->build_id);
 	uint32_t lost = map_find(&finder->lost, key);
 	enum outcome outcome = lost == MAP_NONE ? MISSING : (enum outcome)lost;
 
 	(void)pid;
-	image_id id = lost == MAP_NONE ? look_for(finder, file, path, &outcome) : IMAGE_NONE;
+	image_id id = lost == MAP_NONE ? perf_images_look_for(finder, file, path, &outcome) : IMAGE_NONE;
 	if (id == IMAGE_NONE && lost == MAP_NONE)
 		map_put(&finder->lost, key, outcome);
 	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory: nobody can have it */
 	if (mapping->is_executable && is_file)
-		count(finder, path, key, outcome);
+		perf_images_count(finder, path, key, outcome);
 	return id;
 }
 
 /* This machine's own vdso serves if it is known to be the same. */
-static image_id open_own_vdso(struct perf_images *finder, const struct mapping_file *file)
+static image_id perf_images_open_own_vdso(struct perf_images *finder, const struct mapping_file *file)
 {
 	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, VDSO_MAX);
 	ssize_t n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, VDSO_MAX);
@@ -134,11 +137,11 @@ static image_id open_own_vdso(struct perf_images *finder, const struct mapping_f
 
 	if (images_open_memory(finder->images, elf, "[vdso]", &id, &diag) < 0)
 		return IMAGE_NONE;
-	return judge(finder, images_peek(finder->images, id), file) == FOUND ? id : IMAGE_NONE;
+	return perf_images_judge(finder, images_peek(finder->images, id), file) == FOUND ? id : IMAGE_NONE;
 }
 
-static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *file,
-			  const struct mapping *mapping)
+static image_id perf_images_open_vdso(void *context, pid_t pid, const struct mapping_file *file,
+				      const struct mapping *mapping)
 {
 	struct perf_images *finder = context;
 	enum outcome unused;
@@ -147,17 +150,18 @@ static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *f
 	(void)mapping;
 	if (file->build_id.len == 0)
 		return IMAGE_NONE;
-	image_id id = open_own_vdso(finder, file);
+	image_id id = perf_images_open_own_vdso(finder, file);
 	if (id != IMAGE_NONE)
 		return id;
-	return take(finder, open_cached(finder, &file->build_id, "vdso"), "[vdso]", file, &unused);
+	return perf_images_take(finder, perf_images_open_cached(finder, &file->build_id, "vdso"), "[vdso]",
+				file, &unused);
 }
 
 /* ---- the finder ----------------------------------------------------------------------------- */
 
-static const struct mapper_ops recorded_ops = { open_file, open_vdso };
+static const struct mapper_ops recorded_ops = { perf_images_open_file, perf_images_open_vdso };
 
-static int open_perf_cache(void)
+static int perf_images_open_perf_cache(void)
 {
 	const char *home = getenv("HOME");
 	CLEANUP(freep) char *path = alloc_printf("%s/.debug", home ? home : "");
@@ -174,7 +178,7 @@ struct perf_images *perf_images_new(struct images *images, const struct perf_hea
 	finder->header = header;
 	finder->isa = isa;
 	finder->root = open(symfs ? symfs : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	finder->cache = open_perf_cache();
+	finder->cache = perf_images_open_perf_cache();
 	finder->mapper = mapper_new_with(images, &recorded_ops, finder);
 	return finder;
 }

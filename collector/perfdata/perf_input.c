@@ -72,14 +72,14 @@ bool perf_input_is_gone(const struct perf_input *input, struct bytes record)
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
-static int refuse(const struct perf_input *input, int error, const char *why, struct diag *diag)
+static int input_refuse(const struct perf_input *input, int error, const char *why, struct diag *diag)
 {
 	diag_set(diag, error, "cannot read '%s'", input->name);
 	diag_why(diag, "%s", why);
 	return error;
 }
 
-static struct perf_section read_section(struct reader *r)
+static struct perf_section input_read_section(struct reader *r)
 {
 	struct perf_section section;
 
@@ -88,35 +88,35 @@ static struct perf_section read_section(struct reader *r)
 	return section;
 }
 
-static int check_magic(const struct perf_input *input, struct bytes start, struct diag *diag)
+static int input_check_magic(const struct perf_input *input, struct bytes start, struct diag *diag)
 {
 	if (start.len >= 8 && memcmp(start.at, PERF_MAGIC, 8) == 0)
 		return 0;
 	if (start.len >= 8 && memcmp(start.at, PERF_MAGIC_SWAPPED, 8) == 0)
-		return refuse(input, -ENOTSUP, "it was recorded on a big-endian machine", diag);
+		return input_refuse(input, -ENOTSUP, "it was recorded on a big-endian machine", diag);
 	if (start.len >= 8 && memcmp(start.at, PERF_MAGIC_OLD, 8) == 0)
-		return refuse(input, -ENOTSUP, "its format is of a perf older than Linux 3.2", diag);
-	return refuse(input, -EBADMSG, start.len ? "it is no perf.data file" : "it is empty", diag);
+		return input_refuse(input, -ENOTSUP, "its format is of a perf older than Linux 3.2", diag);
+	return input_refuse(input, -EBADMSG, start.len ? "it is no perf.data file" : "it is empty", diag);
 }
 
-static int read_file_header(struct perf_input *input, struct diag *diag)
+static int input_read_file_header(struct perf_input *input, struct diag *diag)
 {
 	struct perf_file_header *header = &input->header;
 	struct reader r = reader_of(perf_window_bytes(&input->window));
 
 	reader_skip(&r, 16);
 	header->attr_entry_size = read_u64(&r);
-	header->attrs = read_section(&r);
-	header->data = read_section(&r);
-	read_section(&r); /* event types: not used since Linux 3.1 */
+	header->attrs = input_read_section(&r);
+	header->data = input_read_section(&r);
+	input_read_section(&r); /* event types: not used since Linux 3.1 */
 	for (size_t i = 0; i < ARRAY_LEN(header->features); i++)
 		header->features[i] = read_u64(&r);
 	if (r.failed)
-		return refuse(input, -EBADMSG, "its header is cut off", diag);
+		return input_refuse(input, -EBADMSG, "its header is cut off", diag);
 	if (header->attr_entry_size < MIN_ATTR_ENTRY || header->attr_entry_size > MAX_ATTR_ENTRY)
-		return refuse(input, -EBADMSG, "its header is damaged", diag);
+		return input_refuse(input, -EBADMSG, "its header is damaged", diag);
 	if (!input->window.is_seekable) {
-		refuse(input, -ENOTSUP, "the file's header needs a file, not a pipe", diag);
+		input_refuse(input, -ENOTSUP, "the file's header needs a file, not a pipe", diag);
 		diag_hint(diag, "record with `perf record -o -` into the pipe, or save it to a file first");
 		return -ENOTSUP;
 	}
@@ -124,32 +124,32 @@ static int read_file_header(struct perf_input *input, struct diag *diag)
 }
 
 /* A recording that was killed states no size: its data goes as far as the file. */
-static int go_to_data(struct perf_input *input, struct diag *diag)
+static int input_go_to_data(struct perf_input *input, struct diag *diag)
 {
 	const struct perf_section *data = &input->header.data;
 
 	if (data->offset > INT64_MAX || data->size > INT64_MAX - data->offset)
-		return refuse(input, -EBADMSG, "its header is damaged", diag);
+		return input_refuse(input, -EBADMSG, "its header is damaged", diag);
 	input->is_cut = data->size == 0;
 	perf_window_go(&input->window, data->offset, data->size ? data->offset + data->size : UINT64_MAX);
 	return 0;
 }
 
-static int read_header(struct perf_input *input, struct diag *diag)
+static int input_read_header(struct perf_input *input, struct diag *diag)
 {
 	int error = perf_window_fill(&input->window, PERF_STREAM_HEADER_SIZE);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
 
 	struct bytes start = perf_window_bytes(&input->window);
-	error = check_magic(input, start, diag);
+	error = input_check_magic(input, start, diag);
 	if (error < 0)
 		return error;
 
 	struct reader r = reader_of(bytes_from(start, 8));
 	uint64_t size = read_u64(&r);
 	if (r.failed)
-		return refuse(input, -EBADMSG, "its header is cut off", diag);
+		return input_refuse(input, -EBADMSG, "its header is cut off", diag);
 	if (size == PERF_STREAM_HEADER_SIZE) {
 		input->header.is_stream = true;
 		perf_window_use(&input->window, size);
@@ -158,16 +158,17 @@ static int read_header(struct perf_input *input, struct diag *diag)
 	error = perf_window_fill(&input->window, PERF_FILE_HEADER_SIZE);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
-	error = read_file_header(input, diag);
-	return error < 0 ? error : go_to_data(input, diag);
+	error = input_read_file_header(input, diag);
+	return error < 0 ? error : input_go_to_data(input, diag);
 }
 
-static int open_window(struct perf_input *input, int fd, struct diag *diag)
+static int input_open_window(struct perf_input *input, int fd, struct diag *diag)
 {
 	int error = perf_window_open(&input->window, fd);
 
 	if (error == -EISDIR && faccessat(fd, "data", F_OK, 0) == 0) { /* as perf makes them */
-		refuse(input, -ENOTSUP, "it is a directory of recordings, one per thread of perf", diag);
+		input_refuse(input, -ENOTSUP, "it is a directory of recordings, one per thread of perf",
+			     diag);
 		diag_hint(diag, "record again without `--threads`");
 		return -ENOTSUP;
 	}
@@ -179,9 +180,9 @@ int perf_input_open(int fd, const char *name, struct perf_input **ret, struct di
 	CLEANUP(input_closep) struct perf_input *input = alloc_zero(1, sizeof(*input));
 
 	input->name = alloc_text(name);
-	int error = open_window(input, fd, diag);
+	int error = input_open_window(input, fd, diag);
 	if (error == 0)
-		error = read_header(input, diag);
+		error = input_read_header(input, diag);
 	if (error < 0)
 		return error;
 	*ret = TAKE(input);
@@ -219,7 +220,7 @@ int perf_input_section(struct perf_input *input, struct perf_section section, si
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int damaged(const struct perf_input *input, const char *why, struct diag *diag)
+static int input_damaged(const struct perf_input *input, const char *why, struct diag *diag)
 {
 	diag_set(diag, -EBADMSG, "cannot read '%s'", input->name);
 	diag_why(diag, "%s at offset %llu", why, (unsigned long long)perf_window_offset(&input->window));
@@ -227,7 +228,7 @@ static int damaged(const struct perf_input *input, const char *why, struct diag 
 }
 
 /* The end, where it belongs or not. */
-static int end(struct perf_input *input)
+static int input_end(struct perf_input *input)
 {
 	struct perf_window *window = &input->window;
 
@@ -237,7 +238,7 @@ static int end(struct perf_input *input)
 	return 0;
 }
 
-static int next_raw(struct perf_input *input, struct bytes *ret, struct diag *diag)
+static int input_next_raw(struct perf_input *input, struct bytes *ret, struct diag *diag)
 {
 	struct perf_window *window = &input->window;
 	int error = perf_window_fill(window, 8);
@@ -248,15 +249,15 @@ static int next_raw(struct perf_input *input, struct bytes *ret, struct diag *di
 	reader_skip(&r, 6);
 	size_t size = read_u16(&r);
 	if (r.failed)
-		return end(input);
+		return input_end(input);
 	if (size < 8) /* or the file has been cut off there, just now */
-		return perf_window_distrust(window) ? next_raw(input, ret, diag)
-						    : damaged(input, "a record of no length", diag);
+		return perf_window_distrust(window) ? input_next_raw(input, ret, diag)
+						    : input_damaged(input, "a record of no length", diag);
 	error = perf_window_fill(window, size);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
 	if (window->end - window->start < size)
-		return end(input);
+		return input_end(input);
 	*ret = bytes_slice(perf_window_bytes(window), 0, size);
 	__builtin_prefetch(ret->at +
 			   2 * size); /* samples are mostly of one size: the next but one begins there */
@@ -265,7 +266,7 @@ static int next_raw(struct perf_input *input, struct bytes *ret, struct diag *di
 }
 
 /* What follows a record and is not counted in its size. */
-static uint64_t payload_of(struct bytes record)
+static uint64_t input_payload_of(struct bytes record)
 {
 	struct reader r = reader_of(record);
 	uint32_t type = read_u32(&r);
@@ -277,7 +278,7 @@ static uint64_t payload_of(struct bytes record)
 }
 
 /* The compressed bytes of a record; empty if it is no compressed one. */
-static struct bytes packed_part(struct bytes record)
+static struct bytes input_packed_part(struct bytes record)
 {
 	struct reader r = reader_of(record);
 	uint32_t type = read_u32(&r);
@@ -288,7 +289,7 @@ static struct bytes packed_part(struct bytes record)
 	return type == TOOL_COMPRESSED ? bytes_from(record, 8) : (struct bytes){ 0 };
 }
 
-static int unpack(struct perf_input *input, struct bytes packed, struct diag *diag)
+static int input_unpack(struct perf_input *input, struct bytes packed, struct diag *diag)
 {
 	struct buffer *buffer = &input->unpacked;
 	size_t left = buffer->len - input->unpacked_at;
@@ -302,13 +303,13 @@ static int unpack(struct perf_input *input, struct bytes packed, struct diag *di
 	if (zstd_stream_unpack(input->zstd, packed, UNPACK_LIMIT, buffer) == 0)
 		return 0;
 	if (!perf_window_is_gone(&input->window, packed))
-		return damaged(input, "a compressed record that does not unpack", diag);
+		return input_damaged(input, "a compressed record that does not unpack", diag);
 	input->is_cut = true; /* just now; the end is next */
 	buffer->len = 0;
 	return 0;
 }
 
-static int next_unpacked(struct perf_input *input, struct bytes *ret, struct diag *diag)
+static int input_next_unpacked(struct perf_input *input, struct bytes *ret, struct diag *diag)
 {
 	struct bytes left =
 		bytes_from((struct bytes){ input->unpacked.at, input->unpacked.len }, input->unpacked_at);
@@ -318,7 +319,7 @@ static int next_unpacked(struct perf_input *input, struct bytes *ret, struct dia
 		struct reader r = reader_of(left);
 		reader_skip(&r, 6);
 		if (read_u16(&r) < 8 && !r.failed)
-			return damaged(input, "a compressed record of no length", diag);
+			return input_damaged(input, "a compressed record of no length", diag);
 		return 0;
 	}
 	*ret = bytes_slice(left, 0, size);
@@ -329,19 +330,19 @@ static int next_unpacked(struct perf_input *input, struct bytes *ret, struct dia
 int perf_input_next(struct perf_input *input, struct bytes *ret, struct diag *diag)
 {
 	for (;;) {
-		int status = next_unpacked(input, ret, diag);
+		int status = input_next_unpacked(input, ret, diag);
 		if (status != 0)
 			return status;
-		status = next_raw(input, ret, diag);
+		status = input_next_raw(input, ret, diag);
 		if (status == 0)
 			input->is_cut |= input->unpacked_at < input->unpacked.len;
 		if (status <= 0)
 			return status;
 
-		struct bytes packed = packed_part(*ret);
-		uint64_t payload = payload_of(*ret);
+		struct bytes packed = input_packed_part(*ret);
+		uint64_t payload = input_payload_of(*ret);
 		if (packed.len) {
-			status = unpack(input, packed, diag);
+			status = input_unpack(input, packed, diag);
 		} else if (payload) {
 			status = perf_window_skip(&input->window, payload);
 			if (status < 0)

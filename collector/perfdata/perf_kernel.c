@@ -10,7 +10,7 @@
 static const char *const symbols[] = { "_text", "_stext" };
 
 /* Both stand near the beginning of the file. */
-static uint64_t find(const char *wanted, const char **ret_symbol)
+static uint64_t perf_kernel_find(const char *wanted, const char **ret_symbol)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/kallsyms", "re");
 	unsigned long long addr;
@@ -31,7 +31,7 @@ static uint64_t find(const char *wanted, const char **ret_symbol)
 
 uint64_t perf_kernel_start(const char **ret_symbol)
 {
-	return find(NULL, ret_symbol);
+	return perf_kernel_find(NULL, ret_symbol);
 }
 
 uint64_t perf_kernel_address(const char *symbol)
@@ -40,6 +40,6 @@ uint64_t perf_kernel_address(const char *symbol)
 
 	for (size_t i = 0; i < ARRAY_LEN(symbols); i++)
 		if (strcmp(symbol, symbols[i]) == 0)
-			return find(symbol, &unused);
+			return perf_kernel_find(symbol, &unused);
 	return 0;
 }

@@ -58,7 +58,7 @@ int perf_tape_open(const char *path, const struct isa *isa, struct perf_tape **r
 	return 0;
 }
 
-static void add_sample(struct perf_tape *tape, const struct event *event)
+static void tape_add_sample(struct perf_tape *tape, const struct event *event)
 {
 	const struct sample *sample = &event->sample;
 	uint64_t mask = perf_regs_mask(tape->isa), values[64];
@@ -91,7 +91,7 @@ static void add_sample(struct perf_tape *tape, const struct event *event)
 void perf_tape_add(struct perf_tape *tape, const struct images *images, const struct event *event)
 {
 	if (event->kind == EVENT_SAMPLE)
-		add_sample(tape, event);
+		tape_add_sample(tape, event);
 	else
 		perf_writer_event(tape->writer, images, event);
 }

@@ -10,9 +10,8 @@
 #include "binary/elf/image.h"
 #include "collector/event.h"
 
-#define PERF_TAPE_STACK                                                                     \
-	61440 /* bytes of stack a sample holds: what a record's 16-bit size leaves room for \
-	       */
+/* Bytes of stack a sample holds: what a record's 16-bit size leaves room for. */
+#define PERF_TAPE_STACK 61440
 
 struct perf_tape;
 int perf_tape_open(const char *path, const struct isa *isa, struct perf_tape **ret, struct diag *diag);

@@ -19,7 +19,7 @@
 
 #define PIECE_SIZE (2u << 20) /* what one page of the page table maps, with pages of 4 KiB */
 
-static void map_file(struct perf_window *window, uint64_t size)
+static void window_map_file(struct perf_window *window, uint64_t size)
 {
 	if (size == 0 || size > SIZE_MAX / 2 ||
 	    file_map(window->fd, (size_t)size, &window->is_changed, &window->map) < 0)
@@ -40,7 +40,7 @@ int perf_window_open(struct perf_window *window, int fd)
 		return -EISDIR;
 	window->is_seekable = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
 	if (S_ISREG(st.st_mode))
-		map_file(window, (uint64_t)st.st_size);
+		window_map_file(window, (uint64_t)st.st_size);
 	perf_window_go(window, 0, UINT64_MAX);
 	return 0;
 }
@@ -53,7 +53,7 @@ void perf_window_close(struct perf_window *window)
 	close_fd(&window->fd);
 }
 
-static bool is_mapped(const struct perf_window *window)
+static bool window_is_mapped(const struct perf_window *window)
 {
 	return window->map && window->bytes == window->map;
 }
@@ -63,7 +63,7 @@ uint64_t perf_window_offset(const struct perf_window *window)
 	return window->read_at - (window->end - window->start);
 }
 
-static void read_from(struct perf_window *window, uint64_t offset)
+static void window_read_from(struct perf_window *window, uint64_t offset)
 {
 	if (!window->buffer)
 		window->buffer = alloc_resize(NULL, WINDOW_SIZE, 1);
@@ -77,7 +77,7 @@ void perf_window_go(struct perf_window *window, uint64_t offset, uint64_t limit)
 	window->limit = limit;
 	window->is_at_eof = false;
 	if (window->is_changed || offset >= window->map_len) {
-		read_from(window, offset);
+		window_read_from(window, offset);
 		return;
 	}
 	window->bytes = window->map;
@@ -86,7 +86,7 @@ void perf_window_go(struct perf_window *window, uint64_t offset, uint64_t limit)
 	window->read_at = window->end;
 }
 
-static uint64_t file_size(const struct perf_window *window)
+static uint64_t window_file_size(const struct perf_window *window)
 {
 	struct stat st;
 
@@ -95,14 +95,14 @@ static uint64_t file_size(const struct perf_window *window)
 
 bool perf_window_distrust(struct perf_window *window)
 {
-	if (!is_mapped(window))
+	if (!window_is_mapped(window))
 		return false;
-	window->is_changed |= file_size(window) < window->map_len;
-	read_from(window, perf_window_offset(window));
+	window->is_changed |= window_file_size(window) < window->map_len;
+	window_read_from(window, perf_window_offset(window));
 	return true;
 }
 
-static ssize_t read_some(struct perf_window *window, void *to, size_t len)
+static ssize_t window_read_some(struct perf_window *window, void *to, size_t len)
 {
 	for (;;) {
 		ssize_t n = window->is_seekable ? pread(window->fd, to, len, (off_t)window->read_at)
@@ -112,7 +112,7 @@ static ssize_t read_some(struct perf_window *window, void *to, size_t len)
 	}
 }
 
-static int read_until(struct perf_window *window, size_t want)
+static int window_read_until(struct perf_window *window, size_t want)
 {
 	while (window->end - window->start < want && !window->is_at_eof) {
 		if (window->start + want > WINDOW_SIZE || window->start == window->end) {
@@ -122,8 +122,8 @@ static int read_until(struct perf_window *window, size_t want)
 		}
 		uint64_t left = window->limit - window->read_at;
 		size_t room = WINDOW_SIZE - window->end;
-		ssize_t n =
-			read_some(window, window->buffer + window->end, room < left ? room : (size_t)left);
+		ssize_t n = window_read_some(window, window->buffer + window->end,
+					     room < left ? room : (size_t)left);
 		if (n < 0)
 			return (int)n;
 		window->is_at_eof = n == 0;
@@ -138,14 +138,14 @@ int perf_window_fill(struct perf_window *window, size_t want)
 	if (window->end - window->start >= want && !window->is_changed)
 		return 0;
 	perf_window_distrust(window);
-	return read_until(window, want);
+	return window_read_until(window, want);
 }
 
 /*
  * Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in
  * its first; the one that is being given has not been lent yet.
  */
-static void drop_behind(struct perf_window *window, size_t piece)
+static void window_drop_behind(struct perf_window *window, size_t piece)
 {
 	size_t first = window->n_dropped;
 
@@ -158,13 +158,13 @@ static void drop_behind(struct perf_window *window, size_t piece)
 
 void perf_window_use(struct perf_window *window, size_t len)
 {
-	if (is_mapped(window) && window->start / PIECE_SIZE > window->n_dropped)
-		drop_behind(window, window->start / PIECE_SIZE);
+	if (window_is_mapped(window) && window->start / PIECE_SIZE > window->n_dropped)
+		window_drop_behind(window, window->start / PIECE_SIZE);
 	window->start += len;
 }
 
 /* Skips what is not available in a file; 1 if it has not as much. */
-static int jump(struct perf_window *window, uint64_t len)
+static int window_jump(struct perf_window *window, uint64_t len)
 {
 	uint64_t left = window->limit - window->read_at;
 
@@ -182,7 +182,7 @@ int perf_window_skip(struct perf_window *window, uint64_t len)
 		if (len == 0)
 			return 0;
 		if (window->is_seekable)
-			return jump(window, len);
+			return window_jump(window, len);
 		int error = perf_window_fill(window, 1);
 		if (error < 0)
 			return error;
@@ -191,20 +191,20 @@ int perf_window_skip(struct perf_window *window, uint64_t len)
 	}
 }
 
-static bool is_in_map(const struct perf_window *window, const uint8_t *at)
+static bool window_is_in_map(const struct perf_window *window, const uint8_t *at)
 {
 	return (uintptr_t)at - (uintptr_t)window->map < window->map_len;
 }
 
 size_t *perf_window_loan(struct perf_window *window, struct bytes bytes)
 {
-	if (!is_in_map(window, bytes.at) || (uintptr_t)bytes.at % 8 != 0)
+	if (!window_is_in_map(window, bytes.at) || (uintptr_t)bytes.at % 8 != 0)
 		return NULL;
 	return &window->loans[(size_t)(bytes.at - (const uint8_t *)window->map) / PIECE_SIZE];
 }
 
 /* Can each of its pages be read? */
-static bool is_readable(const struct perf_window *window, uint64_t start, uint64_t end)
+static bool window_is_readable(const struct perf_window *window, uint64_t start, uint64_t end)
 {
 	uint8_t byte;
 
@@ -216,9 +216,9 @@ static bool is_readable(const struct perf_window *window, uint64_t start, uint64
 
 bool perf_window_is_gone(const struct perf_window *window, struct bytes bytes)
 {
-	if (!is_in_map(window, bytes.at))
+	if (!window_is_in_map(window, bytes.at))
 		return false;
 	uint64_t start = (uint64_t)(bytes.at - (const uint8_t *)window->map), end = start + bytes.len;
-	return end > file_size(window) ||
-	       (window->is_changed && !is_readable(window, start & ~(uint64_t)4095, end));
+	return end > window_file_size(window) ||
+	       (window->is_changed && !window_is_readable(window, start & ~(uint64_t)4095, end));
 }

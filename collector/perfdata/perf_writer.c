@@ -18,17 +18,17 @@
 #define IDS_ROOM 4096           /* ids before the data; if there are more, all go behind it at the end */
 #define ENTRY_SIZE (WRITTEN_ATTR_SIZE + 16)
 
-static uint64_t ids_offset(const struct perf_writer *writer)
+static uint64_t perf_writer_ids_offset(const struct perf_writer *writer)
 {
 	return PERF_FILE_HEADER_SIZE + writer->events.n * ENTRY_SIZE;
 }
 
-static uint64_t data_offset(const struct perf_writer *writer)
+static uint64_t perf_writer_data_offset(const struct perf_writer *writer)
 {
-	return ids_offset(writer) + IDS_ROOM * 8;
+	return perf_writer_ids_offset(writer) + IDS_ROOM * 8;
 }
 
-static size_t count_ids(const struct perf_writer *writer)
+static size_t perf_writer_count_ids(const struct perf_writer *writer)
 {
 	size_t n = 0;
 
@@ -39,7 +39,7 @@ static size_t count_ids(const struct perf_writer *writer)
 
 /* ---- bytes to the file ---------------------------------------------------------------------- */
 
-static void write_at(struct perf_writer *writer, struct bytes bytes, uint64_t offset)
+static void perf_writer_write_at(struct perf_writer *writer, struct bytes bytes, uint64_t offset)
 {
 	while (bytes.len && !writer->error) {
 		ssize_t n = pwrite(writer->fd, bytes.at, bytes.len, (off_t)offset);
@@ -52,22 +52,22 @@ static void write_at(struct perf_writer *writer, struct bytes bytes, uint64_t of
 	}
 }
 
-static void write_header(struct writer *w, const struct perf_writer *writer, uint64_t features)
+static void perf_writer_put_header(struct writer *w, const struct perf_writer *writer, uint64_t features)
 {
 	write_bytes(w, (struct bytes){ (const uint8_t *)PERF_MAGIC, 8 });
 	write_u64(w, PERF_FILE_HEADER_SIZE);
 	write_u64(w, ENTRY_SIZE);
 	write_u64(w, PERF_FILE_HEADER_SIZE);
 	write_u64(w, writer->events.n * ENTRY_SIZE);
-	write_u64(w, data_offset(writer));
-	write_u64(w, writer->written - data_offset(writer));
+	write_u64(w, perf_writer_data_offset(writer));
+	write_u64(w, writer->written - perf_writer_data_offset(writer));
 	write_u64(w, 0); /* event types: not used since Linux 3.1 */
 	write_u64(w, 0);
 	write_u64(w, features);
 	write_space(w, 24);
 }
 
-static void write_attrs(struct writer *w, const struct perf_writer *writer, uint64_t ids_at)
+static void perf_writer_write_attrs(struct writer *w, const struct perf_writer *writer, uint64_t ids_at)
 {
 	for (size_t i = 0; i < writer->events.n; i++) {
 		const struct written_event *event = &writer->events.at[i];
@@ -78,7 +78,7 @@ static void write_attrs(struct writer *w, const struct perf_writer *writer, uint
 	}
 }
 
-static void write_ids(struct writer *w, const struct perf_writer *writer)
+static void perf_writer_write_ids(struct writer *w, const struct perf_writer *writer)
 {
 	for (size_t i = 0; i < writer->events.n; i++) {
 		const struct written_event *event = &writer->events.at[i];
@@ -87,44 +87,44 @@ static void write_ids(struct writer *w, const struct perf_writer *writer)
 }
 
 /* Makes the header tell of all data written so far. Ids that do not fit wait for the end. */
-static void fix_up(struct perf_writer *writer)
+static void perf_writer_fix_up(struct perf_writer *writer)
 {
-	bool fits = count_ids(writer) <= IDS_ROOM;
+	bool fits = perf_writer_count_ids(writer) <= IDS_ROOM;
 	struct writer w = { 0 };
 
-	write_header(&w, writer, 0);
-	write_attrs(&w, writer, ids_offset(writer));
+	perf_writer_put_header(&w, writer, 0);
+	perf_writer_write_attrs(&w, writer, perf_writer_ids_offset(writer));
 	if (fits)
-		write_ids(&w, writer);
-	write_at(writer, writer_bytes(&w), 0);
+		perf_writer_write_ids(&w, writer);
+	perf_writer_write_at(writer, writer_bytes(&w), 0);
 	writer->fixed_up = writer->written;
 	writer_done(&w);
 }
 
-static void flush(struct perf_writer *writer)
+static void perf_writer_flush(struct perf_writer *writer)
 {
-	write_at(writer, writer_bytes(&writer->buffer), writer->written);
+	perf_writer_write_at(writer, writer_bytes(&writer->buffer), writer->written);
 	writer->written += writer->buffer.len;
 	writer_clear(&writer->buffer);
 }
 
 /* Records come in time order, so a round may end anywhere; without any, perf would hold all of the file in
  * memory. */
-static void end_round(struct perf_writer *writer)
+static void perf_writer_end_round(struct perf_writer *writer)
 {
 	write_u32(&writer->buffer, TOOL_FINISHED_ROUND);
 	write_u16(&writer->buffer, 0);
 	write_u16(&writer->buffer, 8);
 }
 
-static void flush_if_full(struct perf_writer *writer)
+static void perf_writer_flush_if_full(struct perf_writer *writer)
 {
 	if (writer->buffer.len < BUFFER_SIZE)
 		return;
-	end_round(writer);
-	flush(writer);
+	perf_writer_end_round(writer);
+	perf_writer_flush(writer);
 	if (writer->written - writer->fixed_up >= FIX_UP_BYTES)
-		fix_up(writer);
+		perf_writer_fix_up(writer);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ void perf_writer_record(struct perf_writer *writer, struct bytes record)
 		writer->first_ns = writer->first_ns ? writer->first_ns : time;
 		writer->last_ns = time;
 	}
-	flush_if_full(writer);
+	perf_writer_flush_if_full(writer);
 }
 
 void perf_writer_add_id(struct perf_writer *writer, size_t event, uint64_t id)
@@ -147,7 +147,7 @@ void perf_writer_add_id(struct perf_writer *writer, size_t event, uint64_t id)
 	vec_push(&writer->events.at[event].ids, id);
 }
 
-static size_t start_record(struct writer *w, uint32_t type, uint16_t misc)
+static size_t perf_writer_start_record(struct writer *w, uint32_t type, uint16_t misc)
 {
 	size_t at = w->len;
 
@@ -157,14 +157,14 @@ static size_t start_record(struct writer *w, uint32_t type, uint16_t misc)
 	return at;
 }
 
-static void write_padded(struct writer *w, const char *text, size_t limit)
+static void perf_writer_write_padded(struct writer *w, const char *text, size_t limit)
 {
 	size_t len = strnlen(text, limit);
 
 	memcpy(write_space(w, (len + 8) & ~(size_t)7), text, len);
 }
 
-static void end_record(struct perf_writer *writer, size_t at, const struct event *event)
+static void perf_writer_end_record(struct perf_writer *writer, size_t at, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
 	uint64_t type = writer->layout.sample_type;
@@ -184,39 +184,40 @@ static void end_record(struct perf_writer *writer, size_t at, const struct event
 	memcpy(w->at + at + 6, &size, sizeof(size));
 }
 
-static void write_comm(struct perf_writer *writer, const struct event *event)
+static void perf_writer_write_comm(struct perf_writer *writer, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
-	size_t at =
-		start_record(w, PERF_RECORD_COMM, event->kind == EVENT_EXEC ? PERF_RECORD_MISC_COMM_EXEC : 0);
+	size_t at = perf_writer_start_record(w, PERF_RECORD_COMM,
+					     event->kind == EVENT_EXEC ? PERF_RECORD_MISC_COMM_EXEC : 0);
 
 	write_u32(w, (uint32_t)event->pid);
 	write_u32(w, (uint32_t)event->tid);
-	write_padded(w, event->comm, 15);
-	end_record(writer, at, event);
+	perf_writer_write_padded(w, event->comm, 15);
+	perf_writer_end_record(writer, at, event);
 }
 
-static void write_fork(struct perf_writer *writer, const struct event *event)
+static void perf_writer_write_fork(struct perf_writer *writer, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
-	size_t at = start_record(w, PERF_RECORD_FORK, 0);
+	size_t at = perf_writer_start_record(w, PERF_RECORD_FORK, 0);
 
 	write_u32(w, (uint32_t)event->pid);
 	write_u32(w, (uint32_t)event->fork.parent_pid);
 	write_u32(w, (uint32_t)event->tid);
 	write_u32(w, (uint32_t)event->fork.parent_tid);
 	write_u64(w, 0);
-	end_record(writer, at, event);
+	perf_writer_end_record(writer, at, event);
 }
 
-static void write_mapping(struct perf_writer *writer, const struct images *images, const struct event *event)
+static void perf_writer_write_mapping(struct perf_writer *writer, const struct images *images,
+				      const struct event *event)
 {
 	const struct mapping *mapping = &event->mapping;
 	const struct image *image = images_peek(images, mapping->image);
 	const struct build_id *id = image && image->build_id.len ? &image->build_id : NULL;
 	uint16_t misc = PERF_RECORD_MISC_USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
 	struct writer *w = &writer->buffer;
-	size_t at = start_record(w, PERF_RECORD_MMAP2, misc);
+	size_t at = perf_writer_start_record(w, PERF_RECORD_MMAP2, misc);
 
 	write_u32(w, (uint32_t)event->pid);
 	write_u32(w, (uint32_t)event->tid);
@@ -230,26 +231,26 @@ static void write_mapping(struct perf_writer *writer, const struct images *image
 	}
 	write_u32(w, (uint32_t)(PROT_READ | (mapping->is_executable ? PROT_EXEC : 0)));
 	write_u32(w, MAP_PRIVATE);
-	write_padded(w, mapping->path && mapping->path[0] ? mapping->path : "//anon", 4096);
-	end_record(writer, at, event);
+	perf_writer_write_padded(w, mapping->path && mapping->path[0] ? mapping->path : "//anon", 4096);
+	perf_writer_end_record(writer, at, event);
 }
 
 #define CODE_MAX 32768 /* bytes: a record has less than 64 KiB */
 
 /* Code that has changed, in the record the kernel has for its own; perf passes over those of user mode. */
-static void write_code(struct perf_writer *writer, const struct event *event)
+static void perf_writer_write_code(struct perf_writer *writer, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
 	struct bytes code = bytes_slice(event->code.bytes, 0,
 					event->code.bytes.len < CODE_MAX ? event->code.bytes.len : CODE_MAX);
-	size_t at = start_record(w, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER);
+	size_t at = perf_writer_start_record(w, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER);
 
 	write_u64(w, event->code.addr);
 	write_u16(w, 0);
 	write_u16(w, (uint16_t)code.len);
 	write_bytes(w, code);
 	write_space(w, -(12 + code.len) % 8); /* records end at a multiple of eight */
-	end_record(writer, at, event);
+	perf_writer_end_record(writer, at, event);
 }
 
 void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event)
@@ -257,16 +258,16 @@ void perf_writer_event(struct perf_writer *writer, const struct images *images, 
 	switch (event->kind) {
 	case EVENT_COMM:
 	case EVENT_EXEC:
-		write_comm(writer, event);
+		perf_writer_write_comm(writer, event);
 		break;
 	case EVENT_FORK:
-		write_fork(writer, event);
+		perf_writer_write_fork(writer, event);
 		break;
 	case EVENT_MAPPING:
-		write_mapping(writer, images, event);
+		perf_writer_write_mapping(writer, images, event);
 		break;
 	case EVENT_CODE:
-		write_code(writer, event);
+		perf_writer_write_code(writer, event);
 		break;
 	case EVENT_SAMPLE: /* samples are records already: perf_writer_record */
 	case EVENT_EXIT:
@@ -276,7 +277,7 @@ void perf_writer_event(struct perf_writer *writer, const struct images *images, 
 	case EVENT_SWITCH:
 		return;
 	}
-	flush_if_full(writer);
+	perf_writer_flush_if_full(writer);
 }
 
 void perf_writer_known(struct perf_writer *writer, const struct images *images, const struct event *event)
@@ -288,7 +289,7 @@ void perf_writer_known(struct perf_writer *writer, const struct images *images, 
 }
 
 /* Where the kernel's code lies, as perf wants to be told; nothing if we may not know. */
-static void write_kernel_mapping(struct perf_writer *writer)
+static void perf_writer_write_kernel_mapping(struct perf_writer *writer)
 {
 	const struct event nobody = { .pid = -1 };
 	struct writer *w = &writer->buffer;
@@ -299,14 +300,14 @@ static void write_kernel_mapping(struct perf_writer *writer)
 		return;
 
 	CLEANUP(freep) char *path = alloc_printf(KERNEL_MAPPING "%s", symbol);
-	size_t at = start_record(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+	size_t at = perf_writer_start_record(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 	write_u32(w, UINT32_MAX);
 	write_u32(w, 0);
 	write_u64(w, addr);
 	write_u64(w, UINT64_MAX - addr);
 	write_u64(w, addr);
-	write_padded(w, path, 128);
-	end_record(writer, at, &nobody);
+	perf_writer_write_padded(w, path, 128);
+	perf_writer_end_record(writer, at, &nobody);
 }
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
@@ -326,12 +327,12 @@ void perf_writer_free(struct perf_writer *writer)
 	free(writer);
 }
 
-static void writer_freep(struct perf_writer **writer)
+static void perf_writer_freep(struct perf_writer **writer)
 {
 	perf_writer_free(*writer);
 }
 
-static void add_event(struct perf_writer *writer, const struct perf_writer_event *event)
+static void perf_writer_add_event(struct perf_writer *writer, const struct perf_writer_event *event)
 {
 	struct written_event written = { .attr = *event->attr, .name = alloc_text(event->name) };
 
@@ -342,43 +343,44 @@ static void add_event(struct perf_writer *writer, const struct perf_writer_event
 int perf_writer_open(int fd, const char *name, const struct perf_writer_event *events, size_t n_events,
 		     struct perf_writer **ret, struct diag *diag)
 {
-	CLEANUP(writer_freep) struct perf_writer *writer = alloc_zero(1, sizeof(*writer));
+	CLEANUP(perf_writer_freep) struct perf_writer *writer = alloc_zero(1, sizeof(*writer));
 
 	writer->fd = fd;
 	writer->name = alloc_text(name);
 	if (lseek(fd, 0, SEEK_CUR) < 0)
 		return diag_set(diag, -errno, "cannot write raw samples to '%s', which is no file", name);
 	for (size_t i = 0; i < n_events; i++)
-		add_event(writer, &events[i]);
+		perf_writer_add_event(writer, &events[i]);
 	writer->layout = perf_layout_of(&writer->events.at[0].attr, NULL, 0);
-	writer->written = data_offset(writer);
-	fix_up(writer);
+	writer->written = perf_writer_data_offset(writer);
+	perf_writer_fix_up(writer);
 	if (writer->error)
 		return diag_set(diag, writer->error, "cannot write raw samples to '%s'", name);
-	write_kernel_mapping(writer);
+	perf_writer_write_kernel_mapping(writer);
 	*ret = TAKE(writer);
 	return 0;
 }
 
 /* Features behind the data, then the ids again if they had no room in front, and the header last of all. */
-static void complete(struct perf_writer *writer, const struct images *images, const char *command_line)
+static void perf_writer_complete(struct perf_writer *writer, const struct images *images,
+				 const char *command_line)
 {
 	struct writer end = { 0 }, start = { 0 };
-	uint64_t features, ids_at = ids_offset(writer);
+	uint64_t features, ids_at = perf_writer_ids_offset(writer);
 
-	end_round(writer);
-	flush(writer);
+	perf_writer_end_round(writer);
+	perf_writer_flush(writer);
 	perf_features_write(writer, images, command_line, writer->written, &end, &features);
-	if (count_ids(writer) > IDS_ROOM) {
+	if (perf_writer_count_ids(writer) > IDS_ROOM) {
 		ids_at = writer->written + end.len;
-		write_ids(&end, writer);
+		perf_writer_write_ids(&end, writer);
 	}
-	write_at(writer, writer_bytes(&end), writer->written);
-	write_header(&start, writer, features);
-	write_attrs(&start, writer, ids_at);
-	if (ids_at == ids_offset(writer))
-		write_ids(&start, writer);
-	write_at(writer, writer_bytes(&start), 0);
+	perf_writer_write_at(writer, writer_bytes(&end), writer->written);
+	perf_writer_put_header(&start, writer, features);
+	perf_writer_write_attrs(&start, writer, ids_at);
+	if (ids_at == perf_writer_ids_offset(writer))
+		perf_writer_write_ids(&start, writer);
+	perf_writer_write_at(writer, writer_bytes(&start), 0);
 	writer_done(&start);
 	writer_done(&end);
 }
@@ -386,7 +388,7 @@ static void complete(struct perf_writer *writer, const struct images *images, co
 int perf_writer_close(struct perf_writer *writer, const struct images *images, const char *command_line,
 		      struct diag *diag)
 {
-	complete(writer, images, command_line);
+	perf_writer_complete(writer, images, command_line);
 
 	int error = writer->error;
 	if (error == 0 && close(TAKE_FD(writer->fd)) < 0)

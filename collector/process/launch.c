@@ -60,7 +60,7 @@ int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *re
 }
 
 /* execve's own words leave much open. */
-static int refuse(const char *name, int error, struct diag *diag)
+static int launch_refuse(const char *name, int error, struct diag *diag)
 {
 	struct stat st;
 	bool is_path = strchr(name, '/') != NULL, is_there = stat(name, &st) == 0;
@@ -99,7 +99,7 @@ int launch_start(struct launch *launch, const char *name, struct diag *diag)
 	launch->is_started = n == 0;
 	if (n == 0)
 		return 0;
-	return refuse(name, n == sizeof(cause) ? -cause : -EIO, diag);
+	return launch_refuse(name, n == sizeof(cause) ? -cause : -EIO, diag);
 }
 
 bool launch_poll(struct launch *launch)

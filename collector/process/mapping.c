@@ -81,7 +81,7 @@ bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offse
 /* ---- opening what was mapped ---------------------------------------------------------------- */
 
 /* A path inside another process's root: links in it must not lead out of there. */
-static int look_inside(int root, const char *path)
+static int mapping_look_inside(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
@@ -90,7 +90,7 @@ static int look_inside(int root, const char *path)
 }
 
 /* A readable descriptor of a regular file that was only looked at so far (O_PATH); else -1. */
-static int open_regular(int looked_at, struct stat *ret)
+static int mapping_open_regular(int looked_at, struct stat *ret)
 {
 	char path[64];
 
@@ -104,47 +104,47 @@ static int open_regular(int looked_at, struct stat *ret)
  * The device is not compared: btrfs and overlayfs state another one in maps than in stat. Two
  * different files of one name and one inode number are not a case worth losing all of btrfs for.
  */
-static bool is_same_inode(const struct mapping_file *file, const struct stat *st)
+static bool mapping_is_same_inode(const struct mapping_file *file, const struct stat *st)
 {
 	return file->inode != 0 && file->inode == st->st_ino;
 }
 
-static bool is_same_image(const struct mapper *mapper, const struct mapping_file *file, image_id id)
+static bool mapping_is_same_image(const struct mapper *mapper, const struct mapping_file *file, image_id id)
 {
 	return build_id_equal(&images_peek(mapper->images, id)->build_id, &file->build_id);
 }
 
 /* looked_at is closed here. */
-static image_id take(struct mapper *mapper, int looked_at, bool is_certain, const struct mapping_file *file,
-		     const char *path)
+static image_id mapping_take_image(struct mapper *mapper, int looked_at, bool is_certain,
+				   const struct mapping_file *file, const char *path)
 {
 	CLEANUP(close_fd) int look = looked_at;
 	struct stat st;
-	CLEANUP(close_fd) int fd = open_regular(look, &st);
+	CLEANUP(close_fd) int fd = mapping_open_regular(look, &st);
 	struct diag diag = { 0 };
 	image_id id;
 
 	if (fd < 0)
 		return IMAGE_NONE;
-	if (!is_certain && !file->build_id.len && !is_same_inode(file, &st))
+	if (!is_certain && !file->build_id.len && !mapping_is_same_inode(file, &st))
 		return IMAGE_NONE;
 	if (images_open_fd(mapper->images, fd, path, &id, &diag) < 0)
 		return IMAGE_NONE;
-	if (!is_certain && file->build_id.len && !is_same_image(mapper, file, id))
+	if (!is_certain && file->build_id.len && !mapping_is_same_image(mapper, file, id))
 		return IMAGE_NONE;
 	return id;
 }
 
 int mapping_open_inside(int root, const char *path)
 {
-	CLEANUP(close_fd) int look = look_inside(root, path);
+	CLEANUP(close_fd) int look = mapping_look_inside(root, path);
 	struct stat st;
 
-	return open_regular(look, &st);
+	return mapping_open_regular(look, &st);
 }
 
-static image_id open_file(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m,
-			  const char *path)
+static image_id mapping_open_file(void *context, pid_t pid, const struct mapping_file *file,
+				  const struct mapping *m, const char *path)
 {
 	struct mapper *mapper = context;
 	pid_t tid = file->tid ? file->tid : pid;
@@ -154,23 +154,24 @@ static image_id open_file(void *context, pid_t pid, const struct mapping_file *f
 	snprintf(name, sizeof(name), "/proc/%d/root", tid);
 	CLEANUP(close_fd) int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root >= 0)
-		id = take(mapper, look_inside(root, path), false, file, path);
+		id = mapping_take_image(mapper, mapping_look_inside(root, path), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
 		 (unsigned long long)(m->start + m->len));
-	id = take(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
+	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/exe", tid);
-	id = take(mapper, open(name, O_PATH | O_CLOEXEC), false, file, path);
+	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
-	return take(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
+	return mapping_take_image(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
 }
 
 /* Every 64-bit process has the same one, so ours serves where the process has gone. */
-static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *file, const struct mapping *m)
+static image_id mapping_open_vdso(void *context, pid_t pid, const struct mapping_file *file,
+				  const struct mapping *m)
 {
 	struct mapper *mapper = context;
 	size_t len = m->len < VDSO_MAX ? (size_t)m->len : VDSO_MAX;
@@ -189,7 +190,7 @@ static image_id open_vdso(void *context, pid_t pid, const struct mapping_file *f
 	return mapper->vdso;
 }
 
-static const struct mapper_ops live_ops = { open_file, open_vdso };
+static const struct mapper_ops live_ops = { mapping_open_file, mapping_open_vdso };
 
 struct mapper *mapper_new(struct images *images)
 {
@@ -201,7 +202,7 @@ struct mapper *mapper_new(struct images *images)
 
 /* ---- the whole way -------------------------------------------------------------------------- */
 
-static bool is_file(const char *path)
+static bool mapping_is_file(const char *path)
 {
 	static const char *const not_files[] = { "//anon", "/dev/zero", "/SYSV", "/anon_hugepage", "/[aio]" };
 
@@ -214,7 +215,7 @@ static bool is_file(const char *path)
 }
 
 /* Code that the kernel puts into every process, and that is no ELF file. */
-static bool is_kernel_page(const char *path)
+static bool mapping_is_kernel_page(const char *path)
 {
 	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[sigpage]", "[vectors]" };
 
@@ -224,7 +225,7 @@ static bool is_kernel_page(const char *path)
 	return false;
 }
 
-static uint64_t key_of(const struct mapping_file *file, const char *path)
+static uint64_t mapping_key_of(const struct mapping_file *file, const char *path)
 {
 	uint64_t key = hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) });
 
@@ -233,12 +234,12 @@ static uint64_t key_of(const struct mapping_file *file, const char *path)
 	return key ^ hash_u64(file->inode ^ (uint64_t)file->major << 52 ^ (uint64_t)file->minor << 40);
 }
 
-static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
-			  const struct mapping *m)
+static image_id mapping_find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+				  const struct mapping *m)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(m->path), cut = sizeof(deleted) - 1;
-	uint64_t key = key_of(file, m->path);
+	uint64_t key = mapping_key_of(file, m->path);
 	uint32_t known = map_find(&mapper->by_file, key);
 
 	if (known != MAP_NONE)
@@ -251,7 +252,7 @@ static image_id find_file(struct mapper *mapper, pid_t pid, const struct mapping
 	return id;
 }
 
-static void set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
+static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
 {
 	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, m->path,
 				     file->build_id.len ? &file->build_id : NULL);
@@ -259,7 +260,7 @@ static void set_unknown(struct mapper *mapper, const struct mapping_file *file, 
 }
 
 /* Code in anonymous memory. One image a process: its addresses mean something there only. */
-static void set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
+static void mapping_set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
 {
 	char name[64];
 
@@ -276,17 +277,17 @@ void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file 
 		m->file_offset = 0;
 		m->image = mapper->ops->open_vdso(mapper->context, pid, file, m);
 		if (m->image == IMAGE_NONE)
-			set_unknown(mapper, file, m);
-	} else if (is_file(m->path)) {
-		m->image = find_file(mapper, pid, file, m);
+			mapping_set_unknown(mapper, file, m);
+	} else if (mapping_is_file(m->path)) {
+		m->image = mapping_find_file(mapper, pid, file, m);
 		if (m->image == IMAGE_NONE && strncmp(m->path, "/memfd:", 7) == 0)
-			set_jit(mapper, pid, m);
+			mapping_set_jit(mapper, pid, m);
 		else if (m->image == IMAGE_NONE)
-			set_unknown(mapper, file, m);
-	} else if (is_kernel_page(m->path)) {
-		set_unknown(mapper, file, m);
+			mapping_set_unknown(mapper, file, m);
+	} else if (mapping_is_kernel_page(m->path)) {
+		mapping_set_unknown(mapper, file, m);
 	} else if (m->is_executable) {
-		set_jit(mapper, pid, m);
+		mapping_set_jit(mapper, pid, m);
 	}
 	if (m->image == IMAGE_NONE)
 		return;
@@ -294,5 +295,5 @@ void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file 
 	const struct image *image = images_peek(mapper->images, m->image);
 	if ((image->kind == IMAGE_ELF || image->kind == IMAGE_VDSO) &&
 	    !mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
-		set_unknown(mapper, file, m);
+		mapping_set_unknown(mapper, file, m);
 }

@@ -12,9 +12,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-#define PAUSE_NS                                                                                          \
-	100000000ull /* a read of a large maps file takes some ms: at most a few per cent of one thread's \
-			time */
+/* A read of a large maps file takes some ms: at most a few per cent of one thread's time. */
+#define PAUSE_NS 100000000ull
 
 struct top {
 	struct stack_range range;
@@ -48,12 +47,12 @@ void stack_tops_free(struct stack_tops *tops)
 	free(tops);
 }
 
-static bool holds(const struct stack_range *range, uint64_t sp)
+static bool stack_top_holds(const struct stack_range *range, uint64_t sp)
 {
 	return sp >= range->start && sp < range->end;
 }
 
-static struct top *top_of(struct stack_tops *tops, pid_t tid)
+static struct top *stack_top_of(struct stack_tops *tops, pid_t tid)
 {
 	uint32_t index = map_find(&tops->by_tid, (uint32_t)tid);
 
@@ -72,13 +71,13 @@ static struct top *top_of(struct stack_tops *tops, pid_t tid)
 
 uint64_t stack_tops_clip(struct stack_tops *tops, pid_t tid, uint64_t time_ns, uint64_t sp, uint64_t len)
 {
-	struct top *top = top_of(tops, tid);
+	struct top *top = stack_top_of(tops, tid);
 
-	if (!holds(&top->range, sp) && (!top->looked_ns || time_ns - top->looked_ns >= PAUSE_NS)) {
+	if (!stack_top_holds(&top->range, sp) && (!top->looked_ns || time_ns - top->looked_ns >= PAUSE_NS)) {
 		top->range = tops->find(tops->context, tid, sp);
 		top->looked_ns = time_ns ? time_ns : 1;
 	}
-	if (!holds(&top->range, sp))
+	if (!stack_top_holds(&top->range, sp))
 		return len;
 	return top->range.end - sp < len ? top->range.end - sp : len;
 }

@@ -26,7 +26,7 @@
 
 #define FILE_LIMIT (256u << 20) /* of /proc/PID/maps: a process may have millions of mappings, not more */
 
-static void closedirp(DIR **dir)
+static void target_closedirp(DIR **dir)
 {
 	if (*dir)
 		closedir(*dir);
@@ -57,9 +57,9 @@ char *target_read_file(const char *path, size_t *ret_len)
 
 /* ---- processes and threads ------------------------------------------------------------------ */
 
-static int list_numbers(const char *path, struct pid_list *ret)
+static int target_list_numbers(const char *path, struct pid_list *ret)
 {
-	CLEANUP(closedirp) DIR *dir = opendir(path);
+	CLEANUP(target_closedirp) DIR *dir = opendir(path);
 	struct dirent *entry;
 
 	vec_clear(&ret->pids);
@@ -76,12 +76,12 @@ int target_threads(pid_t pid, struct pid_list *ret)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	int error = list_numbers(path, ret);
+	int error = target_list_numbers(path, ret);
 	return error ? error : ret->pids.n ? 0 : -ESRCH;
 }
 
 /* What stands behind a key of /proc/PID/status; "" if it is not there. */
-static void read_status(pid_t pid, const char *key, char ret[32])
+static void target_read_status(pid_t pid, const char *key, char ret[32])
 {
 	char path[64];
 
@@ -93,17 +93,17 @@ static void read_status(pid_t pid, const char *key, char ret[32])
 	snprintf(ret, 32, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static pid_t status_number(pid_t pid, const char *key)
+static pid_t target_status_number(pid_t pid, const char *key)
 {
 	char text[32];
 
-	read_status(pid, key, text);
+	target_read_status(pid, key, text);
 	return (pid_t)strtol(text, NULL, 10);
 }
 
 int target_process_of(pid_t tid, pid_t *ret)
 {
-	pid_t pid = status_number(tid, "\nTgid:");
+	pid_t pid = target_status_number(tid, "\nTgid:");
 
 	if (pid <= 0)
 		return -ESRCH;
@@ -113,14 +113,14 @@ int target_process_of(pid_t tid, pid_t *ret)
 
 pid_t target_parent(pid_t pid)
 {
-	return status_number(pid, "\nPPid:");
+	return target_status_number(pid, "\nPPid:");
 }
 
 char target_state(pid_t pid)
 {
 	char text[32];
 
-	read_status(pid, "\nState:", text);
+	target_read_status(pid, "\nState:", text);
 	return text[0];
 }
 
@@ -155,13 +155,13 @@ char *target_command_line(pid_t pid)
 	return text;
 }
 
-static const char *base_name(const char *path)
+static const char *target_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
-static bool is_named(pid_t pid, const char *name)
+static bool target_is_named(pid_t pid, const char *name)
 {
 	char path[64], link[4096];
 
@@ -173,21 +173,21 @@ static bool is_named(pid_t pid, const char *name)
 	ssize_t n = readlink(path, link, sizeof(link) - 1);
 	if (n > 0) {
 		link[n] = 0;
-		return strcmp(base_name(link), name) == 0;
+		return strcmp(target_base_name(link), name) == 0;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid); /* another user's: argv[0] is all we may see */
 	CLEANUP(freep) char *argv0 = target_read_file(path, NULL);
-	return argv0 && argv0[0] && strcmp(base_name(argv0), name) == 0;
+	return argv0 && argv0[0] && strcmp(target_base_name(argv0), name) == 0;
 }
 
 int target_find(const char *name, struct pid_list *ret)
 {
 	struct pid_list all = { 0 };
-	int error = list_numbers("/proc", &all);
+	int error = target_list_numbers("/proc", &all);
 
 	vec_clear(&ret->pids);
 	for (size_t i = 0; i < all.pids.n; i++)
-		if (all.pids.at[i] != getpid() && is_named(all.pids.at[i], name))
+		if (all.pids.at[i] != getpid() && target_is_named(all.pids.at[i], name))
 			vec_push(&ret->pids, all.pids.at[i]);
 	vec_done(&all.pids);
 	return error;
@@ -212,7 +212,7 @@ int target_check_elf(struct bytes head)
 	return class == ELFCLASS64 && order == ELFDATA2LSB && is_known ? 0 : -ENOTSUP;
 }
 
-static int check_path(const char *path)
+static int target_check_path(const char *path)
 {
 	uint8_t head[sizeof(Elf64_Ehdr)];
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -226,7 +226,7 @@ int target_check_machine(pid_t pid, struct diag *diag)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (check_path(path) != -ENOTSUP)
+	if (target_check_path(path) != -ENOTSUP)
 		return 0; /* what we may not look at is decided by the attempt to attach */
 	diag_set(diag, -ENOTSUP, "cannot profile process %d", pid);
 	diag_why(diag, "it does not run a 64-bit x86-64 or AArch64 program");
@@ -234,7 +234,7 @@ int target_check_machine(pid_t pid, struct diag *diag)
 }
 
 /* As execvp does; false if there is none. */
-static bool find_command(const char *command, char ret[PATH_MAX])
+static bool target_find_command(const char *command, char ret[PATH_MAX])
 {
 	const char *dirs = getenv("PATH");
 
@@ -255,14 +255,14 @@ int target_check_file(const char *command, struct diag *diag)
 {
 	char path[PATH_MAX];
 
-	if (!find_command(command, path) || check_path(path) != -ENOTSUP)
+	if (!target_find_command(command, path) || target_check_path(path) != -ENOTSUP)
 		return 0; /* that there is none will be said by execvp */
 	diag_set(diag, -ENOTSUP, "cannot profile '%s'", command);
 	diag_why(diag, "'%s' is not a 64-bit x86-64 or AArch64 program", path);
 	return -ENOTSUP;
 }
 
-static bool gives_rights(const char *path)
+static bool target_gives_rights(const char *path)
 {
 	struct stat st;
 	struct statvfs mount;
@@ -279,8 +279,8 @@ bool target_changes_rights(const char *command)
 {
 	char path[PATH_MAX];
 
-	return find_command(command, path) && access(path, X_OK) == 0 &&
-	       (access(path, R_OK) < 0 || gives_rights(path));
+	return target_find_command(command, path) && access(path, X_OK) == 0 &&
+	       (access(path, R_OK) < 0 || target_gives_rights(path));
 }
 
 /* ---- mappings ------------------------------------------------------------------------------- */
@@ -290,7 +290,7 @@ struct cursor {
 	bool failed;
 };
 
-static uint64_t take_number(struct cursor *c, unsigned base, char until)
+static uint64_t target_take_number(struct cursor *c, unsigned base, char until)
 {
 	uint64_t value = 0;
 	const char *start = c->at;
@@ -306,7 +306,7 @@ static uint64_t take_number(struct cursor *c, unsigned base, char until)
 	return value;
 }
 
-static void take_permissions(struct cursor *c, struct target_map *ret)
+static void target_take_permissions(struct cursor *c, struct target_map *ret)
 {
 	if (c->end - c->at < 5 || c->at[4] != ' ') {
 		c->failed = true;
@@ -318,7 +318,7 @@ static void take_permissions(struct cursor *c, struct target_map *ret)
 	c->at += 5;
 }
 
-static void take_path(struct cursor *c, struct target_map *ret)
+static void target_take_path(struct cursor *c, struct target_map *ret)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = sizeof(deleted) - 1;
@@ -338,18 +338,18 @@ bool target_parse_map(const char *line, size_t len, struct target_map *ret)
 	struct cursor c = { line, line + len, false };
 	struct target_map map = { 0 };
 
-	map.start = take_number(&c, 16, '-');
-	map.end = take_number(&c, 16, ' ');
-	take_permissions(&c, &map);
-	map.offset = take_number(&c, 16, ' ');
-	map.major = (uint32_t)take_number(&c, 16, ':');
-	map.minor = (uint32_t)take_number(&c, 16, ' ');
+	map.start = target_take_number(&c, 16, '-');
+	map.end = target_take_number(&c, 16, ' ');
+	target_take_permissions(&c, &map);
+	map.offset = target_take_number(&c, 16, ' ');
+	map.major = (uint32_t)target_take_number(&c, 16, ':');
+	map.minor = (uint32_t)target_take_number(&c, 16, ' ');
 	const char *inode = c.at;
 	while (c.at < c.end && isdigit((unsigned char)*c.at))
 		map.inode = map.inode * 10 + (uint64_t)(*c.at++ - '0');
 	if (c.failed || c.at == inode || (c.at < c.end && *c.at != ' ') || map.end <= map.start)
 		return false;
-	take_path(&c, &map);
+	target_take_path(&c, &map);
 	*ret = map;
 	return true;
 }

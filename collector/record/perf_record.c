@@ -41,7 +41,7 @@ size_t perf_record_size(struct bytes bytes)
 }
 
 /* Of the fields a record may have before another, each eight bytes wide, how many bytes it has. */
-static size_t width_of(uint64_t sample_type, uint64_t fields)
+static size_t record_width_of(uint64_t sample_type, uint64_t fields)
 {
 	return 8 * (size_t)__builtin_popcountll(sample_type & fields);
 }
@@ -49,14 +49,15 @@ static size_t width_of(uint64_t sample_type, uint64_t fields)
 size_t perf_layout_time_offset(const struct perf_layout *layout)
 {
 	return sizeof(struct perf_event_header) +
-	       width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	       record_width_of(layout->sample_type,
+			       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
 }
 
-static size_t trailer_size(const struct perf_layout *layout)
+static size_t record_trailer_size(const struct perf_layout *layout)
 {
 	if (!layout->sample_id_all)
 		return 0;
-	return width_of(layout->sample_type, TRAILER_FIELDS);
+	return record_width_of(layout->sample_type, TRAILER_FIELDS);
 }
 
 bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
@@ -71,14 +72,14 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 		before_id |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 		offset = sizeof(struct perf_event_header);
 		if (!(type & PERF_SAMPLE_IDENTIFIER)) /* else it comes first */
-			offset += width_of(type, before_id);
+			offset += record_width_of(type, before_id);
 	} else {
-		size_t trailer = trailer_size(layout);
+		size_t trailer = record_trailer_size(layout);
 		if (trailer == 0 || size < sizeof(struct perf_event_header) + trailer)
 			return false;
 		offset = size - 8; /* IDENTIFIER comes last */
 		if (!(type & PERF_SAMPLE_IDENTIFIER))
-			offset = size - trailer + width_of(type, before_id);
+			offset = size - trailer + record_width_of(type, before_id);
 	}
 	reader_seek(&r, offset);
 	uint64_t id = read_u64(&r);
@@ -88,7 +89,7 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 }
 
 /* sample_id_all: the end of a record that is not a sample. Does not overwrite whom the body names. */
-static void read_trailer(struct reader *r, const struct perf_layout *layout, struct perf_record *ret)
+static void record_read_trailer(struct reader *r, const struct perf_layout *layout, struct perf_record *ret)
 {
 	uint64_t type = layout->sample_type;
 
@@ -117,7 +118,7 @@ static void read_trailer(struct reader *r, const struct perf_layout *layout, str
 	}
 }
 
-static void read_who(struct reader *r, struct perf_record *ret)
+static void record_read_who(struct reader *r, struct perf_record *ret)
 {
 	ret->pid = (pid_t)read_u32(r);
 	ret->tid = (pid_t)read_u32(r);
@@ -125,7 +126,7 @@ static void read_who(struct reader *r, struct perf_record *ret)
 
 /* Some records state a time besides the trailer's, taken a moment later; the trailer's puts all kinds in one
  * order. */
-static void read_own_time(struct reader *r, struct perf_record *ret)
+static void record_read_own_time(struct reader *r, struct perf_record *ret)
 {
 	uint64_t time = read_u64(r);
 
@@ -134,7 +135,7 @@ static void read_own_time(struct reader *r, struct perf_record *ret)
 	ret->has_time = true;
 }
 
-static void read_file_identity(struct reader *r, struct perf_record *ret)
+static void record_read_file_identity(struct reader *r, struct perf_record *ret)
 {
 	if (!(ret->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
 		ret->mmap.major = read_u32(r);
@@ -155,42 +156,42 @@ static void read_file_identity(struct reader *r, struct perf_record *ret)
 	memcpy(ret->mmap.build_id.bytes, id.at, len);
 }
 
-static void read_mmap(struct reader *r, struct perf_record *ret)
+static void record_read_mmap(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = PERF_KIND_MMAP;
-	read_who(r, ret);
+	record_read_who(r, ret);
 	ret->mmap.start = read_u64(r);
 	ret->mmap.len = read_u64(r);
 	ret->mmap.file_offset = read_u64(r);
 	ret->mmap.is_executable = !(ret->misc & PERF_RECORD_MISC_MMAP_DATA);
 	ret->mmap.is_kernel = (ret->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (ret->type == PERF_RECORD_MMAP2) {
-		read_file_identity(r, ret);
+		record_read_file_identity(r, ret);
 		ret->mmap.is_executable = read_u32(r) & PROT_EXEC;
 		reader_skip(r, 4); /* flags */
 	}
 	ret->mmap.path = read_cstr(r);
 }
 
-static void read_comm(struct reader *r, struct perf_record *ret)
+static void record_read_comm(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = PERF_KIND_COMM;
-	read_who(r, ret);
+	record_read_who(r, ret);
 	ret->comm.name = read_cstr(r);
 	ret->comm.is_exec = ret->misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
-static void read_fork(struct reader *r, struct perf_record *ret)
+static void record_read_fork(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = ret->type == PERF_RECORD_FORK ? PERF_KIND_FORK : PERF_KIND_EXIT;
 	ret->pid = (pid_t)read_u32(r);
 	ret->fork.parent_pid = (pid_t)read_u32(r);
 	ret->tid = (pid_t)read_u32(r);
 	ret->fork.parent_tid = (pid_t)read_u32(r);
-	read_own_time(r, ret);
+	record_read_own_time(r, ret);
 }
 
-static void read_lost(struct reader *r, struct perf_record *ret)
+static void record_read_lost(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = PERF_KIND_LOST;
 	ret->id = read_u64(r);
@@ -198,15 +199,15 @@ static void read_lost(struct reader *r, struct perf_record *ret)
 	ret->lost = read_u64(r);
 }
 
-static void read_throttle(struct reader *r, struct perf_record *ret)
+static void record_read_throttle(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = ret->type == PERF_RECORD_THROTTLE ? PERF_KIND_THROTTLE : PERF_KIND_UNTHROTTLE;
-	read_own_time(r, ret);
+	record_read_own_time(r, ret);
 	ret->id = read_u64(r);
 	ret->has_id = true;
 }
 
-static void read_switch(struct reader *r, struct perf_record *ret)
+static void record_read_switch(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = PERF_KIND_SWITCH;
 	if (ret->type == PERF_RECORD_SWITCH_CPU_WIDE)
@@ -215,7 +216,7 @@ static void read_switch(struct reader *r, struct perf_record *ret)
 	ret->sw.is_preempted = ret->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 }
 
-static void read_ksymbol(struct reader *r, struct perf_record *ret)
+static void record_read_ksymbol(struct reader *r, struct perf_record *ret)
 {
 	ret->kind = PERF_KIND_KSYMBOL;
 	ret->ksymbol.addr = read_u64(r);
@@ -226,7 +227,7 @@ static void read_ksymbol(struct reader *r, struct perf_record *ret)
 }
 
 /* The kernel tells so of its own code; recordings of ours of a process's. */
-static void read_text_poke(struct reader *r, struct perf_record *ret)
+static void record_read_text_poke(struct reader *r, struct perf_record *ret)
 {
 	bool is_user = (ret->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 
@@ -237,22 +238,22 @@ static void read_text_poke(struct reader *r, struct perf_record *ret)
 	ret->code.bytes = read_bytes(r, new_len);
 }
 
-static void read_body(struct reader *r, struct perf_record *ret)
+static void record_read_body(struct reader *r, struct perf_record *ret)
 {
 	switch (ret->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		read_mmap(r, ret);
+		record_read_mmap(r, ret);
 		break;
 	case PERF_RECORD_COMM:
-		read_comm(r, ret);
+		record_read_comm(r, ret);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		read_fork(r, ret);
+		record_read_fork(r, ret);
 		break;
 	case PERF_RECORD_LOST:
-		read_lost(r, ret);
+		record_read_lost(r, ret);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		ret->kind = PERF_KIND_LOST_SAMPLES;
@@ -260,17 +261,17 @@ static void read_body(struct reader *r, struct perf_record *ret)
 		break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
-		read_throttle(r, ret);
+		record_read_throttle(r, ret);
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		read_switch(r, ret);
+		record_read_switch(r, ret);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		read_ksymbol(r, ret);
+		record_read_ksymbol(r, ret);
 		break;
 	case PERF_RECORD_TEXT_POKE:
-		read_text_poke(r, ret);
+		record_read_text_poke(r, ret);
 		break;
 	default:
 		ret->kind = PERF_KIND_OTHER;
@@ -296,16 +297,16 @@ int perf_record_parse(struct bytes bytes, const struct perf_layout *layout, stru
 		return r.failed ? -EBADMSG : 0;
 	}
 	if (ret->type < FIRST_PERF_TOOL_RECORD)
-		trailer = trailer_size(layout);
+		trailer = record_trailer_size(layout);
 	if (reader_left(&r) < trailer)
 		return -EBADMSG;
 
 	/* The trailer first: what the body says itself is about the record's subject, and wins. */
 	struct reader end = reader_of((struct bytes){ r.end - trailer, trailer });
 	if (trailer)
-		read_trailer(&end, layout, ret);
+		record_read_trailer(&end, layout, ret);
 	r.end -= trailer;
-	read_body(&r, ret);
+	record_read_body(&r, ret);
 	return r.failed ? -EBADMSG : 0;
 }
 
@@ -337,8 +338,8 @@ bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, str
 
 	if (read_u32(&r) != PERF_RECORD_SAMPLE || (layout->sample_type & both) != both)
 		return false;
-	reader_seek(&r,
-		    sizeof(struct perf_event_header) + width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
+	reader_seek(&r, sizeof(struct perf_event_header) +
+				record_width_of(layout->sample_type, PERF_SAMPLE_IDENTIFIER));
 	ret->pc = read_u64(&r);
 	ret->pid = (pid_t)read_u32(&r);
 	return !r.failed;
@@ -371,14 +372,14 @@ bool perf_record_time(struct bytes bytes, const struct perf_layout *layout, uint
 	}
 	if (!(layout->sample_type & PERF_SAMPLE_TIME))
 		return false;
-	reader_seek(&r, sizeof(struct perf_event_header) + width_of(layout->sample_type, before_time));
+	reader_seek(&r, sizeof(struct perf_event_header) + record_width_of(layout->sample_type, before_time));
 	uint64_t time = read_u64(&r);
 	if (!r.failed)
 		*ret = time;
 	return !r.failed;
 }
 
-static bool mapping_event(const struct perf_record *record, struct event *ret)
+static bool record_mapping_event(const struct perf_record *record, struct event *ret)
 {
 	if (record->mmap.is_kernel)
 		return false;
@@ -403,7 +404,7 @@ bool perf_record_event(const struct perf_record *record, struct event *ret)
 		ret->sample = record->sample.sample;
 		return true;
 	case PERF_KIND_MMAP:
-		return mapping_event(record, ret);
+		return record_mapping_event(record, ret);
 	case PERF_KIND_COMM:
 		ret->kind = record->comm.is_exec ? EVENT_EXEC : EVENT_COMM;
 		ret->comm = record->comm.name;

@@ -32,7 +32,7 @@ static const struct table {
 	{ EM_AARCH64, 0x1ffffffff, aarch64_dwarf, ARRAY_LEN(aarch64_dwarf) },
 };
 
-static const struct table *table_of(const struct isa *isa)
+static const struct table *regs_table_of(const struct isa *isa)
 {
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		if (isa && tables[i].elf_machine == isa->elf_machine)
@@ -42,14 +42,14 @@ static const struct table *table_of(const struct isa *isa)
 
 uint64_t perf_regs_mask(const struct isa *isa)
 {
-	const struct table *table = table_of(isa);
+	const struct table *table = regs_table_of(isa);
 
 	return table ? table->mask : 0;
 }
 
 struct regs perf_regs_read(const struct isa *isa, uint64_t mask, struct bytes values)
 {
-	const struct table *table = table_of(isa);
+	const struct table *table = regs_table_of(isa);
 	struct regs regs = { 0 };
 
 	for (size_t bit = 0, at = 0; table && bit < table->n && at + 8 <= values.len; bit++) {
@@ -67,7 +67,7 @@ struct regs perf_regs_read(const struct isa *isa, uint64_t mask, struct bytes va
 
 size_t perf_regs_write(const struct isa *isa, uint64_t mask, const struct regs *regs, uint64_t *ret_values)
 {
-	const struct table *table = table_of(isa);
+	const struct table *table = regs_table_of(isa);
 	size_t n = 0;
 
 	for (size_t bit = 0; table && bit < table->n; bit++) {

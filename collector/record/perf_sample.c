@@ -22,7 +22,7 @@ struct chains {
 
 enum context { CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };
 
-static enum context context_of_marker(uint64_t marker)
+static enum context sample_context_of_marker(uint64_t marker)
 {
 	switch (marker) {
 	case PERF_CONTEXT_KERNEL:
@@ -36,7 +36,7 @@ static enum context context_of_marker(uint64_t marker)
 }
 
 /* `count` elements of `size` bytes; fails where the record does not hold them. */
-static struct bytes read_array(struct reader *r, uint64_t count, size_t size)
+static struct bytes sample_read_array(struct reader *r, uint64_t count, size_t size)
 {
 	if (count > reader_left(r) / size) {
 		r->failed = true;
@@ -45,7 +45,7 @@ static struct bytes read_array(struct reader *r, uint64_t count, size_t size)
 	return read_bytes(r, count * size);
 }
 
-static void skip_counters(struct reader *r, uint64_t format)
+static void sample_skip_counters(struct reader *r, uint64_t format)
 {
 	bool is_group = format & PERF_FORMAT_GROUP;
 	uint64_t count = is_group ? read_u64(r) : 1;
@@ -53,10 +53,11 @@ static void skip_counters(struct reader *r, uint64_t format)
 	int per_counter = 1 + __builtin_popcountll(format & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
 
 	reader_skip(r, 8 * (uint64_t)__builtin_popcountll(times));
-	read_array(r, count, 8 * (size_t)per_counter);
+	sample_read_array(r, count, 8 * (size_t)per_counter);
 }
 
-static void read_fixed_fields(struct reader *r, const struct perf_layout *layout, struct perf_record *ret)
+static void sample_read_fixed_fields(struct reader *r, const struct perf_layout *layout,
+				     struct perf_record *ret)
 {
 	uint64_t type = layout->sample_type;
 
@@ -86,31 +87,32 @@ static void read_fixed_fields(struct reader *r, const struct perf_layout *layout
 	ret->has_cpu = type & PERF_SAMPLE_CPU;
 }
 
-static struct bytes read_branches(struct reader *r, const struct perf_layout *layout)
+static struct bytes sample_read_branches(struct reader *r, const struct perf_layout *layout)
 {
 	uint64_t count = read_u64(r);
 
 	if (layout->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		read_u64(r);
-	struct bytes branches = read_array(r, count, sizeof(struct perf_branch_entry));
+	struct bytes branches = sample_read_array(r, count, sizeof(struct perf_branch_entry));
 	if (layout->branch_sample_type & BRANCH_COUNTERS)
-		read_array(r, count, 8);
+		sample_read_array(r, count, 8);
 	return branches;
 }
 
 /* Registers of another ABI than the machine's own (a 32-bit task) are no use: known stays 0. */
-static void read_regs(struct reader *r, const struct perf_layout *layout, uint64_t mask, struct regs *ret)
+static void sample_read_regs(struct reader *r, const struct perf_layout *layout, uint64_t mask,
+			     struct regs *ret)
 {
 	uint64_t abi = read_u64(r);
 
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
-	struct bytes values = read_array(r, (uint64_t)__builtin_popcountll(mask), 8);
+	struct bytes values = sample_read_array(r, (uint64_t)__builtin_popcountll(mask), 8);
 	if (abi == PERF_SAMPLE_REGS_ABI_64)
 		*ret = perf_regs_read(layout->isa, mask, values);
 }
 
-static void read_stack(struct reader *r, struct sample *ret)
+static void sample_read_stack(struct reader *r, struct sample *ret)
 {
 	uint64_t size = read_u64(r);
 
@@ -123,7 +125,7 @@ static void read_stack(struct reader *r, struct sample *ret)
 }
 
 /* Nothing we use, but a record that is cut off here is damaged. */
-static void skip_tail(struct reader *r, const struct perf_layout *layout)
+static void sample_skip_tail(struct reader *r, const struct perf_layout *layout)
 {
 	const uint64_t words_before_regs = PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION;
 	const uint64_t words_after_regs = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
@@ -135,14 +137,14 @@ static void skip_tail(struct reader *r, const struct perf_layout *layout)
 		read_u64(r);
 	reader_skip(r, 8 * (uint64_t)__builtin_popcountll(type & words_before_regs));
 	if (type & PERF_SAMPLE_REGS_INTR)
-		read_regs(r, layout, layout->regs_intr, &unused);
+		sample_read_regs(r, layout, layout->regs_intr, &unused);
 	reader_skip(r, 8 * (uint64_t)__builtin_popcountll(type & words_after_regs));
 	if (type & PERF_SAMPLE_AUX)
 		reader_skip(r, read_u64(r));
 }
 
 /* Appends the pcs of one context; `now` is the context before the first marker. */
-static size_t copy_context(struct bytes ips, enum context now, enum context wanted, uint64_t *to)
+static size_t sample_copy_context(struct bytes ips, enum context now, enum context wanted, uint64_t *to)
 {
 	struct reader r = reader_of(ips);
 	size_t n = 0;
@@ -150,7 +152,7 @@ static size_t copy_context(struct bytes ips, enum context now, enum context want
 	while (reader_left(&r) >= 8) {
 		uint64_t ip = read_u64(&r);
 		if (ip >= (uint64_t)PERF_CONTEXT_MAX)
-			now = context_of_marker(ip);
+			now = sample_context_of_marker(ip);
 		else if (now == wanted)
 			to[n++] = ip;
 	}
@@ -162,8 +164,8 @@ static size_t copy_context(struct bytes ips, enum context now, enum context want
  * given as a return address; the branch names the call itself, so step over its first byte (x86-64), or
  * over all of it (AArch64): looking up the byte before finds the call either way.
  */
-static size_t copy_lbr_stack(struct bytes branches, const struct perf_layout *layout, uint64_t leaf,
-			     uint64_t *to)
+static size_t sample_copy_lbr_stack(struct bytes branches, const struct perf_layout *layout, uint64_t leaf,
+				    uint64_t *to)
 {
 	uint64_t step = layout->isa ? layout->isa->min_insn : 1;
 	struct reader r = reader_of(branches);
@@ -180,7 +182,7 @@ static size_t copy_lbr_stack(struct bytes branches, const struct perf_layout *la
 }
 
 /* Where user code stood: the sampled address itself, or what the registers say of interrupted code. */
-static uint64_t user_leaf(const struct perf_record *record, const struct perf_layout *layout)
+static uint64_t sample_user_leaf(const struct perf_record *record, const struct perf_layout *layout)
 {
 	const struct regs *regs = &record->sample.sample.regs;
 
@@ -189,13 +191,13 @@ static uint64_t user_leaf(const struct perf_record *record, const struct perf_la
 	return layout->isa && regs_known(regs, layout->isa->pc) ? regs->value[layout->isa->pc] : 0;
 }
 
-static void split_chains(const struct chains *chains, const struct perf_layout *layout,
-			 struct perf_scratch *scratch, struct perf_record *record)
+static void sample_split_chains(const struct chains *chains, const struct perf_layout *layout,
+				struct perf_scratch *scratch, struct perf_record *record)
 {
 	struct sample *sample = &record->sample.sample;
 	enum context first = sample->in_kernel ? CONTEXT_KERNEL : CONTEXT_USER;
 	uint64_t *kernel = scratch->pc;
-	size_t n_kernel = copy_context(chains->ips, first, CONTEXT_KERNEL, kernel);
+	size_t n_kernel = sample_copy_context(chains->ips, first, CONTEXT_KERNEL, kernel);
 	bool has_ip = layout->sample_type & PERF_SAMPLE_IP;
 
 	if (n_kernel == 0 && sample->in_kernel && has_ip)
@@ -204,9 +206,10 @@ static void split_chains(const struct chains *chains, const struct perf_layout *
 	uint64_t *user = kernel + n_kernel;
 	size_t n_user = 0;
 	if (layout->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
-		n_user = copy_lbr_stack(chains->branches, layout, user_leaf(record, layout), user);
+		n_user = sample_copy_lbr_stack(chains->branches, layout, sample_user_leaf(record, layout),
+					       user);
 	if (n_user == 0)
-		n_user = copy_context(chains->ips, first, CONTEXT_USER, user);
+		n_user = sample_copy_context(chains->ips, first, CONTEXT_USER, user);
 	/* Neither a chain nor registers to make one from: the place alone is better than nothing. */
 	bool has_pc = layout->isa && regs_known(&sample->regs, layout->isa->pc);
 	if (n_user == 0 && !sample->in_kernel && !has_pc && has_ip)
@@ -226,25 +229,25 @@ void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct
 	struct chains chains = { 0 };
 
 	ret->kind = PERF_KIND_SAMPLE;
-	read_fixed_fields(r, layout, ret);
+	sample_read_fixed_fields(r, layout, ret);
 	if (type & PERF_SAMPLE_READ)
-		skip_counters(r, layout->read_format);
+		sample_skip_counters(r, layout->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		chains.ips = read_array(r, read_u64(r), 8);
+		chains.ips = sample_read_array(r, read_u64(r), 8);
 	if (type & PERF_SAMPLE_RAW)
 		ret->sample.raw = read_bytes(r, read_u32(r));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		chains.branches = read_branches(r, layout);
+		chains.branches = sample_read_branches(r, layout);
 	if (type & PERF_SAMPLE_REGS_USER)
-		read_regs(r, layout, layout->regs_user, &ret->sample.sample.regs);
+		sample_read_regs(r, layout, layout->regs_user, &ret->sample.sample.regs);
 	if (type & PERF_SAMPLE_STACK_USER)
-		read_stack(r, &ret->sample.sample);
-	skip_tail(r, layout);
+		sample_read_stack(r, &ret->sample.sample);
+	sample_skip_tail(r, layout);
 	if (r->failed)
 		return;
 
 	ret->sample.sample.cpu = ret->cpu;
 	ret->sample.sample.event = layout->event;
 	ret->sample.sample.in_kernel = mode == PERF_RECORD_MISC_KERNEL;
-	split_chains(&chains, layout, scratch, ret);
+	sample_split_chains(&chains, layout, scratch, ret);
 }

@@ -50,7 +50,7 @@ uint64_t step_machine_syscall(const struct regs *regs)
 
 #define EXCLUSIVE_MAX 32 /* instructions; real sequences have fewer than ten */
 
-static uint32_t word_at(struct bytes code, size_t index)
+static uint32_t machine_word_at(struct bytes code, size_t index)
 {
 	uint32_t word;
 
@@ -59,7 +59,7 @@ static uint32_t word_at(struct bytes code, size_t index)
 }
 
 /* The exclusive class has bits 29:23 = 0010000; bit 22 tells a load from a store. */
-static bool is_exclusive(uint32_t word, unsigned load)
+static bool machine_is_exclusive(uint32_t word, unsigned load)
 {
 	return (word & 0x3fc00000) == (0x08000000 | load << 22);
 }
@@ -67,10 +67,10 @@ static bool is_exclusive(uint32_t word, unsigned load)
 size_t step_machine_exclusive(struct bytes code, uint64_t pc)
 {
 	(void)pc;
-	if (code.len < 4 || !is_exclusive(word_at(code, 0), 1))
+	if (code.len < 4 || !machine_is_exclusive(machine_word_at(code, 0), 1))
 		return 0;
 	for (size_t i = 1; i < EXCLUSIVE_MAX && i * 4 + 4 <= code.len; i++)
-		if (is_exclusive(word_at(code, i), 0))
+		if (machine_is_exclusive(machine_word_at(code, i), 0))
 			return (i + 1) * 4;
 	return 0;
 }
@@ -141,7 +141,7 @@ uint64_t step_machine_syscall(const struct regs *regs)
 	return regs->value[0];
 }
 
-static int set_debug_register(pid_t tid, size_t index, uint64_t value)
+static int machine_set_debug_register(pid_t tid, size_t index, uint64_t value)
 {
 	size_t at = offsetof(struct user, u_debugreg) + index * sizeof(((struct user *)0)->u_debugreg[0]);
 
@@ -151,13 +151,13 @@ static int set_debug_register(pid_t tid, size_t index, uint64_t value)
 int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n)
 {
 	uint64_t control = 0;
-	int error = set_debug_register(tid, 7, 0); /* addresses may not change while they are on */
+	int error = machine_set_debug_register(tid, 7, 0); /* addresses may not change while they are on */
 
 	for (size_t i = 0; i < n && !error; i++) {
-		error = set_debug_register(tid, i, at[i]);
+		error = machine_set_debug_register(tid, i, at[i]);
 		control |= at[i] ? UINT64_C(1) << 2 * i : 0; /* executed, one byte */
 	}
-	return error ? error : set_debug_register(tid, 7, control);
+	return error ? error : machine_set_debug_register(tid, 7, control);
 }
 
 size_t step_machine_exclusive(struct bytes code, uint64_t pc)

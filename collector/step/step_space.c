@@ -49,7 +49,7 @@ void step_space_free(struct step_space *space)
 	free(space);
 }
 
-static bool is_known(const struct ranges *known, const struct range *range)
+static bool step_space_is_known(const struct ranges *known, const struct range *range)
 {
 	for (size_t i = 0; i < known->ranges.n; i++) {
 		const struct range *k = &known->ranges.at[i];
@@ -66,14 +66,14 @@ struct reading {
 	struct ranges now;
 };
 
-static void read_range(void *context, const struct target_map *map)
+static void step_space_read_range(void *context, const struct target_map *map)
 {
 	struct reading *reading = context;
 	struct step_space *space = reading->space;
 	struct range range = { map->start, map->end, map->offset, map->inode, map->is_executable };
 
 	vec_push(&reading->now.ranges, range);
-	if (!map->is_executable || is_known(&space->known, &range))
+	if (!map->is_executable || step_space_is_known(&space->known, &range))
 		return;
 	CLEANUP(freep) char *path = alloc_text_n(map->path, map->path_len);
 	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor };
@@ -91,7 +91,7 @@ void step_space_refresh(struct step_space *space)
 {
 	struct reading reading = { .space = space };
 
-	target_maps(space->pid, read_range, &reading);
+	target_maps(space->pid, step_space_read_range, &reading);
 	vec_done(&space->known.ranges);
 	space->known = reading.now;
 	space->current = (struct range){ 0 };
@@ -107,7 +107,7 @@ void step_space_exec(struct step_space *space)
 	step_space_refresh(space);
 }
 
-static bool find(struct step_space *space, uint64_t addr)
+static bool step_space_find(struct step_space *space, uint64_t addr)
 {
 	for (size_t i = 0; i < space->known.ranges.n; i++) {
 		const struct range *range = &space->known.ranges.at[i];
@@ -124,8 +124,8 @@ uint64_t step_space_end(struct step_space *space, uint64_t addr)
 {
 	if (addr >= space->current.start && addr < space->current.end)
 		return space->current.end;
-	if (find(space, addr))
+	if (step_space_find(space, addr))
 		return space->current.end;
 	step_space_refresh(space); /* a stack has grown, brk moved, another thread mapped something */
-	return find(space, addr) ? space->current.end : 0;
+	return step_space_find(space, addr) ? space->current.end : 0;
 }

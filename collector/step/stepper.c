@@ -56,21 +56,21 @@ uint64_t stepper_ra(const struct stepper *stepper)
 				   : stepper->regs.value[isa->ra];
 }
 
-static struct bytes read_code(const struct stepper *stepper, uint64_t pc, uint8_t *buffer)
+static struct bytes stepper_read_code(const struct stepper *stepper, uint64_t pc, uint8_t *buffer)
 {
 	ssize_t n = target_read_memory(stepper->pid, pc, buffer, CODE_BYTES);
 
 	return (struct bytes){ buffer, n > 0 ? (size_t)n : 0 };
 }
 
-static const struct known_insn *insn_at(struct stepper *stepper, uint64_t pc)
+static const struct known_insn *stepper_insn_at(struct stepper *stepper, uint64_t pc)
 {
 	struct known_insn *known = &stepper->private->known[(pc >> 1) % N_KNOWN];
 	uint8_t buffer[CODE_BYTES];
 
 	if (known->pc == pc)
 		return known;
-	struct bytes code = read_code(stepper, pc, buffer);
+	struct bytes code = stepper_read_code(stepper, pc, buffer);
 	*known = (struct known_insn){ .pc = pc };
 	if (stepper->isa->decode(code, pc, &known->insn) < 0) {
 		known->insn = (struct insn){ 0 };
@@ -84,7 +84,8 @@ static const struct known_insn *insn_at(struct stepper *stepper, uint64_t pc)
 }
 
 /* Where an instruction that stores the return address register puts it. */
-static uint64_t ra_slot(const struct stepper *stepper, const struct insn *insn, const struct regs *before)
+static uint64_t stepper_ra_slot(const struct stepper *stepper, const struct insn *insn,
+				const struct regs *before)
 {
 	struct regs regs = *before;
 
@@ -102,14 +103,14 @@ static uint64_t ra_slot(const struct stepper *stepper, const struct insn *insn, 
 	return 0;
 }
 
-static void forget_code(struct stepper *stepper)
+static void stepper_forget_code(struct stepper *stepper)
 {
 	memset(stepper->private->known, 0, sizeof(stepper->private->known));
 }
 
 /* ---- starting and stopping ------------------------------------------------------------------ */
 
-static void share_cpu(struct stepper_private *p)
+static void stepper_share_cpu(struct stepper_private *p)
 {
 	cpu_set_t one;
 	int cpu = sched_getcpu();
@@ -122,7 +123,7 @@ static void share_cpu(struct stepper_private *p)
 	sched_setaffinity(0, sizeof(one), &one); /* inherited by the command */
 }
 
-static int wait_for_exec(struct stepper *stepper)
+static int stepper_wait_for_exec(struct stepper *stepper)
 {
 	int status;
 
@@ -138,18 +139,18 @@ static int wait_for_exec(struct stepper *stepper)
 	}
 }
 
-static void stopp(struct stepper **stepper)
+static void stepper_stopp(struct stepper **stepper)
 {
 	stepper_stop(*stepper);
 }
 
 int stepper_start(char *const *argv, struct stepper **ret, struct diag *diag)
 {
-	CLEANUP(stopp) struct stepper *stepper = alloc_zero(1, sizeof(*stepper));
+	CLEANUP(stepper_stopp) struct stepper *stepper = alloc_zero(1, sizeof(*stepper));
 
 	stepper->private = alloc_zero(1, sizeof(*stepper->private));
 	stepper->isa = step_machine_isa();
-	share_cpu(stepper->private);
+	stepper_share_cpu(stepper->private);
 	int error = launch_prepare(argv, NULL, &stepper->private->launch, diag);
 	if (error)
 		return error;
@@ -159,7 +160,7 @@ int stepper_start(char *const *argv, struct stepper **ret, struct diag *diag)
 	error = launch_start(&stepper->private->launch, argv[0], diag);
 	if (error)
 		return error;
-	error = wait_for_exec(stepper);
+	error = stepper_wait_for_exec(stepper);
 	if (error)
 		return diag_set(diag, error, "cannot trace '%s'", argv[0]);
 	*ret = TAKE(stepper);
@@ -182,7 +183,7 @@ void stepper_stop(struct stepper *stepper)
 }
 
 /* Where the program itself begins, as the kernel tells the loader. */
-static uint64_t entry_of(pid_t pid)
+static uint64_t stepper_entry_of(pid_t pid)
 {
 	char path[64];
 	size_t len = 0;
@@ -200,7 +201,7 @@ static uint64_t entry_of(pid_t pid)
 
 int stepper_skip_loader(struct stepper *stepper, struct diag *diag)
 {
-	uint64_t entry = entry_of(stepper->pid), none = 0;
+	uint64_t entry = stepper_entry_of(stepper->pid), none = 0;
 	int status = 0, signal = 0, error = entry ? step_machine_break_at(stepper->pid, &entry, 1) : -ENOENT;
 
 	while (!error && stepper->regs.value[stepper->isa->pc] != entry) {
@@ -221,34 +222,34 @@ int stepper_skip_loader(struct stepper *stepper, struct diag *diag)
 /* ---- stepping ------------------------------------------------------------------------------- */
 
 /* Runs one instruction, or one sequence that must not be interrupted. */
-static int run(struct stepper *stepper, const struct known_insn *insn, int *ret_status)
+static int stepper_run(struct stepper *stepper, const struct known_insn *insn, int *ret_status)
 {
 	uint8_t buffer[CODE_BYTES];
 	int signal = stepper->private->pending;
 
 	stepper->private->pending = 0;
 	if (insn->is_exclusive && !signal)
-		return step_machine_run_exclusive(stepper->pid, read_code(stepper, insn->pc, buffer),
+		return step_machine_run_exclusive(stepper->pid, stepper_read_code(stepper, insn->pc, buffer),
 						  insn->pc, ret_status);
 	if (ptrace(PTRACE_SINGLESTEP, stepper->pid, 0, signal) < 0)
 		return -errno;
 	return waitpid(stepper->pid, ret_status, __WALL) < 0 ? -errno : 0;
 }
 
-static bool is_in_handler(const struct stepper *stepper)
+static bool stepper_is_in_handler(const struct stepper *stepper)
 {
 	uint8_t buffer[CODE_BYTES];
 
-	return stepper->isa->is_signal_trampoline(read_code(stepper, stepper_ra(stepper), buffer));
+	return stepper->isa->is_signal_trampoline(stepper_read_code(stepper, stepper_ra(stepper), buffer));
 }
 
-static void executed(const struct stepper *stepper, const struct known_insn *known, const struct regs *before,
-		     struct step *ret)
+static void stepper_executed(const struct stepper *stepper, const struct known_insn *known,
+			     const struct regs *before, struct step *ret)
 {
 	ret->kind = STEP_INSN;
 	ret->flow = known->insn.flow;
 	ret->len = known->insn.len;
-	ret->ra_slot = known->stores_ra ? ra_slot(stepper, &known->insn, before) : 0;
+	ret->ra_slot = known->stores_ra ? stepper_ra_slot(stepper, &known->insn, before) : 0;
 	if (!known->insn.is_syscall)
 		return;
 	uint64_t number = step_machine_syscall(before);
@@ -257,14 +258,14 @@ static void executed(const struct stepper *stepper, const struct known_insn *kno
 }
 
 /* What a stop means; false if nothing happened that anybody wants to know. */
-static bool understand(struct stepper *stepper, int status, bool had_signal, const struct known_insn *known,
-		       const struct regs *before, struct step *ret)
+static bool stepper_understand(struct stepper *stepper, int status, bool had_signal,
+			       const struct known_insn *known, const struct regs *before, struct step *ret)
 {
 	uint64_t pc = stepper->regs.value[stepper->isa->pc];
 	int event = status >> 16, signal = WSTOPSIG(status);
 
 	if (event == PTRACE_EVENT_EXEC) {
-		forget_code(stepper);
+		stepper_forget_code(stepper);
 		ret->kind = STEP_EXEC;
 		return true;
 	}
@@ -273,14 +274,14 @@ static bool understand(struct stepper *stepper, int status, bool had_signal, con
 	bool is_trap = signal == SIGTRAP && !(known->insn.flow == FLOW_STOP && pc == known->pc);
 	if (!is_trap)
 		stepper->private->pending = signal;
-	else if (had_signal && pc != known->pc + known->insn.len && is_in_handler(stepper)) {
+	else if (had_signal && pc != known->pc + known->insn.len && stepper_is_in_handler(stepper)) {
 		ret->kind = STEP_SIGNAL;
 		return true;
 	}
 	/* A signal may be told before or after the instruction it came with. */
 	if (!is_trap && pc == known->pc)
 		return false;
-	executed(stepper, known, before, ret);
+	stepper_executed(stepper, known, before, ret);
 	return true;
 }
 
@@ -291,9 +292,9 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 
 	for (; !is_news;) {
 		/* A copy: the table may be cleared on the way. */
-		struct known_insn known = *insn_at(stepper, before.value[stepper->isa->pc]);
+		struct known_insn known = *stepper_insn_at(stepper, before.value[stepper->isa->pc]);
 		bool had_signal = stepper->private->pending != 0;
-		int status = 0, error = run(stepper, &known, &status);
+		int status = 0, error = stepper_run(stepper, &known, &status);
 
 		*ret = (struct step){ .pc = known.pc };
 		if (error < 0 && error != -ESRCH)
@@ -305,10 +306,10 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 			ret->kind = STEP_END;
 			return 0;
 		}
-		is_news = understand(stepper, status, had_signal, &known, &before, ret);
+		is_news = stepper_understand(stepper, status, had_signal, &known, &before, ret);
 	}
 	stepper->n_steps++;
 	if (ret->maps_changed)
-		forget_code(stepper);
+		stepper_forget_code(stepper);
 	return 0;
 }

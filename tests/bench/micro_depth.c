@@ -14,9 +14,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "collector/process/mapping.h"
 #include "collector/deep/deep_stack.h"
 #include "collector/live/perf_source.h"
+#include "collector/process/mapping.h"
 #include "collector/process/target.h"
 #include "tests/support/own_registers.h"
 #include "unwinder/cct.h"
@@ -61,18 +61,18 @@ __attribute__((noipa)) static void capture(struct capture *c)
 	target_maps(getpid(), find_stack, c);
 
 	uint64_t sp = sample->regs.value[own_isa()->sp],
-		 outer = (sp + SOURCE_STACK_SIZE) & ~(uint64_t)(STACK_PAGE - 1);
+		 deep = (sp + SOURCE_STACK_SIZE) & ~(uint64_t)(STACK_PAGE - 1);
 	c->start = sp & ~(uint64_t)(STACK_PAGE - 1);
 	c->bytes = alloc_zero(1, c->end - c->start);
 	target_read_memory(getpid(), c->start, c->bytes, c->end - c->start);
 	sample->stack = (struct bytes){ c->bytes + (sp - c->start),
 					c->end - sp < SOURCE_STACK_SIZE ? c->end - sp : SOURCE_STACK_SIZE };
-	for (uint64_t at = outer; at < c->end; at += STACK_PAGE)
+	for (uint64_t at = deep; at < c->end; at += STACK_PAGE)
 		vec_push(&c->pages, ((struct stack_page){ c->bytes + (at - c->start),
-							  outer_hash(c->bytes + (at - c->start)) }));
-	sample->outer = c->pages.at;
-	sample->n_outer = (uint32_t)c->pages.n;
-	sample->outer_start = outer;
+							  deep_hash(c->bytes + (at - c->start)) }));
+	sample->deep = c->pages.at;
+	sample->n_deep = (uint32_t)c->pages.n;
+	sample->deep_start = deep;
 }
 
 #define WAY(name, other)                                                                   \

@@ -41,10 +41,10 @@ static void keep(event_vec *events, const struct event *event)
 	struct sample *s = &kept.sample;
 
 	s->stack.at = copy(s->stack.at, s->stack.len);
-	struct stack_page *outer = copy(s->outer, s->n_outer * sizeof(*outer));
-	for (uint32_t i = 0; i < s->n_outer; i++)
-		outer[i].at = copy(outer[i].at, STACK_PAGE);
-	s->outer = outer;
+	struct stack_page *deep = copy(s->deep, s->n_deep * sizeof(*deep));
+	for (uint32_t i = 0; i < s->n_deep; i++)
+		deep[i].at = copy(deep[i].at, STACK_PAGE);
+	s->deep = deep;
 	s->kernel_pc = copy(s->kernel_pc, s->n_kernel_pc * sizeof(uint64_t));
 	s->user_pc = copy(s->user_pc, s->n_user_pc * sizeof(uint64_t));
 	vec_push(events, kept);

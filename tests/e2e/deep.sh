@@ -71,10 +71,10 @@ run 0 "$CPPROF" attach -p "$pid" -d 0.5 -o p.data
 one_path p.data 2500
 
 # Switched off: stacks end early, and it is said what would help.
-run 0 "$CPPROF" record --outer-stack 0 -o o.data -- "$PATHS" 0.3 2500 100000
+run 0 "$CPPROF" record --deep-stack 0 -o o.data -- "$PATHS" 0.3 2500 100000
 facts o.data
 fact "end snapshot_ended"
 says "--stack-size 65528"
-run 2 "$CPPROF" record --outer-stack 9m -o o.data -- true
+run 2 "$CPPROF" record --outer-stack 9m -o o.data -- true # the former name
 says "at most 8192k"
 exit 0

@@ -11,7 +11,7 @@
 #define FIRST 0x7ff000000000ull
 #define SP (FIRST - 16384 + 8)
 
-static uint8_t page_of_fives[OUTER_PAGE], page_of_sixes[OUTER_PAGE];
+static uint8_t page_of_fives[DEEP_PAGE], page_of_sixes[DEEP_PAGE];
 
 static void fill(void)
 {
@@ -23,163 +23,161 @@ static struct writer page_record(uint64_t addr, const uint8_t *page)
 {
 	struct writer w = { 0 };
 
-	write_u64(&w, OUTER_MAGIC_PAGE);
+	write_u64(&w, DEEP_MAGIC_PAGE);
 	write_u64(&w, addr);
-	write_u64(&w, outer_hash(page));
-	write_bytes(&w, (struct bytes){ page, OUTER_PAGE });
+	write_u64(&w, deep_hash(page));
+	write_bytes(&w, (struct bytes){ page, DEEP_PAGE });
 	write_u32(&w, 0); /* as the kernel pads */
 	return w;
 }
 
-static void take_page(struct outer_stacks *stacks, pid_t tid, uint64_t addr, const uint8_t *page)
+static void take_page(struct deep_stacks *stacks, pid_t tid, uint64_t addr, const uint8_t *page)
 {
 	struct writer w = page_record(addr, page);
 
-	outer_stacks_take(stacks, tid, writer_bytes(&w));
+	deep_stacks_take(stacks, tid, writer_bytes(&w));
 	writer_done(&w);
 }
 
 /* Of n pages like those given, by turns. */
-static void take_outline(struct outer_stacks *stacks, pid_t tid, uint64_t sp, uint64_t n, const uint8_t *page)
+static void take_outline(struct deep_stacks *stacks, pid_t tid, uint64_t sp, uint64_t n, const uint8_t *page)
 {
 	struct writer w = { 0 };
 
-	write_u64(&w, OUTER_MAGIC_OUTLINE);
+	write_u64(&w, DEEP_MAGIC_OUTLINE);
 	write_u64(&w, sp);
 	write_u64(&w, FIRST);
-	write_u64(&w, FIRST + n * OUTER_PAGE);
+	write_u64(&w, FIRST + n * DEEP_PAGE);
 	write_u64(&w, n);
 	write_u64(&w, 77); /* the kernel's name for the thread */
 	for (uint64_t i = 0; i < n; i++)
-		write_u64(&w, outer_hash(page));
-	outer_stacks_take(stacks, tid, writer_bytes(&w));
+		write_u64(&w, deep_hash(page));
+	deep_stacks_take(stacks, tid, writer_bytes(&w));
 	writer_done(&w);
 }
 
-static struct sample join(struct outer_stacks *stacks, pid_t tid, uint64_t sp)
+static struct sample join(struct deep_stacks *stacks, pid_t tid, uint64_t sp)
 {
 	struct sample sample = { .stack_was_full = true, .regs = { .known = 1ull << isa_aarch64.sp } };
 
 	sample.regs.value[isa_aarch64.sp] = sp;
-	outer_stacks_join(stacks, tid, &isa_aarch64, &sample);
+	deep_stacks_join(stacks, tid, &isa_aarch64, &sample);
 	return sample;
 }
 
-TEST(outer_stack_any_changed_bit_changes_the_hash)
+TEST(deep_stack_any_changed_bit_changes_the_hash)
 {
 	fill();
-	uint64_t before = outer_hash(page_of_fives);
-	for (size_t bit = 0; bit < OUTER_PAGE * 8; bit += 7) {
+	uint64_t before = deep_hash(page_of_fives);
+	for (size_t bit = 0; bit < DEEP_PAGE * 8; bit += 7) {
 		page_of_fives[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		CHECK(outer_hash(page_of_fives) != before);
+		CHECK(deep_hash(page_of_fives) != before);
 		page_of_fives[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	CHECK_EQ(outer_hash(page_of_fives), before);
+	CHECK_EQ(deep_hash(page_of_fives), before);
 }
 
 /* Sign bits of two words of one lane: what a hash without mixing would cancel out. */
-TEST(outer_stack_equal_changes_do_not_cancel_in_the_hash)
+TEST(deep_stack_equal_changes_do_not_cancel_in_the_hash)
 {
 	fill();
-	uint64_t before = outer_hash(page_of_fives);
+	uint64_t before = deep_hash(page_of_fives);
 	page_of_fives[7] ^= 0x80;
-	page_of_fives[7 + 8 * OUTER_LANES] ^= 0x80;
-	CHECK(outer_hash(page_of_fives) != before);
+	page_of_fives[7 + 8 * DEEP_LANES] ^= 0x80;
+	CHECK(deep_hash(page_of_fives) != before);
 }
 
-TEST(outer_stack_is_joined_with_the_sample_that_follows)
+TEST(deep_stack_is_joined_with_the_sample_that_follows)
 {
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 
 	fill();
 	take_page(stacks, 7, FIRST, page_of_fives);
-	take_page(stacks, 7, FIRST + OUTER_PAGE, page_of_fives);
+	take_page(stacks, 7, FIRST + DEEP_PAGE, page_of_fives);
 	take_outline(stacks, 7, SP, 2, page_of_fives);
 	struct sample sample = join(stacks, 7, SP);
-	CHECK_EQ(sample.n_outer, 2);
-	CHECK_EQ(sample.outer_start, FIRST);
-	CHECK_EQ(sample.outer[1].at[100], 5);
+	CHECK_EQ(sample.n_deep, 2);
+	CHECK_EQ(sample.deep_start, FIRST);
+	CHECK_EQ(sample.deep[1].at[100], 5);
 	CHECK(!sample.stack_was_full);
 	/* Once only. */
-	CHECK_EQ(join(stacks, 7, SP).n_outer, 0);
+	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
 	/* Later samples may build on the pages of this one. */
 	take_outline(stacks, 7, SP, 2, page_of_fives);
-	CHECK_EQ(join(stacks, 7, SP).n_outer, 2);
-	outer_stacks_free(stacks);
+	CHECK_EQ(join(stacks, 7, SP).n_deep, 2);
+	deep_stacks_free(stacks);
 }
 
-TEST(outer_stack_of_another_thread_or_moment_is_not_joined)
+TEST(deep_stack_of_another_thread_or_moment_is_not_joined)
 {
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 
 	fill();
 	take_page(stacks, 7, FIRST, page_of_fives);
 	take_outline(stacks, 7, SP, 1, page_of_fives);
-	CHECK_EQ(join(stacks, 8, SP).n_outer, 0);
+	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
 	take_outline(stacks, 7, SP, 1, page_of_fives);
-	CHECK_EQ(join(stacks, 7, SP + 16).n_outer, 0);
+	CHECK_EQ(join(stacks, 7, SP + 16).n_deep, 0);
 	take_outline(stacks, 8, SP, 1, page_of_fives); /* whose pages nobody wrote */
-	CHECK_EQ(join(stacks, 8, SP).n_outer, 0);
-	outer_stacks_free(stacks);
+	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
+	deep_stacks_free(stacks);
 }
 
-TEST(outer_stack_ends_where_a_page_is_not_the_one_meant)
+TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
 {
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 
 	fill();
 	take_page(stacks, 7, FIRST, page_of_fives);
-	take_page(stacks, 7, FIRST + OUTER_PAGE, page_of_sixes);
-	take_page(stacks, 7, FIRST + 2 * OUTER_PAGE, page_of_fives);
+	take_page(stacks, 7, FIRST + DEEP_PAGE, page_of_sixes);
+	take_page(stacks, 7, FIRST + 2 * DEEP_PAGE, page_of_fives);
 	take_outline(stacks, 7, SP, 3, page_of_fives);
 	struct sample sample = join(stacks, 7, SP);
-	CHECK_EQ(sample.n_outer, 1);
+	CHECK_EQ(sample.n_deep, 1);
 	CHECK(sample.stack_was_full);
-	outer_stacks_free(stacks);
+	deep_stacks_free(stacks);
 }
 
-TEST(outer_stack_may_have_holes)
+TEST(deep_stack_may_have_holes)
 {
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 	struct writer w = { 0 };
-	const uint64_t outline[] = {
-		OUTER_MAGIC_OUTLINE, SP, FIRST, FIRST + 2 * OUTER_PAGE, 2, 77, OUTER_HOLE
-	};
+	const uint64_t outline[] = { DEEP_MAGIC_OUTLINE, SP, FIRST, FIRST + 2 * DEEP_PAGE, 2, 77, DEEP_HOLE };
 
 	fill();
-	take_page(stacks, 7, FIRST + OUTER_PAGE, page_of_fives);
+	take_page(stacks, 7, FIRST + DEEP_PAGE, page_of_fives);
 	for (size_t i = 0; i < ARRAY_LEN(outline); i++)
 		write_u64(&w, outline[i]);
-	write_u64(&w, outer_hash(page_of_fives));
-	outer_stacks_take(stacks, 7, writer_bytes(&w));
+	write_u64(&w, deep_hash(page_of_fives));
+	deep_stacks_take(stacks, 7, writer_bytes(&w));
 	struct sample sample = join(stacks, 7, SP);
-	CHECK_EQ(sample.outer_thread, 77);
-	CHECK_EQ(sample.n_outer, 2);
-	CHECK(!sample.outer[0].at);
-	CHECK_EQ(sample.outer[1].at[0], 5);
+	CHECK_EQ(sample.deep_thread, 77);
+	CHECK_EQ(sample.n_deep, 2);
+	CHECK(!sample.deep[0].at);
+	CHECK_EQ(sample.deep[1].at[0], 5);
 	writer_done(&w);
-	outer_stacks_free(stacks);
+	deep_stacks_free(stacks);
 }
 
-TEST(outer_stack_survives_nonsense)
+TEST(deep_stack_survives_nonsense)
 {
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 	struct writer w = page_record(FIRST, page_of_fives);
 
-	for (size_t len = 0; len < OUTER_PAGE_RECORD; len += 5) /* cut off */
-		outer_stacks_take(stacks, 7, (struct bytes){ w.at, len });
+	for (size_t len = 0; len < DEEP_PAGE_RECORD; len += 5) /* cut off */
+		deep_stacks_take(stacks, 7, (struct bytes){ w.at, len });
 	take_outline(stacks, 7, SP, 1, page_of_fives);
-	CHECK_EQ(join(stacks, 7, SP).n_outer, 0);
+	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
 	writer_clear(&w);
-	write_u64(&w, OUTER_MAGIC_OUTLINE);
+	write_u64(&w, DEEP_MAGIC_OUTLINE);
 	write_u64(&w, SP);
-	write_u64(&w, UINT64_MAX - OUTER_PAGE + 1);
+	write_u64(&w, UINT64_MAX - DEEP_PAGE + 1);
 	write_u64(&w, UINT64_MAX);
 	write_u64(&w, UINT64_MAX);
-	outer_stacks_take(stacks, 7, writer_bytes(&w));
-	CHECK_EQ(join(stacks, 7, SP).n_outer, 0);
+	deep_stacks_take(stacks, 7, writer_bytes(&w));
+	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
 	writer_done(&w);
-	outer_stacks_free(stacks);
+	deep_stacks_free(stacks);
 }
 
 /* ---- who needs it ------------------------------------------------------------------------------- */
@@ -189,125 +187,125 @@ TEST(outer_stack_survives_nonsense)
 static uint64_t last_key;
 
 /* The limit after as many walks that were given so much, needed so much; -1 = as before. */
-static int limit_after(struct outer_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
+static int limit_after(struct deep_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
 		       bool is_cut_off)
 {
-	struct outer_use use = { .thread = THREAD,
-				 .sp = SP,
-				 .n_copied = n_copied,
-				 .n_needed = n_needed,
-				 .is_cut_off = is_cut_off };
-	struct outer_limit limit = { 0 };
+	struct deep_use use = { .thread = THREAD,
+				.sp = SP,
+				.n_copied = n_copied,
+				.n_needed = n_needed,
+				.is_cut_off = is_cut_off };
+	struct deep_limit limit = { 0 };
 	int last = -1;
 
 	for (int i = 0; i < n_walks; i++)
-		if (outer_needs_note(needs, 7, &use, &limit)) {
+		if (deep_needs_note(needs, 7, &use, &limit)) {
 			last_key = limit.key;
 			last = (int)limit.n_pages;
 		}
 	return last;
 }
 
-TEST(outer_need_rises_at_once)
+TEST(deep_need_rises_at_once)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 
-	CHECK_EQ(limit_after(needs, 1, OUTER_PAGES_FIRST, OUTER_PAGES_FIRST, true), 8 * OUTER_PAGES_FIRST);
+	CHECK_EQ(limit_after(needs, 1, DEEP_PAGES_FIRST, DEEP_PAGES_FIRST, true), 8 * DEEP_PAGES_FIRST);
 	/* Those that were under way then say nothing new. */
-	CHECK_EQ(limit_after(needs, 10, OUTER_PAGES_FIRST, OUTER_PAGES_FIRST, true), -1);
-	CHECK_EQ(limit_after(needs, 1, 8 * OUTER_PAGES_FIRST, 8 * OUTER_PAGES_FIRST, true), OUTER_PAGES_MAX);
-	CHECK_EQ(limit_after(needs, 10, OUTER_PAGES_MAX, OUTER_PAGES_MAX, true), -1);
-	outer_needs_free(needs);
+	CHECK_EQ(limit_after(needs, 10, DEEP_PAGES_FIRST, DEEP_PAGES_FIRST, true), -1);
+	CHECK_EQ(limit_after(needs, 1, 8 * DEEP_PAGES_FIRST, 8 * DEEP_PAGES_FIRST, true), DEEP_PAGES_MAX);
+	CHECK_EQ(limit_after(needs, 10, DEEP_PAGES_MAX, DEEP_PAGES_MAX, true), -1);
+	deep_needs_free(needs);
 }
 
-TEST(outer_need_sinks_after_a_while_to_twice_what_was_needed)
+TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 
-	CHECK_EQ(limit_after(needs, 20, OUTER_PAGES_FIRST, 13, false), -1);
-	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 3, false), 8);
+	CHECK_EQ(limit_after(needs, 20, DEEP_PAGES_FIRST, 13, false), -1);
+	CHECK_EQ(limit_after(needs, 1000, DEEP_PAGES_FIRST, 3, false), 8);
 	CHECK_EQ(last_key, THREAD);
 	CHECK_EQ(limit_after(needs, 1000, 8, 3, false), -1);
-	outer_needs_free(needs);
+	deep_needs_free(needs);
 }
 
 /* Shallow for long, then deep: the first deep stack must not be cut off. */
-TEST(outer_need_does_not_sink_where_all_that_is_copied_is_needed)
+TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 
 	CHECK_EQ(limit_after(needs, 5000, 4, 3, false), -1);
 	CHECK_EQ(limit_after(needs, 5000, 60, 59, false), -1);
 	CHECK_EQ(limit_after(needs, 5000, 2, 0, false), -1);
-	outer_needs_free(needs);
+	deep_needs_free(needs);
 }
 
 /* A goroutine now and then. */
-TEST(outer_need_of_few_stacks_is_seen_by_their_place)
+TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 
-	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 0, false), 0);
+	CHECK_EQ(limit_after(needs, 1000, DEEP_PAGES_FIRST, 0, false), 0);
 	CHECK_EQ(last_key, THREAD);
 	CHECK_EQ(limit_after(needs, 1, 0, 0, true), 32);
-	CHECK_EQ(last_key, outer_place_key(THREAD, SP));
+	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
 	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were under way */
 	CHECK_EQ(limit_after(needs, 1, 32, 32, true), 8 * 32);
-	CHECK_EQ(last_key, outer_place_key(THREAD, SP));
+	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
 	CHECK_EQ(limit_after(needs, 100, 40, 20, false), -1);
 	/* It has become deep in new places all the time. */
 	CHECK(limit_after(needs, 40, 0, 0, true) > 0);
 	CHECK_EQ(last_key, THREAD);
-	outer_needs_free(needs);
+	deep_needs_free(needs);
 }
 
-TEST(outer_need_of_a_deep_stack_stays)
+TEST(deep_need_of_a_deep_stack_stays)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 
 	CHECK_EQ(limit_after(needs, 5000, 700, 690, false), -1);
-	outer_needs_free(needs);
+	deep_needs_free(needs);
 }
 
-TEST(outer_need_tells_each_hint_once)
+TEST(deep_need_tells_each_hint_once)
 {
-	struct outer_needs *needs = outer_needs_new();
-	struct outer_use use = { .sp = SP, .place = outer_place_key(THREAD, SP), .hint = 0x7008 };
-	struct outer_limit limit = { 0 };
+	struct deep_needs *needs = deep_needs_new();
+	struct deep_use use = { .sp = SP, .place = deep_place_key(THREAD, SP), .hint = 0x7008 };
+	struct deep_limit limit = { 0 };
 
-	CHECK(outer_needs_note(needs, 7, &use, &limit));
+	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, use.place);
 	CHECK_EQ(limit.hint, 0x7008);
-	CHECK(!outer_needs_note(needs, 7, &use, &limit));
+	CHECK(!deep_needs_note(needs, 7, &use, &limit));
 	use.hint = 0x9008;
-	CHECK(outer_needs_note(needs, 7, &use, &limit));
+	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.hint, 0x9008);
-	outer_needs_free(needs);
+	deep_needs_free(needs);
 }
 
-TEST(outer_need_of_a_thread_that_is_gone_is_forgotten)
+TEST(deep_need_of_a_thread_that_is_gone_is_forgotten)
 {
-	struct outer_needs *needs = outer_needs_new();
+	struct deep_needs *needs = deep_needs_new();
 	uint64_t thread = 0;
 
-	CHECK(!outer_needs_forget(needs, 7, &thread));
-	CHECK_EQ(limit_after(needs, 1000, OUTER_PAGES_FIRST, 0, false), 0);
-	CHECK(outer_needs_forget(needs, 7, &thread));
+	CHECK(!deep_needs_forget(needs, 7, &thread));
+	CHECK_EQ(limit_after(needs, 1000, DEEP_PAGES_FIRST, 0, false), 0);
+	CHECK(deep_needs_forget(needs, 7, &thread));
 	CHECK_EQ(thread, THREAD);
-	CHECK(!outer_needs_forget(needs, 7, &thread));
-	CHECK_EQ(limit_after(needs, 20, OUTER_PAGES_FIRST, 0, false), -1);
-	outer_needs_free(needs);
+	CHECK(!deep_needs_forget(needs, 7, &thread));
+	CHECK_EQ(limit_after(needs, 20, DEEP_PAGES_FIRST, 0, false), -1);
+	deep_needs_free(needs);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------ */
 
-static void add(struct outer_wait *wait, struct order *order, pid_t tid, uint64_t time, uint64_t magic)
+static void add(struct deep_wait *wait, struct order *order, pid_t tid, uint64_t time, uint64_t magic)
 {
 	uint64_t record[2] = { time, magic };
-	struct outer_waiting it = { .time_ns = time, .time_at = 0, .tid = tid };
+	struct deep_waiting it = { .time_ns = time, .time_at = 0, .tid = tid };
 
-	outer_wait_add(wait, order, &it, (struct bytes){ (const uint8_t *)record, sizeof(record) },
-		       (struct bytes){ (const uint8_t *)&record[1], 8 });
+	deep_wait_add(wait, order, &it, (struct bytes){ (const uint8_t *)record, sizeof(record) },
+		      (struct bytes){ (const uint8_t *)&record[1], 8 });
 }
 
 static void check_next(struct order *order, uint64_t want_time, uint64_t want_magic)
@@ -322,40 +320,40 @@ static void check_next(struct order *order, uint64_t want_time, uint64_t want_ma
 	CHECK_EQ(record[1], want_magic);
 }
 
-TEST(outer_wait_gives_records_their_samples_time)
+TEST(deep_wait_gives_records_their_samples_time)
 {
-	struct outer_wait wait = { 0 };
+	struct deep_wait wait = { 0 };
 	struct order *order = order_new();
 	struct bytes bytes;
 	uint64_t time;
 
-	add(&wait, order, 7, 1005, OUTER_MAGIC_PAGE);
-	add(&wait, order, 7, 1006, OUTER_MAGIC_OUTLINE);
-	outer_wait_end(&wait, order, 7, 1000);
+	add(&wait, order, 7, 1005, DEEP_MAGIC_PAGE);
+	add(&wait, order, 7, 1006, DEEP_MAGIC_OUTLINE);
+	deep_wait_end(&wait, order, 7, 1000);
 	order_finish(order);
-	check_next(order, 1000, OUTER_MAGIC_PAGE);
-	check_next(order, 1000, OUTER_MAGIC_OUTLINE);
+	check_next(order, 1000, DEEP_MAGIC_PAGE);
+	check_next(order, 1000, DEEP_MAGIC_OUTLINE);
 	CHECK(!order_next(order, &time, &bytes));
 	order_free(order);
-	outer_wait_done(&wait);
+	deep_wait_done(&wait);
 }
 
-TEST(outer_wait_keeps_pages_of_a_lost_sample_and_drops_its_outline)
+TEST(deep_wait_keeps_pages_of_a_lost_sample_and_drops_its_outline)
 {
-	struct outer_wait wait = { 0 };
+	struct deep_wait wait = { 0 };
 	struct order *order = order_new();
 	struct bytes bytes;
 	uint64_t time;
 
-	add(&wait, order, 7, 1005, OUTER_MAGIC_PAGE);
-	add(&wait, order, 7, 1006, OUTER_MAGIC_OUTLINE);
-	outer_wait_end(&wait, order, -1, 2000);
-	outer_wait_end(&wait, order, 7, 3000);
+	add(&wait, order, 7, 1005, DEEP_MAGIC_PAGE);
+	add(&wait, order, 7, 1006, DEEP_MAGIC_OUTLINE);
+	deep_wait_end(&wait, order, -1, 2000);
+	deep_wait_end(&wait, order, 7, 3000);
 	order_finish(order);
-	check_next(order, 1005, OUTER_MAGIC_PAGE);
+	check_next(order, 1005, DEEP_MAGIC_PAGE);
 	CHECK(!order_next(order, &time, &bytes));
 	order_free(order);
-	outer_wait_done(&wait);
+	deep_wait_done(&wait);
 }
 
 /* ---- the program -------------------------------------------------------------------------------- */
@@ -370,12 +368,12 @@ static bool is_forbidden(int error, const struct diag *diag)
 static void check_loads(const struct isa *isa)
 {
 	struct perf_event_attr like = { 0 };
-	struct perf_outer outer;
-	struct perf_outer_want want = {
+	struct perf_deep deep;
+	struct perf_deep_want want = {
 		.isa = isa, .snapshot = 16384, .bytes = 8 << 20, .like = &like, .ring_bytes = 8 << 20
 	};
 	struct diag diag = { 0 };
-	int error = perf_outer_open(&outer, &want, &diag);
+	int error = perf_deep_open(&deep, &want, &diag);
 
 	if (error == -ENOSYS)
 		SKIP("there is no bpf(2) here");
@@ -384,10 +382,10 @@ static void check_loads(const struct isa *isa)
 	if (error)
 		print_error("%s: %s\n", diag.what, diag.why);
 	CHECK_EQ(error, 0);
-	perf_outer_close(&outer);
+	perf_deep_close(&deep);
 }
 
-TEST(outer_program_is_accepted_by_the_kernel)
+TEST(deep_program_is_accepted_by_the_kernel)
 {
 	check_loads(own_isa());
 }

@@ -307,7 +307,7 @@ static void write_deep(struct scene *scene, uint64_t time)
 	put32(&b, 7);
 	put64(&b, time);
 	put32(&b, 12); /* of raw bytes */
-	put64(&b, OUTER_MAGIC_PAGE);
+	put64(&b, DEEP_MAGIC_PAGE);
 	put32(&b, 0);
 	write_record(scene, built(&b));
 }

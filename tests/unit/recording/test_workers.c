@@ -100,13 +100,13 @@ TEST(a_batch_holds_all_that_events_point_to)
 	struct batch batch = { 0 };
 	uint8_t stack[13], pages[2][STACK_PAGE];
 	uint64_t kernel[3] = { 1, 2, 3 }, user[1] = { 4 };
-	struct stack_page outer[3] = { { pages[0], 50 }, { NULL, 0 }, { pages[1], 51 } };
+	struct stack_page deep[3] = { { pages[0], 50 }, { NULL, 0 }, { pages[1], 51 } };
 	struct event sample = { .kind = EVENT_SAMPLE, .time_ns = 9, .pid = 1, .tid = 2 };
 
 	sample.sample = (struct sample){ .weight = 7,
 					 .stack = { stack, sizeof(stack) },
-					 .outer = outer,
-					 .n_outer = 3,
+					 .deep = deep,
+					 .n_deep = 3,
 					 .kernel_pc = kernel,
 					 .n_kernel_pc = 3,
 					 .user_pc = user,
@@ -120,7 +120,7 @@ TEST(a_batch_holds_all_that_events_point_to)
 	}
 	memset(stack, 0xee, sizeof(stack)); /* what was there is there no more */
 	memset(pages, 0xee, sizeof(pages));
-	memset(outer, 0xee, sizeof(outer));
+	memset(deep, 0xee, sizeof(deep));
 	memset(kernel, 0xee, sizeof(kernel));
 
 	for (int round = 0; round < 100; round++) {
@@ -132,10 +132,10 @@ TEST(a_batch_holds_all_that_events_point_to)
 		CHECK_EQ(s->stack.at[12], round);
 		CHECK_EQ(s->kernel_pc[2], 3);
 		CHECK_EQ(s->user_pc[0], 4);
-		CHECK_EQ(s->outer[2].hash, 51);
-		CHECK(s->outer[1].at == NULL);
-		CHECK_EQ(s->outer[0].at[STACK_PAGE - 1], round + 1);
-		CHECK_EQ(s->outer[2].at[0], round + 2);
+		CHECK_EQ(s->deep[2].hash, 51);
+		CHECK(s->deep[1].at == NULL);
+		CHECK_EQ(s->deep[0].at[STACK_PAGE - 1], round + 1);
+		CHECK_EQ(s->deep[2].at[0], round + 2);
 		item = batch_next(&batch);
 		CHECK_EQ(item->event.kind, EVENT_EXEC);
 		CHECK_EQ(item->event.pid, round);

@@ -107,7 +107,7 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	CHECK(strstr(quality_hint(p), "CAP_BPF"));
 	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
 	p->quality.outer = 50; /* they were copied, but not all of them */
-	CHECK(strstr(quality_hint(p), "--outer-stack"));
+	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->run.mode = intern_add(&p->strings, "import");
 	CHECK(strstr(quality_hint(p), "perf record"));
 }

@@ -7,16 +7,16 @@
 #define PAGES 0x7001000ull
 
 static uint8_t snapshot[0x200], pages[2][STACK_PAGE];
-static const struct stack_page outer[2] = { { pages[0], 1 }, { pages[1], 2 } };
+static const struct stack_page deep[2] = { { pages[0], 1 }, { pages[1], 2 } };
 
 /* Every byte tells its address. */
 static void begin(struct memory *memory, bool is_cut_off)
 {
 	struct sample sample = { .stack = { snapshot, sizeof(snapshot) },
 				 .stack_was_full = is_cut_off,
-				 .outer = outer,
-				 .n_outer = 2,
-				 .outer_start = PAGES };
+				 .deep = deep,
+				 .n_deep = 2,
+				 .deep_start = PAGES };
 
 	for (size_t i = 0; i < sizeof(snapshot); i++)
 		snapshot[i] = (uint8_t)((START + i) * 37 >> 3);
@@ -42,12 +42,12 @@ TEST(memory_snapshot_and_pages_are_one)
 
 TEST(memory_has_holes_where_pages_were_not_in_memory)
 {
-	struct stack_page with_hole[2] = { { NULL, 0 }, outer[1] };
+	struct stack_page with_hole[2] = { { NULL, 0 }, deep[1] };
 	struct memory memory;
 	uint64_t value;
 
 	begin(&memory, true);
-	memory.outer = with_hole;
+	memory.deep = with_hole;
 	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* the snapshot's end */
 	CHECK_EQ(memory_get(&memory, PAGES + 0x800, 8, &value), MEMORY_BEYOND);
 	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE - 4, 8, &value), MEMORY_BEYOND);

@@ -243,13 +243,13 @@ static struct event sample_of(struct run *run)
 
 	for (uint64_t at = first; at < TOP; at += STACK_PAGE) {
 		const uint8_t *page = (const uint8_t *)word_at(run, at);
-		run->pages[n++] = (struct stack_page){ page, outer_hash(page) };
+		run->pages[n++] = (struct stack_page){ page, deep_hash(page) };
 	}
 	event.sample.regs = run->regs;
 	event.sample.stack = (struct bytes){ (const uint8_t *)word_at(run, sp), len };
-	event.sample.outer = run->pages;
-	event.sample.n_outer = n;
-	event.sample.outer_start = first;
+	event.sample.deep = run->pages;
+	event.sample.n_deep = n;
+	event.sample.deep_start = first;
 	return event;
 }
 

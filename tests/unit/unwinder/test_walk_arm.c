@@ -221,9 +221,9 @@ TEST(walk_says_where_a_signal_with_a_stack_of_its_own_has_its_other_stack)
 	struct stack_page pages = { (const uint8_t *)page, 1 };
 	page[1] = BIAS + START_CALLS;
 	saved[31] = 0xffffd0000000;
-	s.event.sample.outer = &pages;
-	s.event.sample.n_outer = 1;
-	s.event.sample.outer_start = 0xffffd0000000;
+	s.event.sample.deep = &pages;
+	s.event.sample.n_deep = 1;
+	s.event.sample.deep_start = 0xffffd0000000;
 	walk(&s, LEAF, BIAS + TRAMPOLINE, words, ARRAY_LEN(words));
 	CHECK_END(&s, STACK_COMPLETE, 5);
 	CHECK_EQ(s.stack.elsewhere, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_outer: what a raw recording says of stacks beyond their snapshots, and samples that follow, all
+ * fuzz_deep: what a raw recording says of stacks beyond their snapshots, and samples that follow, all
  * hostile.
  *
  * input: any number of: u8 kind (0: a sample, else a record), u8 thread, u16 length, as many bytes; for a
@@ -17,32 +17,32 @@ static void touch(const struct sample *sample)
 {
 	volatile uint8_t sink = 0;
 
-	if (sample->n_outer > OUTER_PAGES_MAX || sample->outer_start % STACK_PAGE)
+	if (sample->n_deep > DEEP_PAGES_MAX || sample->deep_start % STACK_PAGE)
 		abort();
-	for (uint32_t i = 0; i < sample->n_outer; i++)
-		if (sample->outer[i].at)
-			sink = sample->outer[i].at[0] + sample->outer[i].at[STACK_PAGE - 1];
+	for (uint32_t i = 0; i < sample->n_deep; i++)
+		if (sample->deep[i].at)
+			sink = sample->deep[i].at[0] + sample->deep[i].at[STACK_PAGE - 1];
 	(void)sink;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct reader r = reader_of((struct bytes){ data, size });
-	struct outer_stacks *stacks = outer_stacks_new();
+	struct deep_stacks *stacks = deep_stacks_new();
 
 	while (reader_left(&r) >= 4) {
 		uint8_t kind = read_u8(&r), tid = read_u8(&r);
 		struct bytes payload = read_bytes(&r, read_u16(&r));
 		if (kind) {
-			outer_stacks_take(stacks, tid, payload);
+			deep_stacks_take(stacks, tid, payload);
 			continue;
 		}
 		struct reader sp = reader_of(payload);
 		struct sample sample = { .stack_was_full = true, .regs = { .known = 1ull << isa_x86_64.sp } };
 		sample.regs.value[isa_x86_64.sp] = read_u64(&sp);
-		outer_stacks_join(stacks, tid, &isa_x86_64, &sample);
+		deep_stacks_join(stacks, tid, &isa_x86_64, &sample);
 		touch(&sample);
 	}
-	outer_stacks_free(stacks);
+	deep_stacks_free(stacks);
 	return 0;
 }

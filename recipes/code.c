@@ -14,13 +14,14 @@
 enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
 
 struct code *code_new(struct image *image, const struct isa *isa, struct recipes *recipes,
-		      struct store *store)
+		      uint64_t *n_compiled, struct store *store)
 {
 	struct code *code = alloc_zero(1, sizeof(*code));
 
 	code->image = image;
 	code->isa = isa;
 	code->recipes = recipes;
+	code->n_compiled = n_compiled;
 	kept_init(&code->kept, image, recipes, store);
 	return code;
 }
@@ -73,6 +74,7 @@ static struct table_span *code_compile(struct code *code, const struct fde *fde,
 	uint32_t span = table_add(&code->table, fde->start, fde->size, &rows);
 	vec_done(&rows.rows);
 	code->by_frame[index] = span + 1;
+	++*code->n_compiled;
 	return &code->table.spans.at[span];
 }
 

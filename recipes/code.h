@@ -13,6 +13,7 @@ struct code {
 	struct image *image;
 	const struct isa *isa;
 	struct recipes *recipes; /* the pool, borrowed */
+	uint64_t *n_compiled;    /* borrowed: unwind entries of all images compiled so far */
 	struct kept kept;
 	/* Not before they are needed: */
 	struct frames *frames;     /* NULL until then */
@@ -26,7 +27,7 @@ struct code {
 
 /* Of an image whose machine is isa's. All are borrowed; store may be NULL. */
 struct code *code_new(struct image *image, const struct isa *isa, struct recipes *recipes,
-		      struct store *store);
+		      uint64_t *n_compiled, struct store *store);
 void code_free(struct code *code);
 
 /* The unwind entries of the image; its analysis. Made when they are first asked for. */

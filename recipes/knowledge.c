@@ -73,11 +73,7 @@ struct functions *knowledge_functions(struct knowledge *knowledge, image_id imag
 
 uint64_t knowledge_compiled(const struct knowledge *knowledge)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < knowledge->codes.n; i++)
-		n += knowledge->codes.at[i] ? knowledge->codes.at[i]->table.spans.n : 0;
-	return n;
+	return knowledge->n_compiled;
 }
 
 uint64_t knowledge_analysed(const struct knowledge *knowledge)
@@ -251,8 +247,8 @@ static struct code *code_of(struct knowledge *knowledge, image_id id)
 	while (knowledge->codes.n <= id)
 		vec_push(&knowledge->codes, NULL);
 	if (!knowledge->codes.at[id])
-		knowledge->codes.at[id] =
-			code_new(image, knowledge->isa, &knowledge->recipes, knowledge->store);
+		knowledge->codes.at[id] = code_new(image, knowledge->isa, &knowledge->recipes,
+						   &knowledge->n_compiled, knowledge->store);
 	return knowledge->codes.at[id];
 }
 
@@ -285,14 +281,14 @@ bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64
 
 	if (!is_wanted || function == VADDR_NONE || !code_of(knowledge, callee))
 		return false;
-	uint64_t name = knowledge_ask(knowledge, ASK_STUB_NAME, image, vaddr, 0).number;
-	return name && knowledge_ask(knowledge, ASK_HAS_NAME, callee, function, name).number;
+	uint64_t name = knowledge_number(knowledge, ASK_STUB_NAME, image, vaddr, 0);
+	return name && knowledge_number(knowledge, ASK_HAS_NAME, callee, function, name);
 }
 
 uint64_t knowledge_kept_since(struct knowledge *knowledge, image_id image, uint64_t called, uint64_t vaddr)
 {
-	if (!knowledge_ask(knowledge, ASK_LEADS_ONLY_TO, image, called, vaddr).number)
+	if (!knowledge_number(knowledge, ASK_LEADS_ONLY_TO, image, called, vaddr))
 		return 0;
-	return knowledge_ask(knowledge, ASK_KEPT, image, called, 0).number &
-	       knowledge_ask(knowledge, ASK_KEPT, image, vaddr, 0).number;
+	return knowledge_number(knowledge, ASK_KEPT, image, called, 0) &
+	       knowledge_number(knowledge, ASK_KEPT, image, vaddr, 0);
 }

@@ -43,6 +43,12 @@ void knowledge_save(struct knowledge *knowledge);
 /* Images without code of this machine have an answer to every question, too: that nothing is known. */
 struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,
 			    uint64_t b);
+/* For questions that are answered by a number, and for the one that is answered by a place. */
+static inline uint64_t knowledge_number(struct knowledge *knowledge, enum question question, image_id image,
+					uint64_t a, uint64_t b)
+{
+	return knowledge_ask(knowledge, question, image, a, b).number;
+}
 void knowledge_place(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
 		     struct place *ret);
 /*

@@ -16,6 +16,7 @@ struct knowledge {
 	struct recipes recipes;
 	struct ahead *ahead;
 	uint32_t frame_pointer;
+	uint64_t n_compiled;
 	VEC(struct code *) codes; /* by image; NULL = not seen, or nothing to know */
 };
 

@@ -51,7 +51,7 @@ static bool packed_put_slots(const struct rule *rules, unsigned n, struct packed
 	ret->low = (int16_t)(low / PACKED_WORD);
 	ret->n_words = (uint8_t)((high - low) / PACKED_WORD + 1);
 	for (unsigned i = 0; i < n; i++)
-		ret->slots[i / 2] |= (uint8_t)((rules[i].offset - low) / PACKED_WORD << (i % 2 * 4));
+		ret->slots[i / 2] |= (uint8_t)((rules[n - 1 - i].offset - low) / PACKED_WORD << (i % 2 * 4));
 	return true;
 }
 
@@ -101,25 +101,24 @@ static bool packed_is_sound(const struct packed_rule *packed, const struct recip
 bool packed_rule_unpack(const struct packed_rule *packed, struct recipe *ret, struct rule *ret_rules)
 {
 	bool is_leaf = packed_kind(packed) == PACKED_LEAF;
-	unsigned n = 0;
+	unsigned n = (unsigned)__builtin_popcount(packed->ruled), n_slots = n - is_leaf, i = 0;
 
-	if ((!is_leaf && packed_kind(packed) != PACKED_SLOTS) ||
-	    __builtin_popcount(packed->ruled) > PACKED_MAX_SLOTS)
+	if ((!is_leaf && packed_kind(packed) != PACKED_SLOTS) || n > PACKED_MAX_SLOTS || (is_leaf && n == 0))
 		return false;
 	*ret = (struct recipe){ .cfa_kind = CFA_REG,
 				.cfa_reg = packed->cfa_reg,
 				.witness = (uint8_t)packed_witness(packed),
 				.trust = packed->head >> 5 & 3,
 				.ra_is_signed = packed->head >> 7,
-				.cfa_offset = packed->cfa * PACKED_WORD };
-	for (unsigned left = packed->ruled; left; left &= left - 1, n++) {
-		ret_rules[n] = (struct rule){ .reg = (uint8_t)(packed->first_reg + __builtin_ctz(left)),
+				.n_rules = (uint8_t)n,
+				.cfa_offset = packed_cfa(packed) };
+	for (unsigned left = packed->ruled; left; left &= left - 1, i++) {
+		ret_rules[i] = (struct rule){ .reg = (uint8_t)(packed->first_reg + __builtin_ctz(left)),
 					      .kind = RULE_SAME };
-		if (is_leaf && !(left & (left - 1)))
+		if (i == n_slots)
 			continue;
-		ret_rules[n].kind = RULE_AT_CFA;
-		ret_rules[n].offset = packed_low(packed) + (int32_t)packed_slot(packed, n);
+		ret_rules[i].kind = RULE_AT_CFA;
+		ret_rules[i].offset = packed_low(packed) + (int32_t)packed_slot(packed, n_slots - 1 - i);
 	}
-	ret->n_rules = (uint8_t)n;
 	return packed_is_sound(packed, ret, ret_rules);
 }

@@ -37,7 +37,8 @@ struct packed_rule {
 		uint32_t whole; /* PACKED_WHOLE: number of the recipe */
 	};
 	uint16_t ruled;   /* mask of registers, from first_reg on: those with a rule */
-	uint8_t slots[6]; /* of each in turn, 4 bits: words above the lowest slot */
+	uint8_t slots[6]; /* 4 bits each, from the highest register with a slot down: words above the lowest
+			     slot */
 };
 _Static_assert(sizeof(struct packed_rule) == 16, "it is stored");
 
@@ -56,10 +57,25 @@ static inline enum witness packed_witness(const struct packed_rule *packed)
 	return (enum witness)(packed->head >> 2 & 7);
 }
 
-/* Mask of the registers that have a rule. */
-static inline uint64_t packed_ruled(const struct packed_rule *packed)
+/* Mask of the registers that have a slot. */
+static inline uint64_t packed_saved(const struct packed_rule *packed)
 {
-	return (uint64_t)packed->ruled << packed->first_reg;
+	uint64_t ruled = packed->ruled;
+
+	if (packed_kind(packed) == PACKED_LEAF)
+		ruled ^= 1ull << (63 - __builtin_clzll(ruled | 1));
+	return ruled << packed->first_reg;
+}
+
+/* The highest register that has a rule, if any has. */
+static inline unsigned packed_last_reg(const struct packed_rule *packed)
+{
+	return packed->first_reg + 63u - (unsigned)__builtin_clzll(packed->ruled | 1u);
+}
+
+static inline int32_t packed_cfa(const struct packed_rule *packed)
+{
+	return packed->cfa * PACKED_WORD;
 }
 
 /* Bytes from the CFA; of all slots. */
@@ -73,7 +89,7 @@ static inline int32_t packed_high(const struct packed_rule *packed)
 	return (packed->low + packed->n_words) * PACKED_WORD;
 }
 
-/* Bytes of the n-th slot from the lowest one. */
+/* Bytes from the lowest slot to that of the n-th register, counted from the highest one with a slot down. */
 static inline uint32_t packed_slot(const struct packed_rule *packed, unsigned n)
 {
 	return (packed->slots[n / 2] >> (n % 2 * 4) & 15u) * PACKED_WORD;

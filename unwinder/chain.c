@@ -8,7 +8,7 @@
 /* Is the chain's last frame one that nobody calls? */
 static bool chain_is_root(const struct walker *walker, const struct pc_entry *entry)
 {
-	const struct recipes *recipes = recipe_cache_recipes(walker->cache);
+	const struct recipes *recipes = knowledge_recipes(walker->knowledge);
 	uint32_t recipe = entry->place.recipes.recipe[0];
 
 	if (entry->place.is_root || entry->place.ends_thread)

@@ -198,13 +198,11 @@ static inline void cursor_advance(struct cursor *cursor)
 	cursor_count_frame(cursor);
 }
 
-/* An attempt that restores registers from slots of one piece alone, at offsets from the CFA. */
+/* An attempt that restores registers from slots of one piece alone: that of the rule's slots. */
 struct cursor_move {
 	const struct isa *isa;
+	const struct packed_rule *rule;
 	const struct cursor_piece *slots;
-	const struct rule *rules;
-	unsigned n_rules;
-	uint64_t restored; /* mask of their registers */
 	uint64_t cfa, ra;
 };
 
@@ -213,18 +211,20 @@ static inline void cursor_move(struct cursor *cursor, const struct cursor_move *
 {
 	const struct isa *isa = move->isa;
 	struct regs *regs = cursor->private_.frame;
+	uint64_t low = move->cfa + (uint64_t)(int64_t)packed_low(move->rule),
+		 saved = packed_saved(move->rule);
+	unsigned slot = 0;
 
-	for (unsigned i = 0; i < move->n_rules; i++) {
-		const struct rule *rule = &move->rules[i];
-		cursor_find_reg(cursor, rule->reg);
-		regs->value[rule->reg] =
-			cursor_load(cursor, move->slots, move->cfa + (uint64_t)(int64_t)rule->offset);
+	for (uint64_t left = saved; left; slot++) {
+		unsigned reg = 63u - (unsigned)__builtin_clzll(left);
+		left ^= 1ull << reg;
+		cursor_find_reg(cursor, (uint8_t)reg);
+		regs->value[reg] = cursor_load(cursor, move->slots, low + packed_slot(move->rule, slot));
 	}
 	cursor_find_reg(cursor, REG_NONE);
 	regs->value[isa->sp] = move->cfa;
 	regs->value[isa->pc] = move->ra;
-	regs->known = (((regs->known & isa->callee_saved) | move->restored | 1ull << isa->sp) &
-		       ~(1ull << isa->ra)) |
+	regs->known = (((regs->known & isa->callee_saved) | saved | 1ull << isa->sp) & ~(1ull << isa->ra)) |
 		      1ull << isa->pc;
 	cursor_count_frame(cursor);
 }

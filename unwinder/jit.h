@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "recipes/recipe_cache.h"
+#include "recipes/knowledge.h"
 #include "unwinder/code_pages.h"
 
 struct jit;
@@ -17,5 +17,5 @@ void jit_free(struct jit *jit);
 
 /* Does none of the instructions from `from` up to `to` change sp or the return address register, or call? */
 bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);
-/* The same as recipe_cache_place; has_code is false if the process's memory cannot be read. */
+/* The same as knowledge_place; has_code is false if the process's memory cannot be read. */
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret);

@@ -32,7 +32,7 @@ static void look_at_jit(struct walker *walker, pid_t pid, struct pc_entry *entry
 	if (walker->mode == UNWIND_CFI || walker->mode == UNWIND_FP)
 		recipes->recipe[0] = RECIPE_NONE;
 	if (walker->mode == UNWIND_AUTO)
-		recipes->recipe[1] = recipe_cache_frame_pointer(walker->cache);
+		recipes->recipe[1] = knowledge_frame_pointer(walker->knowledge);
 }
 
 static void fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
@@ -56,8 +56,8 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 	if (is_jit)
 		look_at_jit(walker, pid, entry);
 	else
-		recipe_cache_place(walker->cache, entry->image, entry->pc - entry->bias, entry->is_return,
-				   &entry->place);
+		knowledge_place(walker->knowledge, entry->image, entry->pc - entry->bias, entry->is_return,
+				&entry->place);
 }
 
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc, bool is_return)
@@ -97,8 +97,8 @@ static bool leads_by_name(struct walker *walker, const struct callee *callee, st
 		return caller->has_name;
 	caller->asked_for = callee->function;
 	caller->asked_for_image = callee->image;
-	caller->has_name = recipe_cache_stub_leads_to(walker->cache, caller->image, caller->place.call_target,
-						      callee->image, callee->function);
+	caller->has_name = knowledge_stub_leads_to(
+		walker->knowledge, caller->image, caller->place.call_target, callee->image, callee->function);
 	return caller->has_name;
 }
 
@@ -109,13 +109,15 @@ static enum verdict judge_direct(struct walker *walker, const struct callee *cal
 	if (callee->image == caller->image && callee->function == target)
 		return VERDICT_VALID;
 	if (caller->leads == LEADS_UNKNOWN)
-		caller->leads =
-			recipe_cache_may_leave(walker->cache, caller->image, target) ? LEADS_ON : LEADS_THERE;
+		caller->leads = knowledge_number(walker->knowledge, ASK_MAY_LEAVE, caller->image, target, 0)
+					? LEADS_ON
+					: LEADS_THERE;
 	if (caller->leads == LEADS_ON)
 		return leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
 	/* Unrolled code is entered wherever as much of it is left as is wanted. */
-	bool is_inside = callee->image == caller->image &&
-			 recipe_cache_holds(walker->cache, caller->image, callee->function, target);
+	bool is_inside =
+		callee->image == caller->image &&
+		knowledge_number(walker->knowledge, ASK_HOLDS, caller->image, callee->function, target);
 	return is_inside ? VERDICT_LIKELY : VERDICT_INVALID;
 }
 
@@ -143,12 +145,12 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 {
 	*walker =
 		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
-	walker->cache = recipe_cache_new(images, isa, options->mode, options->store);
+	walker->knowledge = knowledge_new(images, isa, options->mode, options->store);
 	walker->code = code_pages_new(options->read_code, options->read_context);
-	walker->jit = jit_new(isa, walker->code, recipe_cache_store(walker->cache));
+	walker->jit = jit_new(isa, walker->code, knowledge_recipes(walker->knowledge));
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
 		walker->managed[kind] =
-			managed_recipe((enum managed_kind)kind, isa, recipe_cache_store(walker->cache));
+			managed_recipe((enum managed_kind)kind, isa, knowledge_recipes(walker->knowledge));
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
 	cursor_init(&walker->cursor, options->read_memory, options->read_context);
 }
@@ -157,8 +159,7 @@ void walker_done(struct walker *walker)
 {
 	jit_free(walker->jit);
 	code_pages_free(walker->code);
-	recipe_cache_free(walker->cache);
+	knowledge_free(walker->knowledge);
 	recalls_free(walker->recalls);
-	plain_steps_done(&walker->plain);
 	pc_table_done(&walker->pcs);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pc_table: what walks have found out about the addresses of processes; the table in front of the recipe
- * cache.
+ * pc_table: what walks have found out about the addresses of processes; the table in front of knowledge.
  *
  * Entries lie one behind the other in the order in which they were first needed, so that those of a program's
  * hot addresses share few pages: on a virtual machine a page that the processor does not remember costs more
@@ -11,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "recipes/recipe_cache.h"
+#include "recipes/knowledge.h"
 
 /* What every step looks at stands in the first 64 bytes. */
 struct pc_entry {

@@ -91,17 +91,17 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 	else
 		walk_sample(&unwinder->walker, space, event, ret);
 	unwinder->walker.next = (struct sample_place){ 0 };
-	unwinder->walker.stats.functions_compiled = recipe_cache_compiled(unwinder->walker.cache);
+	unwinder->walker.stats.functions_compiled = knowledge_compiled(unwinder->walker.knowledge);
 }
 
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image)
 {
-	return recipe_cache_functions(unwinder->walker.cache, image);
+	return knowledge_functions(unwinder->walker.knowledge, image);
 }
 
 void unwinder_save(struct unwinder *unwinder)
 {
-	recipe_cache_save(unwinder->walker.cache);
+	knowledge_save(unwinder->walker.knowledge);
 }
 
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)

@@ -23,7 +23,7 @@ static void walk_observe(const struct walk *walk, const struct attempt *attempt)
 	struct walk_step step = {
 		.regs = cursor_show_regs(&walker->cursor),
 		.frame = walk->stack->frames.at[walk->stack->frames.n - 1],
-		.recipes = recipe_cache_recipes(walker->cache),
+		.recipes = knowledge_recipes(walker->knowledge),
 		.recipe = attempt->recipe,
 		.cfa = attempt->recipe == RECIPE_NONE ? 0 : attempt->step.cfa,
 		.ra = attempt->recipe == RECIPE_NONE ? 0 : attempt->step.ra,
@@ -43,7 +43,7 @@ static void attempt_fail(struct attempt *attempt, enum stack_end end, const char
 
 static bool walk_is_signal_frame(const struct walk *walk, uint32_t recipe)
 {
-	return recipe_cache_recipes(walk->walker->cache)->recipes.at[recipe].is_signal_frame;
+	return knowledge_recipes(walk->walker->knowledge)->recipes.at[recipe].is_signal_frame;
 }
 
 /* Interpreted methods are ordered by their frame pointers; their sp may be that of compiled code. */
@@ -62,7 +62,7 @@ static bool walk_has_interpreter_progress(const struct walk *walk, const struct 
  * (vfork). */
 static bool walk_keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
 {
-	const struct recipes *recipes = recipe_cache_recipes(walk->walker->cache);
+	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
 	const struct isa *isa = walk->walker->isa;
 
 	if (!isa->call_pushes_ra)
@@ -93,7 +93,7 @@ static void attempt_apply(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	struct step_input input = { .isa = walker->isa,
-				    .recipes = recipe_cache_recipes(walker->cache),
+				    .recipes = knowledge_recipes(walker->knowledge),
 				    .cursor = &walker->cursor,
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
@@ -135,10 +135,10 @@ static void attempt_keep_regs(const struct walk *walk, const struct attempt *att
 	    (!is_called && attempt->caller.image != walk->here.image))
 		return;
 	/* All of them: its own caller may want others. */
-	cursor_keep(&walker->cursor,
-		    is_called ? recipe_cache_kept(walker->cache, walk->here.image, callee->function)
-			      : recipe_cache_kept_since(walker->cache, walk->here.image, caller->call_target,
-							callee->function));
+	cursor_keep(&walker->cursor, is_called ? knowledge_number(walker->knowledge, ASK_KEPT,
+								  walk->here.image, callee->function, 0)
+					       : knowledge_kept_since(walker->knowledge, walk->here.image,
+								      caller->call_target, callee->function));
 }
 
 static bool walk_returns_to_interpreter(struct walk *walk, const struct attempt *attempt)
@@ -312,7 +312,7 @@ static bool walk_is_just_called(struct walk *walk)
 static void walk_try_all(struct walk *walk, struct attempt *attempt)
 {
 	const struct recipe_pair *pair = &walk->here.place.recipes;
-	uint32_t frame_pointer = recipe_cache_frame_pointer(walk->walker->cache);
+	uint32_t frame_pointer = knowledge_frame_pointer(walk->walker->knowledge);
 	enum unwind_mode mode = walk->walker->mode;
 	bool is_known = pair->recipe[0] != RECIPE_NONE;
 	struct attempt other;
@@ -365,7 +365,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 {
 	struct walker *walker = walk->walker;
 	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
-	const struct recipe *recipe = &recipe_cache_recipes(walker->cache)->recipes.at[attempt->recipe];
+	const struct recipe *recipe = &knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe];
 
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;

@@ -5,12 +5,11 @@
  */
 #pragma once
 
-#include "recipes/recipe_cache.h"
+#include "recipes/knowledge.h"
 #include "unwinder/cursor.h"
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
 #include "unwinder/pc_table.h"
-#include "unwinder/plain.h"
 #include "unwinder/recall.h"
 #include "unwinder/space.h"
 #include "unwinder/walk_types.h"
@@ -19,7 +18,7 @@ struct walker {
 	struct images *images;
 	const struct isa *isa;
 	enum unwind_mode mode;
-	struct recipe_cache *cache;
+	struct knowledge *knowledge;
 	struct code_pages *code;
 	struct jit *jit;
 	uint32_t managed[MANAGED_N]; /* recipes by kind of frame */
@@ -28,7 +27,6 @@ struct walker {
 	image_id unknown;         /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct cursor cursor;
 	struct recalls *recalls; /* NULL = every stack is walked in full, without quick steps */
-	struct plain_steps plain;
 	struct unwinder_stats stats;
 	walk_observer observer;
 	void *observer_context;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_plain: steps by plain recipes, made quickly. If all slots lie in one piece, of the snapshot or of a
- * page beyond it, one check and a few loads make the step. The result is the one that step and walk would
- * come to; whatever is not plain is left to them.
+ * walk_plain: the steps that most of a walk consists of, made quickly, straight from the packed rule of the
+ * recipe. If all slots lie in one piece, of the snapshot or of a page beyond it, one check and a few loads
+ * make the step. The result is the one that step and walk would come to; whatever is not plain is left to
+ * them.
  */
 #include "unwinder/walk_private.h"
 
@@ -12,55 +13,70 @@ struct plain_caller {
 	struct cursor_piece slots; /* from the lowest slot on, if the recipe has any */
 };
 
+/*
+ * The rule of a recipe, if a plain step can be made by it. A step by the frame pointer alone is a
+ * guess, which the walk has to remember. A copy: looking at the caller may add recipes, and move them.
+ */
+static bool plain_rule(const struct walker *walker, uint32_t recipe, struct packed_rule *ret)
+{
+	const struct isa *isa = walker->isa;
+	uint64_t special = 1ull << isa->sp | (isa->pc == isa->ra ? 0 : 1ull << isa->pc);
+
+	if (recipe == RECIPE_NONE)
+		return false;
+	*ret = knowledge_recipes(walker->knowledge)->packed.at[recipe];
+	bool is_slots = packed_kind(ret) == PACKED_SLOTS,
+	     is_leaf = packed_kind(ret) == PACKED_LEAF && packed_last_reg(ret) == isa->ra;
+	return (is_slots || is_leaf) && packed_witness(ret) != WITNESS_FP && !(packed_saved(ret) & special);
+}
+
 /* In an interrupted frame, slots below sp have been popped: that is left to step. */
-static bool plain_find_slots(const struct walk *walk, const struct plain_step *step, uint64_t sp,
+static bool plain_find_slots(const struct walk *walk, const struct packed_rule *rule, uint64_t sp,
 			     struct plain_caller *ret)
 {
-	uint64_t first = ret->cfa + (uint64_t)(int64_t)step->low;
+	uint64_t first = ret->cfa + (uint64_t)(int64_t)packed_low(rule);
 
-	if (!step->n_rules)
+	if (!rule->n_words)
 		return true;
 	return (!walk->is_interrupted || first >= sp) &&
-	       cursor_find_piece(&walk->walker->cursor, first, (uint64_t)(step->high - step->low),
+	       cursor_find_piece(&walk->walker->cursor, first, (uint64_t)rule->n_words * PACKED_WORD,
 				 &ret->slots);
 }
 
-/* False if that takes more than a plain step. */
-static bool plain_find_caller(const struct walk *walk, const struct plain_step *step, uint64_t pc,
+/* False if that takes more than a plain step. The slot of the return address is the first, where there is
+ * one. */
+static bool plain_find_caller(const struct walk *walk, const struct packed_rule *rule, uint64_t pc,
 			      struct plain_caller *ret)
 {
 	const struct isa *isa = walk->walker->isa;
 	struct cursor *cursor = &walk->walker->cursor;
+	bool has_ra_slot = packed_saved(rule) >> isa->ra & 1;
 	uint64_t base, sp;
 
 	cursor_attempt(cursor);
-	if (!cursor_reg(cursor, step->cfa_reg, &base) || !cursor_reg(cursor, isa->sp, &sp))
+	if (!cursor_reg(cursor, rule->cfa_reg, &base) || !cursor_reg(cursor, isa->sp, &sp))
 		return false;
-	ret->cfa = base + (uint64_t)(int64_t)step->cfa_offset;
-	if (!plain_find_slots(walk, step, sp, ret))
+	ret->cfa = base + (uint64_t)(int64_t)packed_cfa(rule);
+	if (!plain_find_slots(walk, rule, sp, ret))
 		return false;
-	if (step->has_ra_slot)
-		ret->ra = cursor_load(cursor, &ret->slots, ret->cfa + (uint64_t)(int64_t)step->ra_offset);
+	if (has_ra_slot)
+		ret->ra = cursor_load(cursor, &ret->slots,
+				      ret->cfa + (uint64_t)(int64_t)packed_low(rule) + packed_slot(rule, 0));
 	else if (!walk->is_interrupted || isa->call_pushes_ra || !cursor_reg(cursor, isa->ra, &ret->ra))
 		return false;
 	if (isa->strip_pc)
 		ret->ra = isa->strip_pc(ret->ra);
-	return ret->cfa > sp || (ret->cfa == sp && !step->has_ra_slot && ret->ra != pc);
+	return ret->cfa > sp || (ret->cfa == sp && !has_ra_slot && ret->ra != pc);
 }
 
-static void plain_move(struct walker *walker, const struct plain_step *step,
+static void plain_move(struct walker *walker, const struct packed_rule *rule,
 		       const struct plain_caller *caller)
 {
-	cursor_move(&walker->cursor,
-		    &(struct cursor_move){
-			    .isa = walker->isa,
-			    .slots = &caller->slots,
-			    .rules = recipe_cache_recipes(walker->cache)->rules.at + step->rules,
-			    .n_rules = step->n_rules,
-			    .restored = step->restored,
-			    .cfa = caller->cfa,
-			    .ra = caller->ra,
-		    });
+	cursor_move(&walker->cursor, &(struct cursor_move){ .isa = walker->isa,
+							    .rule = rule,
+							    .slots = &caller->slots,
+							    .cfa = caller->cfa,
+							    .ra = caller->ra });
 }
 
 /*
@@ -85,13 +101,12 @@ static struct pc_entry *plain_look_at_caller(struct walk *walk, struct pc_entry 
 static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 {
 	struct walker *walker = walk->walker;
-	const struct plain_step *step = plain_step_of(&walker->plain, recipe_cache_recipes(walker->cache),
-						      walker->isa, here->place.recipes.recipe[0]);
+	struct packed_rule rule;
 	struct callee callee = { here->image, here->place.function };
 	struct plain_caller found = { 0 };
 
-	if (!step || !here->is_mapped || here->place.is_root ||
-	    !plain_find_caller(walk, step, here->pc, &found))
+	if (!plain_rule(walker, here->place.recipes.recipe[0], &rule) || !here->is_mapped ||
+	    here->place.is_root || !plain_find_caller(walk, &rule, here->pc, &found))
 		return NULL;
 	walk->has_jit |= here->is_jit;
 	struct pc_entry *caller = plain_look_at_caller(walk, here, found.ra);
@@ -100,13 +115,14 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	enum verdict verdict = walk_judge(walker, &callee, caller);
 	if (verdict == VERDICT_INVALID)
 		return NULL;
-	plain_move(walker, step, &found);
+	plain_move(walker, &rule, &found);
+	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
-	frame.witness = step->witness;
+	frame.witness = (uint8_t)witness;
 	frame.verdict = (uint8_t)verdict;
 	vec_push(&walk->stack->frames, frame);
 	walker->stats.frames++;
-	walker->stats.steps_by_witness[step->witness]++;
+	walker->stats.steps_by_witness[witness]++;
 	walk->is_interrupted = false;
 	return caller;
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "binary/cfi/frames.h"
-#include "recipes/recipe_cache.h"
+#include "recipes/knowledge.h"
 
 static double now(void)
 {
@@ -33,12 +33,12 @@ static uint64_t middle_of(const struct frames *frames, size_t i)
 	return frames_get(frames, i, &fde) < 0 || fde.size == 0 ? 0 : fde.start + fde.size / 2 / 4 * 4;
 }
 
-static double ask(struct recipe_cache *cache, image_id id, uint64_t vaddr)
+static double ask(struct knowledge *knowledge, image_id id, uint64_t vaddr)
 {
 	struct place place;
 	double start = now();
 
-	recipe_cache_place(cache, id, vaddr, false, &place);
+	knowledge_place(knowledge, id, vaddr, false, &place);
 	return now() - start;
 }
 
@@ -54,13 +54,13 @@ int main(int argc, char **argv)
 	}
 	struct image *image = images_get(images, id);
 	struct frames *frames = frames_read(image);
-	struct recipe_cache *cache = recipe_cache_new(images, isa_for_machine(image->elf_machine), UNWIND_AUTO, NULL);
+	struct knowledge *knowledge = knowledge_new(images, isa_for_machine(image->elf_machine), UNWIND_AUTO, NULL);
 	size_t n_frames = frames_count(frames), step = n_frames / n ? n_frames / n : 1, n_asked = 0;
-	double *took = malloc(n * sizeof(*took)), index = n_frames ? ask(cache, id, middle_of(frames, 0)) : 0, sum = 0;
+	double *took = malloc(n * sizeof(*took)), index = n_frames ? ask(knowledge, id, middle_of(frames, 0)) : 0, sum = 0;
 
 	for (size_t i = step; took && i < n_frames && n_asked < n; i += step)
 		if (middle_of(frames, i))
-			took[n_asked++] = ask(cache, id, middle_of(frames, i));
+			took[n_asked++] = ask(knowledge, id, middle_of(frames, i));
 	for (size_t i = 0; i < n_asked; i++)
 		sum += took[i];
 	if (n_asked) {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		       index, n_asked, took[n_asked / 2], sum / (double)n_asked, took[n_asked * 99 / 100], took[n_asked - 1]);
 	}
 	free(took);
-	recipe_cache_free(cache);
+	knowledge_free(knowledge);
 	frames_free(frames);
 	images_free(images);
 	return n_asked ? 0 : 1;

@@ -47,13 +47,16 @@ static bool fits(struct recipe recipe, const struct rule *rules, unsigned n)
 	}
 	CHECK(packed_rule_unpack(&packed, &got, got_rules));
 	CHECK(is_same(&recipe, rules, &got, got_rules));
-	for (unsigned i = 0; i < n; i++) {
-		CHECK(packed_ruled(&packed) >> rules[i].reg & 1);
-		if (rules[i].kind == RULE_SAME)
+	for (unsigned i = n, slot = 0; i-- > 0;) {
+		bool has_slot = rules[i].kind == RULE_AT_CFA;
+		CHECK_EQ(packed_saved(&packed) >> rules[i].reg & 1, has_slot);
+		if (!has_slot)
 			continue;
-		CHECK_EQ(packed_low(&packed) + (int32_t)packed_slot(&packed, i), rules[i].offset);
+		CHECK_EQ(packed_low(&packed) + (int32_t)packed_slot(&packed, slot++), rules[i].offset);
 		CHECK(rules[i].offset >= packed_low(&packed) && rules[i].offset + 8 <= packed_high(&packed));
 	}
+	CHECK_EQ(packed_cfa(&packed), recipe.cfa_offset);
+	CHECK(!n || packed_last_reg(&packed) == rules[n - 1].reg);
 	CHECK_EQ(packed_witness(&packed), recipe.witness);
 	return true;
 }

@@ -159,12 +159,9 @@ TEST(cursor_moves_in_one_go)
 {
 	static const struct rule rules[] = { { .reg = RBP, .kind = RULE_AT_CFA, .offset = -16 },
 					     { .reg = RIP, .kind = RULE_AT_CFA, .offset = -8 } };
-	struct cursor_move move = { .isa = &isa_x86_64,
-				    .rules = rules,
-				    .n_rules = ARRAY_LEN(rules),
-				    .restored = 1u << RBP | 1u << RIP,
-				    .cfa = STACK + 32,
-				    .ra = 44 };
+	const struct recipe recipe = { .cfa_kind = CFA_REG, .cfa_reg = RSP, .n_rules = ARRAY_LEN(rules) };
+	const struct packed_rule rule = packed_rule_of(&recipe, rules, 0);
+	struct cursor_move move = { .isa = &isa_x86_64, .rule = &rule, .cfa = STACK + 32, .ra = 44 };
 	struct cursor_piece slots;
 	struct scene s;
 	uint64_t value;
@@ -175,8 +172,8 @@ TEST(cursor_moves_in_one_go)
 	move.slots = &slots;
 	cursor_move(&s.cursor, &move);
 	CHECK_EQ(s.log.notes.n, 3);
-	check_read(&s, 1, STACK + 16, MEMORY_OK, 33, RBP);
-	check_read(&s, 2, STACK + 24, MEMORY_OK, 44, RIP);
+	check_read(&s, 1, STACK + 24, MEMORY_OK, 44, RIP);
+	check_read(&s, 2, STACK + 16, MEMORY_OK, 33, RBP);
 	CHECK(cursor_reg(&s.cursor, RBP, &value));
 	CHECK_EQ(value, 33);
 	check_step(&s, 3, 1);

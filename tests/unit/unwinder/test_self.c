@@ -14,7 +14,7 @@
 #include "binary/functions/function.h"
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
-#include "recipes/recipe_cache.h"
+#include "recipes/knowledge.h"
 #include "tests/support/own_registers.h"
 #include "tests/support/own_maps.h"
 #include "tests/test.h"
@@ -251,7 +251,7 @@ static uint64_t find_stub(struct image *image, const char *name)
 TEST(a_stub_leads_to_the_function_of_its_name)
 {
 	struct images *images = images_new();
-	struct recipe_cache *cache = recipe_cache_new(images, own_isa(), UNWIND_AUTO, NULL);
+	struct knowledge *knowledge = knowledge_new(images, own_isa(), UNWIND_AUTO, NULL);
 	image_id program, library;
 	Dl_info info;
 
@@ -263,9 +263,9 @@ TEST(a_stub_leads_to_the_function_of_its_name)
 		SKIP("this program has no stub for sigaction");
 	uint64_t vaddr = (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)info.dli_fbase;
 
-	CHECK(recipe_cache_stub_leads_to(cache, program, stub, library, vaddr));
-	CHECK(!recipe_cache_stub_leads_to(cache, program, stub, library, vaddr + 16));
-	CHECK(!recipe_cache_stub_leads_to(cache, program, stub + 4, library, vaddr));
-	recipe_cache_free(cache);
+	CHECK(knowledge_stub_leads_to(knowledge, program, stub, library, vaddr));
+	CHECK(!knowledge_stub_leads_to(knowledge, program, stub, library, vaddr + 16));
+	CHECK(!knowledge_stub_leads_to(knowledge, program, stub + 4, library, vaddr));
+	knowledge_free(knowledge);
 	images_free(images);
 }

@@ -10,7 +10,7 @@
 #define N_SEEN 16384   /* a power of two, above MAX_INSNS */
 #define WANTED_EXITS 2
 
-/* What a register will hold, told in terms of now. */
+/* What a register will hold, in terms of the present registers and memory. */
 enum ahead_kind {
 	AHEAD_UNKNOWN,
 	AHEAD_SUM,  /* register `base` as it is now, + offset */
@@ -62,13 +62,13 @@ void ahead_free(struct ahead *ahead)
 
 static const struct ahead_value unknown = { .kind = AHEAD_UNKNOWN };
 
-static bool is_same(const struct ahead_value *a, const struct ahead_value *b)
+static bool ahead_is_same(const struct ahead_value *a, const struct ahead_value *b)
 {
 	return a->kind == b->kind && a->base == b->base && a->offset == b->offset && a->addend == b->addend &&
 	       a->is_short == b->is_short;
 }
 
-static struct ahead_value add(struct ahead_value v, int64_t by)
+static struct ahead_value ahead_add(struct ahead_value v, int64_t by)
 {
 	int32_t *part = v.kind == AHEAD_SUM ? &v.offset : &v.addend;
 
@@ -78,19 +78,19 @@ static struct ahead_value add(struct ahead_value v, int64_t by)
 	return v;
 }
 
-static struct ahead_value *reg_of(struct path *path, uint8_t reg)
+static struct ahead_value *ahead_reg_of(struct path *path, uint8_t reg)
 {
 	return reg < REG_MAX ? &path->reg[reg] : NULL;
 }
 
-static struct ahead_value read_reg(struct path *path, uint8_t reg)
+static struct ahead_value ahead_read_reg(struct path *path, uint8_t reg)
 {
 	return reg < REG_MAX ? path->reg[reg] : unknown;
 }
 
-static void write_reg(struct path *path, uint8_t reg, struct ahead_value v)
+static void ahead_write_reg(struct path *path, uint8_t reg, struct ahead_value v)
 {
-	struct ahead_value *at = reg_of(path, reg);
+	struct ahead_value *at = ahead_reg_of(path, reg);
 
 	if (at)
 		*at = v;
@@ -98,25 +98,25 @@ static void write_reg(struct path *path, uint8_t reg, struct ahead_value v)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static struct ahead_value load(const struct isa *isa, const struct path *path, struct ahead_value at)
+static struct ahead_value ahead_load(const struct isa *isa, const struct path *path, struct ahead_value at)
 {
 	if (at.kind != AHEAD_SUM || at.is_short)
 		return unknown;
 	for (unsigned i = path->n_slots; i-- > 0;)
-		if (is_same(&path->slot[i].at, &at))
+		if (ahead_is_same(&path->slot[i].at, &at))
 			return path->slot[i].holds;
-	if (at.base == isa->sp && at.offset < 0) /* nobody's memory */
+	if (at.base == isa->sp && at.offset < 0) /* below sp: it may change at any time */
 		return unknown;
 	at.kind = AHEAD_SLOT;
 	return at;
 }
 
-static void store(struct path *path, struct ahead_value at, struct ahead_value holds)
+static void ahead_store(struct path *path, struct ahead_value at, struct ahead_value holds)
 {
 	if (at.kind != AHEAD_SUM || at.is_short)
 		return;
 	for (unsigned i = 0; i < path->n_slots; i++)
-		if (is_same(&path->slot[i].at, &at)) {
+		if (ahead_is_same(&path->slot[i].at, &at)) {
 			path->slot[i].holds = holds;
 			return;
 		}
@@ -124,21 +124,21 @@ static void store(struct path *path, struct ahead_value at, struct ahead_value h
 		path->slot[path->n_slots++] = (struct ahead_slot){ at, holds };
 }
 
-static struct ahead_value address(struct path *path, const struct effect *e)
+static struct ahead_value ahead_address(struct path *path, const struct effect *e)
 {
-	return e->index == REG_NONE ? add(read_reg(path, e->base), e->imm) : unknown;
+	return e->index == REG_NONE ? ahead_add(ahead_read_reg(path, e->base), e->imm) : unknown;
 }
 
-static struct ahead_value sum(const struct isa *isa, struct path *path, const struct effect *e)
+static struct ahead_value ahead_sum(const struct isa *isa, struct path *path, const struct effect *e)
 {
-	struct ahead_value v = add(read_reg(path, e->base), e->imm);
+	struct ahead_value v = ahead_add(ahead_read_reg(path, e->base), e->imm);
 
 	if (e->width && e->width < 8)
 		return unknown;
 	if (e->index == REG_NONE)
 		return v;
 	if (e->base == REG_NONE && e->imm == 0 && e->shift == 0 && e->index_width == 8 && !e->is_subtracted)
-		return read_reg(path, e->index);
+		return ahead_read_reg(path, e->index);
 	/* Arguments are given back by a number that only the program knows. */
 	if (e->reg != isa->sp || e->base != isa->sp || e->is_subtracted)
 		return unknown;
@@ -146,77 +146,79 @@ static struct ahead_value sum(const struct isa *isa, struct path *path, const st
 	return v;
 }
 
-static void apply(const struct isa *isa, struct path *path, const struct effect *e)
+static void ahead_apply(const struct isa *isa, struct path *path, const struct effect *e)
 {
 	struct ahead_value *sp = &path->reg[isa->sp], v;
 
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_PUSH:
-		v = read_reg(path, e->reg);
-		*sp = add(*sp, -(int64_t)e->width);
-		store(path, *sp, e->width == 8 ? v : unknown);
+		v = ahead_read_reg(path, e->reg);
+		*sp = ahead_add(*sp, -(int64_t)e->width);
+		ahead_store(path, *sp, e->width == 8 ? v : unknown);
 		break;
 	case EFFECT_POP:
-		v = e->width == 8 ? load(isa, path, *sp) : unknown;
-		*sp = add(*sp, e->width);
-		write_reg(path, e->reg, v);
+		v = e->width == 8 ? ahead_load(isa, path, *sp) : unknown;
+		*sp = ahead_add(*sp, e->width);
+		ahead_write_reg(path, e->reg, v);
 		break;
 	case EFFECT_SET:
-		write_reg(path, e->reg, sum(isa, path, e));
+		ahead_write_reg(path, e->reg, ahead_sum(isa, path, e));
 		break;
 	case EFFECT_AND:
-		write_reg(path, e->reg, unknown);
+		ahead_write_reg(path, e->reg, unknown);
 		break;
 	case EFFECT_LOAD:
-		write_reg(path, e->reg, e->width == 8 ? load(isa, path, address(path, e)) : unknown);
+		ahead_write_reg(path, e->reg,
+				e->width == 8 ? ahead_load(isa, path, ahead_address(path, e)) : unknown);
 		break;
 	case EFFECT_STORE:
-		store(path, address(path, e), e->width == 8 ? read_reg(path, e->reg) : unknown);
+		ahead_store(path, ahead_address(path, e),
+			    e->width == 8 ? ahead_read_reg(path, e->reg) : unknown);
 		break;
 	case EFFECT_EXCHANGE:
-		v = read_reg(path, e->reg);
-		write_reg(path, e->reg, read_reg(path, e->base));
-		write_reg(path, e->base, v);
+		v = ahead_read_reg(path, e->reg);
+		ahead_write_reg(path, e->reg, ahead_read_reg(path, e->base));
+		ahead_write_reg(path, e->base, v);
 		break;
 	case EFFECT_COMPARE:
 		break;
 	}
 }
 
-static void forget(struct path *path, uint64_t regs)
+static void ahead_forget(struct path *path, uint64_t regs)
 {
 	for (uint64_t left = regs & ((1ull << REG_MAX) - 1); left; left &= left - 1)
 		path->reg[__builtin_ctzll(left)] = unknown;
 }
 
-static void transfer(struct ahead *ahead, const struct insn *insn)
+static void ahead_transfer(struct ahead *ahead, const struct insn *insn)
 {
 	struct path *path = &ahead->now;
 
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT) {
-		forget(path, ahead->lost_in_call);
+		ahead_forget(path, ahead->lost_in_call);
 		return;
 	}
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
-		apply(ahead->isa, path, &insn->effect[i]);
-	forget(path, insn->clobbers);
+		ahead_apply(ahead->isa, path, &insn->effect[i]);
+	ahead_forget(path, insn->clobbers);
 }
 
 /* ---- an exit as a recipe ------------------------------------------------------------------------ */
 
-static bool is_entry(const struct ahead_value *v, unsigned reg)
+static bool ahead_is_entry(const struct ahead_value *v, unsigned reg)
 {
 	return v->kind == AHEAD_SUM && v->base == reg && v->offset == 0 && !v->is_short;
 }
 
 /* False if the value is not one a recipe can tell. */
-static bool rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v,
-		    unsigned reg, struct rule *ret)
+static bool ahead_rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v,
+			  unsigned reg, struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
-	if (is_entry(v, reg))
+	if (ahead_is_entry(v, reg))
 		return true;
-	if (reg == isa->ra && is_entry(v, v->base)) {
+	if (reg == isa->ra && ahead_is_entry(v, v->base)) {
 		ret->kind = RULE_REG;
 		ret->from = v->base;
 		return true;
@@ -230,7 +232,7 @@ static bool rule_of(const struct isa *isa, const struct recipe *recipe, const st
 	return true;
 }
 
-static bool set_cfa(const struct ahead_value *sp, int32_t popped, struct recipe *ret)
+static bool ahead_set_cfa(const struct ahead_value *sp, int32_t popped, struct recipe *ret)
 {
 	if (sp->kind == AHEAD_UNKNOWN)
 		return false;
@@ -245,21 +247,23 @@ static bool set_cfa(const struct ahead_value *sp, int32_t popped, struct recipe 
  * The state right before a return through register `through`, if calls do not push the return address;
  * RECIPE_NONE if it does not say where the caller is.
  */
-static uint32_t recipe_of(const struct isa *isa, struct path *path, uint8_t through, struct recipes *recipes)
+static uint32_t ahead_recipe_of(const struct isa *isa, struct path *path, uint8_t through,
+				struct recipes *recipes)
 {
 	struct recipe recipe = { .witness = WITNESS_ANALYSIS, .trust = TRUST_GUESS };
 	const struct ahead_value *sp = &path->reg[isa->sp];
-	struct ahead_value ra = isa->call_pushes_ra ? load(isa, path, *sp) : read_reg(path, through);
+	struct ahead_value ra =
+		isa->call_pushes_ra ? ahead_load(isa, path, *sp) : ahead_read_reg(path, through);
 	uint64_t wanted = isa->callee_saved | 1ull << isa->ra | (sp->is_short ? 1ull << isa->sp : 0);
 	struct rule rules[RECIPE_MAX_RULES];
 
-	if (!set_cfa(sp, isa->call_pushes_ra ? 8 : 0, &recipe))
+	if (!ahead_set_cfa(sp, isa->call_pushes_ra ? 8 : 0, &recipe))
 		return RECIPE_NONE;
 	for (uint64_t left = wanted; left && recipe.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		const struct ahead_value *v = reg == isa->ra ? &ra : &path->reg[reg];
 		struct rule rule;
-		bool is_told = rule_of(isa, &recipe, v, reg, &rule);
+		bool is_told = ahead_rule_of(isa, &recipe, v, reg, &rule);
 
 		if (!is_told && reg == isa->ra)
 			return RECIPE_NONE;
@@ -274,7 +278,7 @@ static uint32_t recipe_of(const struct isa *isa, struct path *path, uint8_t thro
 /* ---- following ---------------------------------------------------------------------------------- */
 
 /* Where pc is, or would be. */
-static uint64_t *seen_at(struct ahead *ahead, uint64_t pc)
+static uint64_t *ahead_seen_at(struct ahead *ahead, uint64_t pc)
 {
 	size_t at = hash_u64(pc) & (N_SEEN - 1);
 
@@ -283,18 +287,18 @@ static uint64_t *seen_at(struct ahead *ahead, uint64_t pc)
 	return &ahead->seen[at];
 }
 
-static bool see(struct ahead *ahead, uint64_t pc)
+static bool ahead_see(struct ahead *ahead, uint64_t pc)
 {
-	uint64_t *at = seen_at(ahead, pc);
+	uint64_t *at = ahead_seen_at(ahead, pc);
 	bool is_new = !*at;
 
 	*at = pc + 1;
 	return is_new;
 }
 
-static void remember(struct ahead *ahead, uint64_t pc)
+static void ahead_remember(struct ahead *ahead, uint64_t pc)
 {
-	if (*seen_at(ahead, pc))
+	if (*ahead_seen_at(ahead, pc))
 		return;
 	struct path *path = &ahead->paths[(ahead->first_path + ahead->n_paths) % MAX_PATHS];
 
@@ -308,18 +312,19 @@ static void remember(struct ahead *ahead, uint64_t pc)
 }
 
 /* Has the frame been given back, and not only looked into? Then a jump is a tail call. */
-static bool is_given_back(const struct ahead *ahead)
+static bool ahead_is_given_back(const struct ahead *ahead)
 {
 	const struct isa *isa = ahead->isa;
 	const struct ahead_value *ra = &ahead->now.reg[isa->ra];
 
-	return !isa->call_pushes_ra && ra->kind == AHEAD_SLOT && !is_entry(&ahead->now.reg[isa->sp], isa->sp);
+	return !isa->call_pushes_ra && ra->kind == AHEAD_SLOT &&
+	       !ahead_is_entry(&ahead->now.reg[isa->sp], isa->sp);
 }
 
 #define EPILOGUE_MAX 8 /* instructions from where epilogues meet to the return */
 
 /* Do a few instructions without a branch lead to a return? */
-static bool is_epilogue(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+static bool ahead_is_epilogue(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {
 	struct insn insn = { .flow = FLOW_NEXT };
 
@@ -333,8 +338,8 @@ static bool is_epilogue(const struct ahead *ahead, ahead_code code, void *contex
  * One instruction of the present path. False at its end; ret_recipe: of the exit it ends at, RECIPE_NONE
  * if it ends otherwise.
  */
-static bool follow(struct ahead *ahead, ahead_code code, void *context, struct recipes *recipes,
-		   uint32_t *ret_recipe)
+static bool ahead_follow(struct ahead *ahead, ahead_code code, void *context, struct recipes *recipes,
+			 uint32_t *ret_recipe)
 {
 	const struct isa *isa = ahead->isa;
 	struct path *path = &ahead->now;
@@ -343,25 +348,25 @@ static bool follow(struct ahead *ahead, ahead_code code, void *context, struct r
 	*ret_recipe = RECIPE_NONE;
 	if (isa->decode(code(context, path->pc), path->pc, &insn) < 0 || insn.len == 0)
 		return false;
-	transfer(ahead, &insn);
+	ahead_transfer(ahead, &insn);
 	switch ((enum insn_flow)insn.flow) {
 	case FLOW_RETURN:
-		*ret_recipe = recipe_of(isa, path, insn.through, recipes);
+		*ret_recipe = ahead_recipe_of(isa, path, insn.through, recipes);
 		return false;
 	case FLOW_JUMP_INDIRECT:
-		if (is_given_back(ahead))
-			*ret_recipe = recipe_of(isa, path, isa->ra, recipes);
+		if (ahead_is_given_back(ahead))
+			*ret_recipe = ahead_recipe_of(isa, path, isa->ra, recipes);
 		return false;
 	case FLOW_STOP:
 		return false;
 	case FLOW_JUMP:
 		path->pc = insn.target;
-		if (!is_given_back(ahead) || is_epilogue(ahead, code, context, insn.target))
+		if (!ahead_is_given_back(ahead) || ahead_is_epilogue(ahead, code, context, insn.target))
 			return true;
-		*ret_recipe = recipe_of(isa, path, isa->ra, recipes);
+		*ret_recipe = ahead_recipe_of(isa, path, isa->ra, recipes);
 		return false;
 	case FLOW_BRANCH:
-		remember(ahead, insn.target);
+		ahead_remember(ahead, insn.target);
 		break;
 	default:
 		break;
@@ -370,7 +375,7 @@ static bool follow(struct ahead *ahead, ahead_code code, void *context, struct r
 	return true;
 }
 
-static void begin(struct ahead *ahead, uint64_t pc, bool is_return)
+static void ahead_begin(struct ahead *ahead, uint64_t pc, bool is_return)
 {
 	struct path *path = &ahead->now;
 
@@ -381,10 +386,10 @@ static void begin(struct ahead *ahead, uint64_t pc, bool is_return)
 	for (unsigned reg = 0; reg < REG_MAX; reg++)
 		path->reg[reg] = (struct ahead_value){ .kind = AHEAD_SUM, .base = (uint8_t)reg };
 	if (is_return)
-		forget(path, ahead->lost_in_call);
+		ahead_forget(path, ahead->lost_in_call);
 }
 
-static bool next_path(struct ahead *ahead)
+static bool ahead_next_path(struct ahead *ahead)
 {
 	if (ahead->n_paths == 0)
 		return false;
@@ -394,7 +399,7 @@ static bool next_path(struct ahead *ahead)
 	return true;
 }
 
-static bool is_same_rule(const struct recipes *recipes, uint32_t a, uint32_t b, unsigned reg)
+static bool ahead_is_same_rule(const struct recipes *recipes, uint32_t a, uint32_t b, unsigned reg)
 {
 	const struct rule *x = recipe_rule(recipes, &recipes->recipes.at[a], reg);
 	const struct rule *y = recipe_rule(recipes, &recipes->recipes.at[b], reg);
@@ -403,18 +408,18 @@ static bool is_same_rule(const struct recipes *recipes, uint32_t a, uint32_t b, 
 }
 
 /* Do both lead to the same caller? What else they have kept is another matter. */
-static bool agree(const struct ahead *ahead, const struct recipes *recipes, uint32_t a, uint32_t b)
+static bool ahead_agree(const struct ahead *ahead, const struct recipes *recipes, uint32_t a, uint32_t b)
 {
 	const struct recipe *x = &recipes->recipes.at[a], *y = &recipes->recipes.at[b];
 
 	return x->cfa_kind == y->cfa_kind && x->cfa_reg == y->cfa_reg && x->cfa_offset == y->cfa_offset &&
-	       x->cfa_addend == y->cfa_addend && is_same_rule(recipes, a, b, ahead->isa->ra) &&
-	       is_same_rule(recipes, a, b, ahead->isa->fp);
+	       x->cfa_addend == y->cfa_addend && ahead_is_same_rule(recipes, a, b, ahead->isa->ra) &&
+	       ahead_is_same_rule(recipes, a, b, ahead->isa->fp);
 }
 
 #define FRESH_MAX 64 /* instructions looked back at */
 
-static bool touches(const struct isa *isa, const struct insn *insn)
+static bool ahead_touches(const struct isa *isa, const struct insn *insn)
 {
 	uint64_t kept = 1ull << isa->sp | 1ull << isa->ra;
 
@@ -431,7 +436,7 @@ static bool touches(const struct isa *isa, const struct insn *insn)
  * Code that was entered by a call a few instructions before, as a mark says, and has done nothing to the
  * stack since: tail calls from piece to piece have no return of their own to run ahead to.
  */
-static bool is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {
 	const struct isa *isa = ahead->isa;
 	struct insn insn;
@@ -441,15 +446,15 @@ static bool is_fresh(const struct ahead *ahead, ahead_code code, void *context, 
 	for (unsigned n = 0; n < FRESH_MAX; n++, pc -= isa->min_insn) {
 		if (isa->decode(code(context, pc), pc, &insn) < 0)
 			return false;
-		if (insn.is_entry_mark && !touches(isa, &insn))
+		if (insn.is_entry_mark && !ahead_touches(isa, &insn))
 			return true;
-		if (n > 0 && touches(isa, &insn))
+		if (n > 0 && ahead_touches(isa, &insn))
 			return false;
 	}
 	return false;
 }
 
-static uint32_t fresh_recipe(const struct isa *isa, struct recipes *recipes)
+static uint32_t ahead_fresh_recipe(const struct isa *isa, struct recipes *recipes)
 {
 	struct recipe recipe = { .cfa_kind = CFA_REG,
 				 .cfa_reg = isa->sp,
@@ -467,20 +472,20 @@ uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint6
 	uint32_t found = RECIPE_NONE;
 	unsigned n_exits = 0;
 
-	begin(ahead, pc, is_return);
+	ahead_begin(ahead, pc, is_return);
 	for (unsigned n = 0; n < MAX_INSNS; n++) {
 		uint32_t recipe = RECIPE_NONE;
-		if (see(ahead, ahead->now.pc) && follow(ahead, code, context, recipes, &recipe))
+		if (ahead_see(ahead, ahead->now.pc) && ahead_follow(ahead, code, context, recipes, &recipe))
 			continue;
 		if (recipe != RECIPE_NONE) {
-			if (n_exits && !agree(ahead, recipes, found, recipe))
+			if (n_exits && !ahead_agree(ahead, recipes, found, recipe))
 				return RECIPE_NONE;
 			found = n_exits++ ? found : recipe;
 		}
-		if (n_exits == WANTED_EXITS || !next_path(ahead))
+		if (n_exits == WANTED_EXITS || !ahead_next_path(ahead))
 			break;
 	}
-	if (!n_exits && !is_return && is_fresh(ahead, code, context, pc))
-		return fresh_recipe(ahead->isa, recipes);
+	if (!n_exits && !is_return && ahead_is_fresh(ahead, code, context, pc))
+		return ahead_fresh_recipe(ahead->isa, recipes);
 	return found;
 }

@@ -9,7 +9,7 @@
  * interpreter's next instruction), unless the frame was given back on the way there. Where no exit is found,
  * code that was entered a few instructions before has its return address in the register still.
  *
- * Pure: code comes through a callback, the recipe goes into the caller's store.
+ * Pure: code comes through a callback, the recipe goes into the caller's pool.
  */
 #pragma once
 

@@ -82,7 +82,7 @@ struct bytes analysis_index(const struct analysis *analysis)
 	return writer_bytes(&analysis->index);
 }
 
-static const struct symbols *symbols_of(struct analysis *analysis)
+static const struct symbols *analysis_symbols_of(struct analysis *analysis)
 {
 	if (!analysis->symbols)
 		analysis->symbols = symbols_read(analysis->image);
@@ -96,12 +96,12 @@ struct functions *analysis_functions(struct analysis *analysis)
 	return has_names ? analysis->functions : NULL;
 }
 
-static void open_index(struct analysis *analysis)
+static void analysis_open_index(struct analysis *analysis)
 {
 	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);
 	if (!analysis->functions) {
 		analysis->functions =
-			functions_new(analysis->image, symbols_of(analysis), analysis->frames, NULL);
+			functions_new(analysis->image, analysis_symbols_of(analysis), analysis->frames, NULL);
 		if (analysis->packs_index && analysis->functions->n >= MANY_FUNCTIONS)
 			functions_pack(analysis->functions, &analysis->index);
 	}
@@ -111,15 +111,15 @@ static void open_index(struct analysis *analysis)
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* How many pieces start at vaddr or before it. */
-static size_t n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
+static size_t analysis_n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
 {
 	return search_first(i, analysis->pieces.n,
 			    analysis->table.spans.at[analysis->pieces.at[i]].start > vaddr);
 }
 
-static void keep_piece(struct analysis *analysis, uint32_t span)
+static void analysis_keep_piece(struct analysis *analysis, uint32_t span)
 {
-	size_t at = n_pieces_up_to(analysis, analysis->table.spans.at[span].start);
+	size_t at = analysis_n_pieces_up_to(analysis, analysis->table.spans.at[span].start);
 
 	vec_push(&analysis->pieces, span);
 	memmove(analysis->pieces.at + at + 1, analysis->pieces.at + at,
@@ -127,7 +127,7 @@ static void keep_piece(struct analysis *analysis, uint32_t span)
 	analysis->pieces.at[at] = span;
 }
 
-static void keep_rows(struct analysis *analysis, size_t part)
+static void analysis_keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
 	struct recipe_rows rows = { 0 };
@@ -140,14 +140,14 @@ static void keep_rows(struct analysis *analysis, size_t part)
 	map_put(&analysis->by_start, p->start, span);
 	analysis->table.spans.at[span].is_part = part > 0;
 	if (part > 0)
-		keep_piece(analysis, span);
+		analysis_keep_piece(analysis, span);
 }
 
 /*
- * Once per function, and again if one that it calls turns out not to come back. Whether there is evidence
- * depends on what was asked before; what is found out of a function that is stated must not.
+ * Once per function, and again if one that it calls turns out not to come back. References found so
+ * far depend on what was asked before; the result for a function that is stated must not.
  */
-static void analyse(struct analysis *analysis, uint32_t index)
+static void analysis_analyse(struct analysis *analysis, uint32_t index)
 {
 	uint64_t start = analysis->functions->at[index].start;
 	bool is_stated = !function_is_inferred(&analysis->functions->at[index]);
@@ -159,10 +159,10 @@ static void analyse(struct analysis *analysis, uint32_t index)
 	functions_analyse_alone(analysis->functions, index, &analysis->flow);
 	analysis->n_analysed++;
 	for (size_t part = 0; part < analysis->flow.parts.n; part++)
-		keep_rows(analysis, part);
+		analysis_keep_rows(analysis, part);
 }
 
-static uint32_t span_recipe(const struct analysis *analysis, uint32_t span, uint64_t vaddr)
+static uint32_t analysis_span_recipe(const struct analysis *analysis, uint32_t span, uint64_t vaddr)
 {
 	struct table_view view = table_view_of(&analysis->table);
 
@@ -173,25 +173,26 @@ static uint32_t span_recipe(const struct analysis *analysis, uint32_t span, uint
  * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
  * need not start where the index says that something does.
  */
-static uint32_t find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
+static uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
 {
 	uint32_t found = map_find(&analysis->by_start, start);
-	uint32_t row = found == MAP_NONE ? RECIPE_NONE : span_recipe(analysis, found, vaddr);
-	size_t n = n_pieces_up_to(analysis, vaddr);
+	uint32_t row = found == MAP_NONE ? RECIPE_NONE : analysis_span_recipe(analysis, found, vaddr);
+	size_t n = analysis_n_pieces_up_to(analysis, vaddr);
 
 	for (size_t back = 0; row == RECIPE_NONE && back < n && back < MAX_PIECES; back++)
-		row = span_recipe(analysis, analysis->pieces.at[n - 1 - back], vaddr);
+		row = analysis_span_recipe(analysis, analysis->pieces.at[n - 1 - back], vaddr);
 	return row;
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /* name.cold belongs to a function called name; several may be called so. */
-static void analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part, uint64_t vaddr)
+static void analysis_analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part,
+				       uint64_t vaddr)
 {
 	const char *dot = strstr(part_name, ".cold");
 	size_t len = dot ? (size_t)(dot - part_name) : 0;
-	const struct symbols *symbols = len ? symbols_of(analysis) : NULL;
+	const struct symbols *symbols = len ? analysis_symbols_of(analysis) : NULL;
 	unsigned n_tried = 0;
 
 	for (size_t i = 0; len && i < symbols->n && n_tried < MAX_OWNERS; i++) {
@@ -201,15 +202,15 @@ static void analyse_namesakes(struct analysis *analysis, const char *part_name, 
 		uint32_t index = functions_index(analysis->functions, symbol->vaddr);
 		if (index == FUNCTION_NONE || analysis->functions->at[index].start == part)
 			continue;
-		analyse(analysis, index);
+		analysis_analyse(analysis, index);
 		n_tried++;
-		if (find_row(analysis, part, vaddr) != RECIPE_NONE)
+		if (analysis_find_row(analysis, part, vaddr) != RECIPE_NONE)
 			return;
 	}
 }
 
 /* The functions that jump into [start, end), until one of them turns out to hold vaddr. */
-static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
+static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
 {
 	uint64_t from[MAX_JUMPERS];
 	size_t n = functions_jumpers(analysis->functions, start, end, from, MAX_JUMPERS);
@@ -218,8 +219,8 @@ static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t 
 	for (size_t i = 0; i < n && i < MAX_JUMPERS && analysis->n_analysed < n_before + MAX_OWNERS; i++) {
 		uint32_t index = functions_find(analysis->functions, from[i]);
 		if (index != FUNCTION_NONE && analysis->functions->at[index].start != start)
-			analyse(analysis, index);
-		if (find_row(analysis, start, vaddr) != RECIPE_NONE)
+			analysis_analyse(analysis, index);
+		if (analysis_find_row(analysis, start, vaddr) != RECIPE_NONE)
 			return;
 	}
 }
@@ -228,45 +229,47 @@ static void analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t 
  * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
  * not found, nothing is known of it.
  */
-static uint32_t part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
-			    bool is_alone)
+static uint32_t analysis_part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
+				     bool is_alone)
 {
 	struct function copy = *part; /* the search for who jumps there may move the array */
 
 	if (copy.name)
-		analyse_namesakes(analysis, copy.name, copy.start, vaddr);
-	uint32_t row = find_row(analysis, copy.start, vaddr);
+		analysis_analyse_namesakes(analysis, copy.name, copy.start, vaddr);
+	uint32_t row = analysis_find_row(analysis, copy.start, vaddr);
 	if (row != RECIPE_NONE || !is_alone)
 		return row;
 	functions_look_around(analysis->functions, vaddr);
-	analyse_jumpers(analysis, copy.start, copy.end, vaddr);
-	return find_row(analysis, copy.start, vaddr);
+	analysis_analyse_jumpers(analysis, copy.start, copy.end, vaddr);
+	return analysis_find_row(analysis, copy.start, vaddr);
 }
 
 /* Between functions there is what those that jump there took in: an end they share, cold code. */
-static uint32_t gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+static uint32_t analysis_gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone,
+				    uint64_t *ret_function)
 {
 	uint64_t start = functions_last_end(analysis->functions, vaddr);
 	uint64_t end = functions_next_start(analysis->functions, vaddr);
-	uint32_t row = find_row(analysis, start, vaddr);
+	uint32_t row = analysis_find_row(analysis, start, vaddr);
 
 	if (row == RECIPE_NONE && is_alone)
-		analyse_jumpers(analysis, start, end, vaddr);
-	row = find_row(analysis, start, vaddr);
+		analysis_analyse_jumpers(analysis, start, end, vaddr);
+	row = analysis_find_row(analysis, start, vaddr);
 	if (row != RECIPE_NONE)
 		*ret_function = start;
 	return row;
 }
 
-static bool is_part(const struct analysis *analysis, const struct function *f)
+static bool analysis_is_part(const struct analysis *analysis, const struct function *f)
 {
 	return f->kind == FUNCTION_PART ||
 	       (!function_is_sure(f) &&
 		!entry_is_plausible(analysis->functions->isa, analysis->image, f->start));
 }
 
-/* Nobody says where the function ends and nobody has looked: what it does not lead to need not be its own. */
-static uint32_t drop_guess(const struct analysis *analysis, bool is_bounded, uint32_t row)
+/* The end of the function is neither stated nor searched for: code that it does not reach may belong to
+ * another. */
+static uint32_t analysis_drop_guess(const struct analysis *analysis, bool is_bounded, uint32_t row)
 {
 	if (row == RECIPE_NONE || is_bounded || analysis->functions->is_surveyed)
 		return row;
@@ -276,13 +279,13 @@ static uint32_t drop_guess(const struct analysis *analysis, bool is_bounded, uin
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 
 	is_alone &= !functions_find_takes_long(analysis->functions); /* a sample waits */
 	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr)
 				  : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
-		return gap_recipe(analysis, vaddr, is_alone, ret_function);
+		return analysis_gap_recipe(analysis, vaddr, is_alone, ret_function);
 
 	const struct function *f = &analysis->functions->at[index];
 	uint64_t start = f->start;
@@ -290,17 +293,18 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	*ret_function = start;
 	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
 		return RECIPE_NONE;
-	uint32_t row = find_row(analysis, start, vaddr);
+	uint32_t row = analysis_find_row(analysis, start, vaddr);
 	if (row != RECIPE_NONE)
-		return drop_guess(analysis, is_bounded, row);
-	if (is_part(analysis, f))
-		return part_recipe(analysis, f, vaddr, is_alone);
-	analyse(analysis, index);
-	return drop_guess(analysis, is_bounded, find_row(analysis, start, vaddr));
+		return analysis_drop_guess(analysis, is_bounded, row);
+	if (analysis_is_part(analysis, f))
+		return analysis_part_recipe(analysis, f, vaddr, is_alone);
+	analysis_analyse(analysis, index);
+	return analysis_drop_guess(analysis, is_bounded, analysis_find_row(analysis, start, vaddr));
 }
 
 /* Is it a function, or does that depend on the evidence that there is by now? */
-static bool is_function(const struct analysis *analysis, const struct function *f, struct table_span *span)
+static bool analysis_is_function(const struct analysis *analysis, const struct function *f,
+				 struct table_span *span)
 {
 	bool is_named = f->sources & (FROM_SYMBOL | FROM_ENTRY);
 
@@ -320,10 +324,10 @@ bool analysis_span(struct analysis *analysis, uint64_t vaddr, bool is_alone, str
 	uint32_t own = f ? map_find(&analysis->by_start, f->start) : MAP_NONE;
 	struct table_span *span = own == MAP_NONE ? NULL : &analysis->table.spans.at[own];
 
-	if (!span || span->is_part || span_recipe(analysis, own, vaddr) == RECIPE_NONE ||
-	    !is_function(analysis, f, span))
+	if (!span || span->is_part || analysis_span_recipe(analysis, own, vaddr) == RECIPE_NONE ||
+	    !analysis_is_function(analysis, f, span))
 		return false;
-	/* Of a large text, what is found in a gap depends on where one has begun to look. */
+	/* In a large text, which functions are found in a gap depends on where the search began. */
 	if (function_is_inferred(f) && (!is_alone || functions_find_is_partial(analysis->functions)))
 		return false;
 	bool is_longer = span->size > f->end - f->start;
@@ -342,7 +346,7 @@ const struct recipe_table *analysis_table(const struct analysis *analysis)
 #define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
 
 /* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
-static uint64_t find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
+static uint64_t analysis_find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
 {
 	const struct isa *isa = analysis->functions->isa;
 	struct insn insn;
@@ -359,7 +363,7 @@ static uint64_t find_mark(const struct analysis *analysis, uint64_t vaddr, int64
 
 /* What lies between two marks, if it is a function that passes its own check. Other functions may follow in
  * it. */
-static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
+static void analysis_analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
 {
 	if (map_find(&analysis->tried, start) != MAP_NONE)
 		return;
@@ -367,24 +371,24 @@ static void analyse_marked(struct analysis *analysis, uint64_t start, uint64_t e
 	functions_analyse_range(analysis->functions, start, end, &analysis->flow);
 	analysis->n_analysed++;
 	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
-		keep_rows(analysis, 0);
+		analysis_keep_rows(analysis, 0);
 }
 
 uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 	const struct isa *isa = analysis->functions->isa;
 
 	if (isa->min_insn == 1 || !functions_find_takes_long(analysis->functions))
 		return RECIPE_NONE;
 	vaddr -= vaddr % isa->min_insn;
-	uint64_t start = find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
-	uint64_t end = start ? find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
+	uint64_t start = analysis_find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
+	uint64_t end = start ? analysis_find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
 	if (!end)
 		return RECIPE_NONE;
-	analyse_marked(analysis, start, end);
-	uint32_t row = find_row(analysis, start, vaddr);
+	analysis_analyse_marked(analysis, start, end);
+	uint32_t row = analysis_find_row(analysis, start, vaddr);
 	if (row == RECIPE_NONE || analysis->recipes->recipes.at[row].trust != TRUST_PROVEN)
 		return RECIPE_NONE;
 	*ret_function = start;
@@ -394,7 +398,7 @@ uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint6
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 	const struct isa *isa = analysis->functions->isa;
 	uint64_t all = ((1ull << isa->n_regs) - 1) & ~(1ull << isa->pc | 1ull << isa->ra | 1ull << isa->sp);
 	return all & ~functions_writes(analysis->functions, vaddr);
@@ -408,7 +412,7 @@ uint64_t analysis_name_number(const char *name)
 uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 
@@ -418,7 +422,7 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 
@@ -427,7 +431,7 @@ uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
 
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
 {
-	const struct symbols *symbols = symbols_of(analysis);
+	const struct symbols *symbols = analysis_symbols_of(analysis);
 	size_t at = search_first(i, symbols->n, symbols->at[i].vaddr >= vaddr);
 
 	for (; at < symbols->n && symbols->at[at].vaddr == vaddr; at++)
@@ -441,7 +445,7 @@ bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to)
 {
 	if (!analysis->functions)
-		open_index(analysis);
+		analysis_open_index(analysis);
 	uint32_t index = functions_index(analysis->functions, from);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 	const struct isa *isa = analysis->functions->isa;

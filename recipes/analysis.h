@@ -15,8 +15,8 @@ struct analysis *analysis_new(struct image *image, const struct frames *frames, 
 void analysis_free(struct analysis *analysis);
 /*
  * Before the first question: the index of functions, as analysis_index of another one of the same image has
- * given it, so that symbols need not be read. Borrowed. Empty, or no such thing: the index is made, and can
- * be had.
+ * given it, so that symbols need not be read. Borrowed. If it is empty or damaged, the index is made,
+ * and analysis_index returns it.
  */
 void analysis_use_index(struct analysis *analysis, struct bytes index);
 /* The index, if it was made here and making it took so long that it is worth keeping; else empty. */
@@ -40,11 +40,12 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
  * else: by a jump, or by running on into it?
  */
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
-/* Names are told by numbers: another one for every other name; 0 = none. */
+/* A number for a name, its hash; 0 = no name. */
 uint64_t analysis_name_number(const char *name);
 /* The name of the function or stub that starts at vaddr; 0 if it has none. */
 uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
-/* The name of the symbol that the stub at vaddr goes to; 0 if no stub starts there, or nobody knows. */
+/* The name of the symbol that the stub at vaddr goes to; 0 if no stub starts there, or its symbol is not
+ * known. */
 uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr);
 /* Is there a symbol of this name at vaddr? Functions may have several. */
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);

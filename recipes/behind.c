@@ -4,12 +4,12 @@
 #define MAX_BEHIND 256  /* instructions from here back to where the frame pointer was set */
 #define MAX_PROLOGUE 16 /* ... and from there back to the entry */
 
-static bool get(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
+static bool behind_get(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
 {
 	return isa->decode(code(context, pc), pc, ret) == 0 && ret->len == isa->min_insn;
 }
 
-static bool writes(const struct insn *insn, uint8_t reg)
+static bool behind_writes(const struct insn *insn, uint8_t reg)
 {
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
 		const struct effect *e = &insn->effect[i];
@@ -22,7 +22,7 @@ static bool writes(const struct insn *insn, uint8_t reg)
 }
 
 /* Does control come here from the instruction above, and from nowhere else that we could not see? */
-static bool runs_on(const struct insn *insn, bool is_return)
+static bool behind_runs_on(const struct insn *insn, bool is_return)
 {
 	bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
 
@@ -30,7 +30,7 @@ static bool runs_on(const struct insn *insn, bool is_return)
 }
 
 /* A frame of another kind begins: the return address is saved, but no frame pointer was set behind that. */
-static bool saves_ra(const struct isa *isa, const struct insn *insn)
+static bool behind_saves_ra(const struct isa *isa, const struct insn *insn)
 {
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
 		if (insn->effect[i].kind == EFFECT_STORE && insn->effect[i].reg == isa->ra)
@@ -39,33 +39,33 @@ static bool saves_ra(const struct isa *isa, const struct insn *insn)
 }
 
 /* Where the frame pointer was set from sp; 0 if that is not seen. */
-static uint64_t find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
-			     bool is_return)
+static uint64_t behind_find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
+				    bool is_return)
 {
 	struct insn insn;
 
 	for (unsigned n = 0; n < MAX_BEHIND; n++) {
 		pc -= isa->min_insn;
-		if (!get(isa, code, context, pc, &insn) || !runs_on(&insn, is_return))
+		if (!behind_get(isa, code, context, pc, &insn) || !behind_runs_on(&insn, is_return))
 			return 0;
 		const struct effect *e = &insn.effect[0];
 		if (insn.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
 		    e->index == REG_NONE)
 			return pc;
-		if (writes(&insn, isa->fp) || saves_ra(isa, &insn))
+		if (behind_writes(&insn, isa->fp) || behind_saves_ra(isa, &insn))
 			return 0;
 	}
 	return 0;
 }
 
 /* The function's first instruction, as far as the straight code that leads to `setting` goes back. */
-static uint64_t find_entry(const struct isa *isa, ahead_code code, void *context, uint64_t setting)
+static uint64_t behind_find_entry(const struct isa *isa, ahead_code code, void *context, uint64_t setting)
 {
 	struct insn insn;
 
 	for (unsigned n = 0; n < MAX_PROLOGUE; n++) {
 		uint64_t before = setting - isa->min_insn;
-		if (!get(isa, code, context, before, &insn) || insn.flow != FLOW_NEXT)
+		if (!behind_get(isa, code, context, before, &insn) || insn.flow != FLOW_NEXT)
 			return setting;
 		setting = before;
 		if (insn.is_entry_mark)
@@ -82,7 +82,7 @@ struct prologue {
 	bool is_plain; /* sp was moved by numbers only */
 };
 
-static void run(const struct isa *isa, const struct insn *insn, struct prologue *p)
+static void behind_run(const struct isa *isa, const struct insn *insn, struct prologue *p)
 {
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
 		const struct effect *e = &insn->effect[i];
@@ -100,7 +100,7 @@ static void run(const struct isa *isa, const struct insn *insn, struct prologue 
 	p->is_plain &= !(insn->clobbers >> isa->sp & 1);
 }
 
-static uint32_t add_recipe(const struct isa *isa, int64_t cfa_offset, struct recipes *recipes)
+static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, struct recipes *recipes)
 {
 	struct recipe recipe = { .cfa_kind = CFA_REG,
 				 .cfa_reg = isa->fp,
@@ -130,19 +130,19 @@ uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, ui
 
 	if (isa->call_pushes_ra || isa->min_insn == 1)
 		return RECIPE_NONE;
-	uint64_t setting = find_setting(isa, code, context, pc, is_return);
-	uint64_t at = setting ? find_entry(isa, code, context, setting) : 0;
+	uint64_t setting = behind_find_setting(isa, code, context, pc, is_return);
+	uint64_t at = setting ? behind_find_entry(isa, code, context, setting) : 0;
 	if (!at)
 		return RECIPE_NONE;
 	for (; at < setting; at += isa->min_insn) {
-		if (!get(isa, code, context, at, &insn))
+		if (!behind_get(isa, code, context, at, &insn))
 			return RECIPE_NONE;
-		run(isa, &insn, &p);
+		behind_run(isa, &insn, &p);
 	}
-	if (!get(isa, code, context, setting, &insn))
+	if (!behind_get(isa, code, context, setting, &insn))
 		return RECIPE_NONE;
 	int64_t fp = p.sp + insn.effect[0].imm; /* what it points to, from the CFA */
 	if (!p.is_plain || p.fp_at != fp || p.ra_at != fp + 8 || fp > -16 || fp < INT32_MIN / 2)
 		return RECIPE_NONE;
-	return add_recipe(isa, -fp, recipes);
+	return behind_add_recipe(isa, -fp, recipes);
 }

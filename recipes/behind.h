@@ -6,7 +6,7 @@
  * but straight code lies between here and the instruction that made the frame pointer point to the caller's
  * and the return address, then it still does.
  *
- * Pure: code comes through a callback, the recipe goes into the caller's store. Only for machines whose
+ * Pure: code comes through a callback, the recipe goes into the caller's pool. Only for machines whose
  * instructions are all of one size: others cannot be read backwards.
  */
 #pragma once

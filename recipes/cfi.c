@@ -27,7 +27,7 @@ struct program {
 };
 
 /* The state up to here holds from the last place on. */
-static void emit(struct program *p)
+static void cfi_emit(struct program *p)
 {
 	uint32_t recipe = cfi_state_recipe(&p->state, p->fde, p->isa, p->recipes);
 
@@ -43,7 +43,7 @@ struct operands {
 
 /* ---- moving on ---------------------------------------------------------------------------------- */
 
-static void move_to(struct program *p, uint64_t at)
+static void cfi_move_to(struct program *p, uint64_t at)
 {
 	if (p->is_initial || at < p->at) {
 		p->is_damaged = true;
@@ -51,13 +51,13 @@ static void move_to(struct program *p, uint64_t at)
 	}
 	if (at == p->at)
 		return;
-	emit(p);
+	cfi_emit(p);
 	p->is_finished = at >= p->fde->size || at > UINT32_MAX;
 	if (!p->is_finished)
 		p->at = at;
 }
 
-static void advance(struct program *p, const struct operands *o)
+static void cfi_advance(struct program *p, const struct operands *o)
 {
 	uint64_t by, at;
 
@@ -65,59 +65,59 @@ static void advance(struct program *p, const struct operands *o)
 	    __builtin_add_overflow(p->at, by, &at))
 		p->is_damaged = true;
 	else
-		move_to(p, at);
+		cfi_move_to(p, at);
 }
 
-static void set_location(struct program *p, const struct operands *o)
+static void cfi_set_location(struct program *p, const struct operands *o)
 {
-	move_to(p, (uint64_t)o->n - p->fde->start);
+	cfi_move_to(p, (uint64_t)o->n - p->fde->start);
 }
 
 /* ---- rules of registers ------------------------------------------------------------------------- */
 
-static void set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
+static void cfi_set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 {
 	/* Registers we do not follow (vector registers, flags) may have rules: they tell us nothing. */
 	if (reg < REG_MAX)
 		p->state.rules[reg] = rule;
 }
 
-static void save_at_cfa(struct program *p, const struct operands *o)
+static void cfi_save_at_cfa(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_CFA, .offset = o->n });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_CFA, .offset = o->n });
 }
 
-static void value_is_cfa(struct program *p, const struct operands *o)
+static void cfi_value_is_cfa(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_CFA, .offset = o->n });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_CFA, .offset = o->n });
 }
 
-static void keep_in_register(struct program *p, const struct operands *o)
+static void cfi_keep_in_register(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_REG, .from = o->from });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_REG, .from = o->from });
 }
 
-static void save_at_expression(struct program *p, const struct operands *o)
+static void cfi_save_at_expression(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_EXPR, .expr = o->block });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_AT_EXPR, .expr = o->block });
 }
 
-static void value_is_expression(struct program *p, const struct operands *o)
+static void cfi_value_is_expression(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_EXPR, .expr = o->block });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_IS_EXPR, .expr = o->block });
 }
 
-static void lose(struct program *p, const struct operands *o)
+static void cfi_lose(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_UNDEFINED });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_UNDEFINED });
 }
 
-static void keep(struct program *p, const struct operands *o)
+static void cfi_keep(struct program *p, const struct operands *o)
 {
-	set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_SAME });
+	cfi_set_rule(p, o->reg, (struct cfi_rule){ .kind = RULE_SAME });
 }
 
-static void restore(struct program *p, const struct operands *o)
+static void cfi_restore(struct program *p, const struct operands *o)
 {
 	if (p->is_initial)
 		p->is_damaged = true;
@@ -127,30 +127,30 @@ static void restore(struct program *p, const struct operands *o)
 
 /* ---- the CFA, and whole states ------------------------------------------------------------------ */
 
-static void set_cfa(struct program *p, const struct operands *o)
+static void cfi_set_cfa(struct program *p, const struct operands *o)
 {
 	p->state.cfa = (struct cfi_cfa){ .kind = CFA_REG, .reg = o->reg, .offset = o->n };
 }
 
-static void set_cfa_register(struct program *p, const struct operands *o)
+static void cfi_set_cfa_register(struct program *p, const struct operands *o)
 {
 	p->state.cfa.kind = CFA_REG;
 	p->state.cfa.reg = o->reg;
 }
 
-static void set_cfa_offset(struct program *p, const struct operands *o)
+static void cfi_set_cfa_offset(struct program *p, const struct operands *o)
 {
 	p->state.cfa.kind = CFA_REG;
 	p->state.cfa.offset = o->n;
 }
 
-static void set_cfa_expression(struct program *p, const struct operands *o)
+static void cfi_set_cfa_expression(struct program *p, const struct operands *o)
 {
 	p->state.cfa.kind = CFA_EXPR;
 	p->state.cfa.expr = o->block;
 }
 
-static void remember(struct program *p, const struct operands *o)
+static void cfi_remember_state(struct program *p, const struct operands *o)
 {
 	(void)o;
 	if (p->n_remembered == MAX_REMEMBERED)
@@ -159,7 +159,7 @@ static void remember(struct program *p, const struct operands *o)
 		p->remembered[p->n_remembered++] = p->state;
 }
 
-static void recall(struct program *p, const struct operands *o)
+static void cfi_restore_state(struct program *p, const struct operands *o)
 {
 	(void)o;
 	if (p->n_remembered == 0)
@@ -169,14 +169,14 @@ static void recall(struct program *p, const struct operands *o)
 }
 
 /* On x86-64 the number means something that does not exist there. */
-static void negate_ra_state(struct program *p, const struct operands *o)
+static void cfi_negate_ra_state(struct program *p, const struct operands *o)
 {
 	(void)o;
 	if (p->isa->elf_machine == EM_AARCH64)
 		p->state.ra_is_signed = !p->state.ra_is_signed;
 }
 
-static void ignore(struct program *p, const struct operands *o)
+static void cfi_ignore(struct program *p, const struct operands *o)
 {
 	(void)p;
 	(void)o;
@@ -199,42 +199,42 @@ struct op {
 #define OP_RESTORE 0xc0
 
 static const struct op ops[] = {
-	[0x00] = { "", ignore }, /* nop */
-	[0x01] = { "a", set_location },
-	[0x02] = { "1", advance },
-	[0x03] = { "2", advance },
-	[0x04] = { "4", advance },
-	[0x05] = { "ro", save_at_cfa },
-	[0x06] = { "r", restore },
-	[0x07] = { "r", lose }, /* undefined */
-	[0x08] = { "r", keep }, /* same value */
-	[0x09] = { "rf", keep_in_register },
-	[0x0a] = { "", remember },
-	[0x0b] = { "", recall },
-	[0x0c] = { "ru", set_cfa },
-	[0x0d] = { "r", set_cfa_register },
-	[0x0e] = { "u", set_cfa_offset },
-	[0x0f] = { "b", set_cfa_expression },
-	[0x10] = { "rb", save_at_expression },
-	[0x11] = { "rs", save_at_cfa },
-	[0x12] = { "rs", set_cfa },
-	[0x13] = { "s", set_cfa_offset },
-	[0x14] = { "ro", value_is_cfa },
-	[0x15] = { "rs", value_is_cfa },
-	[0x16] = { "rb", value_is_expression },
-	[0x1d] = { "8", advance },        /* MIPS */
-	[0x2c] = { "", negate_ra_state }, /* AArch64, with a pc */
-	[0x2d] = { "", negate_ra_state }, /* AArch64; elsewhere GNU window save */
-	[0x2e] = { "u", ignore },         /* GNU: size of pushed arguments */
-	[0x2f] = { "rm", save_at_cfa },   /* GNU: negative offset */
+	[0x00] = { "", cfi_ignore }, /* nop */
+	[0x01] = { "a", cfi_set_location },
+	[0x02] = { "1", cfi_advance },
+	[0x03] = { "2", cfi_advance },
+	[0x04] = { "4", cfi_advance },
+	[0x05] = { "ro", cfi_save_at_cfa },
+	[0x06] = { "r", cfi_restore },
+	[0x07] = { "r", cfi_lose }, /* undefined */
+	[0x08] = { "r", cfi_keep }, /* same value */
+	[0x09] = { "rf", cfi_keep_in_register },
+	[0x0a] = { "", cfi_remember_state },
+	[0x0b] = { "", cfi_restore_state },
+	[0x0c] = { "ru", cfi_set_cfa },
+	[0x0d] = { "r", cfi_set_cfa_register },
+	[0x0e] = { "u", cfi_set_cfa_offset },
+	[0x0f] = { "b", cfi_set_cfa_expression },
+	[0x10] = { "rb", cfi_save_at_expression },
+	[0x11] = { "rs", cfi_save_at_cfa },
+	[0x12] = { "rs", cfi_set_cfa },
+	[0x13] = { "s", cfi_set_cfa_offset },
+	[0x14] = { "ro", cfi_value_is_cfa },
+	[0x15] = { "rs", cfi_value_is_cfa },
+	[0x16] = { "rb", cfi_value_is_expression },
+	[0x1d] = { "8", cfi_advance },        /* MIPS */
+	[0x2c] = { "", cfi_negate_ra_state }, /* AArch64, with a pc */
+	[0x2d] = { "", cfi_negate_ra_state }, /* AArch64; elsewhere GNU window save */
+	[0x2e] = { "u", cfi_ignore },         /* GNU: size of pushed arguments */
+	[0x2f] = { "rm", cfi_save_at_cfa },   /* GNU: negative offset */
 };
 
-static int64_t factored(const struct program *p, uint64_t offset)
+static int64_t cfi_factored(const struct program *p, uint64_t offset)
 {
 	return (int64_t)(offset * (uint64_t)p->fde->cie.data_align);
 }
 
-static void read_operand(struct program *p, char kind, struct operands *ret)
+static void cfi_read_operand(struct program *p, char kind, struct operands *ret)
 {
 	struct encoded_base base = { NULL, p->code_vaddr, 0, p->fde->start };
 	struct reader *r = &p->code;
@@ -250,13 +250,13 @@ static void read_operand(struct program *p, char kind, struct operands *ret)
 		ret->n = (int64_t)read_uleb(r);
 		break;
 	case 'o':
-		ret->n = factored(p, read_uleb(r));
+		ret->n = cfi_factored(p, read_uleb(r));
 		break;
 	case 's':
-		ret->n = factored(p, (uint64_t)read_sleb(r));
+		ret->n = cfi_factored(p, (uint64_t)read_sleb(r));
 		break;
 	case 'm':
-		ret->n = factored(p, -read_uleb(r));
+		ret->n = cfi_factored(p, -read_uleb(r));
 		break;
 	case 'a':
 		ret->n = (int64_t)read_encoded(r, p->fde->cie.address_encoding, &base);
@@ -269,10 +269,10 @@ static void read_operand(struct program *p, char kind, struct operands *ret)
 	}
 }
 
-static const struct op *read_op(struct program *p, struct operands *ret)
+static const struct op *cfi_read_op(struct program *p, struct operands *ret)
 {
-	static const struct op advance_op = { "", advance }, offset_op = { "o", save_at_cfa },
-			       restore_op = { "", restore };
+	static const struct op advance_op = { "", cfi_advance }, offset_op = { "o", cfi_save_at_cfa },
+			       restore_op = { "", cfi_restore };
 	uint8_t code = read_u8(&p->code);
 
 	*ret = (struct operands){ .reg = code & 0x3f, .n = code & 0x3f };
@@ -288,15 +288,15 @@ static const struct op *read_op(struct program *p, struct operands *ret)
 	}
 }
 
-static void run(struct program *p, struct bytes code, uint64_t vaddr)
+static void cfi_run(struct program *p, struct bytes code, uint64_t vaddr)
 {
 	p->code = reader_of(code);
 	p->code_vaddr = vaddr;
 	while (reader_left(&p->code) && !p->is_damaged && !p->is_finished) {
 		struct operands operands;
-		const struct op *op = read_op(p, &operands);
+		const struct op *op = cfi_read_op(p, &operands);
 		for (const char *kind = op ? op->operands : ""; *kind; kind++)
-			read_operand(p, *kind, &operands);
+			cfi_read_operand(p, *kind, &operands);
 		p->is_damaged = !op || p->code.failed;
 		if (!p->is_damaged)
 			op->run(p, &operands);
@@ -319,16 +319,16 @@ int cfi_compile(const struct fde *fde, const struct isa *isa, struct recipes *re
 	cfi_state_init(&p.state);
 
 	p.is_initial = true;
-	run(&p, fde->cie.program, 0);
+	cfi_run(&p, fde->cie.program, 0);
 	p.initial = p.state;
 	p.is_initial = false;
 	if (!p.is_damaged)
-		run(&p, fde->program, fde->program_vaddr);
+		cfi_run(&p, fde->program, fde->program_vaddr);
 	if (p.is_damaged) {
 		recipe_rows_add(ret, (uint32_t)p.at, RECIPE_NONE);
 		return -EBADMSG;
 	}
 	if (!p.is_finished)
-		emit(&p);
+		cfi_emit(&p);
 	return 0;
 }

@@ -10,18 +10,20 @@ void cfi_state_init(struct cfi_state *state)
 		state->rules[i].kind = RULE_DEFAULT;
 }
 
-static bool fits(int64_t offset)
+static bool cfi_state_fits(int64_t offset)
 {
 	return offset >= INT32_MIN && offset <= INT32_MAX;
 }
 
 /* "breg + offset" at the start of an expression; the reader stands behind it. */
-static bool read_breg(struct reader *r, const struct isa *isa, uint8_t *ret_reg, int32_t *ret_offset)
+static bool cfi_state_read_breg(struct reader *r, const struct isa *isa, uint8_t *ret_reg,
+				int32_t *ret_offset)
 {
 	uint8_t op = read_u8(r);
 	int64_t offset = read_sleb(r);
 
-	if (r->failed || op < OP_BREG0 || op > OP_BREG31 || op - OP_BREG0 >= isa->n_regs || !fits(offset))
+	if (r->failed || op < OP_BREG0 || op > OP_BREG31 || op - OP_BREG0 >= isa->n_regs ||
+	    !cfi_state_fits(offset))
 		return false;
 	*ret_reg = (uint8_t)(op - OP_BREG0);
 	*ret_offset = (int32_t)offset;
@@ -29,11 +31,11 @@ static bool read_breg(struct reader *r, const struct isa *isa, uint8_t *ret_reg,
 }
 
 /* The usual expression, *(reg + offset) + addend (a realigned stack), needs no evaluator. */
-static bool simplify_cfa(struct bytes expr, const struct isa *isa, struct recipe *ret)
+static bool cfi_state_simplify_cfa(struct bytes expr, const struct isa *isa, struct recipe *ret)
 {
 	struct reader r = reader_of(expr);
 
-	if (!read_breg(&r, isa, &ret->cfa_reg, &ret->cfa_offset) || read_u8(&r) != OP_DEREF)
+	if (!cfi_state_read_breg(&r, isa, &ret->cfa_reg, &ret->cfa_offset) || read_u8(&r) != OP_DEREF)
 		return false;
 	if (reader_left(&r)) {
 		uint8_t op = read_u8(&r);
@@ -46,17 +48,17 @@ static bool simplify_cfa(struct bytes expr, const struct isa *isa, struct recipe
 	return true;
 }
 
-static bool make_cfa(const struct cfi_cfa *cfa, const struct isa *isa, struct recipes *recipes,
-		     struct recipe *ret)
+static bool cfi_state_make_cfa(const struct cfi_cfa *cfa, const struct isa *isa, struct recipes *recipes,
+			       struct recipe *ret)
 {
 	if (cfa->kind == CFA_EXPR) {
-		if (simplify_cfa(cfa->expr, isa, ret))
+		if (cfi_state_simplify_cfa(cfa->expr, isa, ret))
 			return true;
 		*ret = (struct recipe){ .cfa_kind = CFA_EXPR,
 					.cfa_expr = recipes_add_expr(recipes, cfa->expr) };
 		return true;
 	}
-	if (cfa->kind != CFA_REG || cfa->reg >= isa->n_regs || !fits(cfa->offset))
+	if (cfa->kind != CFA_REG || cfa->reg >= isa->n_regs || !cfi_state_fits(cfa->offset))
 		return false;
 	*ret = (struct recipe){ .cfa_kind = CFA_REG,
 				.cfa_reg = (uint8_t)cfa->reg,
@@ -64,8 +66,8 @@ static bool make_cfa(const struct cfi_cfa *cfa, const struct isa *isa, struct re
 	return true;
 }
 
-static bool make_rule(const struct cfi_rule *from, const struct isa *isa, struct recipes *recipes,
-		      struct rule *ret)
+static bool cfi_state_make_rule(const struct cfi_rule *from, const struct isa *isa, struct recipes *recipes,
+				struct rule *ret)
 {
 	struct reader r;
 
@@ -74,13 +76,13 @@ static bool make_rule(const struct cfi_rule *from, const struct isa *isa, struct
 	case RULE_AT_CFA:
 	case RULE_IS_CFA:
 		ret->offset = (int32_t)from->offset;
-		return fits(from->offset);
+		return cfi_state_fits(from->offset);
 	case RULE_REG:
 		ret->from = (uint8_t)from->from;
 		return from->from < isa->n_regs;
 	case RULE_AT_EXPR:
 		r = reader_of(from->expr);
-		if (read_breg(&r, isa, &ret->from, &ret->offset) && reader_left(&r) == 0) {
+		if (cfi_state_read_breg(&r, isa, &ret->from, &ret->offset) && reader_left(&r) == 0) {
 			ret->kind = RULE_AT_REG;
 			return true;
 		}
@@ -96,7 +98,7 @@ static bool make_rule(const struct cfi_rule *from, const struct isa *isa, struct
 }
 
 /* What the default already says is not stored. */
-static bool says_something(const struct cfi_rule *rule, unsigned reg, const struct isa *isa)
+static bool cfi_state_says_something(const struct cfi_rule *rule, unsigned reg, const struct isa *isa)
 {
 	bool is_kept = reg == isa->ra || (isa->callee_saved >> reg & 1);
 
@@ -113,7 +115,8 @@ static bool says_something(const struct cfi_rule *rule, unsigned reg, const stru
 }
 
 /* A CIE may name another column than the usual one for the return address. */
-static struct cfi_rule ra_rule(const struct cfi_state *state, const struct fde *fde, const struct isa *isa)
+static struct cfi_rule cfi_state_ra_rule(const struct cfi_state *state, const struct fde *fde,
+					 const struct isa *isa)
 {
 	uint64_t column = fde->cie.ra_reg;
 	struct cfi_rule rule =
@@ -129,7 +132,7 @@ static struct cfi_rule ra_rule(const struct cfi_state *state, const struct fde *
  * from a later sp than the caller's (glibc's _dl_runtime_resolve on AArch64 leaves out the pair that the
  * head of the PLT pushed). Frames are 16-byte aligned there, so how much is left out is known.
  */
-static void raise_cfa(struct recipe *recipe, struct rule *rules, const struct isa *isa)
+static void cfi_state_raise_cfa(struct recipe *recipe, struct rule *rules, const struct isa *isa)
 {
 	const int32_t alignment = 16, limit = 64;
 	int32_t missing = 0;
@@ -155,27 +158,27 @@ uint32_t cfi_state_recipe(const struct cfi_state *state, const struct fde *fde, 
 	struct rule rules[REG_MAX];
 	struct recipe recipe = { 0 };
 
-	if (!make_cfa(&state->cfa, isa, recipes, &recipe))
+	if (!cfi_state_make_cfa(&state->cfa, isa, recipes, &recipe))
 		return RECIPE_NONE;
 	recipe.witness = WITNESS_CFI;
 	recipe.trust = TRUST_STATED;
 	recipe.is_signal_frame = fde->cie.is_signal_frame;
 	recipe.ra_is_signed = state->ra_is_signed;
 
-	struct cfi_rule ra = ra_rule(state, fde, isa);
+	struct cfi_rule ra = cfi_state_ra_rule(state, fde, isa);
 	/* The call put the return address into memory: "still in its register" cannot be meant. */
 	if (isa->call_pushes_ra && (ra.kind == RULE_DEFAULT || ra.kind == RULE_SAME))
 		return RECIPE_NONE;
 	for (unsigned reg = 0; reg < isa->n_regs; reg++) {
 		const struct cfi_rule *from = reg == isa->ra ? &ra : &state->rules[reg];
-		if (!says_something(from, reg, isa))
+		if (!cfi_state_says_something(from, reg, isa))
 			continue;
 		struct rule rule = { .reg = (uint8_t)reg };
-		if (!make_rule(from, isa, recipes, &rule))
+		if (!cfi_state_make_rule(from, isa, recipes, &rule))
 			return RECIPE_NONE;
 		rules[recipe.n_rules++] = rule;
 	}
 	if (!isa->call_pushes_ra && !recipe.is_signal_frame)
-		raise_cfa(&recipe, rules, isa);
+		cfi_state_raise_cfa(&recipe, rules, isa);
 	return recipes_add(recipes, &recipe, rules);
 }

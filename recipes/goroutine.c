@@ -36,17 +36,17 @@ struct go_stacks {
 };
 
 /* Older programs have the calling convention in the name of an assembly function. */
-static bool is_called(const char *name, const char *wanted)
+static bool go_is_called(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);
 
 	return strncmp(name, wanted, len) == 0 && (!name[len] || strcmp(name + len, ".abi0") == 0);
 }
 
-static enum go_role role_of(const char *name)
+static enum go_role go_role_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(go_names); i++)
-		if (is_called(name, go_names[i].name))
+		if (go_is_called(name, go_names[i].name))
 			return go_names[i].role;
 	return GO_ORDINARY;
 }
@@ -60,7 +60,7 @@ struct go_stacks *go_stacks_read(struct image *image)
 	struct go_stacks *stacks = alloc_zero(1, sizeof(*stacks));
 	for (uint64_t i = 0; i < table.n_functions; i++) {
 		struct go_function f;
-		enum go_role role = gopclntab_get(&table, i, &f) ? role_of(f.name) : GO_ORDINARY;
+		enum go_role role = gopclntab_get(&table, i, &f) ? go_role_of(f.name) : GO_ORDINARY;
 		if (role != GO_ORDINARY)
 			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));
 	}

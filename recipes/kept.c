@@ -77,12 +77,12 @@ static uint32_t kept_number(struct kept *kept, uint32_t number)
 
 /* ---- facts ------------------------------------------------------------------------------------- */
 
-static uint64_t question_hash(uint32_t kind, uint64_t a, uint64_t b)
+static uint64_t kept_question_hash(uint32_t kind, uint64_t a, uint64_t b)
 {
 	return hash_u64(hash_u64(kind) + a) + b;
 }
 
-static bool stored_answer(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct answer *ret)
+static bool kept_stored_answer(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct answer *ret)
 {
 	const struct stored_fact *fact = recipe_entry_fact(&kept->entry, kind, a, b);
 
@@ -93,11 +93,11 @@ static bool stored_answer(struct kept *kept, uint32_t kind, uint64_t a, uint64_t
 
 bool kept_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct answer *ret)
 {
-	uint32_t index = map_find(&kept->by_question, question_hash(kind, a, b));
+	uint32_t index = map_find(&kept->by_question, kept_question_hash(kind, a, b));
 	const struct stored_fact *fact = index == MAP_NONE ? NULL : &kept->facts.at[index];
 
 	if (!fact || fact->kind != kind || fact->a != a || fact->b != b)
-		return stored_answer(kept, kind, a, b, ret);
+		return kept_stored_answer(kept, kind, a, b, ret);
 	*ret = (struct answer){ .number = fact->value, .recipe = fact->recipe };
 	return true;
 }
@@ -105,7 +105,7 @@ bool kept_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct 
 /* Of two questions with one hash, the first is remembered. */
 void kept_add_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, const struct answer *answer)
 {
-	uint64_t hash = question_hash(kind, a, b);
+	uint64_t hash = kept_question_hash(kind, a, b);
 
 	if (map_find(&kept->by_question, hash) != MAP_NONE)
 		return;
@@ -120,7 +120,7 @@ bool kept_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr
 {
 	uint64_t function = UINT64_MAX;
 
-	if (stored_answer(kept, kind, vaddr, 0, ret))
+	if (kept_stored_answer(kept, kind, vaddr, 0, ret))
 		return true;
 	uint32_t recipe = kept_number(kept, table_recipe(&kept->entry.tables[is_alone], vaddr, &function));
 	if (recipe == RECIPE_NONE)
@@ -150,7 +150,7 @@ void kept_add_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t v
 
 enum { IS_ROOT = 1, IS_BETWEEN = 2, ENDS_THREAD = 4, IS_TRAMPOLINE = 8 };
 
-static struct place place_of(const struct stored_place *stored, struct recipe_pair recipes)
+static struct place kept_place_of(const struct stored_place *stored, struct recipe_pair recipes)
 {
 	return (struct place){ .recipes = recipes,
 			       .function = stored->function,
@@ -165,7 +165,7 @@ static struct place place_of(const struct stored_place *stored, struct recipe_pa
 			       .wants = stored->wants };
 }
 
-static bool stored_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place *ret)
+static bool kept_stored_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place *ret)
 {
 	const struct stored_place *stored = recipe_entry_place(&kept->entry, vaddr, is_return);
 	struct recipe_pair pair;
@@ -177,7 +177,7 @@ static bool stored_place(struct kept *kept, uint64_t vaddr, bool is_return, stru
 		if (pair.recipe[i] == RECIPE_NONE && stored->recipe[i] != RECIPE_NONE)
 			return false;
 	}
-	*ret = place_of(stored, pair);
+	*ret = kept_place_of(stored, pair);
 	return true;
 }
 
@@ -187,8 +187,8 @@ bool kept_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place 
 	const struct stored_place *known = index == MAP_NONE ? NULL : &kept->places.at[index];
 
 	if (!known || known->vaddr != vaddr)
-		return stored_place(kept, vaddr, is_return, ret);
-	*ret = place_of(known, (struct recipe_pair){ { known->recipe[0], known->recipe[1] } });
+		return kept_stored_place(kept, vaddr, is_return, ret);
+	*ret = kept_place_of(known, (struct recipe_pair){ { known->recipe[0], known->recipe[1] } });
 	return true;
 }
 
@@ -216,7 +216,7 @@ void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const str
 /* ---- the store --------------------------------------------------------------------------------- */
 
 /* Expressions are bytes of the image. */
-static bool has_expression(const struct recipes *recipes, uint32_t index)
+static bool kept_has_expression(const struct recipes *recipes, uint32_t index)
 {
 	const struct recipe *recipe = index == RECIPE_NONE ? NULL : &recipes->recipes.at[index];
 	const struct rule *rules = recipe ? recipes->rules.at + recipe->rules : NULL;
@@ -227,7 +227,7 @@ static bool has_expression(const struct recipes *recipes, uint32_t index)
 	return found;
 }
 
-static void gather_finds(struct kept *kept, struct analysis *analysis, struct recipe_finds *ret)
+static void kept_gather_finds(struct kept *kept, struct analysis *analysis, struct recipe_finds *ret)
 {
 	struct table_span span;
 
@@ -235,8 +235,8 @@ static void gather_finds(struct kept *kept, struct analysis *analysis, struct re
 		vec_push(&ret->facts, kept->facts.at[i]);
 	for (size_t i = kept->n_saved_places; i < kept->places.n; i++) {
 		const struct stored_place *place = &kept->places.at[i];
-		if (!has_expression(kept->recipes, place->recipe[0]) &&
-		    !has_expression(kept->recipes, place->recipe[1]))
+		if (!kept_has_expression(kept->recipes, place->recipe[0]) &&
+		    !kept_has_expression(kept->recipes, place->recipe[1]))
 			vec_push(&ret->places, *place);
 	}
 	for (size_t i = 0; i < kept->functions.n; i++) {
@@ -248,7 +248,7 @@ static void gather_finds(struct kept *kept, struct analysis *analysis, struct re
 		ret->rows = table_view_of(analysis_table(analysis));
 }
 
-static void finds_done(struct recipe_finds *finds)
+static void kept_finds_done(struct recipe_finds *finds)
 {
 	for (unsigned k = 0; k < SPANS_N; k++)
 		vec_done(&finds->spans[k]);
@@ -272,12 +272,12 @@ void kept_save(struct kept *kept, struct analysis *analysis)
 		store_put(kept->store, &key, analysis_index(analysis));
 	struct bytes bytes = store_get(kept->store, &kept->key);
 	recipe_entry_open(bytes, &entry);
-	gather_finds(kept, analysis, &finds);
+	kept_gather_finds(kept, analysis, &finds);
 	if (recipe_entry_pack(&entry, &finds, kept->recipes, &w))
 		store_put(kept->store, &kept->key, writer_bytes(&w));
 	store_release(bytes);
 	writer_done(&w);
-	finds_done(&finds);
+	kept_finds_done(&finds);
 	kept->n_saved_facts = kept->facts.n;
 	kept->n_saved_places = kept->places.n;
 	vec_clear(&kept->functions);

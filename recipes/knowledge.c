@@ -11,7 +11,7 @@
  * that neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18).
  * Whether those that are on the stack have left it alone is the walk's business.
  */
-static uint64_t kept_by_hand(const struct isa *isa)
+static uint64_t knowledge_kept_by_hand(const struct isa *isa)
 {
 	uint64_t platform = isa->call_pushes_ra ? 0 : 7ull << 16;
 
@@ -28,7 +28,7 @@ struct knowledge *knowledge_new(struct images *images, const struct isa *isa, en
 	knowledge->mode = mode;
 	knowledge->store = store;
 	recipes_init(&knowledge->recipes);
-	knowledge->ahead = ahead_new(isa, kept_by_hand(isa));
+	knowledge->ahead = ahead_new(isa, knowledge_kept_by_hand(isa));
 	knowledge->frame_pointer = template_frame_pointer(isa, &knowledge->recipes);
 	return knowledge;
 }
@@ -89,71 +89,71 @@ uint64_t knowledge_analysed(const struct knowledge *knowledge)
 
 /* ---- how answers are worked out --------------------------------------------------------------------- */
 
-static void work_out_beside(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			    struct answer *ret)
+static void knowledge_work_out_beside(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				      struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->recipe = analysis_recipe(code_analysis(code), a, false, &ret->number);
 }
 
-static void work_out_alone(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			   struct answer *ret)
+static void knowledge_work_out_alone(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				     struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->recipe = analysis_recipe(code_analysis(code), a, true, &ret->number);
 }
 
-static void work_out_marked(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			    struct answer *ret)
+static void knowledge_work_out_marked(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				      struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->recipe = analysis_marked_recipe(code_analysis(code), a, &ret->number);
 }
 
-static void work_out_kept(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			  struct answer *ret)
+static void knowledge_work_out_kept(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				    struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->number = analysis_kept(code_analysis(code), a);
 }
 
-static void work_out_leads(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			   struct answer *ret)
+static void knowledge_work_out_leads(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				     struct answer *ret)
 {
 	(void)knowledge;
 	ret->number = analysis_leads_only_to(code_analysis(code), a, b);
 }
 
-static void work_out_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			  struct answer *ret)
+static void knowledge_work_out_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				    struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->number = analysis_name(code_analysis(code), a);
 }
 
-static void work_out_stub_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			       struct answer *ret)
+static void knowledge_work_out_stub_name(struct knowledge *knowledge, struct code *code, uint64_t a,
+					 uint64_t b, struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->number = analysis_stub_name(code_analysis(code), a);
 }
 
-static void work_out_has_name(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			      struct answer *ret)
+static void knowledge_work_out_has_name(struct knowledge *knowledge, struct code *code, uint64_t a,
+					uint64_t b, struct answer *ret)
 {
 	(void)knowledge;
 	ret->number = analysis_has_name(code_analysis(code), a, b);
 }
 
-static void work_out_may_leave(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			       struct answer *ret)
+static void knowledge_work_out_may_leave(struct knowledge *knowledge, struct code *code, uint64_t a,
+					 uint64_t b, struct answer *ret)
 {
 	(void)knowledge, (void)b;
 	ret->number = code_may_leave(code, a);
 }
 
-static void work_out_holds(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			   struct answer *ret)
+static void knowledge_work_out_holds(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				     struct answer *ret)
 {
 	const struct table_span *entry = code_entry(code, b);
 
@@ -161,8 +161,8 @@ static void work_out_holds(struct knowledge *knowledge, struct code *code, uint6
 	ret->number = entry && entry->start == a;
 }
 
-static void work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-			   struct answer *ret)
+static void knowledge_work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				     struct answer *ret)
 {
 	ret->place.has_code = true;
 	place_find(knowledge, code, a, b, &ret->place);
@@ -182,22 +182,22 @@ static const struct question_row {
 	void (*work_out)(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
 			 struct answer *ret);
 } questions[] = {
-	[ASK_RECIPE_BESIDE] = { KEEP_ROWS, VADDR_NONE, work_out_beside },
-	[ASK_RECIPE_ALONE] = { KEEP_ROWS, VADDR_NONE, work_out_alone },
-	[ASK_MARKED_RECIPE] = { KEEP_FACT, VADDR_NONE, work_out_marked },
-	[ASK_KEPT] = { KEEP_FACT, 0, work_out_kept },
-	[ASK_LEADS_ONLY_TO] = { KEEP_FACT, false, work_out_leads },
-	[ASK_NAME] = { KEEP_FACT, 0, work_out_name },
-	[ASK_STUB_NAME] = { KEEP_FACT, 0, work_out_stub_name },
-	[ASK_HAS_NAME] = { KEEP_FACT, false, work_out_has_name },
-	[ASK_MAY_LEAVE] = { KEEP_FACT, true, work_out_may_leave },
-	[ASK_HOLDS] = { KEEP_FACT, false, work_out_holds },
-	[ASK_PLACE] = { KEEP_PLACE, 0, work_out_place },
+	[ASK_RECIPE_BESIDE] = { KEEP_ROWS, VADDR_NONE, knowledge_work_out_beside },
+	[ASK_RECIPE_ALONE] = { KEEP_ROWS, VADDR_NONE, knowledge_work_out_alone },
+	[ASK_MARKED_RECIPE] = { KEEP_FACT, VADDR_NONE, knowledge_work_out_marked },
+	[ASK_KEPT] = { KEEP_FACT, 0, knowledge_work_out_kept },
+	[ASK_LEADS_ONLY_TO] = { KEEP_FACT, false, knowledge_work_out_leads },
+	[ASK_NAME] = { KEEP_FACT, 0, knowledge_work_out_name },
+	[ASK_STUB_NAME] = { KEEP_FACT, 0, knowledge_work_out_stub_name },
+	[ASK_HAS_NAME] = { KEEP_FACT, false, knowledge_work_out_has_name },
+	[ASK_MAY_LEAVE] = { KEEP_FACT, true, knowledge_work_out_may_leave },
+	[ASK_HOLDS] = { KEEP_FACT, false, knowledge_work_out_holds },
+	[ASK_PLACE] = { KEEP_PLACE, 0, knowledge_work_out_place },
 };
 _Static_assert(ARRAY_LEN(questions) == QUESTIONS_N, "every question has a row");
 
-static bool find_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
-			uint64_t b, struct answer *ret)
+static bool knowledge_find_answer(struct knowledge *knowledge, enum question question, struct code *code,
+				  uint64_t a, uint64_t b, struct answer *ret)
 {
 	switch (questions[question].keeping) {
 	case KEEP_FACT:
@@ -210,8 +210,8 @@ static bool find_answer(struct knowledge *knowledge, enum question question, str
 	return false;
 }
 
-static void keep_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
-			uint64_t b, const struct answer *answer)
+static void knowledge_keep_answer(struct knowledge *knowledge, enum question question, struct code *code,
+				  uint64_t a, uint64_t b, const struct answer *answer)
 {
 	switch (questions[question].keeping) {
 	case KEEP_FACT:
@@ -231,14 +231,14 @@ static void keep_answer(struct knowledge *knowledge, enum question question, str
 void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			uint64_t b, struct answer *ret)
 {
-	if (find_answer(knowledge, question, code, a, b, ret))
+	if (knowledge_find_answer(knowledge, question, code, a, b, ret))
 		return;
 	questions[question].work_out(knowledge, code, a, b, ret);
-	keep_answer(knowledge, question, code, a, b, ret);
+	knowledge_keep_answer(knowledge, question, code, a, b, ret);
 }
 
 /* NULL for images without code of this machine. */
-static struct code *code_of(struct knowledge *knowledge, image_id id)
+static struct code *knowledge_code_of(struct knowledge *knowledge, image_id id)
 {
 	struct image *image = images_get(knowledge->images, id);
 
@@ -255,7 +255,7 @@ static struct code *code_of(struct knowledge *knowledge, image_id id)
 struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,
 			    uint64_t b)
 {
-	struct code *code = code_of(knowledge, image);
+	struct code *code = knowledge_code_of(knowledge, image);
 	const struct image *known = question == ASK_PLACE ? images_get(knowledge->images, image) : NULL;
 	struct answer answer = { .number = questions[question].unknown, .recipe = RECIPE_NONE };
 
@@ -279,7 +279,7 @@ bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64
 {
 	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
 
-	if (!is_wanted || function == VADDR_NONE || !code_of(knowledge, callee))
+	if (!is_wanted || function == VADDR_NONE || !knowledge_code_of(knowledge, callee))
 		return false;
 	uint64_t name = knowledge_number(knowledge, ASK_STUB_NAME, image, vaddr, 0);
 	return name && knowledge_number(knowledge, ASK_HAS_NAME, callee, function, name);

@@ -46,7 +46,7 @@ static uint32_t place_ask_analysis(struct knowledge *knowledge, struct code *cod
 	return answer.recipe;
 }
 
-/* Nobody need keep these for the frame; sp is what the step below found. */
+/* Registers that its recipes read and that no callee has to preserve. sp is known from the step before. */
 static void place_find_wants(const struct knowledge *knowledge, struct place *ret)
 {
 	const struct recipe_pair *pair = &ret->recipes;
@@ -77,9 +77,9 @@ static uint32_t place_marked_recipe(struct knowledge *knowledge, struct code *co
 }
 
 /*
- * Where no function is known to be, the code still says where it leads, or where it comes from. On a machine
- * whose calls push the return address what stands behind a call that does not come back would be believed
- * too.
+ * Where no function is known, the code itself may tell: by running ahead to its return, or by looking back at
+ * its prologue. Not for return addresses on a machine whose calls push them: code behind a call that does not
+ * return would be taken for the caller's.
  */
 static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 				 bool is_return, struct place *ret)
@@ -202,7 +202,7 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);
 	ret->is_between = !is_return && (role == GO_BETWEEN || role == GO_BEGIN);
-	if (ret->is_between) /* before the change, or behind it? */
+	if (ret->is_between) /* whether sp has been switched already is not known */
 		ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
 	if (!is_return)
 		return;

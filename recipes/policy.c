@@ -19,8 +19,8 @@ int unwind_mode_parse(const char *name, enum unwind_mode *ret)
 	return -EINVAL;
 }
 
-/* Facts that only the writer of the code knows. */
-static bool is_special(const struct recipes *recipes, const struct isa *isa, uint32_t cfi)
+/* Roots and signal frames: the code does not tell, its unwind entry does. */
+static bool policy_is_special(const struct recipes *recipes, const struct isa *isa, uint32_t cfi)
 {
 	const struct recipe *recipe = &recipes->recipes.at[cfi];
 	const struct rule *ra = recipe_rule(recipes, recipe, isa->ra);
@@ -35,7 +35,7 @@ struct recipe_pair recipe_choose(const struct recipes *recipes, const struct isa
 		return (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
 	if (mode == UNWIND_ANALYSIS || (mode == UNWIND_AUTO && cfi == RECIPE_NONE))
 		return (struct recipe_pair){ { analysis, RECIPE_NONE } };
-	if (mode == UNWIND_CFI || analysis == RECIPE_NONE || is_special(recipes, isa, cfi))
+	if (mode == UNWIND_CFI || analysis == RECIPE_NONE || policy_is_special(recipes, isa, cfi))
 		return (struct recipe_pair){ { cfi, RECIPE_NONE } };
 	if (recipes->recipes.at[analysis].trust == TRUST_PROVEN)
 		return (struct recipe_pair){ { analysis, cfi } };

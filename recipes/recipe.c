@@ -45,7 +45,7 @@ static uint64_t recipe_hash(const struct recipe *r, const struct rule *rules)
 	return h;
 }
 
-static bool rule_equal(const struct rule *a, const struct rule *b)
+static bool recipe_rule_equal(const struct rule *a, const struct rule *b)
 {
 	return a->reg == b->reg && a->kind == b->kind && a->from == b->from && a->expr == b->expr;
 }
@@ -59,7 +59,7 @@ static bool recipe_equal(const struct recipe *a, const struct rule *a_rules, con
 	    a->cfa_offset != b->cfa_offset || a->cfa_addend != b->cfa_addend || a->cfa_expr != b->cfa_expr)
 		return false;
 	for (unsigned i = 0; i < a->n_rules; i++)
-		if (!rule_equal(&a_rules[i], &b_rules[i]))
+		if (!recipe_rule_equal(&a_rules[i], &b_rules[i]))
 			return false;
 	return true;
 }
@@ -162,22 +162,22 @@ void recipe_rows_add(struct recipe_rows *rows, uint32_t start, uint32_t recipe)
 
 /* ---- text --------------------------------------------------------------------------------------- */
 
-static const char *reg_name(const struct isa *isa, unsigned reg)
+static const char *recipe_reg_name(const struct isa *isa, unsigned reg)
 {
 	return reg < isa->n_regs ? isa->reg_names[reg] : "?";
 }
 
-static void format_cfa(struct text *text, const struct recipe *r, const struct isa *isa)
+static void recipe_format_cfa(struct text *text, const struct recipe *r, const struct isa *isa)
 {
 	switch ((enum cfa_kind)r->cfa_kind) {
 	case CFA_NONE:
 		text_printf(text, "cfa=none");
 		break;
 	case CFA_REG:
-		text_printf(text, "cfa=%s%+d", reg_name(isa, r->cfa_reg), r->cfa_offset);
+		text_printf(text, "cfa=%s%+d", recipe_reg_name(isa, r->cfa_reg), r->cfa_offset);
 		break;
 	case CFA_DEREF:
-		text_printf(text, "cfa=*(%s%+d)", reg_name(isa, r->cfa_reg), r->cfa_offset);
+		text_printf(text, "cfa=*(%s%+d)", recipe_reg_name(isa, r->cfa_reg), r->cfa_offset);
 		if (r->cfa_addend)
 			text_printf(text, "%+d", r->cfa_addend);
 		break;
@@ -187,9 +187,9 @@ static void format_cfa(struct text *text, const struct recipe *r, const struct i
 	}
 }
 
-static void format_rule(struct text *text, const struct rule *rule, const struct isa *isa)
+static void recipe_format_rule(struct text *text, const struct rule *rule, const struct isa *isa)
 {
-	text_printf(text, " %s=", rule->reg == isa->ra ? "ra" : reg_name(isa, rule->reg));
+	text_printf(text, " %s=", rule->reg == isa->ra ? "ra" : recipe_reg_name(isa, rule->reg));
 	switch ((enum rule_kind)rule->kind) {
 	case RULE_SAME:
 		text_printf(text, "same");
@@ -204,10 +204,10 @@ static void format_rule(struct text *text, const struct rule *rule, const struct
 		text_printf(text, "v%+d", rule->offset);
 		break;
 	case RULE_REG:
-		text_printf(text, "%s", reg_name(isa, rule->from));
+		text_printf(text, "%s", recipe_reg_name(isa, rule->from));
 		break;
 	case RULE_AT_REG:
-		text_printf(text, "*(%s%+d)", reg_name(isa, rule->from), rule->offset);
+		text_printf(text, "*(%s%+d)", recipe_reg_name(isa, rule->from), rule->offset);
 		break;
 	case RULE_AT_EXPR:
 		text_printf(text, "exp");
@@ -227,9 +227,9 @@ size_t recipe_format(const struct recipes *recipes, uint32_t index, const struct
 		text_printf(&out, "none");
 	} else {
 		const struct recipe *r = &recipes->recipes.at[index];
-		format_cfa(&out, r, isa);
+		recipe_format_cfa(&out, r, isa);
 		for (unsigned i = 0; i < r->n_rules; i++)
-			format_rule(&out, &recipes->rules.at[r->rules + i], isa);
+			recipe_format_rule(&out, &recipes->rules.at[r->rules + i], isa);
 		if (r->ra_is_signed)
 			text_printf(&out, " signed");
 		if (r->is_signal_frame)

@@ -55,7 +55,7 @@ bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret)
 	return true;
 }
 
-static int compare_questions(const struct stored_fact *x, const struct stored_fact *y)
+static int entry_compare_questions(const struct stored_fact *x, const struct stored_fact *y)
 {
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -69,12 +69,13 @@ const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, ui
 {
 	const struct stored_fact question = { .a = a, .b = b, .kind = kind };
 	size_t n = entry->header.n_facts;
-	size_t at = search_first(i, n, compare_questions(&entry->facts[i], &question) >= 0);
+	size_t at = search_first(i, n, entry_compare_questions(&entry->facts[i], &question) >= 0);
 
-	return at < n && compare_questions(&entry->facts[at], &question) == 0 ? &entry->facts[at] : NULL;
+	return at < n && entry_compare_questions(&entry->facts[at], &question) == 0 ? &entry->facts[at]
+										    : NULL;
 }
 
-static int compare_places(const struct stored_place *x, const struct stored_place *y)
+static int entry_compare_places(const struct stored_place *x, const struct stored_place *y)
 {
 	if (x->vaddr != y->vaddr)
 		return x->vaddr < y->vaddr ? -1 : 1;
@@ -86,12 +87,12 @@ const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, 
 {
 	const struct stored_place question = { .vaddr = vaddr, .is_return = is_return };
 	size_t n = entry->header.n_places;
-	size_t at = search_first(i, n, compare_places(&entry->places[i], &question) >= 0);
+	size_t at = search_first(i, n, entry_compare_places(&entry->places[i], &question) >= 0);
 
-	return at < n && compare_places(&entry->places[at], &question) == 0 ? &entry->places[at] : NULL;
+	return at < n && entry_compare_places(&entry->places[at], &question) == 0 ? &entry->places[at] : NULL;
 }
 
-static bool is_rule(const struct rule *rule)
+static bool entry_is_rule(const struct rule *rule)
 {
 	if (rule->reg >= REG_MAX)
 		return false;
@@ -101,7 +102,7 @@ static bool is_rule(const struct rule *rule)
 	       rule->kind == RULE_IS_CFA;
 }
 
-static bool is_recipe(const struct recipe_entry *entry, const struct stored_recipe *r)
+static bool entry_is_recipe(const struct recipe_entry *entry, const struct stored_recipe *r)
 {
 	bool is_kind = r->cfa_kind == CFA_NONE ||
 		       ((r->cfa_kind == CFA_REG || r->cfa_kind == CFA_DEREF) && r->cfa_reg < REG_MAX);
@@ -111,17 +112,17 @@ static bool is_recipe(const struct recipe_entry *entry, const struct stored_reci
 		return false;
 	for (unsigned i = 0; i < r->n_rules; i++) {
 		const struct rule *rule = &entry->whole_rules[r->rules + i];
-		if (!is_rule(rule) || (i > 0 && rule[-1].reg >= rule->reg))
+		if (!entry_is_rule(rule) || (i > 0 && rule[-1].reg >= rule->reg))
 			return false;
 	}
 	return true;
 }
 
-static uint32_t add_whole(const struct recipe_entry *entry, uint32_t whole, struct recipes *recipes)
+static uint32_t entry_add_whole(const struct recipe_entry *entry, uint32_t whole, struct recipes *recipes)
 {
 	const struct stored_recipe *r = whole < entry->header.n_wholes ? &entry->wholes[whole] : NULL;
 
-	if (!r || !is_recipe(entry, r))
+	if (!r || !entry_is_recipe(entry, r))
 		return RECIPE_NONE;
 	struct recipe recipe = { .cfa_kind = r->cfa_kind,
 				 .cfa_reg = r->cfa_reg,
@@ -142,7 +143,7 @@ uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, str
 	struct recipe recipe;
 
 	if (packed && packed_kind(packed) == PACKED_WHOLE)
-		return add_whole(entry, packed->whole, recipes);
+		return entry_add_whole(entry, packed->whole, recipes);
 	if (!packed || !packed_rule_unpack(packed, &recipe, rules))
 		return RECIPE_NONE;
 	return recipes_add(recipes, &recipe, rules);
@@ -162,7 +163,7 @@ struct packing {
 	bool is_full;
 };
 
-static uint32_t number_of_old(struct packing *p, uint32_t recipe)
+static uint32_t entry_number_of_old(struct packing *p, uint32_t recipe)
 {
 	if (recipe >= p->old->header.n_rules)
 		return RECIPE_NONE;
@@ -171,7 +172,7 @@ static uint32_t number_of_old(struct packing *p, uint32_t recipe)
 	return p->from_old[recipe] - 1; /* what makes no sense is tried again, and is none again */
 }
 
-static uint32_t number_of_new(struct packing *p, uint32_t recipe)
+static uint32_t entry_number_of_new(struct packing *p, uint32_t recipe)
 {
 	if (recipe == RECIPE_NONE)
 		return RECIPE_NONE;
@@ -184,8 +185,8 @@ static uint32_t number_of_new(struct packing *p, uint32_t recipe)
 
 typedef uint32_t (*number_of)(struct packing *p, uint32_t recipe);
 
-static void add_span(struct packing *p, unsigned kind, const struct table_span *span,
-		     const struct table_view *view, number_of number)
+static void entry_add_span(struct packing *p, unsigned kind, const struct table_span *span,
+			   const struct table_view *view, number_of number)
 {
 	const struct recipe_row *rows = table_rows(view, span);
 
@@ -205,8 +206,8 @@ static void add_span(struct packing *p, unsigned kind, const struct table_span *
 }
 
 /* Behind the last span that was added, and in front of the next old one? */
-static bool has_room(const struct packing *p, unsigned kind, const struct table_span *span,
-		     const struct table_span *next)
+static bool entry_has_room(const struct packing *p, unsigned kind, const struct table_span *span,
+			   const struct table_span *next)
 {
 	size_t n = p->spans[kind].n;
 	const struct table_span *last = n ? &p->spans[kind].at[n - 1] : NULL;
@@ -216,7 +217,7 @@ static bool has_room(const struct packing *p, unsigned kind, const struct table_
 }
 
 /* How many are new. */
-static size_t merge_spans(struct packing *p, unsigned kind, struct recipe_finds *finds)
+static size_t entry_merge_spans(struct packing *p, unsigned kind, struct recipe_finds *finds)
 {
 	const struct table_view *view = &p->old->tables[kind];
 	const struct table_span *old = view->spans, *end = old + view->n_spans;
@@ -226,28 +227,28 @@ static size_t merge_spans(struct packing *p, unsigned kind, struct recipe_finds 
 	for (size_t i = 0; i < finds->spans[kind].n; i++) {
 		const struct table_span *span = &finds->spans[kind].at[i];
 		while (old < end && old->start <= span->start)
-			add_span(p, kind, old++, view, number_of_old);
-		if (!has_room(p, kind, span, old < end ? old : NULL))
+			entry_add_span(p, kind, old++, view, entry_number_of_old);
+		if (!entry_has_room(p, kind, span, old < end ? old : NULL))
 			continue;
-		add_span(p, kind, span, &finds->rows, number_of_new);
+		entry_add_span(p, kind, span, &finds->rows, entry_number_of_new);
 		n_new++;
 	}
 	while (old < end)
-		add_span(p, kind, old++, view, number_of_old);
+		entry_add_span(p, kind, old++, view, entry_number_of_old);
 	return n_new;
 }
 
-static int by_question(const void *left, const void *right)
+static int entry_by_question(const void *left, const void *right)
 {
-	return compare_questions(left, right);
+	return entry_compare_questions(left, right);
 }
 
-static int by_place(const void *left, const void *right)
+static int entry_by_place(const void *left, const void *right)
 {
-	return compare_places(left, right);
+	return entry_compare_places(left, right);
 }
 
-static void add_fact(struct packing *p, const void *record, number_of number)
+static void entry_add_fact(struct packing *p, const void *record, number_of number)
 {
 	struct stored_fact fact = *(const struct stored_fact *)record;
 
@@ -255,7 +256,7 @@ static void add_fact(struct packing *p, const void *record, number_of number)
 	vec_push(&p->facts, fact);
 }
 
-static void add_place(struct packing *p, const void *record, number_of number)
+static void entry_add_place(struct packing *p, const void *record, number_of number)
 {
 	struct stored_place place = *(const struct stored_place *)record;
 
@@ -275,7 +276,7 @@ struct merging {
 };
 
 /* Of two answers to one question the older one stays. Returns how many are new. */
-static size_t merge_records(struct packing *p, const struct merging *m)
+static size_t entry_merge_records(struct packing *p, const struct merging *m)
 {
 	const char *old = m->old, *end = old + m->n_old * m->size;
 	const char *last = NULL;
@@ -284,44 +285,44 @@ static size_t merge_records(struct packing *p, const struct merging *m)
 	for (size_t i = 0; i < m->n_new; i++) {
 		const char *record = m->new + i * m->size;
 		for (; old < end && m->compare(old, record) <= 0; old += m->size)
-			m->add(p, last = old, number_of_old);
+			m->add(p, last = old, entry_number_of_old);
 		if (last && m->compare(last, record) == 0)
 			continue;
-		m->add(p, last = record, number_of_new);
+		m->add(p, last = record, entry_number_of_new);
 		n_new++;
 	}
 	for (; old < end; old += m->size)
-		m->add(p, old, number_of_old);
+		m->add(p, old, entry_number_of_old);
 	return n_new;
 }
 
-static size_t merge_facts(struct packing *p, struct recipe_finds *finds)
+static size_t entry_merge_facts(struct packing *p, struct recipe_finds *finds)
 {
 	struct merging m = { .old = (const char *)p->old->facts,
 			     .n_old = p->old->header.n_facts,
 			     .new = (const char *)finds->facts.at,
 			     .n_new = finds->facts.n,
 			     .size = sizeof(*finds->facts.at),
-			     .compare = by_question,
-			     .add = add_fact };
+			     .compare = entry_by_question,
+			     .add = entry_add_fact };
 
 	if (finds->facts.n)
-		qsort(finds->facts.at, finds->facts.n, m.size, by_question);
-	return merge_records(p, &m);
+		qsort(finds->facts.at, finds->facts.n, m.size, entry_by_question);
+	return entry_merge_records(p, &m);
 }
 
-static size_t merge_places(struct packing *p, struct recipe_finds *finds)
+static size_t entry_merge_places(struct packing *p, struct recipe_finds *finds)
 {
 	struct merging m = { .old = (const char *)p->old->places,
 			     .n_old = p->old->header.n_places,
 			     .new = (const char *)finds->places.at,
 			     .n_new = finds->places.n,
 			     .size = sizeof(*finds->places.at),
-			     .compare = by_place,
-			     .add = add_place };
+			     .compare = entry_by_place,
+			     .add = entry_add_place };
 
-	sort_by_u64_then(finds->places.at, finds->places.n, m.size, by_place);
-	return merge_records(p, &m);
+	sort_by_u64_then(finds->places.at, finds->places.n, m.size, entry_by_place);
+	return entry_merge_records(p, &m);
 }
 
 static void entry_write(struct writer *w, const void *at, size_t count, size_t size)
@@ -332,7 +333,7 @@ static void entry_write(struct writer *w, const void *at, size_t count, size_t s
 
 /* Rules as they are in memory, but for the numbers of whole recipes: those are of the entry's. Returns how
  * many are whole. */
-static uint32_t write_rules(const struct recipes *recipes, struct writer *w)
+static uint32_t entry_write_rules(const struct recipes *recipes, struct writer *w)
 {
 	uint32_t n = 0;
 
@@ -346,7 +347,7 @@ static uint32_t write_rules(const struct recipes *recipes, struct writer *w)
 }
 
 /* Returns how many rules they have. */
-static uint32_t write_wholes(const struct recipes *recipes, struct writer *w)
+static uint32_t entry_write_wholes(const struct recipes *recipes, struct writer *w)
 {
 	struct writer rules = { 0 };
 	uint32_t n_rules = 0;
@@ -376,7 +377,7 @@ static uint32_t write_wholes(const struct recipes *recipes, struct writer *w)
 	return n_rules;
 }
 
-static void write_entry(const struct packing *p, struct writer *w)
+static void entry_write_entry(const struct packing *p, struct writer *w)
 {
 	struct stored_recipes header = { .n_rules = (uint32_t)p->recipes.packed.n,
 					 .n_rows = (uint32_t)p->rows.n,
@@ -385,8 +386,8 @@ static void write_entry(const struct packing *p, struct writer *w)
 	size_t at = w->len;
 
 	write_space(w, sizeof(header));
-	header.n_wholes = write_rules(&p->recipes, w);
-	header.n_whole_rules = write_wholes(&p->recipes, w);
+	header.n_wholes = entry_write_rules(&p->recipes, w);
+	header.n_whole_rules = entry_write_wholes(&p->recipes, w);
 	for (unsigned k = 0; k < SPANS_N; k++) {
 		header.n_spans[k] = (uint32_t)p->spans[k].n;
 		entry_write(w, p->spans[k].at, p->spans[k].n, sizeof(*p->spans[k].at));
@@ -397,7 +398,7 @@ static void write_entry(const struct packing *p, struct writer *w)
 	entry_write(w, p->places.at, p->places.n, sizeof(*p->places.at));
 }
 
-static void packing_done(struct packing *p)
+static void entry_packing_done(struct packing *p)
 {
 	recipes_done(&p->recipes);
 	free(p->from_old);
@@ -419,13 +420,13 @@ bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *fi
 	p.from_old = alloc_zero(entry->header.n_rules + 1u, sizeof(*p.from_old));
 	p.from_pool = alloc_zero(recipes->recipes.n + 1, sizeof(*p.from_pool));
 	for (unsigned k = 0; k < SPANS_N; k++)
-		n_new += merge_spans(&p, k, finds);
-	n_new += merge_facts(&p, finds) + merge_places(&p, finds);
+		n_new += entry_merge_spans(&p, k, finds);
+	n_new += entry_merge_facts(&p, finds) + entry_merge_places(&p, finds);
 	bool is_small = p.facts.n < MAX_BYTES / sizeof(struct stored_fact) &&
 			p.places.n < MAX_BYTES / sizeof(struct stored_place);
 	bool is_wanted = n_new && !p.is_full && is_small;
 	if (is_wanted)
-		write_entry(&p, ret);
-	packing_done(&p);
+		entry_write_entry(&p, ret);
+	entry_packing_done(&p);
 	return is_wanted;
 }

@@ -12,7 +12,7 @@ enum trust recover_trust(const struct flow *flow)
 
 /* --- where the CFA is ------------------------------------------------------------------------- */
 
-static bool cfa_from(const struct state *state, unsigned reg, struct recipe *r)
+static bool recover_cfa_from(const struct state *state, unsigned reg, struct recipe *r)
 {
 	if (value_kind(state->reg[reg]) != VALUE_CFA)
 		return false;
@@ -23,7 +23,7 @@ static bool cfa_from(const struct state *state, unsigned reg, struct recipe *r)
 }
 
 /* A slot that holds a frame address, reachable from fp or sp. */
-static bool cfa_through_slot(const struct state *state, unsigned reg, struct recipe *r)
+static bool recover_cfa_through_slot(const struct state *state, unsigned reg, struct recipe *r)
 {
 	value base = state->reg[reg];
 
@@ -41,33 +41,33 @@ static bool cfa_through_slot(const struct state *state, unsigned reg, struct rec
 }
 
 /* fp where a classic prologue puts it: at the saved fp, below the return address. */
-static bool is_classic_frame(const struct state *state, const struct isa *isa)
+static bool recover_is_classic_frame(const struct state *state, const struct isa *isa)
 {
 	return state->reg[isa->fp] == value_cfa(-16) &&
 	       state_load(state, value_cfa(-16)) == value_entry(isa->fp);
 }
 
-static bool find_cfa(const struct state *state, const struct isa *isa, struct recipe *r)
+static bool recover_find_cfa(const struct state *state, const struct isa *isa, struct recipe *r)
 {
-	if (is_classic_frame(state, isa))
-		return cfa_from(state, isa->fp, r);
-	if (cfa_from(state, isa->sp, r) || cfa_from(state, isa->fp, r))
+	if (recover_is_classic_frame(state, isa))
+		return recover_cfa_from(state, isa->fp, r);
+	if (recover_cfa_from(state, isa->sp, r) || recover_cfa_from(state, isa->fp, r))
 		return true;
 	/* What a callee keeps, then memory: a register that it need not keep comes last. */
 	for (uint64_t left = isa->callee_saved; left; left &= left - 1)
-		if (cfa_from(state, (unsigned)__builtin_ctzll(left), r))
+		if (recover_cfa_from(state, (unsigned)__builtin_ctzll(left), r))
 			return true;
-	if (cfa_through_slot(state, isa->fp, r) || cfa_through_slot(state, isa->sp, r))
+	if (recover_cfa_through_slot(state, isa->fp, r) || recover_cfa_through_slot(state, isa->sp, r))
 		return true;
 	for (unsigned reg = 0; reg < isa->n_regs; reg++)
-		if (cfa_from(state, reg, r))
+		if (recover_cfa_from(state, reg, r))
 			return true;
 	return false;
 }
 
 /* --- where a register is ---------------------------------------------------------------------- */
 
-static bool is_live(const struct state *state, const struct isa *isa, value at)
+static bool recover_is_live(const struct state *state, const struct isa *isa, value at)
 {
 	value sp = state->reg[isa->sp];
 
@@ -75,7 +75,8 @@ static bool is_live(const struct state *state, const struct isa *isa, value at)
 }
 
 /* A slot counted from an aligned base is told from a register that holds that base. */
-static bool rule_for_slot(const struct state *state, const struct isa *isa, value at, struct rule *ret)
+static bool recover_rule_for_slot(const struct state *state, const struct isa *isa, value at,
+				  struct rule *ret)
 {
 	const uint8_t bases[] = { isa->fp, isa->sp };
 
@@ -98,7 +99,7 @@ static bool rule_for_slot(const struct state *state, const struct isa *isa, valu
 
 /* Rules for the registers whose entry value lies in a live slot, the one furthest up: a mask of them, and
  * each rule in its place. */
-static uint64_t rules_from_slots(const struct state *state, const struct isa *isa, struct rule *ret)
+static uint64_t recover_rules_from_slots(const struct state *state, const struct isa *isa, struct rule *ret)
 {
 	uint64_t found = 0;
 
@@ -106,30 +107,30 @@ static uint64_t rules_from_slots(const struct state *state, const struct isa *is
 		const struct slot *slot = &state->slot[i];
 		unsigned reg = (unsigned)value_offset(slot->holds);
 		if (value_kind(slot->holds) != VALUE_ENTRY || (found >> reg & 1) ||
-		    !is_live(state, isa, slot->at))
+		    !recover_is_live(state, isa, slot->at))
 			continue;
 		ret[reg] = (struct rule){ .reg = (uint8_t)reg };
-		found |= (uint64_t)rule_for_slot(state, isa, slot->at, &ret[reg]) << reg;
+		found |= (uint64_t)recover_rule_for_slot(state, isa, slot->at, &ret[reg]) << reg;
 	}
 	return found;
 }
 
-/* What was popped is still there, for a while. */
-static bool rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg,
-			       struct rule *ret)
+/* What was popped stays in the red zone until something else is written there. */
+static bool recover_rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg,
+				       struct rule *ret)
 {
 	for (uint32_t i = state->n_slots; i-- > 0;) {
 		const struct slot *slot = &state->slot[i];
-		if (slot->holds == value_entry(reg) && !is_live(state, isa, slot->at) &&
+		if (slot->holds == value_entry(reg) && !recover_is_live(state, isa, slot->at) &&
 		    value_offset(state->reg[isa->sp]) - value_offset(slot->at) <= RED_ZONE &&
-		    rule_for_slot(state, isa, slot->at, ret))
+		    recover_rule_for_slot(state, isa, slot->at, ret))
 			return true;
 	}
 	return false;
 }
 
-static bool rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg,
-				struct rule *ret)
+static bool recover_rule_from_registers(const struct state *state, const struct isa *isa, unsigned reg,
+					struct rule *ret)
 {
 	for (unsigned from = 0; from < isa->n_regs; from++)
 		if (state->reg[from] == value_entry(reg) && from != isa->pc && from != reg) {
@@ -141,16 +142,17 @@ static bool rule_from_registers(const struct state *state, const struct isa *isa
 }
 
 /* A register whose entry value lies in no live slot; false if it is nowhere to be found. */
-static bool find_register(const struct state *state, const struct isa *isa, unsigned reg, struct rule *ret)
+static bool recover_find_register(const struct state *state, const struct isa *isa, unsigned reg,
+				  struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
 	/* A call is about to overwrite the return address register: better where it will still be found. */
-	if (reg == isa->ra && !isa->call_pushes_ra && rule_from_registers(state, isa, reg, ret))
+	if (reg == isa->ra && !isa->call_pushes_ra && recover_rule_from_registers(state, isa, reg, ret))
 		return true;
 	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
 		return true;
-	return rule_from_registers(state, isa, reg, ret) ||
-	       (isa->call_pushes_ra && rule_from_red_zone(state, isa, reg, ret));
+	return recover_rule_from_registers(state, isa, reg, ret) ||
+	       (isa->call_pushes_ra && recover_rule_from_red_zone(state, isa, reg, ret));
 }
 
 uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
@@ -159,9 +161,9 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
 	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
 
-	if (!find_cfa(state, isa, &r))
+	if (!recover_find_cfa(state, isa, &r))
 		return RECIPE_NONE;
-	uint64_t in_slots = rules_from_slots(state, isa, saved);
+	uint64_t in_slots = recover_rules_from_slots(state, isa, saved);
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES;
 	     left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
@@ -171,7 +173,7 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 		if (in_slots >> reg & 1)
 			rule = saved[reg];
 		else
-			is_found = find_register(state, isa, reg, &rule);
+			is_found = recover_find_register(state, isa, reg, &rule);
 		if (!is_found && reg == isa->ra)
 			return RECIPE_NONE;
 		if (!is_found)
@@ -217,13 +219,13 @@ struct row_maker {
 };
 
 /* Can a recipe be made of it? What else a register holds makes no difference. */
-static bool is_telling(value v)
+static bool recover_is_telling(value v)
 {
 	return value_kind(v) == VALUE_ENTRY || value_is_frame(v);
 }
 
 /* Would the recipe of this state be the last one again? */
-static bool is_same_recipe(const struct row_maker *m, const struct state *a, bool is_guess)
+static bool recover_is_same_recipe(const struct row_maker *m, const struct state *a, bool is_guess)
 {
 	const struct state *b = &m->last;
 
@@ -231,19 +233,20 @@ static bool is_same_recipe(const struct row_maker *m, const struct state *a, boo
 		return false;
 	for (uint64_t left = m->last_uses & (a->known | b->known); left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		if (a->reg[reg] != b->reg[reg] && (is_telling(a->reg[reg]) || is_telling(b->reg[reg])))
+		if (a->reg[reg] != b->reg[reg] &&
+		    (recover_is_telling(a->reg[reg]) || recover_is_telling(b->reg[reg])))
 			return false;
 	}
 	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
 }
 
-/* Is it found where find_register looks first? */
-static bool is_in_live_slot(const struct rule *rule, const struct state *state, const struct isa *isa)
+/* Does the rule name a live slot? */
+static bool recover_is_in_live_slot(const struct rule *rule, const struct state *state, const struct isa *isa)
 {
 	if (rule->kind == RULE_AT_CFA)
-		return is_live(state, isa, value_cfa(rule->offset));
+		return recover_is_live(state, isa, value_cfa(rule->offset));
 	return rule->kind == RULE_AT_REG &&
-	       is_live(state, isa, value_add(state->reg[rule->from], rule->offset));
+	       recover_is_live(state, isa, value_add(state->reg[rule->from], rule->offset));
 }
 
 /*
@@ -251,8 +254,8 @@ static bool is_in_live_slot(const struct rule *rule, const struct state *state, 
  * are. Those that it finds in a slot do not matter, unless it had to look for others, or for the CFA, in
  * registers.
  */
-static uint64_t deciding_registers(const struct recipes *recipes, uint32_t index, const struct state *state,
-				   const struct isa *isa)
+static uint64_t recover_deciding_registers(const struct recipes *recipes, uint32_t index,
+					   const struct state *state, const struct isa *isa)
 {
 	uint64_t all = isa->callee_saved | 1ull << isa->ra, in_slots = 0;
 	uint64_t frame = 1ull << isa->sp | 1ull << isa->fp;
@@ -263,7 +266,7 @@ static uint64_t deciding_registers(const struct recipes *recipes, uint32_t index
 	const struct rule *rules = recipes->rules.at + r->rules;
 	bool has_searched = r->cfa_kind != CFA_REG || !(frame >> r->cfa_reg & 1);
 	for (unsigned i = 0; i < r->n_rules; i++) {
-		if (is_in_live_slot(&rules[i], state, isa))
+		if (recover_is_in_live_slot(&rules[i], state, isa))
 			in_slots |= 1ull << rules[i].reg;
 		else if (rules[i].kind != RULE_SAME)
 			has_searched = true;
@@ -271,7 +274,7 @@ static uint64_t deciding_registers(const struct recipes *recipes, uint32_t index
 	return (has_searched ? all : all & ~in_slots) | frame | recipe_reads(recipes, r);
 }
 
-static void make_row(struct row_maker *m, uint32_t i, const struct state *state, bool is_guess)
+static void recover_make_row(struct row_maker *m, uint32_t i, const struct state *state, bool is_guess)
 {
 	const struct isa *isa = m->flow->isa;
 
@@ -279,11 +282,11 @@ static void make_row(struct row_maker *m, uint32_t i, const struct state *state,
 	m->has_last = true;
 	m->last_is_guess = is_guess;
 	uint32_t recipe = recover_recipe(state, isa, is_guess ? TRUST_GUESS : m->trust, m->recipes);
-	m->last_uses = deciding_registers(m->recipes, recipe, state, isa);
+	m->last_uses = recover_deciding_registers(m->recipes, recipe, state, isa);
 	recipe_rows_add(m->rows, (uint32_t)(m->flow->vaddrs.at[i] - m->start), recipe);
 }
 
-static void make_no_row(struct row_maker *m, uint32_t i)
+static void recover_make_no_row(struct row_maker *m, uint32_t i)
 {
 	uint32_t offset = (uint32_t)(m->flow->vaddrs.at[i] - m->start);
 
@@ -293,7 +296,7 @@ static void make_no_row(struct row_maker *m, uint32_t i)
 }
 
 /* The end of the straight run of reached code from a leader; all that it writes. */
-static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint64_t *ret_writes)
+static uint32_t recover_run_end(const struct flow *flow, uint32_t i, uint32_t end, uint64_t *ret_writes)
 {
 	*ret_writes = 0;
 	do {
@@ -304,8 +307,8 @@ static uint32_t run_end(const struct flow *flow, uint32_t i, uint32_t end, uint6
 	return i;
 }
 
-/* A copy of the return address may have been made that only a call makes worth looking for. */
-static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *state)
+/* Before a call, a copy of the return address in another register is better than the register itself. */
+static bool recover_wants_copy(const struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
 	bool is_call = flow->insns.at[i].flow == FLOW_CALL || flow->insns.at[i].flow == FLOW_CALL_INDIRECT;
@@ -314,8 +317,8 @@ static bool wants_copy(const struct flow *flow, uint32_t i, const struct state *
 }
 
 /* Instruction by instruction, from the second of a run on. */
-static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, const struct state *first,
-			      bool is_guess)
+static void recover_make_rows_between(struct row_maker *m, uint32_t i, uint32_t end,
+				      const struct state *first, bool is_guess)
 {
 	struct state state;
 
@@ -327,15 +330,15 @@ static void make_rows_between(struct row_maker *m, uint32_t i, uint32_t end, con
 		flow_step(m->flow, i, &state);
 		may_differ |= state.slots_changed;
 		bool is_control = m->flow->uses.at[i + 1].needs & FLOW_CONTROL;
-		if ((is_control && wants_copy(m->flow, i + 1, &state)) ||
-		    (may_differ && !is_same_recipe(m, &state, is_guess)))
-			make_row(m, i + 1, &state, is_guess);
+		if ((is_control && recover_wants_copy(m->flow, i + 1, &state)) ||
+		    (may_differ && !recover_is_same_recipe(m, &state, is_guess)))
+			recover_make_row(m, i + 1, &state, is_guess);
 		state.slots_changed = false;
 	}
 }
 
 /* Most runs leave everything that decides the recipe as it is: they have one row. */
-static uint32_t make_rows(struct row_maker *m, uint32_t i, uint32_t end)
+static uint32_t recover_make_rows(struct row_maker *m, uint32_t i, uint32_t end)
 {
 	const struct flow *flow = m->flow;
 	const struct state *state = flow->flags.at[i] & INSN_LEADER ? flow_state(flow, i) : NULL;
@@ -343,14 +346,14 @@ static uint32_t make_rows(struct row_maker *m, uint32_t i, uint32_t end)
 	uint64_t writes;
 
 	if (!state || !(flow->flags.at[i] & INSN_REACHED)) {
-		make_no_row(m, i);
+		recover_make_no_row(m, i);
 		return i + 1;
 	}
-	if (wants_copy(flow, i, state) || !is_same_recipe(m, state, is_guess))
-		make_row(m, i, state, is_guess);
-	end = run_end(flow, i, end, &writes);
+	if (recover_wants_copy(flow, i, state) || !recover_is_same_recipe(m, state, is_guess))
+		recover_make_row(m, i, state, is_guess);
+	end = recover_run_end(flow, i, end, &writes);
 	if (!flow->is_settled || state->slots_changed || (writes & m->last_uses))
-		make_rows_between(m, i, end, state, is_guess);
+		recover_make_rows_between(m, i, end, state, is_guess);
 	return end;
 }
 
@@ -364,5 +367,5 @@ void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struc
 	uint32_t end = flow->parts.at[part].first + flow->parts.at[part].n;
 
 	for (uint32_t i = flow->parts.at[part].first; i < end;)
-		i = make_rows(&m, i, end);
+		i = recover_make_rows(&m, i, end);
 }

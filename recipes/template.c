@@ -73,14 +73,14 @@ static const struct signal_layout arm_layout = {
 		 ARM_REG(30), [32] = ARM_REG(32) },
 };
 
-static const struct signal_layout *layout_of(const struct isa *isa)
+static const struct signal_layout *template_layout_of(const struct isa *isa)
 {
 	return isa->elf_machine == EM_AARCH64 ? &arm_layout : &x86_layout;
 }
 
-static bool is_trampoline(const struct image *image, const struct isa *isa, uint64_t vaddr)
+static bool template_is_trampoline(const struct image *image, const struct isa *isa, uint64_t vaddr)
 {
-	const struct signal_layout *layout = layout_of(isa);
+	const struct signal_layout *layout = template_layout_of(isa);
 
 	for (size_t i = 0; isa->is_signal_trampoline && i < ARRAY_LEN(layout->insns); i++)
 		if (vaddr >= layout->insns[i] &&
@@ -92,7 +92,7 @@ static bool is_trampoline(const struct image *image, const struct isa *isa, uint
 uint32_t template_signal(const struct image *image, const struct isa *isa, uint64_t vaddr,
 			 struct recipes *recipes)
 {
-	const struct signal_layout *layout = layout_of(isa);
+	const struct signal_layout *layout = template_layout_of(isa);
 	struct recipe recipe = { .cfa_kind = CFA_DEREF,
 				 .cfa_reg = isa->sp,
 				 .cfa_offset = layout->sp,
@@ -101,7 +101,7 @@ uint32_t template_signal(const struct image *image, const struct isa *isa, uint6
 				 .is_signal_frame = true };
 	struct rule rules[REG_MAX];
 
-	if (!is_trampoline(image, isa, vaddr))
+	if (!template_is_trampoline(image, isa, vaddr))
 		return RECIPE_NONE;
 	for (unsigned reg = 0; reg < REG_MAX; reg++)
 		if (layout->reg[reg])
@@ -164,8 +164,8 @@ uint64_t template_entry_end(const struct image *image, const struct frames *fram
 #define NO_SYSCALL (-1)
 
 /* The number of the system call that the code at vaddr goes straight on to; ret_end: behind it. */
-static int64_t syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr,
-			     uint64_t *ret_end)
+static int64_t template_syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr,
+				      uint64_t *ret_end)
 {
 	uint8_t number_reg = isa->elf_machine == EM_AARCH64 ? 8 : 0;
 	int64_t number = NO_SYSCALL;
@@ -202,7 +202,7 @@ bool template_is_thread_start(const struct image *image, const struct isa *isa, 
 {
 	uint64_t end;
 
-	return syscall_ahead(image, isa, vaddr, &end) ==
+	return template_syscall_ahead(image, isa, vaddr, &end) ==
 	       (isa->elf_machine == EM_AARCH64 ? ARM_EXIT : X86_EXIT);
 }
 
@@ -212,14 +212,14 @@ bool template_is_exec(const struct image *image, const struct isa *isa, uint64_t
 	enum { X86_EXECVE = 59, X86_EXECVEAT = 322, ARM_EXECVE = 221, ARM_EXECVEAT = 281 };
 	bool is_arm = isa->elf_machine == EM_AARCH64;
 	uint64_t end = 0;
-	int64_t number = syscall_ahead(image, isa, vaddr - (is_arm ? 8 : 7), &end);
+	int64_t number = template_syscall_ahead(image, isa, vaddr - (is_arm ? 8 : 7), &end);
 
 	return end == vaddr && (is_arm ? number == ARM_EXECVE || number == ARM_EXECVEAT
 				       : number == X86_EXECVE || number == X86_EXECVEAT);
 }
 
 /* Does the instruction do this and nothing else: reg = base, or reg = [base]? */
-static bool does(const struct insn *insn, enum effect_kind kind, unsigned reg, unsigned base)
+static bool template_does(const struct insn *insn, enum effect_kind kind, unsigned reg, unsigned base)
 {
 	const struct effect *e = &insn->effect[0];
 
@@ -245,10 +245,10 @@ bool template_is_context_start(const struct image *image, const struct isa *isa,
 			n++;
 	}
 	if (is_arm)
-		return does(&insn[0], EFFECT_SET, 0, 19) && insn[1].flow == FLOW_BRANCH &&
+		return template_does(&insn[0], EFFECT_SET, 0, 19) && insn[1].flow == FLOW_BRANCH &&
 		       insn[1].reads == 1 && insn[2].flow == FLOW_JUMP;
-	return does(&insn[0], EFFECT_SET, isa->sp, 3) && does(&insn[1], EFFECT_LOAD, 5, isa->sp) &&
-	       insn[3].flow == FLOW_BRANCH;
+	return template_does(&insn[0], EFFECT_SET, isa->sp, 3) &&
+	       template_does(&insn[1], EFFECT_LOAD, 5, isa->sp) && insn[3].flow == FLOW_BRANCH;
 }
 
 /* ---- calls made by hand ------------------------------------------------------------------------- */

@@ -19,18 +19,18 @@ uint32_t template_signal(const struct image *image, const struct isa *isa, uint6
  * known to the kernel alone, so that the stack ends there.
  */
 bool template_is_uprobes(const struct image *image);
-/* Where frame pointers lead; a guess by nature. */
+/* The recipe that follows the frame pointer: always a guess. */
 uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes);
 
 /* Is vaddr in the code the kernel starts the image at? */
 bool template_is_entry(const struct image *image, const struct frames *frames, uint64_t vaddr);
-/* Behind the last vaddr for which it may say so. */
+/* The end of the addresses for which template_is_entry can be true. */
 uint64_t template_entry_end(const struct image *image, const struct frames *frames);
-/* Does what stands at this return address end the thread? Then nobody called the code before it. */
+/* Does what stands at this return address end the thread? Then the code before it has no caller. */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /* Is vaddr right behind the system call by which a process goes on to another program? */
 bool template_is_exec(const struct image *image, const struct isa *isa, uint64_t vaddr);
-/* Is this where makecontext makes a coroutine's function return to? Nobody called that either. */
+/* Is this where makecontext makes a coroutine's function return to? Such a function has no caller. */
 bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr);
 /*
  * Do these bytes, which end at vaddr, make a call by hand: put vaddr where a call leaves the return address

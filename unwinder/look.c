@@ -9,8 +9,8 @@
 /* Where a direct call leads to: perhaps on from its target to another function? */
 enum leads { LEADS_UNKNOWN, LEADS_ON, LEADS_THERE };
 
-/* Names that tell where an address without a file belongs. */
-static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
+/* The image that stands for addresses which belong to no file. */
+static image_id look_pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 {
 	char name[32];
 
@@ -23,7 +23,7 @@ static image_id pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 	return walker->unknown;
 }
 
-/* Analysis first; a frame pointer, which JIT compilers like to keep, is a guess and comes last. */
+/* The analysis comes first; the frame pointer, which most JIT compilers keep, is a guess and comes last. */
 static void look_at_jit(struct walker *walker, pid_t pid, struct pc_entry *entry)
 {
 	struct recipe_pair *recipes = &entry->place.recipes;
@@ -35,7 +35,7 @@ static void look_at_jit(struct walker *walker, pid_t pid, struct pc_entry *entry
 		recipes->recipe[1] = knowledge_frame_pointer(walker->knowledge);
 }
 
-static void fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
+static void look_fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
 	const struct space_map *map = space ? space_find(space, entry->pc) : NULL;
 
@@ -44,7 +44,7 @@ static void fill(struct walker *walker, struct space *space, pid_t pid, struct p
 	entry->bias = map ? map->bias : 0;
 	if (entry->image == IMAGE_NONE) {
 		entry->bias = 0;
-		entry->image = pseudo_image(walker, pid, entry->is_mapped);
+		entry->image = look_pseudo_image(walker, pid, entry->is_mapped);
 	}
 	bool is_jit = entry->is_mapped && images_peek(walker->images, entry->image)->kind == IMAGE_JIT;
 	entry->is_jit = is_jit;
@@ -72,7 +72,7 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 	}
 	walker->stats.cache_misses++;
 	entry->generation = generation;
-	fill(walker, space, pid, entry);
+	look_fill(walker, space, pid, entry);
 	return entry;
 }
 
@@ -84,14 +84,14 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	is_new |= entry->version != code_pages_version(walker->code, pid, entry->pc);
 	if (!is_new)
 		return false;
-	fill(walker, space, pid, entry);
+	look_fill(walker, space, pid, entry);
 	*pc_table_entry(&walker->pcs, pid, entry->pc, entry->is_return) = *entry;
 	return true;
 }
 
-/* Through a stub, into the function that has the name the stub asks for? Who is called so may lead on to
- * others. */
-static bool leads_by_name(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
+/* Does the call lead through a stub to the function that has the name of the stub's symbol? The answer for
+ * the last callee is kept. */
+static bool look_leads_by_name(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	if (caller->asked_for == callee->function && caller->asked_for_image == callee->image)
 		return caller->has_name;
@@ -102,7 +102,8 @@ static bool leads_by_name(struct walker *walker, const struct callee *callee, st
 	return caller->has_name;
 }
 
-static enum verdict judge_direct(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
+static enum verdict look_judge_direct(struct walker *walker, const struct callee *callee,
+				      struct pc_entry *caller)
 {
 	uint64_t target = caller->place.call_target;
 
@@ -113,8 +114,8 @@ static enum verdict judge_direct(struct walker *walker, const struct callee *cal
 					? LEADS_ON
 					: LEADS_THERE;
 	if (caller->leads == LEADS_ON)
-		return leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
-	/* Unrolled code is entered wherever as much of it is left as is wanted. */
+		return look_leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
+	/* Unrolled loops are entered in their middle, by the number of turns that are left. */
 	bool is_inside =
 		callee->image == caller->image &&
 		knowledge_number(walker->knowledge, ASK_HOLDS, caller->image, callee->function, target);
@@ -132,7 +133,7 @@ enum verdict walk_judge(struct walker *walker, const struct callee *callee, stru
 	case CALL_NONE:
 		return VERDICT_INVALID;
 	case CALL_DIRECT:
-		return judge_direct(walker, callee, caller);
+		return look_judge_direct(walker, callee, caller);
 	case CALL_INDIRECT:
 	case CALL_UNKNOWN:
 		break;

@@ -3,8 +3,8 @@
  * pc_table: what walks have found out about the addresses of processes; the table in front of knowledge.
  *
  * Entries lie one behind the other in the order in which they were first needed, so that those of a program's
- * hot addresses share few pages: on a virtual machine a page that the processor does not remember costs more
- * than a cache line. They stay where they are until the table is cleared.
+ * hot addresses share few pages: on a virtual machine a miss in the TLB costs more than one in the cache.
+ * They stay where they are until the table is cleared.
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct pc_entry {
 	bool is_jit;    /* its code is in no file */
 	uint8_t leads;  /* enum leads: of the call before it, if that is direct */
 	struct place place;
-	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it stays what it is */
+	uint64_t epoch;   /* of the code's pages, if it is in no file; else 0: it does not change */
 	uint64_t version; /* of its page, then */
 	pid_t pid;
 	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's
 				     name leads there */
 	uint64_t asked_for;
-	bool has_name; /* it does */
+	bool has_name; /* whether it does */
 	struct pc_entry
 		*caller; /* the last return address that a frame here was left to; NULL = none was, yet */
 };

@@ -22,7 +22,8 @@
 
 /* ---- in the child ------------------------------------------------------------------------------- */
 
-/* Time, disk and memory: whatever somebody else wants comes first. False if it would not. */
+/* CPU and disk time only when they are idle, and killed first when memory runs out. False if that is refused.
+ */
 static bool child_step_aside(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -58,7 +59,7 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 
 /* ---- beginning ---------------------------------------------------------------------------------- */
 
-/* The pipe also tells when the child has ended, to somebody who does not want to wait for ever. */
+/* Its end of file says that the child has ended: so a wait for that can have a deadline. */
 static int child_open_pipe(const struct child_options *options, int *ret_ends)
 {
 	if (!options->has_result && !options->max_ns)

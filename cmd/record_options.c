@@ -37,7 +37,7 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
 
-static bool parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
+static bool record_parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
 	for (size_t i = 0; i < texts->values.n; i++) {
 		char *end;
@@ -52,7 +52,7 @@ static bool parse_ids(const struct option_list *texts, struct pid_list *ret, con
 }
 
 /* Every process of each name; several matches are listed, because the user may have meant one. */
-static int find_names(struct record_options *options, const char *command)
+static int record_find_names(struct record_options *options, const char *command)
 {
 	for (size_t i = 0; i < options->names.values.n; i++) {
 		const char *name = options->names.values.at[i];
@@ -79,14 +79,14 @@ static int find_names(struct record_options *options, const char *command)
 	return GO_ON;
 }
 
-static int find_targets(struct record_options *options, const struct command_line *line)
+static int record_find_targets(struct record_options *options, const struct command_line *line)
 {
 	const char *bad = NULL;
 	bool is_record = strcmp(line->command, "record") == 0;
 
-	if (!parse_ids(&options->pid_texts, &options->pids, &bad))
+	if (!record_parse_ids(&options->pid_texts, &options->pids, &bad))
 		return cmd_usage(line->command, "'%s' is no process id", bad);
-	if (!parse_ids(&options->tid_texts, &options->tids, &bad))
+	if (!record_parse_ids(&options->tid_texts, &options->tids, &bad))
 		return cmd_usage(line->command, "'%s' is no thread id", bad);
 
 	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
@@ -100,10 +100,10 @@ static int find_targets(struct record_options *options, const struct command_lin
 		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
 							  : "give a target: -p PID, -t TID or -n NAME");
 	options->argv = line->n_operands ? line->operands : NULL;
-	return find_names(options, line->command);
+	return record_find_names(options, line->command);
 }
 
-static int check(const struct record_options *options, const char *command)
+static int record_check(const struct record_options *options, const char *command)
 {
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c exclude each other");
@@ -128,7 +128,7 @@ static int check(const struct record_options *options, const char *command)
 	return GO_ON;
 }
 
-static int parse(struct record_options *options, struct command_line *line, int argc, char **argv)
+static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID",
@@ -206,12 +206,12 @@ int record_options_parse(struct record_options *options, const char *command, in
 					    .resolves = true,
 					    .unwind = UNWIND_AUTO,
 					    .symbols = SYMBOL_DEFAULTS };
-	int code = parse(options, &line, argc, argv);
+	int code = record_parse(options, &line, argc, argv);
 	if (code == GO_ON)
-		code = check(options, command);
+		code = record_check(options, command);
 	if (code == GO_ON)
 		code = symbol_options_check(&options->symbols, command);
-	return code == GO_ON ? find_targets(options, &line) : code;
+	return code == GO_ON ? record_find_targets(options, &line) : code;
 }
 
 void record_options_done(struct record_options *options)

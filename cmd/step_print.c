@@ -11,7 +11,7 @@
 
 #define N_PLACES 20 /* shown, most frequent first */
 
-static const struct symbols *symbols_of(struct step_names *names, image_id image)
+static const struct symbols *step_symbols_of(struct step_names *names, image_id image)
 {
 	while (names->symbols.n <= image)
 		vec_push(&names->symbols, NULL);
@@ -27,7 +27,7 @@ void step_names_done(struct step_names *names)
 	vec_done(&names->symbols);
 }
 
-static const char *module_name(const struct step_names *names, image_id image)
+static const char *step_module_name(const struct step_names *names, image_id image)
 {
 	const struct image *found = images_get(names->images, image);
 
@@ -35,14 +35,15 @@ static const char *module_name(const struct step_names *names, image_id image)
 }
 
 /* "libc.so.6+0x8ab40 <malloc+16>". A return address may be the first of the next function. */
-static void print_place(FILE *to, struct step_names *names, image_id image, uint64_t vaddr, bool is_return)
+static void step_print_place(FILE *to, struct step_names *names, image_id image, uint64_t vaddr,
+			     bool is_return)
 {
 	const struct symbol *symbol = NULL;
 
 	if (image != IMAGE_NONE)
-		symbol = symbols_find(symbols_of(names, image), vaddr - is_return);
+		symbol = symbols_find(step_symbols_of(names, image), vaddr - is_return);
 
-	cmd_print_name(to, module_name(names, image));
+	cmd_print_name(to, step_module_name(names, image));
 	fprintf(to, "+0x%" PRIx64, vaddr);
 	if (!symbol)
 		return;
@@ -51,17 +52,17 @@ static void print_place(FILE *to, struct step_names *names, image_id image, uint
 	fprintf(to, "+%" PRIu64 ">", vaddr - symbol->vaddr);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double step_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void print_counts(FILE *to, uint64_t samples, const uint64_t by_outcome[OUTCOME_N])
+static void step_print_counts(FILE *to, uint64_t samples, const uint64_t by_outcome[OUTCOME_N])
 {
 	fprintf(to,
 		"%8" PRIu64 "  exact %8.4f %%  truncated %" PRIu64 "  wrong %" PRIu64
 		"  wrong but complete %" PRIu64,
-		samples, percent(by_outcome[OUTCOME_EXACT], samples), by_outcome[OUTCOME_TRUNCATED],
+		samples, step_percent(by_outcome[OUTCOME_EXACT], samples), by_outcome[OUTCOME_TRUNCATED],
 		by_outcome[OUTCOME_WRONG], by_outcome[OUTCOME_WRONG_COMPLETE]);
 }
 
@@ -70,7 +71,7 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 	const struct tally *tally = run->tally;
 
 	fprintf(to, "samples ");
-	print_counts(to, tally->samples, tally->by_outcome);
+	step_print_counts(to, tally->samples, tally->by_outcome);
 	fprintf(to, "\n         %" PRIu64 " steps in %.1f s, %.1f frames a stack", run->steps, seconds,
 		tally->samples ? (double)tally->frames / (double)tally->samples : 0);
 	if (tally->unjudged)
@@ -79,9 +80,9 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 		fprintf(to, ", %" PRIu64 " left out: a return address was overwritten", tally->overwritten);
 	fprintf(to, "\n");
 	for (size_t i = 0; i < tally->modules.n; i++) {
-		print_counts(to, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
+		step_print_counts(to, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
 		fputs("  ", to);
-		cmd_print_name(to, module_name(names, tally->modules.at[i].image));
+		cmd_print_name(to, step_module_name(names, tally->modules.at[i].image));
 		putc('\n', to);
 	}
 	if (tally->places.n)
@@ -91,32 +92,32 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 
 		fprintf(to, "%8" PRIu64 "  %-14s %-14s ", place->count, step_outcome_name(place->outcome),
 			stack_end_name(place->end));
-		print_place(to, names, place->image, place->vaddr, place->is_return);
+		step_print_place(to, names, place->image, place->vaddr, place->is_return);
 		fprintf(to, "\n");
 	}
 }
 
-static void json_counts(struct json *json, uint64_t samples, const uint64_t by_outcome[OUTCOME_N])
+static void step_json_counts(struct json *json, uint64_t samples, const uint64_t by_outcome[OUTCOME_N])
 {
 	json_uint_of(json, "samples", samples);
 	for (int i = 0; i < OUTCOME_N; i++)
 		json_uint_of(json, step_outcome_name((enum step_outcome)i), by_outcome[i]);
 }
 
-static void json_modules(struct json *json, const struct tally *tally, const struct step_names *names)
+static void step_json_modules(struct json *json, const struct tally *tally, const struct step_names *names)
 {
 	json_name(json, "modules");
 	json_array(json);
 	for (size_t i = 0; i < tally->modules.n; i++) {
 		json_object(json);
-		json_text_of(json, "module", module_name(names, tally->modules.at[i].image));
-		json_counts(json, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
+		json_text_of(json, "module", step_module_name(names, tally->modules.at[i].image));
+		step_json_counts(json, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
-static void json_places(struct json *json, const struct tally *tally, struct step_names *names)
+static void step_json_places(struct json *json, const struct tally *tally, struct step_names *names)
 {
 	json_name(json, "places");
 	json_array(json);
@@ -124,7 +125,7 @@ static void json_places(struct json *json, const struct tally *tally, struct ste
 		const struct tally_place *place = &tally->places.at[i];
 
 		json_object(json);
-		json_text_of(json, "module", module_name(names, place->image));
+		json_text_of(json, "module", step_module_name(names, place->image));
 		json_name(json, "vaddr");
 		json_hex(json, place->vaddr);
 		json_text_of(json, "outcome", step_outcome_name(place->outcome));
@@ -143,7 +144,7 @@ void step_print_json(FILE *to, const struct step_result *run, double seconds, st
 	json_object(&json);
 	json_uint_of(&json, "steps", run->steps);
 	json_number_of(&json, "seconds", seconds);
-	json_counts(&json, run->tally->samples, run->tally->by_outcome);
+	step_json_counts(&json, run->tally->samples, run->tally->by_outcome);
 	json_uint_of(&json, "unjudged", run->tally->unjudged);
 	json_uint_of(&json, "overwritten", run->tally->overwritten);
 	json_name(&json, "ends");
@@ -152,8 +153,8 @@ void step_print_json(FILE *to, const struct step_result *run, double seconds, st
 		if (run->tally->by_end[i])
 			json_uint_of(&json, stack_end_name((enum stack_end)i), run->tally->by_end[i]);
 	json_end_object(&json);
-	json_modules(&json, run->tally, names);
-	json_places(&json, run->tally, names);
+	step_json_modules(&json, run->tally, names);
+	step_json_places(&json, run->tally, names);
 	json_end_object(&json);
 	json_line(&json);
 	json_done(&json);
@@ -180,12 +181,12 @@ void step_print_miss(FILE *to, const struct step_miss *miss, struct step_names *
 			image_id image = unwinder_locate(miss->unwinder, miss->pid, truth->pcs.at[i], &vaddr);
 
 			fprintf(to, "%4zu true    0x%012" PRIx64 " ", i, truth->pcs.at[i]);
-			print_place(to, names, image, vaddr, i > 0);
+			step_print_place(to, names, image, vaddr, i > 0);
 			fprintf(to, "\n");
 		}
 		if (i < n) {
 			fprintf(to, "%4zu unwound 0x%012" PRIx64 " ", i, frames[i].pc);
-			print_place(to, names, frames[i].image, frames[i].vaddr, frames[i].is_return);
+			step_print_place(to, names, frames[i].image, frames[i].vaddr, frames[i].is_return);
 			fprintf(to, " by %s, %s\n", witness_name(frames[i].witness),
 				verdict_name(frames[i].verdict));
 		}

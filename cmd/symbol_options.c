@@ -28,50 +28,50 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 }
 
 /* The progress line makes room for what is said. */
-static void erase(struct symbol_options *options)
+static void symbol_erase(struct symbol_options *options)
 {
 	if (options->shows_progress)
 		fputs("\r\033[K", stderr);
 	options->shows_progress = false;
 }
 
-static void note(void *context, bool is_warning, const char *text)
+static void symbol_note(void *context, bool is_warning, const char *text)
 {
 	struct symbol_options *options = context;
 
 	if (options->verbosity <= 0 && !(is_warning && options->verbosity == 0))
 		return;
-	erase(options);
+	symbol_erase(options);
 	fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
 }
 
 /* After a second, and only for somebody who looks. */
-static bool is_slow(const struct symbol_options *options)
+static bool symbol_is_slow(const struct symbol_options *options)
 {
 	return options->verbosity >= 0 && isatty(STDERR_FILENO) &&
 	       clock_now_ns() - options->start_ns >= CLOCK_NS_PER_S;
 }
 
-static void progress(void *context, size_t done, size_t total)
+static void symbol_progress(void *context, size_t done, size_t total)
 {
 	struct symbol_options *options = context;
 
 	if (done == total) {
-		erase(options);
+		symbol_erase(options);
 		options->start_ns = clock_now_ns();
 		return;
 	}
-	if (!is_slow(options))
+	if (!symbol_is_slow(options))
 		return;
 	fprintf(stderr, "\r\033[Kcpprof: looking up names: %zu of %zu units ", done, total);
 	options->shows_progress = true;
 }
 
-static void fetching(void *context, const char *image, uint64_t done, uint64_t total)
+static void symbol_fetching(void *context, const char *image, uint64_t done, uint64_t total)
 {
 	struct symbol_options *options = context;
 
-	if (!is_slow(options))
+	if (!symbol_is_slow(options))
 		return;
 	fprintf(stderr, "\r\033[Kcpprof: fetching debug information of '%s': %" PRIu64, image, done >> 10);
 	if (total)
@@ -91,22 +91,22 @@ struct symbolizer_options symbol_options_open(struct symbol_options *options, in
 			    .n_directories = options->directories.values.n,
 			    .symfs = options->symfs,
 			    .asks_debuginfod = true,
-			    .note = note,
-			    .fetching = fetching,
+			    .note = symbol_note,
+			    .fetching = symbol_fetching,
 			    .context = options },
 		.keeps_mangled = !options->demangles,
 		.n_threads = (unsigned)(options->threads < MAX_THREADS ? options->threads : MAX_THREADS),
 		.store = options->store,
 		.source_maps = options->rules.at,
 		.n_source_maps = options->rules.n,
-		.progress = progress,
+		.progress = symbol_progress,
 		.context = options,
 	};
 }
 
 void symbol_options_done(struct symbol_options *options)
 {
-	erase(options);
+	symbol_erase(options);
 	store_close(options->store);
 	vec_done(&options->rules);
 	option_list_done(&options->directories);

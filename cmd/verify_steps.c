@@ -21,7 +21,7 @@ struct request {
 };
 
 /* Negative: go on; otherwise the exit code. */
-static int parse(struct request *r, int argc, char **argv)
+static int steps_parse(struct request *r, int argc, char **argv)
 {
 	struct step_options *o = &r->options;
 	int mode = UNWIND_AUTO;
@@ -76,22 +76,22 @@ struct report {
 	struct step_names names;
 };
 
-static void verify_missed(void *context, const struct step_miss *miss)
+static void steps_missed(void *context, const struct step_miss *miss)
 {
 	struct report *report = context;
 
 	step_print_miss(report->to, miss, &report->names);
 }
 
-static void verify_walked(void *context, const struct walk_step *step, const struct isa *isa)
+static void steps_walked(void *context, const struct walk_step *step, const struct isa *isa)
 {
 	const struct report *report = context;
 
 	step_print_walk(report->to, step, isa);
 }
 
-static int conclude(const struct request *r, struct step_session *session, double seconds,
-		    struct report *report)
+static int steps_conclude(const struct request *r, struct step_session *session, double seconds,
+			  struct report *report)
 {
 	struct step_result run = step_session_result(session);
 	uint64_t n = run.tally->samples;
@@ -106,7 +106,7 @@ static int conclude(const struct request *r, struct step_session *session, doubl
 	return is_good && run.tally->by_outcome[OUTCOME_WRONG_COMPLETE] == 0 ? EXIT_OK : EXIT_UNTRUSTWORTHY;
 }
 
-static int verify(struct request *r, FILE *to)
+static int steps_verify(struct request *r, FILE *to)
 {
 	struct report report = { .to = to };
 	struct step_session *session = NULL;
@@ -115,15 +115,15 @@ static int verify(struct request *r, FILE *to)
 	int code = EXIT_OK;
 
 	r->options.listener = (struct step_listener){ .context = &report,
-						      .missed = verify_missed,
-						      .walked = r->is_explaining ? verify_walked : NULL };
+						      .missed = steps_missed,
+						      .walked = r->is_explaining ? steps_walked : NULL };
 	int error = step_session_open(&r->options, r->command, &session, &diag);
 	if (!error) {
 		report.names.images = step_session_images(session);
 		error = step_session_run(session, &diag);
 	}
 	if (!error)
-		code = conclude(r, session, (double)(clock_now_ns() - start_ns) * 1e-9, &report);
+		code = steps_conclude(r, session, (double)(clock_now_ns() - start_ns) * 1e-9, &report);
 	step_names_done(&report.names);
 	int late = step_session_close(session, error ? NULL : &diag);
 	return error || late ? cmd_fail(&diag) : code;
@@ -135,7 +135,7 @@ int verify_steps_command(int argc, char **argv)
 		.options = { .n_samples = 2000, .interval = 1000, .seed = UINT64_C(88172645463325252) }
 	};
 
-	int code = parse(&r, argc, argv);
+	int code = steps_parse(&r, argc, argv);
 	if (code >= 0)
 		return code;
 	FILE *to = r.output ? fopen(r.output, "we") : stdout;
@@ -144,7 +144,7 @@ int verify_steps_command(int argc, char **argv)
 		diag_set(&diag, -errno, "cannot write '%s'", r.output);
 		return cmd_fail(&diag);
 	}
-	code = verify(&r, to);
+	code = steps_verify(&r, to);
 	if (r.output)
 		fclose(to);
 	return code;

@@ -28,7 +28,7 @@ void builder_event(struct builder *builder, const struct event *event);
  * steady state. A thread that was never announced is added when it is met.
  */
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
-/* The same but for the stack, which somebody else keeps; returns the thread's row. */
+/* The same without the stack, which the caller keeps; returns the thread's row. */
 uint32_t builder_count(struct builder *builder, const struct event *event);
 bool builder_has_exited(const struct builder *builder, uint32_t thread);
 

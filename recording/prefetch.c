@@ -24,7 +24,7 @@ bool prefetch_is_due(struct prefetch *prefetch, uint64_t now_ns)
 	return !child_is_busy(&prefetch->child);
 }
 
-/* Quietly: who looks up the names at the end says what there is to say. */
+/* Without notes or progress: those come when names are looked up at the end. */
 static int prefetch_run(void *context, int result)
 {
 	const struct prefetch_job *job = context;

@@ -31,5 +31,5 @@ bool prefetch_is_due(struct prefetch *prefetch, uint64_t now_ns);
 /* Returns at once; does nothing if there is little new. The profile is the workers'. */
 void prefetch_start(struct prefetch *prefetch, struct profile *profile, struct images *images,
 		    const struct resolve_options *options, const struct workers *workers);
-/* Ends the one at work: what it has not yet looked up is looked up sooner by somebody in a hurry. */
+/* Ends the one at work: what it has not looked up yet is looked up faster at normal priority. */
 void prefetch_end(struct prefetch *prefetch);

@@ -66,8 +66,8 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 	return (listener->is_over && listener->is_over(listener->context)) || (r->end_ns && now >= r->end_ns);
 }
 
-/* Until the next look at the clock, or something that has its time before. What is overdue waits for somebody
- * else. */
+/* Until the next look at the clock, or until something is due before. What is overdue waits for a child that
+ * is still at work: it does not count. */
 static int recording_wait_ms(const struct recording *r, uint64_t now)
 {
 	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns };

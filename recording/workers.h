@@ -54,7 +54,7 @@ struct profile_quality workers_quality(struct workers *workers);
 struct profile *workers_profile(struct workers *workers);
 struct profile *workers_finish(struct workers *workers);
 /*
- * The functions of an image, if somebody had to find them out; NULL if not. They are lent: only while
+ * The functions of an image, if a worker had to find them; NULL if not. They are lent: only while
  * the profile that was asked for is used.
  */
 struct functions *workers_functions(struct workers *workers, image_id image);

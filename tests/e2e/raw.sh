@@ -23,11 +23,22 @@ facts b.data
 
 # Code in no file is in the raw recording: what is imported from it is what was seen.
 cc -O2 -I"$SOURCE/tests/stacks" "$SOURCE/tests/stacks/jit.c" -o jit 2>cc.log || skip "no C compiler (the rest passed)"
-run 0 "$CPPROF" record -o j.data --no-resolve --raw j.raw -- ./jit
-run 0 "$CPPROF" import -o i.data j.raw
+# The same where another thread than the first runs it.
+cat >thread.c <<'END'
+#include <pthread.h>
+int jit_main(void);
+static void *run(void *nothing) { return jit_main() ? &run : nothing; }
+int main(void) { pthread_t thread; void *got = &thread; return pthread_create(&thread, NULL, run, NULL) || pthread_join(thread, &got) || got; }
+END
+cc -O2 -I"$SOURCE/tests/stacks" -Dmain=jit_main -c "$SOURCE/tests/stacks/jit.c" -o jit.o 2>cc.log && cc -O2 thread.c jit.o -o jit_thread -lpthread 2>cc.log ||
+	fail "cannot build jit_thread"
 ends_of() { "$CPPROF" report "$1" --view quality --format json | tr -d ' \n' | grep -o '"by_end":{[^}]*}'; }
-[ "$(ends_of j.data)" = "$(ends_of i.data)" ] || fail "stacks end otherwise when they are imported: $(ends_of j.data), $(ends_of i.data)"
-"$CPPROF" inspect events j.raw | grep -q ' code .* bytes$' || fail "no code is in the raw recording"
+for program in jit jit_thread; do
+	run 0 "$CPPROF" record -o j.data --no-resolve --raw j.raw -- ./$program
+	run 0 "$CPPROF" import -o i.data j.raw
+	[ "$(ends_of j.data)" = "$(ends_of i.data)" ] || fail "stacks of $program end otherwise when they are imported: $(ends_of j.data), $(ends_of i.data)"
+	"$CPPROF" inspect events j.raw | grep -q ' code .* bytes$' || fail "no code of $program is in the raw recording"
+done
 
 run 1 "$CPPROF" record -o c.data --raw /no/such/folder/c.raw -- "$SPIN" 0.1
 says "cannot write '/no/such/folder/c.raw'"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "collector/live/perf_attach.h"
 #include "collector/process/target.h"
@@ -199,7 +200,7 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 	}
 	clock_gettime(CLOCK_REALTIME, &wall);
 	info->start_unix_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
-	info->start_ns = perf_live_now();
+	info->start_ns = clock_now_ns();
 }
 
 /* ---- where stacks end ----------------------------------------------------------------------- */
@@ -302,9 +303,9 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
 	live->events = (struct perf_events){ .deep = PERF_DEEP_NONE };
-	live->drain = drain_new(perf_live_now, RECORD_DELAY_NS);
+	live->drain = drain_new(clock_now_ns, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
-	live->known = known_new(live->mapper, perf_live_now);
+	live->known = known_new(live->mapper, clock_now_ns);
 	live->tops = stack_tops_new(setup_find_stack, live);
 	live->deep = deep_stacks_new();
 	live->needs = deep_needs_new();

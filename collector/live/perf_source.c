@@ -5,13 +5,9 @@
 #include "collector/live/perf_source_private.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/clock.h"
 #include "collector/process/target.h"
 
 /*
@@ -24,14 +20,6 @@
 /* Events from one look at the clock to the next. That takes as long as unwinding a frame; but unwinding
  * unknown code may take a tenth of a second. */
 #define CLOCK_EVERY 4
-
-uint64_t perf_live_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- records to events ---------------------------------------------------------------------- */
 
@@ -224,13 +212,13 @@ static void live_keep_up(struct perf_live *live)
 {
 	if (live->pace.is_finished || ++live->pace.n_asked % CLOCK_EVERY)
 		return;
-	if (perf_live_now() - live->pace.round_ns >= BUSY_NS && !drain_is_full(live->drain))
+	if (clock_now_ns() - live->pace.round_ns >= BUSY_NS && !drain_is_full(live->drain))
 		live->pace.round_ns = drain_round(live->drain);
 }
 
 static int live_wait_next(struct perf_live *live, struct event *ret, int timeout_ms)
 {
-	uint64_t now = perf_live_now();
+	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
 
 	do {
@@ -245,7 +233,7 @@ static int live_wait_next(struct perf_live *live, struct event *ret, int timeout
 			return live_end_wait(live);
 		live_wait_for_news(live, live_pause_ms(live, now, deadline));
 		live->pace.round_ns = drain_round(live->drain);
-		now = perf_live_now();
+		now = clock_now_ns();
 	} while (!live_next_due(live, ret));
 	return 1;
 }

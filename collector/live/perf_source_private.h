@@ -56,6 +56,3 @@ static inline struct perf_live *perf_live_of(struct source *source)
 {
 	return (struct perf_live *)source;
 }
-
-/* CLOCK_MONOTONIC, as all records have it. */
-uint64_t perf_live_now(void);

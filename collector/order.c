@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order: a heap of (time, number) over records that lie in large blocks, or with whoever lent them. Records
+ * order: a heap of (time, number) over records that lie in large blocks, or with their lender. Records
  * leave roughly in the order they came, so a block empties soon after it was filled, and is used again.
  */
 #include "collector/order.h"

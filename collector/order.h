@@ -22,7 +22,7 @@
 struct order;
 struct order *order_new(void);
 void order_free(struct order *order);
-/* From stamping a record to having written it takes nobody longer than this. */
+/* No writer takes longer than this from stamping a record to having written it. */
 void order_trust(struct order *order, uint64_t delay_ns);
 
 /* A round begins now; add what the rings hold, then end it. */
@@ -34,7 +34,8 @@ void order_lend(struct order *order, uint64_t time_ns, struct bytes record, size
 void order_round_end(struct order *order);
 /* The record handed out last is needed no longer. */
 void order_let_go(struct order *order);
-/* Whoever lent records wants them back: copies them, but for the one handed out last. */
+/* Copies all records that were lent, so that the lender can have them back, except the one handed out last.
+ */
 void order_copy_lent(struct order *order);
 /* Nothing more will come: everything may go. */
 void order_finish(struct order *order);
@@ -43,7 +44,7 @@ void order_finish(struct order *order);
  * next call. */
 bool order_next(struct order *order, uint64_t *ret_time_ns, struct bytes *ret);
 
-/* What order_next would give now, which may be looked at until then. */
+/* What order_next would give now; valid until that is called. */
 bool order_peek(const struct order *order, struct bytes *ret);
 
 size_t order_held(const struct order *order);   /* bytes */

@@ -24,7 +24,7 @@ struct need {
 	uint32_t n_needed; /* the most of them needed */
 	uint64_t n_wasted; /* pages that were copied for them and not needed */
 	uint32_t n_cut;    /* with limit 0: cut off, less those that were whole */
-	bool has_limit;    /* it was told to the kernel */
+	bool has_limit;    /* the program has it */
 };
 
 struct deep_needs {
@@ -118,7 +118,7 @@ static bool need_note_place(struct deep_needs *needs, struct need *need, const s
 		return need_set_limit(need, need_raised(0), ret);
 	}
 	if (known != MAP_NONE && use->n_copied < known)
-		return false; /* was under way already */
+		return false; /* its sample was taken before that limit was set */
 	if (known != MAP_NONE)
 		limit = need_raised(known);
 	if (needs->places.n >= PLACES_MAX)
@@ -128,7 +128,7 @@ static bool need_note_place(struct deep_needs *needs, struct need *need, const s
 	return known != limit;
 }
 
-/* Each is told once. */
+/* Each hint is given once. */
 static bool need_note_hint(struct deep_needs *needs, const struct deep_use *use, struct deep_limit *ret)
 {
 	uint32_t value = (uint32_t)hash_u64(use->hint) >> 1; /* not MAP_NONE */

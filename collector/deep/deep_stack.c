@@ -32,13 +32,13 @@ uint64_t deep_hash(const uint8_t *page)
 struct stored {
 	uint64_t key, hash;
 	uint8_t *bytes;
-	bool is_used; /* since the hand last came by */
+	bool is_used; /* since the clock hand last passed */
 };
 
 struct deep_stacks {
 	struct map by_key; /* -> stored */
 	VEC(struct stored) stored;
-	size_t hand; /* looks for a page to give up */
+	size_t hand; /* of the clock algorithm that chooses the page to replace */
 	/* The outline that waits for its sample; count 0 = none. */
 	pid_t tid;
 	uint64_t sp, first, end, thread;
@@ -70,7 +70,7 @@ static uint64_t deep_key_of(pid_t tid, uint64_t addr)
 	return (uint64_t)(uint32_t)tid << 42 ^ addr / DEEP_PAGE;
 }
 
-/* A new place, or that of a page nobody has asked for in a while. */
+/* A free slot, or that of a page that was not used for a while. */
 static uint32_t deep_make_room(struct deep_stacks *stacks)
 {
 	if (stacks->stored.n < STORE_MAX) {

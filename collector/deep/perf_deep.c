@@ -150,7 +150,7 @@ static int deep_load(struct perf_deep *deep, const struct deep_program *program,
 	attr.log_level = 1;
 	attr.log_buf = (uintptr_t)log;
 	attr.log_size = sizeof(log);
-	deep->program = deep_bpf(BPF_PROG_LOAD, &attr); /* again, to be told why */
+	deep->program = deep_bpf(BPF_PROG_LOAD, &attr); /* again, for the verifier's log */
 	if (deep->program >= 0)
 		return 0;
 	if (error != -EPERM)
@@ -184,7 +184,7 @@ static int deep_load_program(struct perf_deep *deep, const struct perf_deep_want
 	return error;
 }
 
-/* ---- its way out ---------------------------------------------------------------------------- */
+/* ---- its output ---------------------------------------------------------------------------- */
 
 static int deep_open_output(struct perf_deep *deep, int cpu, int anchor)
 {
@@ -231,7 +231,7 @@ static int deep_open_outputs(struct perf_deep *deep, const struct perf_deep_want
 	return error;
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 static uint32_t deep_highest(const int *cpus, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain: what the rings hold goes into the order, where it lies if it can.
+ * drain: records go from the rings into the order. They are left in the ring where possible, else copied.
  */
 #include "collector/live/drain.h"
 
@@ -16,12 +16,12 @@
 #include "collector/order.h"
 
 #define LEND_LEAST (2u << 20)     /* nothing stays in a smaller ring */
-#define PRESSED_NS 10000000000ull /* a reader that came too late once may do so again */
-/* A consumer this far behind: leave the rings to fill, and the kernel counts what is lost. */
+#define PRESSED_NS 10000000000ull /* a reader that was late once may be late again */
+/* With a consumer this far behind, the rings are left to fill: the kernel counts what it drops. */
 #define HELD_MAX (512ull << 20)
-#define FULL_NS 100000000ull /* before another look whether it has caught up */
+#define FULL_NS 100000000ull /* until the guard checks whether it has caught up */
 #define REST_MIN 2000000ull
-#define REST_MAX 1000000000ull /* what is rarely written to may be written to more often soon */
+#define REST_MAX 1000000000ull /* a ring with little traffic may soon have more */
 #define IDLE_MAX 3             /* the guard of a target that does nothing looks eight times less often */
 
 struct drain_ring {
@@ -47,7 +47,7 @@ struct drain {
 	struct perf_record record;
 	uint64_t n_damaged, read_bytes;
 	uint64_t read_ns; /* when rings were last read */
-	uint64_t rate;    /* bytes a second into one ring: what to reckon with */
+	uint64_t rate;    /* bytes a second into one ring: the estimate in use */
 	uint64_t rest_ns;
 	uint64_t pressed_until_ns; /* until then rings may have to be emptied at any time: nothing stays there
 				    */
@@ -57,7 +57,7 @@ struct drain {
 	bool saw_tasks;
 };
 
-/* Whoever holds the lock goes ahead of everybody else while the guard wants it. */
+/* With priority inheritance: whoever holds the lock runs at the guard's priority while that waits for it. */
 static void drain_make_lock(struct drain *drain)
 {
 	pthread_mutexattr_t kind;
@@ -160,7 +160,7 @@ void drain_start_guard(struct drain *drain)
 {
 	pthread_mutex_lock(&drain->lock);
 	drain->guard = guard_start(drain_guard_acts, drain);
-	drain_rest_for(drain, REST_MIN); /* attaching has taken some time */
+	drain_rest_for(drain, REST_MIN); /* attaching took some time */
 	pthread_mutex_unlock(&drain->lock);
 }
 
@@ -172,8 +172,7 @@ void drain_stop_guard(struct drain *drain)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Most of a record is a copy of a stack of which a few words are looked at: it stays in the ring if it can.
- */
+/* Most of a record is a copy of a stack of which a few words are read: it stays in the ring if possible. */
 static void drain_keep(struct drain *drain, struct perf_ring *ring, uint64_t time_ns, struct bytes bytes)
 {
 	size_t *loan = drain->may_lend ? perf_ring_loan(ring, bytes) : NULL;
@@ -252,7 +251,7 @@ static uint64_t drain_least_room(const struct drain *drain)
 	return least;
 }
 
-/* Such rings are full before their records have been unwound, or a thread that is late has come. */
+/* A small ring fills up before its records are unwound, or before a late reader comes back. */
 static bool drain_is_small(const struct drain *drain)
 {
 	return drain_ring_bytes(drain) < LEND_LEAST;
@@ -264,8 +263,8 @@ static void drain_make_room(struct drain *drain)
 	drain_give_back(drain);
 }
 
-/* Bytes a second, from what came since the last round. */
-static void drain_reckon(struct drain *drain, uint64_t now, uint64_t most_read)
+/* Bytes a second, measured since the last round, and never less than what was asked for. */
+static void drain_estimate(struct drain *drain, uint64_t now, uint64_t most_read)
 {
 	uint64_t since = now > drain->read_ns ? now - drain->read_ns : 0;
 	uint64_t rate = since ? (uint64_t)((double)most_read * 1e9 / (double)since) : 0;
@@ -296,13 +295,13 @@ static void drain_read_rings(struct drain *drain, uint64_t now)
 		view->is_damaged = false;
 	}
 	order_round_end(drain->order);
-	drain_reckon(drain, now, most_read);
+	drain_estimate(drain, now, most_read);
 }
 
 /* ---- the guard -------------------------------------------------------------------------------- */
 
-/* While so much comes a second, and there is room for so much. The reader is woken at half a ring: it should
- * have come before five eighths of the room are used. */
+/* How long the guard may sleep. The reader is woken when a ring is half full, so it should be there before
+ * five eighths of the room are used. */
 static uint64_t drain_span(uint64_t room, uint64_t bytes_per_s)
 {
 	uint64_t span = bytes_per_s ? (uint64_t)((double)room * 5 / 8 / (double)bytes_per_s * 1e9) : REST_MAX;
@@ -348,7 +347,7 @@ void drain_relieve(struct drain *drain)
 
 /* ---- the reader ------------------------------------------------------------------------------- */
 
-/* Samples of code that is seen for the first time take long: the rings must not run over meanwhile. */
+/* Unwinding code that is seen for the first time takes long: the rings must not overflow meanwhile. */
 uint64_t drain_round(struct drain *drain)
 {
 	pthread_mutex_lock(&drain->lock);

@@ -40,12 +40,12 @@ size_t drain_ring_bytes(const struct drain *drain); /* of one of them */
 void drain_set_layout(struct drain *drain, const struct perf_layout *layout);
 void drain_set_deep_layout(struct drain *drain, const struct perf_layout *layout);
 void drain_add_deep_event(struct drain *drain, uint64_t id);
-/* What may come into one ring, before anything has. */
+/* The rate to expect into one ring before anything has been read. */
 void drain_set_rate(struct drain *drain, uint64_t bytes_per_s);
 /* Threads whose birth is read from now on are put into this map, with the value 1; NULL = no longer. */
 void drain_note_births(struct drain *drain, struct map *births);
 
-/* If there is no thread to be had, all works without. */
+/* If no thread can be created, everything works without it. */
 void drain_start_guard(struct drain *drain);
 void drain_stop_guard(struct drain *drain);
 
@@ -53,7 +53,7 @@ void drain_stop_guard(struct drain *drain);
 
 /* Reads every ring once. What was handed out last is needed no longer. Returns when it began. */
 uint64_t drain_round(struct drain *drain);
-/* Is so much held already that the rings had better be left to fill? */
+/* Is so much held already that the rings should rather be left to fill? */
 bool drain_is_full(struct drain *drain);
 /* Has anything but samples been read since this was last asked? */
 bool drain_saw_tasks(struct drain *drain);
@@ -86,6 +86,6 @@ struct drain_stats {
 	uint64_t read_bytes;        /* so far */
 	uint64_t late;              /* records that came out of order */
 	uint64_t damaged;           /* rings or records that made no sense */
-	uint64_t rest_ns;           /* what the guard was told last, or would have been */
+	uint64_t rest_ns;           /* how long the guard was told to sleep last, or would have been */
 };
 struct drain_stats drain_stats(struct drain *drain);

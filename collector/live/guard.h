@@ -3,7 +3,7 @@
  * guard: a thread that is told when to act, and can be put off.
  *
  * It sleeps until the time it was given last has come, and costs nothing as long as it is put off before
- * that. It runs ahead of everybody else where we may have that, so what it does must take little time.
+ * that. It runs at real-time priority where that is allowed, so what it does must take little time.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct guard;
 
-/* NULL if there is no thread to be had. It does nothing before the first guard_rest. */
+/* NULL if no thread can be created. It does nothing before the first guard_rest. */
 struct guard *guard_start(void (*act)(void *context), void *context);
 /* It is gone when this returns. May be NULL. */
 void guard_stop(struct guard *guard);

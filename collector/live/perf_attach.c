@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_attach: getting hold of what is already running.
+ * perf_attach: opening events on what is already running.
  *
  * Threads come and go while we look. Events are opened and switched on first; then the threads are
  * listed again until nothing new appears. A thread that was born to one that already had its events
@@ -23,7 +23,7 @@
 /* A thread shows in /proc microseconds before the record of its birth is written. */
 #define BIRTH_NS 2000000
 
-/* ---- saying why not ------------------------------------------------------------------------- */
+/* ---- why it was refused ---------------------------------------------------------------------- */
 
 static bool attach_is_anothers(pid_t pid)
 {
@@ -71,7 +71,7 @@ static int attach_refused(pid_t pid, pid_t tid, int error, struct diag *diag)
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
-/* As many descriptors as we may have; root may raise the ceiling itself. */
+/* As many descriptors as the hard limit allows; root may raise that limit, too. */
 static void attach_raise_file_limit(size_t wanted)
 {
 	struct rlimit limit;
@@ -95,7 +95,7 @@ struct attaching {
 	struct map seen; /* threads that have events, or need none */
 	pid_t alive;     /* a thread to ask /proc through: the first one may have ended */
 	size_t n_watched, n_missed;
-	int error; /* the last one that kept a thread out */
+	int error; /* the last one for which a thread was left out */
 };
 
 static void attach_wait_for_births(struct perf_attach *attach)
@@ -105,8 +105,8 @@ static void attach_wait_for_births(struct perf_attach *attach)
 }
 
 /*
- * Threads that come while we look for threads must be looked for, too: that ends sooner if nobody keeps us
- * from it. But others must not wait for us for long, however many threads there are.
+ * Threads that start while we list threads must be listed, too: that ends sooner if nobody preempts us. But
+ * others must not be held up for long, however many threads there are.
  */
 static void attach_end_hurry(const struct perf_attach *attach)
 {
@@ -135,7 +135,7 @@ static void attach_thread(struct attaching *it, pid_t tid)
 	}
 }
 
-/* How many threads were new; the births seen so far settle which of them have inherited their events. */
+/* Returns how many threads were new. The births seen so far tell which of them have inherited events. */
 static size_t attach_new_threads(struct attaching *it, const struct pid_list *threads, bool is_first)
 {
 	bool has_waited = is_first; /* at first there is nobody to inherit from */

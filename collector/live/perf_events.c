@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_events: opening.
+ * perf_events: opening events, and the rings they write into.
  */
 #include "collector/live/perf_events.h"
 
@@ -20,7 +20,7 @@
 #include "collector/record/perf_regs.h"
 
 #define RING_BYTES (16u << 20) /* a second of 16 KiB snapshots at 997 Hz */
-/* If that holds a second of samples: memory that stays in the cache is written to sooner. */
+/* Used if it holds a second of samples: writing to memory that stays in the cache is faster. */
 #define RING_SMALL (8u << 20)
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
@@ -76,7 +76,7 @@ static uint64_t events_lost_format(void)
 	return FORMAT_LOST;
 }
 
-/* All events of a session: records must be laid out alike, because they share the rings. */
+/* The same for all events: records must have one layout, because they share the rings. */
 static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -107,8 +107,7 @@ static void events_add_rate(struct perf_event_attr *attr, const struct event_spe
 		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
 }
 
-/* One event of the session tells of names, mappings, forks and ends; if all did, each would come many times.
- */
+/* Only one event reports names, mappings, forks and exits; if all did, each record would come many times. */
 static void events_add_tracking(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
@@ -289,7 +288,7 @@ static void events_raise_lock_limit(void)
 	setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
-/* As large as a second needs, and the budget and the limit on locked memory allow. */
+/* Large enough for a second, within the budget and the limit on locked memory. */
 static int events_make_rings(struct perf_events *events, uint64_t budget, struct diag *diag)
 {
 	uint64_t share = (budget ? budget : RINGS_BYTES) / events->cpus.n;

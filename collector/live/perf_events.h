@@ -64,12 +64,11 @@ __attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag,
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag);
 void perf_events_done(struct perf_events *events);
-/* Of stack that a CPU copies into its ring while it is not idle; UINT64_MAX if nobody knows how often it
- * will. */
+/* Bytes of stack that a busy CPU copies into its ring in a second; UINT64_MAX if the rate is not known. */
 uint64_t perf_events_bytes_a_second(const struct perf_events *events);
 /*
  * Stacks are copied beyond the snapshot from now on, up to so many bytes, for events that are added later.
- * Without it, or if it is refused, everything else works as ever.
+ * Without it, or if it is refused, everything else works the same.
  */
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			 struct diag *diag);
@@ -77,16 +76,16 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */
 int perf_events_add(struct perf_events *events, pid_t tid);
-/* Switches on what was added from descriptor `first` on. */
+/* Enables what was added, from descriptor `first` on. */
 void perf_events_enable(struct perf_events *events, size_t first);
-/* With starts_later: now. */
+/* If starts_later was asked for: samples are taken from now on. */
 void perf_events_enable_samples(struct perf_events *events);
 void perf_events_disable(struct perf_events *events);
 
 /* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);
-/* What the first event has counted, in all who inherited it, too: samples stand for all of it, or should. */
+/* What the first event has counted, in threads that inherited it, too. The samples should add up to it. */
 uint64_t perf_events_counted(const struct perf_events *events);
 
-/* Descriptors a thread costs. */
+/* Descriptors needed for one thread. */
 size_t perf_events_per_thread(const struct perf_events *events);

@@ -85,7 +85,7 @@ void perf_ring_begin(struct perf_ring *ring)
 
 	ring->view.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	if (ring->view.head - ring->view.at >
-	    ring->view.size) { /* cannot be, but nothing may be read if it is */
+	    ring->view.size) { /* impossible, but then nothing may be read */
 		ring->view.is_damaged = true;
 		ring->view.at = ring->view.head;
 	}
@@ -101,7 +101,7 @@ static bool ring_has_room_for_round(const struct perf_ring *ring)
 	return ring->last_round - ring->first_round < RING_ROUNDS - 1;
 }
 
-/* So that what was needed longest does not keep all that came with it. */
+/* So that one record that is needed for long does not hold back the room of the whole round. */
 static void ring_split_round(struct perf_ring *ring, uint64_t at)
 {
 	struct ring_round *now = &ring->rounds[ring->last_round % RING_ROUNDS];
@@ -116,7 +116,7 @@ static void ring_split_round(struct perf_ring *ring, uint64_t at)
 	ring_begin_round(ring, at);
 }
 
-/* A ring that is full of lent records but for a quarter would soon lose new ones. */
+/* A ring of which three quarters are lent would soon lose new records. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
 {
 	const struct ring_view *view = &ring->view;

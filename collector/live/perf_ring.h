@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 
-/* The data part alone: size is a power of two, positions count bytes since the beginning of time. */
+/* The data part alone: size is a power of two, positions count bytes since the ring was made. */
 struct ring_view {
 	const uint8_t *data;
 	size_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_setup: from what was asked for to what can be had: events, permissions, rates, rings.
+ * perf_setup: from what was asked for to what is possible: events, permissions, rates, rings.
  */
 #include "collector/live/perf_source_private.h"
 
@@ -20,8 +20,8 @@
 #include "collector/process/target.h"
 
 #define EVENTS_MAX 32 /* a list typed by hand */
-/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can come
- * between. */
+/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can
+ * delay that. */
 #define RECORD_DELAY_NS 50000000ull
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static void setup_add_spec(struct setup *setup, const struct event_spec *spec)
 {
 	for (size_t i = 0; i < setup->n; i++)
 		if (strcmp(setup->specs[i].name, spec->name) == 0)
-			return; /* two that were replaced by the same one */
+			return; /* two events were replaced by the same one */
 	setup->specs[setup->n++] = *spec;
 }
 
@@ -55,7 +55,7 @@ static void setup_choose_default(struct setup *setup)
 	setup_add_spec(setup, &spec);
 }
 
-/* The events asked for, or what can be had instead, which is said. */
+/* The events asked for, or what is used instead, with a note. */
 static int setup_choose_events(struct perf_live *live, const struct perf_source_options *options,
 			       struct setup *setup, struct diag *diag)
 {
@@ -120,7 +120,7 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	}
 }
 
-/* ---- what the recording is of --------------------------------------------------------------- */
+/* ---- what is recorded --------------------------------------------------------------------- */
 
 static char *setup_join_words(char *const *argv)
 {
@@ -241,7 +241,7 @@ static const struct isa *setup_host_isa(void)
 								      : EM_NONE);
 }
 
-/* Deep stacks are worth an attempt, not a failure. */
+/* Deep stacks are optional: failing to get them is no fault. */
 static void setup_add_deep(struct perf_live *live, const struct perf_source_options *options)
 {
 	struct source_info *info = &live->source.info;
@@ -258,7 +258,7 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 						     : "");
 }
 
-/* What may come into a ring, before any has. */
+/* The rate into one ring, by what was asked for. */
 static uint64_t setup_nominal_rate(const struct perf_live *live)
 {
 	uint64_t rate = perf_events_bytes_a_second(&live->events);

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_source: rings to events.
+ * perf_source: records to events.
  */
 #include "collector/live/perf_source_private.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "collector/process/target.h"
 
 /*
  * How often rings are read, if they do not fill faster. Mappings, new processes and code in no file are
- * looked into soon, before they are gone; other samples can wait, and after a sleep the first hundred take
- * twice as long as the others.
+ * read soon, before they are gone. Other samples can wait: few long rounds are cheaper, because with cold
+ * caches the first hundred samples of a round take twice as long as the others.
  */
 #define BUSY_NS 50000000ull
 #define CALM_NS 500000000ull
-/* Events: a look at the clock takes as long as a frame, but a walk through unknown code a tenth of a second.
- */
+/* Events from one look at the clock to the next. That takes as long as unwinding a frame; but unwinding
+ * unknown code may take a tenth of a second. */
 #define CLOCK_EVERY 4
 
 /* ---- records to events ---------------------------------------------------------------------- */
@@ -60,8 +56,8 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 }
 
 /*
- * A ring tells of all records it had no room for. How many of them were samples only the events know; before
- * Linux 6.0, nobody does.
+ * A ring reports all records it had no room for. Only the events know how many of them were samples; before
+ * Linux 6.0, there is no way to know.
  */
 static bool live_count_lost(struct perf_live *live, struct event *event)
 {
@@ -175,7 +171,7 @@ static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline
 	return (int)(left < ms ? left : ms);
 }
 
-/* What follows the recording is in no hurry. */
+/* What follows the recording runs at normal priority. */
 static void live_stop_guarding(struct perf_live *live)
 {
 	drain_stop_guard(live->drain);
@@ -189,9 +185,9 @@ static void live_finish(struct perf_live *live)
 	live->pace.is_finished = true;
 }
 
-/* A loss is told of by the next record that finds room; at the end there is none, and the kernel must be
+/* A loss is reported with the next record that finds room. At the end there is none, and the kernel must be
  * asked. */
-static int live_last_words(struct perf_live *live, struct event *ret)
+static int live_final_loss(struct perf_live *live, struct event *ret)
 {
 	uint64_t lost = perf_events_lost(&live->events);
 
@@ -211,7 +207,7 @@ static int live_end_wait(struct perf_live *live)
 	return -EAGAIN;
 }
 
-/* Rings are read in time also when the consumer is busy with what it has. */
+/* Rings are also read in time when the consumer never waits. */
 static void live_keep_up(struct perf_live *live)
 {
 	if (live->pace.is_finished || ++live->pace.n_asked % CLOCK_EVERY)
@@ -227,7 +223,7 @@ static int live_wait_next(struct perf_live *live, struct event *ret, int timeout
 
 	do {
 		if (live->pace.is_finished)
-			return live_last_words(live, ret);
+			return live_final_loss(live, ret);
 		live_start_samples_in_time(live, now);
 		if (live->pace.is_stopped || targets_are_gone(&live->targets)) {
 			live_finish(live);

@@ -35,7 +35,7 @@ struct perf_source_options {
 	int wake_fd;         /* while it can be read, source_next does not wait; 0 = none */
 };
 
-#define SOURCE_FREQUENCY 997    /* no divisor of the frequencies programs tick with */
+#define SOURCE_FREQUENCY 997    /* a prime: does not run in step with timers of the program */
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528
@@ -58,21 +58,21 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status);
  * messages. To be called before the first source_next.
  */
 int perf_source_raw_open(struct source *source, int fd, const char *name, struct diag *diag);
-/* Completes the file, if there is one. A write that failed at any time is told here. */
+/* Completes the file, if there is one. A write that failed at any time is reported here. */
 int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag);
-/* Adds an event that the kernel did not tell; nothing if there is no raw file. */
+/* Adds an event that the kernel did not write; does nothing if there is no raw file. */
 void perf_source_raw_event(struct source *source, const struct event *event);
 
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);
 
 /*
- * A process seems to run where nothing is mapped. If records were lost since its mappings were last told,
- * they are read from /proc, and are the next events.
+ * A process seems to run where nothing is mapped. If records were lost since its mappings were last read,
+ * they are read from /proc, and handed out next.
  */
 void perf_source_look_again(struct source *source, pid_t pid);
 
-/* What a walk has made of the memory that came with its sample. */
+/* How much of the memory that came with a sample its walk has used. */
 struct perf_stack_use {
 	uint64_t reach;     /* it was read up to here */
 	uint64_t elsewhere; /* the sp of another stack that was wanted stands there; 0 = none was */
@@ -86,7 +86,7 @@ struct perf_stack_use {
 void perf_source_stack_used(struct source *source, const struct event *event,
 			    const struct perf_stack_use *use);
 
-/* What the first event has counted so far, whether there was a sample of it or not. A system call a thread
+/* What the first event has counted so far, sampled or not. Costs a system call for each thread
  * and CPU. */
 uint64_t perf_source_counted(const struct source *source);
 

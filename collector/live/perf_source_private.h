@@ -47,7 +47,7 @@ struct perf_live {
 	struct perf_scratch scratch;
 	struct perf_record record;
 	uint64_t n_damaged; /* records that were in order, and made no sense */
-	uint64_t lost;      /* told of so far; after the end, what is still to be told */
+	uint64_t lost;      /* samples reported as lost so far */
 };
 
 extern const struct source_ops perf_live_ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_used: what walks say of the memory they were given, told to the program that copies it.
+ * perf_used: what walks needed of the memory that was copied decides how much is copied next.
  */
 #include "collector/live/perf_source_private.h"
 

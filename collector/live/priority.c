@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define LOWEST_NICE (-10)  /* nine times the weight of others */
-#define SLICE_NS 100000    /* the least there is: who asks for little gets it soon (Linux 6.12) */
+#define SLICE_NS 100000    /* the shortest allowed: a short slice is scheduled sooner (Linux 6.12) */
 #define FLAG_NOT_FORKED 1u /* SCHED_FLAG_RESET_ON_FORK */
 
 /* As sched_setattr(2) has it; C libraries before 2.41 do not. */

@@ -120,13 +120,13 @@ static image_id perf_images_open_file(void *context, pid_t pid, const struct map
 	image_id id = lost == MAP_NONE ? perf_images_look_for(finder, file, path, &outcome) : IMAGE_NONE;
 	if (id == IMAGE_NONE && lost == MAP_NONE)
 		map_put(&finder->lost, key, outcome);
-	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory: nobody can have it */
+	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory, and is gone */
 	if (mapping->is_executable && is_file)
 		perf_images_count(finder, path, key, outcome);
 	return id;
 }
 
-/* This machine's own vdso serves if it is known to be the same. */
+/* This machine's own vdso is used if it is known to be the same. */
 static image_id perf_images_open_own_vdso(struct perf_images *finder, const struct mapping_file *file)
 {
 	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, VDSO_MAX);

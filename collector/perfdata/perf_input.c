@@ -227,7 +227,7 @@ static int input_damaged(const struct perf_input *input, const char *why, struct
 	return -EBADMSG;
 }
 
-/* The end, where it belongs or not. */
+/* The end, expected or not. */
 static int input_end(struct perf_input *input)
 {
 	struct perf_window *window = &input->window;

@@ -2,7 +2,7 @@
 /*
  * perf_tape: a perf.data of samples that we took ourselves, as the kernel would have written them.
  *
- * So perf, and anything else that reads its recordings, can be held against stacks that are known.
+ * So perf, and any other reader of its recordings, can be compared with stacks that are known.
  */
 #pragma once
 

@@ -163,7 +163,7 @@ void perf_window_use(struct perf_window *window, size_t len)
 	window->start += len;
 }
 
-/* Skips what is not available in a file; 1 if it has not as much. */
+/* Skips bytes that need not be read; 1 if the file ends before. */
 static int window_jump(struct perf_window *window, uint64_t len)
 {
 	uint64_t left = window->limit - window->read_at;

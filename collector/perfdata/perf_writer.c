@@ -86,7 +86,7 @@ static void perf_writer_write_ids(struct writer *w, const struct perf_writer *wr
 	}
 }
 
-/* Makes the header tell of all data written so far. Ids that do not fit wait for the end. */
+/* Updates the header to cover all data written so far. Ids that do not fit wait for the end. */
 static void perf_writer_fix_up(struct perf_writer *writer)
 {
 	bool fits = perf_writer_count_ids(writer) <= IDS_ROOM;
@@ -288,7 +288,7 @@ void perf_writer_known(struct perf_writer *writer, const struct images *images, 
 	perf_writer_event(writer, images, &known);
 }
 
-/* Where the kernel's code lies, as perf wants to be told; nothing if we may not know. */
+/* Where the kernel's code lies, in the form perf expects; nothing if the address is hidden from us. */
 static void perf_writer_write_kernel_mapping(struct perf_writer *writer)
 {
 	const struct event nobody = { .pid = -1 };

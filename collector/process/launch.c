@@ -59,7 +59,7 @@ int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *re
 	return diag->error;
 }
 
-/* execve's own words leave much open. */
+/* The errno of execve alone leaves the cause open. */
 static int launch_refuse(const char *name, int error, struct diag *diag)
 {
 	struct stat st;

@@ -12,7 +12,7 @@
 
 struct launch {
 	pid_t pid;  /* 0 = none */
-	int go;     /* closing it without a word makes the child leave */
+	int go;     /* closing it without writing makes the child exit */
 	int error;  /* the child writes its errno here if it cannot run the command */
 	int status; /* as waitpid gives it, once is_over */
 	bool is_started, is_over;
@@ -24,5 +24,5 @@ int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *re
 int launch_start(struct launch *launch, const char *name, struct diag *diag);
 /* Is it over? Never waits. */
 bool launch_poll(struct launch *launch);
-/* Forgets the child; one that was never started leaves by itself. */
+/* Lets go of the child; one that was never started exits by itself. */
 void launch_done(struct launch *launch);

@@ -169,7 +169,7 @@ static image_id mapping_open_file(void *context, pid_t pid, const struct mapping
 	return mapping_take_image(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
 }
 
-/* Every 64-bit process has the same one, so ours serves where the process has gone. */
+/* Every 64-bit process has the same one, so ours is used where the process has gone. */
 static image_id mapping_open_vdso(void *context, pid_t pid, const struct mapping_file *file,
 				  const struct mapping *m)
 {
@@ -200,7 +200,7 @@ struct mapper *mapper_new(struct images *images)
 	return mapper;
 }
 
-/* ---- the whole way -------------------------------------------------------------------------- */
+/* ---- resolving ----------------------------------------------------------------------------- */
 
 static bool mapping_is_file(const char *path)
 {

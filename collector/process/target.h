@@ -3,7 +3,7 @@
  * target: what /proc says of a live process: its threads, names and mappings, and its memory.
  *
  * A process may end, exec or change between any two of these calls: each answers for its own moment
- * and fails with -ESRCH or -ENOENT when there is nobody left to ask.
+ * and fails with -ESRCH or -ENOENT when the process is gone.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ int target_check_machine(pid_t pid, struct diag *diag);
 int target_check_file(const char *command, struct diag *diag);
 /*
  * Does the file a command name would run give it other rights (setuid, setgid, capabilities), or may we not
- * read it? The kernel lets nobody watch on into such a program, unless it has those rights already.
+ * read it? The kernel stops profiling at the exec of such a program, unless we have those rights already.
  */
 bool target_changes_rights(const char *command);
 /* The first bytes of a program: 0, -ENOTSUP, or -ENOEXEC if it is no ELF file. */

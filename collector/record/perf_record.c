@@ -226,7 +226,7 @@ static void record_read_ksymbol(struct reader *r, struct perf_record *ret)
 	ret->ksymbol.name = read_cstr(r);
 }
 
-/* The kernel tells so of its own code; recordings of ours of a process's. */
+/* The kernel writes these for its own code; our raw recordings hold them for a process's code. */
 static void record_read_text_poke(struct reader *r, struct perf_record *ret)
 {
 	bool is_user = (ret->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;

@@ -210,7 +210,7 @@ static void sample_split_chains(const struct chains *chains, const struct perf_l
 					       user);
 	if (n_user == 0)
 		n_user = sample_copy_context(chains->ips, first, CONTEXT_USER, user);
-	/* Neither a chain nor registers to make one from: the place alone is better than nothing. */
+	/* Neither a chain nor registers to make one from: the sampled pc alone is better than nothing. */
 	bool has_pc = layout->isa && regs_known(&sample->regs, layout->isa->pc);
 	if (n_user == 0 && !sample->in_kernel && !has_pc && has_ip)
 		user[n_user++] = record->sample.ip;

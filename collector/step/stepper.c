@@ -257,7 +257,7 @@ static void stepper_executed(const struct stepper *stepper, const struct known_i
 	ret->maps_changed = step_machine_changes_maps(number);
 }
 
-/* What a stop means; false if nothing happened that anybody wants to know. */
+/* What a stop means; false if it is of no interest. */
 static bool stepper_understand(struct stepper *stepper, int status, bool had_signal,
 			       const struct known_insn *known, const struct regs *before, struct step *ret)
 {

@@ -39,11 +39,11 @@ struct stepper {
 
 /* The command stands before its first instruction, as after a STEP_EXEC. */
 int stepper_start(char *const *argv, struct stepper **ret, struct diag *diag);
-/* Faults only where ptrace does. */
+/* A fault only if ptrace fails. */
 int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag);
 /*
- * Right after the start or a STEP_EXEC: lets the loader work at full speed, up to the program's own first
- * instruction, where no frame is left of it.
+ * Right after the start or a STEP_EXEC: lets the loader run at full speed, up to the program's own first
+ * instruction, where none of the loader's frames is left.
  */
 int stepper_skip_loader(struct stepper *stepper, struct diag *diag);
 /* Kills the command if it still runs. */

@@ -33,7 +33,7 @@ struct build_id build_id_from_notes(struct bytes notes)
 }
 
 /* The first object is the program itself. */
-static int read_program(struct dl_phdr_info *object, size_t size, void *context)
+static int build_id_read_program(struct dl_phdr_info *object, size_t size, void *context)
 {
 	struct build_id *ret = context;
 
@@ -51,7 +51,7 @@ struct build_id build_id_own(void)
 {
 	struct build_id id = { 0 };
 
-	dl_iterate_phdr(read_program, &id);
+	dl_iterate_phdr(build_id_read_program, &id);
 	return id;
 }
 

@@ -9,7 +9,7 @@
 #define MAX_INSN 16u          /* bytes: no instruction has as many */
 
 /* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
-static bool begins_well(const struct flow *flow)
+static bool suspect_begins_well(const struct flow *flow)
 {
 	const struct code_facts *facts = flow->facts;
 
@@ -30,7 +30,7 @@ static bool begins_well(const struct flow *flow)
  * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
  * belongs to others, as long as not every call that does not return is known.
  */
-static bool is_function(const struct flow *flow)
+static bool suspect_passes(const struct flow *flow)
 {
 	bool passes = false;
 
@@ -40,7 +40,7 @@ static bool is_function(const struct flow *flow)
 		if ((flow->flags.at[i] & INSN_BAD) && (flow->flags.at[i] & INSN_REACHED))
 			return false; /* data */
 	if (flow->verdict == FLOW_EXITLESS)
-		return begins_well(flow);
+		return suspect_begins_well(flow);
 	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
 		if (flow->flags.at[i] & INSN_EXIT_FAILS)
 			return false;
@@ -50,7 +50,7 @@ static bool is_function(const struct flow *flow)
 }
 
 /* Did what was analysed up to `end` have a way on into what lies behind it? */
-static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
+static bool suspect_goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 {
 	uint32_t n = flow->parts.at[0].n;
 
@@ -69,18 +69,18 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 }
 
 /* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
-static void analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
+static void suspect_analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
 {
 	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
 		uint64_t end = limit - at < extent ? limit : at + extent;
 		functions_analyse_range(functions, at, end, flow);
-		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
+		if (end == limit || flow->parts.n == 0 || !suspect_goes_beyond(flow, end, limit))
 			return;
 	}
 }
 
 bool suspect_is_function(struct functions *functions, struct flow *flow, uint64_t at, uint64_t end)
 {
-	analyse(functions, flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
-	return is_function(flow);
+	suspect_analyse(functions, flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	return suspect_passes(flow);
 }

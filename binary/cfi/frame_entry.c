@@ -165,7 +165,7 @@ int frame_fde_read_with(const struct frame_table *table, const struct frame_entr
 	if (cie->has_augmentation_data) {
 		struct bytes data = read_bytes(&r, read_uleb(&r));
 		struct reader a = reader_of(data);
-		/* The vaddr of the data; an empty one stands anywhere. */
+		/* The vaddr of the data; it does not matter for an empty one. */
 		struct encoded_base here = { table->image, 0, 0, fde.start };
 		if (data.len)
 			here.vaddr = table->vaddr + (uint64_t)(data.at - table->bytes.at);

@@ -17,7 +17,7 @@
 #include "binary/cfi/encoded.h"
 #include "binary/cfi/frames_private.h"
 
-#define HDR_CHECKS 16  /* entries of the linker's table held against .eh_frame before it is believed */
+#define HDR_CHECKS 16  /* entries of the linker's table compared with .eh_frame before it is trusted */
 #define MAX_OVERLAPS 4 /* how many entries back one that covers an address is looked for */
 #define IN_DEBUG (1ull << 63)
 
@@ -99,7 +99,7 @@ static bool frames_is_hdr_true(const struct frames *frames)
 	return n > 0;
 }
 
-/* The linker's table: pairs of (function start, entry). False if it is not there or not to be believed. */
+/* The linker's table: pairs of (function start, entry). False if it is missing or cannot be trusted. */
 static bool frames_take_hdr_table(struct frames *frames, struct reader *r, uint64_t hdr_vaddr,
 				  uint8_t count_encoding, uint8_t table_encoding)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_id: the name a linker gives to what it has made, and what else tells one file from another.
+ * build_id: the build-id of an image, and what else tells one file from another.
  */
 #include <elf.h>
 #include <link.h>
@@ -55,8 +55,7 @@ struct build_id build_id_own(void)
 	return id;
 }
 
-/* A build-id is the linker's own hash of the contents; what happened to the file later shows in its headers.
- */
+/* A build-id is the linker's hash of the contents; later changes of the file show in its headers. */
 uint64_t image_identity(const struct image *image)
 {
 	uint64_t hash = hash_u64(image->file.len);

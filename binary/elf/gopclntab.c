@@ -63,7 +63,7 @@ bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret)
 	default:
 		return false;
 	}
-	/* Every function has an entry: more than fit cannot be. */
+	/* Every function has an entry: the count cannot exceed what fits. */
 	return !r.failed && ret->n_functions < table.len / ret->entry_size && ret->functions < table.len &&
 	       ret->names < table.len;
 }

@@ -234,7 +234,7 @@ static bool image_read_head(struct image *image, int fd)
 	return n > 0 && image_head_read(image, (struct bytes){ head, (size_t)n });
 }
 
-/* What was left out when only the head was read. */
+/* Reads what image_read_head left out. */
 static void image_complete(struct image *image)
 {
 	struct image_private *private = image->private;

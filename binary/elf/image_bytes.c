@@ -109,8 +109,8 @@ static struct package image_bytes_package_of(const struct section *section, stru
 }
 
 /*
- * Room for many bytes, in large pages where those can be had: to be given small ones takes a sixth of the
- * time of unpacking into them. NULL if there is less memory than a file claims to need.
+ * Memory for many bytes, in huge pages where possible: page faults on small ones cost a sixth of the time
+ * of decompressing into them. NULL if there is less memory than a file claims to need.
  */
 static uint8_t *image_bytes_make_room(size_t size)
 {
@@ -135,7 +135,8 @@ static struct unpacked *image_bytes_unpacked_new(const struct package *package)
 		return unpacked;
 	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
 		unpacked->at = image_bytes_make_room(
-			(size_t)package->size + 1); /* more than there is, perhaps: then it cannot be read */
+			(size_t)package->size +
+			1); /* the file may claim more than it has: then it cannot be read */
 		unpacked->size = unpacked->at ? (size_t)package->size : 0;
 		unpacked->inflater =
 			unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_head: what the first page of an ELF file tells: the machine, the segments, the build-id.
+ * image_head: what the first page of an ELF file tells: machine, segments, build-id.
  *
- * Programs link to a hundred libraries and more, and no sample is in most of them. Of these nothing else is
- * asked, and what lies at the end of the file, section headers and their names, need not be brought into
- * memory and mapped.
+ * Programs link to a hundred libraries and more, and most of them are never sampled. For those nothing
+ * else is needed, and the section headers and their names at the end of the file need not be mapped and
+ * read.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -18,8 +18,7 @@ static bool image_head_has(struct bytes head, uint64_t offset, uint64_t len)
 	return offset <= head.len && len <= head.len - offset;
 }
 
-/* Only what needs no second thought: sections that are there and lie in the file, headers of the usual size.
- */
+/* Only the plain case: sections exist and lie in the file, and headers have the usual size. */
 static bool image_head_is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
 {
 	uint64_t sections = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
@@ -34,7 +33,7 @@ static bool image_head_is_usual(const Elf64_Ehdr *header, struct bytes head, uin
 	       sections <= file_size - header->e_shoff;
 }
 
-/* The first there is, as find_build_id has it; false if that cannot be told from here. */
+/* The first build-id, as image_find_build_id finds it; false if the first page is not enough to tell. */
 static bool image_head_find_build_id(const struct segment *segments, size_t n, struct bytes head,
 				     struct build_id *ret)
 {

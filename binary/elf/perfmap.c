@@ -45,8 +45,8 @@ static void perfmap_add(written_list *list, uint64_t start, uint64_t size, const
 }
 
 /*
- * Makes room for `next` at the end of what is settled. False if newer code has all of its place. Old
- * code that newer code was put into the middle of ends there: its rest is not to be trusted.
+ * Makes room for `next` at the end of what is settled. False if newer code covers all of it. Old code that
+ * newer code was written into the middle of ends there: what follows is not trusted.
  */
 static bool perfmap_settle(written_list *settled, struct written *next)
 {

@@ -154,7 +154,7 @@ void relocs_read(struct relocs *relocs, struct image *image)
 	relocs_read_rela(relocs, &names, kinds, rela);
 	relocs_read_rela(relocs, &names, kinds, relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ));
 	relocs_read_relr(relocs, image, relocs_tagged(image, DT_RELR, DT_RELRSZ));
-	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only the loader inside it reads these */
+	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only its own startup code reads these */
 		relocs_read_rela(relocs, &names, kinds, image_named_bytes(image, ".rela.plt"));
 	sort_by_u64(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at));
 	sort_by_u64(relocs->slots.at, relocs->slots.n, sizeof(*relocs->slots.at));

@@ -24,7 +24,7 @@ struct symbols_private {
 
 /* One ELF symbol table: `count` entries and the strings they name. */
 struct table {
-	const struct image *file; /* by whose sections it goes */
+	const struct image *file; /* whose sections its symbols refer to */
 	struct bytes entries, strings;
 	enum symbol_source source;
 };
@@ -169,7 +169,7 @@ static void symbols_add_debugdata(struct symbols_private *private, struct image 
 	free(plain.at);
 }
 
-/* Go programs name their functions for themselves, symbols or not. */
+/* Go programs carry the names of their functions even if stripped. */
 static void symbols_add_gopclntab(struct symbols_private *private, struct image *image)
 {
 	struct gopclntab table;

@@ -55,7 +55,7 @@ static bool cfg_is_call(const struct insn *insn)
 	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
 }
 
-/* Calls end a block only if they do not come back. */
+/* Calls end a block only if they do not return. */
 static bool cfg_ends_block(const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a
- * function of its own.
+ * flow_absorb: code that a function jumps to and that belongs to no known function: it is absorbed as a
+ * part, or recognised as a function of its own.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow_private.h"
@@ -36,8 +36,8 @@ bool flow_absorb_gap(struct flow *flow, uint64_t target)
 }
 
 /*
- * Linkers move an instruction that some processors get wrong out of its function: a jump there, the
- * instruction, a jump back. Whoever's code that lies in, it belongs to the function it came from.
+ * Linkers work around CPU errata by moving an instruction out of its function: a jump to it, the
+ * instruction, a jump back. It belongs to the function it came from, wherever it was put.
  */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 {
@@ -59,7 +59,7 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	return true;
 }
 
-/* May a function start here, seen from the instruction before? */
+/* May a function start here, judging by the instruction before it? */
 static bool absorb_is_start_alone(const struct flow *flow, uint64_t target)
 {
 	struct insn before;

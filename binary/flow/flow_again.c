@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_again: a leader that ran before, and of whose state only some registers were lost since.
+ * flow_again: a cheaper second run of a leader whose state has since lost only the values of some
+ * registers.
  *
- * Most of them nobody asks about before they are written: then what runs from the leader does what it did,
- * and all that has to be passed on is that nothing is known of the registers still lost where control goes
- * elsewhere. Told from the masks of the instructions; whatever looks at more than those is run again in full.
+ * If none of these registers is used before it is written, the block does what it did before. Then only
+ * the loss has to be propagated: the successors forget the registers that are still lost there. This is
+ * decided from the masks of the instructions; anything that depends on more is run again in full.
  */
 #include "binary/flow/flow_private.h"
 
-/* What decides whether an exit is right, and whether a jump looks like a tail call. */
+/* Registers that decide whether an exit is correct, and whether a jump looks like a tail call. */
 static uint64_t again_exit_registers(const struct flow *flow)
 {
 	return flow->isa->callee_saved | 1ull << flow->isa->ra | 1ull << flow->isa->sp;
 }
 
-/* At a leader that the run has reached before. */
+/* Leader `to`, which the first run reached, forgets these registers. */
 static bool again_lose(struct flow *flow, uint32_t to, uint64_t lost)
 {
 	if (to == FLOW_NONE || flow->state_of.at[to] == FLOW_NONE || (flow->flags.at[to] & INSN_WEAK))

@@ -58,8 +58,8 @@ static bool decode_asks_constants(const struct effect *e, const struct isa *isa)
 	return e->reg == isa->sp && !is_frame_base;
 }
 
-/* Does the stack pointer come from elsewhere than the frame? Then the frame left for another may be told from
- * an argument. */
+/* Is the stack pointer set from something outside the frame? Then an argument may tell the frame that is
+ * switched to. */
 static bool decode_asks_arguments(const struct effect *e, const struct isa *isa)
 {
 	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp &&
@@ -67,8 +67,8 @@ static bool decode_asks_arguments(const struct effect *e, const struct isa *isa)
 }
 
 /*
- * What is worth following in this function: registers that sp or the return address is set from, or that
- * control returns through, even over calls; constants, if something can be made of them.
+ * What is worth tracking in this function: registers that sp or the return address is set from or that
+ * control returns through, even across calls; and constants, if some instruction can use them.
  */
 static void decode_note_insn(struct flow_private *p, const struct insn *insn, const struct isa *isa)
 {
@@ -91,14 +91,14 @@ static void decode_note_insn(struct flow_private *p, const struct insn *insn, co
 
 #define ALL_REGS ((1ull << REG_MAX) - 1)
 
-/* Nothing for REG_NONE: its low bits are no register's. */
+/* Empty for REG_NONE, whose low bits are not a register. */
 static uint64_t decode_bit_of(uint8_t reg)
 {
 	return 1ull << (reg & 63) & ALL_REGS;
 }
 
-/* What of an effect transfer_apply() in transfer.c looks at and changes, as masks that let a register pass or
- * not. */
+/* What transfer_apply() in transfer.c reads and changes for each kind of effect, as masks to select registers
+ * with. */
 static const struct {
 	uint64_t needs_reg, needs_base, needs_index, needs_sp, writes_reg, writes_base, writes_sp;
 } passes[] = {
@@ -129,7 +129,7 @@ static void decode_add_use(struct isa_use *use, const struct effect *e, uint8_t 
 		       (stack & passes[e->kind].writes_sp);
 }
 
-/* Does a run of code end here, whatever stands behind? */
+/* Does control never continue behind this instruction? */
 static bool decode_ends_run(const struct insn *insn)
 {
 	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN;
@@ -154,7 +154,7 @@ static struct isa_use decode_use_of(const struct insn *insn, uint64_t next, cons
 	return use;
 }
 
-#define NOT_DECODED UINT8_MAX /* as the number of effects */
+#define NOT_DECODED UINT8_MAX /* in insn.n_effects */
 
 const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 {
@@ -166,7 +166,7 @@ const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 	return insn;
 }
 
-/* Decodes the first instruction of `code`; false if it is none. */
+/* Decodes the first instruction of `code`; false if the bytes are not one. */
 static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vaddr, struct insn *insn,
 		       struct isa_use *use)
 {
@@ -182,7 +182,8 @@ static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vadd
 	return is_good;
 }
 
-/* A glance is enough for now: only what can be told from it is filled in. */
+/* Classifies an instruction by isa->glance alone: only what that tells is filled in, the rest is decoded on
+ * demand. */
 static bool decode_glance_one(const struct isa *isa, struct bytes code, struct insn *insn,
 			      struct isa_use *use)
 {
@@ -234,8 +235,9 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		       (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
 		memset(flow->private->first_from.at + first, 0xff,
 		       (n - first) * sizeof(*flow->private->first_from.at));
-		flow->uses.at[n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
-		flow_insn(flow, (uint32_t)n - 1);           /* it may leave as a jump does */
+		flow->uses.at[n - 1].needs |=
+			FLOW_CONTROL; /* the next instruction in the array is not the next in the code */
+		flow_insn(flow, (uint32_t)n - 1); /* its successor may be in another function */
 	}
 	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n =
 		flow->private->first_from.n = n;
@@ -295,7 +297,7 @@ static void decode_mark_leaders(struct flow *flow, const struct flow_part *part)
 	}
 }
 
-/* Does a function start at `next`, seen from the call above it, between which there is padding at most? */
+/* Does a function start at `next`, with at most padding between it and the call above? */
 static bool decode_is_behind_function(const struct flow *flow, uint32_t call, uint32_t next)
 {
 	bool is_aligned = flow->vaddrs.at[next] % 16 == 0;
@@ -307,9 +309,9 @@ static bool decode_is_behind_function(const struct flow *flow, uint32_t call, ui
 }
 
 /*
- * Where nobody states a function's end: a call in front of padding up to an aligned address, or of a
- * prologue, that nothing jumps to does not return. Otherwise a function would seem to run into the
- * next one, which would look as if it returned.
+ * Where a function's end is only inferred: a call does not return if behind it there is padding up to an
+ * aligned address, or a prologue, and nothing jumps there. Otherwise the function would seem to run into
+ * the next one and to return as that one does.
  */
 static void decode_mark_last_calls(struct flow *flow, const struct flow_part *part)
 {

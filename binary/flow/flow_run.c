@@ -69,8 +69,8 @@ static void run_reconsider_exits(struct flow *flow, uint64_t start, uint64_t end
 }
 
 /*
- * Takes in the part that holds target. An unwind entry bounds a part exactly; elsewhere the code
- * before the target may belong to somebody else.
+ * Absorbs the part that holds target. An unwind entry bounds a part exactly; elsewhere the code before the
+ * target may belong to another function.
  */
 static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
@@ -90,8 +90,8 @@ static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 }
 
 /*
- * Control goes to an address outside the parts. In entry-like state to a start: a tail call. In any
- * other state into code that nobody enters as a function: a part of ours.
+ * Control goes to an address outside the parts. To the start of a function in entry-like state: a tail
+ * call. In any other state, into code that is not entered as a function: a part of this function.
  */
 static void run_leave_parts(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
@@ -99,7 +99,7 @@ static void run_leave_parts(struct flow *flow, uint32_t i, uint64_t target, cons
 	bool is_entry_like = state_is_entry_like(state, flow->isa);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->facts->at[index];
 	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) &&
-			 flow->is_inferred; /* belongs to what is stated, too */
+			 flow->is_inferred; /* a function with a stated end owns it */
 	bool is_part = f && !function_is_stub(f) && !function_is_sure(f) && !is_stated;
 
 	bool is_open = !f || (function_is_inferred(f) && target != f->start);
@@ -131,9 +131,8 @@ static void run_go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t ta
 {
 	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
-	else if (!flow_holds(
-			 flow,
-			 target)) /* else it goes between two instructions: it lies, or the code overlaps */
+	else if (!flow_holds(flow, target)) /* else the target is inside an instruction: data taken for code,
+					       or overlapping code */
 		run_leave_parts(flow, i, target, state);
 }
 
@@ -147,7 +146,8 @@ static void run_go_directly(struct flow *flow, uint32_t i, const struct state *s
 	run_go_on_at(flow, i, flow_target(flow, i), flow->insns.at[i].target, state);
 }
 
-/* An address inside a block becomes a leader: the block above now ends there and must say so. */
+/* An address inside a block becomes a leader: the block above now ends there and must propagate its state to
+ * it. */
 static void run_make_leader(struct flow *flow, uint32_t i)
 {
 	bool is_inside = flow->flags.at[i] & INSN_REACHED;
@@ -177,7 +177,7 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 	flow_set_pending(flow, i, FLOW_RUN_ALL, is_weak);
 }
 
-/* A jump that looks like a tail call, in a function whose end nobody states, may be one. */
+/* In a function whose end is only inferred, a jump that looks like a tail call may be one. */
 static void run_note_arrival(struct flow *flow, uint32_t to, const struct state *state, uint32_t from)
 {
 	bool is_tail = from != FLOW_NONE && flow->insns.at[from].flow == FLOW_JUMP &&
@@ -256,7 +256,8 @@ static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 	return true;
 }
 
-/* More was popped than the function pushed: it is leaving, with what its caller left on the stack. */
+/* More was popped than the function pushed: it is an exit that also removes what the caller left on the
+ * stack. */
 static bool run_is_above_entry(const struct flow *flow, const struct state *state)
 {
 	value sp = state->reg[flow->isa->sp];
@@ -345,7 +346,7 @@ struct run {
 	struct state *state;
 	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through
 			  reached */
-	uint32_t call; /* the one whose coming back is still weak */
+	uint32_t call; /* the call whose return is not confirmed yet */
 };
 
 static void run_meet_insn(struct flow *flow, struct run *run, bool is_call, uint32_t i)
@@ -372,14 +373,14 @@ static bool run_control(struct flow *flow, uint32_t i, struct run *run)
 	return false;
 }
 
-/* Real code is no business of a guess. */
+/* A guessed state does not flow into code that control really reaches. */
 static bool run_stops_guess(uint16_t guess, uint16_t flags)
 {
 	return guess && (flags & (INSN_REACHED | INSN_GUESS)) == INSN_REACHED;
 }
 
-/* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of
- * them. */
+/* Runs instructions from i on that simply continue with the next; returns the first that does not. The last
+ * of a part is never one of them. */
 static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, uint16_t guess)
 {
 	const struct isa_use *uses = flow->uses.at;
@@ -452,7 +453,7 @@ static uint32_t run_take_first(uint64_t *words, size_t n, size_t *cursor)
 	return FLOW_NONE;
 }
 
-/* A weak leader that was not denied; else a denied one, which nothing else reaches after all. */
+/* The next weak leader that was not denied; else a denied one, which nothing else reaches. */
 static uint32_t run_take_weak(struct flow *flow)
 {
 	struct flow_private *p = flow->private;

@@ -53,7 +53,8 @@ static void guess_count_frame(struct usual *usual, const struct state *state, co
 	state_copy(&usual->frames[usual->n++].state, state);
 }
 
-/* Of states equally deep the one that knows most: in a prologue sp often moves first. */
+/* Keeps the deepest state; of equally deep ones the one with most known, because a prologue often moves sp
+ * first. */
 static void guess_note_depth(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp], deepest = usual->deepest.reg[isa->sp];

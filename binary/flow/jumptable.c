@@ -23,8 +23,8 @@ struct trail {
 	const struct flow *flow;
 	uint8_t reg; /* holds the index here; REG_NONE: it is the memory operand below */
 	struct effect memory;
-	uint8_t condition; /* that held on this path, of the next compare met; CONDITION_OTHER = none */
-	uint8_t compared;  /* a register compared further down, and what that said */
+	uint8_t condition; /* that held on this path, for the next compare above; CONDITION_OTHER = none */
+	uint8_t compared;  /* a register compared further down, and the number of entries that gave */
 	uint64_t compared_count;
 	uint64_t limit; /* upper limit met on the way */
 };
@@ -202,7 +202,7 @@ static enum trail_step jumptable_pass_insn(struct trail *t, uint32_t i, uint64_t
 	return TRAIL_GOES_ON;
 }
 
-/* The instruction control came from when it reached i; notes the condition that held on the way. */
+/* The instruction from which control reached i; notes the condition that held on the way. */
 static uint32_t jumptable_previous(struct trail *t, uint32_t i)
 {
 	const struct flow *flow = t->flow;
@@ -279,8 +279,8 @@ static bool jumptable_is_plausible(const struct flow *flow, uint64_t target, uin
 }
 
 /*
- * A case that cannot happen: the compiler made no code for it, and its label lies behind the last
- * instruction of the function. Told only where the end is stated.
+ * An unreachable case: the compiler made no code for it, and its label lies behind the last instruction of
+ * the function. Recognised only where the end is stated.
  */
 static bool jumptable_is_unreachable_case(const struct flow *flow, uint64_t target)
 {
@@ -299,7 +299,8 @@ static void jumptable_read_table(struct flow *flow, const struct flow_target *ho
 		    !jumptable_read_entry(flow, at, load->width, how->is_signed, &entry))
 			return;
 		target = how->base + (entry << how->shift);
-		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */
+		if (at >= end &&
+		    !flow_holds(flow, target)) /* the compare allows more entries than the table has */
 			return;
 		if (jumptable_is_unreachable_case(flow, target))
 			continue;

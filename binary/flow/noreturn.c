@@ -71,8 +71,8 @@ static int noreturn_compare(const void *key, const void *entry)
 
 bool noreturn_by_name(const char *name)
 {
-	if (!name || strncmp(name, "_ZN", 3) ==
-			     0) /* most of a C++ program: none of ours is in a namespace of its own */
+	if (!name ||
+	    strncmp(name, "_ZN", 3) == 0) /* most names of a C++ program are nested: none of ours is */
 		return false;
 	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), noreturn_compare))
 		return true;

@@ -162,7 +162,7 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 	state_keep_slots(state, kept);
 }
 
-/* Is there a place where both hold the register's entry value? True, too, if one holds it nowhere. */
+/* Is there a place where both hold the register's entry value? Also true if one of them holds it nowhere. */
 static bool state_agree_on(const struct state *a, const struct state *b, unsigned reg, unsigned n_regs)
 {
 	value v = value_entry(reg);
@@ -184,8 +184,8 @@ static bool state_agree_on(const struct state *a, const struct state *b, unsigne
 	return !a_has || !b_has;
 }
 
-/* Behind an alloca sp is unknown: that says nothing against another path, as long as fp tells the frame on
- * both. */
+/* After an alloca sp is unknown. That does not contradict another path as long as fp gives the frame on both.
+ */
 static bool state_sp_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
 {
 	value sp_a = a->reg[isa->sp], sp_b = b->reg[isa->sp];

@@ -27,8 +27,8 @@ static int64_t transfer_extended(int64_t c, const struct effect *e)
 }
 
 /*
- * One descriptor per instruction: a second visit finds the same number, so that states settle. An
- * instruction that sees two tables is no table load.
+ * One descriptor per instruction: a second visit finds the same number, so that states converge. An
+ * instruction that sees two tables is not a table load.
  */
 static value transfer_load_value(struct flow *flow, uint32_t i, const struct flow_load *load)
 {
@@ -116,8 +116,8 @@ static value transfer_sum(struct flow *flow, uint32_t i, const struct effect *e,
 }
 
 /*
- * sp moved by an amount nobody knows: from here on it is a base of its own, so that what is stored
- * behind it, such as the address of the frame, can be found again. In a loop it is nothing.
+ * sp moved by an unknown amount: from here on it is a base of its own, so that what is stored relative to
+ * it, such as the address of the frame, can be found again. Unknown if that happens in a loop.
  */
 static value transfer_new_base(uint32_t i, value sp)
 {
@@ -189,7 +189,7 @@ static value transfer_load(struct flow *flow, uint32_t i, const struct effect *e
 	return transfer_load_value(flow, i, &load);
 }
 
-/* A base that points into the frame by design, not an address that was computed from it. */
+/* Does the address come directly from sp or the frame pointer, not from a derived pointer? */
 static bool transfer_is_direct(const struct flow *flow, const struct effect *e, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
@@ -207,7 +207,8 @@ static void transfer_apply_store(const struct flow *flow, uint32_t i, const stru
 {
 	uint8_t sp = flow->isa->sp;
 
-	/* The address of the frame is put where only sp, wherever it is, leads to. */
+	/* The address of the frame is saved relative to an unknown sp: make sp a base, so that it is found
+	 * again. */
 	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN &&
 	    value_kind(transfer_read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
 		state_set(state, sp, value_make(VALUE_ALIGNED, i, 0));
@@ -279,7 +280,7 @@ static bool transfer_is_worth_keeping(const struct isa *isa, value v)
 	return value_is_frame(v) || v == value_entry(isa->ra);
 }
 
-/* The facts do not say whether the callee changes these registers: assumed not to. */
+/* Notes the assumption that the callee leaves these registers alone. */
 static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 {
 	uint32_t found = map_find(&flow->private->question_of, callee);
@@ -292,7 +293,8 @@ static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 	flow->questions.at[found].kept |= regs;
 }
 
-/* Registers a call may change. A callee's own list is asked only where it could save the frame. */
+/* Registers a call may change. What the callee really changes matters only where a register holds the frame.
+ */
 static uint64_t transfer_call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct insn *insn = &flow->insns.at[i];

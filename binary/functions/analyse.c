@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analyse: every function of an image, in the order that settles who owns which part: first what
- * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
- * function that turns out not to return sends its callers round again; those that hold no return go
- * before all others, so that few have to.
+ * analyse: every function of an image, in the order that decides which function owns which part: first
+ * what is surely a function, then what is pointed to, then what is not jumped into, then the rest. When a
+ * function turns out not to return, its callers are analysed again. Functions that hold no return
+ * instruction therefore go first, so that few callers have to be.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -26,7 +26,7 @@ struct analysis {
 	struct flow flow;
 	flow_visitor visit;
 	void *context;
-	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
+	VEC(struct call_pair) calls; /* to callees not known to return or not when the caller was analysed */
 	VEC(uint32_t) queue;
 	uint8_t *ranks;      /* per function: lower goes first; RANK_NONE: not to be analysed */
 	uint32_t first, end; /* functions of the window */
@@ -85,7 +85,7 @@ static void analyse_function(struct analysis *a, uint32_t index)
 		a->visit(a->context, index, &a->flow);
 }
 
-/* A function whose bounds are stated and that holds no return: its callers had better know how it ends. */
+/* A function whose bounds are stated and that holds no return: its callers depend on how it ends. */
 static bool analyse_lacks_return(const struct function *f)
 {
 	return function_is_sure(f) && !function_is_inferred(f) && !f->holds_return;
@@ -153,7 +153,7 @@ static void analyse_queue_callers(struct analysis *a)
 	free(is_queued);
 }
 
-/* The parts a function claimed before we knew better are free again. */
+/* Functions that are analysed again give back the parts they had absorbed. */
 static void analyse_release_parts(struct functions *functions, const bool *is_queued)
 {
 	for (size_t i = 0; i < functions->n; i++)
@@ -174,7 +174,7 @@ static void analyse_again(struct analysis *a)
 			analyse_function(a, a->queue.at[i]);
 }
 
-/* All ranks below `end`, until nobody calls what has turned out not to return in the belief that it does. */
+/* All ranks below `end`, until no caller was analysed in the wrong belief that a callee returns. */
 static void analyse_ranks(struct analysis *a, unsigned end)
 {
 	for (unsigned r = 0; r < end; r++)

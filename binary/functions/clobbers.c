@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clobbers: which registers a function changes, read from its code. Hand-written code, and compilers
- * that see the callee, rely on more than the calling convention promises.
+ * clobbers: which registers a function changes, read from its code. Hand-written code and interprocedural
+ * register allocation rely on more than the calling convention promises.
  */
 #include "binary/functions/function_private.h"
 
@@ -9,7 +9,7 @@
 #define MAX_WRITES_BYTES                                                                         \
 	(64u << 10)       /* the largest transforms of video codecs have some ten thousand bytes \
 			   */
-#define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
+#define MAX_CALL_DEPTH 4u /* call depth; helpers of hand-written code call one another two deep */
 
 /* Registers an instruction writes. */
 static uint64_t clobbers_written(const struct insn *insn)
@@ -89,7 +89,7 @@ static bool clobbers_ends_block(const struct insn *insn)
 	       insn->flow == FLOW_STOP;
 }
 
-/* Behind a return may stand a table; what cannot be decoded there is none of the code. */
+/* Behind a return there may be a table; what cannot be decoded there is not code. */
 static uint64_t clobbers_code_writes(const struct functions *functions, const struct function *f)
 {
 	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);

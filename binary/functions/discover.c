@@ -2,11 +2,11 @@
 /*
  * discover: functions in text that neither a symbol nor an unwind entry covers.
  *
- * What is called is a function. Analysing those marks the code they reach; a pointer to code still
- * unmarked is a function, too, if it can be an entry; and so is what follows, at an aligned address,
- * code that control cannot run out of. Each find is analysed at once, so that the next gap is
- * judged with what it covers. Coverage of the real control flow, not adjacency, protects the inside
- * of functions.
+ * What is called is a function. Analysing it marks the code that it reaches (coverage.h). A pointer to
+ * code that is still unmarked is a function, too, if the code can be an entry. So is code at an aligned
+ * address behind code that control cannot run out of. Each function found is analysed at once, so that the
+ * next gap is judged by what it covers. Coverage by real control flow, not adjacency, keeps us from
+ * splitting functions.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -18,19 +18,20 @@
 #include <string.h>
 
 #define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
-#define MAX_JUMPERS 8 /* to one place that are looked at */
+#define MAX_JUMPERS 8 /* jumps to one place that are looked at */
 
 struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
-	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the
-					   gap, or all of it */
+	struct vaddr_range gap,
+		window; /* functions are searched in the window, which is all or part of the gap */
 	struct function_starts found;
 	VEC(uint64_t)
-	tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them
-		  otherwise */
-	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
-	bool has_coverage;  /* of the functions of the present index */
+	tails; /* targets of jumps that look like tail calls; they are starts only if nothing else turns out
+		  to reach them */
+	bool only_inferred; /* unwind entries cover the rest, which need not be analysed for the sake of small
+			       gaps */
+	bool has_coverage;  /* coverage of the functions of the present index */
 	struct coverage coverage;
 	struct sketches sketches;
 };
@@ -50,7 +51,7 @@ static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
-/* In the interval of no function, or in one whose bounds are our own guess. */
+/* In no function, or in one whose bounds are only inferred. */
 static bool discover_is_free(const struct discovery *d, uint64_t vaddr)
 {
 	uint32_t index = functions_index(d->functions, vaddr);
@@ -69,7 +70,7 @@ static void discover_add(struct discovery *d, uint64_t vaddr, uint8_t source)
 
 /* --- what the analysis of a function tells ----------------------------------------------------- */
 
-/* Targets that are only ever jumped to as tail calls are, behind code that does not run into them. */
+/* Targets that are only reached by jumps in entry-like state, as tail calls are, and not by running on. */
 static void discover_note_tail_targets(struct discovery *d, const struct flow *flow)
 {
 	const struct flow_part *part = &flow->parts.at[0];
@@ -105,7 +106,7 @@ static void discover_note_flow(void *context, uint32_t function, struct flow *fl
 	discover_note_tail_targets(d, flow);
 }
 
-/* What nobody states the end of goes no further than we look. */
+/* Functions with inferred ends end with the window at the latest. */
 static void discover_end_at_window(struct discovery *d)
 {
 	size_t first, end;
@@ -133,7 +134,8 @@ static void discover_merge_finds(struct discovery *d)
 	functions_apply_evidence(d->functions, first, end);
 }
 
-/* What is analysed is decoded up to its end: not to the next start that is known, which may be far. */
+/* A function is decoded up to its end, so an inferred end is moved from the next known start, which may be
+ * far, to where its code is surely closed. */
 static void discover_end_where_closed(struct discovery *d)
 {
 	size_t first, end;
@@ -146,7 +148,7 @@ static void discover_end_where_closed(struct discovery *d)
 	}
 }
 
-/* The finds join the index; what is new is analysed. False if there was nothing new. */
+/* Merges what was found into the index and analyses what is new. False if nothing was. */
 static bool discover_take_finds(struct discovery *d)
 {
 	size_t before = d->functions->n;
@@ -172,7 +174,7 @@ static bool discover_take_finds(struct discovery *d)
 
 /* --- where starts come from ------------------------------------------------------------------- */
 
-/* AArch64: the label behind a switch, from which the entries of its table count. */
+/* AArch64: the label behind a switch jump, to which the entries of its table are relative. */
 static bool discover_is_table_base(struct discovery *d, uint64_t at)
 {
 	struct sketch insn;
@@ -214,7 +216,7 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 	}
 }
 
-/* Does what stands behind this call look like the next function? */
+/* Does a function seem to start behind this call? */
 static bool discover_is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
 {
 	struct sketch first;
@@ -227,7 +229,7 @@ static bool discover_is_last_call(struct discovery *d, const struct sketch *call
 	       first.is_prologue;
 }
 
-/* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
+/* Behind the straight run of code at `at`, which is not a function: it ends where control leaves it. */
 static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end)
 {
 	struct sketch insn;
@@ -243,7 +245,7 @@ static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end
 	return at;
 }
 
-/* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
+/* Is there a function at this address, judging by its own code? If so, what it reaches is covered. */
 static bool discover_try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
 	struct sketch first;
@@ -307,7 +309,7 @@ static void discover_sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
-/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their
+/* Does code outside the window but in the gap jump there? Then it belongs to that code: functions share their
  * ends. */
 static bool discover_is_others(struct discovery *d, uint64_t at)
 {
@@ -323,7 +325,7 @@ static bool discover_is_others(struct discovery *d, uint64_t at)
 	return false;
 }
 
-/* Behind the last instruction that is no padding, of the code from `at` that nobody reaches. */
+/* The end of the unreached code at `at`, trailing padding not counted. */
 static uint64_t discover_unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
 {
 	uint64_t end = at;
@@ -339,8 +341,8 @@ static uint64_t discover_unreached_end(struct discovery *d, uint64_t at, uint64_
 }
 
 /*
- * What nobody reaches behind a function's code, landing pads and the like, is taken to belong to it:
- * it gets its usual frame there.
+ * Unreached code behind a function, such as landing pads, is taken to belong to it: it gets the function's
+ * usual frame.
  */
 static void discover_extend_functions(struct discovery *d)
 {
@@ -359,8 +361,8 @@ static void discover_extend_functions(struct discovery *d)
 	}
 }
 
-/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding
- * nothing is kept. */
+/* A window may be wider than the text. Nothing is cached where everything is searched but unwind entries
+ * leave little except padding. */
 static void discover_begin_sketches(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
@@ -392,8 +394,8 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	discover_take_finds(&d);
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 	discover_take_finds(&d);
-	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's
-							  entry is taken for a function */
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: sweep before an entry of
+							  a jump table is taken for a function */
 		discover_sweep(&d);
 		discover_take_finds(&d);
 	}

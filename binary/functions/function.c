@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function: the index of functions, and what it can be asked.
+ * function: the index of functions, and the questions it answers.
  */
 #include "binary/functions/function_private.h"
 
@@ -26,7 +26,7 @@ static void functions_merge_into(struct function *f, const struct function_start
 	}
 }
 
-/* A start inside the interval before it: does it end that one (true), or is it a mere label there? */
+/* A start inside the interval before it: does it end that interval (true), or is it a mere label? */
 static bool functions_start_splits(const struct function *before, const struct function_start *start)
 {
 	if (start->preference == PREFER_STUB)
@@ -128,7 +128,7 @@ static void functions_list_start(struct function_list *ret, const struct functio
 		last->end = start->vaddr;
 	}
 	if (start->preference == PREFER_LABEL && last && !last->end)
-		return; /* a label inside code whose end nobody states */
+		return; /* a label inside code with unknown end */
 	vec_push(&ret->list, ((struct function){ .start = start->vaddr,
 						 .end = start->end,
 						 .name = start->name,
@@ -137,7 +137,7 @@ static void functions_list_start(struct function_list *ret, const struct functio
 						 .sources = start->sources }));
 }
 
-/* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
+/* Replaces n_old functions from `first` on. Indices move, so the parents of parts are no longer known. */
 static void functions_put_in_place(struct functions *functions, size_t first, size_t n_old,
 				   const struct function_list *list)
 {

@@ -2,8 +2,8 @@
 /*
  * function_pack: the index of functions as bytes, for the store.
  *
- * Of the names only those go with it that the analysis goes by: of stubs, of functions that never come back,
- * of parts. The bytes are not trusted: functions that overlap, or a name that need not end, make them none.
+ * Only names that the analysis uses are kept: of stubs, of functions that never return, of parts. The
+ * bytes are not trusted: they are rejected if functions overlap or a name is not terminated.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ _Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_functi
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Nothing was learnt yet: what never comes back is known by its name. What a symbol states to be a function
- * is no part. */
+/* Nothing was learnt yet, so functions that never return are known by their names. What a symbol states to be
+ * a function is not a part. */
 static bool pack_is_wanted(const struct function *f)
 {
 	return f->name &&
@@ -69,7 +69,7 @@ void functions_pack(const struct functions *functions, struct writer *ret)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Nothing is written if it makes no sense. */
+/* False, and nothing is written, if it is not valid. */
 static bool pack_read_function(const struct packed_function *from, struct bytes text, struct function *ret)
 {
 	bool has_name = from->name && from->name <= text.len;

@@ -2,12 +2,13 @@
 /*
  * gap: functions in the one gap that a pc falls into.
  *
- * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
- * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a
- * long gap, which may be the code of a library written by hand, or its tables, only a piece is searched:
- * where pieces meet, a function is called, and that depends on the image alone. A file without symbols and
- * unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is larger still
- * all is searched or nothing: who cannot wait for that asks first.
+ * A gap is text between functions that a symbol or an unwind entry states. Only this gap is searched,
+ * because a sample is waiting: with evidence from all of a small text, or from the neighbourhood in a
+ * large one. A long gap may be hand-written code of a library, or its tables; only a piece of it is
+ * searched. Pieces meet at functions that are called, so their borders depend on the image alone. A file
+ * without symbols and unwind entries is one gap. If it is large, only the surroundings of the pc are
+ * searched. If it is larger still, all of it is searched or nothing: functions_find_takes_long tells
+ * callers that cannot wait.
  */
 #include "base/search.h"
 #include "binary/functions/function_private.h"
@@ -65,7 +66,7 @@ void functions_look_around(struct functions *functions, uint64_t vaddr)
 			 gap_text_size(functions) <= MAX_WHOLE ? all : gap_clip(all, vaddr, EVIDENCE_REACH));
 }
 
-/* Functions whose end nobody states lie in the gap, too: they reach over others that nobody has found yet. */
+/* Functions with inferred ends are part of the gap: they reach over others that were not found yet. */
 static bool gap_is_stated(const struct function *f)
 {
 	return !function_is_inferred(f);
@@ -119,8 +120,8 @@ static struct vaddr_range gap_piece_around(const struct functions *functions, st
 	return (struct vaddr_range){ start, end };
 }
 
-/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two.
- */
+/* Moves both ends outwards to functions that are called: only there it is certain that no function is cut in
+ * two. */
 static struct vaddr_range gap_snap(const struct functions *functions, struct vaddr_range gap,
 				   struct vaddr_range window)
 {
@@ -146,7 +147,7 @@ static struct vaddr_range gap_window_around(const struct functions *functions, s
 				  gap_clip(gap, vaddr, WINDOW_REACH));
 	else if (has_frames)
 		window = gap_piece_around(functions, gap, vaddr);
-	else /* a few symbols split it, and which calls come back is found out for all at once */
+	else /* the gap is split by a few symbols, and which calls return is found out for all at once */
 		window = (struct vaddr_range){ 0, UINT64_MAX };
 	for (size_t i = 0; i < p->inferred.n; i++) {
 		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
@@ -175,7 +176,7 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 	struct functions_private *p = functions->private;
 	uint32_t index = functions_index(functions, vaddr);
 	const struct text_range *text = functions_text(functions, vaddr);
-	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
+	/* A function with inferred end reaches to the next known start, over many that are not known yet. */
 	bool is_certain = index != FUNCTION_NONE &&
 			  (gap_is_stated(&functions->at[index]) || gap_is_one_function(functions, text));
 

@@ -106,7 +106,7 @@ void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const
 {
 	static const struct {
 		const char *name;
-		uint64_t size; /* where the header does not say */
+		uint64_t size; /* if the section header does not say */
 	} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
 
 	memset(plt, 0, sizeof(*plt));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * returns: which functions never come back, learnt as they are asked for.
+ * returns: which functions never return, found out on demand.
  *
- * A compiler leaves no return where none can be reached, so a function that holds one returns: a linear
- * look settles nearly all of them. What is left is analysed, its own callees first. Without a name for
- * every function, as in a stripped library, nothing else tells the end of a caller's path from a
- * call in the middle of it, and the code behind becomes a loop that is none.
+ * A compiler leaves no return instruction where none can be reached, so a function that holds one returns:
+ * a linear scan settles nearly all of them. The rest is analysed, callees first. In a stripped library,
+ * names do not tell which callees never return. Without this, the code behind such a call would seem to be
+ * reached, and loops would appear that do not exist.
  *
- * functions_settle asks all at once, in order of address where one answer leans on others, so that
- * threads that analyse functions afterwards find every answer there and none depends on who asked first.
+ * functions_settle does this for all functions at once, in order of address where one answer depends on
+ * others, so that threads that analyse functions afterwards find every answer, and no answer depends on
+ * which was asked for first.
  */
 #include <stdlib.h>
 
@@ -20,8 +21,7 @@
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
 
-/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need
- * no decoding. */
+/* Does the interval hold a return, or a jump with unknown target? Most instructions need no decoding. */
 static bool returns_holds_return(const struct functions *functions, const struct function *f)
 {
 	const struct isa *isa = functions->isa;
@@ -55,7 +55,7 @@ static void returns_learn(struct functions *functions, uint32_t index, unsigned 
 	struct function *f = &functions->at[index];
 	struct flow flow;
 
-	f->returns = RETURNS; /* what a function that calls itself is to think of it meanwhile */
+	f->returns = RETURNS; /* what a recursive function assumes of itself meanwhile */
 	if (chain == MAX_CHAIN || returns_holds_return(functions, f))
 		return;
 	flow_init(&flow, functions_facts(functions));
@@ -66,8 +66,7 @@ static void returns_learn(struct functions *functions, uint32_t index, unsigned 
 	flow_done(&flow);
 }
 
-/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one
- * returns. */
+/* The function that an instruction calls or tail calls, if it is not known yet whether that returns. */
 static uint32_t returns_open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
@@ -80,7 +79,8 @@ static uint32_t returns_open_callee(const struct functions *functions, const str
 	return returns_is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
 }
 
-/* Learning of one may tell of the next: what counts is what nobody knew when the flow was made. */
+/* Learning about one callee may settle the next. So the callees are listed first: the caller must be analysed
+ * again for every one that was unknown when its flow was made. */
 static bool returns_learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
 {
 	VEC(uint32_t) callees = { 0 };

@@ -8,9 +8,9 @@
 
 #define PAGE_SLOTS 1024u
 #define MAX_PAGES 1024u /* 16 MB of them */
-#define MAX_SPAN 65536u /* pages that there may be one of; text may lie anywhere */
+#define MAX_SPAN 65536u /* limit of the page table; text may be anywhere */
 #define UNSEEN 255u     /* as a length */
-#define MANY_INSNS 16   /* in a row: hardly data */
+#define MANY_INSNS 16   /* that many in a row are hardly data */
 
 enum entry { UNKNOWN, PLAUSIBLE, IMPLAUSIBLE };
 
@@ -39,7 +39,7 @@ static struct sketch_page *sketch_page_new(void)
 	return page;
 }
 
-/* Where to keep what is known of an address; NULL: nowhere. */
+/* The cache entry of an address; NULL if it is not cached. */
 static struct sketch *sketch_slot_at(struct sketches *sketches, uint64_t vaddr)
 {
 	unsigned step = sketches->functions->isa->min_insn;

@@ -2,8 +2,8 @@
 /*
  * starts: where an image states that functions start: unwind entries, symbols, stubs, entry points.
  *
- * The first two are many, and each is sorted by address already. So they are merged as they are read, not
- * gathered and sorted.
+ * The first two are many and already sorted by address. So they are merged as they are read, instead of
+ * collected and sorted.
  */
 #include "binary/functions/function_private.h"
 

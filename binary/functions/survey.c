@@ -108,7 +108,7 @@ static void survey_make_bitmaps(struct text_range *range, unsigned min_insn)
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
-#define N_RECENT 1024u /* most addresses are formed again and again */
+#define N_RECENT 1024u /* a small filter: most addresses are formed many times */
 
 struct pass {
 	struct functions *functions;
@@ -132,7 +132,7 @@ static void survey_note_address(struct pass *pass, uint64_t address, bool is_tak
 	*recent = address;
 }
 
-/* Can a constant be an address? One that is not counted from pc only in a program that is never moved. */
+/* Can a constant be an address? One that is not pc-relative only in a program that is never relocated. */
 static bool survey_is_address_constant(const struct pass *pass, const struct insn *insn)
 {
 	return insn->is_address || (pass->functions->image->elf_type == ET_EXEC && pass->isa->min_insn == 1);
@@ -149,8 +149,8 @@ static void survey_note_reference(struct pass *pass, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
 	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
-	/* A page address is half of one where instructions are too short for a whole one; more than whole is
-	 * the inside of something. */
+	/* With fixed-size instructions, adrp forms a page address, only half of an address. An offset from a
+	 * complete address leads inside an object. */
 	bool is_short = pass->isa->min_insn == 4;
 	bool is_half = is_short && e->base == REG_NONE && address % 4096 == 0;
 	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
@@ -160,7 +160,8 @@ static void survey_note_reference(struct pass *pass, const struct effect *e)
 	if (!survey_writes_register(e))
 		return;
 	pass->known &= ~(1ull << e->reg);
-	/* What is whole by now is noted, and who adds to it stays inside: only halves are worth following. */
+	/* Complete addresses are noted, and offsets from them stay inside the same object: only page
+	 * addresses are worth tracking. */
 	bool is_followed = !is_short || address % 4096 == 0;
 	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8 && is_followed) {
 		pass->constant[e->reg] = address;
@@ -180,7 +181,7 @@ static void survey_note_effect(struct pass *pass, const struct insn *insn, const
 		pass->known &= ~(1ull << e->reg);
 }
 
-/* One that calls what stands behind it only wants to know where it is. */
+/* A call to the next instruction only reads the pc. */
 static void survey_note_call(struct pass *pass, uint64_t behind, uint64_t target)
 {
 	if (target != behind)
@@ -228,7 +229,7 @@ static void survey_enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
-/* The commonest of what is worth noting, without a decode: calls, and halves of addresses. */
+/* The most common instructions that matter, without a decode: calls, and page addresses. */
 static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
@@ -246,7 +247,7 @@ static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 	return true;
 }
 
-/* A few instructions at `at`, or one; how many bytes they are. */
+/* Surveys one or a few instructions at `at`; returns how many bytes they are. */
 static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_idle: most words need not be decoded by who looks for calls, jumps and addresses.
+ * a64_idle: skips instructions that are neither calls nor jumps and form no addresses ("idle" for the
+ * survey), without decoding them.
  *
- * Told from the top of the word, with what is rare or writes registers that no field names left to the
- * decoder: a word that is wrongly thought busy costs a decode, one that is wrongly thought idle would be
- * missed.
+ * Decided from the top bits of the word. What is rare, or writes registers that no field names, is left to
+ * the decoder: an idle instruction taken for a busy one only costs a decode, but a busy one taken for idle
+ * would be missed.
  */
 #include "binary/isa/a64/a64.h"
 
@@ -29,8 +30,7 @@ static int64_t a64_idle_distance(uint32_t word, unsigned bits)
 	return (int64_t)((int32_t)(word << (27 - bits)) >> (32 - bits)) * 4;
 }
 
-/* A branch at `at` on a condition (but for "always"), a register or one of its bits, that stays in the room.
- */
+/* A conditional branch at `at` (but not "always") whose target is in the room. */
 static bool a64_idle_stays(uint32_t word, size_t at, struct isa_room room)
 {
 	bool is_bit = (word & 0x7e000000) == 0x36000000;
@@ -49,7 +49,7 @@ static bool a64_idle_names(uint32_t word, uint32_t registers)
 	return in_fields & 1;
 }
 
-/* What comes next cannot be foretold: the fewer questions that are answered by a jump, the better. */
+/* Instructions come in an unpredictable order: the fewer branches here, the better. */
 static inline size_t a64_idle_count(struct bytes code, uint32_t registers, struct isa_room room)
 {
 	size_t at = 0;

@@ -143,7 +143,7 @@ static bool operand_print_extension(struct a64_text *t, unsigned op, unsigned to
 	return false;
 }
 
-/* sbfm, bfm, ubfm under the names people know them by. */
+/* sbfm, bfm and ubfm under their usual aliases. */
 static void operand_bitfield(struct a64_text *t)
 {
 	unsigned op = operand_bits(t, 30, 29), rotate = operand_bits(t, 21, 16),

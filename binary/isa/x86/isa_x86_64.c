@@ -51,7 +51,7 @@ static bool x86_64_can_start_call(uint8_t byte)
 	}
 }
 
-/* The instruction that starts len bytes before pc: is it a near call that ends at pc? Nobody makes far ones.
+/* The instruction that starts len bytes before pc: is it a near call that ends at pc? Far calls are not used.
  */
 static bool x86_64_is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, struct insn *ret)
 {
@@ -65,16 +65,16 @@ static bool x86_64_is_call_of_length(struct bytes before_pc, uint64_t pc, size_t
 	return true;
 }
 
-/* A REX prefix that makes another register of the base or the index. */
+/* A REX prefix that extends the base or the index register. */
 static bool x86_64_is_extension(uint8_t byte)
 {
 	return byte >= 0x41 && byte <= 0x43;
 }
 
 /*
- * Instructions cannot be read backwards: the bytes may end in a direct call and in a shorter
- * indirect one at once. A direct call over a distance that programs have is the better guess; over
- * a longer one it is the worse.
+ * Instructions cannot be decoded backwards: the bytes may end in a direct call and in a shorter indirect
+ * one at once. A direct call is the better guess if its distance is one that programs have, else the
+ * worse.
  */
 static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 {

@@ -170,7 +170,7 @@ static void reduce_lea(const struct x86_insn *x86, struct insn *insn)
 	insn->is_address = effect->base == REG_NONE && effect->index == REG_NONE;
 	if (insn->is_address)
 		effect->imm = reduce_truncate_to(effect->imm, effect->width);
-	/* What assemblers pad with where they do not know long nops. */
+	/* Padding of assemblers that do not know long nops. */
 	insn->is_padding = effect->width == 8 && effect->base == effect->reg && effect->index == REG_NONE &&
 			   effect->imm == 0;
 }
@@ -457,7 +457,7 @@ static void (*const reduce[X86_N_OPS])(const struct x86_insn *x86, struct insn *
 	[X86_XOR] = reduce_xor_sbb,
 };
 
-/* Registers whose new value the effects tell. */
+/* Registers whose new value the effects describe. */
 static uint64_t reduce_described(const struct insn *insn)
 {
 	uint64_t mask = 0;

@@ -40,8 +40,8 @@ uint64_t read_encoded_value(struct reader *r, uint8_t encoding)
 	}
 }
 
-static uint64_t relative_to(struct reader *r, uint8_t encoding, uint64_t here,
-			    const struct encoded_base *base)
+static uint64_t encoded_relative_to(struct reader *r, uint8_t encoding, uint64_t here,
+				    const struct encoded_base *base)
 {
 	switch (encoding & RELATIVE_MASK) {
 	case REL_ABSOLUTE:
@@ -71,7 +71,7 @@ uint64_t read_encoded(struct reader *r, uint8_t encoding, const struct encoded_b
 	uint64_t value = read_encoded_value(r, encoding);
 	if (value == 0 || r->failed)
 		return 0;
-	value += relative_to(r, encoding, here, base);
+	value += encoded_relative_to(r, encoding, here, base);
 	if (!(encoding & INDIRECT))
 		return value;
 	if (!base->image) {

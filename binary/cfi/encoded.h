@@ -16,7 +16,7 @@ struct encoded_base {
 	uint64_t data, function;   /* for the other two kinds */
 };
 
-/* The vaddr; 0 for a null pointer. Marks the reader failed for an encoding that is none. */
+/* The vaddr; 0 for a null pointer. Marks the reader failed for an encoding that does not exist. */
 uint64_t read_encoded(struct reader *r, uint8_t encoding, const struct encoded_base *base);
 /* Only the number as written: lengths and offsets in the same table ignore what the pointer is relative to.
  */

@@ -52,7 +52,7 @@ int frame_entry_read(const struct frame_table *table, uint64_t offset, struct fr
 	return 0;
 }
 
-static struct reader body_reader(const struct frame_table *table, const struct frame_entry *entry)
+static struct reader frame_entry_body_reader(const struct frame_table *table, const struct frame_entry *entry)
 {
 	struct reader r = reader_of(bytes_slice(table->bytes, 0, entry->next));
 
@@ -60,14 +60,14 @@ static struct reader body_reader(const struct frame_table *table, const struct f
 	return r;
 }
 
-static struct bytes rest_of(struct reader *r)
+static struct bytes frame_entry_rest_of(struct reader *r)
 {
 	return read_bytes(r, reader_left(r));
 }
 
 /* 'z' data, one letter at a time; what follows a letter we do not know is skipped by the length. */
-static void read_augmentation(const struct frame_table *table, struct reader *r, const char *letters,
-			      struct cie *cie)
+static void frame_entry_read_augmentation(const struct frame_table *table, struct reader *r,
+					  const char *letters, struct cie *cie)
 {
 	struct encoded_base base = { NULL, table->vaddr, 0, 0 };
 	uint64_t len = read_uleb(r);
@@ -109,7 +109,7 @@ static void read_augmentation(const struct frame_table *table, struct reader *r,
 }
 
 /* What stands between the augmentation string and its data differs by version. */
-static bool read_cie_numbers(struct reader *r, uint8_t version, struct cie *cie)
+static bool frame_entry_read_cie_numbers(struct reader *r, uint8_t version, struct cie *cie)
 {
 	if (version == 4) {
 		uint8_t address_size = read_u8(r), segment_size = read_u8(r);
@@ -130,7 +130,7 @@ int frame_cie_read(const struct frame_table *table, uint64_t offset, struct cie 
 	if (frame_entry_read(table, offset, &entry) < 0 || !entry.is_cie)
 		return -EBADMSG;
 
-	struct reader r = body_reader(table, &entry);
+	struct reader r = frame_entry_body_reader(table, &entry);
 	uint8_t version = read_u8(&r);
 	const char *augmentation = read_cstr(&r);
 	if (version != 1 && version != 3 && version != 4)
@@ -139,14 +139,14 @@ int frame_cie_read(const struct frame_table *table, uint64_t offset, struct cie 
 		reader_skip(&r, 8);
 		augmentation += 2;
 	}
-	if (!read_cie_numbers(&r, version, &cie))
+	if (!frame_entry_read_cie_numbers(&r, version, &cie))
 		return -EBADMSG;
 	cie.has_augmentation_data = *augmentation == 'z';
 	if (cie.has_augmentation_data)
-		read_augmentation(table, &r, augmentation + 1, &cie);
+		frame_entry_read_augmentation(table, &r, augmentation + 1, &cie);
 	else if (*augmentation)
 		return -EBADMSG; /* unknown, and nothing says how long it is */
-	cie.program = rest_of(&r);
+	cie.program = frame_entry_rest_of(&r);
 	if (r.failed)
 		return -EBADMSG;
 	*ret = cie;
@@ -157,7 +157,7 @@ int frame_fde_read_with(const struct frame_table *table, const struct frame_entr
 			const struct cie *cie, struct fde *ret)
 {
 	struct encoded_base base = { table->image, table->vaddr, 0, 0 };
-	struct reader r = body_reader(table, entry);
+	struct reader r = frame_entry_body_reader(table, entry);
 	struct fde fde = { .cie = *cie };
 
 	fde.start = read_encoded(&r, cie->address_encoding, &base);
@@ -165,7 +165,7 @@ int frame_fde_read_with(const struct frame_table *table, const struct frame_entr
 	if (cie->has_augmentation_data) {
 		struct bytes data = read_bytes(&r, read_uleb(&r));
 		struct reader a = reader_of(data);
-		/* The vaddr of the data; an empty one stands anywhere. */
+		/* The vaddr of the data; it does not matter for an empty one. */
 		struct encoded_base here = { table->image, 0, 0, fde.start };
 		if (data.len)
 			here.vaddr = table->vaddr + (uint64_t)(data.at - table->bytes.at);
@@ -174,7 +174,7 @@ int frame_fde_read_with(const struct frame_table *table, const struct frame_entr
 		r.failed |= a.failed;
 	}
 	fde.program_vaddr = table->vaddr + reader_offset(&r);
-	fde.program = rest_of(&r);
+	fde.program = frame_entry_rest_of(&r);
 	if (r.failed || fde.size == 0 || fde.start + fde.size < fde.start)
 		return -EBADMSG;
 	*ret = fde;

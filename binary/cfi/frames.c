@@ -17,7 +17,7 @@
 #include "binary/cfi/encoded.h"
 #include "binary/cfi/frames_private.h"
 
-#define HDR_CHECKS 16  /* entries of the linker's table held against .eh_frame before it is believed */
+#define HDR_CHECKS 16  /* entries of the linker's table compared with .eh_frame before it is trusted */
 #define MAX_OVERLAPS 4 /* how many entries back one that covers an address is looked for */
 #define IN_DEBUG (1ull << 63)
 
@@ -38,7 +38,7 @@ const struct image *frames_image(const struct frames *frames)
 }
 
 /* By memory size, not file size: a separate debug file has the addresses but not the code. */
-static bool is_executable(const struct image *image, uint64_t vaddr)
+static bool frames_is_executable(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
@@ -48,7 +48,7 @@ static bool is_executable(const struct image *image, uint64_t vaddr)
 	return image->n_segments == 0;
 }
 
-static int read_ref(const struct frames *frames, struct frame_ref ref, struct fde *ret)
+static int frames_read_ref(const struct frames *frames, struct frame_ref ref, struct fde *ret)
 {
 	const struct frame_table *table = ref.where & IN_DEBUG ? &frames->debug : &frames->eh;
 
@@ -58,7 +58,7 @@ static int read_ref(const struct frames *frames, struct frame_ref ref, struct fd
 /* ---- filling the index ---------------------------------------------------------------------- */
 
 /* One pass over the entries. Consecutive entries share their CIE, so the last one is kept. */
-static void scan_table(struct frames *frames, const struct frame_table *table)
+static void frames_scan_table(struct frames *frames, const struct frame_table *table)
 {
 	uint64_t offset = 0, cie_offset = UINT64_MAX;
 	struct frame_entry entry;
@@ -79,29 +79,29 @@ static void scan_table(struct frames *frames, const struct frame_table *table)
 		}
 		/* The linker leaves entries of dropped functions behind, with a start of zero. */
 		if (frame_fde_read_with(table, &entry, &cie, &fde) == 0 &&
-		    is_executable(frames->image, fde.start))
+		    frames_is_executable(frames->image, fde.start))
 			vec_push(
 				&frames->refs,
 				((struct frame_ref){ fde.start, offset | (table->is_debug ? IN_DEBUG : 0) }));
 	}
 }
 
-static bool is_hdr_true(const struct frames *frames)
+static bool frames_is_hdr_true(const struct frames *frames)
 {
 	size_t n = frames->refs.n, stride = n / HDR_CHECKS + 1;
 
 	for (size_t i = 0; i < n; i += stride) {
 		struct fde fde;
 		struct frame_ref ref = frames->refs.at[n - 1 - i];
-		if (read_ref(frames, ref, &fde) < 0 || fde.start != ref.start)
+		if (frames_read_ref(frames, ref, &fde) < 0 || fde.start != ref.start)
 			return false;
 	}
 	return n > 0;
 }
 
-/* The linker's table: pairs of (function start, entry). False if it is not there or not to be believed. */
-static bool take_hdr_table(struct frames *frames, struct reader *r, uint64_t hdr_vaddr,
-			   uint8_t count_encoding, uint8_t table_encoding)
+/* The linker's table: pairs of (function start, entry). False if it is missing or cannot be trusted. */
+static bool frames_take_hdr_table(struct frames *frames, struct reader *r, uint64_t hdr_vaddr,
+				  uint8_t count_encoding, uint8_t table_encoding)
 {
 	struct encoded_base base = { NULL, hdr_vaddr, hdr_vaddr, 0 };
 	uint64_t count = read_encoded(r, count_encoding, &base);
@@ -117,11 +117,11 @@ static bool take_hdr_table(struct frames *frames, struct reader *r, uint64_t hdr
 			return false;
 		vec_push(&frames->refs, ((struct frame_ref){ start, where }));
 	}
-	return is_hdr_true(frames);
+	return frames_is_hdr_true(frames);
 }
 
 /* Section headers say where .eh_frame ends; without them .eh_frame_hdr at least says where it starts. */
-static void find_eh_frame(struct frames *frames)
+static void frames_find_eh_frame(struct frames *frames)
 {
 	struct image *image = frames->image;
 	const struct section *section = image_section(image, ".eh_frame");
@@ -141,15 +141,16 @@ static void find_eh_frame(struct frames *frames)
 		if (is_usable && !bytes.len)
 			frames->eh = (struct frame_table){ image, image_bytes(image, eh_frame), eh_frame,
 							   false, false };
-		if (is_usable && take_hdr_table(frames, &r, hdr->vaddr, count_encoding, table_encoding))
+		if (is_usable &&
+		    frames_take_hdr_table(frames, &r, hdr->vaddr, count_encoding, table_encoding))
 			return;
 	}
 	vec_clear(&frames->refs);
-	scan_table(frames, &frames->eh);
+	frames_scan_table(frames, &frames->eh);
 }
 
 /* By start; of two with the same start the one in .eh_frame first. */
-static int by_start(const void *left, const void *right)
+static int frames_compare(const void *left, const void *right)
 {
 	const struct frame_ref *a = left, *b = right;
 
@@ -158,7 +159,7 @@ static int by_start(const void *left, const void *right)
 	return a->where < b->where ? -1 : a->where > b->where;
 }
 
-static void sort_index(struct frames *frames)
+static void frames_sort_index(struct frames *frames)
 {
 	struct frame_ref *refs = frames->refs.at;
 	size_t n = frames->refs.n, kept = 0;
@@ -168,7 +169,7 @@ static void sort_index(struct frames *frames)
 		is_sorted = refs[i - 1].start < refs[i].start;
 	if (is_sorted)
 		return;
-	qsort(refs, n, sizeof(*refs), by_start);
+	qsort(refs, n, sizeof(*refs), frames_compare);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || refs[kept - 1].start != refs[i].start)
 			refs[kept++] = refs[i];
@@ -180,11 +181,11 @@ struct frames *frames_read(struct image *image)
 	struct frames *frames = alloc_zero(1, sizeof(*frames));
 
 	frames->image = image;
-	find_eh_frame(frames);
+	frames_find_eh_frame(frames);
 	frames->debug =
 		(struct frame_table){ image, image_named_bytes(image, ".debug_frame"), 0, true, true };
-	scan_table(frames, &frames->debug);
-	sort_index(frames);
+	frames_scan_table(frames, &frames->debug);
+	frames_sort_index(frames);
 	return frames;
 }
 
@@ -212,7 +213,7 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 {
 	struct fde fde;
 
-	if (index >= frames->refs.n || read_ref(frames, frames->refs.at[index], &fde) < 0 ||
+	if (index >= frames->refs.n || frames_read_ref(frames, frames->refs.at[index], &fde) < 0 ||
 	    fde.start != frames->refs.at[index].start)
 		return -EBADMSG;
 	*ret = fde;
@@ -220,7 +221,8 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 }
 
 /* The CIE at an offset of a table; NULL if it is damaged. */
-static const struct cie *recall_cie(const struct frame_table *table, uint64_t offset, struct cie_memo *memo)
+static const struct cie *frames_cached_cie(const struct frame_table *table, uint64_t offset,
+					   struct cie_memo *memo)
 {
 	if (memo->is_full && memo->is_debug == table->is_debug && memo->offset == offset)
 		return &memo->cie;
@@ -240,7 +242,7 @@ int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *
 	const struct frame_table *table = ref.where & IN_DEBUG ? &frames->debug : &frames->eh;
 	if (frame_entry_read(table, ref.where & ~IN_DEBUG, &entry) < 0 || entry.is_terminator || entry.is_cie)
 		return -EBADMSG;
-	const struct cie *cie = recall_cie(table, entry.cie, memo);
+	const struct cie *cie = frames_cached_cie(table, entry.cie, memo);
 	if (!cie || frame_fde_read_with(table, &entry, cie, ret) < 0 || ret->start != ref.start)
 		return -EBADMSG;
 	return 0;

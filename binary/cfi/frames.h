@@ -2,7 +2,7 @@
 /*
  * frames: finds and reads the compiler's unwind entries (CIE, FDE) and exception tables (LSDA) of
  * an image. Bounded, allocation-free per lookup; knows the layout of .eh_frame, .eh_frame_hdr and
- * .debug_frame, not the meaning of the CFA programs (unwinder/cfi interprets those).
+ * .debug_frame, not the meaning of the CFA programs (recipes/cfi interprets those).
  */
 #pragma once
 
@@ -36,8 +36,8 @@ size_t frames_count(const struct frames *frames);
 /* By index, sorted by start; -EBADMSG if the entry is damaged. */
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
 /*
- * The same for who goes through all of them: neighbours share their CIE, which the memo, zeroes at first and
- * private to the caller, saves reading again.
+ * The same for callers that go through all entries: neighbours share their CIE, and the memo saves reading
+ * it again. The memo is private to the caller and starts as zeroes.
  */
 struct cie_memo {
 	bool is_full, is_debug;

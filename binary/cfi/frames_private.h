@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What frames.c (where the tables are, who covers an address), frame_entry.c (one CIE, one FDE) and
- * lsda.c share.
+ * What frames.c (where the tables are, which entry covers an address), frame_entry.c (one CIE, one FDE)
+ * and lsda.c share.
  */
 #pragma once
 

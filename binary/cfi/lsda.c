@@ -8,8 +8,8 @@
 #include "binary/cfi/frames_private.h"
 
 /* Header: where pads count from, where types lie (skipped), how call sites are written. */
-static struct bytes call_sites(const struct image *image, const struct fde *fde, uint64_t *ret_pad_base,
-			       uint8_t *ret_encoding)
+static struct bytes lsda_call_sites(const struct image *image, const struct fde *fde, uint64_t *ret_pad_base,
+				    uint8_t *ret_encoding)
 {
 	struct encoded_base base = { image, fde->lsda, 0, fde->start };
 	struct reader r = reader_of(image_bytes(image, fde->lsda));
@@ -34,7 +34,7 @@ size_t frames_landing_pads(const struct frames *frames, const struct fde *fde, s
 
 	if (!fde->lsda)
 		return 0;
-	struct reader r = reader_of(call_sites(frames_image(frames), fde, &pad_base, &encoding));
+	struct reader r = reader_of(lsda_call_sites(frames_image(frames), fde, &pad_base, &encoding));
 	while (reader_left(&r)) {
 		uint64_t start = read_encoded_value(&r, encoding), len = read_encoded_value(&r, encoding);
 		uint64_t pad = read_encoded_value(&r, encoding);

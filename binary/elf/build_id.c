@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_id: the name a linker gives to what it has made, and what else tells one file from another.
+ * build_id: the build-id of an image, and what else tells one file from another.
  */
 #include <elf.h>
 #include <link.h>
@@ -33,7 +33,7 @@ struct build_id build_id_from_notes(struct bytes notes)
 }
 
 /* The first object is the program itself. */
-static int read_program(struct dl_phdr_info *object, size_t size, void *context)
+static int build_id_read_program(struct dl_phdr_info *object, size_t size, void *context)
 {
 	struct build_id *ret = context;
 
@@ -51,12 +51,11 @@ struct build_id build_id_own(void)
 {
 	struct build_id id = { 0 };
 
-	dl_iterate_phdr(read_program, &id);
+	dl_iterate_phdr(build_id_read_program, &id);
 	return id;
 }
 
-/* A build-id is the linker's own hash of the contents; what happened to the file later shows in its headers.
- */
+/* A build-id is the linker's hash of the contents; later changes of the file show in its headers. */
 uint64_t image_identity(const struct image *image)
 {
 	uint64_t hash = hash_u64(image->file.len);

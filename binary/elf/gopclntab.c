@@ -8,7 +8,7 @@ enum go_magic {
 	GO_1_20 = 0xfffffff1,
 };
 
-static uint64_t number_at(struct bytes table, uint64_t offset, unsigned size)
+static uint64_t gopclntab_number_at(struct bytes table, uint64_t offset, unsigned size)
 {
 	struct reader r = reader_of(bytes_slice(table, offset, size));
 
@@ -63,7 +63,7 @@ bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret)
 	default:
 		return false;
 	}
-	/* Every function has an entry: more than fit cannot be. */
+	/* Every function has an entry: the count cannot exceed what fits. */
 	return !r.failed && ret->n_functions < table.len / ret->entry_size && ret->functions < table.len &&
 	       ret->names < table.len;
 }
@@ -86,7 +86,7 @@ bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_func
 	unsigned start_size = table->names && size == 4 ? 4 : table->pointer_size;
 	if (record > table->table.len || base + record + start_size + 4 > table->table.len)
 		return false;
-	uint32_t name = (uint32_t)number_at(table->table, base + record + start_size, 4);
+	uint32_t name = (uint32_t)gopclntab_number_at(table->table, base + record + start_size, 4);
 	struct reader names = reader_of(bytes_from(table->table, table->names + name));
 	*ret = (struct go_function){ table->text_start + start, table->text_start + end, read_cstr(&names) };
 	return !names.failed && ret->end > ret->start && ret->name[0];

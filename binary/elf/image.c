@@ -53,7 +53,7 @@ static struct image *image_new(enum image_kind kind, const char *path)
 	return image;
 }
 
-static void unpacked_free(struct unpacked *unpacked)
+static void image_unpacked_free(struct unpacked *unpacked)
 {
 	if (!unpacked)
 		return;
@@ -73,7 +73,7 @@ static void image_free(struct image *image)
 
 	struct image_private *private = image->private;
 	for (size_t i = 0; private->unpacked && i < image->n_sections; i++)
-		unpacked_free(private->unpacked[i]);
+		image_unpacked_free(private->unpacked[i]);
 	free(private->unpacked);
 	free(private->segments);
 	free(private->sections);
@@ -92,7 +92,7 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
-static int read_file(int fd, void *to, size_t size)
+static int image_read_file(int fd, void *to, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		ssize_t n = pread(fd, (char *)to + at, size - at, (off_t)at);
@@ -105,7 +105,7 @@ static int read_file(int fd, void *to, size_t size)
 	return 0;
 }
 
-static int load_file(struct image *image, int fd, size_t size, size_t read_limit)
+static int image_load_file(struct image *image, int fd, size_t size, size_t read_limit)
 {
 	struct image_private *private = image->private;
 	int error = 0;
@@ -114,13 +114,13 @@ static int load_file(struct image *image, int fd, size_t size, size_t read_limit
 	private->is_mapped = size > read_limit && file_map(fd, size, &image->is_changed, &private->map) == 0;
 	if (!private->is_mapped) {
 		private->map = alloc_resize(NULL, size, 1);
-		error = read_file(fd, private->map, size);
+		error = image_read_file(fd, private->map, size);
 	}
 	image->file = (struct bytes){ private->map, size };
 	return error;
 }
 
-static void read_segments(struct image *image, Elf *elf)
+static void image_read_segments(struct image *image, Elf *elf)
 {
 	size_t n;
 
@@ -138,7 +138,7 @@ static void read_segments(struct image *image, Elf *elf)
 	image->segments = image->private->segments;
 }
 
-static void read_sections(struct image *image, Elf *elf)
+static void image_read_sections(struct image *image, Elf *elf)
 {
 	size_t n, names;
 
@@ -161,7 +161,7 @@ static void read_sections(struct image *image, Elf *elf)
 }
 
 /* elf_strptr points into libelf's memory, which goes with the handle: point into the file instead. */
-static void own_section_names(struct image *image, Elf *elf)
+static void image_own_section_names(struct image *image, Elf *elf)
 {
 	size_t names;
 
@@ -180,7 +180,7 @@ static void own_section_names(struct image *image, Elf *elf)
 	}
 }
 
-static struct build_id find_build_id(const struct image *image)
+static struct build_id image_find_build_id(const struct image *image)
 {
 	struct build_id id = { 0 };
 
@@ -195,7 +195,7 @@ static struct build_id find_build_id(const struct image *image)
 	return id;
 }
 
-static int parse_elf(struct image *image, struct diag *diag)
+static int image_parse_elf(struct image *image, struct diag *diag)
 {
 	elf_version(EV_CURRENT);
 
@@ -218,15 +218,15 @@ static int parse_elf(struct image *image, struct diag *diag)
 	image->elf_type = header.e_type;
 	image->entry = header.e_entry;
 	image->private->n_headers = header.e_shnum;
-	read_segments(image, elf);
-	read_sections(image, elf);
-	own_section_names(image, elf);
+	image_read_segments(image, elf);
+	image_read_sections(image, elf);
+	image_own_section_names(image, elf);
 	elf_end(elf);
-	image->build_id = find_build_id(image);
+	image->build_id = image_find_build_id(image);
 	return 0;
 }
 
-static bool read_head(struct image *image, int fd)
+static bool image_read_head(struct image *image, int fd)
 {
 	uint8_t head[IMAGE_HEAD];
 	ssize_t n = image->private->is_mapped ? pread(fd, head, sizeof(head), 0) : 0;
@@ -234,8 +234,8 @@ static bool read_head(struct image *image, int fd)
 	return n > 0 && image_head_read(image, (struct bytes){ head, (size_t)n });
 }
 
-/* What was left out when only the head was read. */
-static void complete(struct image *image)
+/* Reads what image_read_head left out. */
+static void image_complete(struct image *image)
 {
 	struct image_private *private = image->private;
 
@@ -244,8 +244,8 @@ static void complete(struct image *image)
 		elf_version(EV_CURRENT);
 		Elf *elf = elf_memory((char *)(uintptr_t)image->file.at, image->file.len);
 		if (elf) {
-			read_sections(image, elf);
-			own_section_names(image, elf);
+			image_read_sections(image, elf);
+			image_own_section_names(image, elf);
 		}
 		elf_end(elf);
 		atomic_store_explicit(&private->is_brief, false, memory_order_release);
@@ -269,7 +269,7 @@ size_t images_count(const struct images *images)
 }
 
 /* Block b holds the ids from (2^b - 1) first blocks on. */
-static unsigned block_of(image_id id, size_t *ret_index)
+static unsigned image_block_of(image_id id, size_t *ret_index)
 {
 	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
 	unsigned log2 = 63u - (unsigned)__builtin_clzll(position);
@@ -278,27 +278,27 @@ static unsigned block_of(image_id id, size_t *ret_index)
 	return log2 - FIRST_BLOCK_LOG2;
 }
 
-static struct image *look(const struct images *images, image_id id)
+static struct image *image_look_up(const struct images *images, image_id id)
 {
 	size_t index;
 
 	if (id >= images_count(images))
 		return NULL;
-	unsigned block = block_of(id, &index);
+	unsigned block = image_block_of(id, &index);
 	return images->blocks[block][index];
 }
 
 const struct image *images_peek(const struct images *images, image_id id)
 {
-	return look(images, id);
+	return image_look_up(images, id);
 }
 
 struct image *images_get(const struct images *images, image_id id)
 {
-	struct image *image = look(images, id);
+	struct image *image = image_look_up(images, id);
 
 	if (image && atomic_load_explicit(&image->private->is_brief, memory_order_acquire))
-		complete(image);
+		image_complete(image);
 	return image;
 }
 
@@ -307,7 +307,7 @@ void images_free(struct images *images)
 	if (!images)
 		return;
 	for (size_t i = 0; i < images_count(images); i++)
-		image_free(look(images, (image_id)i));
+		image_free(image_look_up(images, (image_id)i));
 	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
 		free(images->blocks[i]);
 	map_done(&images->by_file);
@@ -316,22 +316,22 @@ void images_free(struct images *images)
 	free(images);
 }
 
-static uint64_t file_key(const struct stat *st)
+static uint64_t image_file_key(const struct stat *st)
 {
 	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
 	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
 }
 
-static uint64_t build_id_key(const struct build_id *id)
+static uint64_t image_build_id_key(const struct build_id *id)
 {
 	return hash_bytes((struct bytes){ id->bytes, id->len });
 }
 
-static image_id add(struct images *images, struct image *image)
+static image_id image_add(struct images *images, struct image *image)
 {
 	image_id id = (image_id)images_count(images);
 	size_t index;
-	unsigned block = block_of(id, &index);
+	unsigned block = image_block_of(id, &index);
 
 	if (!images->blocks[block])
 		images->blocks[block] =
@@ -342,33 +342,33 @@ static image_id add(struct images *images, struct image *image)
 }
 
 /* An image with the same build-id and machine that is as good as this one. */
-static image_id find_same(const struct images *images, const struct image *image)
+static image_id image_find_same(const struct images *images, const struct image *image)
 {
 	if (!image->build_id.len)
 		return IMAGE_NONE;
 
-	image_id id = map_find(&images->by_build_id, build_id_key(&image->build_id));
-	const struct image *other = look(images, id);
+	image_id id = map_find(&images->by_build_id, image_build_id_key(&image->build_id));
+	const struct image *other = image_look_up(images, id);
 	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
 	    other->private->n_headers != image->private->n_headers || other->file.len != image->file.len)
 		return IMAGE_NONE;
 	return id;
 }
 
-static image_id enter(struct images *images, struct image **image)
+static image_id image_enter(struct images *images, struct image **image)
 {
-	image_id same = find_same(images, *image);
+	image_id same = image_find_same(images, *image);
 
 	if (same != IMAGE_NONE)
 		return same;
 	if ((*image)->build_id.len)
-		map_put(&images->by_build_id, build_id_key(&(*image)->build_id),
+		map_put(&images->by_build_id, image_build_id_key(&(*image)->build_id),
 			(image_id)images_count(images));
-	return add(images, TAKE(*image));
+	return image_add(images, TAKE(*image));
 }
 
-static int open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
-		   struct diag *diag)
+static int image_open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
+			 struct diag *diag)
 {
 	struct stat st;
 
@@ -385,7 +385,7 @@ static int open_fd(struct images *images, int fd, const char *path, size_t read_
 		return -ENOEXEC;
 	}
 
-	uint64_t key = file_key(&st);
+	uint64_t key = image_file_key(&st);
 	image_id known = map_find(&images->by_file, key);
 	if (known != IMAGE_NONE) {
 		*ret = known;
@@ -395,51 +395,51 @@ static int open_fd(struct images *images, int fd, const char *path, size_t read_
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
 	image->dev = st.st_dev;
 	image->inode = st.st_ino;
-	int error = load_file(image, fd, (size_t)st.st_size, read_limit);
+	int error = image_load_file(image, fd, (size_t)st.st_size, read_limit);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);
 
-	atomic_init(&image->private->is_brief, read_head(image, fd));
-	if (!image->private->is_brief && (error = parse_elf(image, diag)) < 0)
+	atomic_init(&image->private->is_brief, image_read_head(image, fd));
+	if (!image->private->is_brief && (error = image_parse_elf(image, diag)) < 0)
 		return error;
-	*ret = enter(images, &image);
+	*ret = image_enter(images, &image);
 	map_put(&images->by_file, key, *ret);
 	return 0;
 }
 
-static int open_locked(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
-		       struct diag *diag)
+static int image_open_locked(struct images *images, int fd, const char *path, size_t read_limit,
+			     image_id *ret, struct diag *diag)
 {
 	pthread_mutex_lock(&images->lock);
-	int error = open_fd(images, fd, path, read_limit, ret, diag);
+	int error = image_open_fd(images, fd, path, read_limit, ret, diag);
 	pthread_mutex_unlock(&images->lock);
 	return error;
 }
 
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
 {
-	return open_locked(images, fd, path, READ_LIMIT, ret, diag);
+	return image_open_locked(images, fd, path, READ_LIMIT, ret, diag);
 }
 
-static int open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
-		     struct diag *diag)
+static int image_open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
+			   struct diag *diag)
 {
 	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	return open_locked(images, fd, path, read_limit, ret, diag);
+	return image_open_locked(images, fd, path, read_limit, ret, diag);
 }
 
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
 {
-	return open_path(images, path, READ_LIMIT, ret, diag);
+	return image_open_path(images, path, READ_LIMIT, ret, diag);
 }
 
 int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag)
 {
-	return open_path(images, path, 0, ret, diag);
+	return image_open_path(images, path, 0, ret, diag);
 }
 
 int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
@@ -452,20 +452,20 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 	if (elf.len)
 		memcpy(image->private->map, elf.at, elf.len);
 	image->file = (struct bytes){ image->private->map, elf.len };
-	int error = parse_elf(image, diag);
+	int error = image_parse_elf(image, diag);
 	if (error < 0)
 		return error;
 	pthread_mutex_lock(&images->lock);
-	*ret = enter(images, &image);
+	*ret = image_enter(images, &image);
 	pthread_mutex_unlock(&images->lock);
 	return 0;
 }
 
-static image_id add_pseudo(struct images *images, enum image_kind kind, const char *name,
-			   const struct build_id *build_id, pid_t pid)
+static image_id image_add_pseudo(struct images *images, enum image_kind kind, const char *name,
+				 const struct build_id *build_id, pid_t pid)
 {
 	for (image_id i = 0; i < images_count(images); i++) {
-		const struct image *image = look(images, i);
+		const struct image *image = image_look_up(images, i);
 		bool same_id =
 			build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
 		if (image->kind == kind && image->pid == pid && same_id && strcmp(image->path, name) == 0)
@@ -476,14 +476,14 @@ static image_id add_pseudo(struct images *images, enum image_kind kind, const ch
 	image->pid = pid;
 	if (build_id)
 		image->build_id = *build_id;
-	return add(images, image);
+	return image_add(images, image);
 }
 
 image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
 			   const struct build_id *build_id)
 {
 	pthread_mutex_lock(&images->lock);
-	image_id id = add_pseudo(images, kind, name, build_id, 0);
+	image_id id = image_add_pseudo(images, kind, name, build_id, 0);
 	pthread_mutex_unlock(&images->lock);
 	return id;
 }
@@ -491,7 +491,7 @@ image_id images_add_pseudo(struct images *images, enum image_kind kind, const ch
 image_id images_add_jit(struct images *images, const char *name, pid_t pid)
 {
 	pthread_mutex_lock(&images->lock);
-	image_id id = add_pseudo(images, IMAGE_JIT, name, NULL, pid);
+	image_id id = image_add_pseudo(images, IMAGE_JIT, name, NULL, pid);
 	pthread_mutex_unlock(&images->lock);
 	return id;
 }

@@ -74,9 +74,9 @@ size_t images_count(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);
 /*
- * The same for who asks for nothing but what stands at the front of a file: kind, path, machine, type, entry,
- * build-id, device, inode and segments. Until somebody gets the image its sections may be unknown, and none
- * of its bytes in memory.
+ * The same for callers that only need what is at the front of a file: kind, path, machine, type, entry,
+ * build-id, device, inode and segments. Until images_get is called for the image, its sections may be
+ * unknown and none of its bytes in memory.
  */
 const struct image *images_peek(const struct images *images, image_id id);
 
@@ -114,18 +114,18 @@ const struct section *image_section(const struct image *image, const char *name)
 /* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */
 struct bytes image_section_bytes(struct image *image, const struct section *section);
 /*
- * The same of its beginning: `len` bytes or more, or all. What is compressed is unpacked no further than
- * that, which may leave damage behind it unseen; asking for more leaves the bytes where they are. Threads may
- * ask for sections side by side.
+ * The first bytes of a section: `len` or more, or all. A compressed section is decompressed only that far,
+ * so damage behind it may go unseen; asking for more later does not move the bytes. Threads may ask for
+ * different sections at the same time.
  */
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len);
 /*
- * Gives a compressed section that nobody has asked for yet its bytes, which somebody else has unpacked; they
- * are released with the image. False, and nothing is taken, if it has been asked for.
+ * Hands over the bytes of a compressed section that somebody else has decompressed; the image releases
+ * them. False, and nothing is taken, if the section has been asked for before.
  */
 bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes,
 			void (*release)(struct bytes bytes));
-/* Bytes of it once it is decompressed, as stated. */
+/* Its size when decompressed, as its header states. */
 uint64_t image_section_size(const struct image *image, const struct section *section);
 /* Shorthand for the two above; empty if there is no such section. */
 struct bytes image_named_bytes(struct image *image, const char *name);
@@ -135,7 +135,7 @@ uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset);
 const struct segment *image_segment(const struct image *image, uint32_t type);
 /* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
-/* Another one, other contents. Of a file without build-id all is read for it. */
+/* A hash that differs between files of different contents. Without a build-id it is of the whole file. */
 uint64_t image_identity(const struct image *image);
 /* Last component of the path. */
 const char *image_name(const struct image *image);

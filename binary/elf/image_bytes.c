@@ -16,7 +16,7 @@
 #define LARGE_PAGE (2u << 20)
 #define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
 
-static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uint32_t flags)
+static struct bytes image_bytes_of_segment(const struct image *image, uint64_t vaddr, uint32_t flags)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
@@ -30,12 +30,12 @@ static struct bytes segment_bytes(const struct image *image, uint64_t vaddr, uin
 
 struct bytes image_bytes(const struct image *image, uint64_t vaddr)
 {
-	return segment_bytes(image, vaddr, 0);
+	return image_bytes_of_segment(image, vaddr, 0);
 }
 
 struct bytes image_code(const struct image *image, uint64_t vaddr)
 {
-	return segment_bytes(image, vaddr, PF_X);
+	return image_bytes_of_segment(image, vaddr, PF_X);
 }
 
 bool image_is_code(const struct image *image, uint64_t vaddr)
@@ -73,7 +73,7 @@ const struct section *image_section(const struct image *image, const char *name)
 }
 
 /* Old style: a section named .zdebug_* that starts with "ZLIB" and a big-endian size. */
-static bool is_old_compressed(const struct section *section, struct bytes raw)
+static bool image_bytes_is_old_compressed(const struct section *section, struct bytes raw)
 {
 	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
 }
@@ -85,12 +85,12 @@ struct package {
 	uint64_t size; /* unpacked, as stated */
 };
 
-static struct package package_of(const struct section *section, struct bytes raw)
+static struct package image_bytes_package_of(const struct section *section, struct bytes raw)
 {
 	struct package package = { PLAIN, raw, raw.len };
 	struct reader r = reader_of(raw);
 
-	if (is_old_compressed(section, raw)) {
+	if (image_bytes_is_old_compressed(section, raw)) {
 		uint64_t size = 0;
 		for (int i = 4; i < 12; i++)
 			size = size << 8 | raw.at[i];
@@ -109,10 +109,10 @@ static struct package package_of(const struct section *section, struct bytes raw
 }
 
 /*
- * Room for many bytes, in large pages where those can be had: to be given small ones takes a sixth of the
- * time of unpacking into them. NULL if there is less memory than a file claims to need.
+ * Memory for many bytes, in huge pages where possible: page faults on small ones cost a sixth of the time
+ * of decompressing into them. NULL if there is less memory than a file claims to need.
  */
-static uint8_t *make_room(size_t size)
+static uint8_t *image_bytes_make_room(size_t size)
 {
 	size_t rounded = (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 	void *room;
@@ -125,7 +125,7 @@ static uint8_t *make_room(size_t size)
 	return room;
 }
 
-static struct unpacked *unpacked_new(const struct package *package)
+static struct unpacked *image_bytes_unpacked_new(const struct package *package)
 {
 	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
 	struct buffer whole = { 0 };
@@ -134,8 +134,9 @@ static struct unpacked *unpacked_new(const struct package *package)
 	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE)
 		return unpacked;
 	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
-		unpacked->at = make_room((size_t)package->size +
-					 1); /* more than there is, perhaps: then it cannot be read */
+		unpacked->at = image_bytes_make_room(
+			(size_t)package->size +
+			1); /* the file may claim more than it has: then it cannot be read */
 		unpacked->size = unpacked->at ? (size_t)package->size : 0;
 		unpacked->inflater =
 			unpacked->at ? inflater_new(package->body, unpacked->at, unpacked->size) : NULL;
@@ -147,18 +148,19 @@ static struct unpacked *unpacked_new(const struct package *package)
 	return unpacked;
 }
 
-static struct unpacked *unpacked_of(struct image *image, size_t index, const struct package *package)
+static struct unpacked *image_bytes_unpacked_of(struct image *image, size_t index,
+						const struct package *package)
 {
 	struct image_private *private = image->private;
 
 	pthread_mutex_lock(&private->lock);
 	if (!private->unpacked[index])
-	private->unpacked[index] = unpacked_new(package);
+	private->unpacked[index] = image_bytes_unpacked_new(package);
 	pthread_mutex_unlock(&private->lock);
 	return private->unpacked[index];
 }
 
-static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
+static struct bytes image_bytes_unpack(struct unpacked *unpacked, uint64_t len)
 {
 	pthread_mutex_lock(&unpacked->lock);
 	if (unpacked->inflater && unpacked->len < len) {
@@ -175,13 +177,15 @@ static struct bytes unpack(struct unpacked *unpacked, uint64_t len)
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len)
 {
 	struct package package =
-		package_of(section, bytes_slice(image->file, section->offset, section->size));
+		image_bytes_package_of(section, bytes_slice(image->file, section->offset, section->size));
 
 	if (section->type == SHT_NOBITS)
 		return (struct bytes){ 0 };
 	return package.kind == PLAIN
 		       ? package.body
-		       : unpack(unpacked_of(image, (size_t)(section - image->sections), &package), len);
+		       : image_bytes_unpack(image_bytes_unpacked_of(
+						    image, (size_t)(section - image->sections), &package),
+					    len);
 }
 
 bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes,
@@ -213,7 +217,9 @@ uint64_t image_section_size(const struct image *image, const struct section *sec
 {
 	return section->type == SHT_NOBITS
 		       ? 0
-		       : package_of(section, bytes_slice(image->file, section->offset, section->size)).size;
+		       : image_bytes_package_of(section,
+						bytes_slice(image->file, section->offset, section->size))
+				 .size;
 }
 
 struct bytes image_named_bytes(struct image *image, const char *name)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_head: what the first page of an ELF file tells: the machine, the segments, the build-id.
+ * image_head: what the first page of an ELF file tells: machine, segments, build-id.
  *
- * Programs link to a hundred libraries and more, and no sample is in most of them. Of these nothing else is
- * asked, and what lies at the end of the file, section headers and their names, need not be brought into
- * memory and mapped.
+ * Programs link to a hundred libraries and more, and most of them are never sampled. For those nothing
+ * else is needed, and the section headers and their names at the end of the file need not be mapped and
+ * read.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -13,34 +13,34 @@
 #include "base/alloc.h"
 #include "binary/elf/image_private.h"
 
-static bool has(struct bytes head, uint64_t offset, uint64_t len)
+static bool image_head_has(struct bytes head, uint64_t offset, uint64_t len)
 {
 	return offset <= head.len && len <= head.len - offset;
 }
 
-/* Only what needs no second thought: sections that are there and lie in the file, headers of the usual size.
- */
-static bool is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
+/* Only the plain case: sections exist and lie in the file, and headers have the usual size. */
+static bool image_head_is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
 {
 	uint64_t sections = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
 
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&
 	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum && header->e_phnum < PN_XNUM &&
-	       has(head, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)) &&
+	       image_head_has(head, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)) &&
 	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum &&
 	       header->e_shnum < SHN_LORESERVE && header->e_shstrndx < header->e_shnum &&
 	       header->e_shoff % 8 == 0 && header->e_shoff <= file_size &&
 	       sections <= file_size - header->e_shoff;
 }
 
-/* The first there is, as find_build_id has it; false if that cannot be told from here. */
-static bool find_build_id(const struct segment *segments, size_t n, struct bytes head, struct build_id *ret)
+/* The first build-id, as image_find_build_id finds it; false if the first page is not enough to tell. */
+static bool image_head_find_build_id(const struct segment *segments, size_t n, struct bytes head,
+				     struct build_id *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (segments[i].type != PT_NOTE)
 			continue;
-		if (!has(head, segments[i].offset, segments[i].file_size))
+		if (!image_head_has(head, segments[i].offset, segments[i].file_size))
 			return false;
 		*ret = build_id_from_notes(bytes_slice(head, segments[i].offset, segments[i].file_size));
 		if (ret->len)
@@ -49,7 +49,7 @@ static bool find_build_id(const struct segment *segments, size_t n, struct bytes
 	return false;
 }
 
-static struct segment *read_segments(const Elf64_Ehdr *header, struct bytes head)
+static struct segment *image_head_read_segments(const Elf64_Ehdr *header, struct bytes head)
 {
 	struct segment *segments = alloc_zero(header->e_phnum, sizeof(*segments));
 
@@ -69,10 +69,10 @@ bool image_head_read(struct image *image, struct bytes head)
 	if (head.len < sizeof(header))
 		return false;
 	memcpy(&header, head.at, sizeof(header));
-	if (!is_usual(&header, head, image->file.len))
+	if (!image_head_is_usual(&header, head, image->file.len))
 		return false;
-	struct segment *segments = read_segments(&header, head);
-	if (!find_build_id(segments, header.e_phnum, head, &image->build_id)) {
+	struct segment *segments = image_head_read_segments(&header, head);
+	if (!image_head_find_build_id(segments, header.e_phnum, head, &image->build_id)) {
 		free(segments);
 		return false;
 	}

@@ -14,10 +14,11 @@
 struct unpacked {
 	pthread_mutex_t lock;
 	uint8_t *at;
-	size_t len;                          /* that are there */
-	size_t size;                         /* of all; 0 = damaged */
-	struct inflater *inflater;           /* NULL: all are there */
-	void (*release)(struct bytes bytes); /* of bytes that are somebody else's; NULL = they are our own */
+	size_t len;                /* that are there */
+	size_t size;               /* of all; 0 = damaged */
+	struct inflater *inflater; /* NULL: all are there */
+	void (*release)(
+		struct bytes bytes); /* releases bytes that were handed over; NULL = they are our own */
 };
 
 struct image_private {
@@ -33,6 +34,6 @@ struct image_private {
 };
 
 #define IMAGE_HEAD 4096 /* bytes */
-/* All but the sections, from the first bytes of the file. False if they do not tell, and nothing is changed.
- */
+/* Everything but the sections, from the first bytes of the file. False, and nothing is changed, if those are
+ * not enough. */
 bool image_head_read(struct image *image, struct bytes head);

@@ -28,7 +28,7 @@ struct written {
 
 typedef VEC(struct written) written_list;
 
-static int compare(const void *left, const void *right)
+static int perfmap_compare(const void *left, const void *right)
 {
 	const struct written *a = left, *b = right;
 
@@ -37,7 +37,7 @@ static int compare(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void add(written_list *list, uint64_t start, uint64_t size, const char *name)
+static void perfmap_add(written_list *list, uint64_t start, uint64_t size, const char *name)
 {
 	if (size && size < MAX_CODE_SIZE && start + size > start && list->n < MAX_ENTRIES)
 		vec_push(list,
@@ -45,10 +45,10 @@ static void add(written_list *list, uint64_t start, uint64_t size, const char *n
 }
 
 /*
- * Makes room for `next` at the end of what is settled. False if newer code has all of its place. Old
- * code that newer code was put into the middle of ends there: its rest is not to be trusted.
+ * Makes room for `next` at the end of what is settled. False if newer code covers all of it. Old code that
+ * newer code was written into the middle of ends there: what follows is not trusted.
  */
-static bool settle(written_list *settled, struct written *next)
+static bool perfmap_settle(written_list *settled, struct written *next)
 {
 	while (settled->n) {
 		struct written *last = &settled->at[settled->n - 1];
@@ -66,14 +66,14 @@ static bool settle(written_list *settled, struct written *next)
 	return true;
 }
 
-static void make_disjoint(written_list *list, struct perfmap *ret)
+static void perfmap_make_disjoint(written_list *list, struct perfmap *ret)
 {
 	written_list settled = { 0 };
 
 	if (list->n)
-		qsort(list->at, list->n, sizeof(*list->at), compare);
+		qsort(list->at, list->n, sizeof(*list->at), perfmap_compare);
 	for (size_t i = 0; i < list->n; i++)
-		if (settle(&settled, &list->at[i]))
+		if (perfmap_settle(&settled, &list->at[i]))
 			vec_push(&settled, list->at[i]);
 	for (size_t i = 0; i < settled.n; i++)
 		vec_push(&ret->code, settled.at[i].code);
@@ -84,7 +84,7 @@ static void make_disjoint(written_list *list, struct perfmap *ret)
 /* ---- perf maps ----------------------------------------------------------------------------- */
 
 /* A hexadecimal number with or without 0x; leaves text behind it. */
-static bool read_hex(const char **text, const char *end, uint64_t *ret)
+static bool perfmap_read_hex(const char **text, const char *end, uint64_t *ret)
 {
 	unsigned digits = 0;
 
@@ -106,18 +106,18 @@ static bool read_hex(const char **text, const char *end, uint64_t *ret)
 	return digits > 0 && digits <= 16 && *text < end && (**text == ' ' || **text == '\t');
 }
 
-static void parse_line(const char *text, const char *end, struct perfmap *ret, written_list *list)
+static void perfmap_parse_line(const char *text, const char *end, struct perfmap *ret, written_list *list)
 {
 	uint64_t start, size;
 
-	if (!read_hex(&text, end, &start) || !read_hex(&text, end, &size))
+	if (!perfmap_read_hex(&text, end, &start) || !perfmap_read_hex(&text, end, &size))
 		return;
 	while (text < end && (*text == ' ' || *text == '\t'))
 		text++;
 	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
 		end--;
 	if (text < end && !memchr(text, 0, (size_t)(end - text)))
-		add(list, start, size, arena_text(&ret->names, text, (size_t)(end - text)));
+		perfmap_add(list, start, size, arena_text(&ret->names, text, (size_t)(end - text)));
 }
 
 void perfmap_parse(struct bytes text, struct perfmap *ret)
@@ -128,10 +128,10 @@ void perfmap_parse(struct bytes text, struct perfmap *ret)
 	*ret = (struct perfmap){ 0 };
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		parse_line(at, newline ? newline : end, ret, &list);
+		perfmap_parse_line(at, newline ? newline : end, ret, &list);
 		at = newline ? newline + 1 : end;
 	}
-	make_disjoint(&list, ret);
+	perfmap_make_disjoint(&list, ret);
 }
 
 /* ---- jitdump ------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ struct dump {
 };
 
 /* Source lines come right before the code they describe. */
-static void read_debug_info(struct dump *dump, struct reader *r)
+static void perfmap_read_debug_info(struct dump *dump, struct reader *r)
 {
 	uint64_t count;
 
@@ -170,7 +170,7 @@ static void read_debug_info(struct dump *dump, struct reader *r)
 	dump->n_lines = (uint32_t)dump->map->lines.n - dump->first_line;
 }
 
-static void read_load(struct dump *dump, struct reader *r)
+static void perfmap_read_load(struct dump *dump, struct reader *r)
 {
 	reader_skip(r, 8 + 8); /* pid, tid, vma */
 	uint64_t start = read_u64(r), size = read_u64(r);
@@ -179,7 +179,7 @@ static void read_load(struct dump *dump, struct reader *r)
 	size_t before = dump->list.n;
 
 	if (!r->failed)
-		add(&dump->list, start, size, arena_text(&dump->map->names, name, strlen(name)));
+		perfmap_add(&dump->list, start, size, arena_text(&dump->map->names, name, strlen(name)));
 	if (dump->list.n > before && dump->lines_for == start) {
 		dump->list.at[before].code.first_line = dump->first_line;
 		dump->list.at[before].code.n_lines = dump->n_lines;
@@ -189,19 +189,19 @@ static void read_load(struct dump *dump, struct reader *r)
 }
 
 /* The code that was at one address is now at another. */
-static void read_move(struct dump *dump, struct reader *r)
+static void perfmap_read_move(struct dump *dump, struct reader *r)
 {
 	reader_skip(r, 8 + 8);
 	uint64_t from = read_u64(r), to = read_u64(r), size = read_u64(r);
 
 	for (size_t i = dump->list.n; i > 0 && !r->failed; i--)
 		if (dump->list.at[i - 1].code.start == from) {
-			add(&dump->list, to, size, dump->list.at[i - 1].code.name);
+			perfmap_add(&dump->list, to, size, dump->list.at[i - 1].code.name);
 			return;
 		}
 }
 
-static int compare_lines(const void *left, const void *right)
+static int perfmap_compare_lines(const void *left, const void *right)
 {
 	const struct jit_line *a = left, *b = right;
 
@@ -227,17 +227,17 @@ void jitdump_parse(struct bytes bytes, struct perfmap *ret)
 		if (r.failed || size < 16)
 			break; /* the process was still writing */
 		if (kind == JIT_LOAD)
-			read_load(&dump, &body);
+			perfmap_read_load(&dump, &body);
 		else if (kind == JIT_MOVE)
-			read_move(&dump, &body);
+			perfmap_read_move(&dump, &body);
 		else if (kind == JIT_DEBUG_INFO)
-			read_debug_info(&dump, &body);
+			perfmap_read_debug_info(&dump, &body);
 	}
-	make_disjoint(&dump.list, ret);
+	perfmap_make_disjoint(&dump.list, ret);
 	for (size_t i = 0; i < ret->code.n; i++)
 		if (ret->code.at[i].n_lines)
 			qsort(ret->lines.at + ret->code.at[i].first_line, ret->code.at[i].n_lines,
-			      sizeof(*ret->lines.at), compare_lines);
+			      sizeof(*ret->lines.at), perfmap_compare_lines);
 }
 
 void perfmap_done(struct perfmap *map)
@@ -257,7 +257,7 @@ const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr)
 /* ---- files --------------------------------------------------------------------------------- */
 
 /* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. */
-static bool is_trusted(pid_t pid, const struct stat *file)
+static bool perfmap_is_trusted(pid_t pid, const struct stat *file)
 {
 	char path[64];
 	struct stat process;
@@ -271,14 +271,14 @@ static bool is_trusted(pid_t pid, const struct stat *file)
 	return geteuid() == 0 && caller && strtoul(caller, NULL, 10) == file->st_uid;
 }
 
-static int read_file(pid_t pid, const char *path, struct bytes *ret)
+static int perfmap_read_file(pid_t pid, const char *path, struct bytes *ret)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || !is_trusted(pid, &st))
+	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(pid, &st))
 		return -EPERM;
 	if ((uint64_t)st.st_size > MAX_FILE)
 		return -EFBIG;
@@ -294,7 +294,7 @@ static int read_file(pid_t pid, const char *path, struct bytes *ret)
 }
 
 /* What the process calls itself: the last number of NSpid. 0 if it is gone. */
-static pid_t pid_inside(pid_t pid)
+static pid_t perfmap_pid_inside(pid_t pid)
 {
 	char path[64], line[256];
 	long inside = 0;
@@ -311,17 +311,17 @@ static pid_t pid_inside(pid_t pid)
 
 int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
 {
-	pid_t inside = pid_inside(pid);
+	pid_t inside = perfmap_pid_inside(pid);
 	CLEANUP(freep)
 	char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
 	struct bytes text = { 0 };
-	int error = path ? read_file(pid, path, &text) : -ENOENT;
+	int error = path ? perfmap_read_file(pid, path, &text) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0) {
 		free(path);
 		path = alloc_printf("/tmp/perf-%d.map", (int)pid);
-		error = read_file(pid, path, &text);
+		error = perfmap_read_file(pid, path, &text);
 	}
 	if (error < 0)
 		return error;
@@ -335,11 +335,11 @@ int jitdump_open(pid_t pid, const char *path, struct perfmap *ret)
 {
 	CLEANUP(freep) char *seen = alloc_printf(ROOT_OF "%s", (int)pid, path);
 	struct bytes dump = { 0 };
-	int error = read_file(pid, seen, &dump);
+	int error = perfmap_read_file(pid, seen, &dump);
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0)
-		error = read_file(pid, path, &dump);
+		error = perfmap_read_file(pid, path, &dump);
 	if (error < 0)
 		return error;
 	jitdump_parse(dump, ret);

@@ -27,7 +27,7 @@ static const struct kinds all_kinds[] = {
 	  R_AARCH64_ABS64 },
 };
 
-static const struct kinds *kinds_of(const struct image *image)
+static const struct kinds *relocs_kinds_of(const struct image *image)
 {
 	for (size_t i = 0; i < ARRAY_LEN(all_kinds); i++)
 		if (all_kinds[i].machine == image->elf_machine)
@@ -35,7 +35,7 @@ static const struct kinds *kinds_of(const struct image *image)
 	return NULL;
 }
 
-static struct bytes tagged(const struct image *image, int64_t address_tag, int64_t size_tag)
+static struct bytes relocs_tagged(const struct image *image, int64_t address_tag, int64_t size_tag)
 {
 	uint64_t vaddr, size;
 
@@ -49,7 +49,7 @@ struct names {
 	struct bytes symbols, strings;
 };
 
-static struct names names_of(const struct image *image)
+static struct names relocs_names_of(const struct image *image)
 {
 	uint64_t symtab, strtab;
 
@@ -59,8 +59,8 @@ static struct names names_of(const struct image *image)
 }
 
 /* Name and value of a dynamic symbol; false if it is not there. */
-static bool dynamic_symbol(const struct names *names, uint32_t index, const char **ret_name,
-			   uint64_t *ret_value)
+static bool relocs_dynamic_symbol(const struct names *names, uint32_t index, const char **ret_name,
+				  uint64_t *ret_value)
 {
 	if (index == 0)
 		return false;
@@ -77,15 +77,15 @@ static bool dynamic_symbol(const struct names *names, uint32_t index, const char
 }
 
 /* Most are pointers, by far. */
-static void make_room(struct relocs *relocs, struct bytes table)
+static void relocs_make_room(struct relocs *relocs, struct bytes table)
 {
 	size_t n = relocs->pointers.n + table.len / sizeof(Elf64_Rela);
 
 	vec_reserve(&relocs->pointers, n < MAX_POINTERS ? n : MAX_POINTERS);
 }
 
-static void read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds,
-		      struct bytes table)
+static void relocs_read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds,
+			     struct bytes table)
 {
 	struct reader r = reader_of(table);
 
@@ -99,7 +99,7 @@ static void read_rela(struct relocs *relocs, const struct names *names, const st
 		} else if (type == kinds->irelative) {
 			vec_push(&relocs->resolvers, addend);
 		} else if (type == kinds->got || type == kinds->jump_slot || type == kinds->word) {
-			if (!dynamic_symbol(names, (uint32_t)ELF64_R_SYM(info), &name, &value))
+			if (!relocs_dynamic_symbol(names, (uint32_t)ELF64_R_SYM(info), &name, &value))
 				continue;
 			if (type == kinds->word && value)
 				vec_push(&relocs->pointers, ((struct reloc_pointer){ at, value + addend }));
@@ -111,7 +111,7 @@ static void read_rela(struct relocs *relocs, const struct names *names, const st
 	}
 }
 
-static void add_packed(struct relocs *relocs, const struct image *image, uint64_t at)
+static void relocs_add_packed(struct relocs *relocs, const struct image *image, uint64_t at)
 {
 	struct reader r = reader_of(image_bytes(image, at));
 	uint64_t to = read_u64(&r);
@@ -121,7 +121,7 @@ static void add_packed(struct relocs *relocs, const struct image *image, uint64_
 }
 
 /* RELR: an even entry is an address, an odd one a bitmap of the 63 words behind it. */
-static void read_relr(struct relocs *relocs, const struct image *image, struct bytes table)
+static void relocs_read_relr(struct relocs *relocs, const struct image *image, struct bytes table)
 {
 	struct reader r = reader_of(table);
 	uint64_t next = 0;
@@ -129,33 +129,33 @@ static void read_relr(struct relocs *relocs, const struct image *image, struct b
 	while (reader_left(&r) >= 8 && relocs->pointers.n < MAX_POINTERS) {
 		uint64_t entry = read_u64(&r);
 		if (!(entry & 1)) {
-			add_packed(relocs, image, entry);
+			relocs_add_packed(relocs, image, entry);
 			next = entry + 8;
 			continue;
 		}
 		for (unsigned bit = 0; bit < 63; bit++)
 			if (entry >> (bit + 1) & 1)
-				add_packed(relocs, image, next + 8ull * bit);
+				relocs_add_packed(relocs, image, next + 8ull * bit);
 		next += 8 * 63;
 	}
 }
 
 void relocs_read(struct relocs *relocs, struct image *image)
 {
-	const struct kinds *kinds = kinds_of(image);
+	const struct kinds *kinds = relocs_kinds_of(image);
 	uint64_t unused;
 
 	memset(relocs, 0, sizeof(*relocs));
 	if (!kinds)
 		return;
-	struct names names = names_of(image);
-	struct bytes rela = tagged(image, DT_RELA, DT_RELASZ);
-	make_room(relocs, rela);
-	read_rela(relocs, &names, kinds, rela);
-	read_rela(relocs, &names, kinds, tagged(image, DT_JMPREL, DT_PLTRELSZ));
-	read_relr(relocs, image, tagged(image, DT_RELR, DT_RELRSZ));
-	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only the loader inside it reads these */
-		read_rela(relocs, &names, kinds, image_named_bytes(image, ".rela.plt"));
+	struct names names = relocs_names_of(image);
+	struct bytes rela = relocs_tagged(image, DT_RELA, DT_RELASZ);
+	relocs_make_room(relocs, rela);
+	relocs_read_rela(relocs, &names, kinds, rela);
+	relocs_read_rela(relocs, &names, kinds, relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ));
+	relocs_read_relr(relocs, image, relocs_tagged(image, DT_RELR, DT_RELRSZ));
+	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only its own startup code reads these */
+		relocs_read_rela(relocs, &names, kinds, image_named_bytes(image, ".rela.plt"));
 	sort_by_u64(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at));
 	sort_by_u64(relocs->slots.at, relocs->slots.n, sizeof(*relocs->slots.at));
 }

@@ -24,13 +24,13 @@ struct symbols_private {
 
 /* One ELF symbol table: `count` entries and the strings they name. */
 struct table {
-	const struct image *file; /* by whose sections it goes */
+	const struct image *file; /* whose sections its symbols refer to */
 	struct bytes entries, strings;
 	enum symbol_source source;
 };
 
 /* Where a tag points, to the end of its segment. */
-static struct bytes dynamic_bytes(const struct image *image, int64_t tag)
+static struct bytes symbols_dynamic_bytes(const struct image *image, int64_t tag)
 {
 	uint64_t vaddr;
 
@@ -38,7 +38,7 @@ static struct bytes dynamic_bytes(const struct image *image, int64_t tag)
 }
 
 /* The dynamic tags do not say how many symbols there are; the hash tables do. */
-static uint64_t count_by_gnu_hash(struct bytes hash)
+static uint64_t symbols_count_by_gnu_hash(struct bytes hash)
 {
 	struct reader r = reader_of(hash);
 	uint32_t n_buckets = read_u32(&r), first = read_u32(&r), n_bloom = read_u32(&r);
@@ -59,32 +59,33 @@ static uint64_t count_by_gnu_hash(struct bytes hash)
 	return (uint64_t)last + 1;
 }
 
-static uint64_t count_dynamic(const struct image *image)
+static uint64_t symbols_count_dynamic(const struct image *image)
 {
-	struct bytes gnu = dynamic_bytes(image, DT_GNU_HASH), sysv = dynamic_bytes(image, DT_HASH);
+	struct bytes gnu = symbols_dynamic_bytes(image, DT_GNU_HASH),
+		     sysv = symbols_dynamic_bytes(image, DT_HASH);
 
 	if (gnu.len)
-		return count_by_gnu_hash(gnu);
+		return symbols_count_by_gnu_hash(gnu);
 	struct reader r = reader_of(sysv);
 	reader_skip(&r, 4);
 	return read_u32(&r); /* as many chain entries as symbols */
 }
 
-static struct table dynamic_table(const struct image *image)
+static struct table symbols_dynamic_table(const struct image *image)
 {
-	uint64_t count = count_dynamic(image);
+	uint64_t count = symbols_count_dynamic(image);
 	uint64_t strings_size = 0;
 
 	image_dynamic(image, DT_STRSZ, &strings_size);
 	return (struct table){
 		image,
-		bytes_slice(dynamic_bytes(image, DT_SYMTAB), 0, count * sizeof(Elf64_Sym)),
-		bytes_slice(dynamic_bytes(image, DT_STRTAB), 0, strings_size),
+		bytes_slice(symbols_dynamic_bytes(image, DT_SYMTAB), 0, count * sizeof(Elf64_Sym)),
+		bytes_slice(symbols_dynamic_bytes(image, DT_STRTAB), 0, strings_size),
 		SYMBOL_DYNSYM,
 	};
 }
 
-static struct table section_table(struct image *image, uint32_t type, enum symbol_source source)
+static struct table symbols_section_table(struct image *image, uint32_t type, enum symbol_source source)
 {
 	for (size_t i = 0; i < image->n_sections; i++) {
 		const struct section *s = &image->sections[i];
@@ -97,7 +98,7 @@ static struct table section_table(struct image *image, uint32_t type, enum symbo
 }
 
 /* A name without its version: "memcpy@@GLIBC_2.14" is memcpy. */
-static const char *plain_name(struct symbols_private *private, const char *name, size_t len)
+static const char *symbols_plain_name(struct symbols_private *private, const char *name, size_t len)
 {
 	const char *at = memchr(name, '@', len);
 
@@ -108,20 +109,20 @@ static const char *plain_name(struct symbols_private *private, const char *name,
  * Sections tell code from read-only data that happens to share its segment, and from what is not loaded at
  * all: gcc -flto leaves symbols in .debug_info, whose values are no addresses.
  */
-static bool is_code_symbol(const struct image *image, const struct image *file, uint16_t section,
-			   uint64_t value)
+static bool symbols_is_code(const struct image *image, const struct image *file, uint16_t section,
+			    uint64_t value)
 {
 	return image_is_executable(image, value) &&
 	       (section >= file->n_sections || file->sections[section].flags & SHF_EXECINSTR);
 }
 
 /* $x, $d (AArch64) and .L labels mark places, they name nothing. */
-static bool is_marker(const char *name)
+static bool symbols_is_marker(const char *name)
 {
 	return name[0] == '\0' || name[0] == '$' || strncmp(name, ".L", 2) == 0;
 }
 
-static void add_table(struct symbols_private *private, const struct image *image, struct table table)
+static void symbols_add_table(struct symbols_private *private, const struct image *image, struct table table)
 {
 	struct reader r = reader_of(table.entries);
 	size_t most = private->list.n + table.entries.len / sizeof(Elf64_Sym);
@@ -137,20 +138,21 @@ static void add_table(struct symbols_private *private, const struct image *image
 
 		if (section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 			continue;
-		if (!is_code_symbol(image, table.file, section, value))
+		if (!symbols_is_code(image, table.file, section, value))
 			continue;
 		struct reader s = reader_of(bytes_from(table.strings, name));
 		const char *text = read_cstr(&s);
-		if (is_marker(text))
+		if (symbols_is_marker(text))
 			continue;
 		vec_push(&private->list,
-			 (struct symbol){ value, size, plain_name(private, text, reader_offset(&s) - 1), type,
+			 (struct symbol){ value, size,
+					  symbols_plain_name(private, text, reader_offset(&s) - 1), type,
 					  ELF64_ST_BIND(info), (uint8_t)table.source });
 	}
 }
 
 /* MiniDebugInfo: an xz-compressed ELF file whose .symtab completes .dynsym. Its addresses are ours. */
-static void add_debugdata(struct symbols_private *private, struct image *image)
+static void symbols_add_debugdata(struct symbols_private *private, struct image *image)
 {
 	struct bytes packed = image_named_bytes(image, ".gnu_debugdata");
 	struct buffer plain;
@@ -160,14 +162,15 @@ static void add_debugdata(struct symbols_private *private, struct image *image)
 	struct images *images = images_new();
 	image_id id;
 	if (images_open_memory(images, (struct bytes){ plain.at, plain.len }, "debugdata", &id, NULL) == 0)
-		add_table(private, image,
-			  section_table(images_get(images, id), SHT_SYMTAB, SYMBOL_DEBUGDATA));
+		symbols_add_table(
+			private, image,
+			symbols_section_table(images_get(images, id), SHT_SYMTAB, SYMBOL_DEBUGDATA));
 	images_free(images);
 	free(plain.at);
 }
 
-/* Go programs name their functions for themselves, symbols or not. */
-static void add_gopclntab(struct symbols_private *private, struct image *image)
+/* Go programs carry the names of their functions even if stripped. */
+static void symbols_add_gopclntab(struct symbols_private *private, struct image *image)
 {
 	struct gopclntab table;
 	struct go_function function;
@@ -183,13 +186,13 @@ static void add_gopclntab(struct symbols_private *private, struct image *image)
 					 STT_FUNC, STB_LOCAL, SYMBOL_GOPCLNTAB });
 }
 
-static int bind_rank(uint8_t bind)
+static int symbols_bind_rank(uint8_t bind)
 {
 	return bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
 }
 
 /* Inline: strspn would make a table for the one character. */
-static size_t count_bars(const char *name)
+static size_t symbols_count_bars(const char *name)
 {
 	size_t n = 0;
 
@@ -199,7 +202,7 @@ static size_t count_bars(const char *name)
 }
 
 /* Best first among symbols at one address; see symbols_find. */
-static int compare(const void *left, const void *right)
+static int symbols_compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
@@ -207,15 +210,15 @@ static int compare(const void *left, const void *right)
 		return a->size ? -1 : 1;
 	if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
 		return a->type == STT_NOTYPE ? 1 : -1;
-	if (bind_rank(a->bind) != bind_rank(b->bind))
-		return bind_rank(a->bind) - bind_rank(b->bind);
-	size_t a_bars = count_bars(a->name), b_bars = count_bars(b->name);
+	if (symbols_bind_rank(a->bind) != symbols_bind_rank(b->bind))
+		return symbols_bind_rank(a->bind) - symbols_bind_rank(b->bind);
+	size_t a_bars = symbols_count_bars(a->name), b_bars = symbols_count_bars(b->name);
 	if (a_bars != b_bars)
 		return a_bars < b_bars ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 
-static void drop_duplicates(struct symbols_private *private)
+static void symbols_drop_duplicates(struct symbols_private *private)
 {
 	size_t n = 0;
 
@@ -228,7 +231,7 @@ static void drop_duplicates(struct symbols_private *private)
 	private->list.n = n;
 }
 
-static void index_reach(struct symbols_private *private)
+static void symbols_index_reach(struct symbols_private *private)
 {
 	uint64_t reach = 0;
 
@@ -245,17 +248,18 @@ struct symbols *symbols_read_with(struct image *image, struct image *debug)
 {
 	struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
 	struct symbols_private *private = alloc_zero(1, sizeof(*private));
-	struct table dynamic = section_table(image, SHT_DYNSYM, SYMBOL_DYNSYM);
+	struct table dynamic = symbols_section_table(image, SHT_DYNSYM, SYMBOL_DYNSYM);
 
-	add_table(private, image, section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
-	add_table(private, image, dynamic.entries.len ? dynamic : dynamic_table(image));
-	add_debugdata(private, image);
-	add_gopclntab(private, image);
+	symbols_add_table(private, image, symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
+	symbols_add_table(private, image, dynamic.entries.len ? dynamic : symbols_dynamic_table(image));
+	symbols_add_debugdata(private, image);
+	symbols_add_gopclntab(private, image);
 	if (debug)
-		add_table(private, image, section_table(debug, SHT_SYMTAB, SYMBOL_DEBUG_FILE));
-	sort_by_u64_then(private->list.at, private->list.n, sizeof(struct symbol), compare);
-	drop_duplicates(private);
-	index_reach(private);
+		symbols_add_table(private, image,
+				  symbols_section_table(debug, SHT_SYMTAB, SYMBOL_DEBUG_FILE));
+	sort_by_u64_then(private->list.at, private->list.n, sizeof(struct symbol), symbols_compare);
+	symbols_drop_duplicates(private);
+	symbols_index_reach(private);
 	symbols->at = private->list.at;
 	symbols->n = private->list.n;
 	symbols->private = private;
@@ -279,13 +283,13 @@ void symbols_free(struct symbols *symbols)
 }
 
 /* Index of the first symbol behind vaddr. */
-static size_t upper_bound(const struct symbols *symbols, uint64_t vaddr)
+static size_t symbols_upper_bound(const struct symbols *symbols, uint64_t vaddr)
 {
 	return search_first(i, symbols->n, symbols->at[i].vaddr > vaddr);
 }
 
 /* The first, and so the best, of the symbols that stand at the same address as index. */
-static const struct symbol *best_at(const struct symbols *symbols, size_t index)
+static const struct symbol *symbols_best_at(const struct symbols *symbols, size_t index)
 {
 	while (index > 0 && symbols->at[index - 1].vaddr == symbols->at[index].vaddr)
 		index--;
@@ -294,17 +298,17 @@ static const struct symbol *best_at(const struct symbols *symbols, size_t index)
 
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr)
 {
-	size_t behind = upper_bound(symbols, vaddr);
+	size_t behind = symbols_upper_bound(symbols, vaddr);
 
 	/* The nearest sized symbol that covers vaddr; `reach` says when no earlier one can. */
 	for (size_t i = behind; i > 0 && symbols->private->reach[i - 1] > vaddr; i--) {
-		const struct symbol *best = best_at(symbols, i - 1);
+		const struct symbol *best = symbols_best_at(symbols, i - 1);
 		if (best->size && vaddr - best->vaddr < best->size)
 			return best;
 		i = (size_t)(best - symbols->at) + 1;
 	}
 	if (behind == 0)
 		return NULL;
-	const struct symbol *nearest = best_at(symbols, behind - 1);
+	const struct symbol *nearest = symbols_best_at(symbols, behind - 1);
 	return nearest->size ? NULL : nearest;
 }

@@ -50,20 +50,20 @@ uint32_t cfg_find(const struct cfg *cfg, uint64_t vaddr)
 	return at < cfg->n_blocks && cfg->blocks[at].start <= vaddr ? (uint32_t)at : UINT32_MAX;
 }
 
-static bool is_call(const struct insn *insn)
+static bool cfg_is_call(const struct insn *insn)
 {
 	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
 }
 
-/* Calls end a block only if they do not come back. */
-static bool ends_block(const struct flow *flow, uint32_t i)
+/* Calls end a block only if they do not return. */
+static bool cfg_ends_block(const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
 
-	return insn->flow != FLOW_NEXT && (!is_call(insn) || !flow_call_returns(flow, i));
+	return insn->flow != FLOW_NEXT && (!cfg_is_call(insn) || !flow_call_returns(flow, i));
 }
 
-static enum block_end end_of(const struct flow *flow, uint32_t i)
+static enum block_end cfg_end_kind(const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
 	uint16_t flags = flow->flags.at[i];
@@ -90,7 +90,7 @@ static enum block_end end_of(const struct flow *flow, uint32_t i)
 	return BLOCK_RUNS_ON;
 }
 
-static void add_call(struct builder *b, uint32_t i)
+static void cfg_add_call(struct builder *b, uint32_t i)
 {
 	const struct flow *flow = b->flow;
 	const struct insn *insn = &flow->insns.at[i];
@@ -105,7 +105,7 @@ static void add_call(struct builder *b, uint32_t i)
 }
 
 /* One block from instruction i; returns the one behind it. */
-static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
+static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 {
 	const struct flow *flow = b->flow;
 	struct cfg_block block = {
@@ -118,26 +118,27 @@ static uint32_t add_block(struct builder *b, uint32_t i, uint32_t end)
 	struct bytes code = image_code(flow->facts->image, block.start);
 	vec_push(&b->first_insn, i);
 	for (;; i++) {
-		bool is_last = i + 1 >= end || ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
+		bool is_last =
+			i + 1 >= end || cfg_ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
 		block.n_packed += flow->isa->is_packed(bytes_from(code, flow->vaddrs.at[i] - block.start));
-		if (is_call(&flow->insns.at[i]))
-			add_call(b, i);
+		if (cfg_is_call(&flow->insns.at[i]))
+			cfg_add_call(b, i);
 		if (is_last)
 			break;
 	}
 	block.n_calls = (uint32_t)b->calls.n - block.first_call;
 	block.last = flow->vaddrs.at[i];
 	block.end = block.last + flow->insns.at[i].len;
-	block.end_kind = (uint8_t)end_of(flow, i);
+	block.end_kind = (uint8_t)cfg_end_kind(flow, i);
 	if (block.end_kind == BLOCK_TAIL_CALLS && flow->insns.at[i].flow == FLOW_JUMP)
 		block.tail_target = flow->insns.at[i].target;
 	vec_push(&b->blocks, block);
 	return i + 1;
 }
 
-static void add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block *from, uint64_t target,
-		     enum edge_kind kind)
+static void cfg_add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block *from, uint64_t target,
+			 enum edge_kind kind)
 {
 	uint32_t to = cfg_find(cfg, target);
 
@@ -149,7 +150,7 @@ static void add_edge(struct builder *b, const struct cfg *cfg, struct cfg_block 
 	vec_push(&b->edges, ((struct cfg_edge){ to, (uint8_t)kind }));
 }
 
-static void add_edges(struct builder *b, const struct cfg *cfg, size_t index)
+static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index)
 {
 	struct cfg_block *block = &b->blocks.at[index];
 	const struct flow *flow = b->flow;
@@ -160,38 +161,39 @@ static void add_edges(struct builder *b, const struct cfg *cfg, size_t index)
 
 	block->first_edge = (uint32_t)b->edges.n;
 	if (block->end_kind == BLOCK_RUNS_ON)
-		add_edge(b, cfg, block, block->end, EDGE_NEXT);
+		cfg_add_edge(b, cfg, block, block->end, EDGE_NEXT);
 	if (block->end_kind == BLOCK_JUMPS)
-		add_edge(b, cfg, block, insn->target, EDGE_JUMP);
+		cfg_add_edge(b, cfg, block, insn->target, EDGE_JUMP);
 	if (block->end_kind == BLOCK_BRANCHES) {
-		add_edge(b, cfg, block, insn->target, EDGE_TAKEN);
-		add_edge(b, cfg, block, block->end, EDGE_NOT_TAKEN);
+		cfg_add_edge(b, cfg, block, insn->target, EDGE_TAKEN);
+		cfg_add_edge(b, cfg, block, block->end, EDGE_NOT_TAKEN);
 	}
 	for (size_t k = 0; block->end_kind == BLOCK_SWITCHES && k < n_targets; k++)
-		add_edge(b, cfg, block, targets[k], EDGE_TABLE);
+		cfg_add_edge(b, cfg, block, targets[k], EDGE_TABLE);
 	for (uint32_t i = first; flow->pads.n && i <= last; i++)
-		if (is_call(&flow->insns.at[i]))
-			add_edge(b, cfg, block, flow_landing_pad(flow, flow->vaddrs.at[i]), EDGE_LANDING_PAD);
+		if (cfg_is_call(&flow->insns.at[i]))
+			cfg_add_edge(b, cfg, block, flow_landing_pad(flow, flow->vaddrs.at[i]),
+				     EDGE_LANDING_PAD);
 	block->n_edges = (uint32_t)b->edges.n - block->first_edge;
 }
 
-static int by_start(const void *left, const void *right)
+static int cfg_compare_parts(const void *left, const void *right)
 {
 	const struct flow_part *a = left, *b = right;
 
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static void add_blocks(struct builder *b)
+static void cfg_add_blocks(struct builder *b)
 {
 	size_t n = b->flow->parts.n;
 	struct flow_part *parts = alloc_zero(n + 1, sizeof(*parts));
 
 	memcpy(parts, b->flow->parts.at, n * sizeof(*parts));
-	qsort(parts, n, sizeof(*parts), by_start);
+	qsort(parts, n, sizeof(*parts), cfg_compare_parts);
 	for (size_t k = 0; k < n; k++)
 		for (uint32_t i = parts[k].first, end = i + parts[k].n; i < end;)
-			i = add_block(b, i, end);
+			i = cfg_add_block(b, i, end);
 	free(parts);
 }
 
@@ -203,11 +205,11 @@ void cfg_build(struct cfg *cfg, const struct flow *flow)
 	for (size_t k = 0; k < flow->parts.n; k++)
 		vec_push(&b.parts, ((struct cfg_part){ flow->parts.at[k].start, flow->parts.at[k].end }));
 	if (flow->parts.n)
-		add_blocks(&b);
+		cfg_add_blocks(&b);
 	cfg->blocks = b.blocks.at;
 	cfg->n_blocks = b.blocks.n;
 	for (size_t k = 0; k < b.blocks.n; k++)
-		add_edges(&b, cfg, k);
+		cfg_add_edges(&b, cfg, k);
 	cfg->edges = b.edges.at;
 	cfg->n_edges = b.edges.n;
 	cfg->calls = b.calls.at;

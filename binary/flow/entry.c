@@ -4,7 +4,7 @@
 #define MAX_INSNS 32
 
 /* Registers read for more than being saved. */
-static uint64_t used(const struct insn *insn, const struct isa *isa)
+static uint64_t entry_reads(const struct insn *insn, const struct isa *isa)
 {
 	uint64_t reads = insn->reads, saved = 0, addressed = 0;
 	bool writes_nothing = insn->clobbers == 0;
@@ -26,7 +26,7 @@ static uint64_t used(const struct insn *insn, const struct isa *isa)
 	return reads & ~(saved & ~addressed);
 }
 
-static uint64_t written(const struct insn *insn)
+static uint64_t entry_writes(const struct insn *insn)
 {
 	uint64_t mask = insn->clobbers;
 
@@ -50,11 +50,11 @@ bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64
 		struct insn insn;
 		if (isa->decode(code, vaddr, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 			return n > 0;
-		if (used(&insn, isa) & ~given & ((1ull << isa->n_regs) - 1))
+		if (entry_reads(&insn, isa) & ~given & ((1ull << isa->n_regs) - 1))
 			return false;
 		if (insn.flow != FLOW_NEXT && insn.flow != FLOW_BRANCH)
 			return true;
-		given |= written(&insn);
+		given |= entry_writes(&insn);
 		code = bytes_from(code, insn.len);
 		vaddr += insn.len;
 	}

@@ -8,8 +8,8 @@
 #include "binary/isa/isa.h"
 
 /*
- * False for code that reads a register no caller passes anything in before it writes it, saving it
- * apart: that is a landing pad, a switch case or a cold part.
+ * False for code that uses (not only saves) a register before writing it although no caller passes
+ * anything in it: that is a landing pad, a switch case or a cold part.
  */
 bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64_t vaddr);
 /* Does it make room on the stack, or save the return address or a callee-saved register, as functions do

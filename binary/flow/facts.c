@@ -9,6 +9,11 @@ bool function_is_sure(const struct function *function)
 	return function->kind != FUNCTION_PART && (function->sources & FROM_SURE);
 }
 
+bool function_is_stub(const struct function *function)
+{
+	return function->kind == FUNCTION_STUB || function->kind == FUNCTION_STUB_HEAD;
+}
+
 bool function_is_inferred(const struct function *function)
 {
 	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));

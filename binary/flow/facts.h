@@ -52,6 +52,8 @@ struct function {
 
 /* Does something enter this function as one? A part does not count. */
 bool function_is_sure(const struct function *function);
+/* Is it an entry of the PLT? */
+bool function_is_stub(const struct function *function);
 /* Is its end only inferred: stated by neither a sized symbol nor an unwind entry? */
 bool function_is_inferred(const struct function *function);
 

@@ -106,7 +106,7 @@ uint64_t flow_landing_pad(const struct flow *flow, uint64_t call)
 	return 0;
 }
 
-static void forget_states(struct flow *flow)
+static void flow_forget_states(struct flow *flow)
 {
 	if (flow->states.n == 0) /* nothing has run yet */
 		return;
@@ -122,12 +122,12 @@ static void forget_states(struct flow *flow)
 	vec_clear(&flow->private->denied);
 }
 
-static void run_from_entry(struct flow *flow)
+static void flow_run_from_entry(struct flow *flow)
 {
 	for (int round = 0; round <= MAX_RESTARTS; round++) {
 		struct state entry;
 
-		forget_states(flow);
+		flow_forget_states(flow);
 		flow->private->must_restart = false;
 		state_enter(&entry, flow->isa, flow->bias);
 		if (flow->private->wants_arguments)
@@ -141,7 +141,7 @@ static void run_from_entry(struct flow *flow)
 }
 
 /* Every exit fails, all with sp higher by the same amount: that much lay above the return address. */
-static int32_t find_bias(const struct flow *flow)
+static int32_t flow_find_bias(const struct flow *flow)
 {
 	const struct flow_private *p = flow->private;
 	int32_t ra_size = flow->isa->call_pushes_ra ? 8 : 0, bias = 0;
@@ -159,7 +159,7 @@ static int32_t find_bias(const struct flow *flow)
 	return bias;
 }
 
-static void judge(struct flow *flow)
+static void flow_judge(struct flow *flow)
 {
 	const uint16_t exits = INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL;
 	bool has_exit = false, has_failed = false;
@@ -186,37 +186,37 @@ static void judge(struct flow *flow)
 }
 
 /* Keeps the bias only if every exit is right with it. */
-static void try_bias(struct flow *flow)
+static void flow_try_bias(struct flow *flow)
 {
-	run_from_entry(flow);
+	flow_run_from_entry(flow);
 	for (size_t i = 0; i < flow->flags.n && flow->bias; i++)
 		if (flow->flags.at[i] & INSN_EXIT_FAILS)
 			flow->bias = 0;
 	if (!flow->bias)
-		run_from_entry(flow);
+		flow_run_from_entry(flow);
 }
 
 /*
  * Some exit finds a register lost. If it was lost to a store on a path that cannot happen, leaving
  * such stores out makes every exit right, which is proof enough.
  */
-static void try_protected(struct flow *flow)
+static void flow_try_protected(struct flow *flow)
 {
 	flow->private->protects_saves = true;
-	run_from_entry(flow);
-	judge(flow);
+	flow_run_from_entry(flow);
+	flow_judge(flow);
 	if (flow->verdict != FLOW_FAILS)
 		return;
 	flow->private->protects_saves = false;
-	run_from_entry(flow);
-	judge(flow);
+	flow_run_from_entry(flow);
+	flow_judge(flow);
 }
 
 /*
  * Hand-written code agrees with its helpers on registers that they leave alone. If every exit is right
  * once they are taken to, they do.
  */
-static void try_trusting(struct flow *flow)
+static void flow_try_trusting(struct flow *flow)
 {
 	uint64_t kept = flow->private->kept_regs & ~flow->isa->callee_saved &
 			~(1ull << flow->isa->sp | 1ull << flow->isa->ra);
@@ -224,16 +224,16 @@ static void try_trusting(struct flow *flow)
 	if (!kept)
 		return;
 	flow->private->trusts_calls = true;
-	run_from_entry(flow);
-	judge(flow);
+	flow_run_from_entry(flow);
+	flow_judge(flow);
 	if (flow->verdict == FLOW_PASSES)
 		return;
 	flow->private->trusts_calls = false;
-	run_from_entry(flow);
-	judge(flow);
+	flow_run_from_entry(flow);
+	flow_judge(flow);
 }
 
-static void clear(struct flow *flow, uint32_t function)
+static void flow_clear(struct flow *flow, uint32_t function)
 {
 	struct flow_private *p = flow->private;
 
@@ -280,19 +280,19 @@ static void clear(struct flow *flow, uint32_t function)
 	p->trusts_calls = false;
 }
 
-static void analyse(struct flow *flow, uint64_t start, uint64_t end)
+static void flow_analyse_code(struct flow *flow, uint64_t start, uint64_t end)
 {
 	if (!flow_add_part(flow, start, end))
 		return;
-	run_from_entry(flow);
-	flow->bias = find_bias(flow);
+	flow_run_from_entry(flow);
+	flow->bias = flow_find_bias(flow);
 	if (flow->bias)
-		try_bias(flow);
-	judge(flow);
+		flow_try_bias(flow);
+	flow_judge(flow);
 	if (flow->verdict == FLOW_FAILS)
-		try_protected(flow);
+		flow_try_protected(flow);
 	if (flow->verdict == FLOW_FAILS)
-		try_trusting(flow);
+		flow_try_trusting(flow);
 	if (!flow->skips_guesses)
 		flow_guess(flow);
 }
@@ -301,14 +301,14 @@ void flow_analyse(struct flow *flow, uint32_t function)
 {
 	const struct function *f = &flow->facts->at[function];
 
-	clear(flow, function);
+	flow_clear(flow, function);
 	flow->is_inferred = function_is_inferred(f);
-	analyse(flow, f->start, f->end);
+	flow_analyse_code(flow, f->start, f->end);
 }
 
 void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end)
 {
-	clear(flow, FUNCTION_NONE);
+	flow_clear(flow, FUNCTION_NONE);
 	flow->is_inferred = true;
-	analyse(flow, start, end);
+	flow_analyse_code(flow, start, end);
 }

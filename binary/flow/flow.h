@@ -17,7 +17,7 @@
 #include "binary/flow/state.h"
 #include "binary/isa/isa.h"
 
-#define FLOW_NONE UINT32_MAX /* no instruction, or no function */
+#define FLOW_NONE UINT32_MAX /* no instruction, no function */
 
 enum insn_flag {                      /* bits, per instruction */
 		 INSN_LEADER = 1,     /* has a state of its own: a jump may come here */
@@ -29,18 +29,18 @@ enum insn_flag {                      /* bits, per instruction */
 		 INSN_UNRESOLVED = 64,
 		 INSN_EXIT_PASSES = 128, /* the self-check at this exit */
 		 INSN_EXIT_FAILS = 256,
-		 INSN_WEAK = 512,           /* leader: reached only as the fall-through of a call */
-		 INSN_RAN = 1024,           /* leader: its present state was propagated */
-		 INSN_DENIED = 2048,        /* leader: the call above it does not come back, a jump showed */
-		 INSN_IMMUNE = 4096,        /* leader: only the call's fall-through reaches it after all */
+		 INSN_WEAK = 512,    /* leader: reached only as the fall-through of a call */
+		 INSN_RAN = 1024,    /* leader: its present state was propagated */
+		 INSN_DENIED = 2048, /* leader: a jump showed that the call above it does not return */
+		 INSN_IMMUNE =
+			 4096, /* leader: was denied, but nothing except the call's fall-through reaches it */
 		 INSN_TAIL_TARGET = 8192,   /* inferred functions: an unconditional jump in entry-like state
 					       goes here ... */
 		 INSN_OTHER_TARGET = 16384, /* ... or control comes here in another way */
-		 INSN_COMES_BACK =
-			 32768, /* a call: what follows is, or may be, reached through its coming back */
+		 INSN_COMES_BACK = 32768, /* a call: what follows is, or may be, reached because it returns */
 };
 
-/* In the needs of an instruction, beside registers and USE_CONSTANT: */
+/* Bits in isa_use.needs, besides registers and USE_CONSTANT: */
 #define FLOW_CONTROL (1ull << 62) /* control may go elsewhere, or it is padding */
 #define FLOW_ENDS (1ull << 61)    /* control never goes on behind it, a call apart */
 #define FLOW_EQUATES (1ull << 60) /* a branch that asks whether two registers are equal */
@@ -90,11 +90,12 @@ struct flow {
 	const struct code_facts *facts;
 	const struct isa *isa;
 	uint32_t function;       /* index; FUNCTION_NONE: only suspected */
-	bool is_inferred;        /* nobody states where the function ends */
+	bool is_inferred;        /* the function's end is not stated, only inferred */
 	bool skips_guesses;      /* set by the caller: unreached code is left alone */
-	bool ignores_references; /* set by the caller: which data others refer to does not count: it may be
-				    known or not */
-	bool asks_nothing; /* set by the caller: callees of which the facts do not say it change everything */
+	bool ignores_references; /* set by the caller: ignore which data other functions refer to, because
+				    that may not be known yet */
+	bool asks_nothing; /* set by the caller: assume that a callee of unknown clobbers changes everything,
+			      instead of asking */
 	enum flow_verdict verdict;
 	bool is_settled; /* the states no longer change; else that would have taken too long */
 	bool returns; /* a return, an unresolved jump or a tail call to something that may return was reached
@@ -108,8 +109,9 @@ struct flow {
 	VEC(struct isa_use) uses; /* of the instructions */
 	VEC(uint64_t) vaddrs;     /* of the instructions */
 	VEC(uint32_t)
-	goes_to; /* of a direct call: the index of the function there; of a direct jump: the instruction, if
-		  * that was known when the jump was decoded; FLOW_NONE; of others nothing */
+	goes_to; /* direct call: index of the function that holds the target; direct jump: the target
+		    instruction, if it was known when the jump was decoded; else FLOW_NONE. Not set for other
+		    instructions */
 	VEC(uint16_t) flags;    /* enum insn_flag */
 	VEC(uint32_t) state_of; /* leaders: index into states, UINT32_MAX = not reached */
 	VEC(struct state) states;
@@ -134,10 +136,11 @@ void flow_done(struct flow *flow);
  * functions_analyse_one in binary/functions/function.h.
  */
 void flow_analyse(struct flow *flow, uint32_t function);
-/* The same for a function that is only suspected: nobody stated its end. */
+/* The same for code that may be a function; its end is not stated. */
 void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end);
 
-/* An instruction with its effects: those that a glance was enough for are decoded when somebody asks. */
+/* An instruction with its effects. Those that were only classified by isa->glance are decoded when first
+ * needed. */
 const struct insn *flow_insn(const struct flow *flow, uint32_t i);
 /* The first instruction from i on that has one of these flags; FLOW_NONE if none has. */
 uint32_t flow_next(const struct flow *flow, uint32_t i, uint16_t wanted);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_absorb: code that a function jumps to and the index knows nothing of: taken in as a part, or a
- * function of its own.
+ * flow_absorb: code that a function jumps to and that belongs to no known function: it is absorbed as a
+ * part, or recognised as a function of its own.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow_private.h"
 
 #define MAX_GAP_INSNS 512
 
-static bool ends_run(const struct insn *insn)
+static bool absorb_ends_run(const struct insn *insn)
 {
 	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN || insn->flow == FLOW_STOP ||
 	       insn->flow == FLOW_JUMP_INDIRECT;
@@ -29,15 +29,15 @@ bool flow_absorb_gap(struct flow *flow, uint64_t target)
 			return false;
 		at += insn.len;
 		code = bytes_from(code, insn.len);
-		if (ends_run(&insn) || flow_holds(flow, at))
+		if (absorb_ends_run(&insn) || flow_holds(flow, at))
 			return at <= limit && flow_add_part(flow, target, at);
 	}
 	return false; /* runs into the next function: padding, where an unreachable case of a switch points */
 }
 
 /*
- * Linkers move an instruction that some processors get wrong out of its function: a jump there, the
- * instruction, a jump back. Whoever's code that lies in, it belongs to the function it came from.
+ * Linkers work around CPU errata by moving an instruction out of its function: a jump to it, the
+ * instruction, a jump back. It belongs to the function it came from, wherever it was put.
  */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 {
@@ -59,8 +59,8 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	return true;
 }
 
-/* May a function start here, seen from the instruction before? */
-static bool is_start_alone(const struct flow *flow, uint64_t target)
+/* May a function start here, judging by the instruction before it? */
+static bool absorb_is_start_alone(const struct flow *flow, uint64_t target)
 {
 	struct insn before;
 
@@ -77,7 +77,7 @@ bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target)
 	uint8_t kind = flow->insns.at[i].flow;
 	struct insn first;
 
-	if (flow->isa->decode(code, target, &first) < 0 || !is_start_alone(flow, target) ||
+	if (flow->isa->decode(code, target, &first) < 0 || !absorb_is_start_alone(flow, target) ||
 	    !entry_is_plausible(flow->isa, flow->facts->image, target))
 		return false;
 	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_again: a leader that ran before, and of whose state only some registers were lost since.
+ * flow_again: a cheaper second run of a leader whose state has since lost only the values of some
+ * registers.
  *
- * Most of them nobody asks about before they are written: then what runs from the leader does what it did,
- * and all that has to be passed on is that nothing is known of the registers still lost where control goes
- * elsewhere. Told from the masks of the instructions; whatever looks at more than those is run again in full.
+ * If none of these registers is used before it is written, the block does what it did before. Then only
+ * the loss has to be propagated: the successors forget the registers that are still lost there. This is
+ * decided from the masks of the instructions; anything that depends on more is run again in full.
  */
 #include "binary/flow/flow_private.h"
 
-/* What decides whether an exit is right, and whether a jump looks like a tail call. */
-static uint64_t exit_registers(const struct flow *flow)
+/* Registers that decide whether an exit is correct, and whether a jump looks like a tail call. */
+static uint64_t again_exit_registers(const struct flow *flow)
 {
 	return flow->isa->callee_saved | 1ull << flow->isa->ra | 1ull << flow->isa->sp;
 }
 
-/* At a leader that the run has reached before. */
-static bool lose(struct flow *flow, uint32_t to, uint64_t lost)
+/* Leader `to`, which the first run reached, forgets these registers. */
+static bool again_lose(struct flow *flow, uint32_t to, uint64_t lost)
 {
 	if (to == FLOW_NONE || flow->state_of.at[to] == FLOW_NONE || (flow->flags.at[to] & INSN_WEAK))
 		return false;
@@ -28,37 +29,40 @@ static bool lose(struct flow *flow, uint32_t to, uint64_t lost)
 	return true;
 }
 
-static bool lose_at_pad(struct flow *flow, uint32_t i, uint64_t lost)
+static bool again_lose_at_pad(struct flow *flow, uint32_t i, uint64_t lost)
 {
 	uint64_t pad = flow->pads.n ? flow_landing_pad(flow, flow->vaddrs.at[i]) : 0;
 
-	return !pad || lose(flow, flow_insn_at(flow, pad), lost);
+	return !pad || again_lose(flow, flow_insn_at(flow, pad), lost);
 }
 
 enum again { AGAIN_GOES_ON, AGAIN_ENDS, AGAIN_IN_FULL };
 
 /* An instruction marked FLOW_CONTROL; what it writes itself is no longer in `lost`. */
-static enum again pass_control(struct flow *flow, uint32_t i, uint64_t lost)
+static enum again again_pass_control(struct flow *flow, uint32_t i, uint64_t lost)
 {
 	const struct insn *insn = &flow->insns.at[i];
-	bool may_be_tail = insn->flow == FLOW_JUMP && flow->is_inferred && (lost & exit_registers(flow));
+	bool may_be_tail =
+		insn->flow == FLOW_JUMP && flow->is_inferred && (lost & again_exit_registers(flow));
 
 	switch ((enum insn_flow)insn->flow) {
 	case FLOW_NEXT:
 		return insn->is_padding ? AGAIN_GOES_ON : AGAIN_IN_FULL;
 	case FLOW_JUMP:
-		return !may_be_tail && lose(flow, flow_target(flow, i), lost) ? AGAIN_ENDS : AGAIN_IN_FULL;
+		return !may_be_tail && again_lose(flow, flow_target(flow, i), lost) ? AGAIN_ENDS
+										    : AGAIN_IN_FULL;
 	case FLOW_BRANCH:
-		if ((flow->uses.at[i].needs & FLOW_EQUATES) || !lose(flow, flow_target(flow, i), lost))
+		if ((flow->uses.at[i].needs & FLOW_EQUATES) || !again_lose(flow, flow_target(flow, i), lost))
 			return AGAIN_IN_FULL;
 		return AGAIN_GOES_ON;
 	case FLOW_CALL:
 	case FLOW_CALL_INDIRECT:
-		if (!lose_at_pad(flow, i, lost))
+		if (!again_lose_at_pad(flow, i, lost))
 			return AGAIN_IN_FULL;
 		return flow_call_returns(flow, i) ? AGAIN_GOES_ON : AGAIN_ENDS;
 	case FLOW_RETURN:
-		if ((lost & exit_registers(flow)) || (insn->through < REG_MAX && (lost >> insn->through & 1)))
+		if ((lost & again_exit_registers(flow)) ||
+		    (insn->through < REG_MAX && (lost >> insn->through & 1)))
 			return AGAIN_IN_FULL;
 		return AGAIN_ENDS;
 	case FLOW_STOP:
@@ -69,7 +73,7 @@ static enum again pass_control(struct flow *flow, uint32_t i, uint64_t lost)
 	return AGAIN_IN_FULL;
 }
 
-static bool is_call(const struct insn *insn)
+static bool again_is_call(const struct insn *insn)
 {
 	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
 }
@@ -86,21 +90,21 @@ bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 		enum again next = AGAIN_GOES_ON;
 		if (use->needs & lost)
 			return false;
-		if ((use->needs & FLOW_CONTROL) && is_call(&flow->insns.at[i]) &&
+		if ((use->needs & FLOW_CONTROL) && again_is_call(&flow->insns.at[i]) &&
 		    (lost & flow->private->kept_regs))
 			return false; /* some callees leave them as they are */
 		lost &= ~use->writes;
 		if (use->needs & FLOW_CONTROL)
-			next = pass_control(flow, i, lost);
+			next = again_pass_control(flow, i, lost);
 		if (next != AGAIN_GOES_ON)
 			return next == AGAIN_ENDS;
 		if (i + 1 >= flow->insns.n ||
 		    flow->vaddrs.at[i + 1] != flow->vaddrs.at[i] + flow->insns.at[i].len)
 			return false;
 		if (!(use->needs & FLOW_CONTROL) || !flow->insns.at[i].is_padding)
-			is_weak = (use->needs & FLOW_CONTROL) && is_call(&flow->insns.at[i]);
+			is_weak = (use->needs & FLOW_CONTROL) && again_is_call(&flow->insns.at[i]);
 		if (flow->flags.at[i + 1] & INSN_LEADER)
-			return !is_weak && lose(flow, i + 1, lost);
+			return !is_weak && again_lose(flow, i + 1, lost);
 	}
 	return true;
 }

@@ -36,7 +36,7 @@ bool flow_holds(const struct flow *flow, uint64_t vaddr)
 }
 
 /* Room for some more instructions in all arrays. */
-static void reserve(struct flow *flow)
+static void decode_reserve(struct flow *flow)
 {
 	vec_reserve(&flow->insns, flow->insns.n + 1024);
 	vec_reserve(&flow->uses, flow->insns.cap);
@@ -48,7 +48,7 @@ static void reserve(struct flow *flow)
 }
 
 /* Can a constant in a register decide where the frame is, or where control goes? */
-static bool asks_constants(const struct effect *e, const struct isa *isa)
+static bool decode_asks_constants(const struct effect *e, const struct isa *isa)
 {
 	bool is_frame_base = e->base == isa->sp || e->base == isa->fp;
 	bool is_frame_index = e->index == isa->sp || e->index == isa->fp;
@@ -58,29 +58,29 @@ static bool asks_constants(const struct effect *e, const struct isa *isa)
 	return e->reg == isa->sp && !is_frame_base;
 }
 
-/* Does the stack pointer come from elsewhere than the frame? Then the frame left for another may be told from
- * an argument. */
-static bool asks_arguments(const struct effect *e, const struct isa *isa)
+/* Is the stack pointer set from something outside the frame? Then an argument may tell the frame that is
+ * switched to. */
+static bool decode_asks_arguments(const struct effect *e, const struct isa *isa)
 {
 	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp &&
 	       e->base != isa->fp;
 }
 
 /*
- * What is worth following in this function: registers that sp or the return address is set from, or that
- * control returns through, even over calls; constants, if something can be made of them.
+ * What is worth tracking in this function: registers that sp or the return address is set from or that
+ * control returns through, even across calls; and constants, if some instruction can use them.
  */
-static void note_insn(struct flow_private *p, const struct insn *insn, const struct isa *isa)
+static void decode_note_insn(struct flow_private *p, const struct insn *insn, const struct isa *isa)
 {
 	for (unsigned k = 0; k < insn->n_effects; k++) {
 		const struct effect *e = &insn->effect[k];
-		if (asks_arguments(e, isa))
+		if (decode_asks_arguments(e, isa))
 			p->wants_arguments = true;
 		if (e->kind != EFFECT_SET)
 			continue;
 		if ((e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
 			p->kept_regs |= 1ull << e->base;
-		if (asks_constants(e, isa))
+		if (decode_asks_constants(e, isa))
 			p->wants_constants = true;
 	}
 	if (insn->flow == FLOW_RETURN && insn->through < REG_MAX)
@@ -91,13 +91,14 @@ static void note_insn(struct flow_private *p, const struct insn *insn, const str
 
 #define ALL_REGS ((1ull << REG_MAX) - 1)
 
-/* Nothing for REG_NONE: its low bits are no register's. */
-static uint64_t bit_of(uint8_t reg)
+/* Empty for REG_NONE, whose low bits are not a register. */
+static uint64_t decode_bit_of(uint8_t reg)
 {
 	return 1ull << (reg & 63) & ALL_REGS;
 }
 
-/* What of an effect apply() in transfer.c looks at and changes, as masks that let a register pass or not. */
+/* What transfer_apply() in transfer.c reads and changes for each kind of effect, as masks to select registers
+ * with. */
 static const struct {
 	uint64_t needs_reg, needs_base, needs_index, needs_sp, writes_reg, writes_base, writes_sp;
 } passes[] = {
@@ -114,9 +115,10 @@ static const struct {
 	[EFFECT_COMPARE] = { 0 },
 };
 
-static void add_use(struct isa_use *use, const struct effect *e, uint8_t sp)
+static void decode_add_use(struct isa_use *use, const struct effect *e, uint8_t sp)
 {
-	uint64_t reg = bit_of(e->reg), base = bit_of(e->base), index = bit_of(e->index), stack = bit_of(sp);
+	uint64_t reg = decode_bit_of(e->reg), base = decode_bit_of(e->base), index = decode_bit_of(e->index),
+		 stack = decode_bit_of(sp);
 	bool is_constant = e->base == REG_NONE &&
 			   (e->kind == EFFECT_LOAD || (e->kind == EFFECT_SET && e->index == REG_NONE));
 
@@ -127,31 +129,32 @@ static void add_use(struct isa_use *use, const struct effect *e, uint8_t sp)
 		       (stack & passes[e->kind].writes_sp);
 }
 
-/* Does a run of code end here, whatever stands behind? */
-static bool ends_run(const struct insn *insn)
+/* Does control never continue behind this instruction? */
+static bool decode_ends_run(const struct insn *insn)
 {
 	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN;
 }
 
-static struct isa_use use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
+static struct isa_use decode_use_of(const struct insn *insn, uint64_t next, const struct isa *isa)
 {
 	struct isa_use use = { 0, insn->clobbers & ALL_REGS };
 
 	for (unsigned k = 0; k < insn->n_effects; k++)
-		add_use(&use, &insn->effect[k], isa->sp);
+		decode_add_use(&use, &insn->effect[k], isa->sp);
 	if (insn->flow == FLOW_NEXT) {
 		use.needs |= insn->is_padding ? FLOW_CONTROL : 0;
 		return use;
 	}
-	use.needs |= FLOW_CONTROL | (ends_run(insn) ? FLOW_ENDS : 0);
+	use.needs |= FLOW_CONTROL | (decode_ends_run(insn) ? FLOW_ENDS : 0);
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
-		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~bit_of(isa->sp);
-	if (insn->flow == FLOW_CALL && insn->target == next) /* pushes its own address, as transfer() knows */
-		use.writes |= bit_of(isa->sp);
+		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~decode_bit_of(isa->sp);
+	if (insn->flow == FLOW_CALL &&
+	    insn->target == next) /* pushes its own address, as transfer_call() knows */
+		use.writes |= decode_bit_of(isa->sp);
 	return use;
 }
 
-#define NOT_DECODED UINT8_MAX /* as the number of effects */
+#define NOT_DECODED UINT8_MAX /* in insn.n_effects */
 
 const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 {
@@ -163,7 +166,7 @@ const struct insn *flow_insn(const struct flow *flow, uint32_t i)
 	return insn;
 }
 
-/* Decodes the first instruction of `code`; false if it is none. */
+/* Decodes the first instruction of `code`; false if the bytes are not one. */
 static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vaddr, struct insn *insn,
 		       struct isa_use *use)
 {
@@ -173,14 +176,16 @@ static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vadd
 
 	if (!is_good)
 		*insn = (struct insn){ .flow = FLOW_STOP, .len = isa->min_insn };
-	*use = use_of(insn, vaddr + insn->len, isa);
+	*use = decode_use_of(insn, vaddr + insn->len, isa);
 	if ((use->needs & (FLOW_CONTROL | frame)) || (use->writes & frame))
-		note_insn(flow->private, insn, isa);
+		decode_note_insn(flow->private, insn, isa);
 	return is_good;
 }
 
-/* A glance is enough for now: only what can be told from it is filled in. */
-static bool glance_one(const struct isa *isa, struct bytes code, struct insn *insn, struct isa_use *use)
+/* Classifies an instruction by isa->glance alone: only what that tells is filled in, the rest is decoded on
+ * demand. */
+static bool decode_glance_one(const struct isa *isa, struct bytes code, struct insn *insn,
+			      struct isa_use *use)
 {
 	if (!isa->glance || !isa->glance(code, use))
 		return false;
@@ -203,8 +208,8 @@ static size_t decode_some(struct flow *flow, struct bytes code, uint64_t vaddr)
 
 	for (; at < code.len && insn < end; insn++, use++) {
 		struct bytes rest = { code.at + at, code.len - at };
-		bool is_good =
-			glance_one(isa, rest, insn, use) || decode_one(flow, rest, vaddr + at, insn, use);
+		bool is_good = decode_glance_one(isa, rest, insn, use) ||
+			       decode_one(flow, rest, vaddr + at, insn, use);
 
 		*vaddrs++ = vaddr + at;
 		*flags++ = is_good ? 0 : INSN_BAD;
@@ -221,7 +226,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 	for (size_t at = 0; at < code.len;) {
 		if (flow->insns.n == flow->insns.cap)
-			reserve(flow);
+			decode_reserve(flow);
 		at += decode_some(flow, bytes_from(code, at), start + at);
 	}
 	size_t n = flow->insns.n;
@@ -230,8 +235,9 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		       (n - first) * sizeof(*flow->state_of.at)); /* FLOW_NONE */
 		memset(flow->private->first_from.at + first, 0xff,
 		       (n - first) * sizeof(*flow->private->first_from.at));
-		flow->uses.at[n - 1].needs |= FLOW_CONTROL; /* what follows is not simply the next */
-		flow_insn(flow, (uint32_t)n - 1);           /* it may leave as a jump does */
+		flow->uses.at[n - 1].needs |=
+			FLOW_CONTROL; /* the next instruction in the array is not the next in the code */
+		flow_insn(flow, (uint32_t)n - 1); /* its successor may be in another function */
 	}
 	flow->uses.n = flow->goes_to.n = flow->vaddrs.n = flow->flags.n = flow->state_of.n =
 		flow->private->first_from.n = n;
@@ -239,7 +245,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 /* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none.
  */
-static const struct effect *compare_above(const struct flow *flow, uint32_t i)
+static const struct effect *decode_compare_above(const struct flow *flow, uint32_t i)
 {
 	for (uint32_t back = 0; back < 4 && i > 0; back++) {
 		const struct insn *insn = flow_insn(flow, --i);
@@ -258,12 +264,13 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i)
 {
 	uint8_t condition = flow->insns.at[i].condition;
 
-	return condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL ? compare_above(flow, i)
-										: NULL;
+	return condition == CONDITION_EQUAL || condition == CONDITION_NOT_EQUAL
+		       ? decode_compare_above(flow, i)
+		       : NULL;
 }
 
 /* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
-static void mark_leaders(struct flow *flow, const struct flow_part *part)
+static void decode_mark_leaders(struct flow *flow, const struct flow_part *part)
 {
 	uint32_t end = part->first + part->n;
 
@@ -290,8 +297,8 @@ static void mark_leaders(struct flow *flow, const struct flow_part *part)
 	}
 }
 
-/* Does a function start at `next`, seen from the call above it, between which there is padding at most? */
-static bool is_behind_function(const struct flow *flow, uint32_t call, uint32_t next)
+/* Does a function start at `next`, with at most padding between it and the call above? */
+static bool decode_is_behind_function(const struct flow *flow, uint32_t call, uint32_t next)
 {
 	bool is_aligned = flow->vaddrs.at[next] % 16 == 0;
 
@@ -302,11 +309,11 @@ static bool is_behind_function(const struct flow *flow, uint32_t call, uint32_t 
 }
 
 /*
- * Where nobody states a function's end: a call in front of padding up to an aligned address, or of a
- * prologue, that nothing jumps to does not return. Otherwise a function would seem to run into the
- * next one, which would look as if it returned.
+ * Where a function's end is only inferred: a call does not return if behind it there is padding up to an
+ * aligned address, or a prologue, and nothing jumps there. Otherwise the function would seem to run into
+ * the next one and to return as that one does.
  */
-static void mark_last_calls(struct flow *flow, const struct flow_part *part)
+static void decode_mark_last_calls(struct flow *flow, const struct flow_part *part)
 {
 	for (uint32_t i = part->first, end = part->first + part->n; i + 1 < end; i++) {
 		uint8_t kind = flow->insns.at[i].flow;
@@ -317,12 +324,12 @@ static void mark_last_calls(struct flow *flow, const struct flow_part *part)
 			next++;
 		bool is_target = next < end && ((flow->flags.at[next] & INSN_LEADER) ||
 						facts_is_jumped_to(flow->facts, flow->vaddrs.at[next]));
-		if (next == end || (!is_target && is_behind_function(flow, i, next)))
+		if (next == end || (!is_target && decode_is_behind_function(flow, i, next)))
 			flow->flags.at[i] |= INSN_NO_RETURN;
 	}
 }
 
-static void add_pads(struct flow *flow, uint64_t start, uint64_t end)
+static void decode_add_pads(struct flow *flow, uint64_t start, uint64_t end)
 {
 	const struct frames *frames = flow->facts->frames;
 	struct fde fde;
@@ -361,10 +368,10 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 
 	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
 	vec_push(&flow->parts, part);
-	mark_leaders(flow, &part);
+	decode_mark_leaders(flow, &part);
 	if (flow->is_inferred)
-		mark_last_calls(flow, &part);
-	add_pads(flow, start, end);
+		decode_mark_last_calls(flow, &part);
+	decode_add_pads(flow, start, end);
 
 	size_t words = flow->insns.n / 64 + 1;
 	while (flow->private->strong.n < words) {

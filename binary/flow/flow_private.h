@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "binary/flow/flow.h"
 
-#define FLOW_MAX_INSNS 3000000u  /* of one function with its parts; beyond it is no function of a compiler */
+#define FLOW_MAX_INSNS 3000000u  /* of one function with its parts; no compiler makes larger ones */
 #define FLOW_MAX_VISITS 8u       /* block runs per instruction; real code needs less than one */
 #define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
 
@@ -21,7 +21,7 @@ struct flow_exit {
 struct flow_private {
 	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state waits to be propagated */
 	VEC(uint64_t)
-	lost; /* leaders, as states: registers of which nothing is known since they ran; FLOW_RUN_ALL */
+	lost; /* per state: registers whose value was lost since the leader last ran, or FLOW_RUN_ALL */
 	VEC(uint32_t) denied;      /* weak leaders put off: the call above them seems not to return */
 	size_t strong_at, weak_at; /* where to look next in the bitmaps */
 	VEC(uint32_t) first_from;  /* leaders: the instruction they were first reached from */
@@ -29,10 +29,11 @@ struct flow_private {
 	struct map load_of, target_of, table_of; /* instruction -> index */
 	struct map question_of;                  /* callee -> index */
 	struct state scratch, taken;
-	uint64_t kept_regs;   /* that sp is set from or control returns through: worth a look at what callees
-				 clobber */
-	bool wants_constants; /* some instruction can make something of them */
-	bool wants_arguments; /* the same of what registers held at the entry that nobody has to get back */
+	uint64_t kept_regs; /* registers that sp is set from or control returns through: for these it matters
+			       what callees clobber */
+	bool wants_constants; /* some instruction can use constants */
+	bool wants_arguments; /* some instruction can use the entry values of registers that need not be
+				 restored */
 	uint64_t budget;      /* blocks that may still be run */
 	bool protects_saves;  /* only pushes may overwrite a saved register */
 	bool trusts_calls;    /* callees leave kept_regs as they are */
@@ -59,21 +60,20 @@ static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
 
 	return known != FLOW_NONE ? known : flow_insn_at(flow, flow->insns.at[i].target);
 }
-/* The compare of two registers that the branch at i asks to be equal, or not; NULL if it asks something else.
- */
+/* The compare that the equality branch at i depends on, if it compares two registers; else NULL. */
 const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 
-/* flow_absorb.c: false if that is not what stands at `target`. */
+/* flow_absorb.c: absorb code at `target`; false if it is something else. */
 /* Code in no interval, up to where control cannot run on. */
 bool flow_absorb_gap(struct flow *flow, uint64_t target);
 /* One instruction moved away, between the jump i and a jump back. */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
-/* Does the jump i go there as a tail call jumps, and does it begin as a function can: one that nobody has
- * found yet? */
+/* Is the jump i a tail call to a function that has not been discovered yet, judging by how the code there
+ * begins? */
 bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target);
 
-/* flow_again.c: passes on from leader i that nothing is known of these registers any more; false if it has to
- * run again. */
+/* flow_again.c: propagates from leader i that the values of these registers are lost; false if the leader
+ * must run in full. */
 bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);
 
 /* flow_run.c */

@@ -24,7 +24,7 @@ void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak
 }
 
 /* Runs the block that holds instruction i again. */
-static void requeue_block_of(struct flow *flow, uint32_t i)
+static void run_requeue_block(struct flow *flow, uint32_t i)
 {
 	for (uint32_t above = i + 1; above-- > 0;) {
 		if (!(flow->flags.at[above] & INSN_LEADER))
@@ -35,7 +35,7 @@ static void requeue_block_of(struct flow *flow, uint32_t i)
 	}
 }
 
-static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
+static void run_note_exit(struct flow *flow, uint32_t i, const struct state *state)
 {
 	struct flow_private *p = flow->private;
 	const struct insn *insn = &flow->insns.at[i];
@@ -56,7 +56,7 @@ static void note_exit(struct flow *flow, uint32_t i, const struct state *state)
 }
 
 /* Jumps into a part that looked like tail calls before the part was ours are run again. */
-static void reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
+static void run_reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < flow->flags.n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
@@ -64,15 +64,15 @@ static void reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
 		if (!is_exit || insn->target < start || insn->target >= end)
 			continue;
 		flow->flags.at[i] &= (uint16_t) ~(INSN_TAIL | INSN_EXIT_PASSES | INSN_EXIT_FAILS);
-		requeue_block_of(flow, i);
+		run_requeue_block(flow, i);
 	}
 }
 
 /*
- * Takes in the part that holds target. An unwind entry bounds a part exactly; elsewhere the code
- * before the target may belong to somebody else.
+ * Absorbs the part that holds target. An unwind entry bounds a part exactly; elsewhere the code before the
+ * target may belong to another function.
  */
-static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
+static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
 	const struct function *part = &flow->facts->at[index];
 	uint64_t start = part->sources & FROM_FRAME ? part->start : target;
@@ -85,23 +85,22 @@ static bool absorb(struct flow *flow, uint32_t index, uint64_t target)
 		return false;
 	if (start == part->start)
 		vec_push(&flow->absorbed, index);
-	reconsider_exits(flow, start, end);
+	run_reconsider_exits(flow, start, end);
 	return true;
 }
 
 /*
- * Control goes to an address outside the parts. In entry-like state to a start: a tail call. In any
- * other state into code that nobody enters as a function: a part of ours.
+ * Control goes to an address outside the parts. To the start of a function in entry-like state: a tail
+ * call. In any other state, into code that is not entered as a function: a part of this function.
  */
-static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+static void run_leave_parts(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
 	uint32_t index = facts_index(flow->facts, target);
 	bool is_entry_like = state_is_entry_like(state, flow->isa);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &flow->facts->at[index];
 	bool is_stated = f && (f->sources & (FROM_STUB | FROM_FRAME)) &&
-			 flow->is_inferred; /* belongs to what is stated, too */
-	bool is_part = f && f->kind != FUNCTION_STUB && f->kind != FUNCTION_STUB_HEAD &&
-		       !function_is_sure(f) && !is_stated;
+			 flow->is_inferred; /* a function with a stated end owns it */
+	bool is_part = f && !function_is_stub(f) && !function_is_sure(f) && !is_stated;
 
 	bool is_open = !f || (function_is_inferred(f) && target != f->start);
 	bool is_tail_call =
@@ -109,8 +108,9 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 
 	bool may_absorb = !is_tail_call && !flow->private->is_guessing;
 
-	if (may_absorb && (flow_absorb_detour(flow, i, target) ||
-			   (f ? is_part && absorb(flow, index, target) : flow_absorb_gap(flow, target)))) {
+	if (may_absorb &&
+	    (flow_absorb_detour(flow, i, target) ||
+	     (f ? is_part && run_absorb(flow, index, target) : flow_absorb_gap(flow, target)))) {
 		uint32_t to = flow_insn_at(flow, target);
 		if (to != FLOW_NONE)
 			flow_arrive(flow, to, state, i, false);
@@ -122,38 +122,39 @@ static void leave(struct flow *flow, uint32_t i, uint64_t target, const struct s
 		return;
 	flow->flags.at[i] |= INSN_TAIL;
 	if (!flow->private->is_guessing)
-		note_exit(flow, i, state);
+		run_note_exit(flow, i, state);
 }
 
 /* Control goes from instruction i to `target`, which is instruction `to` if it is one of ours. */
-static void go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t target, const struct state *state)
+static void run_go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t target,
+			 const struct state *state)
 {
 	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
-	else if (!flow_holds(
-			 flow,
-			 target)) /* else it goes between two instructions: it lies, or the code overlaps */
-		leave(flow, i, target, state);
+	else if (!flow_holds(flow, target)) /* else the target is inside an instruction: data taken for code,
+					       or overlapping code */
+		run_leave_parts(flow, i, target, state);
 }
 
-static void go(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
+static void run_go_to(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
-	go_on_at(flow, i, flow_insn_at(flow, target), target, state);
+	run_go_on_at(flow, i, flow_insn_at(flow, target), target, state);
 }
 
-static void go_directly(struct flow *flow, uint32_t i, const struct state *state)
+static void run_go_directly(struct flow *flow, uint32_t i, const struct state *state)
 {
-	go_on_at(flow, i, flow_target(flow, i), flow->insns.at[i].target, state);
+	run_go_on_at(flow, i, flow_target(flow, i), flow->insns.at[i].target, state);
 }
 
-/* An address inside a block becomes a leader: the block above now ends there and must say so. */
-static void make_leader(struct flow *flow, uint32_t i)
+/* An address inside a block becomes a leader: the block above now ends there and must propagate its state to
+ * it. */
+static void run_make_leader(struct flow *flow, uint32_t i)
 {
 	bool is_inside = flow->flags.at[i] & INSN_REACHED;
 
 	flow->flags.at[i] |= INSN_LEADER;
 	if (is_inside && i > 0)
-		requeue_block_of(flow, i - 1);
+		run_requeue_block(flow, i - 1);
 }
 
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak)
@@ -176,8 +177,8 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 	flow_set_pending(flow, i, FLOW_RUN_ALL, is_weak);
 }
 
-/* A jump that looks like a tail call, in a function whose end nobody states, may be one. */
-static void note_arrival(struct flow *flow, uint32_t to, const struct state *state, uint32_t from)
+/* In a function whose end is only inferred, a jump that looks like a tail call may be one. */
+static void run_note_arrival(struct flow *flow, uint32_t to, const struct state *state, uint32_t from)
 {
 	bool is_tail = from != FLOW_NONE && flow->insns.at[from].flow == FLOW_JUMP &&
 		       state_is_entry_like(state, flow->isa);
@@ -192,11 +193,11 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 	if (to == 0 && !is_guessing) /* the entry state is given */
 		return;
 	if (flow->is_inferred && !is_guessing)
-		note_arrival(flow, to, state, from);
+		run_note_arrival(flow, to, state, from);
 	if (is_guessing && (flow->flags.at[to] & INSN_REACHED) && !(flow->flags.at[to] & INSN_GUESS))
 		return;
 	if (!(flow->flags.at[to] & INSN_LEADER))
-		make_leader(flow, to);
+		run_make_leader(flow, to);
 	if (flow->state_of.at[to] == FLOW_NONE) {
 		flow_set_state(flow, to, state, from, is_weak);
 		return;
@@ -227,7 +228,7 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
  * Where a and b are equal, what is known of one is known of the other: the end of a stack-probing
  * loop. False if they cannot be: then control does not go this way (yet).
  */
-static bool refine_equal(const struct effect *compare, struct state *state)
+static bool run_refine_equal(const struct effect *compare, struct state *state)
 {
 	value a = state->reg[compare->base], b = state->reg[compare->reg];
 	if (a == VALUE_UNKNOWN)
@@ -246,17 +247,18 @@ static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 	struct state *taken = &flow->private->taken;
 
 	if (!compare || condition == CONDITION_NOT_EQUAL) {
-		go_directly(flow, i, state);
-		return !compare || refine_equal(compare, state);
+		run_go_directly(flow, i, state);
+		return !compare || run_refine_equal(compare, state);
 	}
 	state_copy(taken, state);
-	if (refine_equal(compare, taken))
-		go_directly(flow, i, taken);
+	if (run_refine_equal(compare, taken))
+		run_go_directly(flow, i, taken);
 	return true;
 }
 
-/* More was popped than the function pushed: it is leaving, with what its caller left on the stack. */
-static bool is_above_entry(const struct flow *flow, const struct state *state)
+/* More was popped than the function pushed: it is an exit that also removes what the caller left on the
+ * stack. */
+static bool run_is_above_entry(const struct flow *flow, const struct state *state)
 {
 	value sp = state->reg[flow->isa->sp];
 
@@ -270,24 +272,24 @@ static void run_indirect_jump(struct flow *flow, uint32_t i, struct state *state
 
 	flow->flags.at[i] &= (uint16_t) ~(INSN_UNRESOLVED | INSN_TAIL);
 	if (value_kind(through) == VALUE_CONST) {
-		go(flow, i, (uint64_t)value_constant(through), state);
+		run_go_to(flow, i, (uint64_t)value_constant(through), state);
 		return;
 	}
 	if (!jumptable_resolve(flow, i, through)) {
 		if (state_is_entry_like(state, flow->isa)) {
 			flow->flags.at[i] |= INSN_TAIL;
 			if (!flow->private->is_guessing)
-				note_exit(flow, i, state);
+				run_note_exit(flow, i, state);
 			return;
 		}
 		flow->flags.at[i] |= INSN_UNRESOLVED;
-		if (is_above_entry(flow, state) && !flow->private->is_guessing)
-			note_exit(flow, i, state);
+		if (run_is_above_entry(flow, state) && !flow->private->is_guessing)
+			run_note_exit(flow, i, state);
 		return;
 	}
 	flow_jump_targets(flow, i, &n);
 	for (size_t k = 0; k < n; k++) /* the list may move: going there may absorb a part */
-		go(flow, i, flow_jump_targets(flow, i, &n)[k], state);
+		run_go_to(flow, i, flow_jump_targets(flow, i, &n)[k], state);
 }
 
 static void run_landing_pad(struct flow *flow, uint32_t i, const struct state *state)
@@ -295,7 +297,7 @@ static void run_landing_pad(struct flow *flow, uint32_t i, const struct state *s
 	uint64_t pad = flow->pads.n ? flow_landing_pad(flow, flow->vaddrs.at[i]) : 0;
 
 	if (pad)
-		go(flow, i, pad, state);
+		run_go_to(flow, i, pad, state);
 }
 
 /* Executes instruction i; false if control does not simply go on to the next. */
@@ -308,7 +310,7 @@ static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 		run_landing_pad(flow, i, state);
 		return flow_call_returns(flow, i);
 	case FLOW_JUMP:
-		go_directly(flow, i, state);
+		run_go_directly(flow, i, state);
 		return false;
 	case FLOW_BRANCH:
 		if (flow->uses.at[i].writes)
@@ -319,7 +321,7 @@ static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 		return false;
 	case FLOW_RETURN:
 		if (!flow->private->is_guessing)
-			note_exit(flow, i, state);
+			run_note_exit(flow, i, state);
 		return false;
 	case FLOW_STOP:
 		return false;
@@ -336,7 +338,7 @@ static void run_off_end(struct flow *flow, uint32_t i, const struct state *state
 	uint64_t next = flow->vaddrs.at[i] + flow->insns.at[i].len;
 
 	if (kind != FLOW_CALL && kind != FLOW_CALL_INDIRECT) /* a call at the very end does not return */
-		go(flow, i, next, state);
+		run_go_to(flow, i, next, state);
 }
 
 /* A run through one block. */
@@ -344,10 +346,10 @@ struct run {
 	struct state *state;
 	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through
 			  reached */
-	uint32_t call; /* the one whose coming back is still weak */
+	uint32_t call; /* the call whose return is not confirmed yet */
 };
 
-static void meet_insn(struct flow *flow, struct run *run, bool is_call, uint32_t i)
+static void run_meet_insn(struct flow *flow, struct run *run, bool is_call, uint32_t i)
 {
 	if (run->call != FLOW_NONE)
 		flow->flags.at[run->call] |= INSN_COMES_BACK;
@@ -362,7 +364,7 @@ static bool run_control(struct flow *flow, uint32_t i, struct run *run)
 	uint64_t next = flow->vaddrs.at[i] + insn->len;
 
 	if (!insn->is_padding)
-		meet_insn(flow, run, insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT, i);
+		run_meet_insn(flow, run, insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT, i);
 	if (!run_insn(flow, i, run->state))
 		return false;
 	if (i + 1 < flow->insns.n && flow->vaddrs.at[i + 1] == next)
@@ -371,14 +373,14 @@ static bool run_control(struct flow *flow, uint32_t i, struct run *run)
 	return false;
 }
 
-/* Real code is no business of a guess. */
-static bool stops_guess(uint16_t guess, uint16_t flags)
+/* A guessed state does not flow into code that control really reaches. */
+static bool run_stops_guess(uint16_t guess, uint16_t flags)
 {
 	return guess && (flags & (INSN_REACHED | INSN_GUESS)) == INSN_REACHED;
 }
 
-/* Instructions from i on that go on to the next; returns where that ends. The last of a part is not one of
- * them. */
+/* Runs instructions from i on that simply continue with the next; returns the first that does not. The last
+ * of a part is never one of them. */
 static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, uint16_t guess)
 {
 	const struct isa_use *uses = flow->uses.at;
@@ -393,7 +395,7 @@ static uint32_t run_plain(struct flow *flow, uint32_t i, struct state *state, ui
 			state_forget(state, uses[i].writes);
 		i++;
 	} while (!(uses[i].needs & FLOW_CONTROL) && !(flags[i] & INSN_LEADER) &&
-		 !stops_guess(guess, flags[i]));
+		 !run_stops_guess(guess, flags[i]));
 	return i;
 }
 
@@ -408,7 +410,7 @@ static void run_insns(struct flow *flow, uint32_t i, struct run *run)
 			if (!run_control(flow, i++, run))
 				return;
 		} else {
-			meet_insn(flow, run, false, i);
+			run_meet_insn(flow, run, false, i);
 			i = run_plain(flow, i, run->state, guess);
 		}
 		if (flow->flags.at[i] & INSN_LEADER) {
@@ -417,7 +419,7 @@ static void run_insns(struct flow *flow, uint32_t i, struct run *run)
 			flow_arrive(flow, i, run->state, i - 1, run->is_weak);
 			return;
 		}
-		if (stops_guess(guess, flow->flags.at[i]))
+		if (run_stops_guess(guess, flow->flags.at[i]))
 			return;
 	}
 }
@@ -440,7 +442,7 @@ static void run_block(struct flow *flow, uint32_t i)
 	flow->states.at[own].slots_changed = state->slots_changed;
 }
 
-static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)
+static uint32_t run_take_first(uint64_t *words, size_t n, size_t *cursor)
 {
 	for (size_t seen = 0; seen <= n; seen++, *cursor = *cursor + 1 < n ? *cursor + 1 : 0)
 		if (words[*cursor]) {
@@ -451,13 +453,13 @@ static uint32_t take_first(uint64_t *words, size_t n, size_t *cursor)
 	return FLOW_NONE;
 }
 
-/* A weak leader that was not denied; else a denied one, which nothing else reaches after all. */
-static uint32_t take_weak(struct flow *flow)
+/* The next weak leader that was not denied; else a denied one, which nothing else reaches. */
+static uint32_t run_take_weak(struct flow *flow)
 {
 	struct flow_private *p = flow->private;
 	uint32_t i;
 
-	while ((i = take_first(p->weak.at, p->weak.n, &p->weak_at)) != FLOW_NONE) {
+	while ((i = run_take_first(p->weak.at, p->weak.n, &p->weak_at)) != FLOW_NONE) {
 		if (!(flow->flags.at[i] & INSN_DENIED))
 			return i;
 		vec_push(&p->denied, i);
@@ -480,9 +482,9 @@ void flow_settle(struct flow *flow)
 	p->weak_at = 0;
 	flow->is_settled = false;
 	for (; p->budget; p->budget--) {
-		uint32_t i = take_first(p->strong.at, p->strong.n, &p->strong_at);
+		uint32_t i = run_take_first(p->strong.at, p->strong.n, &p->strong_at);
 		if (i == FLOW_NONE)
-			i = take_weak(flow);
+			i = run_take_weak(flow);
 		if (i == FLOW_NONE) {
 			flow->is_settled = true;
 			return;

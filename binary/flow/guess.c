@@ -25,7 +25,7 @@ struct usual {
 	bool has_deepest;
 };
 
-static uint32_t count_saves(const struct state *state)
+static uint32_t guess_count_saves(const struct state *state)
 {
 	uint32_t n = 0;
 
@@ -34,10 +34,10 @@ static uint32_t count_saves(const struct state *state)
 	return n;
 }
 
-static void count_frame(struct usual *usual, const struct state *state, const struct isa *isa)
+static void guess_count_frame(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp];
-	uint32_t n_saves = count_saves(state);
+	uint32_t n_saves = guess_count_saves(state);
 
 	for (unsigned i = 0; i < usual->n; i++)
 		if (usual->frames[i].sp == sp && usual->frames[i].n_saves == n_saves) {
@@ -53,11 +53,12 @@ static void count_frame(struct usual *usual, const struct state *state, const st
 	state_copy(&usual->frames[usual->n++].state, state);
 }
 
-/* Of states equally deep the one that knows most: in a prologue sp often moves first. */
-static void note_depth(struct usual *usual, const struct state *state, const struct isa *isa)
+/* Keeps the deepest state; of equally deep ones the one with most known, because a prologue often moves sp
+ * first. */
+static void guess_note_depth(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp], deepest = usual->deepest.reg[isa->sp];
-	uint32_t n_known = 2 * count_saves(state) + value_is_frame(state->reg[isa->fp]);
+	uint32_t n_known = 2 * guess_count_saves(state) + value_is_frame(state->reg[isa->fp]);
 
 	if (!value_is_frame(sp))
 		return;
@@ -70,17 +71,17 @@ static void note_depth(struct usual *usual, const struct state *state, const str
 	usual->has_deepest = true;
 }
 
-static void survey_block(struct flow *flow, uint32_t i, struct usual *usual)
+static void guess_count_block(struct flow *flow, uint32_t i, struct usual *usual)
 {
 	struct state state;
 
 	state_copy(&state, flow_state(flow, i));
 	for (;;) {
 		const struct insn *insn = &flow->insns.at[i];
-		note_depth(usual, &state, flow->isa);
+		guess_note_depth(usual, &state, flow->isa);
 		flow_step(flow, i, &state);
 		if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
-			count_frame(usual, &state, flow->isa);
+			guess_count_frame(usual, &state, flow->isa);
 		else if (insn->flow != FLOW_NEXT && insn->flow != FLOW_BRANCH)
 			return;
 		i++;
@@ -91,14 +92,14 @@ static void survey_block(struct flow *flow, uint32_t i, struct usual *usual)
 }
 
 /* The state most frequent at call sites, else the deepest. */
-static const struct state *usual_state(struct flow *flow, struct usual *usual)
+static const struct state *guess_usual_state(struct flow *flow, struct usual *usual)
 {
 	const struct frame_count *best = NULL;
 
 	for (uint32_t i = 0; i < flow->insns.n; i++)
 		if ((flow->flags.at[i] & INSN_LEADER) && (flow->flags.at[i] & INSN_REACHED) &&
 		    flow_state(flow, i))
-			survey_block(flow, i, usual);
+			guess_count_block(flow, i, usual);
 	for (unsigned k = 0; k < usual->n; k++)
 		if (!best || usual->frames[k].n > best->n)
 			best = &usual->frames[k];
@@ -107,13 +108,13 @@ static const struct state *usual_state(struct flow *flow, struct usual *usual)
 	return usual->has_deepest ? &usual->deepest : flow_state(flow, 0);
 }
 
-static bool is_real(const struct flow *flow, uint32_t i)
+static bool guess_is_real(const struct flow *flow, uint32_t i)
 {
 	return (flow->flags.at[i] & INSN_REACHED) && !(flow->flags.at[i] & INSN_GUESS);
 }
 
 /* sp where known code begins at i, as far as its block says. */
-static value real_sp(const struct flow *flow, uint32_t i)
+static value guess_real_sp(const struct flow *flow, uint32_t i)
 {
 	const struct state *state = flow_state(flow, i);
 
@@ -124,7 +125,7 @@ static value real_sp(const struct flow *flow, uint32_t i)
  * How far the stack pointer of `start` is off, judged where the code starting at i leads: straight
  * on and along unconditional jumps, to a return or into known code. 0 if it leads nowhere.
  */
-static int32_t solve(struct flow *flow, uint32_t i, const struct state *start)
+static int32_t guess_correction(struct flow *flow, uint32_t i, const struct state *start)
 {
 	int32_t ra_size = flow->isa->call_pushes_ra ? 8 : 0;
 	value want = VALUE_UNKNOWN;
@@ -133,8 +134,8 @@ static int32_t solve(struct flow *flow, uint32_t i, const struct state *start)
 	state_copy(&state, start);
 	for (unsigned steps = 0; steps < SOLVE_STEPS && i < flow->insns.n; steps++) {
 		const struct insn *insn = &flow->insns.at[i];
-		if (is_real(flow, i)) {
-			want = real_sp(flow, i);
+		if (guess_is_real(flow, i)) {
+			want = guess_real_sp(flow, i);
 			break;
 		}
 		if (insn->flow == FLOW_RETURN) {
@@ -159,7 +160,7 @@ static int32_t solve(struct flow *flow, uint32_t i, const struct state *start)
 	return value_offset(want) - value_offset(sp);
 }
 
-static bool is_code_worth_a_guess(const struct flow *flow, uint32_t i)
+static bool guess_is_wanted(const struct flow *flow, uint32_t i)
 {
 	return !(flow->flags.at[i] & (INSN_REACHED | INSN_BAD)) && !flow->insns.at[i].is_padding;
 }
@@ -171,18 +172,19 @@ void flow_guess(struct flow *flow)
 
 	flow->private->is_guessing = true;
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
-		if (!is_code_worth_a_guess(flow, i))
+		if (!guess_is_wanted(flow, i))
 			continue;
 		if (!usual) {
 			usual = alloc_zero(1, sizeof(*usual));
-			state = usual_state(flow, usual);
+			state = guess_usual_state(flow, usual);
 		}
 		if (!state)
 			break;
 
 		struct state start;
 		state_copy(&start, state);
-		state_set(&start, flow->isa->sp, value_add(start.reg[flow->isa->sp], solve(flow, i, &start)));
+		state_set(&start, flow->isa->sp,
+			  value_add(start.reg[flow->isa->sp], guess_correction(flow, i, &start)));
 		flow->private->budget += 1000;
 		flow_arrive(flow, i, &start, FLOW_NONE, false);
 		flow_settle(flow);

@@ -23,13 +23,13 @@ struct trail {
 	const struct flow *flow;
 	uint8_t reg; /* holds the index here; REG_NONE: it is the memory operand below */
 	struct effect memory;
-	uint8_t condition; /* that held on this path, of the next compare met; CONDITION_OTHER = none */
-	uint8_t compared;  /* a register compared further down, and what that said */
+	uint8_t condition; /* that held on this path, for the next compare above; CONDITION_OTHER = none */
+	uint8_t compared;  /* a register compared further down, and the number of entries that gave */
 	uint64_t compared_count;
 	uint64_t limit; /* upper limit met on the way */
 };
 
-static uint8_t opposite(uint8_t condition)
+static uint8_t jumptable_opposite(uint8_t condition)
 {
 	switch (condition) {
 	case CONDITION_ABOVE:
@@ -45,7 +45,7 @@ static uint8_t opposite(uint8_t condition)
 	}
 }
 
-static uint64_t count_from(uint8_t condition, uint64_t limit)
+static uint64_t jumptable_count_from(uint8_t condition, uint64_t limit)
 {
 	if (condition == CONDITION_BELOW_EQUAL && limit < MAX_ENTRIES)
 		return limit + 1;
@@ -55,7 +55,7 @@ static uint64_t count_from(uint8_t condition, uint64_t limit)
 }
 
 /* The constant a register was last set to, a few instructions above i. */
-static bool constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uint64_t *ret)
+static bool jumptable_constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uint64_t *ret)
 {
 	for (uint32_t back = 0; back < 20 && i > 0; back++) {
 		const struct insn *insn = flow_insn(flow, --i);
@@ -75,14 +75,14 @@ static bool constant_above(const struct flow *flow, uint32_t i, uint8_t reg, uin
 	return false;
 }
 
-static bool same_memory(const struct effect *a, const struct effect *b)
+static bool jumptable_same_memory(const struct effect *a, const struct effect *b)
 {
 	return a->base == b->base && a->index == b->index && a->shift == b->shift && a->imm == b->imm;
 }
 
 /* The compare at instruction i, effect k: does it bound the index, or a register that may turn out to be it?
  */
-static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
+static uint64_t jumptable_meet_compare(struct trail *t, uint32_t i, unsigned k)
 {
 	const struct insn *insn = flow_insn(t->flow, i);
 	const struct effect *e = &insn->effect[k];
@@ -91,13 +91,13 @@ static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
 
 	t->condition = CONDITION_OTHER;
 	if (condition == CONDITION_OTHER ||
-	    (e->reg != REG_NONE && !constant_above(t->flow, i, e->reg, &limit)))
+	    (e->reg != REG_NONE && !jumptable_constant_above(t->flow, i, e->reg, &limit)))
 		return 0;
 
-	uint64_t count = count_from(condition, limit);
+	uint64_t count = jumptable_count_from(condition, limit);
 	if (e->base == REG_NONE)
 		return t->reg == REG_NONE && k > 0 && insn->effect[k - 1].kind == EFFECT_LOAD &&
-				       same_memory(&insn->effect[k - 1], &t->memory)
+				       jumptable_same_memory(&insn->effect[k - 1], &t->memory)
 			       ? count
 			       : 0;
 	if (e->base == t->reg)
@@ -107,29 +107,29 @@ static uint64_t meet_compare(struct trail *t, uint32_t i, unsigned k)
 	return 0;
 }
 
-static void lower_limit(struct trail *t, uint64_t limit)
+static void jumptable_lower_limit(struct trail *t, uint64_t limit)
 {
 	if (limit && (!t->limit || limit < t->limit))
 		t->limit = limit;
 }
 
-static uint64_t width_limit(uint8_t width)
+static uint64_t jumptable_width_limit(uint8_t width)
 {
 	return width == 1 ? 256 : width == 2 ? 65536 : 0;
 }
 
 /* An effect that writes the index: what it was before. False if that is not known. */
-static bool follow_write(struct trail *t, const struct effect *e)
+static bool jumptable_follow_write(struct trail *t, const struct effect *e)
 {
 	if (e->kind == EFFECT_LOAD) {
-		lower_limit(t, width_limit(e->width));
+		jumptable_lower_limit(t, jumptable_width_limit(e->width));
 		t->memory = *e;
 		t->reg = REG_NONE;
 		return true;
 	}
 	if (e->kind == EFFECT_AND) {
 		if (e->imm >= 0)
-			lower_limit(t, (uint64_t)e->imm + 1);
+			jumptable_lower_limit(t, (uint64_t)e->imm + 1);
 		return false;
 	}
 	if (e->kind != EFFECT_SET || e->imm != 0 || e->is_subtracted)
@@ -140,14 +140,14 @@ static bool follow_write(struct trail *t, const struct effect *e)
 	}
 	if (e->base == REG_NONE && e->index != REG_NONE && e->shift == 0) {
 		if (!e->is_signed)
-			lower_limit(t, width_limit(e->index_width));
+			jumptable_lower_limit(t, jumptable_width_limit(e->index_width));
 		t->reg = e->index;
 		return true;
 	}
 	return false;
 }
 
-static bool writes(const struct effect *e, uint8_t reg, uint8_t sp)
+static bool jumptable_writes(const struct effect *e, uint8_t reg, uint8_t sp)
 {
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_PUSH:
@@ -164,7 +164,7 @@ static bool writes(const struct effect *e, uint8_t reg, uint8_t sp)
 
 enum trail_step { TRAIL_GOES_ON, TRAIL_ENDS };
 
-static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_count)
+static enum trail_step jumptable_pass_insn(struct trail *t, uint32_t i, uint64_t *ret_count)
 {
 	const struct insn *insn = flow_insn(t->flow, i);
 	uint64_t caller_saved =
@@ -178,20 +178,21 @@ static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_coun
 	for (unsigned k = insn->n_effects; k-- > 0;) {
 		const struct effect *e = &insn->effect[k];
 		if (e->kind == EFFECT_COMPARE) {
-			*ret_count = meet_compare(t, i, k);
+			*ret_count = jumptable_meet_compare(t, i, k);
 			if (*ret_count)
 				return TRAIL_ENDS;
 			continue;
 		}
 		bool is_store_here =
-			e->kind == EFFECT_STORE && t->reg == REG_NONE && same_memory(e, &t->memory);
+			e->kind == EFFECT_STORE && t->reg == REG_NONE && jumptable_same_memory(e, &t->memory);
 		if (is_store_here && e->reg != REG_NONE)
 			t->reg = e->reg;
 		else if (is_store_here)
 			return TRAIL_ENDS;
-		else if (t->reg != REG_NONE && writes(e, t->reg, t->flow->isa->sp) && !follow_write(t, e))
+		else if (t->reg != REG_NONE && jumptable_writes(e, t->reg, t->flow->isa->sp) &&
+			 !jumptable_follow_write(t, e))
 			return TRAIL_ENDS;
-		if (t->compared != REG_NONE && writes(e, t->compared, t->flow->isa->sp))
+		if (t->compared != REG_NONE && jumptable_writes(e, t->compared, t->flow->isa->sp))
 			t->compared = REG_NONE;
 	}
 	if (t->reg != REG_NONE && t->reg == t->compared) {
@@ -201,8 +202,8 @@ static enum trail_step pass_insn(struct trail *t, uint32_t i, uint64_t *ret_coun
 	return TRAIL_GOES_ON;
 }
 
-/* The instruction control came from when it reached i; notes the condition that held on the way. */
-static uint32_t previous(struct trail *t, uint32_t i)
+/* The instruction from which control reached i; notes the condition that held on the way. */
+static uint32_t jumptable_previous(struct trail *t, uint32_t i)
 {
 	const struct flow *flow = t->flow;
 	uint32_t from = i ? i - 1 : FLOW_NONE;
@@ -214,22 +215,22 @@ static uint32_t previous(struct trail *t, uint32_t i)
 
 	const struct insn *branch = &flow->insns.at[from];
 	bool is_taken = branch->target == flow->vaddrs.at[i];
-	t->condition = is_taken ? branch->condition : opposite(branch->condition);
+	t->condition = is_taken ? branch->condition : jumptable_opposite(branch->condition);
 	return from;
 }
 
-static struct bound find_bound(const struct flow *flow, const struct flow_load *load)
+static struct bound jumptable_find_bound(const struct flow *flow, const struct flow_load *load)
 {
 	struct trail t = {
 		.flow = flow, .reg = load->index, .compared = REG_NONE, .condition = CONDITION_OTHER
 	};
-	uint32_t i = previous(&t, load->insn);
+	uint32_t i = jumptable_previous(&t, load->insn);
 	uint64_t count = 0;
 
 	for (unsigned steps = 0; steps < LOOK_BACK && i != FLOW_NONE; steps++) {
-		if (pass_insn(&t, i, &count) == TRAIL_ENDS)
+		if (jumptable_pass_insn(&t, i, &count) == TRAIL_ENDS)
 			break;
-		i = previous(&t, i);
+		i = jumptable_previous(&t, i);
 	}
 	if (count)
 		return (struct bound){ count, true };
@@ -237,7 +238,7 @@ static struct bound find_bound(const struct flow *flow, const struct flow_load *
 }
 
 /* The next data some instruction refers to: of the image if that is known, of this function in any case. */
-static uint64_t next_data(const struct flow *flow, uint64_t table)
+static uint64_t jumptable_next_data(const struct flow *flow, uint64_t table)
 {
 	uint64_t next = flow->ignores_references ? UINT64_MAX : facts_next_reference(flow->facts, table);
 
@@ -247,7 +248,8 @@ static uint64_t next_data(const struct flow *flow, uint64_t table)
 	return next;
 }
 
-static bool read_entry(const struct flow *flow, uint64_t at, uint8_t width, bool is_signed, uint64_t *ret)
+static bool jumptable_read_entry(const struct flow *flow, uint64_t at, uint8_t width, bool is_signed,
+				 uint64_t *ret)
 {
 	if (width == 8)
 		return relocs_read_pointer(flow->facts->relocs, flow->facts->image, at, ret);
@@ -261,7 +263,7 @@ static bool read_entry(const struct flow *flow, uint64_t at, uint8_t width, bool
 }
 
 /* May an entry of a table without a known end be a target? */
-static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width)
+static bool jumptable_is_plausible(const struct flow *flow, uint64_t target, uint8_t width)
 {
 	if (target == flow->vaddrs.at[0])
 		return false;
@@ -277,31 +279,32 @@ static bool is_plausible(const struct flow *flow, uint64_t target, uint8_t width
 }
 
 /*
- * A case that cannot happen: the compiler made no code for it, and its label lies behind the last
- * instruction of the function. Told only where the end is stated.
+ * An unreachable case: the compiler made no code for it, and its label lies behind the last instruction of
+ * the function. Recognised only where the end is stated.
  */
-static bool is_unreachable_case(const struct flow *flow, uint64_t target)
+static bool jumptable_is_unreachable_case(const struct flow *flow, uint64_t target)
 {
 	return !flow->is_inferred && target == flow->parts.at[0].end;
 }
 
-static void read_table(struct flow *flow, const struct flow_target *how, struct bound bound)
+static void jumptable_read_table(struct flow *flow, const struct flow_target *how, struct bound bound)
 {
 	const struct flow_load *load = &flow->loads.at[how->load];
-	uint64_t end = next_data(flow, load->table);
+	uint64_t end = jumptable_next_data(flow, load->table);
 
 	for (uint64_t k = 0; k < bound.count; k++) {
 		uint64_t at = load->table + k * load->width, entry, target;
 
 		if ((at >= end && !bound.is_exact) ||
-		    !read_entry(flow, at, load->width, how->is_signed, &entry))
+		    !jumptable_read_entry(flow, at, load->width, how->is_signed, &entry))
 			return;
 		target = how->base + (entry << how->shift);
-		if (at >= end && !flow_holds(flow, target)) /* the compare allows more than there is */
+		if (at >= end &&
+		    !flow_holds(flow, target)) /* the compare allows more entries than the table has */
 			return;
-		if (is_unreachable_case(flow, target))
+		if (jumptable_is_unreachable_case(flow, target))
 			continue;
-		if (!bound.is_exact && !is_plausible(flow, target, load->width))
+		if (!bound.is_exact && !jumptable_is_plausible(flow, target, load->width))
 			return;
 		if (bound.is_exact && !image_is_code(flow->facts->image, target))
 			return;
@@ -328,7 +331,7 @@ bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
 	struct flow_table table = { .insn = i, .first = (uint32_t)flow->table_targets.n, .through = through };
 	if (load->index == REG_NONE || !has_width)
 		return false;
-	read_table(flow, &how, find_bound(flow, load));
+	jumptable_read_table(flow, &how, jumptable_find_bound(flow, load));
 	table.n = (uint32_t)flow->table_targets.n - table.first;
 	if (known != MAP_NONE) {
 		flow->tables.at[known] = table;

@@ -64,17 +64,17 @@ static const char *const prefixes[] = {
 	"_ZSt25__throw_bad_function_call", "_ZSt28__throw_bad_array_new_length",
 };
 
-static int compare(const void *key, const void *entry)
+static int noreturn_compare(const void *key, const void *entry)
 {
 	return strcmp(key, *(const char *const *)entry);
 }
 
 bool noreturn_by_name(const char *name)
 {
-	if (!name || strncmp(name, "_ZN", 3) ==
-			     0) /* most of a C++ program: none of ours is in a namespace of its own */
+	if (!name ||
+	    strncmp(name, "_ZN", 3) == 0) /* most names of a C++ program are nested: none of ours is */
 		return false;
-	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), compare))
+	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), noreturn_compare))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(prefixes) && strncmp(name, "_ZSt", 4) == 0; i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)

@@ -72,14 +72,14 @@ value state_load(const struct state *state, value at)
 }
 
 /* A slot is eight bytes: it may begin up to seven before `at`. */
-static bool overlaps(value slot, value at, unsigned width)
+static bool state_overlaps(value slot, value at, unsigned width)
 {
 	int64_t distance = (int64_t)value_offset(slot) - value_offset(at);
 
 	return value_same_base(slot, at) && (uint64_t)(distance + 7) < (uint64_t)width + 7;
 }
 
-static bool is_worth_keeping(value v)
+static bool state_is_worth_keeping(value v)
 {
 	enum value_kind kind = value_kind(v);
 
@@ -87,7 +87,7 @@ static bool is_worth_keeping(value v)
 }
 
 /* Slots stay sorted by address, so that equal states are equal bytes. */
-static void insert(struct state *state, value at, value holds)
+static void state_insert(struct state *state, value at, value holds)
 {
 	uint32_t i = state->n_slots;
 
@@ -100,7 +100,7 @@ static void insert(struct state *state, value at, value holds)
 	state->slots_changed = true;
 }
 
-static void make_room(struct state *state)
+static void state_make_room(struct state *state)
 {
 	uint32_t kept = 0;
 
@@ -111,7 +111,7 @@ static void make_room(struct state *state)
 }
 
 /* The slots shrink to the first `kept`. */
-static void keep_slots(struct state *state, uint32_t kept)
+static void state_keep_slots(struct state *state, uint32_t kept)
 {
 	state->slots_changed |= kept != state->n_slots;
 	state->n_slots = kept;
@@ -123,24 +123,25 @@ void state_store(struct state *state, value at, unsigned width, value holds)
 
 	if (width == 8 && holds != VALUE_UNKNOWN && state_load(state, at) == holds)
 		return;
-	while (kept < state->n_slots && !overlaps(state->slot[kept].at, at, width))
+	while (kept < state->n_slots && !state_overlaps(state->slot[kept].at, at, width))
 		kept++;
 	for (uint32_t i = kept; i < state->n_slots; i++)
-		if (!overlaps(state->slot[i].at, at, width))
+		if (!state_overlaps(state->slot[i].at, at, width))
 			state->slot[kept++] = state->slot[i];
-	keep_slots(state, kept);
+	state_keep_slots(state, kept);
 
-	if (width != 8 || !is_worth_keeping(holds))
+	if (width != 8 || !state_is_worth_keeping(holds))
 		return;
 	if (state->n_slots == STATE_MAX_SLOTS && value_kind(holds) != VALUE_CONST)
-		make_room(state);
-	insert(state, at, holds);
+		state_make_room(state);
+	state_insert(state, at, holds);
 }
 
 bool state_overlaps_save(const struct state *state, value at, unsigned width)
 {
 	for (uint32_t i = 0; i < state->n_slots; i++)
-		if (value_kind(state->slot[i].holds) == VALUE_ENTRY && overlaps(state->slot[i].at, at, width))
+		if (value_kind(state->slot[i].holds) == VALUE_ENTRY &&
+		    state_overlaps(state->slot[i].at, at, width))
 			return true;
 	return false;
 }
@@ -158,11 +159,11 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 		if (!value_same_base(at, sp) || value_offset(at) >= value_offset(sp))
 			state->slot[kept++] = state->slot[i];
 	}
-	keep_slots(state, kept);
+	state_keep_slots(state, kept);
 }
 
-/* Is there a place where both hold the register's entry value? True, too, if one holds it nowhere. */
-static bool agree_on(const struct state *a, const struct state *b, unsigned reg, unsigned n_regs)
+/* Is there a place where both hold the register's entry value? Also true if one of them holds it nowhere. */
+static bool state_agree_on(const struct state *a, const struct state *b, unsigned reg, unsigned n_regs)
 {
 	value v = value_entry(reg);
 	bool a_has = false, b_has = false;
@@ -183,9 +184,9 @@ static bool agree_on(const struct state *a, const struct state *b, unsigned reg,
 	return !a_has || !b_has;
 }
 
-/* Behind an alloca sp is unknown: that says nothing against another path, as long as fp tells the frame on
- * both. */
-static bool sp_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
+/* After an alloca sp is unknown. That does not contradict another path as long as fp gives the frame on both.
+ */
+static bool state_sp_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
 {
 	value sp_a = a->reg[isa->sp], sp_b = b->reg[isa->sp];
 
@@ -198,15 +199,15 @@ static bool sp_contradicts(const struct state *a, const struct state *b, const s
 
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa)
 {
-	if (sp_contradicts(a, b, isa))
+	if (state_sp_contradicts(a, b, isa))
 		return true;
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left; left &= left - 1)
-		if (!agree_on(a, b, (unsigned)__builtin_ctzll(left), isa->n_regs))
+		if (!state_agree_on(a, b, (unsigned)__builtin_ctzll(left), isa->n_regs))
 			return true;
 	return false;
 }
 
-static bool join_slots(struct state *into, const struct state *other)
+static bool state_join_slots(struct state *into, const struct state *other)
 {
 	uint32_t kept = 0, j = 0;
 
@@ -234,5 +235,5 @@ uint64_t state_join(struct state *into, const struct state *other)
 		lost |= (uint64_t)(into->reg[r] != other->reg[r]) << r;
 	}
 	state_forget(into, lost);
-	return lost | (join_slots(into, other) ? STATE_SLOTS : 0);
+	return lost | (state_join_slots(into, other) ? STATE_SLOTS : 0);
 }

@@ -2,10 +2,10 @@
 /*
  * state: what is known about registers and stack slots at one point of a function.
  *
- * A value is unknown, the value a register that must be given back had at the function's entry (the
- * return address is one such register), an offset from the CFA, an offset from a stack pointer that was
- * aligned (each aligning instruction is a base of its own), a constant, a load from a table, or a base plus
- * such a load. Spilled and reloaded values need no special case: slots hold values as registers do.
+ * A value is one of: unknown; the value that a register to be preserved had at the function's entry (the
+ * return address is such a register); an offset from the CFA; an offset from an aligned stack pointer
+ * (each aligning instruction is a base of its own); a constant; a load from a table; a base plus such a
+ * load. Spilled and reloaded values need no special case: slots hold values as registers do.
  *
  * 64 bits: kind in the top 8; then either 24 bits of base and 32 of offset, or a 56-bit constant.
  */
@@ -87,8 +87,7 @@ struct state {
 	value reg[REG_MAX]; /* written through state_set and state_forget */
 	uint64_t known;     /* mask of the registers whose value is not unknown */
 	uint32_t n_slots;
-	bool slots_changed; /* since the flag was cleared; in the state a leader has: by what runs from there
-			       to the next */
+	bool slots_changed; /* since the flag was cleared; in the state of a leader: while its block ran */
 	struct slot slot[STATE_MAX_SLOTS];
 };
 
@@ -102,7 +101,7 @@ static inline void state_set(struct state *state, unsigned reg, value v)
 	state->reg[reg] = v;
 	state->known = (state->known & ~(1ull << reg)) | (uint64_t)(v != VALUE_UNKNOWN) << reg;
 }
-/* Nothing is known of these registers any more. */
+/* The values of these registers become unknown. */
 static inline void state_forget(struct state *state, uint64_t regs)
 {
 	for (uint64_t left = regs & state->known; left; left &= left - 1)
@@ -110,15 +109,15 @@ static inline void state_forget(struct state *state, uint64_t regs)
 	state->known &= ~regs;
 }
 /*
- * bias: bytes the caller left above the return address (see flow.h). Of the registers that nobody has to get
- * back nothing is known.
+ * bias: bytes the caller left above the return address (see flow.h). Registers that need not be preserved
+ * are unknown.
  */
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
-/* ... unless it is worth following what they held. */
+/* Makes the entry values of those registers known, too. */
 void state_enter_arguments(struct state *state, const struct isa *isa);
 /* sp and every register a callee must keep are as at entry, the return address is in its place. */
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
-/* The same at a return through a register of its own choice. */
+/* The same at a return through another register than isa->ra. */
 bool state_returns_through(const struct state *state, const struct isa *isa, unsigned reg);
 
 /* The eight bytes at a frame address; unknown if nothing is known of them. */
@@ -130,10 +129,10 @@ bool state_overlaps_save(const struct state *state, value at, unsigned width);
 /* What a call leaves: caller-saved registers in `clobbered` and slots below sp are gone. */
 void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 
-/* Do the two agree nowhere on sp, or on the place of a register that both still have? Then one of them is not
- * on a real path. */
+/* Do the two disagree on sp, or on every place of a register that both still have? Then one of them is not on
+ * a real path. */
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
-/* into = what both agree on. The registers of which nothing is known any more; STATE_SLOTS if slots went,
- * too. */
+/* into = what both agree on. Returns the registers whose value was lost, with STATE_SLOTS if slots were lost.
+ */
 #define STATE_SLOTS (1ull << 63)
 uint64_t state_join(struct state *into, const struct state *other);

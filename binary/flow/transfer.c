@@ -4,19 +4,19 @@
  */
 #include "binary/flow/flow_private.h"
 
-static value read(const struct state *state, uint8_t reg)
+static value transfer_read(const struct state *state, uint8_t reg)
 {
 	return reg < REG_MAX ? state->reg[reg] : VALUE_UNKNOWN;
 }
 
-static void write(struct state *state, uint8_t reg, value v)
+static void transfer_write(struct state *state, uint8_t reg, value v)
 {
 	if (reg < REG_MAX)
 		state_set(state, reg, v);
 }
 
 /* The low bytes of a constant, extended as the effect says, shifted. */
-static int64_t extended(int64_t c, const struct effect *e)
+static int64_t transfer_extended(int64_t c, const struct effect *e)
 {
 	unsigned bits = e->index_width && e->index_width < 8 ? 8u * e->index_width : 64;
 	uint64_t low = bits == 64 ? (uint64_t)c : (uint64_t)c & ((1ull << bits) - 1);
@@ -27,10 +27,10 @@ static int64_t extended(int64_t c, const struct effect *e)
 }
 
 /*
- * One descriptor per instruction: a second visit finds the same number, so that states settle. An
- * instruction that sees two tables is no table load.
+ * One descriptor per instruction: a second visit finds the same number, so that states converge. An
+ * instruction that sees two tables is not a table load.
  */
-static value load_value(struct flow *flow, uint32_t i, const struct flow_load *load)
+static value transfer_load_value(struct flow *flow, uint32_t i, const struct flow_load *load)
 {
 	uint32_t found = map_find(&flow->private->load_of, i);
 
@@ -44,7 +44,7 @@ static value load_value(struct flow *flow, uint32_t i, const struct flow_load *l
 	return value_make(VALUE_LOAD, 0, (int32_t)found);
 }
 
-static value target_value(struct flow *flow, uint32_t i, const struct flow_target *target)
+static value transfer_target_value(struct flow *flow, uint32_t i, const struct flow_target *target)
 {
 	uint32_t found = map_find(&flow->private->target_of, i);
 
@@ -60,8 +60,8 @@ static value target_value(struct flow *flow, uint32_t i, const struct flow_targe
 }
 
 /* base + (what was loaded from a table << shift). */
-static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded, const struct effect *e,
-		       bool as_index)
+static value transfer_table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded,
+				const struct effect *e, bool as_index)
 {
 	uint8_t shift = as_index ? e->shift : 0;
 	uint8_t width = as_index ? e->index_width : 8;
@@ -77,7 +77,7 @@ static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded
 			.width = is_narrow ? width : load->width,
 			.is_signed = is_narrow ? e->is_signed : load->is_signed,
 		};
-		return target_value(flow, i, &target);
+		return transfer_target_value(flow, i, &target);
 	}
 	if (value_kind(loaded) != VALUE_TARGET)
 		return VALUE_UNKNOWN;
@@ -85,39 +85,41 @@ static value table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded
 	struct flow_target target = flow->targets.at[value_offset(loaded)];
 	target.base = (target.base << shift) + (uint64_t)base;
 	target.shift = (uint8_t)(target.shift + shift);
-	return target_value(flow, i, &target);
+	return transfer_target_value(flow, i, &target);
 }
 
-static bool is_table_value(value v)
+static bool transfer_is_table_value(value v)
 {
 	return value_kind(v) == VALUE_LOAD || value_kind(v) == VALUE_TARGET;
 }
 
-static value sum_of(struct flow *flow, uint32_t i, const struct effect *e, const struct state *state)
+static value transfer_sum(struct flow *flow, uint32_t i, const struct effect *e, const struct state *state)
 {
-	value base = e->base == REG_NONE ? value_const(e->imm) : value_add(read(state, e->base), e->imm);
-	value index = read(state, e->index);
+	value base =
+		e->base == REG_NONE ? value_const(e->imm) : value_add(transfer_read(state, e->base), e->imm);
+	value index = transfer_read(state, e->index);
 
 	if (e->index == REG_NONE)
 		return base;
-	if (value_kind(index) == VALUE_CONST && is_table_value(base) && !e->is_subtracted)
-		return table_sum(flow, i, extended(value_constant(index), e), base, e, false);
+	if (value_kind(index) == VALUE_CONST && transfer_is_table_value(base) && !e->is_subtracted)
+		return transfer_table_sum(flow, i, transfer_extended(value_constant(index), e), base, e,
+					  false);
 	if (value_kind(index) == VALUE_CONST) {
-		int64_t by = extended(value_constant(index), e);
+		int64_t by = transfer_extended(value_constant(index), e);
 		return value_add(base, e->is_subtracted ? (int64_t)(0 - (uint64_t)by) : by);
 	}
-	if (value_kind(base) == VALUE_CONST && is_table_value(index) && !e->is_subtracted)
-		return table_sum(flow, i, value_constant(base), index, e, true);
+	if (value_kind(base) == VALUE_CONST && transfer_is_table_value(index) && !e->is_subtracted)
+		return transfer_table_sum(flow, i, value_constant(base), index, e, true);
 	if (e->base == REG_NONE && e->imm == 0 && e->shift == 0 && e->index_width == 8 && !e->is_subtracted)
 		return index;
 	return VALUE_UNKNOWN;
 }
 
 /*
- * sp moved by an amount nobody knows: from here on it is a base of its own, so that what is stored
- * behind it, such as the address of the frame, can be found again. In a loop it is nothing.
+ * sp moved by an unknown amount: from here on it is a base of its own, so that what is stored relative to
+ * it, such as the address of the frame, can be found again. Unknown if that happens in a loop.
  */
-static value new_base(uint32_t i, value sp)
+static value transfer_new_base(uint32_t i, value sp)
 {
 	bool is_own = value_kind(sp) == VALUE_ALIGNED && value_site(sp) == i;
 
@@ -125,25 +127,25 @@ static value new_base(uint32_t i, value sp)
 							      : VALUE_UNKNOWN;
 }
 
-static void apply_set(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
+static void transfer_apply_set(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
 {
-	value v = sum_of(flow, i, e, state);
+	value v = transfer_sum(flow, i, e, state);
 
 	if (v == VALUE_UNKNOWN && e->reg == flow->isa->sp && e->base == flow->isa->sp && e->width == 8)
-		v = new_base(i, read(state, e->base));
+		v = transfer_new_base(i, transfer_read(state, e->base));
 	if (e->width && e->width < 8) {
-		bool is_kept = e->width == 4 && is_table_value(v);
+		bool is_kept = e->width == 4 && transfer_is_table_value(v);
 		if (value_kind(v) == VALUE_CONST && e->width == 4)
 			v = value_const((int64_t)(uint32_t)value_constant(v));
 		else if (!is_kept)
 			v = VALUE_UNKNOWN;
 	}
-	write(state, e->reg, v);
+	transfer_write(state, e->reg, v);
 }
 
-static void apply_and(uint32_t i, const struct effect *e, struct state *state)
+static void transfer_apply_and(uint32_t i, const struct effect *e, struct state *state)
 {
-	value v = read(state, e->base);
+	value v = transfer_read(state, e->base);
 	uint64_t step = 0 - (uint64_t)e->imm;
 	bool is_alignment = e->imm < 0 && (step & (step - 1)) == 0;
 
@@ -156,12 +158,13 @@ static void apply_and(uint32_t i, const struct effect *e, struct state *state)
 		v = value_make(VALUE_ALIGNED, i, 0);
 	else
 		v = VALUE_UNKNOWN;
-	write(state, e->reg, v);
+	transfer_write(state, e->reg, v);
 }
 
-static value load_of(struct flow *flow, uint32_t i, const struct effect *e, const struct state *state)
+static value transfer_load(struct flow *flow, uint32_t i, const struct effect *e, const struct state *state)
 {
-	value base = e->base == REG_NONE ? value_const(e->imm) : value_add(read(state, e->base), e->imm);
+	value base =
+		e->base == REG_NONE ? value_const(e->imm) : value_add(transfer_read(state, e->base), e->imm);
 	uint8_t index = e->index;
 
 	if (index == REG_NONE && value_is_frame(base))
@@ -169,7 +172,8 @@ static value load_of(struct flow *flow, uint32_t i, const struct effect *e, cons
 	if (index == REG_NONE && e->width != 8)
 		return VALUE_UNKNOWN;
 	if (value_kind(base) != VALUE_CONST && index != REG_NONE && e->shift == 0 && e->imm == 0) {
-		base = read(state, index); /* [index + table]: the sum says nothing about which is which */
+		base = transfer_read(state,
+				     index); /* [index + table]: the sum says nothing about which is which */
 		index = e->base;
 	}
 	if (value_kind(base) != VALUE_CONST)
@@ -182,11 +186,11 @@ static value load_of(struct flow *flow, uint32_t i, const struct effect *e, cons
 		.index = index,
 		.is_signed = e->is_signed,
 	};
-	return load_value(flow, i, &load);
+	return transfer_load_value(flow, i, &load);
 }
 
-/* A base that points into the frame by design, not an address that was computed from it. */
-static bool is_direct(const struct flow *flow, const struct effect *e, const struct state *state)
+/* Does the address come directly from sp or the frame pointer, not from a derived pointer? */
+static bool transfer_is_direct(const struct flow *flow, const struct effect *e, const struct state *state)
 {
 	const struct isa *isa = flow->isa;
 
@@ -198,27 +202,29 @@ static bool is_direct(const struct flow *flow, const struct effect *e, const str
  * A store through a derived pointer does not kill a saved register: unrolled loops over a buffer in
  * the frame run past its end on paths that never happen.
  */
-static void apply_store(const struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
+static void transfer_apply_store(const struct flow *flow, uint32_t i, const struct effect *e,
+				 struct state *state)
 {
 	uint8_t sp = flow->isa->sp;
 
-	/* The address of the frame is put where only sp, wherever it is, leads to. */
+	/* The address of the frame is saved relative to an unknown sp: make sp a base, so that it is found
+	 * again. */
 	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN &&
-	    value_kind(read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
+	    value_kind(transfer_read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
 		state_set(state, sp, value_make(VALUE_ALIGNED, i, 0));
-	value at = value_add(read(state, e->base), e->imm);
+	value at = value_add(transfer_read(state, e->base), e->imm);
 
 	if (e->base == REG_NONE || e->index != REG_NONE || !value_is_frame(at))
 		return;
-	bool may_kill = is_direct(flow, e, state) && !flow->private->protects_saves;
+	bool may_kill = transfer_is_direct(flow, e, state) && !flow->private->protects_saves;
 	if (!may_kill && state_overlaps_save(state, at, e->width))
 		return;
-	state_store(state, at, e->width, read(state, e->reg));
+	state_store(state, at, e->width, transfer_read(state, e->reg));
 }
 
-static void apply_push(const struct flow *flow, const struct effect *e, struct state *state)
+static void transfer_apply_push(const struct flow *flow, const struct effect *e, struct state *state)
 {
-	value pushed = read(state, e->reg);
+	value pushed = transfer_read(state, e->reg);
 	value sp = value_add(state->reg[flow->isa->sp], -(int64_t)e->width);
 
 	state_set(state, flow->isa->sp, sp);
@@ -226,56 +232,56 @@ static void apply_push(const struct flow *flow, const struct effect *e, struct s
 		state_store(state, sp, e->width, pushed);
 }
 
-static void apply_pop(const struct flow *flow, const struct effect *e, struct state *state)
+static void transfer_apply_pop(const struct flow *flow, const struct effect *e, struct state *state)
 {
 	value sp = state->reg[flow->isa->sp];
 	value popped = value_is_frame(sp) && e->width == 8 ? state_load(state, sp) : VALUE_UNKNOWN;
 
 	state_set(state, flow->isa->sp, value_add(sp, e->width));
-	write(state, e->reg, popped);
+	transfer_write(state, e->reg, popped);
 }
 
-static void apply(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
+static void transfer_apply(struct flow *flow, uint32_t i, const struct effect *e, struct state *state)
 {
 	value v;
 
 	switch ((enum effect_kind)e->kind) {
 	case EFFECT_PUSH:
-		apply_push(flow, e, state);
+		transfer_apply_push(flow, e, state);
 		break;
 	case EFFECT_POP:
-		apply_pop(flow, e, state);
+		transfer_apply_pop(flow, e, state);
 		break;
 	case EFFECT_SET:
-		apply_set(flow, i, e, state);
+		transfer_apply_set(flow, i, e, state);
 		break;
 	case EFFECT_AND:
-		apply_and(i, e, state);
+		transfer_apply_and(i, e, state);
 		break;
 	case EFFECT_LOAD:
 		if (e->reg < REG_MAX)
-			write(state, e->reg, load_of(flow, i, e, state));
+			transfer_write(state, e->reg, transfer_load(flow, i, e, state));
 		break;
 	case EFFECT_STORE:
-		apply_store(flow, i, e, state);
+		transfer_apply_store(flow, i, e, state);
 		break;
 	case EFFECT_EXCHANGE:
-		v = read(state, e->reg);
-		write(state, e->reg, read(state, e->base));
-		write(state, e->base, v);
+		v = transfer_read(state, e->reg);
+		transfer_write(state, e->reg, transfer_read(state, e->base));
+		transfer_write(state, e->base, v);
 		break;
 	case EFFECT_COMPARE:
 		break;
 	}
 }
 
-static bool is_worth_keeping(const struct isa *isa, value v)
+static bool transfer_is_worth_keeping(const struct isa *isa, value v)
 {
 	return value_is_frame(v) || v == value_entry(isa->ra);
 }
 
-/* The facts do not say whether the callee changes these registers: assumed not to. */
-static void ask(struct flow *flow, uint32_t callee, uint64_t regs)
+/* Notes the assumption that the callee leaves these registers alone. */
+static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 {
 	uint32_t found = map_find(&flow->private->question_of, callee);
 
@@ -287,8 +293,9 @@ static void ask(struct flow *flow, uint32_t callee, uint64_t regs)
 	flow->questions.at[found].kept |= regs;
 }
 
-/* Registers a call may change. A callee's own list is asked only where it could save the frame. */
-static uint64_t call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
+/* Registers a call may change. What the callee really changes matters only where a register holds the frame.
+ */
+static uint64_t transfer_call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct insn *insn = &flow->insns.at[i];
 	const struct isa *isa = flow->isa;
@@ -296,7 +303,7 @@ static uint64_t call_clobbers(struct flow *flow, uint32_t i, const struct state 
 	uint64_t asked = flow->private->kept_regs & all & ~(isa->call_pushes_ra ? 0 : 1ull << isa->ra);
 
 	for (uint64_t left = asked; left; left &= left - 1)
-		if (!is_worth_keeping(isa, state->reg[__builtin_ctzll(left)]))
+		if (!transfer_is_worth_keeping(isa, state->reg[__builtin_ctzll(left)]))
 			asked &= ~(left & -left);
 	if (flow->private->trusts_calls)
 		return all & ~asked;
@@ -307,7 +314,7 @@ static uint64_t call_clobbers(struct flow *flow, uint32_t i, const struct state 
 		return all & ~(asked & ~clobbers);
 	if (flow->asks_nothing)
 		return all;
-	ask(flow, flow->goes_to.at[i], asked);
+	transfer_ask(flow, flow->goes_to.at[i], asked);
 	return all & ~asked;
 }
 
@@ -317,9 +324,9 @@ static void transfer_call(struct flow *flow, uint32_t i, struct state *state)
 	bool is_push = insn->flow == FLOW_CALL && insn->target == flow->vaddrs.at[i] + insn->len;
 
 	if (is_push && flow->isa->call_pushes_ra)
-		apply_push(flow, &(struct effect){ .reg = REG_NONE, .width = 8 }, state);
+		transfer_apply_push(flow, &(struct effect){ .reg = REG_NONE, .width = 8 }, state);
 	else
-		state_call(state, flow->isa, call_clobbers(flow, i, state));
+		state_call(state, flow->isa, transfer_call_clobbers(flow, i, state));
 }
 
 void transfer(struct flow *flow, uint32_t i, struct state *state)
@@ -331,7 +338,7 @@ void transfer(struct flow *flow, uint32_t i, struct state *state)
 		return;
 	}
 	for (unsigned k = 0; k < insn->n_effects && k < INSN_MAX_EFFECTS; k++)
-		apply(flow, i, &insn->effect[k], state);
+		transfer_apply(flow, i, &insn->effect[k], state);
 	state_forget(state, insn->clobbers);
 }
 
@@ -340,9 +347,9 @@ value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *sta
 	const struct insn *insn = flow_insn(flow, i);
 
 	if (insn->through != REG_NONE)
-		return read(state, insn->through);
+		return transfer_read(state, insn->through);
 	for (unsigned k = insn->n_effects; k-- > 0;)
 		if (insn->effect[k].kind == EFFECT_LOAD)
-			return load_of(flow, i, &insn->effect[k], state);
+			return transfer_load(flow, i, &insn->effect[k], state);
 	return VALUE_UNKNOWN;
 }

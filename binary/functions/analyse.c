@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analyse: every function of an image, in the order that settles who owns which part: first what
- * is surely a function, then what is pointed to, then what nobody jumps into, then the rest. A
- * function that turns out not to return sends its callers round again; those that hold no return go
- * before all others, so that few have to.
+ * analyse: every function of an image, in the order that decides which function owns which part: first
+ * what is surely a function, then what is pointed to, then what is not jumped into, then the rest. When a
+ * function turns out not to return, its callers are analysed again. Functions that hold no return
+ * instruction therefore go first, so that few callers have to be.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -26,26 +26,21 @@ struct analysis {
 	struct flow flow;
 	flow_visitor visit;
 	void *context;
-	VEC(struct call_pair) calls; /* to callees whose end was not known when the caller was analysed */
+	VEC(struct call_pair) calls; /* to callees not known to return or not when the caller was analysed */
 	VEC(uint32_t) queue;
 	uint8_t *ranks;      /* per function: lower goes first; RANK_NONE: not to be analysed */
 	uint32_t first, end; /* functions of the window */
 	struct analyse_options options;
 };
 
-static bool is_stub(const struct function *f)
-{
-	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
-}
-
-static void note_callee(struct analysis *a, uint32_t caller, uint32_t callee, uint64_t target)
+static void analyse_note_callee(struct analysis *a, uint32_t caller, uint32_t callee, uint64_t target)
 {
 	if (callee != FUNCTION_NONE && a->functions->at[callee].start == target &&
-	    !is_stub(&a->functions->at[callee]) && a->functions->at[callee].returns != RETURNS_NEVER)
+	    !function_is_stub(&a->functions->at[callee]) && a->functions->at[callee].returns != RETURNS_NEVER)
 		vec_push(&a->calls, ((struct call_pair){ callee, caller }));
 }
 
-static void note_callees(struct analysis *a, uint32_t caller)
+static void analyse_note_callees(struct analysis *a, uint32_t caller)
 {
 	const struct flow *flow = &a->flow;
 
@@ -54,14 +49,15 @@ static void note_callees(struct analysis *a, uint32_t caller)
 		bool comes_back = flow->flags.at[i] & INSN_COMES_BACK;
 		const struct insn *insn = &flow->insns.at[i];
 		if (insn->flow == FLOW_CALL && comes_back)
-			note_callee(a, caller, flow->goes_to.at[i], insn->target);
+			analyse_note_callee(a, caller, flow->goes_to.at[i], insn->target);
 		else if (is_tail && insn->target)
-			note_callee(a, caller, functions_index(a->functions, insn->target), insn->target);
+			analyse_note_callee(a, caller, functions_index(a->functions, insn->target),
+					    insn->target);
 	}
 }
 
 /* The parts this function absorbed belong to it, unless another had them first. */
-static void own_parts(struct analysis *a, uint32_t owner)
+static void analyse_own_parts(struct analysis *a, uint32_t owner)
 {
 	struct functions *functions = a->functions;
 
@@ -74,7 +70,7 @@ static void own_parts(struct analysis *a, uint32_t owner)
 	}
 }
 
-static void analyse_one(struct analysis *a, uint32_t index)
+static void analyse_function(struct analysis *a, uint32_t index)
 {
 	functions_analyse_one(a->functions, index, &a->flow);
 
@@ -83,23 +79,23 @@ static void analyse_one(struct analysis *a, uint32_t index)
 	f->is_analysed = true;
 	if (f->returns != RETURNS_NEVER)
 		f->returns = returns ? RETURNS : RETURNS_NEVER;
-	own_parts(a, index);
-	note_callees(a, index);
+	analyse_own_parts(a, index);
+	analyse_note_callees(a, index);
 	if (a->visit)
 		a->visit(a->context, index, &a->flow);
 }
 
-/* A function whose bounds are stated and that holds no return: its callers had better know how it ends. */
-static bool lacks_return(const struct function *f)
+/* A function whose bounds are stated and that holds no return: its callers depend on how it ends. */
+static bool analyse_lacks_return(const struct function *f)
 {
 	return function_is_sure(f) && !function_is_inferred(f) && !f->holds_return;
 }
 
-static unsigned rank(const struct functions *functions, const struct function *f)
+static unsigned analyse_rank_of(const struct functions *functions, const struct function *f)
 {
 	unsigned class = 3;
 
-	if (lacks_return(f))
+	if (analyse_lacks_return(f))
 		return RANK_FIRST;
 	if (function_is_sure(f))
 		class = 0;
@@ -112,7 +108,7 @@ static unsigned rank(const struct functions *functions, const struct function *f
 	return RANK_FIRST + 1 + class * 2 + (f->start % 16 != 0);
 }
 
-static void rank_all(struct analysis *a)
+static void analyse_rank_all(struct analysis *a)
 {
 	struct vaddr_range window = a->options.window;
 
@@ -121,9 +117,9 @@ static void rank_all(struct analysis *a)
 	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end;
 	     a->end++) {
 		const struct function *f = &a->functions->at[a->end];
-		bool is_wanted = !is_stub(f) && !f->is_analysed &&
+		bool is_wanted = !function_is_stub(f) && !f->is_analysed &&
 				 (!a->options.only_inferred || function_is_inferred(f));
-		a->ranks[a->end] = is_wanted ? (uint8_t)rank(a->functions, f) : RANK_NONE;
+		a->ranks[a->end] = is_wanted ? (uint8_t)analyse_rank_of(a->functions, f) : RANK_NONE;
 	}
 }
 
@@ -132,12 +128,12 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 	for (uint32_t i = a->first; i < a->end; i++) {
 		const struct function *f = &a->functions->at[i];
 		if (a->ranks[i] == wanted && f->parent == FUNCTION_NONE && !f->is_analysed)
-			analyse_one(a, i);
+			analyse_function(a, i);
 	}
 }
 
 /* Callers of what has turned out not to return. */
-static void queue_callers(struct analysis *a)
+static void analyse_queue_callers(struct analysis *a)
 {
 	size_t kept = 0;
 	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
@@ -157,8 +153,8 @@ static void queue_callers(struct analysis *a)
 	free(is_queued);
 }
 
-/* The parts a function claimed before we knew better are free again. */
-static void release_parts(struct functions *functions, const bool *is_queued)
+/* Functions that are analysed again give back the parts they had absorbed. */
+static void analyse_release_parts(struct functions *functions, const bool *is_queued)
 {
 	for (size_t i = 0; i < functions->n; i++)
 		if (functions->at[i].parent != FUNCTION_NONE && is_queued[functions->at[i].parent])
@@ -171,20 +167,20 @@ static void analyse_again(struct analysis *a)
 
 	for (size_t i = 0; i < a->queue.n; i++)
 		is_queued[a->queue.at[i]] = true;
-	release_parts(a->functions, is_queued);
+	analyse_release_parts(a->functions, is_queued);
 	free(is_queued);
 	for (size_t i = 0; i < a->queue.n; i++)
 		if (a->functions->at[a->queue.at[i]].parent == FUNCTION_NONE)
-			analyse_one(a, a->queue.at[i]);
+			analyse_function(a, a->queue.at[i]);
 }
 
-/* All ranks below `end`, until nobody calls what has turned out not to return in the belief that it does. */
+/* All ranks below `end`, until no caller was analysed in the wrong belief that a callee returns. */
 static void analyse_ranks(struct analysis *a, unsigned end)
 {
 	for (unsigned r = 0; r < end; r++)
 		analyse_rank(a, r);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
-		queue_callers(a);
+		analyse_queue_callers(a);
 		if (a->queue.n == 0)
 			break;
 		analyse_again(a);
@@ -212,7 +208,7 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 	flow_init(&a.flow, functions_facts(functions));
 	a.flow.skips_guesses = options.skips_guesses;
 	a.ranks = alloc_zero(functions->n + 1, 1);
-	rank_all(&a);
+	analyse_rank_all(&a);
 	analyse_ranks(&a, RANK_FIRST + 1);
 	analyse_ranks(&a, N_RANKS);
 	flow_done(&a.flow);

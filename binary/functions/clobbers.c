@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clobbers: which registers a function changes, read from its code. Hand-written code, and compilers
- * that see the callee, rely on more than the calling convention promises.
+ * clobbers: which registers a function changes, read from its code. Hand-written code and interprocedural
+ * register allocation rely on more than the calling convention promises.
  */
 #include "binary/functions/function_private.h"
 
@@ -9,15 +9,10 @@
 #define MAX_WRITES_BYTES                                                                         \
 	(64u << 10)       /* the largest transforms of video codecs have some ten thousand bytes \
 			   */
-#define MAX_CALL_DEPTH 4u /* private helpers of hand-written code call one another two deep */
-
-static bool is_stub(const struct function *f)
-{
-	return f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD;
-}
+#define MAX_CALL_DEPTH 4u /* call depth; helpers of hand-written code call one another two deep */
 
 /* Registers an instruction writes. */
-static uint64_t written(const struct insn *insn)
+static uint64_t clobbers_written(const struct insn *insn)
 {
 	uint64_t mask = insn->clobbers;
 
@@ -32,76 +27,76 @@ static uint64_t written(const struct insn *insn)
 	return mask;
 }
 
-static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth);
+static uint64_t clobbers_at(struct functions *functions, uint64_t vaddr, unsigned depth);
 
 /* What one instruction writes, or what it calls; everything if that cannot be told. */
-static uint64_t insn_clobbers(struct functions *functions, const struct function *f, const struct insn *insn,
-			      unsigned depth)
+static uint64_t clobbers_of_insn(struct functions *functions, const struct function *f,
+				 const struct insn *insn, unsigned depth)
 {
 	bool is_inside = insn->target >= f->start && insn->target < f->end;
 
 	switch (insn->flow) {
 	case FLOW_CALL:
-		return written(insn) | clobbers_of(functions, insn->target, depth);
+		return clobbers_written(insn) | clobbers_at(functions, insn->target, depth);
 	case FLOW_CALL_INDIRECT:
 	case FLOW_JUMP_INDIRECT:
 		return UINT64_MAX;
 	case FLOW_JUMP:
 	case FLOW_BRANCH:
-		return is_inside ? written(insn) : UINT64_MAX;
+		return is_inside ? clobbers_written(insn) : UINT64_MAX;
 	default:
-		return written(insn);
+		return clobbers_written(insn);
 	}
 }
 
-static uint64_t code_clobbers(struct functions *functions, struct function f, unsigned depth)
+static uint64_t clobbers_of_code(struct functions *functions, struct function f, unsigned depth)
 {
 	struct bytes code = bytes_slice(image_code(functions->image, f.start), 0, f.end - f.start);
 	uint64_t mask = 1ull << functions->isa->sp;
 
-	if (f.end - f.start > MAX_LEAF_BYTES || is_stub(&f))
+	if (f.end - f.start > MAX_LEAF_BYTES || function_is_stub(&f))
 		return UINT64_MAX;
 	for (uint64_t at = f.start; code.len && mask != UINT64_MAX;) {
 		struct insn insn;
 		if (functions->isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 			return UINT64_MAX;
-		mask |= insn_clobbers(functions, &f, &insn, depth);
+		mask |= clobbers_of_insn(functions, &f, &insn, depth);
 		code = bytes_from(code, insn.len);
 		at += insn.len;
 	}
 	return mask;
 }
 
-static uint64_t clobbers_of(struct functions *functions, uint64_t vaddr, unsigned depth)
+static uint64_t clobbers_at(struct functions *functions, uint64_t vaddr, unsigned depth)
 {
 	uint32_t index = functions_index(functions, vaddr);
 
 	if (depth == 0 || index == FUNCTION_NONE || functions->at[index].start != vaddr)
 		return UINT64_MAX;
 	if (!functions->at[index].clobbers)
-		functions->at[index].clobbers = code_clobbers(functions, functions->at[index], depth - 1);
+		functions->at[index].clobbers = clobbers_of_code(functions, functions->at[index], depth - 1);
 	return functions->at[index].clobbers;
 }
 
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)
 {
-	return clobbers_of(functions, vaddr, MAX_CALL_DEPTH);
+	return clobbers_at(functions, vaddr, MAX_CALL_DEPTH);
 }
 
-static bool ends_block(const struct insn *insn)
+static bool clobbers_ends_block(const struct insn *insn)
 {
 	return insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT ||
 	       insn->flow == FLOW_STOP;
 }
 
-/* Behind a return may stand a table; what cannot be decoded there is none of the code. */
-static uint64_t code_writes(const struct functions *functions, const struct function *f)
+/* Behind a return there may be a table; what cannot be decoded there is not code. */
+static uint64_t clobbers_code_writes(const struct functions *functions, const struct function *f)
 {
 	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);
 	uint64_t mask = 1ull << functions->isa->sp;
 	bool may_be_data = false;
 
-	if (is_stub(f) || f->end - f->start > MAX_WRITES_BYTES)
+	if (function_is_stub(f) || f->end - f->start > MAX_WRITES_BYTES)
 		return UINT64_MAX;
 	for (uint64_t at = f->start; code.len;) {
 		struct insn insn;
@@ -111,8 +106,8 @@ static uint64_t code_writes(const struct functions *functions, const struct func
 			return UINT64_MAX;
 		size_t len = is_code ? insn.len : functions->isa->min_insn;
 		if (is_code) {
-			mask |= written(&insn);
-			may_be_data = ends_block(&insn);
+			mask |= clobbers_written(&insn);
+			may_be_data = clobbers_ends_block(&insn);
 		}
 		code = bytes_from(code, len);
 		at += len;
@@ -128,6 +123,6 @@ uint64_t functions_writes(struct functions *functions, uint64_t vaddr)
 		return UINT64_MAX;
 	struct function *f = &functions->at[index];
 	if (!f->writes)
-		f->writes = code_writes(functions, f);
+		f->writes = clobbers_code_writes(functions, f);
 	return f->writes;
 }

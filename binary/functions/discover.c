@@ -2,11 +2,11 @@
 /*
  * discover: functions in text that neither a symbol nor an unwind entry covers.
  *
- * What is called is a function. Analysing those marks the code they reach; a pointer to code still
- * unmarked is a function, too, if it can be an entry; and so is what follows, at an aligned address,
- * code that control cannot run out of. Each find is analysed at once, so that the next gap is
- * judged with what it covers. Coverage of the real control flow, not adjacency, protects the inside
- * of functions.
+ * What is called is a function. Analysing it marks the code that it reaches (coverage.h). A pointer to
+ * code that is still unmarked is a function, too, if the code can be an entry. So is code at an aligned
+ * address behind code that control cannot run out of. Each function found is analysed at once, so that the
+ * next gap is judged by what it covers. Coverage by real control flow, not adjacency, keeps us from
+ * splitting functions.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -18,40 +18,41 @@
 #include <string.h>
 
 #define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
-#define MAX_JUMPERS 8 /* to one place that are looked at */
+#define MAX_JUMPERS 8 /* jumps to one place that are looked at */
 
 struct discovery {
 	struct functions *functions;
 	const struct isa *isa;
-	struct vaddr_range gap, window; /* where functions are looked for: in the window, which is part of the
-					   gap, or all of it */
+	struct vaddr_range gap,
+		window; /* functions are searched in the window, which is all or part of the gap */
 	struct function_starts found;
 	VEC(uint64_t)
-	tails; /* where jumps lead that look like tail calls; starts only if nobody turns out to reach them
-		  otherwise */
-	bool only_inferred; /* unwind entries cover the rest: small gaps do not need all of it analysed */
-	bool has_coverage;  /* of the functions of the present index */
+	tails; /* targets of jumps that look like tail calls; they are starts only if nothing else turns out
+		  to reach them */
+	bool only_inferred; /* unwind entries cover the rest, which need not be analysed for the sake of small
+			       gaps */
+	bool has_coverage;  /* coverage of the functions of the present index */
 	struct coverage coverage;
 	struct sketches sketches;
 };
 
-static bool is_aligned(const struct discovery *d, uint64_t vaddr)
+static bool discover_is_aligned(const struct discovery *d, uint64_t vaddr)
 {
 	return !d->isa->call_pushes_ra || vaddr % 16 == 0;
 }
 
-static bool is_covered(const struct discovery *d, uint64_t vaddr)
+static bool discover_is_covered(const struct discovery *d, uint64_t vaddr)
 {
 	return evidence_has(d->functions, EVIDENCE_COVERED, vaddr);
 }
 
-static bool is_in_window(const struct discovery *d, uint64_t vaddr)
+static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 {
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
-/* In the interval of no function, or in one whose bounds are our own guess. */
-static bool is_free(const struct discovery *d, uint64_t vaddr)
+/* In no function, or in one whose bounds are only inferred. */
+static bool discover_is_free(const struct discovery *d, uint64_t vaddr)
 {
 	uint32_t index = functions_index(d->functions, vaddr);
 
@@ -59,7 +60,7 @@ static bool is_free(const struct discovery *d, uint64_t vaddr)
 	       (function_is_inferred(&d->functions->at[index]) && d->functions->at[index].start != vaddr);
 }
 
-static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
+static void discover_add(struct discovery *d, uint64_t vaddr, uint8_t source)
 {
 	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr,
 							   .kind = FUNCTION_WHOLE,
@@ -69,8 +70,8 @@ static void found(struct discovery *d, uint64_t vaddr, uint8_t source)
 
 /* --- what the analysis of a function tells ----------------------------------------------------- */
 
-/* Targets that are only ever jumped to as tail calls are, behind code that does not run into them. */
-static void note_tail_targets(struct discovery *d, const struct flow *flow)
+/* Targets that are only reached by jumps in entry-like state, as tail calls are, and not by running on. */
+static void discover_note_tail_targets(struct discovery *d, const struct flow *flow)
 {
 	const struct flow_part *part = &flow->parts.at[0];
 
@@ -81,20 +82,20 @@ static void note_tail_targets(struct discovery *d, const struct flow *flow)
 			flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
 		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) ||
 			      entry_is_prologue(flow->isa, flow_insn(flow, i));
-		if (is_aligned(d, flow->vaddrs.at[i]) && begins &&
+		if (discover_is_aligned(d, flow->vaddrs.at[i]) && begins &&
 		    sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
-			found(d, flow->vaddrs.at[i], FROM_GAP);
+			discover_add(d, flow->vaddrs.at[i], FROM_GAP);
 	}
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
-		if (is_tail && target && is_in_window(d, target) && is_free(d, target) &&
-		    is_aligned(d, target) && image_is_code(d->functions->image, target))
+		if (is_tail && target && discover_is_in_window(d, target) && discover_is_free(d, target) &&
+		    discover_is_aligned(d, target) && image_is_code(d->functions->image, target))
 			vec_push(&d->tails, target);
 	}
 }
 
-static void note_flow(void *context, uint32_t function, struct flow *flow)
+static void discover_note_flow(void *context, uint32_t function, struct flow *flow)
 {
 	struct discovery *d = context;
 
@@ -102,23 +103,23 @@ static void note_flow(void *context, uint32_t function, struct flow *flow)
 	if (flow->parts.n == 0)
 		return;
 	coverage_note(&d->coverage, flow);
-	note_tail_targets(d, flow);
+	discover_note_tail_targets(d, flow);
 }
 
-/* What nobody states the end of goes no further than we look. */
-static void end_at_window(struct discovery *d)
+/* Functions with inferred ends end with the window at the latest. */
+static void discover_end_at_window(struct discovery *d)
 {
 	size_t first, end;
 
 	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
-		if (function_is_inferred(f) && is_in_window(d, f->start) && f->end > d->window.end)
+		if (function_is_inferred(f) && discover_is_in_window(d, f->start) && f->end > d->window.end)
 			f->end = d->window.end;
 	}
 }
 
-static void merge_finds(struct discovery *d)
+static void discover_merge_finds(struct discovery *d)
 {
 	struct function_starts starts;
 	size_t first, end;
@@ -133,38 +134,39 @@ static void merge_finds(struct discovery *d)
 	functions_apply_evidence(d->functions, first, end);
 }
 
-/* What is analysed is decoded up to its end: not to the next start that is known, which may be far. */
-static void end_where_closed(struct discovery *d)
+/* A function is decoded up to its end, so an inferred end is moved from the next known start, which may be
+ * far, to where its code is surely closed. */
+static void discover_end_where_closed(struct discovery *d)
 {
 	size_t first, end;
 
 	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
-		if (function_is_inferred(f) && !f->is_analysed && is_in_window(d, f->start))
+		if (function_is_inferred(f) && !f->is_analysed && discover_is_in_window(d, f->start))
 			f->end = sketch_closed_end(&d->sketches, f->start, f->end);
 	}
 }
 
-/* The finds join the index; what is new is analysed. False if there was nothing new. */
-static bool take_finds(struct discovery *d)
+/* Merges what was found into the index and analyses what is new. False if nothing was. */
+static bool discover_take_finds(struct discovery *d)
 {
 	size_t before = d->functions->n;
 
 	for (size_t i = 0; i < d->tails.n; i++)
-		if (!is_covered(d, d->tails.at[i]))
-			found(d, d->tails.at[i], FROM_GAP);
+		if (!discover_is_covered(d, d->tails.at[i]))
+			discover_add(d, d->tails.at[i], FROM_GAP);
 	vec_clear(&d->tails);
 	if (d->found.list.n == 0 && d->has_coverage)
 		return false;
 	if (d->found.list.n)
-		merge_finds(d);
-	end_at_window(d);
-	end_where_closed(d);
+		discover_merge_finds(d);
+	discover_end_at_window(d);
+	discover_end_where_closed(d);
 	struct analyse_options options = { .only_inferred = d->only_inferred,
 					   .skips_guesses = true,
 					   .window = d->window };
-	functions_analyse_some(d->functions, options, note_flow, d);
+	functions_analyse_some(d->functions, options, discover_note_flow, d);
 	coverage_apply(&d->coverage);
 	d->has_coverage = true;
 	return d->functions->n != before;
@@ -172,8 +174,8 @@ static bool take_finds(struct discovery *d)
 
 /* --- where starts come from ------------------------------------------------------------------- */
 
-/* AArch64: the label behind a switch, from which the entries of its table count. */
-static bool is_table_base(struct discovery *d, uint64_t at)
+/* AArch64: the label behind a switch jump, to which the entries of its table are relative. */
+static bool discover_is_table_base(struct discovery *d, uint64_t at)
 {
 	struct sketch insn;
 
@@ -181,20 +183,21 @@ static bool is_table_base(struct discovery *d, uint64_t at)
 	       insn.flow == FLOW_JUMP_INDIRECT;
 }
 
-static void judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
+static void discover_judge_evidence(struct discovery *d, enum evidence what, uint8_t source, uint64_t at)
 {
 	bool is_pointer = what != EVIDENCE_CALLED;
-	bool is_new = is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !is_covered(d, at)
-				 : is_free(d, at);
+	bool is_new =
+		is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !discover_is_covered(d, at)
+			   : discover_is_free(d, at);
 
-	if (!is_in_window(d, at) || (what == EVIDENCE_TAKEN && is_table_base(d, at)))
+	if (!discover_is_in_window(d, at) || (what == EVIDENCE_TAKEN && discover_is_table_base(d, at)))
 		return;
 	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)))
-		found(d, at, source);
+		discover_add(d, at, source);
 }
 
 /* Every address with this evidence; pointers count only outside what is covered already. */
-static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
+static void discover_find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
 {
 	const struct functions_private *p = d->functions->private;
 
@@ -207,14 +210,14 @@ static void find_by_evidence(struct discovery *d, enum evidence what, uint8_t so
 		size_t word = d->window.start > range->start ? text_bit(range, d->window.start) / 64 : 0;
 		for (; end > range->start && word <= text_bit(range, end) / 64; word++)
 			for (uint64_t left = bits[word]; left; left &= left - 1)
-				judge_evidence(
+				discover_judge_evidence(
 					d, what, source,
 					text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
 	}
 }
 
-/* Does what stands behind this call look like the next function? */
-static bool is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
+/* Does a function seem to start behind this call? */
+static bool discover_is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
 {
 	struct sketch first;
 
@@ -222,31 +225,32 @@ static bool is_last_call(struct discovery *d, const struct sketch *call, uint64_
 		return false;
 	if (call->flow == FLOW_CALL && !functions_returns(d->functions, call->target))
 		return true;
-	return is_aligned(d, next) && sketch_at(&d->sketches, next, end, &first) && first.is_prologue;
+	return discover_is_aligned(d, next) && sketch_at(&d->sketches, next, end, &first) &&
+	       first.is_prologue;
 }
 
-/* Behind the straight run of code at `at`: what is no function goes on to where control leaves it. */
-static uint64_t skip_run(struct discovery *d, uint64_t at, uint64_t end)
+/* Behind the straight run of code at `at`, which is not a function: it ends where control leaves it. */
+static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end)
 {
 	struct sketch insn;
 
-	while (at < end && !is_covered(d, at)) {
+	while (at < end && !discover_is_covered(d, at)) {
 		if (!sketch_at(&d->sketches, at, end, &insn))
 			return at + d->isa->min_insn;
 		at += insn.len;
 		if (insn.flow == FLOW_JUMP || insn.flow == FLOW_RETURN || insn.flow == FLOW_STOP ||
-		    insn.flow == FLOW_JUMP_INDIRECT || is_last_call(d, &insn, at, end))
+		    insn.flow == FLOW_JUMP_INDIRECT || discover_is_last_call(d, &insn, at, end))
 			return at;
 	}
 	return at;
 }
 
-/* Is there a function at this address, seen from its own code? If so, what it reaches is covered. */
-static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
+/* Is there a function at this address, judging by its own code? If so, what it reaches is covered. */
+static bool discover_try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
 	struct sketch first;
 	bool looks_like_entry =
-		is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
+		discover_is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
 
 	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) ||
 	    sketch_runs_into_data(&d->sketches, at, end))
@@ -258,13 +262,13 @@ static bool try_start(struct discovery *d, struct flow *flow, uint64_t at, uint6
 }
 
 /* One gap between intervals: starts are looked for behind each run of code. */
-static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
+static void discover_sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
 {
 	uint64_t aligned = 0; /* the last aligned address in the padding above; 0 = none */
 
 	for (uint64_t at = from; at < to;) {
 		struct sketch insn;
-		bool is_code = !is_covered(d, at) && sketch_at(&d->sketches, at, to, &insn);
+		bool is_code = !discover_is_covered(d, at) && sketch_at(&d->sketches, at, to, &insn);
 		if (!is_code || (insn.is_padding && !insn.is_entry_mark)) {
 			aligned = !is_code ? 0 : at % 16 == 0 ? at : aligned;
 			at += is_code ? insn.len : d->isa->min_insn;
@@ -274,14 +278,14 @@ static void sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uin
 		 * starts. */
 		uint64_t start = aligned && at % 16 ? aligned : at;
 		aligned = 0;
-		if (try_start(d, flow, start, to))
-			found(d, start, FROM_GAP);
+		if (discover_try_start(d, flow, start, to))
+			discover_add(d, start, FROM_GAP);
 		else
-			at = skip_run(d, at, to);
+			at = discover_skip_run(d, at, to);
 	}
 }
 
-static void sweep(struct discovery *d)
+static void discover_sweep(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
 	struct flow flow;
@@ -298,16 +302,16 @@ static void sweep(struct discovery *d)
 				continue;
 			}
 			uint64_t next = functions_next_start(d->functions, at);
-			sweep_gap(d, &flow, at, next < end ? next : end);
+			discover_sweep_gap(d, &flow, at, next < end ? next : end);
 			at = next;
 		}
 	}
 	flow_done(&flow);
 }
 
-/* Does code of the gap that is not searched now jump there? Then it is that one's: functions share their
+/* Does code outside the window but in the gap jump there? Then it belongs to that code: functions share their
  * ends. */
-static bool is_others(struct discovery *d, uint64_t at)
+static bool discover_is_others(struct discovery *d, uint64_t at)
 {
 	uint64_t from[MAX_JUMPERS];
 	size_t n = 0;
@@ -315,18 +319,18 @@ static bool is_others(struct discovery *d, uint64_t at)
 	if (d->gap.start < d->window.start || d->gap.end > d->window.end)
 		n = functions_jumpers(d->functions, at, at + 1, from, MAX_JUMPERS);
 	for (size_t i = 0; i < n && i < MAX_JUMPERS; i++)
-		if (!is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end &&
+		if (!discover_is_in_window(d, from[i]) && from[i] >= d->gap.start && from[i] < d->gap.end &&
 		    sketch_is_code(&d->sketches, from[i]))
 			return true;
 	return false;
 }
 
-/* Behind the last instruction that is no padding, of the code from `at` that nobody reaches. */
-static uint64_t unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
+/* The end of the unreached code at `at`, trailing padding not counted. */
+static uint64_t discover_unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
 {
 	uint64_t end = at;
 
-	while (at < limit && !is_covered(d, at) && !is_others(d, at)) {
+	while (at < limit && !discover_is_covered(d, at) && !discover_is_others(d, at)) {
 		struct sketch insn;
 		bool is_code = sketch_at(&d->sketches, at, limit, &insn);
 		at += is_code ? insn.len : d->isa->min_insn;
@@ -337,10 +341,10 @@ static uint64_t unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
 }
 
 /*
- * What nobody reaches behind a function's code, landing pads and the like, is taken to belong to it:
- * it gets its usual frame there.
+ * Unreached code behind a function, such as landing pads, is taken to belong to it: it gets the function's
+ * usual frame.
  */
-static void extend_functions(struct discovery *d)
+static void discover_extend_functions(struct discovery *d)
 {
 	size_t first, end;
 
@@ -350,16 +354,16 @@ static void extend_functions(struct discovery *d)
 		const struct text_range *range = functions_text(d->functions, f->start);
 		uint64_t next = functions_next_start(d->functions, f->start);
 
-		if (!range || !function_is_inferred(f) || !is_in_window(d, f->start))
+		if (!range || !function_is_inferred(f) || !discover_is_in_window(d, f->start))
 			continue;
 		uint64_t limit = range->end < d->window.end ? range->end : d->window.end;
-		f->end = unreached_end(d, f->end, limit < next ? limit : next);
+		f->end = discover_unreached_end(d, f->end, limit < next ? limit : next);
 	}
 }
 
-/* A window may be wider than the text. Where all is searched and unwind entries leave little but padding
- * nothing is kept. */
-static void begin_sketches(struct discovery *d)
+/* A window may be wider than the text. Nothing is cached where everything is searched but unwind entries
+ * leave little except padding. */
+static void discover_begin_sketches(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
 	struct vaddr_range text = { UINT64_MAX, 0 };
@@ -384,25 +388,25 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 			       .window = window,
 			       .only_inferred = has_frames };
 
-	begin_sketches(&d);
+	discover_begin_sketches(&d);
 	coverage_init(&d.coverage, functions, window);
-	find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
-	take_finds(&d);
-	find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
-	take_finds(&d);
-	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: look before a table's
-							  entry is taken for a function */
-		sweep(&d);
-		take_finds(&d);
+	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
+	discover_take_finds(&d);
+	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	discover_take_finds(&d);
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: sweep before an entry of
+							  a jump table is taken for a function */
+		discover_sweep(&d);
+		discover_take_finds(&d);
 	}
-	find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
-	take_finds(&d);
+	discover_find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
+	discover_take_finds(&d);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
-		sweep(&d);
-		if (!take_finds(&d))
+		discover_sweep(&d);
+		if (!discover_take_finds(&d))
 			break;
 	}
-	extend_functions(&d);
+	discover_extend_functions(&d);
 	vec_done(&d.found.list);
 	vec_done(&d.tails);
 	coverage_done(&d.coverage);

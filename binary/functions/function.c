@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function: the index of functions, and what it can be asked.
+ * function: the index of functions, and the questions it answers.
  */
 #include "binary/functions/function_private.h"
 
@@ -13,30 +13,25 @@
 
 /* --- merging ---------------------------------------------------------------------------------- */
 
-static bool is_stub(uint8_t kind)
-{
-	return kind == FUNCTION_STUB || kind == FUNCTION_STUB_HEAD;
-}
-
-static void merge_into(struct function *f, const struct function_start *start)
+static void functions_merge_into(struct function *f, const struct function_start *start)
 {
 	if (!f->end)
 		f->end = start->end;
 	if (!f->name)
 		f->name = start->name;
-	if (!is_stub(f->kind)) {
+	if (!function_is_stub(f)) {
 		f->sources |= start->sources;
 		if (start->kind == FUNCTION_PART && !(f->sources & FROM_SURE))
 			f->kind = FUNCTION_PART;
 	}
 }
 
-/* A start inside the interval before it: does it end that one (true), or is it a mere label there? */
-static bool splits(const struct function *before, const struct function_start *start)
+/* A start inside the interval before it: does it end that interval (true), or is it a mere label? */
+static bool functions_start_splits(const struct function *before, const struct function_start *start)
 {
 	if (start->preference == PREFER_STUB)
 		return true;
-	if (is_stub(before->kind))
+	if (function_is_stub(before))
 		return false;
 	if (function_is_inferred(before))
 		return true;
@@ -47,7 +42,7 @@ struct function_list {
 	VEC(struct function) list;
 };
 
-static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
+static uint64_t functions_text_end(const struct functions *functions, uint64_t vaddr)
 {
 	for (size_t i = 0; i < functions->private->text.n; i++)
 		if (vaddr >= functions->private->text.at[i].start &&
@@ -57,13 +52,15 @@ static uint64_t text_end(const struct functions *functions, uint64_t vaddr)
 }
 
 /* next: where the first function behind them starts. */
-static void close_open_ends(const struct functions *functions, struct function_list *list, uint64_t next)
+static void functions_close_open_ends(const struct functions *functions, struct function_list *list,
+				      uint64_t next)
 {
 	struct function *at = list->list.at;
 	size_t n = list->list.n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t end = text_end(functions, at[i].start), behind = i + 1 < n ? at[i + 1].start : next;
+		uint64_t end = functions_text_end(functions, at[i].start),
+			 behind = i + 1 < n ? at[i + 1].start : next;
 		if (behind < end)
 			end = behind;
 		if (!at[i].end || at[i].end > end)
@@ -72,7 +69,7 @@ static void close_open_ends(const struct functions *functions, struct function_l
 }
 
 /* What was learnt about a function stays if its bounds stay. */
-static void carry_over(struct function_list *list, const struct function *old, size_t n_old)
+static void functions_carry_over(struct function_list *list, const struct function *old, size_t n_old)
 {
 	struct function *at = list->list.at;
 	size_t k = 0;
@@ -117,21 +114,21 @@ void functions_make_pages(struct functions *functions)
 }
 
 /* One function for each place that starts one; places come in order. */
-static void list_start(struct function_list *ret, const struct function_start *start)
+static void functions_list_start(struct function_list *ret, const struct function_start *start)
 {
 	struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
 
 	if (last && last->start == start->vaddr) {
-		merge_into(last, start);
+		functions_merge_into(last, start);
 		return;
 	}
 	if (last && last->end > start->vaddr) {
-		if (!splits(last, start))
+		if (!functions_start_splits(last, start))
 			return;
 		last->end = start->vaddr;
 	}
 	if (start->preference == PREFER_LABEL && last && !last->end)
-		return; /* a label inside code whose end nobody states */
+		return; /* a label inside code with unknown end */
 	vec_push(&ret->list, ((struct function){ .start = start->vaddr,
 						 .end = start->end,
 						 .name = start->name,
@@ -140,9 +137,9 @@ static void list_start(struct function_list *ret, const struct function_start *s
 						 .sources = start->sources }));
 }
 
-/* In the place of n_old functions from `first` on. All move, so nobody's parent is known any longer. */
-static void put_in_place(struct functions *functions, size_t first, size_t n_old,
-			 const struct function_list *list)
+/* Replaces n_old functions from `first` on. Indices move, so the parents of parts are no longer known. */
+static void functions_put_in_place(struct functions *functions, size_t first, size_t n_old,
+				   const struct function_list *list)
 {
 	struct functions_private *p = functions->private;
 	size_t n_behind = functions->n - first - n_old, n = list->list.n;
@@ -162,7 +159,7 @@ static void put_in_place(struct functions *functions, size_t first, size_t n_old
 }
 
 /* The index of what the image states. */
-static void make_index(struct functions *functions)
+static void functions_make_index(struct functions *functions)
 {
 	struct functions_private *p = functions->private;
 	struct function_list list = { 0 };
@@ -172,10 +169,10 @@ static void make_index(struct functions *functions)
 	stated_starts_init(&starts, functions);
 	vec_reserve(&list.list, stated_starts_count(&starts));
 	while (stated_starts_next(&starts, &start))
-		list_start(&list, &start);
+		functions_list_start(&list, &start);
 	stated_starts_done(&starts);
-	close_open_ends(functions, &list, UINT64_MAX);
-	carry_over(&list, NULL, 0);
+	functions_close_open_ends(functions, &list, UINT64_MAX);
+	functions_carry_over(&list, NULL, 0);
 	p->list.at = functions->at = list.list.at;
 	p->list.n = functions->n = list.list.n;
 	p->list.cap = list.list.cap;
@@ -188,17 +185,18 @@ void functions_merge(struct functions *functions, size_t first, size_t end, stru
 
 	vec_reserve(&list.list, starts->list.n);
 	for (size_t i = 0; i < starts->list.n; i++)
-		list_start(&list, &starts->list.at[i]);
-	close_open_ends(functions, &list, end < functions->n ? functions->at[end].start : UINT64_MAX);
-	carry_over(&list, functions->at + first, end - first);
-	put_in_place(functions, first, end - first, &list);
+		functions_list_start(&list, &starts->list.at[i]);
+	functions_close_open_ends(functions, &list,
+				  end < functions->n ? functions->at[end].start : UINT64_MAX);
+	functions_carry_over(&list, functions->at + first, end - first);
+	functions_put_in_place(functions, first, end - first, &list);
 	vec_done(&list.list);
 }
 
-static struct function_start start_of(const struct function *f)
+static struct function_start functions_start_of(const struct function *f)
 {
 	bool is_stated = f->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB);
-	uint8_t preference = is_stub(f->kind)          ? PREFER_STUB
+	uint8_t preference = function_is_stub(f)       ? PREFER_STUB
 			     : f->sources & FROM_FRAME ? PREFER_FRAME
 						       : PREFER_SYMBOL;
 
@@ -215,7 +213,7 @@ void functions_starts(const struct functions *functions, size_t first, size_t en
 	memset(ret, 0, sizeof(*ret));
 	vec_reserve(&ret->list, end - first + more->list.n);
 	for (size_t i = first; i < end; i++) {
-		struct function_start start = start_of(&functions->at[i]);
+		struct function_start start = functions_start_of(&functions->at[i]);
 		while (k < more->list.n && function_start_compare(&more->list.at[k], &start) < 0)
 			vec_push(&ret->list, more->list.at[k++]);
 		vec_push(&ret->list, start);
@@ -226,7 +224,7 @@ void functions_starts(const struct functions *functions, size_t first, size_t en
 
 /* --- making and asking ------------------------------------------------------------------------ */
 
-static void find_text(struct functions *functions)
+static void functions_find_text(struct functions *functions)
 {
 	const struct image *image = functions->image;
 	struct functions_private *p = functions->private;
@@ -262,7 +260,7 @@ struct functions *functions_begin(struct image *image, const struct frames *fram
 	functions->frames = functions->private->options.hide_frames ? NULL : frames;
 	relocs_read(&functions->private->relocs, image);
 	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
-	find_text(functions);
+	functions_find_text(functions);
 	functions->private->facts = (struct code_facts){ .image = image,
 							 .isa = isa,
 							 .frames = functions->frames,
@@ -280,7 +278,7 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	if (!functions)
 		return NULL;
 	functions->symbols = symbols;
-	make_index(functions);
+	functions_make_index(functions);
 	return functions;
 }
 

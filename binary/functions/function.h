@@ -50,20 +50,20 @@ const struct code_facts *functions_facts(const struct functions *functions);
 
 #define FUNCTION_PACK_VERSION 1
 /*
- * What functions_new has just made, as bytes, in order to have it again without symbols: those are what takes
- * long. Empty if it is too large.
+ * Serializes what functions_new has just made, so that it can be had again without reading symbols, which
+ * takes longest. Empty if it is too large.
  */
 void functions_pack(const struct functions *functions, struct writer *ret);
 /*
- * The same again, of the same image, but for names that the analysis does not go by. The bytes, aligned to 8,
- * are borrowed; NULL if they are others.
+ * Reads it back for the same image, except for names that the analysis does not use. The bytes, aligned to
+ * 8, are borrowed; NULL if they do not fit.
  */
 struct functions *functions_unpack(struct image *image, const struct frames *frames, struct bytes bytes);
 
 /* The whole-image pass; a second call does nothing. */
 void functions_survey(struct functions *functions);
 
-/* The evidence of the survey, from what lies around vaddr: all of a small text. Infers nothing. */
+/* Gathers the evidence of the survey around vaddr only, or in all of a small text. Infers nothing. */
 void functions_look_around(struct functions *functions, uint64_t vaddr);
 
 /* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. Never infers. */
@@ -72,14 +72,15 @@ uint32_t functions_index(const struct functions *functions, uint64_t vaddr);
 uint32_t functions_find(struct functions *functions, uint64_t vaddr);
 /* Is there so much text that functions_find would survey all of it? */
 bool functions_find_takes_long(const struct functions *functions);
-/* Is there so much text that functions_find searches what lies around the vaddr it is asked for first? */
+/* Is there so much text that functions_find searches only around the vaddr it is asked for? */
 bool functions_find_is_partial(const struct functions *functions);
 /* The i-th range of executable bytes; false if there are fewer. */
 bool functions_text_range(const struct functions *functions, size_t i, uint64_t *ret_start,
 			  uint64_t *ret_end);
 /* Where the first function behind vaddr starts; UINT64_MAX if none does. */
 uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr);
-/* Where the last function before vaddr ends, or the text begins that holds it; vaddr itself lies in none. */
+/* The end of the last function before vaddr, or the start of the text that holds it. vaddr must be in no
+ * function. */
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
 /*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
@@ -89,12 +90,12 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 			 size_t max);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
-/* Registers that a call to the function at vaddr may change: exact for small ones whose callees are, else
- * all. */
+/* Registers that a call to the function at vaddr may change: exact for small functions whose callees are
+ * small, too, else all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);
-/* Registers that some instruction of its own, callees apart, writes; all if that cannot be told. */
+/* Registers that its own instructions write, callees not counted; all if that cannot be told. */
 uint64_t functions_writes(struct functions *functions, uint64_t vaddr);
-/* Does a call to (or a jump through) this address come back, as far as is known? */
+/* Does a call or jump to this address come back, as far as is known? */
 bool functions_returns(const struct functions *functions, uint64_t vaddr);
 /*
  * Analyses one function with what is known of others. What the analysis had to assume of a callee is looked
@@ -114,8 +115,8 @@ void functions_analyse_alone(struct functions *functions, uint32_t index, struct
 typedef void (*flow_visitor)(void *context, uint32_t function, struct flow *flow);
 void functions_analyse(struct functions *functions, flow_visitor visit, void *context);
 /*
- * Works out, of every function, what the analysis of a caller asks: whether it comes back, and which
+ * Works out for every function what the analysis of its callers needs: whether it returns, and which
  * registers it changes. Afterwards, as long as nothing is inferred, any number of threads may analyse
- * functions, each with a flow of its own, and find the same in whatever order.
+ * functions, each with its own flow, and the results do not depend on the order.
  */
 void functions_settle(struct functions *functions, unsigned n_threads);

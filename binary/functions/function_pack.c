@@ -2,8 +2,8 @@
 /*
  * function_pack: the index of functions as bytes, for the store.
  *
- * Of the names only those go with it that the analysis goes by: of stubs, of functions that never come back,
- * of parts. The bytes are not trusted: functions that overlap, or a name that need not end, make them none.
+ * Only names that the analysis uses are kept: of stubs, of functions that never return, of parts. The
+ * bytes are not trusted: they are rejected if functions overlap or a name is not terminated.
  */
 #include <string.h>
 
@@ -24,15 +24,15 @@ _Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_functi
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Nothing was learnt yet: what never comes back is known by its name. What a symbol states to be a function
- * is no part. */
-static bool is_wanted(const struct function *f)
+/* Nothing was learnt yet, so functions that never return are known by their names. What a symbol states to be
+ * a function is not a part. */
+static bool pack_is_wanted(const struct function *f)
 {
 	return f->name &&
 	       (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER || !(f->sources & FROM_SYMBOL));
 }
 
-static uint32_t put_name(const char *name, struct writer *text)
+static uint32_t pack_put_name(const char *name, struct writer *text)
 {
 	uint32_t place = (uint32_t)text->len + 1;
 
@@ -51,7 +51,8 @@ void functions_pack(const struct functions *functions, struct writer *ret)
 		const struct function *f = &functions->at[i];
 		struct packed_function packed = { .start = f->start,
 						  .size = (uint32_t)(f->end - f->start),
-						  .name = is_wanted(f) ? put_name(f->name, &text) : 0,
+						  .name = pack_is_wanted(f) ? pack_put_name(f->name, &text)
+									    : 0,
 						  .kind = f->kind,
 						  .sources = f->sources,
 						  .returns = f->returns };
@@ -68,8 +69,8 @@ void functions_pack(const struct functions *functions, struct writer *ret)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Nothing is written if it makes no sense. */
-static bool unpack(const struct packed_function *from, struct bytes text, struct function *ret)
+/* False, and nothing is written, if it is not valid. */
+static bool pack_read_function(const struct packed_function *from, struct bytes text, struct function *ret)
 {
 	bool has_name = from->name && from->name <= text.len;
 
@@ -86,15 +87,15 @@ static bool unpack(const struct packed_function *from, struct bytes text, struct
 	return true;
 }
 
-static bool unpack_all(struct functions *functions, const struct packed_function *packed, size_t n,
-		       struct bytes text)
+static bool pack_read_all(struct functions *functions, const struct packed_function *packed, size_t n,
+			  struct bytes text)
 {
 	struct functions_private *p = functions->private;
 
 	vec_reserve(&p->list, n);
 	for (; p->list.n < n; p->list.n++) {
 		struct function *f = &p->list.at[p->list.n];
-		if (!unpack(&packed[p->list.n], text, f) || (p->list.n && f->start < f[-1].end))
+		if (!pack_read_function(&packed[p->list.n], text, f) || (p->list.n && f->start < f[-1].end))
 			return false;
 	}
 	functions->at = p->list.at;
@@ -115,7 +116,7 @@ struct functions *functions_unpack(struct image *image, const struct frames *fra
 	bool ends = !text.len || text.at[text.len - 1] == '\0';
 	struct functions *functions = is_whole && ends ? functions_begin(image, frames, NULL) : NULL;
 
-	if (functions && !unpack_all(functions, (const struct packed_function *)list.at, header.n, text)) {
+	if (functions && !pack_read_all(functions, (const struct packed_function *)list.at, header.n, text)) {
 		functions_free(functions);
 		return NULL;
 	}

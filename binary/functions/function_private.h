@@ -49,7 +49,7 @@ struct function_start {
 	uint64_t vaddr, end; /* end 0 = up to the next start */
 	const char *name;
 	uint8_t kind, sources,
-		preference; /* of two at one place the lower preference keeps its end and name */
+		preference; /* of two at one address the lower preference keeps its end and name */
 };
 enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
 struct function_starts {
@@ -59,11 +59,11 @@ struct function_starts {
 int function_start_compare(const struct function_start *a, const struct function_start *b);
 void function_starts_sort(struct function_starts *starts);
 /*
- * Makes functions [first, end) of the index anew from the starts, sorted, which lie between their neighbours;
- * facts learnt about functions that stay are kept.
+ * Rebuilds functions [first, end) of the index from sorted starts that lie between their neighbours. What
+ * was learnt about functions that stay is kept.
  */
 void functions_merge(struct functions *functions, size_t first, size_t end, struct function_starts *starts);
-/* Functions [first, end) of the present index and `more`, sorted: to make them anew. */
+/* The starts of functions [first, end) of the present index and `more`, sorted: input for functions_merge. */
 void functions_starts(const struct functions *functions, size_t first, size_t end,
 		      const struct function_starts *more, struct function_starts *ret);
 
@@ -80,7 +80,7 @@ struct stated_starts {
 };
 void stated_starts_init(struct stated_starts *starts, const struct functions *functions);
 void stated_starts_done(struct stated_starts *starts);
-/* At most so many will come. */
+/* An upper bound of how many there are. */
 size_t stated_starts_count(const struct stated_starts *starts);
 bool stated_starts_next(struct stated_starts *starts, struct function_start *ret);
 
@@ -101,9 +101,9 @@ struct analyse_options {
 };
 void functions_analyse_some(struct functions *functions, struct analyse_options options, flow_visitor visit,
 			    void *context);
-/* survey.c: evidence from this text, of which what was seen before is left out. */
+/* survey.c: gathers evidence from this text, except where that was done before. */
 void functions_gather(struct functions *functions, struct vaddr_range range);
-/* survey.c: what the evidence says about functions [first, end), after the index changed. */
+/* survey.c: notes the evidence for functions [first, end), after the index changed. */
 void functions_apply_evidence(struct functions *functions, size_t first, size_t end);
 /* discover.c: starts in text of the window, a part of the gap, that no symbol and no unwind entry covers. */
 void functions_discover(struct functions *functions, struct vaddr_range gap, struct vaddr_range window);

@@ -2,12 +2,13 @@
 /*
  * gap: functions in the one gap that a pc falls into.
  *
- * A gap is text between places that a symbol or an unwind entry states. Only it is searched for functions,
- * with evidence from all of a small text and from the neighbourhood in a large one: a sample is waiting. Of a
- * long gap, which may be the code of a library written by hand, or its tables, only a piece is searched:
- * where pieces meet, a function is called, and that depends on the image alone. A file without symbols and
- * unwind entries is one gap; of a large one, what lies around the pc is searched. Of one that is larger still
- * all is searched or nothing: who cannot wait for that asks first.
+ * A gap is text between functions that a symbol or an unwind entry states. Only this gap is searched,
+ * because a sample is waiting: with evidence from all of a small text, or from the neighbourhood in a
+ * large one. A long gap may be hand-written code of a library, or its tables; only a piece of it is
+ * searched. Pieces meet at functions that are called, so their borders depend on the image alone. A file
+ * without symbols and unwind entries is one gap. If it is large, only the surroundings of the pc are
+ * searched. If it is larger still, all of it is searched or nothing: functions_find_takes_long tells
+ * callers that cannot wait.
  */
 #include "base/search.h"
 #include "binary/functions/function_private.h"
@@ -20,7 +21,7 @@
 #define MAX_WINDOWS \
 	(64u << 20) /* bytes of text beyond which windows would be too many: their evidence overlaps */
 
-static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
+static bool gap_holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 {
 	for (size_t i = 0; i < n; i++)
 		if (vaddr >= ranges[i].start && vaddr < ranges[i].end)
@@ -28,7 +29,7 @@ static bool holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 	return false;
 }
 
-static uint64_t text_size(const struct functions *functions)
+static uint64_t gap_text_size(const struct functions *functions)
 {
 	uint64_t size = 0;
 
@@ -39,15 +40,15 @@ static uint64_t text_size(const struct functions *functions)
 
 bool functions_find_takes_long(const struct functions *functions)
 {
-	return text_size(functions) > MAX_WINDOWS;
+	return gap_text_size(functions) > MAX_WINDOWS;
 }
 
 bool functions_find_is_partial(const struct functions *functions)
 {
-	return text_size(functions) > MAX_WHOLE;
+	return gap_text_size(functions) > MAX_WHOLE;
 }
 
-static struct vaddr_range clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
+static struct vaddr_range gap_clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)
 {
 	vaddr &= ~UINT64_C(15);
 	if (range.start + reach < vaddr)
@@ -62,11 +63,11 @@ void functions_look_around(struct functions *functions, uint64_t vaddr)
 	struct vaddr_range all = { 0, UINT64_MAX };
 
 	functions_gather(functions,
-			 text_size(functions) <= MAX_WHOLE ? all : clip(all, vaddr, EVIDENCE_REACH));
+			 gap_text_size(functions) <= MAX_WHOLE ? all : gap_clip(all, vaddr, EVIDENCE_REACH));
 }
 
-/* Functions whose end nobody states lie in the gap, too: they reach over others that nobody has found yet. */
-static bool is_stated(const struct function *f)
+/* Functions with inferred ends are part of the gap: they reach over others that were not found yet. */
+static bool gap_is_stated(const struct function *f)
 {
 	return !function_is_inferred(f);
 }
@@ -78,16 +79,16 @@ static struct vaddr_range gap_around(const struct functions *functions, const st
 	size_t behind = search_first(i, functions->n, functions->at[i].start > vaddr);
 
 	for (size_t i = behind; i < functions->n && functions->at[i].start < gap.end; i++)
-		if (is_stated(&functions->at[i]))
+		if (gap_is_stated(&functions->at[i]))
 			gap.end = functions->at[i].start;
 	for (size_t i = behind; i-- > 0 && functions->at[i].end > gap.start;)
-		if (is_stated(&functions->at[i]))
+		if (gap_is_stated(&functions->at[i]))
 			gap.start = functions->at[i].end;
 	return gap;
 }
 
 /* The first function from vaddr on that is called; `end` if none is. */
-static uint64_t next_called(const struct functions *functions, uint64_t vaddr, uint64_t end)
+static uint64_t gap_next_called(const struct functions *functions, uint64_t vaddr, uint64_t end)
 {
 	uint64_t step = functions->isa->min_insn;
 
@@ -98,31 +99,31 @@ static uint64_t next_called(const struct functions *functions, uint64_t vaddr, u
 }
 
 /* The n-th piece of a gap begins with the first function that is called behind n times so many bytes. */
-static uint64_t piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from,
-			    uint64_t end)
+static uint64_t gap_piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from,
+				uint64_t end)
 {
-	return from == gap.start ? from : next_called(functions, from, end);
+	return from == gap.start ? from : gap_next_called(functions, from, end);
 }
 
-static struct vaddr_range piece_around(const struct functions *functions, struct vaddr_range gap,
-				       uint64_t vaddr)
+static struct vaddr_range gap_piece_around(const struct functions *functions, struct vaddr_range gap,
+					   uint64_t vaddr)
 {
 	uint64_t from = gap.start + (vaddr - gap.start) / PIECE * PIECE, behind = vaddr + 1;
-	uint64_t start = piece_start(functions, gap, from, behind);
-	uint64_t end = next_called(functions, start < behind ? from + PIECE : behind, gap.end);
+	uint64_t start = gap_piece_start(functions, gap, from, behind);
+	uint64_t end = gap_next_called(functions, start < behind ? from + PIECE : behind, gap.end);
 
 	while (start == behind) { /* none begins there */
 		behind = from;
 		from -= PIECE;
-		start = piece_start(functions, gap, from, behind);
+		start = gap_piece_start(functions, gap, from, behind);
 	}
 	return (struct vaddr_range){ start, end };
 }
 
-/* Both ends moved outwards to where a function is called: nowhere else is it known that none is cut in two.
- */
-static struct vaddr_range snap(const struct functions *functions, struct vaddr_range gap,
-			       struct vaddr_range window)
+/* Moves both ends outwards to functions that are called: only there it is certain that no function is cut in
+ * two. */
+static struct vaddr_range gap_snap(const struct functions *functions, struct vaddr_range gap,
+				   struct vaddr_range window)
 {
 	uint64_t step = functions->isa->min_insn;
 
@@ -134,18 +135,19 @@ static struct vaddr_range snap(const struct functions *functions, struct vaddr_r
 }
 
 /* What was searched before is left out. */
-static struct vaddr_range window_around(const struct functions *functions, struct vaddr_range gap,
-					uint64_t vaddr)
+static struct vaddr_range gap_window_around(const struct functions *functions, struct vaddr_range gap,
+					    uint64_t vaddr)
 {
 	const struct functions_private *p = functions->private;
 	bool has_frames = functions->frames && frames_count(functions->frames);
 	struct vaddr_range window = gap;
 
-	if (text_size(functions) > MAX_WHOLE)
-		window = snap(functions, clip(gap, vaddr, EVIDENCE_REACH), clip(gap, vaddr, WINDOW_REACH));
+	if (gap_text_size(functions) > MAX_WHOLE)
+		window = gap_snap(functions, gap_clip(gap, vaddr, EVIDENCE_REACH),
+				  gap_clip(gap, vaddr, WINDOW_REACH));
 	else if (has_frames)
-		window = piece_around(functions, gap, vaddr);
-	else /* a few symbols split it, and which calls come back is found out for all at once */
+		window = gap_piece_around(functions, gap, vaddr);
+	else /* the gap is split by a few symbols, and which calls return is found out for all at once */
 		window = (struct vaddr_range){ 0, UINT64_MAX };
 	for (size_t i = 0; i < p->inferred.n; i++) {
 		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
@@ -157,7 +159,7 @@ static struct vaddr_range window_around(const struct functions *functions, struc
 }
 
 /* .init and .fini are one function each, and end where it does. */
-static bool is_one_function(const struct functions *functions, const struct text_range *text)
+static bool gap_is_one_function(const struct functions *functions, const struct text_range *text)
 {
 	static const char *const names[] = { ".init", ".fini" };
 
@@ -174,18 +176,18 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 	struct functions_private *p = functions->private;
 	uint32_t index = functions_index(functions, vaddr);
 	const struct text_range *text = functions_text(functions, vaddr);
-	/* One whose end nobody states reaches to the next start that is known, over many that are not. */
+	/* A function with inferred end reaches to the next known start, over many that are not known yet. */
 	bool is_certain = index != FUNCTION_NONE &&
-			  (is_stated(&functions->at[index]) || is_one_function(functions, text));
+			  (gap_is_stated(&functions->at[index]) || gap_is_one_function(functions, text));
 
-	if (is_certain || functions->is_surveyed || !text || holds(p->inferred.at, p->inferred.n, vaddr))
+	if (is_certain || functions->is_surveyed || !text || gap_holds(p->inferred.at, p->inferred.n, vaddr))
 		return index;
 	if (functions_find_takes_long(functions)) {
 		functions_survey(functions);
 	} else {
 		functions_look_around(functions, vaddr);
 		struct vaddr_range gap = gap_around(functions, text, vaddr),
-				   window = window_around(functions, gap, vaddr);
+				   window = gap_window_around(functions, gap, vaddr);
 		functions_discover(functions, gap, window);
 		vec_push(&p->inferred, window);
 	}

@@ -12,7 +12,7 @@ struct tracker {
 	uint64_t known, loaded; /* masks */
 };
 
-static void track(struct tracker *t, const struct effect *e)
+static void plt_track(struct tracker *t, const struct effect *e)
 {
 	bool has_base = e->base == REG_NONE || (e->base < REG_MAX && (t->known >> e->base & 1));
 	uint64_t address = (e->base < REG_MAX ? t->constant[e->base] : 0) + (uint64_t)e->imm;
@@ -33,7 +33,7 @@ static void track(struct tracker *t, const struct effect *e)
 }
 
 /* The GOT word the code of a stub jumps through; 0 if it does not. */
-static uint64_t slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr)
+static uint64_t plt_slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr)
 {
 	struct tracker t = { .known = 0 };
 	struct insn insn;
@@ -47,7 +47,7 @@ static uint64_t slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr
 		if (insn.flow != FLOW_NEXT)
 			return 0;
 		for (unsigned k = 0; k < insn.n_effects; k++)
-			track(&t, &insn.effect[k]);
+			plt_track(&t, &insn.effect[k]);
 		code = bytes_from(code, insn.len);
 		vaddr += insn.len;
 	}
@@ -55,7 +55,7 @@ static uint64_t slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr
 }
 
 /* The first entry of a lazy PLT pushes something: ordinary stubs do not before they jump. */
-static bool is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vaddr)
+static bool plt_is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vaddr)
 {
 	struct insn insn;
 
@@ -69,8 +69,8 @@ static bool is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vadd
 	return false;
 }
 
-static void read_section(struct plt *plt, struct image *image, const struct isa *isa,
-			 const struct relocs *relocs, const struct section *section, uint64_t stub_size)
+static void plt_read_section(struct plt *plt, struct image *image, const struct isa *isa,
+			     const struct relocs *relocs, const struct section *section, uint64_t stub_size)
 {
 	uint64_t size =
 		section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
@@ -81,21 +81,21 @@ static void read_section(struct plt *plt, struct image *image, const struct isa 
 	for (uint64_t at = section->vaddr; at < end && code.len;) {
 		struct bytes rest = bytes_from(code, at - section->vaddr);
 		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 &&
-			       is_lazy_head(isa, rest, at);
+			       plt_is_lazy_head(isa, rest, at);
 		struct plt_stub stub = { .start = at,
 					 .end = at + (is_head ? head : size),
 					 .is_head = is_head };
 
 		if (stub.end > end)
 			stub.end = end;
-		stub.slot = is_head ? 0 : slot_of(isa, bytes_slice(rest, 0, stub.end - at), at);
+		stub.slot = is_head ? 0 : plt_slot_of(isa, bytes_slice(rest, 0, stub.end - at), at);
 		stub.name = stub.slot ? relocs_slot_name(relocs, stub.slot) : NULL;
 		vec_push(&plt->stubs, stub);
 		at = stub.end;
 	}
 }
 
-static int by_start(const void *left, const void *right)
+static int plt_compare(const void *left, const void *right)
 {
 	const struct plt_stub *a = left, *b = right;
 
@@ -106,17 +106,17 @@ void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const
 {
 	static const struct {
 		const char *name;
-		uint64_t size; /* where the header does not say */
+		uint64_t size; /* if the section header does not say */
 	} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
 
 	memset(plt, 0, sizeof(*plt));
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
 		const struct section *section = image_section(image, sections[i].name);
 		if (section)
-			read_section(plt, image, isa, relocs, section, sections[i].size);
+			plt_read_section(plt, image, isa, relocs, section, sections[i].size);
 	}
 	if (plt->stubs.n)
-		qsort(plt->stubs.at, plt->stubs.n, sizeof(*plt->stubs.at), by_start);
+		qsort(plt->stubs.at, plt->stubs.n, sizeof(*plt->stubs.at), plt_compare);
 }
 
 void plt_done(struct plt *plt)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * returns: which functions never come back, learnt as they are asked for.
+ * returns: which functions never return, found out on demand.
  *
- * A compiler leaves no return where none can be reached, so a function that holds one returns: a linear
- * look settles nearly all of them. What is left is analysed, its own callees first. Without a name for
- * every function, as in a stripped library, nothing else tells the end of a caller's path from a
- * call in the middle of it, and the code behind becomes a loop that is none.
+ * A compiler leaves no return instruction where none can be reached, so a function that holds one returns:
+ * a linear scan settles nearly all of them. The rest is analysed, callees first. In a stripped library,
+ * names do not tell which callees never return. Without this, the code behind such a call would seem to be
+ * reached, and loops would appear that do not exist.
  *
- * functions_settle asks all at once, in order of address where one answer leans on others, so that
- * threads that analyse functions afterwards find every answer there and none depends on who asked first.
+ * functions_settle does this for all functions at once, in order of address where one answer depends on
+ * others, so that threads that analyse functions afterwards find every answer, and no answer depends on
+ * which was asked for first.
  */
 #include <stdlib.h>
 
@@ -20,9 +21,8 @@
 
 #define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
 
-/* Does some instruction of the interval leave it as a return does, or in a way nobody can foresee? Most need
- * no decoding. */
-static bool holds_return(const struct functions *functions, const struct function *f)
+/* Does the interval hold a return, or a jump with unknown target? Most instructions need no decoding. */
+static bool returns_holds_return(const struct functions *functions, const struct function *f)
 {
 	const struct isa *isa = functions->isa;
 	const struct isa_room anywhere = { INT64_MIN, INT64_MAX };
@@ -43,32 +43,31 @@ static bool holds_return(const struct functions *functions, const struct functio
 	return false;
 }
 
-static bool is_open(const struct function *f)
+static bool returns_is_open(const struct function *f)
 {
 	return f->kind == FUNCTION_WHOLE && f->returns == RETURNS_UNKNOWN;
 }
 
-static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain);
+static bool returns_learn_callees(struct functions *functions, const struct flow *flow, unsigned chain);
 
-static void learn(struct functions *functions, uint32_t index, unsigned chain)
+static void returns_learn(struct functions *functions, uint32_t index, unsigned chain)
 {
 	struct function *f = &functions->at[index];
 	struct flow flow;
 
-	f->returns = RETURNS; /* what a function that calls itself is to think of it meanwhile */
-	if (chain == MAX_CHAIN || holds_return(functions, f))
+	f->returns = RETURNS; /* what a recursive function assumes of itself meanwhile */
+	if (chain == MAX_CHAIN || returns_holds_return(functions, f))
 		return;
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_one(functions, index, &flow);
-	if (learn_callees(functions, &flow, chain + 1))
+	if (returns_learn_callees(functions, &flow, chain + 1))
 		functions_analyse_one(functions, index, &flow);
 	functions->at[index].returns = flow.returns || flow.verdict == FLOW_REFUSED ? RETURNS : RETURNS_NEVER;
 	flow_done(&flow);
 }
 
-/* The function that an instruction calls, or leaves its own for, if nobody knows yet whether that one
- * returns. */
-static uint32_t open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
+/* The function that an instruction calls or tail calls, if it is not known yet whether that returns. */
+static uint32_t returns_open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
 	bool is_call = insn->flow == FLOW_CALL || ((flow->flags.at[i] & INSN_TAIL) && insn->target);
@@ -77,23 +76,24 @@ static uint32_t open_callee(const struct functions *functions, const struct flow
 	if (callee == FUNCTION_NONE || callee == flow->function ||
 	    functions->at[callee].start != insn->target)
 		return FUNCTION_NONE;
-	return is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
+	return returns_is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
 }
 
-/* Learning of one may tell of the next: what counts is what nobody knew when the flow was made. */
-static bool learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
+/* Learning about one callee may settle the next. So the callees are listed first: the caller must be analysed
+ * again for every one that was unknown when its flow was made. */
+static bool returns_learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
 {
 	VEC(uint32_t) callees = { 0 };
 	bool any = false;
 
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
-		uint32_t callee = open_callee(functions, flow, i);
+		uint32_t callee = returns_open_callee(functions, flow, i);
 		if (callee != FUNCTION_NONE)
 			vec_push(&callees, callee);
 	}
 	for (size_t i = 0; i < callees.n; i++) {
-		if (is_open(&functions->at[callees.at[i]]))
-			learn(functions, callees.at[i], chain);
+		if (returns_is_open(&functions->at[callees.at[i]]))
+			returns_learn(functions, callees.at[i], chain);
 		any |= functions->at[callees.at[i]].returns == RETURNS_NEVER;
 	}
 	vec_done(&callees);
@@ -102,7 +102,7 @@ static bool learn_callees(struct functions *functions, const struct flow *flow, 
 
 bool functions_learn_returns(struct functions *functions, const struct flow *flow)
 {
-	return learn_callees(functions, flow, 0);
+	return returns_learn_callees(functions, flow, 0);
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
@@ -112,27 +112,27 @@ struct settling {
 	bool *holds_return;
 };
 
-static void look(void *context, unsigned worker, size_t index)
+static void returns_look_at(void *context, unsigned worker, size_t index)
 {
 	const struct settling *settling = context;
 	const struct function *f = &settling->functions->at[index];
 
 	(void)worker;
-	settling->holds_return[index] = is_open(f) && holds_return(settling->functions, f);
+	settling->holds_return[index] = returns_is_open(f) && returns_holds_return(settling->functions, f);
 }
 
 void functions_settle(struct functions *functions, unsigned n_threads)
 {
 	struct settling settling = { functions, alloc_zero(functions->n + 1, sizeof(bool)) };
 
-	pool_run(n_threads, functions->n, look, &settling);
+	pool_run(n_threads, functions->n, returns_look_at, &settling);
 	for (size_t i = 0; i < functions->n; i++)
 		if (settling.holds_return[i])
 			functions->at[i].returns = RETURNS;
 	free(settling.holds_return);
 	for (uint32_t i = 0; i < functions->n; i++)
-		if (is_open(&functions->at[i]))
-			learn(functions, i, 0);
+		if (returns_is_open(&functions->at[i]))
+			returns_learn(functions, i, 0);
 	for (uint32_t i = 0; i < functions->n; i++)
 		functions_clobbers(functions, functions->at[i].start);
 }

@@ -8,9 +8,9 @@
 
 #define PAGE_SLOTS 1024u
 #define MAX_PAGES 1024u /* 16 MB of them */
-#define MAX_SPAN 65536u /* pages that there may be one of; text may lie anywhere */
+#define MAX_SPAN 65536u /* limit of the page table; text may be anywhere */
 #define UNSEEN 255u     /* as a length */
-#define MANY_INSNS 16   /* in a row: hardly data */
+#define MANY_INSNS 16   /* that many in a row are hardly data */
 
 enum entry { UNKNOWN, PLAUSIBLE, IMPLAUSIBLE };
 
@@ -30,7 +30,7 @@ void sketches_done(struct sketches *sketches)
 	vec_done(&sketches->pages);
 }
 
-static struct sketch_page *page_new(void)
+static struct sketch_page *sketch_page_new(void)
 {
 	struct sketch_page *page = alloc_zero(1, sizeof(*page));
 
@@ -39,8 +39,8 @@ static struct sketch_page *page_new(void)
 	return page;
 }
 
-/* Where to keep what is known of an address; NULL: nowhere. */
-static struct sketch *slot_at(struct sketches *sketches, uint64_t vaddr)
+/* The cache entry of an address; NULL if it is not cached. */
+static struct sketch *sketch_slot_at(struct sketches *sketches, uint64_t vaddr)
 {
 	unsigned step = sketches->functions->isa->min_insn;
 	uint64_t number = (vaddr - sketches->start) / step, page = number / PAGE_SLOTS;
@@ -52,13 +52,13 @@ static struct sketch *slot_at(struct sketches *sketches, uint64_t vaddr)
 	if (!sketches->pages.at[page]) {
 		if (sketches->n_pages == MAX_PAGES)
 			return NULL;
-		sketches->pages.at[page] = page_new();
+		sketches->pages.at[page] = sketch_page_new();
 		sketches->n_pages++;
 	}
 	return &sketches->pages.at[page]->slots[number % PAGE_SLOTS];
 }
 
-static struct sketch look(const struct sketches *sketches, uint64_t vaddr)
+static struct sketch sketch_decode(const struct sketches *sketches, uint64_t vaddr)
 {
 	const struct isa *isa = sketches->functions->isa;
 	struct bytes code = image_code(sketches->functions->image, vaddr);
@@ -76,12 +76,12 @@ static struct sketch look(const struct sketches *sketches, uint64_t vaddr)
 
 bool sketch_at(struct sketches *sketches, uint64_t vaddr, uint64_t end, struct sketch *ret)
 {
-	struct sketch *slot = slot_at(sketches, vaddr);
+	struct sketch *slot = sketch_slot_at(sketches, vaddr);
 
 	if (slot && slot->len != UNSEEN)
 		*ret = *slot;
 	else
-		*ret = look(sketches, vaddr);
+		*ret = sketch_decode(sketches, vaddr);
 	if (slot && slot->len == UNSEEN) {
 		uint8_t entry = slot->entry;
 		*slot = *ret;
@@ -92,7 +92,7 @@ bool sketch_at(struct sketches *sketches, uint64_t vaddr, uint64_t end, struct s
 
 bool sketch_is_entry(struct sketches *sketches, uint64_t vaddr)
 {
-	struct sketch *slot = slot_at(sketches, vaddr);
+	struct sketch *slot = sketch_slot_at(sketches, vaddr);
 
 	if (!slot)
 		return entry_is_plausible(sketches->functions->isa, sketches->functions->image, vaddr);

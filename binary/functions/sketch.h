@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sketch: what the search for functions asks of an instruction, found out once.
+ * sketch: a cache of what discovery asks about instructions.
  *
- * A gap is gone over many times, and much of what lies there is data, which looks like code again and again.
- * All that is kept depends on the bytes alone.
+ * A gap is scanned many times, and much of it is data that keeps looking like code. All that is cached
+ * depends on the bytes alone.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct sketch {
 struct sketch_page;
 struct sketches {
 	const struct functions *functions; /* borrowed */
-	uint64_t start, end;               /* of what is kept; elsewhere one looks anew each time */
+	uint64_t start, end; /* what is cached; outside of it instructions are decoded each time */
 	VEC(struct sketch_page *) pages;
 	size_t n_pages; /* that are there */
 };
@@ -35,13 +35,14 @@ void sketches_done(struct sketches *sketches);
 bool sketch_at(struct sketches *sketches, uint64_t vaddr, uint64_t end, struct sketch *ret);
 /* entry_is_plausible */
 bool sketch_is_entry(struct sketches *sketches, uint64_t vaddr);
-/* Does the straight run of code at vaddr come upon what is no instruction? Most of what lies between
- * functions is data. */
+/* Does the straight run of code at vaddr end in bytes that do not decode? Most of what lies between functions
+ * is data. */
 bool sketch_runs_into_data(struct sketches *sketches, uint64_t vaddr, uint64_t end);
-/* Do the next instructions all make sense? What looks like a jump may be a word of a table. */
+/* Do the next instructions all decode? What looks like a jump may be a word of a table. */
 bool sketch_is_code(struct sketches *sketches, uint64_t vaddr);
 /*
- * Where the code of a function that ends at `end` or before surely has ended: nothing runs on, and nothing
- * before leads further. What is jumped to elsewhere may come back. `end` if that cannot be told.
+ * Where the code of a function that ends at `end` or earlier has surely ended: control does not run on,
+ * and no earlier jump leads further. `end` if that cannot be told, as when a jump leaves and may come
+ * back.
  */
 uint64_t sketch_closed_end(struct sketches *sketches, uint64_t start, uint64_t end);

@@ -2,8 +2,8 @@
 /*
  * starts: where an image states that functions start: unwind entries, symbols, stubs, entry points.
  *
- * The first two are many, and each is sorted by address already. So they are merged as they are read, not
- * gathered and sorted.
+ * The first two are many and already sorted by address. So they are merged as they are read, instead of
+ * collected and sorted.
  */
 #include "binary/functions/function_private.h"
 
@@ -18,7 +18,7 @@ int function_start_compare(const struct function_start *a, const struct function
 	return a->preference != b->preference ? a->preference - b->preference : 0;
 }
 
-static int by_place(const void *left, const void *right)
+static int starts_compare(const void *left, const void *right)
 {
 	return function_start_compare(left, right);
 }
@@ -26,37 +26,39 @@ static int by_place(const void *left, const void *right)
 void function_starts_sort(struct function_starts *starts)
 {
 	if (starts->list.n)
-		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), by_place);
+		qsort(starts->list.at, starts->list.n, sizeof(*starts->list.at), starts_compare);
 }
 
 /* --- few: stubs and entry points -------------------------------------------------------------- */
 
-static void add_start(struct function_starts *starts, struct function_start start)
+static void starts_add_start(struct function_starts *starts, struct function_start start)
 {
 	vec_push(&starts->list, start);
 }
 
-static void add_stubs(struct function_starts *starts, const struct functions *functions)
+static void starts_add_stubs(struct function_starts *starts, const struct functions *functions)
 {
 	const struct plt *plt = &functions->private->plt;
 
 	for (size_t i = 0; i < plt->stubs.n; i++) {
 		const struct plt_stub *stub = &plt->stubs.at[i];
-		add_start(starts, (struct function_start){ stub->start, stub->end, stub->name,
-							   stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB,
-							   FROM_STUB, PREFER_STUB });
+		starts_add_start(starts,
+				 (struct function_start){ stub->start, stub->end, stub->name,
+							  stub->is_head ? FUNCTION_STUB_HEAD : FUNCTION_STUB,
+							  FROM_STUB, PREFER_STUB });
 	}
 }
 
-static void add_entry(struct function_starts *starts, const struct functions *functions, uint64_t vaddr)
+static void starts_add_entry(struct function_starts *starts, const struct functions *functions,
+			     uint64_t vaddr)
 {
 	if (vaddr && image_is_code(functions->image, vaddr))
-		add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY,
-							   PREFER_OTHER });
+		starts_add_start(starts, (struct function_start){ vaddr, 0, NULL, FUNCTION_WHOLE, FROM_ENTRY,
+								  PREFER_OTHER });
 }
 
-static void add_entry_array(struct function_starts *starts, const struct functions *functions, int64_t tag,
-			    int64_t size_tag)
+static void starts_add_entry_array(struct function_starts *starts, const struct functions *functions,
+				   int64_t tag, int64_t size_tag)
 {
 	uint64_t vaddr, size, pointer;
 
@@ -65,36 +67,36 @@ static void add_entry_array(struct function_starts *starts, const struct functio
 		return;
 	for (uint64_t at = 0; at + 8 <= size && at < 65536; at += 8)
 		if (relocs_read_pointer(&functions->private->relocs, functions->image, vaddr + at, &pointer))
-			add_entry(starts, functions, pointer);
+			starts_add_entry(starts, functions, pointer);
 }
 
-static void add_entries(struct function_starts *starts, const struct functions *functions)
+static void starts_add_entries(struct function_starts *starts, const struct functions *functions)
 {
 	static const char *const sections[] = { ".init", ".fini" };
 	uint64_t vaddr;
 
-	add_entry(starts, functions, functions->image->entry);
+	starts_add_entry(starts, functions, functions->image->entry);
 	if (image_dynamic(functions->image, DT_INIT, &vaddr))
-		add_entry(starts, functions, vaddr);
+		starts_add_entry(starts, functions, vaddr);
 	if (image_dynamic(functions->image, DT_FINI, &vaddr))
-		add_entry(starts, functions, vaddr);
-	add_entry_array(starts, functions, DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
-	add_entry_array(starts, functions, DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
-	add_entry_array(starts, functions, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ);
+		starts_add_entry(starts, functions, vaddr);
+	starts_add_entry_array(starts, functions, DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
+	starts_add_entry_array(starts, functions, DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
+	starts_add_entry_array(starts, functions, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ);
 	for (size_t i = 0; i < functions->private->relocs.resolvers.n; i++)
-		add_entry(starts, functions, functions->private->relocs.resolvers.at[i]);
+		starts_add_entry(starts, functions, functions->private->relocs.resolvers.at[i]);
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
 		const struct section *section = image_section(functions->image, sections[i]);
 		if (section && section->size && image_is_code(functions->image, section->vaddr))
-			add_start(starts,
-				  (struct function_start){ section->vaddr, section->vaddr + section->size,
-							   NULL, FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
+			starts_add_start(starts, (struct function_start){
+							 section->vaddr, section->vaddr + section->size, NULL,
+							 FUNCTION_WHOLE, FROM_ENTRY, PREFER_OTHER });
 	}
 }
 
 /* --- many: the next of each kind; false if there is none ---------------------------------------- */
 
-static bool next_frame(struct stated_starts *starts, struct function_start *ret)
+static bool starts_next_frame(struct stated_starts *starts, struct function_start *ret)
 {
 	const struct functions *functions = starts->functions;
 	size_t n = functions->frames ? frames_count(functions->frames) : 0;
@@ -111,20 +113,20 @@ static bool next_frame(struct stated_starts *starts, struct function_start *ret)
 	return false;
 }
 
-static bool is_hidden(const struct function_options *options, const struct symbol *symbol)
+static bool starts_is_hidden(const struct function_options *options, const struct symbol *symbol)
 {
 	return options->hide_dynamic || (options->hide_symbols && symbol->source != SYMBOL_DYNSYM);
 }
 
 /* gcc's name.cold and name.cold.N: the part of `name` that is seldom run. */
-static bool is_part_name(const char *name)
+static bool starts_is_part_name(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
 
 	return cold && (cold[5] == '\0' || cold[5] == '.');
 }
 
-static bool next_symbol(struct stated_starts *starts, struct function_start *ret)
+static bool starts_next_symbol(struct stated_starts *starts, struct function_start *ret)
 {
 	const struct functions *functions = starts->functions;
 	size_t n = functions->symbols ? functions->symbols->n : 0;
@@ -133,10 +135,10 @@ static bool next_symbol(struct stated_starts *starts, struct function_start *ret
 		const struct symbol *symbol = &functions->symbols->at[starts->n_symbols++];
 		bool is_label = symbol->size == 0 && symbol->type == STT_NOTYPE;
 
-		if (is_hidden(&functions->private->options, symbol) ||
+		if (starts_is_hidden(&functions->private->options, symbol) ||
 		    !image_is_code(functions->image, symbol->vaddr))
 			continue;
-		bool is_part = is_part_name(symbol->name);
+		bool is_part = starts_is_part_name(symbol->name);
 		*ret = (struct function_start){ symbol->vaddr,
 						symbol->size ? symbol->vaddr + symbol->size : 0,
 						symbol->name,
@@ -148,7 +150,7 @@ static bool next_symbol(struct stated_starts *starts, struct function_start *ret
 	return false;
 }
 
-static bool next_other(struct stated_starts *starts, struct function_start *ret)
+static bool starts_next_other(struct stated_starts *starts, struct function_start *ret)
 {
 	if (starts->n_others == starts->others.list.n)
 		return false;
@@ -159,16 +161,16 @@ static bool next_other(struct stated_starts *starts, struct function_start *ret)
 /* --- all --------------------------------------------------------------------------------------- */
 
 static bool (*const next_of[STATED_N])(struct stated_starts *, struct function_start *) = {
-	[STATED_FRAME] = next_frame,
-	[STATED_SYMBOL] = next_symbol,
-	[STATED_OTHER] = next_other,
+	[STATED_FRAME] = starts_next_frame,
+	[STATED_SYMBOL] = starts_next_symbol,
+	[STATED_OTHER] = starts_next_other,
 };
 
 void stated_starts_init(struct stated_starts *starts, const struct functions *functions)
 {
 	*starts = (struct stated_starts){ .functions = functions };
-	add_stubs(&starts->others, functions);
-	add_entries(&starts->others, functions);
+	starts_add_stubs(&starts->others, functions);
+	starts_add_entries(&starts->others, functions);
 	function_starts_sort(&starts->others);
 	for (size_t i = 0; i < STATED_N; i++)
 		starts->has_next[i] = next_of[i](starts, &starts->next[i]);

@@ -40,7 +40,7 @@ static const struct x86_form x86_forms[] = {
 	{ { 0xff, 0x35, DISP, 0xf2, 0xff, 0x25, DISP, 0x0f, 0x1f, 0x00 }, 16, STUB_HEAD, 16, 6, 9 },
 };
 
-static bool x86_has_form(struct bytes code, const struct x86_form *form)
+static bool stub_x86_has_form(struct bytes code, const struct x86_form *form)
 {
 	if (code.len < form->size)
 		return false;
@@ -50,13 +50,13 @@ static bool x86_has_form(struct bytes code, const struct x86_form *form)
 	return true;
 }
 
-static bool x86_match_at(const struct image *image, uint64_t start, uint64_t vaddr, struct stub *ret)
+static bool stub_x86_match_at(const struct image *image, uint64_t start, uint64_t vaddr, struct stub *ret)
 {
 	struct bytes code = image_code(image, start);
 
 	for (size_t i = 0; i < ARRAY_LEN(x86_forms); i++) {
 		const struct x86_form *form = &x86_forms[i];
-		if (vaddr - start >= form->size || !x86_has_form(code, form))
+		if (vaddr - start >= form->size || !stub_x86_has_form(code, form))
 			continue;
 		*ret = (struct stub){ .start = start,
 				      .size = form->size,
@@ -75,12 +75,12 @@ static bool x86_match_at(const struct image *image, uint64_t start, uint64_t vad
 }
 
 /* Stubs are as aligned as they are large, 8 or 16. */
-static bool x86_match(const struct image *image, uint64_t vaddr, struct stub *ret)
+static bool stub_x86_match(const struct image *image, uint64_t vaddr, struct stub *ret)
 {
 	uint64_t wide = vaddr & ~15ull, narrow = vaddr & ~7ull;
 
-	return x86_match_at(image, wide, vaddr, ret) ||
-	       (narrow != wide && x86_match_at(image, narrow, vaddr, ret));
+	return stub_x86_match_at(image, wide, vaddr, ret) ||
+	       (narrow != wide && stub_x86_match_at(image, narrow, vaddr, ret));
 }
 
 /* ---- AArch64 ------------------------------------------------------------------------------------ */
@@ -134,7 +134,7 @@ static const struct arm_form arm_forms[] = {
 };
 
 /* How many words long the form is, if the code has it; 0 if not. */
-static unsigned arm_has_form(struct bytes code, const struct arm_form *form)
+static unsigned stub_arm_has_form(struct bytes code, const struct arm_form *form)
 {
 	unsigned n = 0;
 
@@ -150,7 +150,7 @@ static unsigned arm_has_form(struct bytes code, const struct arm_form *form)
 }
 
 /* page of `here` + the adrp's 21-bit page count + the load's scaled offset */
-static uint64_t arm_slot(struct bytes code, const struct arm_form *form, uint64_t start)
+static uint64_t stub_arm_slot(struct bytes code, const struct arm_form *form, uint64_t start)
 {
 	uint64_t page = 0;
 
@@ -168,7 +168,7 @@ static uint64_t arm_slot(struct bytes code, const struct arm_form *form, uint64_
 	return 0;
 }
 
-static unsigned arm_push_end(const struct arm_form *form)
+static unsigned stub_arm_push_end(const struct arm_form *form)
 {
 	for (unsigned i = 0; i < ARM_MAX && form->words[i] != ARM_END; i++)
 		if (form->words[i] == ARM_STP)
@@ -176,19 +176,19 @@ static unsigned arm_push_end(const struct arm_form *form)
 	return 0;
 }
 
-static bool arm_match_at(const struct image *image, uint64_t start, uint64_t vaddr, struct stub *ret)
+static bool stub_arm_match_at(const struct image *image, uint64_t start, uint64_t vaddr, struct stub *ret)
 {
 	struct bytes code = image_code(image, start);
 
 	for (size_t i = 0; i < ARRAY_LEN(arm_forms); i++) {
 		const struct arm_form *form = &arm_forms[i];
-		unsigned n = arm_has_form(code, form), push_end = arm_push_end(form);
+		unsigned n = stub_arm_has_form(code, form), push_end = stub_arm_push_end(form);
 		if (vaddr - start >= (uint64_t)n * 4)
 			continue;
 		*ret = (struct stub){ .start = start,
 				      .size = n * 4,
 				      .kind = form->kind,
-				      .slot = arm_slot(code, form, start),
+				      .slot = stub_arm_slot(code, form, start),
 				      .push_end = (uint8_t)push_end,
 				      .push_size = push_end ? 16 : 0,
 				      .saves_ra = push_end != 0 };
@@ -198,12 +198,12 @@ static bool arm_match_at(const struct image *image, uint64_t start, uint64_t vad
 }
 
 /* From the earliest start on: a short form may be the tail of a longer one. */
-static bool arm_match(const struct image *image, uint64_t vaddr, struct stub *ret)
+static bool stub_arm_match(const struct image *image, uint64_t vaddr, struct stub *ret)
 {
 	uint64_t last = vaddr & ~3ull;
 
 	for (uint64_t back = ARM_MAX; back-- > 0;)
-		if (last >= back * 4 && arm_match_at(image, last - back * 4, vaddr, ret))
+		if (last >= back * 4 && stub_arm_match_at(image, last - back * 4, vaddr, ret))
 			return true;
 	return false;
 }
@@ -212,16 +212,16 @@ bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret)
 {
 	switch (image->elf_machine) {
 	case EM_X86_64:
-		return x86_match(image, vaddr, ret);
+		return stub_x86_match(image, vaddr, ret);
 	case EM_AARCH64:
-		return arm_match(image, vaddr, ret);
+		return stub_arm_match(image, vaddr, ret);
 	default:
 		return false;
 	}
 }
 
 /* The target of a `b` at vaddr; 0 if there is none. */
-static uint64_t arm_jump(const struct image *image, uint64_t vaddr)
+static uint64_t stub_arm_jump(const struct image *image, uint64_t vaddr)
 {
 	struct insn insn;
 
@@ -236,8 +236,8 @@ bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home)
 		return false;
 	uint64_t start = vaddr & ~3ull; /* of the instruction, then the jump */
 	for (uint64_t done = 0; done < 2 && start >= 4; done++, start -= 4) {
-		uint64_t back = arm_jump(image, start + 4);
-		if (back < 4 || arm_jump(image, start) || arm_jump(image, back - 4) != start)
+		uint64_t back = stub_arm_jump(image, start + 4);
+		if (back < 4 || stub_arm_jump(image, start) || stub_arm_jump(image, back - 4) != start)
 			continue;
 		*ret_home = back - 4 + 4 * done;
 		return true;
@@ -249,7 +249,7 @@ bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home)
 #define HELPER_RETURNS 2 /* one for each kind of CPU */
 #define ARM_RETURN 0xd65f03c0u
 
-static uint32_t arm_word(const struct image *image, uint64_t vaddr)
+static uint32_t stub_arm_word(const struct image *image, uint64_t vaddr)
 {
 	struct reader r = reader_of(image_code(image, vaddr));
 
@@ -257,11 +257,11 @@ static uint32_t arm_word(const struct image *image, uint64_t vaddr)
 }
 
 /* adrp x16; ldrb w16, [x16, #n]; cbz w16 */
-static bool asks_for_atomics(const struct image *image, uint64_t vaddr)
+static bool stub_asks_for_atomics(const struct image *image, uint64_t vaddr)
 {
-	return (arm_word(image, vaddr) & 0x9f00001f) == 0x90000010 &&
-	       (arm_word(image, vaddr + 4) & 0xffc003ff) == 0x39400210 &&
-	       (arm_word(image, vaddr + 8) & 0xff00001f) == 0x34000010;
+	return (stub_arm_word(image, vaddr) & 0x9f00001f) == 0x90000010 &&
+	       (stub_arm_word(image, vaddr + 4) & 0xffc003ff) == 0x39400210 &&
+	       (stub_arm_word(image, vaddr + 8) & 0xff00001f) == 0x34000010;
 }
 
 bool stub_is_helper(const struct image *image, uint64_t vaddr)
@@ -272,10 +272,10 @@ bool stub_is_helper(const struct image *image, uint64_t vaddr)
 	if (image->elf_machine != EM_AARCH64)
 		return false;
 	for (unsigned n = 0; n < HELPER_MAX && n_returns < HELPER_RETURNS && at >= 4; n++, at -= 4) {
-		if (asks_for_atomics(image, at) ||
-		    (n == 0 && asks_for_atomics(image, at + 4))) /* bti before it */
+		if (stub_asks_for_atomics(image, at) ||
+		    (n == 0 && stub_asks_for_atomics(image, at + 4))) /* bti before it */
 			return true;
-		n_returns += arm_word(image, at - 4) == ARM_RETURN;
+		n_returns += stub_arm_word(image, at - 4) == ARM_RETURN;
 	}
 	return false;
 }

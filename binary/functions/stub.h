@@ -31,14 +31,15 @@ struct stub {
 bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret);
 
 /*
- * An instruction that the linker moved away from where a CPU would stumble over it (Cortex-A53 errata):
- * a jump stands in its place, and one leads back behind it. True if vaddr is such an instruction or the
- * jump behind it; ret_home: the place in the function where the same holds.
+ * An instruction that the linker moved out of its function to work around a CPU erratum (Cortex-A53): a
+ * jump to it stands in its place, and a jump back follows it. True if vaddr is such an instruction or the
+ * jump behind it; ret_home: the corresponding place in the function.
  */
 bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home);
 
 /*
- * A helper of the compiler's own library that asks what the CPU can do and then does one atomic operation
- * (AArch64: __aarch64_ldadd4_acq and the like). Programs get it linked in, without debug information.
+ * An outline-atomics helper of the compiler's library, which checks what the CPU supports and then does
+ * one atomic operation (AArch64: __aarch64_ldadd4_acq and the like). Programs get it linked in without
+ * debug information.
  */
 bool stub_is_helper(const struct image *image, uint64_t vaddr);

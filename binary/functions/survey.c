@@ -13,7 +13,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-static uint64_t *bitmap_of(const struct text_range *range, enum evidence what)
+static uint64_t *survey_bitmap_of(const struct text_range *range, enum evidence what)
 {
 	switch (what) {
 	case EVIDENCE_CALLED:
@@ -38,14 +38,14 @@ const struct text_range *functions_text(const struct functions *functions, uint6
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
-	uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+	uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL;
 
 	if (bits && !text_is_between(range, vaddr))
 		bits[text_bit(range, vaddr) / 64] |= 1ull << (text_bit(range, vaddr) % 64);
 }
 
 /* The bits from `at` on, up to `end`, that lie in one word; how many they are. */
-static uint64_t bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mask)
+static uint64_t survey_bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mask)
 {
 	uint64_t n = 64 - at % 64 < end - at ? 64 - at % 64 : end - at;
 
@@ -56,14 +56,14 @@ static uint64_t bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mask)
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end)
 {
 	const struct text_range *range = functions_text(functions, start);
-	uint64_t *bits = range ? bitmap_of(range, what) : NULL, mask;
+	uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL, mask;
 
 	end = bits && end > range->end ? range->end : end;
 	if (!bits || end <= start)
 		return;
 	uint64_t last = text_bit(range, end - 1) + 1;
 	for (uint64_t at = text_bit(range, start), n; at < last; at += n) {
-		n = bits_in_word(at, last, &mask);
+		n = survey_bits_in_word(at, last, &mask);
 		bits[at / 64] |= mask;
 	}
 }
@@ -73,7 +73,7 @@ void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t e
 	uint64_t last = text_bit(range, end - 1) + 1, mask;
 
 	for (uint64_t at = text_bit(range, start), n; at < last; at += n) {
-		n = bits_in_word(at, last, &mask);
+		n = survey_bits_in_word(at, last, &mask);
 		range->covered[at / 64] &= ~mask;
 	}
 }
@@ -81,7 +81,7 @@ void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t e
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
-	const uint64_t *bits = range ? bitmap_of(range, what) : NULL;
+	const uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL;
 
 	if (!bits || (text_is_between(range, vaddr) && what != EVIDENCE_COVERED))
 		return false;
@@ -93,7 +93,7 @@ bool functions_is_called(const struct functions *functions, uint64_t vaddr)
 	return evidence_has(functions, EVIDENCE_CALLED, vaddr);
 }
 
-static void make_bitmaps(struct text_range *range, unsigned min_insn)
+static void survey_make_bitmaps(struct text_range *range, unsigned min_insn)
 {
 	range->shift = min_insn == 4 ? 2 : 0;
 	size_t words = text_bit(range, range->end) / 64 + 1;
@@ -108,7 +108,7 @@ static void make_bitmaps(struct text_range *range, unsigned min_insn)
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
-#define N_RECENT 1024u /* most addresses are formed again and again */
+#define N_RECENT 1024u /* a small filter: most addresses are formed many times */
 
 struct pass {
 	struct functions *functions;
@@ -120,7 +120,7 @@ struct pass {
 	uint64_t recent[N_RECENT];  /* addresses that are in the list already */
 };
 
-static void note_address(struct pass *pass, uint64_t address, bool is_taken)
+static void survey_note_address(struct pass *pass, uint64_t address, bool is_taken)
 {
 	if (address < 4096)
 		return;
@@ -132,35 +132,36 @@ static void note_address(struct pass *pass, uint64_t address, bool is_taken)
 	*recent = address;
 }
 
-/* Can a constant be an address? One that is not counted from pc only in a program that is never moved. */
-static bool is_address_constant(const struct pass *pass, const struct insn *insn)
+/* Can a constant be an address? One that is not pc-relative only in a program that is never relocated. */
+static bool survey_is_address_constant(const struct pass *pass, const struct insn *insn)
 {
 	return insn->is_address || (pass->functions->image->elf_type == ET_EXEC && pass->isa->min_insn == 1);
 }
 
-static bool writes_register(const struct effect *e)
+static bool survey_writes_register(const struct effect *e)
 {
 	return e->reg < REG_MAX && e->kind != EFFECT_STORE && e->kind != EFFECT_PUSH &&
 	       e->kind != EFFECT_COMPARE;
 }
 
 /* An effect with a base that is known: refers to an address, or makes one. */
-static void note_reference(struct pass *pass, const struct effect *e)
+static void survey_note_reference(struct pass *pass, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
 	uint64_t address = (e->base < REG_MAX ? pass->constant[e->base] : 0) + (uint64_t)e->imm;
-	/* A page address is half of one where instructions are too short for a whole one; more than whole is
-	 * the inside of something. */
+	/* With fixed-size instructions, adrp forms a page address, only half of an address. An offset from a
+	 * complete address leads inside an object. */
 	bool is_short = pass->isa->min_insn == 4;
 	bool is_half = is_short && e->base == REG_NONE && address % 4096 == 0;
 	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
 
 	if (is_address && !is_half && !is_inside && (e->index == REG_NONE || e->kind != EFFECT_SET))
-		note_address(pass, address, e->kind == EFFECT_SET); /* what is read there is no code */
-	if (!writes_register(e))
+		survey_note_address(pass, address, e->kind == EFFECT_SET); /* what is read there is no code */
+	if (!survey_writes_register(e))
 		return;
 	pass->known &= ~(1ull << e->reg);
-	/* What is whole by now is noted, and who adds to it stays inside: only halves are worth following. */
+	/* Complete addresses are noted, and offsets from them stay inside the same object: only page
+	 * addresses are worth tracking. */
 	bool is_followed = !is_short || address % 4096 == 0;
 	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8 && is_followed) {
 		pass->constant[e->reg] = address;
@@ -168,30 +169,31 @@ static void note_reference(struct pass *pass, const struct effect *e)
 	}
 }
 
-static void note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
+static void survey_note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
 {
 	bool is_known = e->base < REG_MAX && (pass->known >> e->base & 1);
-	bool is_constant = e->base == REG_NONE && (e->kind != EFFECT_SET || is_address_constant(pass, insn));
+	bool is_constant =
+		e->base == REG_NONE && (e->kind != EFFECT_SET || survey_is_address_constant(pass, insn));
 
 	if (is_known || is_constant)
-		note_reference(pass, e);
-	else if (writes_register(e))
+		survey_note_reference(pass, e);
+	else if (survey_writes_register(e))
 		pass->known &= ~(1ull << e->reg);
 }
 
-/* One that calls what stands behind it only wants to know where it is. */
-static void note_call(struct pass *pass, uint64_t behind, uint64_t target)
+/* A call to the next instruction only reads the pc. */
+static void survey_note_call(struct pass *pass, uint64_t behind, uint64_t target)
 {
 	if (target != behind)
 		evidence_add(pass->functions, EVIDENCE_CALLED, target);
 }
 
-static void note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr)
+static void survey_note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr)
 {
 	bool is_outside = insn->target < pass->start || insn->target >= pass->end;
 
 	if (insn->flow == FLOW_CALL)
-		note_call(pass, vaddr + insn->len, insn->target);
+		survey_note_call(pass, vaddr + insn->len, insn->target);
 	if ((insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH) && is_outside) {
 		evidence_add(pass->functions, EVIDENCE_JUMPED, insn->target);
 		vec_push(&pass->functions->private->jumps, ((struct cross_jump){ insn->target, vaddr }));
@@ -205,17 +207,17 @@ static void note_flow(struct pass *pass, const struct insn *insn, uint64_t vaddr
 		pass->known = 0; /* what follows is reached from elsewhere */
 }
 
-static void note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
+static void survey_note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
 {
 	for (unsigned k = 0; k < insn->n_effects; k++)
-		note_effect(pass, insn, &insn->effect[k]);
+		survey_note_effect(pass, insn, &insn->effect[k]);
 	pass->known &= ~insn->clobbers;
 	if (insn->flow != FLOW_NEXT)
-		note_flow(pass, insn, vaddr);
+		survey_note_flow(pass, insn, vaddr);
 }
 
 /* Decoding starts afresh at every known start: what lies before it may be data. */
-static void enter_interval(struct pass *pass, uint64_t at)
+static void survey_enter_interval(struct pass *pass, uint64_t at)
 {
 	const struct functions *functions = pass->functions;
 
@@ -227,7 +229,7 @@ static void enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
-/* The commonest of what is worth noting, without a decode: calls, and halves of addresses. */
+/* The most common instructions that matter, without a decode: calls, and page addresses. */
 static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
@@ -236,7 +238,7 @@ static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 	if (!isa->quick || !isa->quick(code, at, &quick))
 		return false;
 	if (quick.reg == REG_NONE) {
-		note_call(pass, at + isa->min_insn, quick.value);
+		survey_note_call(pass, at + isa->min_insn, quick.value);
 		pass->known &= isa->callee_saved;
 	} else {
 		pass->constant[quick.reg] = quick.value;
@@ -245,7 +247,7 @@ static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 	return true;
 }
 
-/* A few instructions at `at`, or one; how many bytes they are. */
+/* Surveys one or a few instructions at `at`; returns how many bytes they are. */
 static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
@@ -259,7 +261,7 @@ static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 		return isa->min_insn;
 	if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len)
 		return isa->min_insn < code.len ? isa->min_insn : code.len;
-	note_insn(pass, &insn, at);
+	survey_note_insn(pass, &insn, at);
 	return insn.len;
 }
 
@@ -271,7 +273,7 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 	for (uint64_t at = range.start; at < range.start + code.len;) {
 		uint64_t stop = range.start + code.len;
 
-		enter_interval(pass, at);
+		survey_enter_interval(pass, at);
 		if (pass->next < pass->functions->n && pass->functions->at[pass->next].start < stop)
 			stop = pass->functions->at[pass->next].start;
 		while (at < stop)
@@ -309,7 +311,7 @@ static void survey_words(struct functions *functions)
 	}
 }
 
-static void sort_references(struct functions_private *p)
+static void survey_sort_references(struct functions_private *p)
 {
 	size_t kept = 0;
 
@@ -322,7 +324,7 @@ static void sort_references(struct functions_private *p)
 	p->facts.n_references = kept;
 }
 
-static void sort_jumps(struct functions_private *p)
+static void survey_sort_jumps(struct functions_private *p)
 {
 	sort_by_u64(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at)); /* `to` comes first */
 }
@@ -344,7 +346,7 @@ void functions_apply_evidence(struct functions *functions, size_t first, size_t 
 {
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &functions->at[i];
-		if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD)
+		if (function_is_stub(f))
 			continue;
 		if (evidence_has(functions, EVIDENCE_CALLED, f->start))
 			f->sources |= FROM_CALL;
@@ -388,12 +390,12 @@ static void survey_unseen(struct pass *pass, struct vaddr_range range)
 }
 
 /* Pointers in data are there for all of the text. */
-static void begin_evidence(struct functions *functions)
+static void survey_begin_evidence(struct functions *functions)
 {
 	struct functions_private *p = functions->private;
 
 	for (size_t i = 0; i < p->text.n; i++)
-		make_bitmaps(&p->text.at[i], functions->isa->min_insn);
+		survey_make_bitmaps(&p->text.at[i], functions->isa->min_insn);
 	survey_pointers(functions);
 	if (functions->image->elf_type == ET_EXEC)
 		survey_words(functions);
@@ -406,7 +408,7 @@ void functions_gather(struct functions *functions, struct vaddr_range range)
 	size_t n_seen = p->seen.n;
 
 	if (p->text.n && !p->text.at[0].called)
-		begin_evidence(functions);
+		survey_begin_evidence(functions);
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *text = &p->text.at[i];
 		uint64_t start = range.start > text->start ? range.start : text->start;
@@ -415,8 +417,8 @@ void functions_gather(struct functions *functions, struct vaddr_range range)
 	}
 	if (p->seen.n == n_seen)
 		return;
-	sort_references(p);
-	sort_jumps(p);
+	survey_sort_references(p);
+	survey_sort_jumps(p);
 	functions_apply_evidence(functions, 0, functions->n);
 }
 

@@ -4,12 +4,12 @@
 #include "binary/flow/entry.h"
 
 #define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
-#define FIRST_EXTENT 128u     /* ... at first: most suspicions are wrong, which shows soon */
-#define NEXT_EXTENT 4u        /* times as many, when that was too little */
-#define MAX_INSN 16u          /* bytes: no instruction has as many */
+#define FIRST_EXTENT 128u     /* ... at first: most suspected starts are wrong, which shows soon */
+#define NEXT_EXTENT 4u        /* times as many bytes when that was too little */
+#define MAX_INSN 16u          /* bytes: longer than any instruction */
 
 /* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
-static bool begins_well(const struct flow *flow)
+static bool suspect_begins_well(const struct flow *flow)
 {
 	const struct code_facts *facts = flow->facts;
 
@@ -27,10 +27,10 @@ static bool begins_well(const struct flow *flow)
 }
 
 /*
- * Do the exits in its own interval speak for a function? Cold code elsewhere may run on into what
- * belongs to others, as long as not every call that does not return is known.
+ * Do the exits in its own interval show that it is a function? Exits of cold code elsewhere do not count:
+ * as long as not every call that never returns is known, it may run on into other functions.
  */
-static bool is_function(const struct flow *flow)
+static bool suspect_passes(const struct flow *flow)
 {
 	bool passes = false;
 
@@ -40,7 +40,7 @@ static bool is_function(const struct flow *flow)
 		if ((flow->flags.at[i] & INSN_BAD) && (flow->flags.at[i] & INSN_REACHED))
 			return false; /* data */
 	if (flow->verdict == FLOW_EXITLESS)
-		return begins_well(flow);
+		return suspect_begins_well(flow);
 	for (uint32_t i = 0; i < flow->parts.at[0].n; i++) {
 		if (flow->flags.at[i] & INSN_EXIT_FAILS)
 			return false;
@@ -49,8 +49,8 @@ static bool is_function(const struct flow *flow)
 	return passes;
 }
 
-/* Did what was analysed up to `end` have a way on into what lies behind it? */
-static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
+/* Does control go from the code analysed up to `end` into what lies behind it? */
+static bool suspect_goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 {
 	uint32_t n = flow->parts.at[0].n;
 
@@ -60,7 +60,7 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 		if (!(flow->flags.at[i] & INSN_REACHED))
 			continue;
 		bool is_cut = (flow->flags.at[i] & INSN_BAD) &&
-			      end - flow->vaddrs.at[i] < MAX_INSN; /* in two, by the end */
+			      end - flow->vaddrs.at[i] < MAX_INSN; /* cut in two by the end */
 		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
 		    (has_target && insn->target >= end && insn->target < limit))
 			return true;
@@ -68,19 +68,19 @@ static bool goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 	return false;
 }
 
-/* Decoding far ahead of each suspicion would make a large gap cost the square of its size. */
-static void analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
+/* Decoding far ahead of each suspected start would make the cost of a large gap quadratic. */
+static void suspect_analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
 {
 	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {
 		uint64_t end = limit - at < extent ? limit : at + extent;
 		functions_analyse_range(functions, at, end, flow);
-		if (end == limit || flow->parts.n == 0 || !goes_beyond(flow, end, limit))
+		if (end == limit || flow->parts.n == 0 || !suspect_goes_beyond(flow, end, limit))
 			return;
 	}
 }
 
 bool suspect_is_function(struct functions *functions, struct flow *flow, uint64_t at, uint64_t end)
 {
-	analyse(functions, flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
-	return is_function(flow);
+	suspect_analyse(functions, flow, at, end - at < MAX_EXTENT ? end : at + MAX_EXTENT);
+	return suspect_passes(flow);
 }

@@ -92,16 +92,15 @@ struct insn {
 };
 
 /*
- * What an instruction can do to what is known of registers, as masks of them. Where nothing is known of any
- * that it needs, it only makes unknown what it writes: true of most instructions in most places.
+ * What an instruction can do to known register values, as masks. If no register that it needs is known, it
+ * only makes the ones it writes unknown: true for most instructions in most places.
  */
 struct isa_use {
 	uint64_t needs, writes;
 };
-#define USE_CONSTANT \
-	(1ull << 63) /* in needs: it makes a constant, or a load from a fixed place, out of nothing */
+#define USE_CONSTANT (1ull << 63) /* in needs: it makes a constant, or loads from a fixed address */
 
-/* Distances from where code begins, in bytes: the lowest, and one behind the highest. */
+/* Distances in bytes from where the code begins: the lowest, and one behind the highest. */
 struct isa_room {
 	int64_t low, high;
 };
@@ -126,9 +125,10 @@ struct isa {
 	/* 0, or -EBADMSG for what is no instruction. */
 	int (*decode)(struct bytes code, uint64_t vaddr, struct insn *ret);
 	/*
-	 * A glance instead of a decode: true of an instruction of min_insn bytes that is sure to go on to the
-	 * next one, is no padding, compares nothing and leaves sp, fp and ra alone. It writes just these
-	 * registers and needs no others. NULL: none is known without decoding it.
+	 * Classifies an instruction without decoding it. True if it has min_insn bytes, surely continues
+	 * with the next one, is not padding, compares nothing, and leaves sp, fp and ra alone. Then ret
+	 * says exactly which registers it writes and needs. NULL if the instruction set has no such
+	 * shortcut.
 	 */
 	bool (*glance)(struct bytes code, struct isa_use *ret);
 	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if
@@ -139,15 +139,14 @@ struct isa {
 	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
 	bool (*is_packed)(struct bytes code);
 	/*
-	 * How many bytes of code are instructions that are sure to go on to the next one, or perhaps to one
-	 * in the room, to form no address by themselves, and to leave these registers (mask) alone? They may
-	 * be fewer than there are; NULL: none is known without decoding it.
+	 * How many bytes of code are instructions that surely continue with the next one or branch within
+	 * the room, form no address by themselves, and leave these registers (mask) alone? May be fewer
+	 * than there are. NULL if the instruction set has no such shortcut.
 	 */
 	size_t (*idle_len)(struct bytes code, uint64_t registers, struct isa_room room);
 	/*
-	 * True of an instruction of min_insn bytes that calls, and leaves all but its return address alone,
-	 * or that does nothing but put the first half of an address into a register. NULL: none is known
-	 * without decoding it.
+	 * True for an instruction of min_insn bytes that is a direct call, or that does nothing but put
+	 * the first half of an address into a register. NULL if the instruction set has no such shortcut.
 	 */
 	bool (*quick)(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
 	/* A return address as it stands in memory, authentication bits removed. */

@@ -33,7 +33,7 @@ struct opcode {
 };
 
 /* REX and legacy prefixes, or VEX or EVEX, up to the opcode. False if it is of no map we ask about. */
-static bool find_opcode(struct bytes code, struct opcode *ret)
+static bool packed_find_opcode(struct bytes code, struct opcode *ret)
 {
 	size_t at = 0;
 	const uint8_t *b = code.at;
@@ -58,7 +58,7 @@ static bool find_opcode(struct bytes code, struct opcode *ret)
 	return ret->map == 1 || ret->map == 2;
 }
 
-static bool is_packed_integer(uint8_t byte)
+static bool packed_is_integer(uint8_t byte)
 {
 	switch (byte) {
 	case 0x64:
@@ -119,12 +119,12 @@ bool x86_is_packed(struct bytes code)
 {
 	struct opcode op;
 
-	if (!find_opcode(code, &op))
+	if (!packed_find_opcode(code, &op))
 		return false;
 	if (op.map == 1) {
 		bool is_float = op.byte == 0x51 || (op.byte >= 0x58 && op.byte <= 0x5f);
 		return (is_float && op.prefix <= PREFIX_66) ||
-		       (op.prefix == PREFIX_66 && is_packed_integer(op.byte));
+		       (op.prefix == PREFIX_66 && packed_is_integer(op.byte));
 	}
 	if (op.prefix != PREFIX_66)
 		return false;

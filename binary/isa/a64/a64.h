@@ -39,7 +39,7 @@ enum a64_kind {
 	A64_VECTOR_MEMORY_POST,
 	A64_MEMORY_COPY, /* cpy and set */
 	A64_PREFETCH_REGISTER,
-	A64_MULTI_64B, /* ld64b and its kin: eight registers */
+	A64_MULTI_64B, /* ld64b and the like: eight registers */
 	A64_JUMP,
 	A64_CALL,
 	A64_BRANCH_CONDITION,
@@ -103,7 +103,8 @@ static inline int64_t a64_signed_bits(uint32_t word, unsigned high, unsigned low
 
 /* NULL if the word is no instruction. */
 const struct a64_row *a64_find(uint32_t word);
-/* The same for who does not ask how it reads: all vector instructions without a general register are one. */
+/* The same for callers that do not print it: all vector instructions without a general register share one
+ * row. */
 const struct a64_row *a64_find_effects(uint32_t word);
 /* As isa.h has it. */
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);

@@ -47,7 +47,7 @@ unsigned a64_vector_count(uint32_t word)
 	return counts[a64_bits(word, 15, 12)];
 }
 
-static bool is_valid_memory(uint32_t word, enum a64_kind kind)
+static bool a64_is_valid_memory(uint32_t word, enum a64_kind kind)
 {
 	unsigned size = a64_bits(word, 31, 30), opc = a64_bits(word, 23, 22);
 
@@ -58,7 +58,7 @@ static bool is_valid_memory(uint32_t word, enum a64_kind kind)
 	return opc < 2 || size + opc < 5; /* size 3, opc 2 is prfm and has its own rows */
 }
 
-static bool is_valid_pair(uint32_t word)
+static bool a64_is_valid_pair(uint32_t word)
 {
 	unsigned opc = a64_bits(word, 31, 30), mode = a64_bits(word, 24, 23);
 
@@ -68,7 +68,7 @@ static bool is_valid_pair(uint32_t word)
 }
 
 /* One structure: the lane number shares its bits with the size. */
-static bool is_valid_lane(uint32_t word)
+static bool a64_is_valid_lane(uint32_t word)
 {
 	unsigned scale = a64_bits(word, 15, 14), s = a64_bits(word, 12, 12), size = a64_bits(word, 11, 10);
 
@@ -84,52 +84,52 @@ static bool is_valid_lane(uint32_t word)
 	}
 }
 
-static bool is_valid_shift(uint32_t word)
+static bool a64_is_valid_shift(uint32_t word)
 {
 	return word >> 31 || !a64_bits(word, 15, 15);
 }
 
-static bool is_valid_bitfield(uint32_t word)
+static bool a64_is_valid_bitfield(uint32_t word)
 {
 	unsigned sf = word >> 31;
 
 	return a64_bits(word, 22, 22) == sf && (sf || (!a64_bits(word, 21, 21) && !a64_bits(word, 15, 15)));
 }
 
-static bool is_valid(uint32_t word, enum a64_kind kind)
+static bool a64_is_valid(uint32_t word, enum a64_kind kind)
 {
 	uint64_t value;
 
 	switch (kind) {
 	case A64_ADD_SHIFTED:
-		return a64_bits(word, 23, 22) != 3 && is_valid_shift(word);
+		return a64_bits(word, 23, 22) != 3 && a64_is_valid_shift(word);
 	case A64_ADD_EXTENDED:
 		return a64_bits(word, 12, 10) <= 4;
 	case A64_LOGIC_IMMEDIATE:
 		return a64_bitmask(word, &value);
 	case A64_LOGIC_SHIFTED:
-		return is_valid_shift(word);
+		return a64_is_valid_shift(word);
 	case A64_MOVE_WIDE:
 		return a64_bits(word, 30, 29) != 1 && (word >> 31 || !a64_bits(word, 22, 22));
 	case A64_BITFIELD:
-		return a64_bits(word, 30, 29) != 3 && is_valid_bitfield(word);
+		return a64_bits(word, 30, 29) != 3 && a64_is_valid_bitfield(word);
 	case A64_EXTRACT:
-		return is_valid_bitfield(word & ~0x3f0000u);
+		return a64_is_valid_bitfield(word & ~0x3f0000u);
 	case A64_MEMORY:
 	case A64_MEMORY_UNSCALED:
 	case A64_MEMORY_POST:
 	case A64_MEMORY_PRE:
 	case A64_MEMORY_REGISTER:
-		return is_valid_memory(word, kind);
+		return a64_is_valid_memory(word, kind);
 	case A64_PAIR:
-		return is_valid_pair(word);
+		return a64_is_valid_pair(word);
 	case A64_MEMORY_COPY: /* three different registers */
 		return a64_bits(word, 31, 30) == 0 && a64_bits(word, 4, 0) != a64_bits(word, 9, 5) &&
 		       a64_bits(word, 4, 0) != a64_bits(word, 20, 16) &&
 		       a64_bits(word, 9, 5) != a64_bits(word, 20, 16);
 	case A64_VECTOR_MEMORY:
 	case A64_VECTOR_MEMORY_POST:
-		return a64_bits(word, 24, 24) ? is_valid_lane(word) : a64_vector_count(word) != 0;
+		return a64_bits(word, 24, 24) ? a64_is_valid_lane(word) : a64_vector_count(word) != 0;
 	default:
 		return true;
 	}
@@ -141,17 +141,17 @@ static const struct a64_table *const classes[16] = {
 	&a64_memory,   &a64_register, &a64_memory,    &a64_vector,
 };
 
-static const struct a64_row *find_in(const struct a64_table *table, uint32_t word)
+static const struct a64_row *a64_find_in(const struct a64_table *table, uint32_t word)
 {
 	for (size_t i = 0; table && i < table->n; i++)
 		if ((word & table->rows[i].mask) == table->rows[i].bits)
-			return is_valid(word, table->rows[i].kind) ? &table->rows[i] : NULL;
+			return a64_is_valid(word, table->rows[i].kind) ? &table->rows[i] : NULL;
 	return NULL;
 }
 
 const struct a64_row *a64_find(uint32_t word)
 {
-	return find_in(classes[a64_bits(word, 28, 25)], word);
+	return a64_find_in(classes[a64_bits(word, 28, 25)], word);
 }
 
 /*
@@ -159,7 +159,7 @@ const struct a64_row *a64_find(uint32_t word)
  * bit 30 clear; lanes are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No other
  * concerns a general register or the flags.
  */
-static bool is_vector_only(uint32_t word)
+static bool a64_is_vector_only(uint32_t word)
 {
 	bool is_scalar = (word & 0x5f000000) == 0x1e000000, is_copy = (word & 0x9fe08400) == 0x0e000400;
 
@@ -171,5 +171,5 @@ const struct a64_row *a64_find_effects(uint32_t word)
 	static const struct a64_row vector_only = { .kind = A64_PLAIN };
 	const struct a64_table *table = classes[a64_bits(word, 28, 25)];
 
-	return table == &a64_vector && is_vector_only(word) ? &vector_only : find_in(table, word);
+	return table == &a64_vector && a64_is_vector_only(word) ? &vector_only : a64_find_in(table, word);
 }

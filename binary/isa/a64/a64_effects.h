@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_effects: what the three halves of the A64 effects (arithmetic, memory, flow) share. Private to
- * them and to isa_aarch64.c.
+ * a64_effects: what the three parts of the A64 effects (arithmetic, memory, flow) share. Private to them
+ * and to isa_aarch64.c.
  *
- * Register 31 is sp or zr, as the field says. zr never appears in an effect: written, it drops the
- * effect; read, it is REG_NONE (for a stored value "something unknown", for an addend nothing).
+ * Register 31 is sp or zr, as the field says. zr never appears in an effect: an effect that writes it is
+ * dropped, and where it is read there is REG_NONE (an unknown stored value, or an absent addend).
  */
 #pragma once
 
@@ -26,7 +26,7 @@ static inline unsigned zr_none(unsigned reg)
 	return reg == A64_ZR ? REG_NONE : reg;
 }
 
-/* The mask of a register, nothing for REG_NONE. */
+/* The mask of a register; empty for REG_NONE. */
 static inline uint64_t reg_bit(unsigned reg)
 {
 	return reg == REG_NONE ? 0 : BIT(reg);
@@ -38,7 +38,7 @@ static inline void add_effect(struct insn *insn, struct effect effect)
 	insn->effect[insn->n_effects++] = effect;
 }
 
-/* reg = base + imm; base may be REG_NONE. A result that goes nowhere is no effect. */
+/* reg = base + imm; base may be REG_NONE. Adds no effect if reg is zr. */
 static inline void add_set(struct insn *insn, unsigned reg, unsigned base, int64_t imm, unsigned width)
 {
 	insn->reads |= reg_bit(base);

@@ -30,22 +30,22 @@ void a64_print_reg(struct a64_text *t, char class, unsigned reg, bool is_sp)
 		text_printf(&t->text, "%czr", class);
 }
 
-static unsigned field_low(char field)
+static unsigned a64_field_low(char field)
 {
 	return field == 'd' ? 0 : field == 'n' ? 5 : field == 'a' ? 10 : 16;
 }
 
-static bool print_register(struct a64_text *t, const char *name, size_t len)
+static bool a64_print_register(struct a64_text *t, const char *name, size_t len)
 {
 	if (len != 2 && !(len == 5 && memcmp(name + 2, ":sp", 3) == 0))
 		return false;
 	if (!strchr("xwrbhsdqfv", name[0]) || !strchr("dnam", name[1]))
 		return false;
-	a64_print_reg(t, name[0], t->word >> field_low(name[1]) & 31, len == 5);
+	a64_print_reg(t, name[0], t->word >> a64_field_low(name[1]) & 31, len == 5);
 	return true;
 }
 
-static bool print_field(struct a64_text *t, const char *name, size_t len)
+static bool a64_print_field(struct a64_text *t, const char *name, size_t len)
 {
 	unsigned bits, low;
 	char form = 0;
@@ -62,7 +62,7 @@ static bool print_field(struct a64_text *t, const char *name, size_t len)
 	return true;
 }
 
-static bool print_named(struct a64_text *t, const char *name, size_t len)
+static bool a64_print_named(struct a64_text *t, const char *name, size_t len)
 {
 	static const struct a64_operands *const tables[] = { &a64_base_operands, &a64_memory_operands,
 							     &a64_vector_operands, &a64_shape_operands };
@@ -80,9 +80,10 @@ static bool print_named(struct a64_text *t, const char *name, size_t len)
 	return false;
 }
 
-static void print_operand(struct a64_text *t, const char *name, size_t len)
+static void a64_print_operand(struct a64_text *t, const char *name, size_t len)
 {
-	if (!print_register(t, name, len) && !print_named(t, name, len) && !print_field(t, name, len))
+	if (!a64_print_register(t, name, len) && !a64_print_named(t, name, len) &&
+	    !a64_print_field(t, name, len))
 		t->is_unknown = true;
 }
 
@@ -96,7 +97,7 @@ void a64_print(struct a64_text *t, const char *template)
 		if (!*template)
 			return;
 		size_t len = strcspn(template, "}") - 1;
-		print_operand(t, template + 1, len);
+		a64_print_operand(t, template + 1, len);
 		template += len + 2;
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_glance: the registers of the commonest words, told without decoding them: moves, sums, loads and stores
- * that have nothing to do with the frame or the return address, two in five words of compiled code. Forms
- * that are rare, or no instruction for some value of some field, are left to the decoder.
+ * a64_glance: the register use of the most common instructions, from bit fields alone, without the
+ * decoder: moves, sums, loads and stores that do not involve the frame or the return address. They are two
+ * in five instructions of compiled code. Rare forms, and forms with reserved encodings, are left to the
+ * decoder.
  */
 #include "binary/isa/a64/a64.h"
 
@@ -45,7 +46,7 @@ static const struct glance glances[256] = {
 	[0xe5] = { 0, 0, NAMED, 0, NAMED_OR_SP, 0, false },
 };
 
-/* Without a branch: nothing foretells what the next word is. */
+/* Branch-free: instructions come in an unpredictable order. */
 bool a64_glance(struct bytes code, struct isa_use *ret)
 {
 	if (code.len < 4)
@@ -56,7 +57,7 @@ bool a64_glance(struct bytes code, struct isa_use *ret)
 	uint32_t d = 1u << (word & 31), n = 1u << (word >> 5 & 31), m = 1u << (word >> 16 & 31);
 	uint32_t needs = (d & g->needs_d) | (n & g->needs_n) | (m & g->needs_m), writes = d & g->writes_d;
 
-	/* One that needs nothing is zr in disguise, or none of these at all. */
+	/* An instruction that needs nothing uses zr, or is none of these forms. */
 	*ret = (struct isa_use){ needs | (g->is_constant ? USE_CONSTANT : 0), writes };
 	return ((word & g->mask) == g->bits) & (ret->needs != 0) & !((needs | writes) & FRAME);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_idle: most words need not be decoded by who looks for calls, jumps and addresses.
+ * a64_idle: skips instructions that are neither calls nor jumps and form no addresses ("idle" for the
+ * survey), without decoding them.
  *
- * Told from the top of the word, with what is rare or writes registers that no field names left to the
- * decoder: a word that is wrongly thought busy costs a decode, one that is wrongly thought idle would be
- * missed.
+ * Decided from the top bits of the word. What is rare, or writes registers that no field names, is left to
+ * the decoder: an idle instruction taken for a busy one only costs a decode, but a busy one taken for idle
+ * would be missed.
  */
 #include "binary/isa/a64/a64.h"
 
@@ -16,7 +17,7 @@
 #define IDLE_KINDS 0xee0eff00cc0efe00u
 #define ATOMIC_KINDS (1ull << 0x38 | 1ull << 0x3c)
 
-static bool is_idle_kind(uint32_t word)
+static bool a64_idle_kind(uint32_t word)
 {
 	unsigned kind = word >> 24 & 63;
 
@@ -24,24 +25,23 @@ static bool is_idle_kind(uint32_t word)
 }
 
 /* A field of `bits` bits from bit 5 on counts instructions. */
-static int64_t distance(uint32_t word, unsigned bits)
+static int64_t a64_idle_distance(uint32_t word, unsigned bits)
 {
 	return (int64_t)((int32_t)(word << (27 - bits)) >> (32 - bits)) * 4;
 }
 
-/* A branch at `at` on a condition (but for "always"), a register or one of its bits, that stays in the room.
- */
-static bool stays(uint32_t word, size_t at, struct isa_room room)
+/* A conditional branch at `at` (but not "always") whose target is in the room. */
+static bool a64_idle_stays(uint32_t word, size_t at, struct isa_room room)
 {
 	bool is_bit = (word & 0x7e000000) == 0x36000000;
 	bool is_other =
 		(word & 0x7e000000) == 0x34000000 || ((word & 0xff000010) == 0x54000000 && (word & 14) != 14);
-	int64_t to = (int64_t)at + distance(word, is_bit ? 14 : 19);
+	int64_t to = (int64_t)at + a64_idle_distance(word, is_bit ? 14 : 19);
 
 	return (is_bit || is_other) && to >= room.low && to < room.high;
 }
 
-static bool names(uint32_t word, uint32_t registers)
+static bool a64_idle_names(uint32_t word, uint32_t registers)
 {
 	uint32_t in_fields = registers >> (word & 31) | registers >> (word >> 5 & 31) |
 			     registers >> (word >> 10 & 31) | registers >> (word >> 16 & 31);
@@ -49,15 +49,15 @@ static bool names(uint32_t word, uint32_t registers)
 	return in_fields & 1;
 }
 
-/* What comes next cannot be foretold: the fewer questions that are answered by a jump, the better. */
-static inline size_t idle_len(struct bytes code, uint32_t registers, struct isa_room room)
+/* Instructions come in an unpredictable order: the fewer branches here, the better. */
+static inline size_t a64_idle_count(struct bytes code, uint32_t registers, struct isa_room room)
 {
 	size_t at = 0;
 
 	for (; code.len - at >= 4; at += 4) {
 		uint32_t word = a64_word(code.at + at);
-		bool is_idle = is_idle_kind(word) & !names(word, registers);
-		if (!is_idle && !stays(word, at, room))
+		bool is_idle = a64_idle_kind(word) & !a64_idle_names(word, registers);
+		if (!is_idle && !a64_idle_stays(word, at, room))
 			break;
 	}
 	return at;
@@ -65,7 +65,7 @@ static inline size_t idle_len(struct bytes code, uint32_t registers, struct isa_
 
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room)
 {
-	return registers ? idle_len(code, (uint32_t)registers, room) : idle_len(code, 0, room);
+	return registers ? a64_idle_count(code, (uint32_t)registers, room) : a64_idle_count(code, 0, room);
 }
 
 bool a64_quick(struct bytes code, uint64_t vaddr, struct isa_quick *ret)

@@ -15,57 +15,58 @@ const char *a64_condition(unsigned condition)
 	return names[condition & 15];
 }
 
-static unsigned bits(const struct a64_text *t, unsigned high, unsigned low)
+static unsigned operand_bits(const struct a64_text *t, unsigned high, unsigned low)
 {
 	return a64_bits(t->word, high, low);
 }
 
-static void print_label(struct a64_text *t, int64_t words)
+static void operand_print_label(struct a64_text *t, int64_t words)
 {
 	PRINT("0x%llx", (unsigned long long)(t->vaddr + (uint64_t)(words * 4)));
 }
 
-static void label26(struct a64_text *t)
+static void operand_label26(struct a64_text *t)
 {
-	print_label(t, a64_signed_bits(t->word, 25, 0));
+	operand_print_label(t, a64_signed_bits(t->word, 25, 0));
 }
 
-static void label19(struct a64_text *t)
+static void operand_label19(struct a64_text *t)
 {
-	print_label(t, a64_signed_bits(t->word, 23, 5));
+	operand_print_label(t, a64_signed_bits(t->word, 23, 5));
 }
 
-static void label14(struct a64_text *t)
+static void operand_label14(struct a64_text *t)
 {
-	print_label(t, a64_signed_bits(t->word, 18, 5));
+	operand_print_label(t, a64_signed_bits(t->word, 18, 5));
 }
 
-static int64_t adr_imm(const struct a64_text *t)
+static int64_t operand_adr_imm(const struct a64_text *t)
 {
-	return a64_signed_bits(t->word, 23, 5) * 4 + bits(t, 30, 29);
+	return a64_signed_bits(t->word, 23, 5) * 4 + operand_bits(t, 30, 29);
 }
 
-static void adr(struct a64_text *t)
+static void operand_adr(struct a64_text *t)
 {
-	PRINT("0x%llx", (unsigned long long)(t->vaddr + (uint64_t)adr_imm(t)));
+	PRINT("0x%llx", (unsigned long long)(t->vaddr + (uint64_t)operand_adr_imm(t)));
 }
 
-static void adrp(struct a64_text *t)
+static void operand_adrp(struct a64_text *t)
 {
-	PRINT("0x%llx", (unsigned long long)((t->vaddr & ~UINT64_C(0xfff)) + ((uint64_t)adr_imm(t) << 12)));
+	PRINT("0x%llx",
+	      (unsigned long long)((t->vaddr & ~UINT64_C(0xfff)) + ((uint64_t)operand_adr_imm(t) << 12)));
 }
 
-static void bit_number(struct a64_text *t)
+static void operand_bit_number(struct a64_text *t)
 {
-	PRINT("%u", bits(t, 31, 31) << 5 | bits(t, 23, 19));
+	PRINT("%u", operand_bits(t, 31, 31) << 5 | operand_bits(t, 23, 19));
 }
 
-static void imm12(struct a64_text *t)
+static void operand_imm12(struct a64_text *t)
 {
-	PRINT("#0x%x%s", bits(t, 21, 10), bits(t, 22, 22) ? ", lsl #12" : "");
+	PRINT("#0x%x%s", operand_bits(t, 21, 10), operand_bits(t, 22, 22) ? ", lsl #12" : "");
 }
 
-static void bitmask(struct a64_text *t)
+static void operand_bitmask(struct a64_text *t)
 {
 	uint64_t value = 0;
 
@@ -74,7 +75,7 @@ static void bitmask(struct a64_text *t)
 }
 
 /* A logical immediate that movz or movn could make is written as orr, so that it assembles back. */
-static bool fits_move_wide(uint64_t value, unsigned n_chunks)
+static bool operand_fits_move_wide(uint64_t value, unsigned n_chunks)
 {
 	unsigned zeroes = 0, ones = 0;
 
@@ -85,20 +86,20 @@ static bool fits_move_wide(uint64_t value, unsigned n_chunks)
 	return zeroes + 1 >= n_chunks || ones + 1 >= n_chunks;
 }
 
-static void orr_or_mov(struct a64_text *t)
+static void operand_orr_or_mov(struct a64_text *t)
 {
 	uint64_t value = 0;
 
 	a64_bitmask(t->word, &value);
-	if (bits(t, 4, 0) != 31 && fits_move_wide(value, t->word >> 31 ? 4 : 2))
+	if (operand_bits(t, 4, 0) != 31 && operand_fits_move_wide(value, t->word >> 31 ? 4 : 2))
 		a64_print(t, "orr {rd:sp}, {rn}, {bitmask}");
 	else
 		a64_print(t, "mov {rd:sp}, {bitmask}");
 }
 
-static void move_wide(struct a64_text *t)
+static void operand_move_wide(struct a64_text *t)
 {
-	unsigned op = bits(t, 30, 29), hw = bits(t, 22, 21), imm = bits(t, 20, 5);
+	unsigned op = operand_bits(t, 30, 29), hw = operand_bits(t, 22, 21), imm = operand_bits(t, 20, 5);
 	uint64_t value = (uint64_t)imm << 16 * hw;
 
 	if (op == 3 || (imm == 0 && hw) || (op == 0 && imm == 0xffff && !(t->word >> 31))) {
@@ -113,14 +114,14 @@ static void move_wide(struct a64_text *t)
 	PRINT("#0x%llx", (unsigned long long)(t->word >> 31 ? value : (uint32_t)value));
 }
 
-static void print_bitfield(struct a64_text *t, const char *name, unsigned lsb, unsigned width)
+static void operand_print_bitfield(struct a64_text *t, const char *name, unsigned lsb, unsigned width)
 {
 	PRINT("%s ", name);
 	a64_print(t, "{rd}, {rn}");
 	PRINT(", #%u, #%u", lsb, width);
 }
 
-static bool print_extension(struct a64_text *t, unsigned op, unsigned top)
+static bool operand_print_extension(struct a64_text *t, unsigned op, unsigned top)
 {
 	static const struct {
 		uint8_t op, top;
@@ -142,19 +143,19 @@ static bool print_extension(struct a64_text *t, unsigned op, unsigned top)
 	return false;
 }
 
-/* sbfm, bfm, ubfm under the names people know them by. */
-static void bitfield(struct a64_text *t)
+/* sbfm, bfm and ubfm under their usual aliases. */
+static void operand_bitfield(struct a64_text *t)
 {
-	unsigned op = bits(t, 30, 29), rotate = bits(t, 21, 16), top = bits(t, 15, 10),
-		 size = t->word >> 31 ? 64 : 32;
+	unsigned op = operand_bits(t, 30, 29), rotate = operand_bits(t, 21, 16),
+		 top = operand_bits(t, 15, 10), size = t->word >> 31 ? 64 : 32;
 
-	if (op == 1 && top < rotate && bits(t, 9, 5) == 31) {
+	if (op == 1 && top < rotate && operand_bits(t, 9, 5) == 31) {
 		a64_print(t, "bfc {rd}, ");
 		PRINT("#%u, #%u", size - rotate, top + 1);
 	} else if (op == 1 && top < rotate) {
-		print_bitfield(t, "bfi", size - rotate, top + 1);
+		operand_print_bitfield(t, "bfi", size - rotate, top + 1);
 	} else if (op == 1) {
-		print_bitfield(t, "bfxil", rotate, top - rotate + 1);
+		operand_print_bitfield(t, "bfxil", rotate, top - rotate + 1);
 	} else if (op == 2 && top != size - 1 && top + 1 == rotate) {
 		a64_print(t, "lsl {rd}, {rn}, ");
 		PRINT("#%u", size - rotate);
@@ -162,22 +163,22 @@ static void bitfield(struct a64_text *t)
 		a64_print(t, op == 2 ? "lsr {rd}, {rn}, " : "asr {rd}, {rn}, ");
 		PRINT("#%u", rotate);
 	} else if (top < rotate) {
-		print_bitfield(t, op == 2 ? "ubfiz" : "sbfiz", size - rotate, top + 1);
-	} else if (rotate != 0 || !print_extension(t, op, top)) {
-		print_bitfield(t, op == 2 ? "ubfx" : "sbfx", rotate, top - rotate + 1);
+		operand_print_bitfield(t, op == 2 ? "ubfiz" : "sbfiz", size - rotate, top + 1);
+	} else if (rotate != 0 || !operand_print_extension(t, op, top)) {
+		operand_print_bitfield(t, op == 2 ? "ubfx" : "sbfx", rotate, top - rotate + 1);
 	}
 }
 
-static void extract(struct a64_text *t)
+static void operand_extract(struct a64_text *t)
 {
-	a64_print(t, bits(t, 9, 5) == bits(t, 20, 16) ? "ror {rd}, {rn}, #{imm6.10}"
-						      : "extr {rd}, {rn}, {rm}, #{imm6.10}");
+	a64_print(t, operand_bits(t, 9, 5) == operand_bits(t, 20, 16) ? "ror {rd}, {rn}, #{imm6.10}"
+								      : "extr {rd}, {rn}, {rm}, #{imm6.10}");
 }
 
-static void shift(struct a64_text *t)
+static void operand_shift(struct a64_text *t)
 {
 	static const char *const names[] = { "lsl", "lsr", "asr", "ror" };
-	unsigned kind = bits(t, 23, 22), amount = bits(t, 15, 10);
+	unsigned kind = operand_bits(t, 23, 22), amount = operand_bits(t, 15, 10);
 
 	if (kind || amount)
 		PRINT(", %s #%u", names[kind], amount);
@@ -186,12 +187,13 @@ static void shift(struct a64_text *t)
 static const char *const extensions[] = { "uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx" };
 
 /* The extension is left out, or is a plain lsl, where sp is involved and nothing is extended. */
-static void extended(struct a64_text *t)
+static void operand_extended(struct a64_text *t)
 {
-	unsigned option = bits(t, 15, 13), amount = bits(t, 12, 10), is_wide = t->word >> 31;
-	bool has_sp = bits(t, 9, 5) == 31 || (bits(t, 4, 0) == 31 && !bits(t, 29, 29));
+	unsigned option = operand_bits(t, 15, 13), amount = operand_bits(t, 12, 10), is_wide = t->word >> 31;
+	bool has_sp =
+		operand_bits(t, 9, 5) == 31 || (operand_bits(t, 4, 0) == 31 && !operand_bits(t, 29, 29));
 
-	a64_print_reg(t, is_wide && (option & 3) == 3 ? 'x' : 'w', bits(t, 20, 16), false);
+	a64_print_reg(t, is_wide && (option & 3) == 3 ? 'x' : 'w', operand_bits(t, 20, 16), false);
 	if (has_sp && option == (is_wide ? 3u : 2u)) {
 		if (amount)
 			PRINT(", lsl #%u", amount);
@@ -202,9 +204,9 @@ static void extended(struct a64_text *t)
 		PRINT(" #%u", amount);
 }
 
-static void select_form(struct a64_text *t, const char *name, const char *same, const char *zero)
+static void operand_select_form(struct a64_text *t, const char *name, const char *same, const char *zero)
 {
-	unsigned n = bits(t, 9, 5), m = bits(t, 20, 16), condition = bits(t, 15, 12);
+	unsigned n = operand_bits(t, 9, 5), m = operand_bits(t, 20, 16), condition = operand_bits(t, 15, 12);
 	const char *inverse = a64_condition(condition ^ 1);
 
 	if (n != m || condition >= 14) {
@@ -221,38 +223,38 @@ static void select_form(struct a64_text *t, const char *name, const char *same, 
 	}
 }
 
-static void csinc(struct a64_text *t)
+static void operand_csinc(struct a64_text *t)
 {
-	select_form(t, "csinc", "cinc", "cset");
+	operand_select_form(t, "csinc", "cinc", "cset");
 }
 
-static void csinv(struct a64_text *t)
+static void operand_csinv(struct a64_text *t)
 {
-	select_form(t, "csinv", "cinv", "csetm");
+	operand_select_form(t, "csinv", "cinv", "csetm");
 }
 
-static void csneg(struct a64_text *t)
+static void operand_csneg(struct a64_text *t)
 {
-	select_form(t, "csneg", "cneg", NULL);
+	operand_select_form(t, "csneg", "cneg", NULL);
 }
 
-static void pac(struct a64_text *t)
+static void operand_pac(struct a64_text *t)
 {
 	static const char *const names[] = { "pacia", "pacib", "pacda", "pacdb",
 					     "autia", "autib", "autda", "autdb" };
 
-	PRINT("%s", names[bits(t, 12, 10)]);
+	PRINT("%s", names[operand_bits(t, 12, 10)]);
 }
 
-static void pacz(struct a64_text *t)
+static void operand_pacz(struct a64_text *t)
 {
 	static const char *const names[] = { "paciza", "pacizb", "pacdza", "pacdzb",
 					     "autiza", "autizb", "autdza", "autdzb" };
 
-	PRINT("%s", names[bits(t, 12, 10)]);
+	PRINT("%s", names[operand_bits(t, 12, 10)]);
 }
 
-static void hint(struct a64_text *t)
+static void operand_hint(struct a64_text *t)
 {
 	static const char *const names[64] = {
 		[0] = "nop",       [1] = "yield",      [2] = "wfe",        [3] = "wfi",
@@ -263,7 +265,7 @@ static void hint(struct a64_text *t)
 		[28] = "autiaz",   [29] = "autiasp",   [30] = "autibz",    [31] = "autibsp",
 		[32] = "bti",      [34] = "bti c",     [36] = "bti j",     [38] = "bti jc",
 	};
-	unsigned number = bits(t, 11, 5);
+	unsigned number = operand_bits(t, 11, 5);
 
 	if (number < ARRAY_LEN(names) && names[number])
 		PRINT("%s", names[number]);
@@ -271,13 +273,13 @@ static void hint(struct a64_text *t)
 		PRINT("hint #0x%x", number);
 }
 
-static void barrier(struct a64_text *t)
+static void operand_barrier(struct a64_text *t)
 {
 	static const char *const names[16] = {
 		[1] = "oshld", [2] = "oshst",  [3] = "osh",  [5] = "nshld", [6] = "nshst", [7] = "nsh",
 		[9] = "ishld", [10] = "ishst", [11] = "ish", [13] = "ld",   [14] = "st",   [15] = "sy"
 	};
-	unsigned number = bits(t, 11, 8);
+	unsigned number = operand_bits(t, 11, 8);
 
 	if (names[number])
 		PRINT("%s", names[number]);
@@ -285,25 +287,25 @@ static void barrier(struct a64_text *t)
 		PRINT("#0x%02x", number);
 }
 
-static void barrier_nxs(struct a64_text *t)
+static void operand_barrier_nxs(struct a64_text *t)
 {
 	static const char *const names[] = { "osh", "nsh", "ish", "sy" };
 
-	PRINT("%snxs", names[bits(t, 11, 10)]);
+	PRINT("%snxs", names[operand_bits(t, 11, 10)]);
 }
 
-static void barrier_number(struct a64_text *t)
+static void operand_barrier_number(struct a64_text *t)
 {
-	if (bits(t, 11, 8) != 15)
-		PRINT(" #0x%x", bits(t, 11, 8));
+	if (operand_bits(t, 11, 8) != 15)
+		PRINT(" #0x%x", operand_bits(t, 11, 8));
 }
 
-static void ssbb(struct a64_text *t)
+static void operand_ssbb(struct a64_text *t)
 {
-	PRINT("%s", bits(t, 10, 10) ? "pssbb" : "ssbb");
+	PRINT("%s", operand_bits(t, 10, 10) ? "pssbb" : "ssbb");
 }
 
-static void pstate(struct a64_text *t)
+static void operand_pstate(struct a64_text *t)
 {
 	static const struct {
 		uint8_t op1, op2;
@@ -312,7 +314,7 @@ static void pstate(struct a64_text *t)
 		      { 3, 2, "dit" }, { 3, 4, "tco" }, { 3, 6, "daifset" }, { 3, 7, "daifclr" } };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (names[i].op1 != bits(t, 18, 16) || names[i].op2 != bits(t, 7, 5))
+		if (names[i].op1 != operand_bits(t, 18, 16) || names[i].op2 != operand_bits(t, 7, 5))
 			continue;
 		PRINT("%s", names[i].name);
 		return;
@@ -320,12 +322,13 @@ static void pstate(struct a64_text *t)
 	t->is_unknown = true;
 }
 
-static void sys_fields(struct a64_text *t)
+static void operand_sys_fields(struct a64_text *t)
 {
-	PRINT("#%u, C%u, C%u, #%u", bits(t, 18, 16), bits(t, 15, 12), bits(t, 11, 8), bits(t, 7, 5));
+	PRINT("#%u, C%u, C%u, #%u", operand_bits(t, 18, 16), operand_bits(t, 15, 12), operand_bits(t, 11, 8),
+	      operand_bits(t, 7, 5));
 }
 
-static void sys(struct a64_text *t)
+static void operand_sys(struct a64_text *t)
 {
 	static const struct {
 		uint16_t code; /* op1:CRn:CRm:op2 */
@@ -333,7 +336,7 @@ static void sys(struct a64_text *t)
 	} names[] = { { 0x1ba1, "dc zva" },  { 0x1ba3, "dc gva" },  { 0x1ba4, "dc gzva" },
 		      { 0x1bd1, "dc cvac" }, { 0x1bd9, "dc cvau" }, { 0x1bf1, "dc civac" },
 		      { 0x1ba9, "ic ivau" }, { 0x1be1, "dc cvap" } };
-	unsigned code = bits(t, 18, 5);
+	unsigned code = operand_bits(t, 18, 5);
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (names[i].code != code)
@@ -343,12 +346,12 @@ static void sys(struct a64_text *t)
 		return;
 	}
 	PRINT("sys ");
-	sys_fields(t);
-	if (bits(t, 4, 0) != 31)
+	operand_sys_fields(t);
+	if (operand_bits(t, 4, 0) != 31)
 		a64_print(t, ", {xd}");
 }
 
-static void system_register(struct a64_text *t)
+static void operand_system_register(struct a64_text *t)
 {
 	static const struct {
 		uint16_t code; /* o0:op1:CRn:CRm:op2 */
@@ -384,57 +387,57 @@ static void system_register(struct a64_text *t)
 		PRINT("%s", names[i].name);
 		return;
 	}
-	PRINT("s%u_%u_c%u_c%u_%u", 2 + bits(t, 19, 19), bits(t, 18, 16), bits(t, 15, 12), bits(t, 11, 8),
-	      bits(t, 7, 5));
+	PRINT("s%u_%u_c%u_c%u_%u", 2 + operand_bits(t, 19, 19), operand_bits(t, 18, 16),
+	      operand_bits(t, 15, 12), operand_bits(t, 11, 8), operand_bits(t, 7, 5));
 }
 
-static void simm8(struct a64_text *t)
+static void operand_simm8(struct a64_text *t)
 {
 	PRINT("%lld", (long long)a64_signed_bits(t->word, 17, 10));
 }
 
-static void uimm8(struct a64_text *t)
+static void operand_uimm8(struct a64_text *t)
 {
-	PRINT("%u", bits(t, 17, 10));
+	PRINT("%u", operand_bits(t, 17, 10));
 }
 
-static void tag_offset(struct a64_text *t)
+static void operand_tag_offset(struct a64_text *t)
 {
-	PRINT("#0x%x", bits(t, 21, 16) * 16);
+	PRINT("#0x%x", operand_bits(t, 21, 16) * 16);
 }
 
 static const struct a64_operand operands[] = {
-	{ "label26", label26 },
-	{ "label19", label19 },
-	{ "label14", label14 },
-	{ "adr", adr },
-	{ "adrp", adrp },
-	{ "bit", bit_number },
-	{ "imm12", imm12 },
-	{ "bitmask", bitmask },
-	{ "orr_or_mov", orr_or_mov },
-	{ "move_wide", move_wide },
-	{ "bitfield", bitfield },
-	{ "extract", extract },
-	{ "shift", shift },
-	{ "extended", extended },
-	{ "csinc", csinc },
-	{ "csinv", csinv },
-	{ "csneg", csneg },
-	{ "pac", pac },
-	{ "pacz", pacz },
-	{ "hint", hint },
-	{ "barrier", barrier },
-	{ "barrier_nxs", barrier_nxs },
-	{ "barrier_number", barrier_number },
-	{ "ssbb", ssbb },
-	{ "pstate", pstate },
-	{ "sys", sys },
-	{ "sys_fields", sys_fields },
-	{ "system_register", system_register },
-	{ "simm8", simm8 },
-	{ "uimm8", uimm8 },
-	{ "tag_offset", tag_offset },
+	{ "label26", operand_label26 },
+	{ "label19", operand_label19 },
+	{ "label14", operand_label14 },
+	{ "adr", operand_adr },
+	{ "adrp", operand_adrp },
+	{ "bit", operand_bit_number },
+	{ "imm12", operand_imm12 },
+	{ "bitmask", operand_bitmask },
+	{ "orr_or_mov", operand_orr_or_mov },
+	{ "move_wide", operand_move_wide },
+	{ "bitfield", operand_bitfield },
+	{ "extract", operand_extract },
+	{ "shift", operand_shift },
+	{ "extended", operand_extended },
+	{ "csinc", operand_csinc },
+	{ "csinv", operand_csinv },
+	{ "csneg", operand_csneg },
+	{ "pac", operand_pac },
+	{ "pacz", operand_pacz },
+	{ "hint", operand_hint },
+	{ "barrier", operand_barrier },
+	{ "barrier_nxs", operand_barrier_nxs },
+	{ "barrier_number", operand_barrier_number },
+	{ "ssbb", operand_ssbb },
+	{ "pstate", operand_pstate },
+	{ "sys", operand_sys },
+	{ "sys_fields", operand_sys_fields },
+	{ "system_register", operand_system_register },
+	{ "simm8", operand_simm8 },
+	{ "uimm8", operand_uimm8 },
+	{ "tag_offset", operand_tag_offset },
 };
 
 const struct a64_operands a64_base_operands = { operands, ARRAY_LEN(operands) };

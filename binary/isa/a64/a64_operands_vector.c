@@ -7,12 +7,12 @@
 
 #define PRINT(...) text_printf(&t->text, __VA_ARGS__)
 
-static unsigned bits(const struct a64_text *t, unsigned high, unsigned low)
+static unsigned operand_bits(const struct a64_text *t, unsigned high, unsigned low)
 {
 	return a64_bits(t->word, high, low);
 }
 
-static void print_name(struct a64_text *t, const char *name)
+static void operand_print_name(struct a64_text *t, const char *name)
 {
 	if (name)
 		PRINT("%s", name);
@@ -20,25 +20,25 @@ static void print_name(struct a64_text *t, const char *name)
 		t->is_unknown = true;
 }
 
-static void rounding(struct a64_text *t)
+static void operand_rounding(struct a64_text *t)
 {
-	PRINT("%c", "npmz"[bits(t, 20, 19)]);
+	PRINT("%c", "npmz"[operand_bits(t, 20, 19)]);
 }
 
-static void fraction(struct a64_text *t)
+static void operand_fraction(struct a64_text *t)
 {
-	PRINT("%u", 64 - bits(t, 15, 10));
+	PRINT("%u", 64 - operand_bits(t, 15, 10));
 }
 
-static void fp_two(struct a64_text *t)
+static void operand_fp_two(struct a64_text *t)
 {
 	static const char *const names[16] = { "fmul", "fdiv",   "fadd",   "fsub", "fmax",
 					       "fmin", "fmaxnm", "fminnm", "fnmul" };
 
-	print_name(t, names[bits(t, 15, 12)]);
+	operand_print_name(t, names[operand_bits(t, 15, 12)]);
 }
 
-static void fp_one(struct a64_text *t)
+static void operand_fp_one(struct a64_text *t)
 {
 	static const char *const names[64] = {
 		[0] = "fmov",    [1] = "fabs",      [2] = "fneg",      [3] = "fsqrt",     [8] = "frintn",
@@ -46,11 +46,11 @@ static void fp_one(struct a64_text *t)
 		[15] = "frinti", [16] = "frint32z", [17] = "frint32x", [18] = "frint64z", [19] = "frint64x",
 	};
 
-	print_name(t, names[bits(t, 20, 15)]);
+	operand_print_name(t, names[operand_bits(t, 20, 15)]);
 }
 
 /* sign, three bits of exponent, four of mantissa. */
-static void print_fp8(struct a64_text *t, unsigned imm8)
+static void operand_print_fp8(struct a64_text *t, unsigned imm8)
 {
 	static const double powers[] = { 2, 4, 8, 16, 0.125, 0.25, 0.5, 1 };
 	double value = powers[imm8 >> 4 & 7] * (1 + (imm8 & 15) / 16.0);
@@ -58,22 +58,22 @@ static void print_fp8(struct a64_text *t, unsigned imm8)
 	PRINT("#%.18e", imm8 >> 7 ? -value : value);
 }
 
-static void fp_imm8(struct a64_text *t)
+static void operand_fp_imm8(struct a64_text *t)
 {
-	print_fp8(t, bits(t, 20, 13));
+	operand_print_fp8(t, operand_bits(t, 20, 13));
 }
 
-static unsigned imm8_of(const struct a64_text *t)
+static unsigned operand_imm8_of(const struct a64_text *t)
 {
-	return bits(t, 18, 16) << 5 | bits(t, 9, 5);
+	return operand_bits(t, 18, 16) << 5 | operand_bits(t, 9, 5);
 }
 
-static void fp_imm8_vector(struct a64_text *t)
+static void operand_fp_imm8_vector(struct a64_text *t)
 {
-	print_fp8(t, imm8_of(t));
+	operand_print_fp8(t, operand_imm8_of(t));
 }
 
-static void three(struct a64_text *t)
+static void operand_three(struct a64_text *t)
 {
 	static const char *const names[2][32] = {
 		{ "shadd", "sqadd", "srhadd", NULL,     "shsub", "sqsub", "cmgt",    "cmge",
@@ -84,10 +84,10 @@ static void three(struct a64_text *t)
 		  "sub",   "cmeq",  "mls",    "pmul",   "umaxp", "uminp", "sqrdmulh", NULL },
 	};
 
-	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 11)]);
+	operand_print_name(t, names[operand_bits(t, 29, 29)][operand_bits(t, 15, 11)]);
 }
 
-static void fp_three(struct a64_text *t)
+static void operand_fp_three(struct a64_text *t)
 {
 	static const char *const names[2][2][8] = {
 		{ { "fmaxnm", "fmla", "fadd", "fmulx", "fcmeq", NULL, "fmax", "frecps" },
@@ -96,15 +96,16 @@ static void fp_three(struct a64_text *t)
 		  { "fminnmp", NULL, "fabd", NULL, "fcmgt", "facgt", "fminp", NULL } },
 	};
 
-	print_name(t, names[bits(t, 29, 29)][bits(t, 23, 23)][bits(t, 13, 11)]);
+	operand_print_name(t,
+			   names[operand_bits(t, 29, 29)][operand_bits(t, 23, 23)][operand_bits(t, 13, 11)]);
 }
 
-static void logic(struct a64_text *t)
+static void operand_logic(struct a64_text *t)
 {
 	static const char *const names[] = { "and", "bic", "orr", "orn", "eor", "bsl", "bit", "bif" };
-	unsigned op = bits(t, 29, 29) << 2 | bits(t, 23, 22);
+	unsigned op = operand_bits(t, 29, 29) << 2 | operand_bits(t, 23, 22);
 
-	if (op == 2 && bits(t, 9, 5) == bits(t, 20, 16)) {
+	if (op == 2 && operand_bits(t, 9, 5) == operand_bits(t, 20, 16)) {
 		a64_print(t, "mov {vd}.{Tb}, {vn}.{Tb}");
 		return;
 	}
@@ -112,22 +113,22 @@ static void logic(struct a64_text *t)
 	a64_print(t, "{vd}.{Tb}, {vn}.{Tb}, {vm}.{Tb}");
 }
 
-static void dot(struct a64_text *t)
+static void operand_dot(struct a64_text *t)
 {
-	PRINT("%cdot", bits(t, 29, 29) ? 'u' : 's');
+	PRINT("%cdot", operand_bits(t, 29, 29) ? 'u' : 's');
 }
 
-static void rotate90(struct a64_text *t)
+static void operand_rotate90(struct a64_text *t)
 {
-	PRINT("%u", bits(t, 12, 11) * 90);
+	PRINT("%u", operand_bits(t, 12, 11) * 90);
 }
 
-static void rotate180(struct a64_text *t)
+static void operand_rotate180(struct a64_text *t)
 {
-	PRINT("%u", bits(t, 12, 12) ? 270 : 90);
+	PRINT("%u", operand_bits(t, 12, 12) ? 270 : 90);
 }
 
-static void two(struct a64_text *t)
+static void operand_two(struct a64_text *t)
 {
 	static const char *const names[2][16] = {
 		{ "rev64", "rev16", "saddlp", "suqadd", "cls", "cnt", "sadalp", "sqabs", "cmgt", "cmeq",
@@ -136,10 +137,11 @@ static void two(struct a64_text *t)
 		  "neg" },
 	};
 
-	print_name(t, bits(t, 16, 16) ? NULL : names[bits(t, 29, 29)][bits(t, 15, 12)]);
+	operand_print_name(
+		t, operand_bits(t, 16, 16) ? NULL : names[operand_bits(t, 29, 29)][operand_bits(t, 15, 12)]);
 }
 
-static void fp_misc(struct a64_text *t)
+static void operand_fp_misc(struct a64_text *t)
 {
 	/* clang-format off */
 	static const char *const names[2][2][32] = {
@@ -152,59 +154,60 @@ static void fp_misc(struct a64_text *t)
 	};
 	/* clang-format on */
 
-	print_name(t, names[bits(t, 29, 29)][bits(t, 23, 23)][bits(t, 16, 12)]);
+	operand_print_name(t,
+			   names[operand_bits(t, 29, 29)][operand_bits(t, 23, 23)][operand_bits(t, 16, 12)]);
 }
 
-static void fp_zero(struct a64_text *t)
+static void operand_fp_zero(struct a64_text *t)
 {
-	unsigned op = bits(t, 16, 12);
+	unsigned op = operand_bits(t, 16, 12);
 
 	if (op >= 12 && op <= 14)
 		PRINT(", #0.0");
 }
 
-static void print_two_class(struct a64_text *t, const char *integer, const char *fp)
+static void operand_print_two_class(struct a64_text *t, const char *integer, const char *fp)
 {
-	unsigned op = bits(t, 16, 12);
+	unsigned op = operand_bits(t, 16, 12);
 
 	a64_print(t, op < 12 ? integer : fp);
 	if (op >= 8 && op <= 10)
 		PRINT(", #0");
 }
 
-static void two_class(struct a64_text *t)
+static void operand_two_class(struct a64_text *t)
 {
-	print_two_class(t, "{two} {vd}.{T}, {vn}.{T}", "{fp_misc} {vd}.{Tf}, {vn}.{Tf}{fp_zero}");
+	operand_print_two_class(t, "{two} {vd}.{T}, {vn}.{T}", "{fp_misc} {vd}.{Tf}, {vn}.{Tf}{fp_zero}");
 }
 
-static void scalar_two_class(struct a64_text *t)
+static void operand_scalar_two_class(struct a64_text *t)
 {
-	print_two_class(t, "{two} {zd}, {zn}", "{fp_misc} {zfd}, {zfn}{fp_zero}");
+	operand_print_two_class(t, "{two} {zd}, {zn}", "{fp_misc} {zfd}, {zfn}{fp_zero}");
 }
 
-static void shll(struct a64_text *t)
+static void operand_shll(struct a64_text *t)
 {
-	PRINT("%u", 8u << bits(t, 23, 22));
+	PRINT("%u", 8u << operand_bits(t, 23, 22));
 }
 
-static void across(struct a64_text *t)
+static void operand_across(struct a64_text *t)
 {
-	unsigned op = bits(t, 16, 12);
+	unsigned op = operand_bits(t, 16, 12);
 
-	PRINT("%c%s", bits(t, 29, 29) ? 'u' : 's', op == 3 ? "addlv" : op == 10 ? "maxv" : "minv");
+	PRINT("%c%s", operand_bits(t, 29, 29) ? 'u' : 's', op == 3 ? "addlv" : op == 10 ? "maxv" : "minv");
 }
 
-static void fp_across(struct a64_text *t)
+static void operand_fp_across(struct a64_text *t)
 {
-	PRINT("%s%sv", bits(t, 23, 23) ? "fmin" : "fmax", bits(t, 16, 12) == 12 ? "nm" : "");
+	PRINT("%s%sv", operand_bits(t, 23, 23) ? "fmin" : "fmax", operand_bits(t, 16, 12) == 12 ? "nm" : "");
 }
 
-static void fp_pair(struct a64_text *t)
+static void operand_fp_pair(struct a64_text *t)
 {
-	PRINT("%s%sp", bits(t, 23, 23) ? "fmin" : "fmax", bits(t, 16, 12) == 12 ? "nm" : "");
+	PRINT("%s%sp", operand_bits(t, 23, 23) ? "fmin" : "fmax", operand_bits(t, 16, 12) == 12 ? "nm" : "");
 }
 
-static void long_name(struct a64_text *t)
+static void operand_long_name(struct a64_text *t)
 {
 	static const char *const names[2][16] = {
 		{ "saddl", "saddw", "ssubl", "ssubw", "addhn", "sabal", "subhn", "sabdl", "smlal", "sqdmlal",
@@ -213,35 +216,35 @@ static void long_name(struct a64_text *t)
 		  "umlsl", NULL, "umull" },
 	};
 
-	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 12)]);
+	operand_print_name(t, names[operand_bits(t, 29, 29)][operand_bits(t, 15, 12)]);
 }
 
-static void permute(struct a64_text *t)
+static void operand_permute(struct a64_text *t)
 {
 	static const char *const names[] = { NULL, "uzp1", "trn1", "zip1", NULL, "uzp2", "trn2", "zip2" };
 
-	print_name(t, names[bits(t, 14, 12)]);
+	operand_print_name(t, names[operand_bits(t, 14, 12)]);
 }
 
-static void tbl(struct a64_text *t)
+static void operand_tbl(struct a64_text *t)
 {
-	PRINT("%s", bits(t, 12, 12) ? "tbx" : "tbl");
+	PRINT("%s", operand_bits(t, 12, 12) ? "tbx" : "tbl");
 }
 
-static void print_shifted_immediate(struct a64_text *t, unsigned cmode, bool is_inverse)
+static void operand_print_shifted_immediate(struct a64_text *t, unsigned cmode, bool is_inverse)
 {
 	bool is_half = cmode >> 2 == 2, is_filling = cmode >> 1 == 6, is_logic = (cmode & 1) && !is_filling;
 	unsigned amount = is_filling ? 8u << (cmode & 1) : 8 * (cmode >> 1 & (is_half ? 1 : 3));
 
 	PRINT("%s ", is_logic ? (is_inverse ? "bic" : "orr") : is_inverse ? "mvni" : "movi");
 	a64_print(t, is_half ? "{vd}.{Th}, " : "{vd}.{Ts}, ");
-	PRINT("#0x%x", imm8_of(t));
+	PRINT("#0x%x", operand_imm8_of(t));
 	if (amount)
 		PRINT(", %s #%u", is_filling ? "msl" : "lsl", amount);
 }
 
 /* Each bit of the eight becomes a byte. */
-static uint64_t bytes_of_bits(unsigned imm8)
+static uint64_t operand_bytes_of_bits(unsigned imm8)
 {
 	uint64_t value = 0;
 
@@ -250,25 +253,25 @@ static uint64_t bytes_of_bits(unsigned imm8)
 	return value;
 }
 
-static void modified_immediate(struct a64_text *t)
+static void operand_modified_immediate(struct a64_text *t)
 {
-	unsigned cmode = bits(t, 15, 12), op = bits(t, 29, 29), q = bits(t, 30, 30);
+	unsigned cmode = operand_bits(t, 15, 12), op = operand_bits(t, 29, 29), q = operand_bits(t, 30, 30);
 
 	if (cmode < 14) {
-		print_shifted_immediate(t, cmode, op);
+		operand_print_shifted_immediate(t, cmode, op);
 	} else if (cmode == 14 && !op) {
 		a64_print(t, "movi {vd}.{Tb}, ");
-		PRINT("#0x%x", imm8_of(t));
+		PRINT("#0x%x", operand_imm8_of(t));
 	} else if (cmode == 14) {
 		a64_print(t, q ? "movi {vd}.2d, " : "movi {dd}, ");
-		PRINT("#0x%llx", (unsigned long long)bytes_of_bits(imm8_of(t)));
+		PRINT("#0x%llx", (unsigned long long)operand_bytes_of_bits(operand_imm8_of(t)));
 	} else {
 		t->is_unknown = op && !q;
 		a64_print(t, op ? "fmov {vd}.2d, {fp_imm8_vector}" : "fmov {vd}.{Ts}, {fp_imm8_vector}");
 	}
 }
 
-static void shift_right(struct a64_text *t)
+static void operand_shift_right(struct a64_text *t)
 {
 	static const char *const names[2][32] = {
 		{ [0] = "sshr",
@@ -294,22 +297,23 @@ static void shift_right(struct a64_text *t)
 		  [31] = "fcvtzu" },
 	};
 
-	print_name(t, names[bits(t, 29, 29)][bits(t, 15, 11)]);
+	operand_print_name(t, names[operand_bits(t, 29, 29)][operand_bits(t, 15, 11)]);
 }
 
-static void shift_left(struct a64_text *t)
+static void operand_shift_left(struct a64_text *t)
 {
 	static const char *const names[2][2] = { { "shl", "sqshl" }, { "sli", "uqshl" } };
 
-	print_name(t, bits(t, 11, 11) ? NULL : names[bits(t, 29, 29)][bits(t, 13, 13)]);
+	operand_print_name(
+		t, operand_bits(t, 11, 11) ? NULL : names[operand_bits(t, 29, 29)][operand_bits(t, 13, 13)]);
 }
 
-static void shift_long(struct a64_text *t)
+static void operand_shift_long(struct a64_text *t)
 {
-	unsigned immhb = bits(t, 22, 16);
+	unsigned immhb = operand_bits(t, 22, 16);
 	bool is_plain = (immhb & (immhb - 1)) == 0; /* shift by 0: a mere extension */
 
-	PRINT("%c%s", bits(t, 29, 29) ? 'u' : 's', is_plain ? "xtl" : "shll");
+	PRINT("%c%s", operand_bits(t, 29, 29) ? 'u' : 's', is_plain ? "xtl" : "shll");
 	a64_print(t, "{q} {vd}.{shift_Tw}, {vn}.{shift_Tn}");
 	if (is_plain)
 		return;
@@ -335,77 +339,78 @@ static const struct {
 /* clang-format on */
 
 /* Vm.T[index]: the index takes the bits that the register number leaves. */
-static void print_element(struct a64_text *t, enum element_form form)
+static void operand_print_element(struct a64_text *t, enum element_form form)
 {
-	unsigned size = bits(t, 23, 22), h = bits(t, 11, 11), l = bits(t, 21, 21), m = bits(t, 20, 20);
+	unsigned size = operand_bits(t, 23, 22), h = operand_bits(t, 11, 11), l = operand_bits(t, 21, 21),
+		 m = operand_bits(t, 20, 20);
 
 	if (form == DOT)
-		PRINT("v%u.4b[%u]", bits(t, 20, 16), h << 1 | l);
+		PRINT("v%u.4b[%u]", operand_bits(t, 20, 16), h << 1 | l);
 	else if ((form == FP && size == 0) || (form != FP && size == 1))
-		PRINT("v%u.h[%u]", bits(t, 19, 16), h << 2 | l << 1 | m);
+		PRINT("v%u.h[%u]", operand_bits(t, 19, 16), h << 2 | l << 1 | m);
 	else if (size == 2)
-		PRINT("v%u.s[%u]", bits(t, 20, 16), h << 1 | l);
+		PRINT("v%u.s[%u]", operand_bits(t, 20, 16), h << 1 | l);
 	else if (form == FP && size == 3 && !l)
-		PRINT("v%u.d[%u]", bits(t, 20, 16), h);
+		PRINT("v%u.d[%u]", operand_bits(t, 20, 16), h);
 	else
 		t->is_unknown = true;
 }
 
-static void print_by_element(struct a64_text *t, const char *const templates[4])
+static void operand_print_by_element(struct a64_text *t, const char *const templates[4])
 {
-	unsigned u = bits(t, 29, 29), op = bits(t, 15, 12);
+	unsigned u = operand_bits(t, 29, 29), op = operand_bits(t, 15, 12);
 
-	print_name(t, elements[u][op].name);
+	operand_print_name(t, elements[u][op].name);
 	a64_print(t, templates[elements[u][op].form]);
-	print_element(t, elements[u][op].form);
+	operand_print_element(t, elements[u][op].form);
 }
 
-static void by_element(struct a64_text *t)
+static void operand_by_element(struct a64_text *t)
 {
 	static const char *const templates[] = { " {vd}.{T}, {vn}.{T}, ", "{q} {vd}.{Tw}, {vn}.{T}, ",
 						 " {vd}.{Te}, {vn}.{Te}, ", " {vd}.{Ts}, {vn}.{Tb}, " };
 
-	print_by_element(t, templates);
+	operand_print_by_element(t, templates);
 }
 
-static void scalar_by_element(struct a64_text *t)
+static void operand_scalar_by_element(struct a64_text *t)
 {
 	static const char *const templates[] = { " {zd}, {zn}, ", " {zwd}, {zn}, ", " {zed}, {zen}, ",
 						 "{?}" };
 
-	print_by_element(t, templates);
+	operand_print_by_element(t, templates);
 }
 
 static const struct a64_operand operands[] = {
-	{ "rounding", rounding },
-	{ "fraction", fraction },
-	{ "fp_two", fp_two },
-	{ "fp_one", fp_one },
-	{ "fp_imm8", fp_imm8 },
-	{ "fp_imm8_vector", fp_imm8_vector },
-	{ "three", three },
-	{ "fp_three", fp_three },
-	{ "logic", logic },
-	{ "dot", dot },
-	{ "rotate90", rotate90 },
-	{ "rotate180", rotate180 },
-	{ "two", two },
-	{ "fp_misc", fp_misc },
-	{ "fp_zero", fp_zero },
-	{ "two_class", two_class },
-	{ "scalar_two_class", scalar_two_class },
-	{ "shll", shll },
-	{ "across", across },
-	{ "fp_across", fp_across },
-	{ "fp_pair", fp_pair },
-	{ "long", long_name },
-	{ "permute", permute },
-	{ "tbl", tbl },
-	{ "modified_immediate", modified_immediate },
-	{ "shift_right", shift_right },
-	{ "shift_left", shift_left },
-	{ "shift_long", shift_long },
-	{ "by_element", by_element },
-	{ "scalar_by_element", scalar_by_element },
+	{ "rounding", operand_rounding },
+	{ "fraction", operand_fraction },
+	{ "fp_two", operand_fp_two },
+	{ "fp_one", operand_fp_one },
+	{ "fp_imm8", operand_fp_imm8 },
+	{ "fp_imm8_vector", operand_fp_imm8_vector },
+	{ "three", operand_three },
+	{ "fp_three", operand_fp_three },
+	{ "logic", operand_logic },
+	{ "dot", operand_dot },
+	{ "rotate90", operand_rotate90 },
+	{ "rotate180", operand_rotate180 },
+	{ "two", operand_two },
+	{ "fp_misc", operand_fp_misc },
+	{ "fp_zero", operand_fp_zero },
+	{ "two_class", operand_two_class },
+	{ "scalar_two_class", operand_scalar_two_class },
+	{ "shll", operand_shll },
+	{ "across", operand_across },
+	{ "fp_across", operand_fp_across },
+	{ "fp_pair", operand_fp_pair },
+	{ "long", operand_long_name },
+	{ "permute", operand_permute },
+	{ "tbl", operand_tbl },
+	{ "modified_immediate", operand_modified_immediate },
+	{ "shift_right", operand_shift_right },
+	{ "shift_left", operand_shift_left },
+	{ "shift_long", operand_shift_long },
+	{ "by_element", operand_by_element },
+	{ "scalar_by_element", operand_scalar_by_element },
 };
 const struct a64_operands a64_vector_operands = { operands, ARRAY_LEN(operands) };

@@ -2,9 +2,9 @@
 /*
  * a64_table_vector: floating point, SIMD and SVE.
  *
- * Only what moves a general register matters to the analysis; the last row of each table takes all
- * else, so that a vector extension we have not met is an instruction that does nothing to us. A class
- * of instructions that differ by a number only is one row whose mnemonic an operand looks up.
+ * Only what moves a general register matters to the analysis. The last row of each table takes everything
+ * else, so that an unknown vector extension is an instruction without effects. Instructions that differ
+ * only by a number are one row whose mnemonic an operand looks up.
  */
 #include "binary/isa/a64/a64.h"
 

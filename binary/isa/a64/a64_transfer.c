@@ -11,8 +11,8 @@ struct place {
 };
 
 /* One register, or REG_NONE, to or from memory. */
-static void add_memory(struct insn *insn, enum effect_kind kind, unsigned reg, struct place at,
-		       unsigned width, bool is_signed)
+static void a64_transfer_add(struct insn *insn, enum effect_kind kind, unsigned reg, struct place at,
+			     unsigned width, bool is_signed)
 {
 	struct effect effect = { .kind = (uint8_t)kind,
 				 .reg = (uint8_t)reg,
@@ -31,28 +31,28 @@ static void add_memory(struct insn *insn, enum effect_kind kind, unsigned reg, s
 		add_effect(insn, effect);
 }
 
-static struct place place_at(unsigned base, int64_t imm)
+static struct place a64_transfer_at(unsigned base, int64_t imm)
 {
 	return (struct place){ .base = base, .index = REG_NONE, .index_width = 8, .imm = imm };
 }
 
 /* The register forms of ldr and str: direction, sign and register by size, opc and the vector bit. */
-static void transfer(const struct a64_fields *f, struct place at, struct insn *insn)
+static void a64_transfer_one(const struct a64_fields *f, struct place at, struct insn *insn)
 {
 	unsigned opc = a64_bits(f->word, 23, 22), width = a64_memory_width(f->word);
 	bool is_vector = a64_bits(f->word, 26, 26);
 
 	if (is_vector)
-		add_memory(insn, opc & 1 ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, at, width, false);
+		a64_transfer_add(insn, opc & 1 ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, at, width, false);
 	else
-		add_memory(insn, opc ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), at, width, opc >= 2);
+		a64_transfer_add(insn, opc ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), at, width, opc >= 2);
 }
 
-static struct place register_place(const struct a64_fields *f)
+static struct place a64_transfer_by_register(const struct a64_fields *f)
 {
 	unsigned option = a64_bits(f->word, 15, 13),
 		 size = (unsigned)__builtin_ctz(a64_memory_width(f->word));
-	struct place at = place_at(f->n, 0);
+	struct place at = a64_transfer_at(f->n, 0);
 
 	at.index = zr_none(f->m);
 	at.shift = a64_bits(f->word, 12, 12) ? size : 0;
@@ -60,59 +60,61 @@ static struct place register_place(const struct a64_fields *f)
 	return at;
 }
 
-static void memory(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
+static void a64_transfer_memory(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
 {
 	int64_t simm9 = a64_signed_bits(f->word, 20, 12);
 
 	switch (kind) {
 	case A64_MEMORY:
-		transfer(f, place_at(f->n, (int64_t)a64_bits(f->word, 21, 10) * a64_memory_width(f->word)),
-			 insn);
+		a64_transfer_one(
+			f,
+			a64_transfer_at(f->n, (int64_t)a64_bits(f->word, 21, 10) * a64_memory_width(f->word)),
+			insn);
 		break;
 	case A64_MEMORY_POST:
-		transfer(f, place_at(f->n, 0), insn);
+		a64_transfer_one(f, a64_transfer_at(f->n, 0), insn);
 		add_set(insn, f->n, f->n, simm9, 8);
 		break;
 	case A64_MEMORY_PRE:
 		add_set(insn, f->n, f->n, simm9, 8);
-		transfer(f, place_at(f->n, 0), insn);
+		a64_transfer_one(f, a64_transfer_at(f->n, 0), insn);
 		break;
 	case A64_MEMORY_REGISTER:
-		transfer(f, register_place(f), insn);
+		a64_transfer_one(f, a64_transfer_by_register(f), insn);
 		break;
 	default:
-		transfer(f, place_at(f->n, simm9), insn);
+		a64_transfer_one(f, a64_transfer_at(f->n, simm9), insn);
 		break;
 	}
 }
 
-static void memory_base(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_base(const struct a64_fields *f, struct insn *insn)
 {
 	/* ldapr has its own encoding, in which bit 22 is 0. */
 	bool is_load = a64_bits(f->word, 22, 22) || a64_bits(f->word, 29, 29);
 	unsigned width = 1u << a64_bits(f->word, 31, 30);
 
-	add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), place_at(f->n, 0), width,
-		   false);
+	a64_transfer_add(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, zr_none(f->d), a64_transfer_at(f->n, 0),
+			 width, false);
 }
 
 /* Two registers side by side. A load must not change its base before the second one is read. */
-static void add_pair(const struct a64_fields *f, bool is_load, int64_t imm, unsigned width, bool is_signed,
-		     struct insn *insn)
+static void a64_transfer_add_pair(const struct a64_fields *f, bool is_load, int64_t imm, unsigned width,
+				  bool is_signed, struct insn *insn)
 {
 	enum effect_kind kind = is_load ? EFFECT_LOAD : EFFECT_STORE;
 	unsigned first = zr_none(f->d), second = zr_none(f->a);
 
 	if (is_load && first == f->n) {
-		add_memory(insn, kind, second, place_at(f->n, imm + width), width, is_signed);
-		add_memory(insn, kind, first, place_at(f->n, imm), width, is_signed);
+		a64_transfer_add(insn, kind, second, a64_transfer_at(f->n, imm + width), width, is_signed);
+		a64_transfer_add(insn, kind, first, a64_transfer_at(f->n, imm), width, is_signed);
 		return;
 	}
-	add_memory(insn, kind, first, place_at(f->n, imm), width, is_signed);
-	add_memory(insn, kind, second, place_at(f->n, imm + width), width, is_signed);
+	a64_transfer_add(insn, kind, first, a64_transfer_at(f->n, imm), width, is_signed);
+	a64_transfer_add(insn, kind, second, a64_transfer_at(f->n, imm + width), width, is_signed);
 }
 
-static void pair(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_pair(const struct a64_fields *f, struct insn *insn)
 {
 	enum { NO_ALLOCATE, POST, OFFSET, PRE } mode = a64_bits(f->word, 24, 23);
 	unsigned opc = a64_bits(f->word, 31, 30), is_vector = a64_bits(f->word, 26, 26);
@@ -124,33 +126,34 @@ static void pair(const struct a64_fields *f, struct insn *insn)
 	if (mode == PRE)
 		add_set(insn, f->n, f->n, offset, 8);
 	if (is_vector)
-		add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, place_at(f->n, imm),
-			   2 * width, false);
+		a64_transfer_add(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE,
+				 a64_transfer_at(f->n, imm), 2 * width, false);
 	else
-		add_pair(f, is_load, imm, width, opc == 1, insn);
+		a64_transfer_add_pair(f, is_load, imm, width, opc == 1, insn);
 	if (mode == POST)
 		add_set(insn, f->n, f->n, offset, 8);
 }
 
-static void load_literal(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_literal(const struct a64_fields *f, struct insn *insn)
 {
 	unsigned opc = a64_bits(f->word, 31, 30);
 	int64_t imm = (int64_t)f->vaddr + a64_signed_bits(f->word, 23, 5) * 4;
 
-	add_memory(insn, EFFECT_LOAD, zr_none(f->d), place_at(REG_NONE, imm), opc == 1 ? 8 : 4, opc == 2);
+	a64_transfer_add(insn, EFFECT_LOAD, zr_none(f->d), a64_transfer_at(REG_NONE, imm), opc == 1 ? 8 : 4,
+			 opc == 2);
 }
 
-static void load_authenticated(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_authenticated(const struct a64_fields *f, struct insn *insn)
 {
 	int64_t imm = (a64_signed_bits(f->word, 22, 22) * 512 + a64_bits(f->word, 20, 12)) * 8;
 	bool is_pre = a64_bits(f->word, 11, 11);
 
 	if (is_pre)
 		add_set(insn, f->n, f->n, imm, 8);
-	add_memory(insn, EFFECT_LOAD, zr_none(f->d), place_at(f->n, is_pre ? 0 : imm), 8, false);
+	a64_transfer_add(insn, EFFECT_LOAD, zr_none(f->d), a64_transfer_at(f->n, is_pre ? 0 : imm), 8, false);
 }
 
-static void tag_store(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_tag(const struct a64_fields *f, struct insn *insn)
 {
 	unsigned mode = a64_bits(f->word, 11, 10), opc = a64_bits(f->word, 23, 22);
 	int64_t imm = a64_signed_bits(f->word, 20, 12) * 16;
@@ -158,15 +161,15 @@ static void tag_store(const struct a64_fields *f, struct insn *insn)
 	if (mode == 3)
 		add_set(insn, f->n, f->n, imm, 8);
 	if (opc & 1) /* the forms that zero the data as well */
-		add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, mode == 2 ? imm : 0),
-			   opc == 1 ? 16 : 32, false);
+		a64_transfer_add(insn, EFFECT_STORE, REG_NONE, a64_transfer_at(f->n, mode == 2 ? imm : 0),
+				 opc == 1 ? 16 : 32, false);
 	insn->reads |= BIT(f->n);
 	if (mode == 1)
 		add_set(insn, f->n, f->n, imm, 8);
 }
 
 /* Bytes one ld1..st4 moves: whole registers, or one lane of each. */
-static unsigned vector_bytes(uint32_t word)
+static unsigned a64_transfer_vector_bytes(uint32_t word)
 {
 	unsigned full = a64_bits(word, 30, 30) ? 16 : 8;
 
@@ -182,12 +185,13 @@ static unsigned vector_bytes(uint32_t word)
 	return count << scale;
 }
 
-static void vector_memory(const struct a64_fields *f, bool is_post, struct insn *insn)
+static void a64_transfer_vector(const struct a64_fields *f, bool is_post, struct insn *insn)
 {
 	bool is_load = a64_bits(f->word, 22, 22);
-	unsigned bytes = vector_bytes(f->word);
+	unsigned bytes = a64_transfer_vector_bytes(f->word);
 
-	add_memory(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, place_at(f->n, 0), bytes, false);
+	a64_transfer_add(insn, is_load ? EFFECT_LOAD : EFFECT_STORE, REG_NONE, a64_transfer_at(f->n, 0),
+			 bytes, false);
 	if (!is_post)
 		return;
 	if (f->m == 31) {
@@ -202,20 +206,20 @@ static void vector_memory(const struct a64_fields *f, bool is_post, struct insn 
 					  .width = 8 });
 }
 
-static void atomic(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_atomic(const struct a64_fields *f, struct insn *insn)
 {
 	bool is_pair =
 		!a64_bits(f->word, 29, 29) && !a64_bits(f->word, 23, 23); /* casp: registers s and s+1 */
 	unsigned width = is_pair ? 8u << a64_bits(f->word, 30, 30) : 1u << a64_bits(f->word, 31, 30);
 
-	add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, 0), width, false);
+	a64_transfer_add(insn, EFFECT_STORE, REG_NONE, a64_transfer_at(f->n, 0), width, false);
 	if (!is_pair)
 		return;
 	insn->clobbers |= f->m < 30 ? BIT(f->m + 1) : 0;
 	insn->reads |= (f->m < 30 ? BIT(f->m + 1) : 0) | (f->d < 30 ? BIT(f->d + 1) : 0);
 }
 
-static void multi_64b(const struct a64_fields *f, struct insn *insn)
+static void a64_transfer_64_bytes(const struct a64_fields *f, struct insn *insn)
 {
 	uint64_t eight = UINT64_C(0xff) << f->d & ~BIT(A64_SP) & (BIT(REG_MAX - 1) - 1);
 	bool is_load = a64_bits(f->word, 15, 12) == 13;
@@ -223,7 +227,7 @@ static void multi_64b(const struct a64_fields *f, struct insn *insn)
 	if (is_load)
 		insn->clobbers |= eight;
 	else
-		add_memory(insn, EFFECT_STORE, REG_NONE, place_at(f->n, 0), 64, false);
+		a64_transfer_add(insn, EFFECT_STORE, REG_NONE, a64_transfer_at(f->n, 0), 64, false);
 	insn->reads |= is_load ? 0 : eight;
 }
 
@@ -235,38 +239,39 @@ void a64_add_memory(const struct a64_fields *f, enum a64_kind kind, struct insn 
 	case A64_MEMORY_POST:
 	case A64_MEMORY_PRE:
 	case A64_MEMORY_REGISTER:
-		memory(f, kind, insn);
+		a64_transfer_memory(f, kind, insn);
 		break;
 	case A64_LOAD_LITERAL:
-		load_literal(f, insn);
+		a64_transfer_literal(f, insn);
 		break;
 	case A64_MEMORY_BASE:
-		memory_base(f, insn);
+		a64_transfer_base(f, insn);
 		break;
 	case A64_PAIR_BASE:
-		add_pair(f, a64_bits(f->word, 22, 22), 0, a64_bits(f->word, 30, 30) ? 8 : 4, false, insn);
+		a64_transfer_add_pair(f, a64_bits(f->word, 22, 22), 0, a64_bits(f->word, 30, 30) ? 8 : 4,
+				      false, insn);
 		break;
 	case A64_PAIR:
-		pair(f, insn);
+		a64_transfer_pair(f, insn);
 		break;
 	case A64_ATOMIC:
-		atomic(f, insn);
+		a64_transfer_atomic(f, insn);
 		break;
 	case A64_LOAD_AUTHENTICATED:
-		load_authenticated(f, insn);
+		a64_transfer_authenticated(f, insn);
 		break;
 	case A64_TAG:
-		tag_store(f, insn);
+		a64_transfer_tag(f, insn);
 		break;
 	case A64_VECTOR_MEMORY:
 	case A64_VECTOR_MEMORY_POST:
-		vector_memory(f, kind == A64_VECTOR_MEMORY_POST, insn);
+		a64_transfer_vector(f, kind == A64_VECTOR_MEMORY_POST, insn);
 		break;
 	case A64_MEMORY_COPY: /* destination, source and count all move on */
 		insn->clobbers |= reg_bit(zr_none(f->n));
 		break;
 	case A64_MULTI_64B:
-		multi_64b(f, insn);
+		a64_transfer_64_bytes(f, insn);
 		break;
 	default:
 		break;

@@ -15,7 +15,7 @@
 
 #define INSN_SIZE 4
 
-static void branch_condition(const struct a64_fields *f, struct insn *insn)
+static void aarch64_branch_condition(const struct a64_fields *f, struct insn *insn)
 {
 	static const uint8_t conditions[16] = {
 		[0] = CONDITION_EQUAL, [1] = CONDITION_NOT_EQUAL, [2] = CONDITION_ABOVE_EQUAL,
@@ -28,7 +28,7 @@ static void branch_condition(const struct a64_fields *f, struct insn *insn)
 	insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 23, 5) * 4);
 }
 
-static void hint(const struct a64_fields *f, struct insn *insn)
+static void aarch64_hint(const struct a64_fields *f, struct insn *insn)
 {
 	switch (a64_bits(f->word, 11, 5)) {
 	case 0:
@@ -56,7 +56,7 @@ static void hint(const struct a64_fields *f, struct insn *insn)
 	}
 }
 
-static void jump(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
+static void aarch64_jump(const struct a64_fields *f, enum a64_kind kind, struct insn *insn)
 {
 	switch (kind) {
 	case A64_JUMP:
@@ -65,7 +65,7 @@ static void jump(const struct a64_fields *f, enum a64_kind kind, struct insn *in
 		insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 25, 0) * 4);
 		break;
 	case A64_BRANCH_CONDITION:
-		branch_condition(f, insn);
+		aarch64_branch_condition(f, insn);
 		break;
 	case A64_BRANCH_COMPARE:
 		insn->flow = FLOW_BRANCH;
@@ -103,7 +103,7 @@ void a64_add_flow(const struct a64_fields *f, enum a64_kind kind, struct insn *i
 	case A64_CALL_REGISTER:
 	case A64_RETURN:
 	case A64_RETURN_LINK:
-		jump(f, kind, insn);
+		aarch64_jump(f, kind, insn);
 		break;
 	case A64_STOP:
 		insn->flow = FLOW_STOP;
@@ -115,14 +115,14 @@ void a64_add_flow(const struct a64_fields *f, enum a64_kind kind, struct insn *i
 		insn->clobbers |= BIT(0);     /* the kernel keeps all others */
 		break;
 	case A64_HINT:
-		hint(f, insn);
+		aarch64_hint(f, insn);
 		break;
 	default:
 		break;
 	}
 }
 
-static void add_uses(const struct a64_fields *f, unsigned uses, struct insn *insn)
+static void aarch64_add_uses(const struct a64_fields *f, unsigned uses, struct insn *insn)
 {
 	uint64_t d = uses & A64_DSP ? BIT(f->d) : reg_bit(zr_none(f->d));
 	uint64_t n = uses & A64_NSP ? BIT(f->n) : reg_bit(zr_none(f->n));
@@ -134,7 +134,7 @@ static void add_uses(const struct a64_fields *f, unsigned uses, struct insn *ins
 	insn->writes_flags = (uses & A64_FLAGS) != 0;
 }
 
-static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
+static int aarch64_decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 {
 	if (code.len < INSN_SIZE)
 		return -EBADMSG;
@@ -152,20 +152,20 @@ static int decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 				a64_bits(word, 20, 16),
 				word >> 31 ? 8 : 4 };
 	*ret = (struct insn){ .len = INSN_SIZE, .flow = FLOW_NEXT, .through = REG_NONE };
-	add_uses(&f, row->uses, ret);
+	aarch64_add_uses(&f, row->uses, ret);
 	a64_add_arithmetic(&f, row->kind, ret);
 	a64_add_memory(&f, row->kind, ret);
 	a64_add_flow(&f, row->kind, ret);
 	return 0;
 }
 
-static bool ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
+static bool aarch64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 {
 	struct insn insn;
 
 	if (before_pc.len < INSN_SIZE)
 		return false;
-	if (decode(bytes_from(before_pc, before_pc.len - INSN_SIZE), pc - INSN_SIZE, &insn) < 0)
+	if (aarch64_decode(bytes_from(before_pc, before_pc.len - INSN_SIZE), pc - INSN_SIZE, &insn) < 0)
 		return false;
 	if (insn.flow != FLOW_CALL && insn.flow != FLOW_CALL_INDIRECT)
 		return false;
@@ -174,7 +174,7 @@ static bool ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 	return true;
 }
 
-static size_t format(struct bytes code, uint64_t vaddr, char *text, size_t size)
+static size_t aarch64_format(struct bytes code, uint64_t vaddr, char *text, size_t size)
 {
 	if (code.len >= INSN_SIZE)
 		return a64_format(a64_word(code.at), vaddr, text, size);
@@ -187,14 +187,14 @@ static size_t format(struct bytes code, uint64_t vaddr, char *text, size_t size)
  * Signatures stand above the 48 bits that Linux gives programs unless they ask for more, and below
  * bit 55, which tells the kernel's half from theirs.
  */
-static uint64_t strip_pc(uint64_t pc)
+static uint64_t aarch64_strip_pc(uint64_t pc)
 {
 	const uint64_t sign = UINT64_C(1) << 55, address = (UINT64_C(1) << 48) - 1;
 
 	return pc & sign ? pc | ~address : pc & address;
 }
 
-static bool is_signal_trampoline(struct bytes code)
+static bool aarch64_is_signal_trampoline(struct bytes code)
 {
 	return code.len >= 8 && a64_word(code.at) == 0xd2801168 /* mov x8, #__NR_rt_sigreturn */ &&
 	       a64_word(code.at + 4) == 0xd4000001 /* svc #0 */;
@@ -219,13 +219,13 @@ const struct isa isa_aarch64 = {
 	.callee_saved = 0x3ff80000, /* x19 to x29 */
 	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
 	.reg_names = reg_names,
-	.decode = decode,
+	.decode = aarch64_decode,
 	.glance = a64_glance,
 	.is_packed = a64_is_packed,
 	.idle_len = a64_idle_len,
 	.quick = a64_quick,
-	.ends_in_call = ends_in_call,
-	.format = format,
-	.strip_pc = strip_pc,
-	.is_signal_trampoline = is_signal_trampoline,
+	.ends_in_call = aarch64_ends_in_call,
+	.format = aarch64_format,
+	.strip_pc = aarch64_strip_pc,
+	.is_signal_trampoline = aarch64_is_signal_trampoline,
 };

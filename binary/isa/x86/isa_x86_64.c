@@ -30,7 +30,7 @@ static size_t x86_64_format(struct bytes code, uint64_t vaddr, char *text, size_
 }
 
 /* The opcodes of a call, and prefixes; spares decoding most of what is no call. */
-static bool can_start_call(uint8_t byte)
+static bool x86_64_can_start_call(uint8_t byte)
 {
 	switch (byte) {
 	case 0xe8:
@@ -51,30 +51,30 @@ static bool can_start_call(uint8_t byte)
 	}
 }
 
-/* The instruction that starts len bytes before pc: is it a near call that ends at pc? Nobody makes far ones.
+/* The instruction that starts len bytes before pc: is it a near call that ends at pc? Far calls are not used.
  */
-static bool is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, struct insn *ret)
+static bool x86_64_is_call_of_length(struct bytes before_pc, uint64_t pc, size_t len, struct insn *ret)
 {
 	struct bytes code = { before_pc.at + before_pc.len - len, len };
 	struct x86_insn x86;
 
-	if (!can_start_call(code.at[0]) || X86_DECODER.decode(code, pc - len, &x86) < 0 || x86.len != len ||
-	    x86.op != X86_CALL)
+	if (!x86_64_can_start_call(code.at[0]) || X86_DECODER.decode(code, pc - len, &x86) < 0 ||
+	    x86.len != len || x86.op != X86_CALL)
 		return false;
 	x86_reduce(&x86, ret);
 	return true;
 }
 
-/* A REX prefix that makes another register of the base or the index. */
-static bool is_extension(uint8_t byte)
+/* A REX prefix that extends the base or the index register. */
+static bool x86_64_is_extension(uint8_t byte)
 {
 	return byte >= 0x41 && byte <= 0x43;
 }
 
 /*
- * Instructions cannot be read backwards: the bytes may end in a direct call and in a shorter
- * indirect one at once. A direct call over a distance that programs have is the better guess; over
- * a longer one it is the worse.
+ * Instructions cannot be decoded backwards: the bytes may end in a direct call and in a shorter indirect
+ * one at once. A direct call is the better guess if its distance is one that programs have, else the
+ * worse.
  */
 static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 {
@@ -85,21 +85,21 @@ static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn
 	struct insn unwanted;
 
 	ret = ret ? ret : &unwanted;
-	if (has_direct && is_call_of_length(before_pc, pc, direct_len, ret)) {
+	if (has_direct && x86_64_is_call_of_length(before_pc, pc, direct_len, ret)) {
 		int64_t distance = (int64_t)(ret->target - pc);
 
 		if (distance < near && distance > -near)
 			return true;
 	}
 	for (size_t len = 2; len <= max_len && len <= before_pc.len; len++) {
-		if ((len == direct_len && has_direct) || !is_call_of_length(before_pc, pc, len, ret))
+		if ((len == direct_len && has_direct) || !x86_64_is_call_of_length(before_pc, pc, len, ret))
 			continue;
 		/* call *%r15 ends in call *%rdi: a byte that reads as its prefix is its prefix. */
-		if (len < before_pc.len && is_extension(end[-(ptrdiff_t)len - 1]))
-			return is_call_of_length(before_pc, pc, len + 1, ret);
+		if (len < before_pc.len && x86_64_is_extension(end[-(ptrdiff_t)len - 1]))
+			return x86_64_is_call_of_length(before_pc, pc, len + 1, ret);
 		return true;
 	}
-	return has_direct && is_call_of_length(before_pc, pc, direct_len, ret);
+	return has_direct && x86_64_is_call_of_length(before_pc, pc, direct_len, ret);
 }
 
 static uint64_t x86_64_strip_pc(uint64_t pc)

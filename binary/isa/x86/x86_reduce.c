@@ -8,7 +8,7 @@
 
 #define BIT(reg) (UINT64_C(1) << (reg))
 
-static struct effect *add_effect(struct insn *insn, enum effect_kind kind, uint8_t reg, uint8_t width)
+static struct effect *reduce_add_effect(struct insn *insn, enum effect_kind kind, uint8_t reg, uint8_t width)
 {
 	struct effect *effect = &insn->effect[insn->n_effects++];
 
@@ -21,48 +21,48 @@ static struct effect *add_effect(struct insn *insn, enum effect_kind kind, uint8
 	return effect;
 }
 
-static void add_set(struct insn *insn, uint8_t reg, uint8_t base, int64_t imm, uint8_t width)
+static void reduce_add_set(struct insn *insn, uint8_t reg, uint8_t base, int64_t imm, uint8_t width)
 {
-	struct effect *effect = add_effect(insn, EFFECT_SET, reg, width);
+	struct effect *effect = reduce_add_effect(insn, EFFECT_SET, reg, width);
 
 	effect->base = base;
 	effect->imm = imm;
 }
 
-static int64_t truncate_to(int64_t value, unsigned width)
+static int64_t reduce_truncate_to(int64_t value, unsigned width)
 {
 	return width >= 8 ? value : (int64_t)((uint64_t)value & ((UINT64_C(1) << (8 * width)) - 1));
 }
 
-static void add_constant(struct insn *insn, uint8_t reg, int64_t imm, uint8_t width)
+static void reduce_add_constant(struct insn *insn, uint8_t reg, int64_t imm, uint8_t width)
 {
-	add_set(insn, reg, REG_NONE, truncate_to(imm, width), width);
+	reduce_add_set(insn, reg, REG_NONE, reduce_truncate_to(imm, width), width);
 }
 
 /* A write of this width says what is in the whole register. */
-static bool is_whole(const struct x86_operand *operand)
+static bool reduce_is_whole(const struct x86_operand *operand)
 {
 	return operand->kind == X86_REG && operand->width >= 4;
 }
 
 /* Part or all of a register, from its lowest byte up. */
-static bool is_low(const struct x86_operand *operand)
+static bool reduce_is_low(const struct x86_operand *operand)
 {
 	return operand->kind == X86_REG && !operand->is_high_byte;
 }
 
-static bool is_same_reg(const struct x86_operand *a, const struct x86_operand *b)
+static bool reduce_is_same_reg(const struct x86_operand *a, const struct x86_operand *b)
 {
 	return a->kind == X86_REG && b->kind == X86_REG && a->reg == b->reg &&
 	       a->is_high_byte == b->is_high_byte;
 }
 
-static bool has_address(const struct x86_insn *x86, const struct x86_operand *memory)
+static bool reduce_has_address(const struct x86_insn *x86, const struct x86_operand *memory)
 {
 	return memory->kind == X86_MEM && memory->has_address && x86->address_width == 8;
 }
 
-static void set_address(struct effect *effect, const struct x86_operand *memory)
+static void reduce_set_address(struct effect *effect, const struct x86_operand *memory)
 {
 	effect->base = memory->base;
 	effect->index = memory->index;
@@ -71,24 +71,24 @@ static void set_address(struct effect *effect, const struct x86_operand *memory)
 }
 
 /* False, and no effect, if the address cannot be told. */
-static bool add_load(const struct x86_insn *x86, const struct x86_operand *memory, uint8_t reg,
-		     bool is_signed, struct insn *insn)
+static bool reduce_add_load(const struct x86_insn *x86, const struct x86_operand *memory, uint8_t reg,
+			    bool is_signed, struct insn *insn)
 {
-	if (!has_address(x86, memory))
+	if (!reduce_has_address(x86, memory))
 		return false;
 
-	struct effect *effect = add_effect(insn, EFFECT_LOAD, reg, memory->width);
+	struct effect *effect = reduce_add_effect(insn, EFFECT_LOAD, reg, memory->width);
 
-	set_address(effect, memory);
+	reduce_set_address(effect, memory);
 	effect->is_signed = is_signed;
 	return true;
 }
 
-static void add_store(const struct x86_insn *x86, const struct x86_operand *memory, uint8_t reg,
-		      struct insn *insn)
+static void reduce_add_store(const struct x86_insn *x86, const struct x86_operand *memory, uint8_t reg,
+			     struct insn *insn)
 {
-	if (has_address(x86, memory))
-		set_address(add_effect(insn, EFFECT_STORE, reg, memory->width), memory);
+	if (reduce_has_address(x86, memory))
+		reduce_set_address(reduce_add_effect(insn, EFFECT_STORE, reg, memory->width), memory);
 }
 
 /* For operations without a meaning of their own: memory written holds something unknown. */
@@ -96,7 +96,7 @@ static void reduce_other(const struct x86_insn *x86, struct insn *insn)
 {
 	for (unsigned i = 0; i < x86->n_operands && insn->n_effects < INSN_MAX_EFFECTS; i++)
 		if (x86->operand[i].kind == X86_MEM && x86->operand[i].is_written)
-			add_store(x86, &x86->operand[i], REG_NONE, insn);
+			reduce_add_store(x86, &x86->operand[i], REG_NONE, insn);
 }
 
 /* or $0 changes nothing: stack probes, and fences on the top of the stack. */
@@ -113,15 +113,15 @@ static void reduce_mov(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *to = &x86->operand[0], *from = &x86->operand[1];
 
 	if (to->kind == X86_MEM)
-		add_store(x86, to, is_low(from) ? from->reg : REG_NONE, insn);
-	else if (!is_whole(to))
+		reduce_add_store(x86, to, reduce_is_low(from) ? from->reg : REG_NONE, insn);
+	else if (!reduce_is_whole(to))
 		return;
 	else if (from->kind == X86_REG)
-		add_set(insn, to->reg, from->reg, 0, to->width);
+		reduce_add_set(insn, to->reg, from->reg, 0, to->width);
 	else if (from->kind == X86_IMM)
-		add_constant(insn, to->reg, from->value, to->width);
+		reduce_add_constant(insn, to->reg, from->value, to->width);
 	else if (from->kind == X86_MEM)
-		add_load(x86, from, to->reg, false, insn);
+		reduce_add_load(x86, from, to->reg, false, insn);
 }
 
 /* movzx, movsx: the source is narrower; a 4-byte result has its upper half zeroed whatever the sign. */
@@ -130,17 +130,17 @@ static void reduce_extend(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *to = &x86->operand[0], *from = &x86->operand[1];
 	bool is_signed = x86->op == X86_MOVSX;
 
-	if (!is_whole(to))
+	if (!reduce_is_whole(to))
 		return;
-	if (is_low(from)) {
-		struct effect *effect = add_effect(insn, EFFECT_SET, to->reg, to->width);
+	if (reduce_is_low(from)) {
+		struct effect *effect = reduce_add_effect(insn, EFFECT_SET, to->reg, to->width);
 
 		effect->index = from->reg;
 		effect->index_width = from->width;
 		effect->is_signed = is_signed;
-	} else if (from->kind == X86_MEM && add_load(x86, from, to->reg, is_signed, insn)) {
+	} else if (from->kind == X86_MEM && reduce_add_load(x86, from, to->reg, is_signed, insn)) {
 		if (is_signed && to->width == 4)
-			add_set(insn, to->reg, to->reg, 0, 4);
+			reduce_add_set(insn, to->reg, to->reg, 0, 4);
 	}
 }
 
@@ -149,7 +149,7 @@ static void reduce_convert(const struct x86_insn *x86, struct insn *insn)
 	if (x86->operand_width < 4)
 		return;
 
-	struct effect *effect = add_effect(insn, EFFECT_SET, X86_RAX, x86->operand_width);
+	struct effect *effect = reduce_add_effect(insn, EFFECT_SET, X86_RAX, x86->operand_width);
 
 	effect->index = X86_RAX;
 	effect->index_width = x86->operand_width / 2;
@@ -160,17 +160,17 @@ static void reduce_lea(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0];
 
-	if (!is_whole(to))
+	if (!reduce_is_whole(to))
 		return;
 
 	struct effect *effect =
-		add_effect(insn, EFFECT_SET, to->reg, x86->address_width < to->width ? 4 : to->width);
+		reduce_add_effect(insn, EFFECT_SET, to->reg, x86->address_width < to->width ? 4 : to->width);
 
-	set_address(effect, &x86->operand[1]);
+	reduce_set_address(effect, &x86->operand[1]);
 	insn->is_address = effect->base == REG_NONE && effect->index == REG_NONE;
 	if (insn->is_address)
-		effect->imm = truncate_to(effect->imm, effect->width);
-	/* What assemblers pad with where they do not know long nops. */
+		effect->imm = reduce_truncate_to(effect->imm, effect->width);
+	/* Padding of assemblers that do not know long nops. */
 	insn->is_padding = effect->width == 8 && effect->base == effect->reg && effect->index == REG_NONE &&
 			   effect->imm == 0;
 }
@@ -180,16 +180,16 @@ static void reduce_add_sub(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *to = &x86->operand[0], *by = &x86->operand[1];
 	bool is_sub = x86->op == X86_SUB;
 
-	if (!is_whole(to)) {
+	if (!reduce_is_whole(to)) {
 		reduce_other(x86, insn);
-	} else if (is_sub && is_same_reg(to, by)) {
-		add_constant(insn, to->reg, 0, to->width);
+	} else if (is_sub && reduce_is_same_reg(to, by)) {
+		reduce_add_constant(insn, to->reg, 0, to->width);
 		insn->reads = 0;
 	} else if (by->kind == X86_IMM) {
-		add_set(insn, to->reg, to->reg, is_sub ? (int64_t) - (uint64_t)by->value : by->value,
-			to->width);
+		reduce_add_set(insn, to->reg, to->reg, is_sub ? (int64_t) - (uint64_t)by->value : by->value,
+			       to->width);
 	} else if (by->kind == X86_REG) {
-		struct effect *effect = add_effect(insn, EFFECT_SET, to->reg, to->width);
+		struct effect *effect = reduce_add_effect(insn, EFFECT_SET, to->reg, to->width);
 
 		effect->base = to->reg;
 		effect->index = by->reg;
@@ -201,8 +201,8 @@ static void reduce_inc_dec(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0];
 
-	if (is_whole(to))
-		add_set(insn, to->reg, to->reg, x86->op == X86_INC ? 1 : -1, to->width);
+	if (reduce_is_whole(to))
+		reduce_add_set(insn, to->reg, to->reg, x86->op == X86_INC ? 1 : -1, to->width);
 	else
 		reduce_other(x86, insn);
 }
@@ -211,12 +211,12 @@ static void reduce_and(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0], *by = &x86->operand[1];
 
-	if (!is_whole(to) || by->kind != X86_IMM) {
+	if (!reduce_is_whole(to) || by->kind != X86_IMM) {
 		reduce_other(x86, insn);
 		return;
 	}
 
-	struct effect *effect = add_effect(insn, EFFECT_AND, to->reg, to->width);
+	struct effect *effect = reduce_add_effect(insn, EFFECT_AND, to->reg, to->width);
 
 	effect->base = to->reg;
 	effect->imm = by->value;
@@ -227,10 +227,10 @@ static void reduce_xor_sbb(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0];
 
-	if (is_whole(to) && is_same_reg(to, &x86->operand[1])) {
+	if (reduce_is_whole(to) && reduce_is_same_reg(to, &x86->operand[1])) {
 		insn->reads = 0;
 		if (x86->op == X86_XOR)
-			add_constant(insn, to->reg, 0, to->width);
+			reduce_add_constant(insn, to->reg, 0, to->width);
 	} else {
 		reduce_other(x86, insn);
 	}
@@ -240,12 +240,12 @@ static void reduce_shl(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0], *by = &x86->operand[1];
 
-	if (!is_whole(to) || by->kind != X86_IMM) {
+	if (!reduce_is_whole(to) || by->kind != X86_IMM) {
 		reduce_other(x86, insn);
 		return;
 	}
 
-	struct effect *effect = add_effect(insn, EFFECT_SET, to->reg, to->width);
+	struct effect *effect = reduce_add_effect(insn, EFFECT_SET, to->reg, to->width);
 
 	effect->index = to->reg;
 	effect->shift = (uint8_t)by->value & (to->width == 8 ? 63 : 31);
@@ -255,16 +255,16 @@ static void reduce_cmp(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *left = &x86->operand[0], *right = &x86->operand[1];
 
-	if (right->kind != X86_IMM && !is_low(right))
+	if (right->kind != X86_IMM && !reduce_is_low(right))
 		return;
-	if (left->kind == X86_MEM ? !add_load(x86, left, REG_NONE, false, insn) : !is_low(left))
+	if (left->kind == X86_MEM ? !reduce_add_load(x86, left, REG_NONE, false, insn) : !reduce_is_low(left))
 		return;
 
-	struct effect *effect =
-		add_effect(insn, EFFECT_COMPARE, right->kind == X86_IMM ? REG_NONE : right->reg, left->width);
+	struct effect *effect = reduce_add_effect(
+		insn, EFFECT_COMPARE, right->kind == X86_IMM ? REG_NONE : right->reg, left->width);
 
 	effect->base = left->kind == X86_MEM ? REG_NONE : left->reg;
-	effect->imm = right->kind == X86_IMM ? truncate_to(right->value, left->width) : 0;
+	effect->imm = right->kind == X86_IMM ? reduce_truncate_to(right->value, left->width) : 0;
 }
 
 /* test r,r sets zero and carry as a compare with 0 does; any other test bounds nothing. */
@@ -272,8 +272,8 @@ static void reduce_test(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *left = &x86->operand[0];
 
-	if (is_low(left) && is_same_reg(left, &x86->operand[1]))
-		add_effect(insn, EFFECT_COMPARE, REG_NONE, left->width)->base = left->reg;
+	if (reduce_is_low(left) && reduce_is_same_reg(left, &x86->operand[1]))
+		reduce_add_effect(insn, EFFECT_COMPARE, REG_NONE, left->width)->base = left->reg;
 }
 
 static void reduce_xchg(const struct x86_insn *x86, struct insn *insn)
@@ -281,11 +281,11 @@ static void reduce_xchg(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *left = &x86->operand[0], *right = &x86->operand[1];
 
 	if (left->kind == X86_MEM)
-		add_store(x86, left, is_low(right) ? right->reg : REG_NONE, insn);
+		reduce_add_store(x86, left, reduce_is_low(right) ? right->reg : REG_NONE, insn);
 	else if (right->kind == X86_MEM)
-		add_store(x86, right, is_low(left) ? left->reg : REG_NONE, insn);
+		reduce_add_store(x86, right, reduce_is_low(left) ? left->reg : REG_NONE, insn);
 	else if (left->width == 8)
-		add_effect(insn, EFFECT_EXCHANGE, left->reg, 8)->base = right->reg;
+		reduce_add_effect(insn, EFFECT_EXCHANGE, left->reg, 8)->base = right->reg;
 }
 
 static void reduce_push(const struct x86_insn *x86, struct insn *insn)
@@ -293,8 +293,9 @@ static void reduce_push(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *from = &x86->operand[0];
 
 	if (from->kind == X86_MEM)
-		add_load(x86, from, REG_NONE, false, insn); /* its address is told before sp moves */
-	add_effect(insn, EFFECT_PUSH, from->kind == X86_REG ? from->reg : REG_NONE, x86->operand_width);
+		reduce_add_load(x86, from, REG_NONE, false, insn); /* its address is told before sp moves */
+	reduce_add_effect(insn, EFFECT_PUSH, from->kind == X86_REG ? from->reg : REG_NONE,
+			  x86->operand_width);
 }
 
 static void reduce_pop(const struct x86_insn *x86, struct insn *insn)
@@ -302,47 +303,47 @@ static void reduce_pop(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *to = &x86->operand[0];
 
 	if (to->kind == X86_REG && to->width == 8 && to->reg == X86_RSP) {
-		add_effect(insn, EFFECT_LOAD, X86_RSP, 8)->base = X86_RSP;
+		reduce_add_effect(insn, EFFECT_LOAD, X86_RSP, 8)->base = X86_RSP;
 	} else if (to->kind == X86_REG && to->width == 8) {
-		add_effect(insn, EFFECT_POP, to->reg, 8);
+		reduce_add_effect(insn, EFFECT_POP, to->reg, 8);
 	} else {
-		add_set(insn, X86_RSP, X86_RSP, x86->operand_width, 8);
+		reduce_add_set(insn, X86_RSP, X86_RSP, x86->operand_width, 8);
 		if (to->kind == X86_MEM)
-			add_store(x86, to, REG_NONE, insn); /* its address is told after sp moved */
+			reduce_add_store(x86, to, REG_NONE, insn); /* its address is told after sp moved */
 	}
 }
 
 static void reduce_pushf(const struct x86_insn *x86, struct insn *insn)
 {
-	add_effect(insn, EFFECT_PUSH, REG_NONE, x86->operand_width);
+	reduce_add_effect(insn, EFFECT_PUSH, REG_NONE, x86->operand_width);
 }
 
 static void reduce_popf(const struct x86_insn *x86, struct insn *insn)
 {
-	add_set(insn, X86_RSP, X86_RSP, x86->operand_width, 8);
+	reduce_add_set(insn, X86_RSP, X86_RSP, x86->operand_width, 8);
 }
 
 static void reduce_enter(const struct x86_insn *x86, struct insn *insn)
 {
 	if (x86->operand[1].value != 0 || x86->operand_width != 8)
 		return; /* nested frames: nobody emits them; clobbers say enough */
-	add_effect(insn, EFFECT_PUSH, X86_RBP, 8);
-	add_set(insn, X86_RBP, X86_RSP, 0, 8);
-	add_set(insn, X86_RSP, X86_RSP, -(x86->operand[0].value & 0xffff), 8);
+	reduce_add_effect(insn, EFFECT_PUSH, X86_RBP, 8);
+	reduce_add_set(insn, X86_RBP, X86_RSP, 0, 8);
+	reduce_add_set(insn, X86_RSP, X86_RSP, -(x86->operand[0].value & 0xffff), 8);
 }
 
 static void reduce_leave(const struct x86_insn *x86, struct insn *insn)
 {
 	if (x86->operand_width != 8)
 		return;
-	add_set(insn, X86_RSP, X86_RBP, 0, 8);
-	add_effect(insn, EFFECT_POP, X86_RBP, 8);
+	reduce_add_set(insn, X86_RSP, X86_RBP, 0, 8);
+	reduce_add_effect(insn, EFFECT_POP, X86_RBP, 8);
 }
 
 static void reduce_store_rdi(const struct x86_insn *x86, struct insn *insn)
 {
 	if (x86->address_width == 8)
-		add_effect(insn, EFFECT_STORE, REG_NONE, x86->operand_width)->base = X86_RDI;
+		reduce_add_effect(insn, EFFECT_STORE, REG_NONE, x86->operand_width)->base = X86_RDI;
 }
 
 /* A direct or indirect near jump or call. */
@@ -357,7 +358,7 @@ static void reduce_transfer(const struct x86_insn *x86, struct insn *insn)
 		insn->target = (uint64_t)to->value;
 	} else if (to->kind == X86_REG) {
 		insn->through = to->reg;
-	} else if (add_load(x86, to, REG_NONE, false, insn) && to->base == REG_NONE &&
+	} else if (reduce_add_load(x86, to, REG_NONE, false, insn) && to->base == REG_NONE &&
 		   to->index == REG_NONE) {
 		insn->slot = (uint64_t)to->value;
 	}
@@ -369,7 +370,7 @@ static void reduce_branch(const struct x86_insn *x86, struct insn *insn)
 	insn->target = (uint64_t)x86->operand[0].value;
 	insn->condition = x86->condition;
 	if (x86->op == X86_LOOP && x86->address_width == 8)
-		add_set(insn, X86_RCX, X86_RCX, -1, 8);
+		reduce_add_set(insn, X86_RCX, X86_RCX, -1, 8);
 }
 
 static void reduce_far_call(const struct x86_insn *x86, struct insn *insn)
@@ -456,8 +457,8 @@ static void (*const reduce[X86_N_OPS])(const struct x86_insn *x86, struct insn *
 	[X86_XOR] = reduce_xor_sbb,
 };
 
-/* Registers whose new value the effects tell. */
-static uint64_t described(const struct insn *insn)
+/* Registers whose new value the effects describe. */
+static uint64_t reduce_described(const struct insn *insn)
 {
 	uint64_t mask = 0;
 
@@ -487,7 +488,7 @@ void x86_reduce(const struct x86_insn *x86, struct insn *ret)
 	ret->is_padding = ret->is_entry_mark = ret->is_syscall = ret->is_address = false;
 	ret->writes_flags = x86->writes_flags;
 	reduce[x86->op](x86, ret);
-	ret->clobbers |= x86->writes & ~described(ret);
+	ret->clobbers |= x86->writes & ~reduce_described(ret);
 	if (ret->flow == FLOW_CALL || ret->flow == FLOW_CALL_INDIRECT || ret->flow == FLOW_RETURN ||
 	    ret->flow == FLOW_STOP)
 		ret->clobbers &= ~BIT(X86_RSP); /* see isa.h: calls and returns have no effect of their own */

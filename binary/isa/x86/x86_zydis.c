@@ -112,7 +112,7 @@ static const uint8_t ops[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	[ZYDIS_MNEMONIC_XOR] = X86_XOR,
 };
 
-static uint8_t op_of(const ZydisDecodedInstruction *zydis)
+static uint8_t zydis_op_of(const ZydisDecodedInstruction *zydis)
 {
 	uint8_t op = ops[zydis->mnemonic];
 	bool is_far = zydis->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
@@ -127,7 +127,7 @@ static uint8_t op_of(const ZydisDecodedInstruction *zydis)
 	return op;
 }
 
-static uint8_t condition_of(ZydisMnemonic mnemonic)
+static uint8_t zydis_condition_of(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
 	case ZYDIS_MNEMONIC_JZ:
@@ -148,7 +148,7 @@ static uint8_t condition_of(ZydisMnemonic mnemonic)
 }
 
 /* The general register that a register is part of. */
-static uint8_t reg_of(ZydisRegister reg)
+static uint8_t zydis_reg_of(ZydisRegister reg)
 {
 	static const uint8_t dwarf[] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP,
 					 X86_RSI, X86_RDI, X86_R8,  X86_R9,  X86_R10, X86_R11,
@@ -163,42 +163,42 @@ static uint8_t reg_of(ZydisRegister reg)
 	return dwarf[(reg - ZYDIS_REGISTER_AL) % 4];
 }
 
-static uint32_t mask_of(ZydisRegister reg)
+static uint32_t zydis_mask_of(ZydisRegister reg)
 {
-	uint8_t number = reg_of(reg);
+	uint8_t number = zydis_reg_of(reg);
 
 	return number == REG_NONE ? 0 : 1u << number;
 }
 
 /* 0 bits is how Zydis says that the size depends on the processor (xsave and its like). */
-static uint8_t width_of(uint16_t bits)
+static uint8_t zydis_width_of(uint16_t bits)
 {
 	return bits == 0 || bits / 8 > 255 ? 255 : (uint8_t)(bits / 8);
 }
 
-static void note_registers(const ZydisDecodedOperand *operand, struct x86_insn *ret)
+static void zydis_note_registers(const ZydisDecodedOperand *operand, struct x86_insn *ret)
 {
 	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		uint32_t mask = mask_of(operand->reg.value);
+		uint32_t mask = zydis_mask_of(operand->reg.value);
 
 		if (operand->actions & (ZYDIS_OPERAND_ACTION_MASK_READ | ZYDIS_OPERAND_ACTION_CONDWRITE))
 			ret->reads |= mask;
 		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 			ret->writes |= mask;
 	} else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-		ret->reads |= mask_of(operand->mem.base) | mask_of(operand->mem.index);
+		ret->reads |= zydis_mask_of(operand->mem.base) | zydis_mask_of(operand->mem.index);
 	}
 }
 
-static void fill_memory(const ZydisDecodedOperand *operand, uint64_t next, struct x86_operand *ret)
+static void zydis_fill_memory(const ZydisDecodedOperand *operand, uint64_t next, struct x86_operand *ret)
 {
 	static const uint8_t shifts[] = { [1] = 0, [2] = 1, [4] = 2, [8] = 3 };
 	const ZydisDecodedOperandMem *mem = &operand->mem;
 	bool has_segment = mem->segment == ZYDIS_REGISTER_FS || mem->segment == ZYDIS_REGISTER_GS;
 
 	ret->kind = X86_MEM;
-	ret->base = reg_of(mem->base);
-	ret->index = reg_of(mem->index);
+	ret->base = zydis_reg_of(mem->base);
+	ret->index = zydis_reg_of(mem->index);
 	ret->shift = shifts[mem->scale & 15];
 	ret->value = mem->disp.has_displacement ? mem->disp.value : 0;
 	ret->has_address =
@@ -207,15 +207,15 @@ static void fill_memory(const ZydisDecodedOperand *operand, uint64_t next, struc
 		ret->value = (int64_t)(next + (uint64_t)ret->value);
 }
 
-static int64_t sign_extend(uint64_t value, unsigned bits)
+static int64_t zydis_sign_extend(uint64_t value, unsigned bits)
 {
 	unsigned unused = 64 - bits;
 
 	return bits == 0 || bits >= 64 ? (int64_t)value : (int64_t)(value << unused) >> unused;
 }
 
-static void fill_immediate(const ZydisDecodedInstruction *zydis, const ZydisDecodedOperand *operand,
-			   uint64_t next, struct x86_operand *ret)
+static void zydis_fill_immediate(const ZydisDecodedInstruction *zydis, const ZydisDecodedOperand *operand,
+				 uint64_t next, struct x86_operand *ret)
 {
 	/* The second immediate is only ever that of enter. */
 	const struct ZydisDecodedInstructionRawImm_ *raw =
@@ -225,35 +225,35 @@ static void fill_immediate(const ZydisDecodedInstruction *zydis, const ZydisDeco
 	if (operand->imm.is_relative)
 		ret->value = (int64_t)(next + operand->imm.value.u);
 	else
-		ret->value = sign_extend(operand->imm.value.u, raw->size);
+		ret->value = zydis_sign_extend(operand->imm.value.u, raw->size);
 }
 
-static void fill_operand(const ZydisDecodedInstruction *zydis, const ZydisDecodedOperand *operand,
-			 uint64_t next, struct x86_operand *ret)
+static void zydis_fill_operand(const ZydisDecodedInstruction *zydis, const ZydisDecodedOperand *operand,
+			       uint64_t next, struct x86_operand *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	ret->width = width_of(operand->size);
+	ret->width = zydis_width_of(operand->size);
 	ret->is_read = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 	ret->is_written = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 	switch (operand->type) {
 	case ZYDIS_OPERAND_TYPE_REGISTER:
-		ret->reg = reg_of(operand->reg.value);
+		ret->reg = zydis_reg_of(operand->reg.value);
 		ret->kind = ret->reg == REG_NONE ? X86_OTHER_REG : X86_REG;
 		ret->is_high_byte =
 			operand->reg.value >= ZYDIS_REGISTER_AH && operand->reg.value <= ZYDIS_REGISTER_BH;
 		break;
 	case ZYDIS_OPERAND_TYPE_MEMORY:
-		fill_memory(operand, next, ret);
+		zydis_fill_memory(operand, next, ret);
 		break;
 	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
-		fill_immediate(zydis, operand, next, ret);
+		zydis_fill_immediate(zydis, operand, next, ret);
 		break;
 	default:
 		break;
 	}
 }
 
-static bool writes_flags(const ZydisDecodedInstruction *zydis)
+static bool zydis_writes_flags(const ZydisDecodedInstruction *zydis)
 {
 	const ZydisAccessedFlags *flags = zydis->cpu_flags;
 
@@ -262,7 +262,7 @@ static bool writes_flags(const ZydisDecodedInstruction *zydis)
 }
 
 /* Instructions of an extinct coprocessor (Knights Corner), some of which Zydis takes for ours. */
-static bool is_extinct(const ZydisDecodedInstruction *zydis)
+static bool zydis_is_extinct(const ZydisDecodedInstruction *zydis)
 {
 	return zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNC || zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
 	       zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNCV ||
@@ -270,7 +270,7 @@ static bool is_extinct(const ZydisDecodedInstruction *zydis)
 }
 
 /* A shift or rotation by an immediate that comes to 0 leaves the flags alone. */
-static bool is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct x86_insn *x86)
+static bool zydis_is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct x86_insn *x86)
 {
 	const struct x86_operand *count = &x86->operand[x86->n_operands ? x86->n_operands - 1 : 0];
 	bool is_long = zydis->attributes & ZYDIS_ATTRIB_HAS_REX && zydis->raw.rex.W;
@@ -285,7 +285,7 @@ static bool is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct 
  * What Zydis leaves out: cmps and scas move the pointers they read through, bsf and bsr of 0 leave
  * their destination as it was, xlat reads al.
  */
-static void mend(const ZydisDecodedInstruction *zydis, struct x86_insn *ret)
+static void zydis_mend(const ZydisDecodedInstruction *zydis, struct x86_insn *ret)
 {
 	if (zydis->meta.category == ZYDIS_CATEGORY_STRINGOP ||
 	    zydis->meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
@@ -293,7 +293,7 @@ static void mend(const ZydisDecodedInstruction *zydis, struct x86_insn *ret)
 	if (zydis->mnemonic == ZYDIS_MNEMONIC_BSF || zydis->mnemonic == ZYDIS_MNEMONIC_BSR ||
 	    zydis->mnemonic == ZYDIS_MNEMONIC_XLAT)
 		ret->reads |= ret->writes;
-	if (is_shift_by_zero(zydis, ret))
+	if (zydis_is_shift_by_zero(zydis, ret))
 		ret->writes_flags = false;
 }
 
@@ -304,34 +304,34 @@ static int zydis_decode(struct bytes code, uint64_t vaddr, struct x86_insn *ret)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code.at, code.len, &zydis)) ||
-	    is_extinct(&zydis))
+	    zydis_is_extinct(&zydis))
 		return -EBADMSG;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderDecodeOperands(&decoder, &context, &zydis, operands, zydis.operand_count)))
 		return -EBADMSG;
 
 	ret->reads = ret->writes = 0;
-	ret->op = op_of(&zydis);
+	ret->op = zydis_op_of(&zydis);
 	ret->len = zydis.length;
-	ret->condition = ret->op == X86_BRANCH ? condition_of(zydis.mnemonic) : CONDITION_OTHER;
+	ret->condition = ret->op == X86_BRANCH ? zydis_condition_of(zydis.mnemonic) : CONDITION_OTHER;
 	ret->operand_width = zydis.operand_width / 8;
 	ret->address_width = zydis.address_width / 8;
-	ret->writes_flags = writes_flags(&zydis);
+	ret->writes_flags = zydis_writes_flags(&zydis);
 	ret->n_operands = zydis.operand_count_visible < X86_MAX_OPERANDS ? zydis.operand_count_visible
 									 : X86_MAX_OPERANDS;
 	for (unsigned i = 0; i < zydis.operand_count; i++) {
-		note_registers(&operands[i], ret);
+		zydis_note_registers(&operands[i], ret);
 		if (i < ret->n_operands)
-			fill_operand(&zydis, &operands[i], vaddr + zydis.length, &ret->operand[i]);
+			zydis_fill_operand(&zydis, &operands[i], vaddr + zydis.length, &ret->operand[i]);
 		if (ret->op == X86_STORE_RDI && operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			ret->operand_width = width_of(operands[i].size);
+			ret->operand_width = zydis_width_of(operands[i].size);
 	}
-	mend(&zydis, ret);
+	zydis_mend(&zydis, ret);
 	return 0;
 }
 
-static bool formatter_init(ZydisFormatter *formatter)
+static bool zydis_formatter_init(ZydisFormatter *formatter)
 {
 	static const struct {
 		ZydisFormatterProperty property;
@@ -360,7 +360,7 @@ static size_t zydis_format(struct bytes code, uint64_t vaddr, char *text, size_t
 
 	if (size == 0)
 		return 0;
-	if (!formatter_init(&formatter) ||
+	if (!zydis_formatter_init(&formatter) ||
 	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.at, code.len, &zydis, operands)) ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &zydis, operands,
 							  zydis.operand_count_visible, text, size, vaddr,

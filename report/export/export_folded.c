@@ -67,13 +67,15 @@ static int write_folded(const struct export_input *input, const struct export_op
 			struct diag *diag)
 {
 	struct document document;
+	struct document_cursor cursor;
 	const struct profile *profile = input->profile;
 
 	(void)diag;
 	document_init(&document, profile, input->tree);
+	document_cursor_init(&cursor, &document);
 	struct folder folder = { .document = &document, .options = options };
 	for (size_t i = 0; i < document.n_values;) {
-		struct scope_value first = document_value(&document, i), value = first;
+		struct scope_value first = document_value(&cursor, i), value = first;
 		const char *process = process_name(profile, first.thread);
 		uint64_t sum = 0;
 		while (value.scope == first.scope &&
@@ -81,7 +83,7 @@ static int write_folded(const struct export_input *input, const struct export_op
 			sum += value.metric == options->metric ? value.value : 0;
 			if (++i == document.n_values)
 				break;
-			value = document_value(&document, i);
+			value = document_value(&cursor, i);
 		}
 		if (!sum)
 			continue;
@@ -92,6 +94,7 @@ static int write_folded(const struct export_input *input, const struct export_op
 	}
 	vec_done(&folder.path);
 	text_done(&folder.line);
+	document_cursor_done(&cursor);
 	document_done(&document);
 	return 0;
 }

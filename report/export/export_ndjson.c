@@ -60,22 +60,32 @@ static void write_value_batches(struct json *json, const struct document *docume
 	}
 }
 
-static void
-write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
-		    uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
+static const char *metric_name(const struct document *document, uint32_t metric)
 {
-	json_name(json, name);
+	return profile_text(document->profile, document->profile->metrics.at[metric].name);
+}
+
+static void write_costs(struct json *json, struct document_cursor *cursor, size_t node)
+{
+	const struct document *document = cursor->document;
+
+	json_name(json, "self");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name),
-			     value(document, node, m));
+		json_uint_of(json, metric_name(document, m), document_self(cursor, node, m));
+	json_end_object(json);
+	json_name(json, "total");
+	json_object(json);
+	for (uint32_t m = 0; m < document->n_metrics; m++)
+		json_uint_of(json, metric_name(document, m), document_inclusive(document, node, m));
 	json_end_object(json);
 }
 
 /* One line a node with everything resolved: nothing to join. */
-static void write_wide_node(struct json *json, const struct document *document,
+static void write_wide_node(struct json *json, struct document_cursor *cursor,
 			    const struct export_options *options, size_t node, uint32_t depth)
 {
+	const struct document *document = cursor->document;
 	const struct profile *profile = document->profile;
 	const struct scope scope = scope_at(document->tree, node);
 	char label[512];
@@ -92,8 +102,7 @@ static void write_wide_node(struct json *json, const struct document *document,
 	json_uint_of(json, "line", scope.line);
 	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
 	json_uint_of(json, "call_line", scope.call_line);
-	write_metric_object(json, document, "self", node, document_self);
-	write_metric_object(json, document, "total", node, document_inclusive);
+	write_costs(json, cursor, node);
 	json_uint_of(json, "depth", depth);
 	end(json);
 }
@@ -102,11 +111,14 @@ static void write_wide(struct json *json, const struct document *document,
 		       const struct export_options *options)
 {
 	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
+	struct document_cursor cursor;
 
+	document_cursor_init(&cursor, document);
 	for (size_t i = 0; i < document->n_nodes; i++) {
 		depth[i] = i ? depth[document_parent(document, i)] + 1 : 0;
-		write_wide_node(json, document, options, i, depth[i]);
+		write_wide_node(json, &cursor, options, i, depth[i]);
 	}
+	document_cursor_done(&cursor);
 	free(depth);
 }
 

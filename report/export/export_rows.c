@@ -14,6 +14,7 @@
 struct rows {
 	struct json json;
 	const struct document *document;
+	struct document_cursor cursor;
 	uint32_t metric;
 	struct text note; /* on what was folded, told by the root */
 };
@@ -30,7 +31,7 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_text_of(&rows->json, "label",
 		     document_frame_label(document, document_frame(document, node), label, sizeof(label)));
 	json_uint_of(&rows->json, "value", document_inclusive(document, node, rows->metric));
-	json_uint_of(&rows->json, "self", document_self(document, node, rows->metric));
+	json_uint_of(&rows->json, "self", document_self(&rows->cursor, node, rows->metric));
 	json_text_of(&rows->json, "module", profile_image_name(document->profile, scope->image));
 	json_text_of(&rows->json, "kind", scope_kind_name(scope->kind));
 	json_text_of(&rows->json, "file", profile_text(document->profile, scope->file));
@@ -51,6 +52,7 @@ static int write_rows(const struct export_input *input, const struct export_opti
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
+	document_cursor_init(&rows.cursor, &document);
 	children_of_document(&children, &document, options->metric);
 	limit_note(input->tree, input->profile, &rows.note);
 	json_init(&rows.json, to);
@@ -60,6 +62,7 @@ static int write_rows(const struct export_input *input, const struct export_opti
 	json_line(&rows.json);
 	children_done(&children);
 	text_done(&rows.note);
+	document_cursor_done(&rows.cursor);
 	document_done(&document);
 	return json_done(&rows.json);
 }

@@ -129,28 +129,29 @@ static void write_nodes(struct json *json, const struct document *document, size
 	COLUMN("call_line", json_uint, document_call(document, i)->line);
 }
 
-static void write_metric_columns(struct json *json, const struct document *document, size_t from, size_t to,
-				 uint64_t (*value)(const struct document *document, size_t node,
-						   uint32_t metric))
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
 {
+	struct document_cursor cursor;
 	char name[16];
 
+	document_cursor_init(&cursor, document);
+	json_name(json, "exclusive");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++) {
 		snprintf(name, sizeof(name), "%u", m);
-		COLUMN(name, json_uint, value(document, i, m));
+		COLUMN(name, json_uint, document_self(&cursor, i, m));
 	}
 	json_end_object(json);
-}
-
-void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
-{
-	json_name(json, "exclusive");
-	write_metric_columns(json, document, from, to, document_self);
+	document_cursor_done(&cursor);
 	if (!totals)
 		return;
 	json_name(json, "inclusive");
-	write_metric_columns(json, document, from, to, document_inclusive);
+	json_object(json);
+	for (uint32_t m = 0; m < document->n_metrics; m++) {
+		snprintf(name, sizeof(name), "%u", m);
+		COLUMN(name, json_uint, document_inclusive(document, i, m));
+	}
+	json_end_object(json);
 }
 
 static size_t count_points(const struct document *document)
@@ -208,10 +209,14 @@ static size_t count_thread_values(const struct document *document)
 
 static void write_thread_values(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	COLUMN("thread", json_uint, document_value(document, i).thread);
-	COLUMN("node", json_uint, document_value(document, i).scope);
-	COLUMN("metric", json_uint, document_value(document, i).metric);
-	COLUMN("value", json_uint, document_value(document, i).value);
+	struct document_cursor cursor;
+
+	document_cursor_init(&cursor, document);
+	COLUMN("thread", json_uint, document_value(&cursor, i).thread);
+	COLUMN("node", json_uint, document_value(&cursor, i).scope);
+	COLUMN("metric", json_uint, document_value(&cursor, i).metric);
+	COLUMN("value", json_uint, document_value(&cursor, i).value);
+	document_cursor_done(&cursor);
 }
 
 static size_t count_timeline(const struct document *document)

@@ -8,11 +8,12 @@
 
 #include "report/html/html.h"
 
-#define GET(name, expression)                               \
-	static uint32_t name(const void *context, size_t i) \
-	{                                                   \
-		const struct document *d = context;         \
-		return (uint32_t)(expression);              \
+#define GET(name, expression)                                     \
+	static uint32_t name(struct document_cursor *c, size_t i) \
+	{                                                         \
+		const struct document *d = c->document;           \
+		(void)d;                                          \
+		return (uint32_t)(expression);                    \
 	}
 GET(frame_kind, d->frames.at[i].kind)
 GET(frame_flags, d->frames.at[i].flags)
@@ -25,11 +26,11 @@ GET(node_back, i ? i - document_parent(d, i) : 0)
 GET(node_frame, document_frame(d, i))
 GET(node_call_file, document_call(d, i)->file)
 GET(node_call_line, document_call(d, i)->line)
-GET(value_step, document_value(d, i).scope - (i ? document_value(d, i - 1).scope : 0))
-GET(value_thread, document_value(d, i).thread)
-GET(value_metric, document_value(d, i).metric)
-GET(value_low, document_value(d, i).value)
-GET(value_high, document_value(d, i).value >> 32)
+GET(value_step, document_value(c, i).scope - (i ? document_value(c, i - 1).scope : 0))
+GET(value_thread, document_value(c, i).thread)
+GET(value_metric, document_value(c, i).metric)
+GET(value_low, document_value(c, i).value)
+GET(value_high, document_value(c, i).value >> 32)
 GET(point_node, document_point(d, i).node)
 GET(point_file, document_point(d, i).file)
 GET(point_line, document_point(d, i).line)
@@ -42,9 +43,9 @@ GET(time_bin, d->profile->timeline.at[i].bin)
 GET(time_value, d->profile->timeline.at[i].samples)
 
 /* Where a point stands, from the start of its function; what was split off the function is far from it. */
-static uint32_t point_offset(const void *context, size_t i)
+static uint32_t point_offset(struct document_cursor *cursor, size_t i)
 {
-	const struct document *d = context;
+	const struct document *d = cursor->document;
 	struct document_point point = document_point(d, i);
 	const struct function_map *map = profile_function(d->profile, point.image, point.vaddr);
 
@@ -79,7 +80,7 @@ static size_t count_bins(const struct document *d)
 struct column {
 	const char *name;
 	size_t (*count)(const struct document *document);
-	uint32_t (*get)(const void *context, size_t i);
+	uint32_t (*get)(struct document_cursor *cursor, size_t i);
 };
 
 static const struct column tree_columns[] = {
@@ -143,14 +144,14 @@ static void put_number(FILE *to, uint32_t value)
 }
 
 /* How many values, how many planes, the planes from the lowest on. */
-static void write_column(FILE *to, const struct document *document, const struct column *column)
+static void write_column(FILE *to, struct document_cursor *cursor, const struct column *column)
 {
-	size_t n = column->count(document);
+	size_t n = column->count(cursor->document);
 	uint8_t *planes = alloc_resize(NULL, n, 4);
 	uint32_t any = 0, used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t value = column->get(document, i);
+		uint32_t value = column->get(cursor, i);
 		any |= value;
 		for (unsigned plane = 0; plane < 4; plane++)
 			planes[plane * n + i] = (uint8_t)(value >> 8 * plane);
@@ -165,11 +166,15 @@ static void write_column(FILE *to, const struct document *document, const struct
 
 void html_write_blocks(FILE *to, const struct document *document)
 {
+	struct document_cursor cursor;
+
+	document_cursor_init(&cursor, document);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
 		struct html_part part;
 		html_part_open(&part, to, "block", blocks[i].name);
 		for (size_t c = 0; c < blocks[i].n; c++)
-			write_column(part.packed, document, &blocks[i].columns[c]);
+			write_column(part.packed, &cursor, &blocks[i].columns[c]);
 		html_part_close(&part);
 	}
+	document_cursor_done(&cursor);
 }

@@ -2,7 +2,7 @@
 #include "report/tree/view.h"
 
 #include "base/cleanup.h"
-#include "report/tree/preorder.h"
+#include "report/tree/outermost.h"
 
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope)
 {
@@ -35,38 +35,47 @@ void view_tree(const struct scope_tree *tree, const struct costs *costs, struct 
 		uint32_t row = view_add_row(ret, i ? tree->scopes.at[i].parent : VIEW_NONE, (uint32_t)i);
 		for (size_t metric = 0; metric < n; metric++) {
 			ret->self.at[row * n + metric] = costs->self[i * n + metric];
-			ret->inclusive.at[row * n + metric] = costs->inclusive[i * n + metric];
+			ret->inclusive.at[row * n + metric] =
+				costs_inclusive(costs, (uint32_t)i, (uint32_t)metric);
 		}
 	}
+}
+
+struct flat_view {
+	const struct groups *groups;
+	const struct costs *costs;
+	struct view *view;
+};
+
+static uint32_t group_of(void *context, uint32_t scope)
+{
+	return ((const struct flat_view *)context)->groups->of[scope];
+}
+
+static void count_inclusive(void *context, uint32_t scope, uint32_t group)
+{
+	const struct flat_view *flat = context;
+	size_t n = flat->view->n_metrics;
+
+	for (uint32_t metric = 0; metric < n; metric++)
+		flat->view->inclusive.at[group * n + metric] += costs_inclusive(flat->costs, scope, metric);
 }
 
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
 {
 	CLEANUP(groups_done) struct groups groups;
-	CLEANUP(preorder_done) struct preorder preorder;
+	struct flat_view flat = { &groups, costs, ret };
 	size_t n = costs->n_metrics;
 
 	*ret = (struct view){ .n_metrics = n };
 	groups_init(&groups, tree, by);
-	preorder_init(&preorder, tree);
 	for (size_t i = 0; i < groups.scopes.n; i++)
 		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
-
-	/* A scope below another one of its group is covered by that one's inclusive cost. */
-	CLEANUP(freep) uint32_t *covered = alloc_zero(groups.scopes.n + 1, sizeof(*covered));
-	for (uint32_t number = 0; number < tree->scopes.n; number++) {
-		uint32_t scope = preorder.scope[number], group = groups.of[scope];
-		if (group == GROUP_NONE)
-			continue;
-		bool is_outermost = number >= covered[group];
-		for (size_t metric = 0; metric < n; metric++) {
-			ret->self.at[group * n + metric] += costs->self[scope * n + metric];
-			if (is_outermost)
-				ret->inclusive.at[group * n + metric] += costs->inclusive[scope * n + metric];
-		}
-		if (is_outermost)
-			covered[group] = preorder.end[scope];
-	}
+	for (size_t scope = 0; scope < tree->scopes.n; scope++)
+		for (size_t metric = 0; metric < n && groups.of[scope] != GROUP_NONE; metric++)
+			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
+	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, group_of, count_inclusive };
+	outermost_visit(&outermost, tree, tree->scopes.n);
 }
 
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret)

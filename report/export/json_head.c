@@ -148,7 +148,8 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void json_stacks(struct json *json, const struct profile_quality *quality)
+/* The ends that occurred, other than complete. */
+static void write_stacks(struct json *json, const struct profile_quality *quality)
 {
 	json_name(json, "by_witness");
 	json_object(json);
@@ -228,7 +229,7 @@ void json_quality(struct json *json, const struct document *document)
 	json_name(json, "unwind");
 	json_object(json);
 	json_uint_of(json, "complete", quality->by_end[STACK_COMPLETE]);
-	json_stacks(json, quality);
+	write_stacks(json, quality);
 	json_end_object(json);
 	json_number_of(json, "symbolized_pct", 100 - percent(quality->unsymbolized, quality->samples));
 	json_number_of(json, "line_info_pct", 100 - percent(quality->without_lines, quality->samples));

@@ -11,7 +11,7 @@
 #include "symbolize/dwarf/unit_index.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/naming.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/request.h"
 
 struct subject {
 	struct symbolizer_request *request;

@@ -8,21 +8,15 @@
 #include "base/cleanup.h"
 #include "base/pool.h"
 #include "base/search.h"
+#include "symbolize/files/split.h"
 #include "symbolize/gather.h"
 #include "symbolize/kernel/kernel_ask.h"
 #include "symbolize/kernel/kernel_store.h"
 #include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
+#include "symbolize/prepare.h"
 #include "symbolize/subject.h"
 #include "symbolize/unit_maps.h"
-
-/* Something that takes its time and can be done beside the others. */
-struct errand {
-	enum { READ_NAMES, UNPACK } what;
-	struct subject *subject;
-	enum dwarf_section section;
-	uint64_t cost; /* to tell the dearest, which go first */
-};
 
 /* One unit and the addresses that fell into it. */
 struct task {
@@ -44,7 +38,6 @@ struct batch {
 	size_t n_subjects;
 	VEC(struct hit) hits;
 	uint64_t *vaddrs; /* of the hits */
-	VEC(struct errand) errands;
 	VEC(struct task) tasks;
 	struct worker *workers;
 	unsigned n_workers;
@@ -118,69 +111,7 @@ static void await_kernel(struct batch *batch)
 									   : "another kernel");
 }
 
-static void add_errand(struct batch *batch, struct errand errand)
-{
-	vec_push(&batch->errands, errand);
-}
-
-/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be
- * searched for. */
-static uint64_t naming_cost(const struct subject *subject)
-{
-	uint64_t size = subject->request->image->file.len;
-
-	return subject->file.debug ? size / 8 : size;
-}
-
-static void add_errands(struct batch *batch, struct subject *subject)
-{
-	struct image *file = subject->file.debug;
-
-	if (subject->wanted.n == 0)
-		return;
-	add_errand(batch, (struct errand){ READ_NAMES, subject, 0, naming_cost(subject) });
-	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
-		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
-		if (section && image_section_size(file, section) != section->size)
-			add_errand(batch,
-				   (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
-	}
-}
-
-/* So that no thread starts a long one when the others are done. */
-static int compare_errands(const void *left, const void *right)
-{
-	const struct errand *a = left, *b = right;
-
-	return a->cost > b->cost ? -1 : a->cost < b->cost;
-}
-
-static void run_errand(void *context, unsigned worker, size_t index)
-{
-	struct batch *batch = context;
-	const struct errand *errand = &batch->errands.at[index];
-
-	(void)worker;
-	switch (errand->what) {
-	case READ_NAMES:
-		subject_name(errand->subject, &batch->kernel, !batch->options->keeps_mangled);
-		break;
-	case UNPACK:
-		subject_unpack(errand->subject, errand->section, batch->options->store);
-		break;
-	}
-}
-
-static void run_errands(struct batch *batch)
-{
-	for (size_t i = 0; i < batch->n_subjects; i++)
-		add_errands(batch, &batch->subjects[i]);
-	if (batch->errands.n)
-		qsort(batch->errands.at, batch->errands.n, sizeof(*batch->errands.at), compare_errands);
-	pool_run(batch->n_workers, batch->errands.n, run_errand, batch);
-}
-
-static void prepare(void *context, unsigned worker, size_t index)
+static void load_subject(void *context, unsigned worker, size_t index)
 {
 	struct batch *batch = context;
 
@@ -278,7 +209,7 @@ static void run_task(void *context, unsigned number, size_t index)
 				  .is_guess = subject->index.is_blind };
 
 	if (hits.unit->split_name)
-		hits.split = debugfile_split(&subject->file, hits.unit);
+		hits.split = split_find(&subject->file, hits.unit);
 	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->harvest.maps))
 		atomic_fetch_add(&subject->n_damaged, 1);
 	while (worker->harvest.units.n < worker->harvest.maps.n)
@@ -458,7 +389,6 @@ static void batch_done(struct batch *batch)
 	free(batch->subjects);
 	free(batch->workers);
 	free(batch->vaddrs);
-	vec_done(&batch->errands);
 	vec_done(&batch->hits);
 	vec_done(&batch->tasks);
 }
@@ -493,8 +423,8 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	intern_init(&names);
 	tell(&batch, 0);
 	open_all(&batch, requests, &names);
-	run_errands(&batch);
-	pool_run(batch.n_workers, n, prepare, &batch);
+	subjects_prepare(batch.subjects, batch.n_subjects, options, &batch.kernel, batch.n_workers);
+	pool_run(batch.n_workers, n, load_subject, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);

@@ -8,6 +8,7 @@
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 static void put_field(struct text *to, const char *text)
 {

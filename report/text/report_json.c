@@ -10,6 +10,7 @@
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 static double hundredths(double value)
 {

@@ -8,6 +8,7 @@
 #include "report/quality.h"
 #include "report/text/columns_text.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 #define MAX_NAME 200    /* columns of a name; comments hold 64 KiB in all */
 #define MAX_LINE 160    /* columns of a line of a tree */

@@ -10,21 +10,6 @@
 
 #define SUMMARY_THREADS 8
 
-uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
-{
-	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
-}
-
-enum view_key text_default_sort(enum text_view view)
-{
-	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
-}
-
-double text_default_percent_limit(enum text_view view)
-{
-	return view == TEXT_TREE || view == TEXT_CALLERS ? 1 : 0.5;
-}
-
 static void say_left_out(const struct text_report *report, size_t n, const char *what)
 {
 	struct line line = line_start(report->to, &report->options->style);
@@ -126,24 +111,6 @@ static void put_notes(const struct text_report *report)
 				 "and loops");
 	for (size_t i = 0; i < report->profile->notes.n; i++)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
-}
-
-struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
-				  struct text *to)
-{
-	struct text_report report = { .profile = input->profile,
-				      .tree = input->tree,
-				      .costs = input->costs,
-				      .threads = input->threads,
-				      .options = options,
-				      .metric = options->metric,
-				      .to = to };
-
-	if (input->costs->n_metrics > 0) {
-		report.total = costs_inclusive(input->costs, 0, options->metric);
-		report.samples = costs_inclusive(input->costs, 0, 0);
-	}
-	return report;
 }
 
 void report_text(const struct text_input *input, const struct text_options *options, struct text *ret)

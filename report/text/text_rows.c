@@ -13,27 +13,6 @@
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
 #define WARM_PERCENT 5
-#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
-
-uint64_t text_min_cost(const struct text_report *report)
-{
-	return (uint64_t)ceil((double)report->total * report->options->percent_limit / 100);
-}
-
-void text_heading(const struct text_report *report, const char *text)
-{
-	struct line line = line_start(report->to, &report->options->style);
-
-	line_printf(&line, TINT_BOLD, "%s", text);
-	line_end(&line);
-}
-
-bool text_is_narrow(const struct text_report *report)
-{
-	size_t width = report->options->style.width;
-
-	return width != 0 && width < NARROW;
-}
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
@@ -182,12 +161,6 @@ static void put_group(const struct text_report *report, struct line *line, const
 }
 
 /* ---- tables ------------------------------------------------------------------------------------- */
-
-/* The root cost nothing itself, or it is a row like any other. */
-bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row)
-{
-	return view->rows.at[row].scope != 0 || view_self(view, row, report->metric) > 0;
-}
 
 static size_t module_columns(const struct text_report *report, const struct view *view)
 {

@@ -29,6 +29,13 @@ struct debug_search {
 	void *context;
 };
 
+/* A unit whose entries are in another file. */
+struct split_file {
+	const struct unit *skeleton;
+	struct dwarf dwarf;
+	const struct unit *unit; /* NULL: looked for and not found */
+};
+
 struct debugfile {
 	struct image *image;     /* the code */
 	struct image *debug;     /* where its DWARF is: the image, another file, or NULL */
@@ -38,7 +45,7 @@ struct debugfile {
 	struct dwarf_rest rest; /* of dwarf */
 	char *how;              /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
 	uint64_t identity;      /* of all files it came from: another one, other contents */
-	/* Split DWARF, opened when a unit asks for it. */
+	/* Split DWARF, opened by split_find when a unit asks for it. */
 	const struct debug_search *search;
 	struct images *images; /* every file but the image itself */
 	atomic_uint *ids;      /* next dwarf.id */
@@ -61,5 +68,3 @@ void debugfile_unload(struct debugfile *file);
 /* How much of .debug_info these addresses, sorted, need; UINT64_MAX: all, or it is all there anyway. */
 uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n);
 void debugfile_done(struct debugfile *file);
-/* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
-const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton);

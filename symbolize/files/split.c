@@ -8,15 +8,6 @@
 #include "base/cleanup.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-void splits_free(struct debugfile *file)
-{
-	for (size_t i = 0; i < file->splits.n; i++) {
-		dwarf_done(&file->splits.at[i]->dwarf);
-		free(file->splits.at[i]);
-	}
-	vec_done(&file->splits);
-}
-
 static struct image *open_regular(struct images *images, const char *path)
 {
 	struct stat st;
@@ -194,7 +185,7 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 	return split;
 }
 
-const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton)
+const struct unit *split_find(struct debugfile *file, const struct unit *skeleton)
 {
 	struct split_file *split = NULL;
 

@@ -148,7 +148,7 @@ void store_release(struct bytes bytes)
 		munmap((void *)(bytes.at - sizeof(struct header)), bytes.len + sizeof(struct header));
 }
 
-static bool write_all(int fd, const void *bytes, size_t len)
+static bool store_write_all(int fd, const void *bytes, size_t len)
 {
 	for (const char *at = bytes; len > 0;) {
 		ssize_t n = write(fd, at, len);
@@ -177,7 +177,7 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 	struct header header = header_of(key, bytes);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, &header, sizeof(header)) || !write_all(fd, bytes.at, bytes.len) ||
+	if (!store_write_all(fd, &header, sizeof(header)) || !store_write_all(fd, bytes.at, bytes.len) ||
 	    renameat(store->directory, temporary, store->directory, name) < 0)
 		unlinkat(store->directory, temporary, 0);
 	store->has_written = true;

@@ -62,8 +62,8 @@ static void keep_inlined(annotate_choices *choices)
 	choices->n = n;
 }
 
-static int show(const struct profile *profile, const char *path, const char *name,
-		const struct annotate_text_options *options, bool inlined)
+static int annotate_cmd_show(const struct profile *profile, const char *path, const char *name,
+			     const struct annotate_text_options *options, bool inlined)
 {
 	struct annotation annotation;
 	struct text text = { 0 };
@@ -114,7 +114,7 @@ struct annotate_request {
 	bool inlined;
 };
 
-static int read_and_show(struct annotate_request *request)
+static int annotate_cmd_read_and_show(struct annotate_request *request)
 {
 	struct source_search sources = { (const char *const *)request->directories.values.at,
 					 request->directories.values.n,
@@ -135,7 +135,8 @@ static int read_and_show(struct annotate_request *request)
 	options->style = terminal_style(COLOR_AUTO);
 	int code = index < 0
 			   ? cmd_usage("annotate", "'%s' has no metric '%s'", request->path, request->metric)
-			   : show(profile, request->path, request->function, options, request->inlined);
+			   : annotate_cmd_show(profile, request->path, request->function, options,
+					       request->inlined);
 	profile_free(profile);
 	return code;
 }
@@ -189,7 +190,7 @@ int cmd_annotate(int argc, char **argv)
 	if (code < 0)
 		code = take_operands(&line, &request);
 	if (code < 0)
-		code = read_and_show(&request);
+		code = annotate_cmd_read_and_show(&request);
 	option_list_done(&request.directories);
 	option_list_done(&request.rules);
 	return code;

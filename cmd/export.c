@@ -49,7 +49,7 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-static const struct exporter *choose(const char *format, const char *path)
+static const struct exporter *export_cmd_choose(const char *format, const char *path)
 {
 	CLEANUP(freep) char *plain = alloc_text(path ? path : "");
 
@@ -113,7 +113,7 @@ struct export_request {
 
 static int check_and_export(struct export_request *r)
 {
-	const struct exporter *exporter = choose(r->format, r->path);
+	const struct exporter *exporter = export_cmd_choose(r->format, r->path);
 	struct export_choice *choice = &r->choice;
 
 	if (!exporter)

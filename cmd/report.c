@@ -35,11 +35,6 @@ struct report_request {
 	bool inlines, loops, lines, pager;
 };
 
-static void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
-}
-
 static const char about[] =
 	"Shows what a profile holds: what dominates, on which path, and how far that can be trusted.\n"
 	"Without FILE, cpprof.data in this folder is read; - is standard input.";
@@ -54,7 +49,7 @@ static const char examples[] =
 	"whole\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
-static int find_metric(const struct profile *profile, const char *name, uint32_t *ret)
+static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
 {
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
@@ -189,7 +184,7 @@ static int print_report(const struct text_input *input, const struct text_option
 }
 
 /* What the shell is told, once the report is printed. */
-static int judge(const struct profile *profile, const struct report_request *request)
+static int report_cmd_judge(const struct profile *profile, const struct report_request *request)
 {
 	double percent = quality_percent(&profile->quality);
 
@@ -234,7 +229,7 @@ static int choose_columns(const struct profile *profile, const struct option_lis
 	return -1;
 }
 
-static int show(struct profile *profile, const struct report_request *request, const bool *is_kept)
+static int report_cmd_show(struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
@@ -255,7 +250,7 @@ static int show(struct profile *profile, const struct report_request *request, c
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
-	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
+	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
 		return no_metric(profile, request->metric);
 	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
@@ -266,10 +261,10 @@ static int show(struct profile *profile, const struct report_request *request, c
 		diag_set(&diag, error, "cannot write the report");
 		return cmd_fail(&diag);
 	}
-	return judge(profile, request);
+	return report_cmd_judge(profile, request);
 }
 
-static int read_and_show(const char *path, const struct report_request *request)
+static int report_cmd_read_and_show(const char *path, const struct report_request *request)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -283,10 +278,10 @@ static int read_and_show(const char *path, const struct report_request *request)
 		return cmd_usage("report",
 				 "this profile has no thread '%s'; all are listed by --group-by thread",
 				 missing);
-	return show(profile, request, is_kept);
+	return report_cmd_show(profile, request, is_kept);
 }
 
-static int write_html(const char *file, const struct report_request *request)
+static int report_cmd_write_html(const char *file, const struct report_request *request)
 {
 	struct source_search sources = { (const char *const *)request->directories.values.at,
 					 request->directories.values.n,
@@ -329,7 +324,7 @@ static int check_and_run(const struct command_line *line, const struct report_re
 
 	if (code >= 0)
 		return code;
-	return request->html ? write_html(file, request) : read_and_show(file, request);
+	return request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
 }
 
 static int parse_and_run(struct report_request *request, int argc, char **argv)

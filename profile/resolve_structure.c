@@ -72,7 +72,7 @@ static void open_entry(struct job *job)
 }
 
 /* What an earlier run made of the same maps. */
-static bool recall(const struct job *job, uint64_t vaddr, struct structure *ret)
+static bool resolve_structure_recall(const struct job *job, uint64_t vaddr, struct structure *ret)
 {
 	uint32_t index = map_find(&job->by_function, vaddr);
 
@@ -114,7 +114,7 @@ static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
 		ret->extents.n = 1;
 }
 
-static bool is_part(const struct job *job, const struct function_map *map)
+static bool resolve_structure_is_part(const struct job *job, const struct function_map *map)
 {
 	return map->source == MAP_FROM_NOTHING && structurer_is_part(job->image->structurer, map->vaddr);
 }
@@ -124,8 +124,8 @@ static void recover(struct job *job, const struct function_map *map)
 	struct found found = { 0 };
 	struct pending pending = { .index = job->found.n };
 
-	found.is_stored = recall(job, map->vaddr, &found.structure);
-	if (!found.is_stored && is_part(job, map))
+	found.is_stored = resolve_structure_recall(job, map->vaddr, &found.structure);
+	if (!found.is_stored && resolve_structure_is_part(job, map))
 		vec_push(&job->parts, job->found.n);
 	else if (!found.is_stored &&
 		 structurer_recover(job->image->structurer, map->vaddr, &job->source, &pending.cfg))
@@ -138,7 +138,7 @@ static void recover(struct job *job, const struct function_map *map)
 }
 
 /* Parts at last, when it is known whose they are not. */
-static void finish(struct job *job)
+static void resolve_structure_finish(struct job *job)
 {
 	struct structurer *structurer = job->image->structurer;
 
@@ -164,7 +164,7 @@ static void get_on(struct job *job)
 		vec_reserve(&job->found, job->source.n); /* others write to what is in it already */
 	}
 	if (job->next == job->source.n && job->ready.n == 0)
-		finish(job);
+		resolve_structure_finish(job);
 	for (; job->next < job->source.n && n_bytes < ROUND_BYTES; job->next++) {
 		const struct function_map *map = &job->source.maps[job->next];
 		if (has_structure(map))
@@ -191,7 +191,7 @@ static void run_errand(void *context, unsigned worker, size_t index)
 }
 
 /* False if all are done. */
-static bool begin_round(struct jobs *jobs)
+static bool resolve_structure_begin_round(struct jobs *jobs)
 {
 	vec_clear(&jobs->errands);
 	for (size_t i = 0; i < jobs->list.n; i++)
@@ -228,7 +228,7 @@ static void pack_old(const struct job *job, size_t *at, uint64_t end, struct int
 		++*at;
 }
 
-static void remember(const struct job *job, const struct intern *strings)
+static void resolve_structure_remember(const struct job *job, const struct intern *strings)
 {
 	struct structure_packer *packer = structure_packer_new();
 	struct intern old;
@@ -251,7 +251,8 @@ static void remember(const struct job *job, const struct intern *strings)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static struct function_map *map_at(struct profile *profile, const struct job *job, uint64_t vaddr)
+static struct function_map *resolve_structure_map_at(struct profile *profile, const struct job *job,
+						     uint64_t vaddr)
 {
 	struct function_map *maps = profile->functions.at + (job->source.maps - profile->functions.at);
 	size_t at = search_first(i, job->source.n, maps[i].vaddr >= vaddr);
@@ -280,11 +281,11 @@ static bool is_bare(const struct job *job, uint64_t vaddr)
 
 static void adopt_parts(struct profile *profile, const struct job *job, const struct structure *structure)
 {
-	const struct function_map *whole = map_at(profile, job, structure->function);
+	const struct function_map *whole = resolve_structure_map_at(profile, job, structure->function);
 
 	for (size_t i = 1; whole && i < structure->extents.n; i++) {
 		uint64_t start = structure->extents.at[i].start;
-		struct function_map *part = map_at(profile, job, start);
+		struct function_map *part = resolve_structure_map_at(profile, job, start);
 		if (part && part->source == MAP_FROM_NOTHING && has_structure(part) && has_structure(whole) &&
 		    is_bare(job, start))
 			adopt(profile, whole, part);
@@ -293,13 +294,13 @@ static void adopt_parts(struct profile *profile, const struct job *job, const st
 
 static bool is_adopted(struct profile *profile, const struct job *job, const struct structure *structure)
 {
-	const struct function_map *map = map_at(profile, job, structure->function);
+	const struct function_map *map = resolve_structure_map_at(profile, job, structure->function);
 
 	return map && !has_structure(map);
 }
 
 /* In order, because strings are added. */
-static void take(struct profile *profile, struct job *job)
+static void resolve_structure_take(struct profile *profile, struct job *job)
 {
 	for (size_t i = 0; i < job->found.n; i++) {
 		struct structure *structure = &job->found.at[i].structure;
@@ -310,7 +311,7 @@ static void take(struct profile *profile, struct job *job)
 		structure->image = job->id;
 	}
 	if (job->image->store && job->has_new)
-		remember(job, &profile->strings);
+		resolve_structure_remember(job, &profile->strings);
 	for (size_t i = 0; i < job->found.n; i++)
 		adopt_parts(profile, job, &job->found.at[i].structure);
 	for (size_t i = 0; i < job->found.n; i++) {
@@ -371,11 +372,11 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 	profile->structures.at = NULL;
 	profile->structures.n = profile->structures.cap = 0;
 	make_jobs(profile, images, n, &jobs);
-	while (begin_round(&jobs))
+	while (resolve_structure_begin_round(&jobs))
 		pool_run(pool_threads(n_threads), jobs.errands.n, run_errand, &jobs);
 	for (size_t i = 0; i < jobs.list.n; i++) {
 		if (jobs.list.at[i].image)
-			take(profile, &jobs.list.at[i]);
+			resolve_structure_take(profile, &jobs.list.at[i]);
 		else
 			keep_image(profile, jobs.list.at[i].id, old, n_old, &at);
 	}

@@ -35,7 +35,7 @@ struct limiter {
 	VEC(uint32_t) other;        /* new scope -> its "other" child, FOLDED = none yet */
 };
 
-static uint32_t add_row(struct limiter *limiter, struct scope_row row)
+static uint32_t limit_add_row(struct limiter *limiter, struct scope_row row)
 {
 	vec_push(&limiter->rows, row);
 	vec_push(&limiter->other, FOLDED);
@@ -45,7 +45,7 @@ static uint32_t add_row(struct limiter *limiter, struct scope_row row)
 static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 {
 	if (limiter->other.at[parent] == FOLDED) {
-		uint32_t id = add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
+		uint32_t id = limit_add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
 		limiter->other.at[parent] = id;
 		limiter->other.at[id] = id; /* what is below stays there */
 	}
@@ -60,7 +60,7 @@ static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 	struct scope_row row = limiter->tree->scopes.at[scope];
 
 	row.parent = scope ? limiter->place[row.parent] : 0;
-	limiter->place[scope] = is_kept ? add_row(limiter, row) : other_below(limiter, row.parent);
+	limiter->place[scope] = is_kept ? limit_add_row(limiter, row) : other_below(limiter, row.parent);
 }
 
 static bool is_folded(const struct limiter *limiter, uint32_t place)
@@ -74,10 +74,10 @@ static void move_line(struct limiter *limiter, size_t line)
 	struct scope_row row = limiter->tree->scopes.at[line];
 
 	row.parent = limiter->place[row.parent];
-	limiter->place[line] = is_folded(limiter, row.parent) ? row.parent : add_row(limiter, row);
+	limiter->place[line] = is_folded(limiter, row.parent) ? row.parent : limit_add_row(limiter, row);
 }
 
-static void move_scopes(struct limiter *limiter, size_t n_nodes)
+static void limit_move_scopes(struct limiter *limiter, size_t n_nodes)
 {
 	for (size_t i = 0; i < n_nodes; i++)
 		move_scope(limiter, i, i == 0 || totals_of(&limiter->totals, i, 0) > limiter->least);
@@ -125,7 +125,7 @@ void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_sco
 	totals_init(&limiter.totals, tree, &(struct totals_options){ .n_scopes = n_nodes, .metric = metric });
 	limiter.place = alloc_zero(tree->scopes.n + 1, sizeof(*limiter.place));
 	limiter.least = threshold(&limiter.totals, n_nodes, max_scopes);
-	move_scopes(&limiter, n_nodes);
+	limit_move_scopes(&limiter, n_nodes);
 	totals_done(&limiter.totals);
 	for (size_t i = 0; i < tree->values.n; i++)
 		tree->values.at[i].scope = limiter.place[tree->values.at[i].scope];

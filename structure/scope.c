@@ -165,7 +165,7 @@ uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope)
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-static int compare_values(const void *left, const void *right)
+static int scope_compare_values(const void *left, const void *right)
 {
 	const struct scope_value *a = left, *b = right;
 
@@ -194,9 +194,9 @@ static size_t settle_scope(struct scope_value *values, size_t n)
 	size_t last = 0;
 
 	if (n > 1)
-		qsort(values, n, sizeof(*values), compare_values);
+		qsort(values, n, sizeof(*values), scope_compare_values);
 	for (size_t i = 1; i < n; i++) {
-		if (compare_values(&values[last], &values[i]) == 0)
+		if (scope_compare_values(&values[last], &values[i]) == 0)
 			values[last].value += values[i].value;
 		else
 			values[++last] = values[i];

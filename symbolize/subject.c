@@ -95,7 +95,7 @@ static bool is_indexed(const struct subject *subject, uint64_t vaddr)
 }
 
 /* Is there a unit for every address, as was promised? */
-static bool has_all(const struct subject *subject)
+static bool subject_has_all(const struct subject *subject)
 {
 	for (size_t i = 0; i < subject->wanted.n; i++)
 		if (!is_indexed(subject, subject->wanted.at[i]) &&
@@ -110,7 +110,7 @@ void subject_load(struct subject *subject)
 
 	debugfile_load(&subject->file, subject->info_end);
 	unit_index_build(&subject->index, &subject->file.dwarf, image);
-	if (subject->info_end == UINT64_MAX || has_all(subject))
+	if (subject->info_end == UINT64_MAX || subject_has_all(subject))
 		return;
 	unit_index_done(&subject->index);
 	subject->index = (struct unit_index){ 0 };

@@ -191,7 +191,7 @@ static void make_tasks(struct batch *batch)
 		qsort(batch->tasks.at, batch->tasks.n, sizeof(*batch->tasks.at), compare_tasks);
 }
 
-static void tell(const struct batch *batch, size_t done)
+static void symbolizer_tell(const struct batch *batch, size_t done)
 {
 	if (batch->options->progress)
 		batch->options->progress(batch->options->context, done, batch->tasks.n);
@@ -217,13 +217,14 @@ static void run_task(void *context, unsigned number, size_t index)
 
 	size_t done = atomic_fetch_add(&batch->n_done, 1) + 1;
 	if (number == 0)
-		tell(batch, done);
+		symbolizer_tell(batch, done);
 }
 
 /* ---- putting it together ------------------------------------------------------------------- */
 
 /* Where a list of maps, sorted, may be entered: the first map of an image that ends behind vaddr. */
-static const struct function_map *first_behind(const function_maps *maps, image_id id, uint64_t vaddr)
+static const struct function_map *symbolizer_first_behind(const function_maps *maps, image_id id,
+							  uint64_t vaddr)
 {
 	const struct function_map *at = maps->at;
 	size_t first = search_first(
@@ -237,7 +238,7 @@ static void fill_gap(const struct subject *subject, uint64_t vaddr, struct inter
 		     const function_maps *entries, function_maps *ret)
 {
 	image_id id = subject->request->id;
-	const struct function_map *next = first_behind(entries, id, vaddr);
+	const struct function_map *next = symbolizer_first_behind(entries, id, vaddr);
 	const struct function_map *before = NULL, *last = ret->n ? &ret->at[ret->n - 1] : NULL;
 
 	if ((next && next->vaddr <= vaddr) || (last && last->image == id && vaddr < last->vaddr + last->size))
@@ -245,7 +246,7 @@ static void fill_gap(const struct subject *subject, uint64_t vaddr, struct inter
 	struct function_map map = naming_find(subject->naming, vaddr, strings);
 	uint64_t end = map.vaddr + map.size;
 	if (map.vaddr < vaddr)
-		before = first_behind(entries, id, map.vaddr);
+		before = symbolizer_first_behind(entries, id, map.vaddr);
 	if (before && before->vaddr < vaddr)
 		map.vaddr = before->vaddr + before->size;
 	map.size = (next && end > next->vaddr ? next->vaddr : end) - map.vaddr;
@@ -281,12 +282,12 @@ static void collect_new(struct batch *batch, struct intern *strings, function_ma
 
 /* ---- what earlier runs found --------------------------------------------------------------- */
 
-static struct store_key key_of(const struct batch *batch, const struct subject *subject)
+static struct store_key symbolizer_key_of(const struct batch *batch, const struct subject *subject)
 {
 	return map_store_key(subject->file.identity, !batch->options->keeps_mangled);
 }
 
-static bool is_storable(const struct batch *batch, const struct subject *subject)
+static bool symbolizer_is_storable(const struct batch *batch, const struct subject *subject)
 {
 	return batch->options->store && subject->request->image->file.len > 0 &&
 	       !subject->request->image->is_changed;
@@ -311,12 +312,12 @@ static bool is_enough(const struct batch *batch, const struct symbolizer_request
 }
 
 /* Leaves in `wanted` what the store does not know. */
-static void recall(struct batch *batch, struct subject *subject, struct intern *strings)
+static void symbolizer_recall(struct batch *batch, struct subject *subject, struct intern *strings)
 {
 	struct symbolizer_request *request = subject->request;
 
-	if (is_storable(batch, subject)) {
-		struct store_key key = key_of(batch, subject);
+	if (symbolizer_is_storable(batch, subject)) {
+		struct store_key key = symbolizer_key_of(batch, subject);
 		struct bytes entry = store_get(batch->options->store, &key);
 		if (entry.len && is_enough(batch, request, entry)) {
 			request->entry = entry;
@@ -329,16 +330,16 @@ static void recall(struct batch *batch, struct subject *subject, struct intern *
 	}
 	for (size_t i = 0; i < request->n; i++) {
 		const struct function_map *map =
-			first_behind(&subject->known, request->id, request->vaddrs[i]);
+			symbolizer_first_behind(&subject->known, request->id, request->vaddrs[i]);
 		if (!map || map->vaddr > request->vaddrs[i])
 			vec_push(&subject->wanted, request->vaddrs[i]);
 	}
 }
 
 /* Adds the maps to those the entry already has. */
-static void remember(struct batch *batch, struct subject *subject, struct map_list found)
+static void symbolizer_remember(struct batch *batch, struct subject *subject, struct map_list found)
 {
-	struct store_key key = key_of(batch, subject);
+	struct store_key key = symbolizer_key_of(batch, subject);
 	struct bytes entry = store_get(batch->options->store, &key);
 	function_maps old = { 0 };
 	struct intern names;
@@ -360,14 +361,15 @@ static void remember_all(struct batch *batch, const function_maps *maps, const s
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		struct subject *subject = &batch->subjects[i];
 		size_t first = 0, n = 0;
-		if (!is_storable(batch, subject) || subject->wanted.n == 0)
+		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0)
 			continue;
 		while (first < maps->n && maps->at[first].image != subject->request->id)
 			first++;
 		while (first + n < maps->n && maps->at[first + n].image == subject->request->id)
 			n++;
 		if (n)
-			remember(batch, subject, (struct map_list){ &maps->at[first], n, strings });
+			symbolizer_remember(batch, subject,
+					    (struct map_list){ &maps->at[first], n, strings });
 	}
 }
 
@@ -406,7 +408,7 @@ static void open_all(struct batch *batch, struct symbolizer_request *requests, s
 	begin_kernel(batch);
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		subject_open(&batch->subjects[i], batch->options, &batch->ids);
-		recall(batch, &batch->subjects[i], names);
+		symbolizer_recall(batch, &batch->subjects[i], names);
 	}
 }
 
@@ -421,7 +423,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	struct intern names; /* in the order they come, which depends on what the store knows */
 
 	intern_init(&names);
-	tell(&batch, 0);
+	symbolizer_tell(&batch, 0);
 	open_all(&batch, requests, &names);
 	subjects_prepare(batch.subjects, batch.n_subjects, options, &batch.kernel, batch.n_workers);
 	pool_run(batch.n_workers, n, load_subject, &batch);
@@ -429,7 +431,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
-	tell(&batch, batch.tasks.n);
+	symbolizer_tell(&batch, batch.tasks.n);
 	await_kernel(&batch);
 	collect_new(&batch, &names, &found);
 	remember_all(&batch, &found, &names);

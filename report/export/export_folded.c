@@ -11,7 +11,7 @@
 #include "report/export/exporter.h"
 #include "report/tree/document.h"
 
-static void add_name(struct text *line, const char *name)
+static void folded_add_name(struct text *line, const char *name)
 {
 	size_t start = line->len;
 
@@ -47,7 +47,7 @@ static void fold(struct folder *folder, uint32_t node)
 		uint32_t frame = document_frame(document, folder->path.at[i]);
 		const char *name = document_frame_label(document, frame, label, sizeof(label));
 		text_add(&folder->line, ";", 1);
-		add_name(&folder->line, *name ? name : "-");
+		folded_add_name(&folder->line, *name ? name : "-");
 		if (folder->options->annotate)
 			text_printf(&folder->line, "%s", suffix_of(&document->frames.at[frame]));
 	}
@@ -88,7 +88,7 @@ static int write_folded(const struct export_input *input, const struct export_op
 		if (!sum)
 			continue;
 		text_clear(&folder.line);
-		add_name(&folder.line, process);
+		folded_add_name(&folder.line, process);
 		fold(&folder, first.scope);
 		fprintf(to, "%s %llu\n", folder.line.at, (unsigned long long)sum);
 	}

@@ -8,7 +8,7 @@
 
 #define BATCH 4096 /* rows a record */
 
-static void begin(struct json *json, const char *type, const struct export_options *options)
+static void ndjson_begin(struct json *json, const char *type, const struct export_options *options)
 {
 	json_object(json);
 	json_text_of(json, "t", type);
@@ -21,7 +21,7 @@ static void begin(struct json *json, const char *type, const struct export_optio
 	}
 }
 
-static void end(struct json *json)
+static void ndjson_end(struct json *json)
 {
 	json_end_object(json);
 	json_line(json);
@@ -34,7 +34,7 @@ static void write_batches(struct json *json, const struct document *document,
 
 	for (size_t from = 0; from < n; from += BATCH) {
 		size_t to = from + BATCH < n ? from + BATCH : n;
-		begin(json, rows->name, options);
+		ndjson_begin(json, rows->name, options);
 		json_uint_of(json, "i0", from);
 		if (rows->is_list) {
 			json_name(json, "rows");
@@ -43,7 +43,7 @@ static void write_batches(struct json *json, const struct document *document,
 		rows->write(json, document, from, to);
 		if (rows->is_list)
 			json_end_array(json);
-		end(json);
+		ndjson_end(json);
 	}
 }
 
@@ -53,31 +53,31 @@ static void write_value_batches(struct json *json, const struct document *docume
 	size_t n = document->n_nodes;
 
 	for (size_t from = 0; from < n; from += BATCH) {
-		begin(json, "node_values", options);
+		ndjson_begin(json, "node_values", options);
 		json_uint_of(json, "i0", from);
 		json_node_values(json, document, from, from + BATCH < n ? from + BATCH : n, options->totals);
-		end(json);
+		ndjson_end(json);
 	}
 }
 
-static const char *metric_name(const struct document *document, uint32_t metric)
+static const char *ndjson_metric_name(const struct document *document, uint32_t metric)
 {
 	return profile_text(document->profile, document->profile->metrics.at[metric].name);
 }
 
-static void write_costs(struct json *json, struct document_cursor *cursor, size_t node)
+static void ndjson_write_costs(struct json *json, struct document_cursor *cursor, size_t node)
 {
 	const struct document *document = cursor->document;
 
 	json_name(json, "self");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, metric_name(document, m), document_self(cursor, node, m));
+		json_uint_of(json, ndjson_metric_name(document, m), document_self(cursor, node, m));
 	json_end_object(json);
 	json_name(json, "total");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, metric_name(document, m), document_inclusive(document, node, m));
+		json_uint_of(json, ndjson_metric_name(document, m), document_inclusive(document, node, m));
 	json_end_object(json);
 }
 
@@ -90,7 +90,7 @@ static void write_wide_node(struct json *json, struct document_cursor *cursor,
 	const struct scope scope = scope_at(document->tree, node);
 	char label[512];
 
-	begin(json, "node", options);
+	ndjson_begin(json, "node", options);
 	json_uint_of(json, "id", node);
 	json_int_of(json, "parent", node ? (int64_t)document_parent(document, node) : -1);
 	json_text_of(json, "kind", scope_kind_name(scope.kind));
@@ -102,9 +102,9 @@ static void write_wide_node(struct json *json, struct document_cursor *cursor,
 	json_uint_of(json, "line", scope.line);
 	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
 	json_uint_of(json, "call_line", scope.call_line);
-	write_costs(json, cursor, node);
+	ndjson_write_costs(json, cursor, node);
 	json_uint_of(json, "depth", depth);
-	end(json);
+	ndjson_end(json);
 }
 
 static void write_wide(struct json *json, const struct document *document,
@@ -125,11 +125,11 @@ static void write_wide(struct json *json, const struct document *document,
 static void write_records(struct json *json, const struct document *document,
 			  const struct export_options *options)
 {
-	begin(json, "header", options);
+	ndjson_begin(json, "header", options);
 	json_text_of(json, "schema", SCHEMA_NAME);
 	json_text_of(json, "version", SCHEMA_VERSION);
 	json_header(json, document->profile);
-	end(json);
+	ndjson_end(json);
 	if (options->wide) {
 		write_wide(json, document, options);
 	} else {
@@ -137,14 +137,14 @@ static void write_records(struct json *json, const struct document *document,
 			write_batches(json, document, options, rows);
 		write_value_batches(json, document, options);
 	}
-	begin(json, "quality", options);
+	ndjson_begin(json, "quality", options);
 	json_name(json, "quality");
 	json_quality(json, document);
-	end(json);
-	begin(json, "end", options);
+	ndjson_end(json);
+	ndjson_begin(json, "end", options);
 	json_uint_of(json, "nodes", document->n_nodes);
 	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
-	end(json);
+	ndjson_end(json);
 }
 
 static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to,

@@ -19,7 +19,7 @@ struct rows {
 	struct text note; /* on what was folded, told by the root */
 };
 
-static void write_row(void *context, uint32_t node, uint32_t depth)
+static void rows_write_row(void *context, uint32_t node, uint32_t depth)
 {
 	struct rows *rows = context;
 	const struct document *document = rows->document;
@@ -43,7 +43,7 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_end_object(&rows->json);
 }
 
-static int write_rows(const struct export_input *input, const struct export_options *options, FILE *to,
+static int rows_write(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
 	struct document document;
@@ -57,7 +57,7 @@ static int write_rows(const struct export_input *input, const struct export_opti
 	limit_note(input->tree, input->profile, &rows.note);
 	json_init(&rows.json, to);
 	json_array(&rows.json);
-	children_walk(&children, document.n_nodes, write_row, &rows);
+	children_walk(&children, document.n_nodes, rows_write_row, &rows);
 	json_end_array(&rows.json);
 	json_line(&rows.json);
 	children_done(&children);
@@ -74,5 +74,5 @@ const struct exporter exporter_rows = {
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.max_nodes = 5000, /* about 150 bytes a row: more is too much for a panel */
-	.write = write_rows,
+	.write = rows_write,
 };

@@ -24,7 +24,7 @@ struct speedscope {
 	VEC(uint32_t) path;
 };
 
-static void write_frames(struct speedscope *s)
+static void speedscope_write_frames(struct speedscope *s)
 {
 	const struct document *document = s->document;
 	char label[512];
@@ -232,7 +232,7 @@ static int write_speedscope(const struct export_input *input, const struct expor
 	text_done(&title);
 	text_done(&folded);
 	json_uint_of(&s.json, "activeProfileIndex", options->metric);
-	write_frames(&s);
+	speedscope_write_frames(&s);
 	json_name(&s.json, "profiles");
 	json_array(&s.json);
 	write_profiles(&s, options);

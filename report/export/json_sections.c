@@ -82,12 +82,13 @@ static uint64_t size_of(const struct document *document, const struct scope_fram
 	return map && map->vaddr == frame->vaddr ? map->size : 0;
 }
 
-static size_t count_frames(const struct document *document)
+static size_t json_section_count_frames(const struct document *document)
 {
 	return document->frames.n;
 }
 
-static void write_frames(struct json *json, const struct document *document, size_t from, size_t to)
+static void json_section_write_frames(struct json *json, const struct document *document, size_t from,
+				      size_t to)
 {
 	const struct scope_frame *f = document->frames.at;
 
@@ -105,7 +106,7 @@ static void write_frames(struct json *json, const struct document *document, siz
 	COLUMN("flags", json_uint, f[i].flags);
 }
 
-static size_t count_nodes(const struct document *document)
+static size_t json_section_count_nodes(const struct document *document)
 {
 	return document->n_nodes;
 }
@@ -154,7 +155,7 @@ void json_node_values(struct json *json, const struct document *document, size_t
 	json_end_object(json);
 }
 
-static size_t count_points(const struct document *document)
+static size_t json_section_count_points(const struct document *document)
 {
 	return document->n_points;
 }
@@ -191,7 +192,8 @@ static size_t count_threads(const struct document *document)
 	return document->profile->threads.n;
 }
 
-static void write_threads(struct json *json, const struct document *document, size_t from, size_t to)
+static void json_section_write_threads(struct json *json, const struct document *document, size_t from,
+				       size_t to)
 {
 	const struct profile_thread *t = document->profile->threads.at;
 
@@ -244,11 +246,11 @@ const struct json_rows json_rows[] = {
 	{ "strings", count_strings, write_strings, true, DETAIL_SUMMARY },
 	{ "modules", count_modules, write_modules, true, DETAIL_SUMMARY },
 	{ "files", count_files, write_files, false, DETAIL_SUMMARY },
-	{ "frames", count_frames, write_frames, false, DETAIL_SUMMARY },
-	{ "nodes", count_nodes, write_nodes, false, DETAIL_SUMMARY },
-	{ "points", count_points, write_points, false, DETAIL_LINES },
+	{ "frames", json_section_count_frames, json_section_write_frames, false, DETAIL_SUMMARY },
+	{ "nodes", json_section_count_nodes, write_nodes, false, DETAIL_SUMMARY },
+	{ "points", json_section_count_points, write_points, false, DETAIL_LINES },
 	{ "processes", count_processes, write_processes, false, DETAIL_SUMMARY },
-	{ "threads", count_threads, write_threads, false, DETAIL_SUMMARY },
+	{ "threads", count_threads, json_section_write_threads, false, DETAIL_SUMMARY },
 	{ "thread_values", count_thread_values, write_thread_values, false, DETAIL_THREADS },
 	{ "timeline", count_timeline, write_timeline, false, DETAIL_TIME },
 	{ NULL, NULL, NULL, false, DETAIL_TIME },

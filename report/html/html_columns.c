@@ -52,12 +52,12 @@ static uint32_t point_offset(struct document_cursor *cursor, size_t i)
 	return map ? (uint32_t)(point.vaddr - map->parent_vaddr) : UINT32_MAX;
 }
 
-static size_t count_frames(const struct document *d)
+static size_t html_columns_count_frames(const struct document *d)
 {
 	return d->frames.n;
 }
 
-static size_t count_nodes(const struct document *d)
+static size_t html_columns_count_nodes(const struct document *d)
 {
 	return d->n_nodes;
 }
@@ -67,7 +67,7 @@ static size_t count_values(const struct document *d)
 	return d->n_values;
 }
 
-static size_t count_points(const struct document *d)
+static size_t html_columns_count_points(const struct document *d)
 {
 	return d->n_points;
 }
@@ -84,25 +84,36 @@ struct column {
 };
 
 static const struct column tree_columns[] = {
-	{ "frame.kind", count_frames, frame_kind },         { "frame.flags", count_frames, frame_flags },
-	{ "frame.name", count_frames, frame_name },         { "frame.module", count_frames, frame_module },
-	{ "frame.file", count_frames, frame_file },         { "frame.line", count_frames, frame_line },
-	{ "frame.end_line", count_frames, frame_end_line }, { "node.back", count_nodes, node_back },
-	{ "node.frame", count_nodes, node_frame },          { "value.step", count_values, value_step },
-	{ "value.thread", count_values, value_thread },     { "value.metric", count_values, value_metric },
-	{ "value.low", count_values, value_low },           { "value.high", count_values, value_high },
+	{ "frame.kind", html_columns_count_frames, frame_kind },
+	{ "frame.flags", html_columns_count_frames, frame_flags },
+	{ "frame.name", html_columns_count_frames, frame_name },
+	{ "frame.module", html_columns_count_frames, frame_module },
+	{ "frame.file", html_columns_count_frames, frame_file },
+	{ "frame.line", html_columns_count_frames, frame_line },
+	{ "frame.end_line", html_columns_count_frames, frame_end_line },
+	{ "node.back", html_columns_count_nodes, node_back },
+	{ "node.frame", html_columns_count_nodes, node_frame },
+	{ "value.step", count_values, value_step },
+	{ "value.thread", count_values, value_thread },
+	{ "value.metric", count_values, value_metric },
+	{ "value.low", count_values, value_low },
+	{ "value.high", count_values, value_high },
 };
 
 static const struct column site_columns[] = {
-	{ "node.call_file", count_nodes, node_call_file },
-	{ "node.call_line", count_nodes, node_call_line },
+	{ "node.call_file", html_columns_count_nodes, node_call_file },
+	{ "node.call_line", html_columns_count_nodes, node_call_line },
 };
 
 static const struct column line_columns[] = {
-	{ "point.node", count_points, point_node },     { "point.file", count_points, point_file },
-	{ "point.line", count_points, point_line },     { "point.offset", count_points, point_offset },
-	{ "point.thread", count_points, point_thread }, { "point.metric", count_points, point_metric },
-	{ "point.low", count_points, point_low },       { "point.high", count_points, point_high },
+	{ "point.node", html_columns_count_points, point_node },
+	{ "point.file", html_columns_count_points, point_file },
+	{ "point.line", html_columns_count_points, point_line },
+	{ "point.offset", html_columns_count_points, point_offset },
+	{ "point.thread", html_columns_count_points, point_thread },
+	{ "point.metric", html_columns_count_points, point_metric },
+	{ "point.low", html_columns_count_points, point_low },
+	{ "point.high", html_columns_count_points, point_high },
 };
 
 static const struct column time_columns[] = {
@@ -144,7 +155,7 @@ static void put_number(FILE *to, uint32_t value)
 }
 
 /* How many values, how many planes, the planes from the lowest on. */
-static void write_column(FILE *to, struct document_cursor *cursor, const struct column *column)
+static void html_columns_write_column(FILE *to, struct document_cursor *cursor, const struct column *column)
 {
 	size_t n = column->count(cursor->document);
 	uint8_t *planes = alloc_resize(NULL, n, 4);
@@ -173,7 +184,7 @@ void html_write_blocks(FILE *to, const struct document *document)
 		struct html_part part;
 		html_part_open(&part, to, "block", blocks[i].name);
 		for (size_t c = 0; c < blocks[i].n; c++)
-			write_column(part.packed, &cursor, &blocks[i].columns[c]);
+			html_columns_write_column(part.packed, &cursor, &blocks[i].columns[c]);
 		html_part_close(&part);
 	}
 	document_cursor_done(&cursor);

@@ -12,7 +12,7 @@
 #include "report/limit.h"
 #include "report/quality.h"
 
-static void write_run(struct json *json, const struct profile *profile)
+static void html_meta_write_run(struct json *json, const struct profile *profile)
 {
 	const struct profile_run *run = &profile->run;
 	time_t start = (time_t)(run->start_unix_ns / 1000000000);
@@ -95,7 +95,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	html_column_directory(&json);
 	write_names(&json, document->profile);
 	json_uint_of(&json, "default_metric", options->metric);
-	write_run(&json, document->profile);
+	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);
 	json_end_object(&json);
 }

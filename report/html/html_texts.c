@@ -183,7 +183,7 @@ static void write_scopes(struct json *json, const struct structure *structure)
 	json_end_array(json);
 }
 
-static size_t write_function(FILE *to, uint32_t frame, const struct code *code)
+static size_t html_texts_write_function(FILE *to, uint32_t frame, const struct code *code)
 {
 	struct text_part part;
 	size_t used;
@@ -198,7 +198,7 @@ static size_t write_function(FILE *to, uint32_t frame, const struct code *code)
 }
 
 /* Of the functions that make up most of the cost, as far as the profile holds their code. */
-static void write_code(FILE *to, const struct document *d, const struct export_options *options)
+static void html_texts_write_code(FILE *to, const struct document *d, const struct export_options *options)
 {
 	struct flat_table table;
 	uint64_t sum = 0;
@@ -219,7 +219,7 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 				     profile_structure(d->profile, f->image, f->vaddr) };
 		sum += row->self[options->metric];
 		if (code.isa && code.bytes.len)
-			used += write_function(to, row->frame, &code);
+			used += html_texts_write_function(to, row->frame, &code);
 	}
 	flat_table_done(&table);
 }
@@ -227,5 +227,5 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 void html_write_texts(FILE *to, const struct document *document, const struct export_options *options)
 {
 	write_sources(to, document, options);
-	write_code(to, document, options);
+	html_texts_write_code(to, document, options);
 }

@@ -95,7 +95,7 @@ void document_line_values(const struct document *document, uint32_t node, size_t
 		++*ret_to;
 }
 
-static int by_thread(const void *left, const void *right)
+static int document_by_thread(const void *left, const void *right)
 {
 	const struct scope_value *a = left, *b = right;
 
@@ -125,9 +125,9 @@ static void collect_values(const struct document *document, struct document_node
 	take_values(document, of, &of->line, document->tree->values.n);
 	if (of->values.n == n_own)
 		return; /* they are in order */
-	qsort(of->values.at, of->values.n, sizeof(*of->values.at), by_thread);
+	qsort(of->values.at, of->values.n, sizeof(*of->values.at), document_by_thread);
 	for (size_t i = 1; i < of->values.n; i++) {
-		if (by_thread(&of->values.at[n], &of->values.at[i]) == 0)
+		if (document_by_thread(&of->values.at[n], &of->values.at[i]) == 0)
 			of->values.at[n].value += of->values.at[i].value;
 		else
 			of->values.at[++n] = of->values.at[i];
@@ -234,7 +234,7 @@ struct document_point document_point(const struct document *document, size_t poi
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static size_t count_frames(const struct scope_tree *tree)
+static size_t document_count_frames(const struct scope_tree *tree)
 {
 	size_t n = 0;
 
@@ -252,7 +252,7 @@ void document_init(struct document *document, const struct profile *profile, con
 {
 	*document = (struct document){ .profile = profile, .tree = tree, .n_metrics = tree->n_metrics };
 	document->frames.at = tree->frames.at;
-	document->frames.n = count_frames(tree);
+	document->frames.n = document_count_frames(tree);
 	document->n_nodes = scope_tree_n_nodes(tree);
 	document->first_point = find_first_point(tree, document->n_nodes);
 	document->n_points = tree->values.n - document->first_point;

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "report/tree/outermost.h"
 
-static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
+static void flatten_make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
 {
 	table->values = alloc_zero(n * n_metrics * 2, sizeof(uint64_t));
 	vec_reserve(&table->rows, n);
@@ -23,7 +23,7 @@ struct flattener {
 	const uint32_t *group; /* of each frame */
 };
 
-static uint32_t group_of(void *context, uint32_t node)
+static uint32_t flatten_group(void *context, uint32_t node)
 {
 	const struct flattener *f = context;
 
@@ -60,10 +60,10 @@ void flatten_groups(const struct document *document, const uint32_t *group, uint
 		    struct flat_table *ret)
 {
 	struct flattener flattener = { .document = document, .table = ret, .group = group };
-	struct outermost outermost = { &flattener, n_groups, group_of, count_total };
+	struct outermost outermost = { &flattener, n_groups, flatten_group, count_total };
 
 	*ret = (struct flat_table){ 0 };
-	make_rows(ret, n_groups, document->n_metrics);
+	flatten_make_rows(ret, n_groups, document->n_metrics);
 	for (size_t i = document->frames.n; i-- > 0;) {
 		const struct scope_frame *f = &document->frames.at[i];
 		struct flat_row *row = &ret->rows.at[group[i]];
@@ -102,7 +102,7 @@ void flatten_lines(const struct document *document, struct flat_table *ret)
 		if (map_find(&seen, line_key(&p)) == MAP_NONE)
 			map_put(&seen, line_key(&p), n_lines++);
 	}
-	make_rows(ret, n_lines, m);
+	flatten_make_rows(ret, n_lines, m);
 	for (size_t i = 0; i < document->n_points; i++) {
 		struct document_point p = document_point(document, i);
 		struct flat_row *row = &ret->rows.at[map_find(&seen, line_key(&p))];

@@ -47,7 +47,7 @@ struct flat_view {
 	struct view *view;
 };
 
-static uint32_t group_of(void *context, uint32_t scope)
+static uint32_t view_flat_group(void *context, uint32_t scope)
 {
 	return ((const struct flat_view *)context)->groups->of[scope];
 }
@@ -74,7 +74,7 @@ void view_flat(const struct scope_tree *tree, const struct costs *costs, enum gr
 	for (size_t scope = 0; scope < tree->scopes.n; scope++)
 		for (size_t metric = 0; metric < n && groups.of[scope] != GROUP_NONE; metric++)
 			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
-	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, group_of, count_inclusive };
+	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, view_flat_group, count_inclusive };
 	outermost_visit(&outermost, tree, tree->scopes.n);
 }
 
@@ -121,7 +121,7 @@ static int compare_sortables(const void *a, const void *b)
  * The rows to keep, the largest first. By the key that prunes, a row is never larger than its parent,
  * and comes after it where they are equal: so the first so many of them are a forest again.
  */
-static struct sortable *choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
+static struct sortable *view_choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
 {
 	struct sortable *rows = alloc_zero(view->rows.n + 1, sizeof(*rows));
 	size_t n = 0;
@@ -195,7 +195,7 @@ void view_flatten(struct view *view, size_t max_depth)
 void view_arrange(struct view *view, const struct view_cut *cut)
 {
 	size_t n;
-	CLEANUP(freep) struct sortable *rows = choose_rows(view, cut, &n);
+	CLEANUP(freep) struct sortable *rows = view_choose_rows(view, cut, &n);
 	struct children children = link_children(view, rows, n);
 	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
 	struct view arranged = { .n_metrics = view->n_metrics };

@@ -92,7 +92,7 @@ static void close_round(struct callers *c, row_sets *sets, size_t from)
 	}
 }
 
-static void start(struct callers *c, row_sets *sets)
+static void view_callers_start(struct callers *c, row_sets *sets)
 {
 	for (uint32_t number = 0; number < c->tree->scopes.n; number++) {
 		uint32_t scope = c->preorder.scope[number];
@@ -133,7 +133,7 @@ void view_callers(const struct scope_tree *tree, const struct costs *costs, cons
 	c.row_of = alloc_resize(NULL, c.groups.scopes.n + 1, sizeof(*c.row_of));
 	memset(c.row_of, 0xff, (c.groups.scopes.n + 1) * sizeof(*c.row_of));
 
-	start(&c, &sets);
+	view_callers_start(&c, &sets);
 	for (size_t i = 0; i < sets.n; i++) {
 		uint64_t cost = view_cost(ret, sets.at[i].row, cut->prune, cut->metric);
 		if (cost > 0 && cost >= cut->min && sets.at[i].depth < max_depth)

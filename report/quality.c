@@ -154,7 +154,7 @@ static void add_tallies(const struct profile *profile, struct text *ret)
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		steps += quality->steps_by_witness[witness];
 	if (steps)
-		text_printf(ret, "who knew the way out of a frame\n");
+		text_printf(ret, "steps by witness\n");
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		if (quality->steps_by_witness[witness])
 			quality_add_row(ret, witness_name((enum witness)witness),

@@ -61,7 +61,7 @@ static void handle_sigbus(void)
 	sigaction(SIGBUS, NULL, &present);
 	if (present.sa_sigaction == on_sigbus)
 		return;
-	old_action = present; /* for the first file, or somebody else has taken it */
+	old_action = present; /* for the first file, or if another handler was installed since */
 	sigaction(SIGBUS, &action, NULL);
 }
 

@@ -288,7 +288,7 @@ static inline void copy_match(uint8_t *to, size_t distance, size_t len)
 static void inflate_step(struct inflater *z)
 {
 	inflate_refill(z);
-	struct bits b = { z->b.bits, z->b.n + 64 }; /* what is not there is told by their number */
+	struct bits b = { z->b.bits, z->b.n + 64 }; /* the number of bits says how many are missing */
 	uint32_t entry = look_up(z->literals.entries, LITERAL_BITS, &b), code = 0, distance = 0;
 	uint32_t len = drop_code(&b, entry);
 
@@ -386,7 +386,7 @@ static void run_codes(struct inflater *z, size_t wanted)
 
 size_t inflater_run(struct inflater *z, size_t wanted)
 {
-	/* The last byte is followed by a checksum: who wants it wants that looked at. */
+	/* The checksum follows the last byte: it is checked when that byte is asked for. */
 	while (z->place != AT_END && z->place != BROKEN && (z->n < wanted || z->n == z->size)) {
 		switch (z->place) {
 		case AT_HEAD:

@@ -22,7 +22,7 @@
 #define MAX_ENTRY (1ull << 30)
 #define MAX_NAME 128
 #define UNFINISHED ".new" /* how the name of a file ends that is still being written */
-#define ABANDONED_S 3600  /* then nobody is writing it any more */
+#define ABANDONED_S 3600  /* older temporary files were left by a killed process */
 
 struct store {
 	int directory;
@@ -45,7 +45,7 @@ static bool is_ours(const struct stat *st, mode_t type)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Opens, and makes if need be, a directory that nobody else can write. */
+/* Opens, and makes if necessary, a directory that no other user can write. */
 static int open_directory(const char *path)
 {
 	struct stat st;

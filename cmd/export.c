@@ -32,7 +32,7 @@ int cmd_schema(int argc, char **argv)
 	if (line.n_operands)
 		return cmd_usage("schema", "unexpected '%s'", line.operands[0]);
 	fwrite(cpprof_schema, 1, (size_t)(cpprof_schema_end - cpprof_schema), stdout);
-	return EXIT_OK; /* main tells whether standard output took it */
+	return EXIT_OK; /* main checks whether standard output could be written */
 }
 
 /* Not every format has a place for it. */

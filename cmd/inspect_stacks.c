@@ -173,7 +173,7 @@ int inspect_stacks(int argc, char **argv)
 	struct stacks stacks = { .only = NO_SAMPLE };
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "where recipes come from" },
 		{ 0, "symfs", OPTION_TEXT, &file.symfs, "DIR", "look for the recorded binaries under DIR" },
 		{ 0, "sample", OPTION_NUMBER, &stacks.only, "N", "only the sample with this number, from 0" },
 		{ 0, "explain", OPTION_FLAG, &stacks.explains, NULL,

@@ -18,7 +18,7 @@
 #define GO_ON (-1)
 #define HELP_COLUMN 28
 #define HELP_WIDTH 96
-#define MAX_NAME 64 /* longest name of an option that is told in a message */
+#define MAX_NAME 64 /* longest option name that a message repeats */
 
 static bool is_end(const struct option_spec *spec)
 {

@@ -183,7 +183,7 @@ static int print_report(const struct text_input *input, const struct text_option
 										       : -EIO;
 }
 
-/* What the shell is told, once the report is printed. */
+/* The exit code, once the report is printed. */
 static int report_cmd_judge(const struct profile *profile, const struct report_request *request)
 {
 	double percent = quality_percent(&profile->quality);

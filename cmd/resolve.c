@@ -39,7 +39,7 @@ static bool *sampled_images(const struct profile *profile)
 static bool open_image(struct images *images, const struct profile_image *wanted, const char *path,
 		       image_id *ret)
 {
-	struct images *alone = images_new(); /* a file that is another one must not get an id */
+	struct images *alone = images_new(); /* a different file must not get an id */
 	image_id id;
 	bool is_same = images_open_mapped(alone, path, &id, NULL) == 0 &&
 		       (!wanted->build_id.len ||

@@ -25,9 +25,9 @@ struct pending {
 typedef VEC(struct pending) pending_list;
 
 /*
- * One image on its way. Control flow is recovered by one thread at a time, because one function tells of
- * another; what is made of it meanwhile by any. Otherwise threads share nothing but the profile, which they
- * only read.
+ * The structures of one image. Its control flow is recovered by one thread at a time, because one function
+ * depends on another; structures are made of it by any thread. Otherwise threads share only the profile,
+ * which they do not change.
  */
 struct job {
 	image_id id;
@@ -43,16 +43,17 @@ struct job {
 	bool has_new, is_done;
 };
 
-/* In a round, each image gets on with its control flow, and what it had before is made use of. */
-struct errand {
+/* In a round, control flow of each image is recovered further, and structures are made of what the last round
+ * recovered. */
+struct task {
 	struct job *job;
-	size_t ready; /* which; GET_ON: recover more */
+	size_t ready; /* index into job->ready, or RECOVER_MORE */
 };
-#define GET_ON SIZE_MAX
+#define RECOVER_MORE SIZE_MAX
 
 struct jobs {
 	VEC(struct job) list;
-	VEC(struct errand) errands; /* of this round */
+	VEC(struct task) tasks; /* of this round */
 };
 
 /* Only whole functions: a part's code belongs to its function's structure. */
@@ -155,7 +156,7 @@ static void resolve_structure_finish(struct job *job)
 	job->is_done = true;
 }
 
-static void get_on(struct job *job)
+static void recover_more(struct job *job)
 {
 	uint64_t n_bytes = 0;
 
@@ -173,17 +174,17 @@ static void get_on(struct job *job)
 	}
 }
 
-static void run_errand(void *context, unsigned worker, size_t index)
+static void run_task(void *context, unsigned worker, size_t index)
 {
 	const struct jobs *jobs = context;
-	struct job *job = jobs->errands.at[index].job;
+	struct job *job = jobs->tasks.at[index].job;
 
 	(void)worker;
-	if (jobs->errands.at[index].ready == GET_ON) {
-		get_on(job);
+	if (jobs->tasks.at[index].ready == RECOVER_MORE) {
+		recover_more(job);
 		return;
 	}
-	struct pending *pending = &job->ready.at[jobs->errands.at[index].ready];
+	struct pending *pending = &job->ready.at[jobs->tasks.at[index].ready];
 	struct structure *structure = &job->found.at[pending->index].structure;
 	structurer_finish(job->image->structurer, &pending->cfg, structure->function, &job->source, NULL,
 			  structure);
@@ -193,10 +194,10 @@ static void run_errand(void *context, unsigned worker, size_t index)
 /* False if all are done. */
 static bool resolve_structure_begin_round(struct jobs *jobs)
 {
-	vec_clear(&jobs->errands);
+	vec_clear(&jobs->tasks);
 	for (size_t i = 0; i < jobs->list.n; i++)
 		if (jobs->list.at[i].image && !jobs->list.at[i].is_done)
-			vec_push(&jobs->errands, (struct errand){ &jobs->list.at[i], GET_ON });
+			vec_push(&jobs->tasks, (struct task){ &jobs->list.at[i], RECOVER_MORE });
 	for (size_t i = 0; i < jobs->list.n; i++) {
 		struct job *job = &jobs->list.at[i];
 		pending_list old = job->ready;
@@ -204,9 +205,9 @@ static bool resolve_structure_begin_round(struct jobs *jobs)
 		job->fresh = old;
 		vec_clear(&job->fresh);
 		for (size_t k = 0; k < job->ready.n; k++)
-			vec_push(&jobs->errands, (struct errand){ job, k });
+			vec_push(&jobs->tasks, (struct task){ job, k });
 	}
-	return jobs->errands.n > 0;
+	return jobs->tasks.n > 0;
 }
 
 /* ---- what the next run finds ---------------------------------------------------------------- */
@@ -373,7 +374,7 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 	profile->structures.n = profile->structures.cap = 0;
 	make_jobs(profile, images, n, &jobs);
 	while (resolve_structure_begin_round(&jobs))
-		pool_run(pool_threads(n_threads), jobs.errands.n, run_errand, &jobs);
+		pool_run(pool_threads(n_threads), jobs.tasks.n, run_task, &jobs);
 	for (size_t i = 0; i < jobs.list.n; i++) {
 		if (jobs.list.at[i].image)
 			resolve_structure_take(profile, &jobs.list.at[i]);
@@ -384,5 +385,5 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 		structure_done(&old[at]);
 	free(old);
 	vec_done(&jobs.list);
-	vec_done(&jobs.errands);
+	vec_done(&jobs.tasks);
 }

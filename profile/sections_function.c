@@ -165,7 +165,7 @@ static bool function_section_ranges_are_sound(const struct function_map *map)
 	return true;
 }
 
-/* What function_map.h promises, so that nobody downstream has to doubt it. */
+/* What function_map.h promises, so that later code can rely on it. */
 static int function_section_check_functions(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->functions.n; i++) {

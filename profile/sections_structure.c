@@ -137,7 +137,7 @@ static bool structure_section_ranges_are_sound(const struct structure *s)
 	return true;
 }
 
-/* What structure.h promises, so that nobody downstream has to doubt it. */
+/* What structure.h promises, so that later code can rely on it. */
 static int check_structures(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->structures.n; i++) {

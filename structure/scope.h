@@ -5,7 +5,7 @@
  * before child, node 0 the root; values in side arrays.
  *
  * A profile has millions of contexts and only thousands of functions, loops, lines and call sites: each of
- * those is told once, and a scope is three numbers. scope_at() puts one together again.
+ * those is stored once, and a scope is three numbers. scope_at() puts one together again.
  */
 #pragma once
 

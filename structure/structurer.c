@@ -25,7 +25,7 @@ struct structurer {
 	struct symbols *symbols;
 	struct frames *frames;
 	struct functions *functions;
-	bool is_lent; /* the functions are somebody else's */
+	bool is_lent; /* the functions belong to the caller */
 	struct flow flow;
 	struct procedures procedures;
 	const struct function_map *known; /* the maps that procedures were made from */
@@ -122,7 +122,7 @@ static uint32_t structurer_find(const struct structurer *s, uint64_t vaddr)
 										       : index;
 }
 
-/* The same; a start that was recovered, and not named, is looked for as it was then, which may be dear. */
+/* The same; a start that was recovered, and not named, is looked for again, which may be expensive. */
 static uint32_t structurer_find_recovered(struct structurer *s, uint64_t vaddr,
 					  const struct function_map *map)
 {

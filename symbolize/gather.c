@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 
-/* A map, and the harvest whose strings it uses. */
+/* A map, and the shard whose strings it uses. */
 struct found {
 	struct function_map map;
-	uint32_t harvest, unit;
+	uint32_t shard, unit;
 };
 
 static int gather_compare_maps(const void *left, const void *right)
@@ -103,27 +103,27 @@ void gather_settle(function_maps *maps, size_t first)
 	}
 }
 
-void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret)
+void gather(struct gather_shard *const *shards, size_t n, struct intern *strings, function_maps *ret)
 {
 	VEC(struct found) found = { 0 };
 	struct renumbering *renumberings = alloc_zero(n, sizeof(*renumberings));
 	size_t first = ret->n;
 
 	for (size_t i = 0; i < n; i++) {
-		struct harvest *harvest = harvests[i];
+		struct gather_shard *shard = shards[i];
 		renumberings[i] =
-			(struct renumbering){ harvest->strings, strings,
-					      alloc_zero(harvest->strings->strings.n, sizeof(uint32_t)) };
-		for (size_t j = 0; j < harvest->maps.n; j++)
+			(struct renumbering){ shard->strings, strings,
+					      alloc_zero(shard->strings->strings.n, sizeof(uint32_t)) };
+		for (size_t j = 0; j < shard->maps.n; j++)
 			vec_push(&found,
-				 (struct found){ harvest->maps.at[j], (uint32_t)i, harvest->units.at[j] });
-		vec_clear(&harvest->maps);
+				 (struct found){ shard->maps.at[j], (uint32_t)i, shard->units.at[j] });
+		vec_clear(&shard->maps);
 	}
 	if (found.n)
 		qsort(found.at, found.n, sizeof(*found.at), compare_found);
 	for (size_t i = 0; i < found.n; i++) {
 		/* In this order, so that ids do not depend on how the threads ran. */
-		renumber_map(&renumberings[found.at[i].harvest], &found.at[i].map);
+		renumber_map(&renumberings[found.at[i].shard], &found.at[i].map);
 		gather_settle_map(ret, first, &found.at[i].map);
 	}
 	for (size_t i = 0; i < n; i++)

@@ -5,12 +5,12 @@
 
 #include "base/pool.h"
 
-/* Something that takes its time and can be done beside the others. */
+/* A slow job that can run in parallel with the others. */
 struct preparation {
 	enum { READ_NAMES, UNPACK } what;
 	struct subject *subject;
 	enum dwarf_section section;
-	uint64_t cost; /* to tell the dearest, which go first */
+	uint64_t cost; /* estimated; the most expensive go first */
 };
 
 struct preparer {
@@ -19,8 +19,7 @@ struct preparer {
 	VEC(struct preparation) list;
 };
 
-/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be
- * searched for. */
+/* In units of unpacking one packed byte. Without debug information, functions may have to be searched for. */
 static uint64_t naming_cost(const struct subject *subject)
 {
 	uint64_t size = subject->request->image->file.len;
@@ -44,7 +43,7 @@ static void add_subject(struct preparer *preparer, struct subject *subject)
 	}
 }
 
-/* So that no thread starts a long one when the others are done. */
+/* Most expensive first, so that no thread starts a long job when the others are done. */
 static int compare_preparations(const void *left, const void *right)
 {
 	const struct preparation *a = left, *b = right;

@@ -6,6 +6,6 @@
 
 #include "symbolize/subject.h"
 
-/* Of those subjects that have addresses to look up; the dearest first. */
+/* Only subjects that have addresses to look up. */
 void subjects_prepare(struct subject *subjects, size_t n, const struct symbolizer_options *options,
 		      const struct kallsyms *kernel, unsigned n_workers);

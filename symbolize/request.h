@@ -12,10 +12,10 @@
 
 struct symbolizer_options {
 	struct debug_search search;
-	bool keeps_mangled;   /* --no-demangle */
-	unsigned n_threads;   /* 0 = as many as there are CPUs */
-	struct store *store;  /* what earlier runs found; NULL = asks nobody and leaves nothing */
-	bool has_time;        /* nobody waits: what will be asked for again is kept in full */
+	bool keeps_mangled;  /* --no-demangle */
+	unsigned n_threads;  /* 0 = as many as there are CPUs */
+	struct store *store; /* what earlier runs found; NULL = neither read nor written */
+	bool has_time; /* runs in the background: results that will be needed again are stored in full */
 	const char *kallsyms; /* NULL = /proc/kallsyms; "" = none: the kernel is another machine's */
 	bool is_elsewhere;    /* the processes ran on another machine: no perf map here is theirs */
 	const struct source_map *source_maps;
@@ -45,7 +45,7 @@ struct symbolizer_request {
 	/* Outcome: */
 	char *how;          /* where names came from, in words; free() it */
 	uint64_t n_damaged; /* units that could not be read to their end */
-	uint64_t identity;  /* of the image and the debug files found: other contents, another number */
+	uint64_t identity;  /* a hash of the image and its debug files: it changes when their contents do */
 	struct bytes
 		entry; /* of map_entry, in place of maps; store_release it. Empty: the maps are in the list */
 };

@@ -38,7 +38,7 @@ bool subject_is_kernel(const struct subject *subject);
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
 /* Decompresses a section that the file has, of .debug_info what is needed, unless the store has it. */
 void subject_unpack(struct subject *subject, enum dwarf_section section, struct store *store);
-/* Leaves what was decompressed to the next one. */
+/* Stores what was decompressed, for the next run. */
 void subject_keep_unpacked(struct subject *subject, struct store *store);
 /* Finds the units. */
 void subject_load(struct subject *subject);

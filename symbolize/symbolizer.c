@@ -45,12 +45,12 @@ struct batch {
 	atomic_uint ids;
 	struct kallsyms kernel;
 	bool has_kernel;
-	struct pool_task *reading; /* the kernel's names; NULL: nobody is */
+	struct pool_task *reading; /* reads the kernel's names; NULL = not running */
 };
 
 struct worker {
 	struct dwarf_cache cache;
-	struct harvest harvest;
+	struct gather_shard shard;
 };
 
 /* ---- before units are looked at ------------------------------------------------------------ */
@@ -146,7 +146,7 @@ static int compare_hits(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Dearest first, so that no thread starts a big unit when the others are done. */
+/* Most expensive first, so that no thread starts a big unit when the others are done. */
 static int compare_tasks(const void *left, const void *right)
 {
 	const struct task *a = left, *b = right;
@@ -210,10 +210,10 @@ static void run_task(void *context, unsigned number, size_t index)
 
 	if (hits.unit->split_name)
 		hits.split = split_find(&subject->file, hits.unit);
-	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->harvest.maps))
+	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->shard.maps))
 		atomic_fetch_add(&subject->n_damaged, 1);
-	while (worker->harvest.units.n < worker->harvest.maps.n)
-		vec_push(&worker->harvest.units, task->unit);
+	while (worker->shard.units.n < worker->shard.maps.n)
+		vec_push(&worker->shard.units, task->unit);
 
 	size_t done = atomic_fetch_add(&batch->n_done, 1) + 1;
 	if (number == 0)
@@ -264,13 +264,13 @@ static void move_maps(function_maps *from, function_maps *to)
 /* Everything found in this run, in order. */
 static void collect_new(struct batch *batch, struct intern *strings, function_maps *ret)
 {
-	struct harvest **harvests = alloc_zero(batch->n_workers, sizeof(struct harvest *));
+	struct gather_shard **shards = alloc_zero(batch->n_workers, sizeof(struct gather_shard *));
 	function_maps entries = { 0 }, rest = { 0 };
 
 	for (unsigned i = 0; i < batch->n_workers; i++)
-		harvests[i] = &batch->workers[i].harvest;
-	gather(harvests, batch->n_workers, strings, &entries);
-	free(harvests);
+		shards[i] = &batch->workers[i].shard;
+	gather(shards, batch->n_workers, strings, &entries);
+	free(shards);
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		for (size_t j = 0; j < batch->subjects[i].wanted.n; j++)
 			fill_gap(&batch->subjects[i], batch->subjects[i].wanted.at[j], strings, &entries,
@@ -384,8 +384,8 @@ static void batch_done(struct batch *batch)
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_done(&batch->workers[i].cache);
-		vec_done(&batch->workers[i].harvest.maps);
-		vec_done(&batch->workers[i].harvest.units);
+		vec_done(&batch->workers[i].shard.maps);
+		vec_done(&batch->workers[i].shard.units);
 	}
 	kallsyms_done(&batch->kernel);
 	free(batch->subjects);
@@ -401,7 +401,7 @@ static void open_all(struct batch *batch, struct symbolizer_request *requests, s
 	batch->workers = alloc_zero(batch->n_workers, sizeof(*batch->workers));
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_init(&batch->workers[i].cache, !batch->options->keeps_mangled);
-		batch->workers[i].harvest.strings = &batch->workers[i].cache.strings;
+		batch->workers[i].shard.strings = &batch->workers[i].cache.strings;
 	}
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		batch->subjects[i].request = &requests[i];

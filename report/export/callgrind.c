@@ -195,7 +195,7 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 	put(c, entry);
 }
 
-/* What lines do not account for is told at the line the function begins. */
+/* Costs that no line accounts for are shown at the line where the function begins. */
 static void put_own(struct callgrind *c, uint32_t node, put_entry *put)
 {
 	const struct document *document = c->document;

@@ -314,7 +314,7 @@ static void begin_column(struct firefox *f, const char *name)
 	json_array(&f->json);
 }
 
-/* Nobody knows when samples were lost, only that they were: a marker as long as the recording. */
+/* It is not known when samples were lost: the marker spans the whole recording. */
 static void write_markers(struct firefox *f, bool is_first)
 {
 	const struct profile *profile = f->document->profile;

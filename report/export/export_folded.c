@@ -62,7 +62,7 @@ static const char *process_name(const struct profile *profile, uint32_t thread)
 	return *comm ? comm : "unknown";
 }
 
-/* Values come sorted by node and thread: those of one process and node are told in one line. */
+/* Values come sorted by node and thread: those of one process and node make one line. */
 static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to,
 			struct diag *diag)
 {

@@ -64,7 +64,7 @@ static void put_nothing(struct json *json, size_t row)
 	json_null(json);
 }
 
-/* Paths are whole, as the debug information has them; nobody has looked into the files. */
+/* Paths are whole, as the debug information has them; the files themselves were not opened. */
 static void write_files(struct json *json, const struct document *document, size_t from, size_t to)
 {
 	COLUMN("path", json_uint, document->files.at[i]);

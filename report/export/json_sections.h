@@ -14,7 +14,7 @@
 
 /* Members "tool", "run", "events", "metrics" of an object that is open. */
 void json_header(struct json *json, const struct profile *profile);
-/* A run's name for ever, made of what was run, where and when: a value. */
+/* A stable id of the run, made of what was run, where and when: a value. */
 void json_run_id(struct json *json, const struct profile *profile);
 /* A whole value. */
 void json_quality(struct json *json, const struct document *document);

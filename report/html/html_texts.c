@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_texts: source text and instructions of the functions that cost most. Each file and each function is a
- * part of its own, which the page unpacks when somebody looks at it.
+ * part of its own, which the page unpacks when it is first shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void want(bool *wanted, size_t n, uint64_t first, uint64_t last)
 		wanted[line - 1] = true;
 }
 
-/* Of a long file, the functions and loops that stand in the tree and the lines that cost something. */
+/* Of a long file, the functions and loops of the tree and the lines that cost something. */
 static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
 {
 	bool *wanted = alloc_zero(n + 1, sizeof(bool));

@@ -297,7 +297,7 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 	}
 }
 
-/* The module is named where it is another one than the row above is in. */
+/* The module is shown where it differs from that of the row above. */
 static bool module_changes(const struct text_report *report, const struct view *view, uint32_t row)
 {
 	uint32_t parent = view->rows.at[row].parent;

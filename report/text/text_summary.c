@@ -148,7 +148,7 @@ static uint32_t innermost_loop(const struct text_report *report, const view_path
 	return 0;
 }
 
-/* Loops and lines are where in a function, not whom it calls. */
+/* Loops and lines are places within a function, not callees. */
 static void keep_functions(const struct text_report *report, view_path *path)
 {
 	size_t n = 1;

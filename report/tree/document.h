@@ -4,7 +4,7 @@
  * to them, and the costs of single lines (points).
  *
  * Nodes are the scopes that are no lines; node i is scope i, its parent is a node before it. The values of a
- * line belong to the node around it and are told a second time as a point.
+ * line belong to the node around it and are listed a second time as a point.
  *
  * Nothing here is a copy of the tree: beside it there is one number of 32 bits for each node and metric.
  * Values are read through a cursor: in order of nodes or values they are found at once, else it takes a
@@ -52,7 +52,7 @@ struct document {
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
-/* Fills files and loops, for those who tell of them. */
+/* Fills files and loops, for exporters that list them. */
 void document_index(struct document *document);
 void document_done(struct document *document);
 

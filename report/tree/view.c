@@ -176,7 +176,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 	}
 }
 
-/* A row that costs nothing is as good as none: view_arrange drops it. */
+/* Rows that cost nothing are dropped by view_arrange. */
 void view_flatten(struct view *view, size_t max_depth)
 {
 	CLEANUP(freep) size_t *depth = alloc_zero(view->rows.n + 1, sizeof(*depth));

@@ -17,7 +17,7 @@ struct library {
 	void *(*begin)(void);
 	void (*end)(void *client);
 	int (*find)(void *client, const unsigned char *build_id, int len, char **path);
-	/* Younger than the rest; without them nothing is told on the way. */
+	/* Not in older libraries; without them there is no progress report. */
 	void (*set_progress)(void *client, int (*progress)(void *client, long done, long total));
 	void (*set_data)(void *client, void *data);
 };

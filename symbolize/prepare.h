@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare: symbols are read and sections are unpacked, of many images side by side.
+ * prepare: reads the symbols and unpacks the sections of many images in parallel.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject: one image on its way through the symbolizer: its files, what of them is read, its units.
+ * subject: the state of one image in the symbolizer: its files, what of them is read, its units.
  *
- * In this order: open; name and unpack, side by side if need be; load.
+ * In this order: open; name and unpack, in parallel if wanted; load.
  */
 #pragma once
 

@@ -13,7 +13,7 @@ struct encoder {
 	unsigned n_waiting;
 };
 
-static void put_group(struct encoder *e)
+static void base64_put_group(struct encoder *e)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t group = (uint32_t)e->waiting[0] << 16 | (uint32_t)e->waiting[1] << 8 | e->waiting[2];
@@ -34,7 +34,7 @@ static ssize_t encoder_write(void *cookie, const char *bytes, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		e->waiting[e->n_waiting++] = (uint8_t)bytes[i];
 		if (e->n_waiting == 3)
-			put_group(e);
+			base64_put_group(e);
 	}
 	return ferror(e->to) ? 0 : (ssize_t)len;
 }
@@ -44,7 +44,7 @@ static int encoder_close(void *cookie)
 	struct encoder *e = cookie;
 
 	if (e->n_waiting)
-		put_group(e);
+		base64_put_group(e);
 	int status = ferror(e->to) ? EOF : 0;
 	free(e);
 	return status;

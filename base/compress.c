@@ -25,7 +25,7 @@ static int more_room(struct buffer *out, size_t *room, size_t limit)
 	return 0;
 }
 
-static int finish(int error, struct buffer *out, size_t limit, struct buffer *ret)
+static int compress_finish(int error, struct buffer *out, size_t limit, struct buffer *ret)
 {
 	if (error == 0 && out->len > limit)
 		error = -EFBIG;
@@ -65,7 +65,7 @@ int decompress_zlib(struct bytes in, size_t limit, struct buffer *ret)
 			error = -EBADMSG;
 	}
 	inflateEnd(&z);
-	return finish(error, &out, limit, ret);
+	return compress_finish(error, &out, limit, ret);
 }
 
 int decompress_xz(struct bytes in, size_t limit, struct buffer *ret)
@@ -91,7 +91,7 @@ int decompress_xz(struct bytes in, size_t limit, struct buffer *ret)
 			error = -EBADMSG;
 	}
 	lzma_end(&z);
-	return finish(error, &out, limit, ret);
+	return compress_finish(error, &out, limit, ret);
 }
 
 struct zstd_stream {
@@ -141,7 +141,7 @@ int decompress_zstd(struct bytes in, size_t limit, struct buffer *ret)
 	int error = zstd_stream_unpack(stream, in, limit, &out);
 
 	zstd_stream_free(stream);
-	return finish(error, &out, limit, ret);
+	return compress_finish(error, &out, limit, ret);
 }
 
 int compress_zstd(struct bytes in, int level, struct buffer *ret)

@@ -23,7 +23,7 @@ static struct sigaction old_action;
 
 /* The flag of the mapping that the address is in; NULL if it is in none. Whoever reads there keeps that
  * mapping alive. */
-static volatile bool *find(uintptr_t addr)
+static volatile bool *file_map_find(uintptr_t addr)
 {
 	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
 		struct guarded *slot = &guarded[i];
@@ -42,7 +42,7 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	volatile bool *is_changed = find(addr);
+	volatile bool *is_changed = file_map_find(addr);
 
 	(void)context;
 	if (is_changed) {
@@ -61,7 +61,7 @@ static void handle_sigbus(void)
 	sigaction(SIGBUS, NULL, &present);
 	if (present.sa_sigaction == on_sigbus)
 		return;
-	old_action = present; /* for the first file, or somebody else has taken it */
+	old_action = present; /* for the first file, or if another handler was installed since */
 	sigaction(SIGBUS, &action, NULL);
 }
 

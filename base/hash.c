@@ -47,7 +47,7 @@ uint64_t hash_bulk(struct bytes bytes)
 	return hash_u64(h ^ bytes.len);
 }
 
-static size_t slot_of(const struct map *map, uint64_t key)
+static size_t map_slot_of(const struct map *map, uint64_t key)
 {
 	size_t i = (size_t)hash_u64(key) & (map->cap - 1);
 
@@ -56,7 +56,7 @@ static size_t slot_of(const struct map *map, uint64_t key)
 	return i;
 }
 
-static void grow(struct map *map)
+static void map_grow(struct map *map)
 {
 	struct map old = *map;
 
@@ -66,21 +66,21 @@ static void grow(struct map *map)
 		map->slots[i].value = MAP_NONE;
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].value != MAP_NONE)
-			map->slots[slot_of(map, old.slots[i].key)] = old.slots[i];
+			map->slots[map_slot_of(map, old.slots[i].key)] = old.slots[i];
 	free(old.slots);
 }
 
 uint32_t map_find(const struct map *map, uint64_t key)
 {
-	return map->cap ? map->slots[slot_of(map, key)].value : MAP_NONE;
+	return map->cap ? map->slots[map_slot_of(map, key)].value : MAP_NONE;
 }
 
 void map_put(struct map *map, uint64_t key, uint32_t value)
 {
 	if ((map->n + 1) * 4 > map->cap * 3)
-		grow(map);
+		map_grow(map);
 
-	struct map_slot *slot = &map->slots[slot_of(map, key)];
+	struct map_slot *slot = &map->slots[map_slot_of(map, key)];
 	if (slot->value == MAP_NONE)
 		map->n++;
 	*slot = (struct map_slot){ key, value };
@@ -91,7 +91,7 @@ void map_remove(struct map *map, uint64_t key)
 	if (map_find(map, key) == MAP_NONE)
 		return;
 
-	size_t hole = slot_of(map, key);
+	size_t hole = map_slot_of(map, key);
 	size_t mask = map->cap - 1;
 	map->n--;
 	/* Close the gap: an entry further along may move into the hole if its home is not between. */

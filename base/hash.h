@@ -23,7 +23,7 @@ static inline uint64_t hash_u64(uint64_t x)
 }
 
 uint64_t hash_bytes(struct bytes bytes);
-/* Another one, for megabytes: four chains side by side. */
+/* A different hash, fast on megabytes: four independent chains. */
 uint64_t hash_bulk(struct bytes bytes);
 
 struct map {

@@ -55,16 +55,16 @@ void inflater_free(struct inflater *z)
 
 /* ---- bits, one byte at a time --------------------------------------------------------------- */
 
-static void refill(struct inflater *z)
+static void inflate_refill(struct inflater *z)
 {
 	for (; z->b.n < 56 && z->in < z->in_end; z->b.n += 8)
 		z->b.bits |= (uint64_t)*z->in++ << z->b.n;
 }
 
 /* At most 16 bits. Past the end of the stream they mean nothing, and it is broken. */
-static uint32_t take(struct inflater *z, unsigned n)
+static uint32_t inflate_take(struct inflater *z, unsigned n)
 {
-	refill(z);
+	inflate_refill(z);
 	uint32_t value = (uint32_t)(z->b.bits & ((1u << n) - 1));
 	if (n > z->b.n) {
 		z->place = BROKEN;
@@ -84,9 +84,9 @@ static void align(struct inflater *z)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void read_head(struct inflater *z)
+static void inflate_read_head(struct inflater *z)
 {
-	uint32_t method = take(z, 8), flags = take(z, 8);
+	uint32_t method = inflate_take(z, 8), flags = inflate_take(z, 8);
 
 	if (z->place != BROKEN)
 		z->place = (method & 15) == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0 &&
@@ -98,7 +98,7 @@ static void read_head(struct inflater *z)
 static void begin_stored(struct inflater *z)
 {
 	align(z);
-	uint32_t len = take(z, 16), check = take(z, 16);
+	uint32_t len = inflate_take(z, 16), check = inflate_take(z, 16);
 	align(z);
 	z->n_stored = len;
 	if (z->place != BROKEN)
@@ -123,17 +123,17 @@ static void begin_fixed(struct inflater *z)
 static bool read_lengths(struct inflater *z, struct code_table *codes, uint8_t *lengths, unsigned n)
 {
 	for (unsigned at = 0; at < n && z->place != BROKEN;) {
-		refill(z);
+		inflate_refill(z);
 		uint32_t entry = codes->entries[z->b.bits & ((1u << LENGTH_BITS) - 1)];
 		unsigned symbol = entry_value(entry), times = 1;
 		if ((entry & ENTRY_SPECIAL) || (symbol == 16 && at == 0))
 			return false;
-		take(z, entry_bits(entry));
+		inflate_take(z, entry_bits(entry));
 		uint8_t length = symbol < 16 ? (uint8_t)symbol : symbol == 16 ? lengths[at - 1] : 0;
 		if (symbol >= 16)
-			times = symbol == 16   ? 3 + take(z, 2)
-				: symbol == 17 ? 3 + take(z, 3)
-					       : 11 + take(z, 7);
+			times = symbol == 16   ? 3 + inflate_take(z, 2)
+				: symbol == 17 ? 3 + inflate_take(z, 3)
+					       : 11 + inflate_take(z, 7);
 		if (times > n - at)
 			return false;
 		memset(lengths + at, length, times);
@@ -146,11 +146,12 @@ static void begin_dynamic(struct inflater *z)
 {
 	static const uint8_t order[N_LENGTHS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
 						  11, 4,  12, 3, 13, 2, 14, 1, 15 };
-	unsigned n_literals = 257 + take(z, 5), n_distances = 1 + take(z, 5), n_lengths = 4 + take(z, 4);
+	unsigned n_literals = 257 + inflate_take(z, 5), n_distances = 1 + inflate_take(z, 5),
+		 n_lengths = 4 + inflate_take(z, 4);
 	uint8_t lengths[N_LITERALS + N_DISTANCES] = { 0 };
 
 	for (unsigned i = 0; i < n_lengths; i++)
-		lengths[order[i]] = (uint8_t)take(z, 3);
+		lengths[order[i]] = (uint8_t)inflate_take(z, 3);
 	bool is_good =
 		code_table_lengths(&z->distances, lengths, N_LENGTHS); /* room that is free right now */
 	memset(lengths, 0, sizeof(lengths));
@@ -163,9 +164,9 @@ static void begin_dynamic(struct inflater *z)
 
 static void begin_block(struct inflater *z)
 {
-	z->is_last = take(z, 1);
+	z->is_last = inflate_take(z, 1);
 
-	unsigned type = take(z, 2);
+	unsigned type = inflate_take(z, 2);
 	if (z->place == BROKEN)
 		return;
 	if (type == 0)
@@ -229,7 +230,7 @@ static void check_sum(struct inflater *z)
 
 	align(z);
 	for (int i = 0; i < 4; i++)
-		sum = sum << 8 | take(z, 8);
+		sum = sum << 8 | inflate_take(z, 8);
 	if (z->place != BROKEN)
 		z->place = z->n == z->size && sum == adler(z->room, z->n) ? AT_END : BROKEN;
 }
@@ -237,7 +238,7 @@ static void check_sum(struct inflater *z)
 /* ---- codes ----------------------------------------------------------------------------------- */
 
 /* What a link leads to; the bits that led to it are dropped. */
-static inline uint32_t follow(const uint32_t *entries, uint32_t link, unsigned root, struct bits *b)
+static inline uint32_t inflate_follow(const uint32_t *entries, uint32_t link, unsigned root, struct bits *b)
 {
 	b->bits >>= root;
 	b->n -= root;
@@ -248,7 +249,7 @@ static inline uint32_t look_up(const uint32_t *entries, unsigned root, struct bi
 {
 	uint32_t entry = entries[b->bits & ((1u << root) - 1)];
 
-	return __builtin_expect(entry & ENTRY_LINK, 0) ? follow(entries, entry, root, b) : entry;
+	return __builtin_expect(entry & ENTRY_LINK, 0) ? inflate_follow(entries, entry, root, b) : entry;
 }
 
 /* Drops a code with its extra bits. What it stands for, those added: a length or a distance. */
@@ -284,10 +285,10 @@ static inline void copy_match(uint8_t *to, size_t distance, size_t len)
 }
 
 /* One code with care: the input or the room ends near here. */
-static void step(struct inflater *z)
+static void inflate_step(struct inflater *z)
 {
-	refill(z);
-	struct bits b = { z->b.bits, z->b.n + 64 }; /* what is not there is told by their number */
+	inflate_refill(z);
+	struct bits b = { z->b.bits, z->b.n + 64 }; /* the number of bits says how many are missing */
 	uint32_t entry = look_up(z->literals.entries, LITERAL_BITS, &b), code = 0, distance = 0;
 	uint32_t len = drop_code(&b, entry);
 
@@ -345,7 +346,7 @@ static void run_fast(struct inflater *z, size_t wanted)
 			entry = literals[b.bits & first];
 		}
 		if (__builtin_expect(entry & ENTRY_LINK, 0))
-			entry = follow(literals, entry, LITERAL_BITS, &b);
+			entry = inflate_follow(literals, entry, LITERAL_BITS, &b);
 		uint32_t len = drop_code(&b, entry);
 		refill_fast(&b, &in);
 		if (entry & ENTRY_LITERAL) {
@@ -380,16 +381,16 @@ static void run_codes(struct inflater *z, size_t wanted)
 	if (z->in_end - z->in > IN_MARGIN && z->size > OUT_MARGIN && z->n < z->size - OUT_MARGIN)
 		run_fast(z, wanted);
 	else
-		step(z);
+		inflate_step(z);
 }
 
 size_t inflater_run(struct inflater *z, size_t wanted)
 {
-	/* The last byte is followed by a checksum: who wants it wants that looked at. */
+	/* The checksum follows the last byte: it is checked when that byte is asked for. */
 	while (z->place != AT_END && z->place != BROKEN && (z->n < wanted || z->n == z->size)) {
 		switch (z->place) {
 		case AT_HEAD:
-			read_head(z);
+			inflate_read_head(z);
 			break;
 		case AT_BLOCK:
 			begin_block(z);

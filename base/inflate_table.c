@@ -6,7 +6,7 @@
 #define FIRST_LENGTH 257
 
 /* Of a symbol; the bits of its code are yet to be added. */
-static uint32_t entry_of(uint32_t value, unsigned extra)
+static uint32_t inflate_table_entry_of(uint32_t value, unsigned extra)
 {
 	return value << 10 | extra;
 }
@@ -18,7 +18,7 @@ static uint32_t with_code(uint32_t entry, unsigned n_bits)
 
 static uint32_t length_entry(unsigned symbol)
 {
-	return entry_of(symbol, 0);
+	return inflate_table_entry_of(symbol, 0);
 }
 
 static uint32_t literal_entry(unsigned symbol)
@@ -28,12 +28,12 @@ static uint32_t literal_entry(unsigned symbol)
 	unsigned i = symbol - FIRST_LENGTH;
 
 	if (symbol < 256)
-		return ENTRY_LITERAL | entry_of(symbol, 0);
+		return ENTRY_LITERAL | inflate_table_entry_of(symbol, 0);
 	if (symbol == 256)
 		return ENTRY_SPECIAL | ENTRY_END;
 	if (i > 28)
 		return ENTRY_SPECIAL;
-	return entry_of(bases[i], i < 8 || i == 28 ? 0 : i / 4 - 1);
+	return inflate_table_entry_of(bases[i], i < 8 || i == 28 ? 0 : i / 4 - 1);
 }
 
 /* From 5 on, distances double every two codes. */
@@ -43,7 +43,7 @@ static uint32_t distance_entry(unsigned symbol)
 
 	if (symbol > 29)
 		return ENTRY_SPECIAL;
-	return entry_of(symbol < 4 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1, extra);
+	return inflate_table_entry_of(symbol < 4 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1, extra);
 }
 
 /* Codes are packed from their highest bit, which so comes first. */
@@ -95,7 +95,7 @@ static bool sort_codes(const uint8_t *lengths, unsigned n, struct codes *ret)
 	return left == 0 || (ret->n <= 1 && ret->longest <= 1);
 }
 
-static void fill(uint32_t *entries, unsigned first, unsigned step, unsigned end, uint32_t entry)
+static void inflate_table_fill(uint32_t *entries, unsigned first, unsigned step, unsigned end, uint32_t entry)
 {
 	for (unsigned i = first; i < end; i += step)
 		entries[i] = entry;
@@ -108,11 +108,11 @@ static void add_long(struct builder *b, unsigned code, unsigned n_bits, uint32_t
 	uint32_t *link = &b->entries[code & ((1u << b->root) - 1)];
 
 	if (!(*link & ENTRY_LINK)) {
-		*link = ENTRY_LINK | with_code(entry_of(b->used, 0), rest);
+		*link = ENTRY_LINK | with_code(inflate_table_entry_of(b->used, 0), rest);
 		b->used += 1u << rest;
 	}
-	fill(b->entries + entry_value(*link), code >> b->root, 1u << (n_bits - b->root), 1u << rest,
-	     with_code(entry, n_bits - b->root));
+	inflate_table_fill(b->entries + entry_value(*link), code >> b->root, 1u << (n_bits - b->root),
+			   1u << rest, with_code(entry, n_bits - b->root));
 }
 
 static bool build(struct code_table *table, unsigned root, const uint8_t *lengths, unsigned n,
@@ -124,13 +124,13 @@ static bool build(struct code_table *table, unsigned root, const uint8_t *length
 	if (!sort_codes(lengths, n, &b.codes))
 		return false;
 	if (b.codes.n <= 1 || b.codes.longest > root) /* not all will be filled, or links are looked for */
-		fill(b.entries, 0, 1, b.used, ENTRY_SPECIAL);
+		inflate_table_fill(b.entries, 0, 1, b.used, ENTRY_SPECIAL);
 	for (unsigned bits = 1; bits <= b.codes.longest; bits++, code <<= 1)
 		for (unsigned i = 0; i < b.codes.n_of[bits]; i++, code++) {
 			uint32_t entry = entry_for(b.codes.symbols[next++]);
 			if (bits <= root)
-				fill(b.entries, reversed(code, bits), 1u << bits, 1u << root,
-				     with_code(entry, bits));
+				inflate_table_fill(b.entries, reversed(code, bits), 1u << bits, 1u << root,
+						   with_code(entry, bits));
 			else
 				add_long(&b, reversed(code, bits), bits, entry);
 		}

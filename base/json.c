@@ -27,7 +27,7 @@ static void pass_on(struct json *json, const char *bytes, size_t n)
 		json->error = errno ? -errno : -EIO;
 }
 
-static void flush(struct json *json)
+static void json_flush(struct json *json)
 {
 	pass_on(json, json->pending, json->n_pending);
 	json->n_pending = 0;
@@ -43,10 +43,10 @@ int json_done(struct json *json)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-static void put(struct json *json, const char *bytes, size_t n)
+static void json_put(struct json *json, const char *bytes, size_t n)
 {
 	if (n > sizeof(json->pending) - json->n_pending)
-		flush(json);
+		json_flush(json);
 	if (n > sizeof(json->pending)) {
 		pass_on(json, bytes, n);
 		return;
@@ -58,11 +58,11 @@ static void put(struct json *json, const char *bytes, size_t n)
 static void put_char(struct json *json, char c)
 {
 	if (json->n_pending == sizeof(json->pending))
-		flush(json);
+		json_flush(json);
 	json->pending[json->n_pending++] = c;
 }
 
-#define put_literal(json, text) put(json, text, sizeof(text) - 1)
+#define put_literal(json, text) json_put(json, text, sizeof(text) - 1)
 
 /* ---- nesting ------------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static void before_value(struct json *json)
 static void after_value(struct json *json)
 {
 	if (json->depth == 0)
-		flush(json);
+		json_flush(json);
 }
 
 static void open_with(struct json *json, char bracket)
@@ -169,7 +169,7 @@ static void put_escaped(struct json *json, unsigned char c)
 		break;
 	default:
 		if (c < 0x20 || c == 0x7f)
-			put(json, escape, sizeof(escape));
+			json_put(json, escape, sizeof(escape));
 		else
 			put_char(json, (char)c);
 	}
@@ -212,7 +212,7 @@ static void put_string(struct json *json, const char *text)
 	put_char(json, '"');
 	while (left) {
 		size_t run = plain_run(text, left);
-		put(json, text, run);
+		json_put(json, text, run);
 		text += run;
 		left -= run;
 		if (!left)
@@ -223,7 +223,7 @@ static void put_string(struct json *json, const char *text)
 		else if (len == 1)
 			put_escaped(json, (unsigned char)*text);
 		else
-			put(json, text, len);
+			json_put(json, text, len);
 		text += len ? len : 1;
 		left -= len ? len : 1;
 	}
@@ -274,7 +274,7 @@ void json_hex(struct json *json, uint64_t value)
 	text[--at] = '0';
 	text[--at] = '"';
 	before_value(json);
-	put(json, text + at, sizeof(text) - at);
+	json_put(json, text + at, sizeof(text) - at);
 	after_value(json);
 }
 
@@ -290,7 +290,7 @@ void json_uint(struct json *json, uint64_t value)
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	put(json, digits + at, sizeof(digits) - at);
+	json_put(json, digits + at, sizeof(digits) - at);
 	after_value(json);
 }
 
@@ -303,7 +303,7 @@ void json_int(struct json *json, int64_t value)
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRId64, value);
 	before_value(json);
-	put(json, digits, (size_t)len);
+	json_put(json, digits, (size_t)len);
 	after_value(json);
 }
 
@@ -317,7 +317,7 @@ void json_number(struct json *json, double value)
 	}
 	int len = snprintf(digits, sizeof(digits), "%.10g", value);
 	before_value(json);
-	put(json, digits, (size_t)len);
+	json_put(json, digits, (size_t)len);
 	after_value(json);
 }
 
@@ -342,7 +342,7 @@ void json_line(struct json *json)
 {
 	assert(json->depth == 0);
 	put_char(json, '\n');
-	flush(json);
+	json_flush(json);
 }
 
 /* ---- name and value ------------------------------------------------------------------------ */

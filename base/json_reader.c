@@ -22,7 +22,7 @@ void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
 
 /* Reads on until the window is full; it grows if what is in it is one value. False if there is no more, or no
  * room. */
-static bool refill(struct json_reader *r)
+static bool json_reader_refill(struct json_reader *r)
 {
 	size_t left = reader_left(&r->input);
 
@@ -46,7 +46,7 @@ void json_reader_init_stream(struct json_reader *r, FILE *from)
 	*r = (struct json_reader){ .from = from, .window_size = WINDOW };
 	r->window = alloc_resize(NULL, WINDOW, 1);
 	r->input = reader_of((struct bytes){ r->window, 0 });
-	refill(r);
+	json_reader_refill(r);
 }
 
 void json_reader_done(struct json_reader *r)
@@ -73,14 +73,15 @@ static enum json_event bad(struct json_reader *r, const char *why)
 	return JSON_BAD;
 }
 
-static int peek(const struct json_reader *r)
+static int json_reader_peek(const struct json_reader *r)
 {
 	return reader_left(&r->input) ? *r->input.at : -1;
 }
 
 static void skip_space(struct json_reader *r)
 {
-	while (peek(r) == ' ' || peek(r) == '\n' || peek(r) == '\t' || peek(r) == '\r')
+	while (json_reader_peek(r) == ' ' || json_reader_peek(r) == '\n' || json_reader_peek(r) == '\t' ||
+	       json_reader_peek(r) == '\r')
 		r->input.at++;
 }
 
@@ -98,12 +99,12 @@ static bool read_escape(struct json_reader *r)
 	return true;
 }
 
-static enum json_event read_string(struct json_reader *r, enum json_event as)
+static enum json_event json_reader_read_string(struct json_reader *r, enum json_event as)
 {
 	const uint8_t *start = ++r->input.at;
 
 	for (;;) {
-		int c = peek(r);
+		int c = json_reader_peek(r);
 		unsigned len = c < 0 ? 0 : utf8_length((const char *)r->input.at, reader_left(&r->input));
 		if (c < 0)
 			return bad(r, "a string has no end");
@@ -124,31 +125,31 @@ static enum json_event read_string(struct json_reader *r, enum json_event as)
 
 static bool read_digits(struct json_reader *r)
 {
-	if (!isdigit(peek(r)))
+	if (!isdigit(json_reader_peek(r)))
 		return false;
-	while (isdigit(peek(r)))
+	while (isdigit(json_reader_peek(r)))
 		r->input.at++;
 	return true;
 }
 
-static enum json_event read_number(struct json_reader *r)
+static enum json_event json_reader_read_number(struct json_reader *r)
 {
 	const uint8_t *start = r->input.at;
 
-	if (peek(r) == '-')
+	if (json_reader_peek(r) == '-')
 		r->input.at++;
-	bool leading_zero = peek(r) == '0';
+	bool leading_zero = json_reader_peek(r) == '0';
 	const uint8_t *digits = r->input.at;
 	if (!read_digits(r) || (leading_zero && r->input.at - digits > 1))
 		return bad(r, "a bad number");
-	if (peek(r) == '.') {
+	if (json_reader_peek(r) == '.') {
 		r->input.at++;
 		if (!read_digits(r))
 			return bad(r, "a bad number");
 	}
-	if (peek(r) == 'e' || peek(r) == 'E') {
+	if (json_reader_peek(r) == 'e' || json_reader_peek(r) == 'E') {
 		r->input.at++;
-		if (peek(r) == '+' || peek(r) == '-')
+		if (json_reader_peek(r) == '+' || json_reader_peek(r) == '-')
 			r->input.at++;
 		if (!read_digits(r))
 			return bad(r, "a bad number");
@@ -157,7 +158,7 @@ static enum json_event read_number(struct json_reader *r)
 	return JSON_NUMBER;
 }
 
-static enum json_event read_word(struct json_reader *r)
+static enum json_event json_reader_read_word(struct json_reader *r)
 {
 	static const struct {
 		const char *word;
@@ -186,33 +187,34 @@ static enum json_event open_container(struct json_reader *r, bool is_object)
 	return is_object ? JSON_OBJECT : JSON_ARRAY;
 }
 
-static enum json_event read_value(struct json_reader *r)
+static enum json_event json_reader_read_value(struct json_reader *r)
 {
 	r->wants_value = false;
 	r->has_value = true;
-	switch (peek(r)) {
+	switch (json_reader_peek(r)) {
 	case '{':
 		return open_container(r, true);
 	case '[':
 		return open_container(r, false);
 	case '"':
-		return read_string(r, JSON_STRING);
+		return json_reader_read_string(r, JSON_STRING);
 	case -1:
 		return bad(r, "it ends in the middle");
 	default:
-		return peek(r) == '-' || isdigit(peek(r)) ? read_number(r) : read_word(r);
+		return json_reader_peek(r) == '-' || isdigit(json_reader_peek(r)) ? json_reader_read_number(r)
+										  : json_reader_read_word(r);
 	}
 }
 
 static enum json_event read_name(struct json_reader *r)
 {
-	if (peek(r) != '"')
+	if (json_reader_peek(r) != '"')
 		return bad(r, "a member without a name");
-	enum json_event event = read_string(r, JSON_NAME);
+	enum json_event event = json_reader_read_string(r, JSON_NAME);
 	if (event == JSON_BAD)
 		return event;
 	skip_space(r);
-	if (peek(r) != ':')
+	if (json_reader_peek(r) != ':')
 		return bad(r, "no colon behind a name");
 	r->input.at++;
 	r->wants_value = true;
@@ -224,51 +226,51 @@ static enum json_event read_member(struct json_reader *r)
 	unsigned top = r->depth - 1;
 	int close = r->is_object[top] ? '}' : ']';
 
-	if (peek(r) == close) {
+	if (json_reader_peek(r) == close) {
 		r->input.at++;
 		r->depth--;
 		return JSON_CLOSE;
 	}
 	if (!r->is_empty[top]) {
-		if (peek(r) != ',')
+		if (json_reader_peek(r) != ',')
 			return bad(r, "no comma between two values");
 		r->input.at++;
 		skip_space(r);
 	}
 	r->is_empty[top] = false;
-	return r->is_object[top] ? read_name(r) : read_value(r);
+	return r->is_object[top] ? read_name(r) : json_reader_read_value(r);
 }
 
-static enum json_event next(struct json_reader *r)
+static enum json_event json_reader_read_event(struct json_reader *r)
 {
 	skip_space(r);
 	if (r->wants_value)
-		return read_value(r);
+		return json_reader_read_value(r);
 	if (r->depth)
 		return read_member(r);
-	if (peek(r) < 0)
+	if (json_reader_peek(r) < 0)
 		return JSON_END;
 	if (r->has_value && !r->is_stream)
 		return bad(r, "something follows the document");
-	return read_value(r);
+	return json_reader_read_value(r);
 }
 
 /* What reaches the end of the window may go on behind it: it is read again with more of it. */
 enum json_event json_reader_next(struct json_reader *r)
 {
 	if (!r->from)
-		return next(r);
+		return json_reader_read_event(r);
 	if (reader_left(&r->input) < LOW)
-		refill(r);
+		json_reader_refill(r);
 	for (;;) {
 		struct json_reader before = *r;
-		enum json_event event = next(r);
+		enum json_event event = json_reader_read_event(r);
 		if (reader_left(&r->input) > (event == JSON_BAD ? CUT : 0))
 			return event;
 		*r = before;
-		if (refill(r))
+		if (json_reader_refill(r))
 			continue;
-		event = next(r);
+		event = json_reader_read_event(r);
 		return ferror(r->from) ? bad(r, "the rest cannot be read") : event;
 	}
 }

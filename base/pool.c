@@ -45,7 +45,7 @@ unsigned pool_threads(unsigned wanted)
 }
 
 /* Signals are for the thread that waits for them, never for a worker. */
-static int start(pthread_t *ret, void *(*run)(void *), void *argument)
+static int pool_start_threads(pthread_t *ret, void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;
 
@@ -68,7 +68,7 @@ void pool_run(unsigned n_threads, size_t n, void (*task)(void *context, unsigned
 	for (unsigned i = 0; i < n_threads || i == 0; i++)
 		vec_push(&workers, (struct worker){ .run = &run, .number = i });
 	for (; started < workers.n; started++)
-		if (start(&workers.at[started].thread, work, &workers.at[started]) != 0)
+		if (pool_start_threads(&workers.at[started].thread, work, &workers.at[started]) != 0)
 			break;
 	work(&workers.at[0]);
 	for (size_t i = 1; i < started; i++)
@@ -96,7 +96,7 @@ struct pool_task *pool_start(unsigned n_threads, void (*run)(void *context), voi
 
 	task->run = run;
 	task->context = context;
-	if (n_threads > 1 && start(&task->thread, work_alone, task) == 0)
+	if (n_threads > 1 && pool_start_threads(&task->thread, work_alone, task) == 0)
 		return task;
 	free(task);
 	run(context);

@@ -22,7 +22,7 @@
 #define MAX_ENTRY (1ull << 30)
 #define MAX_NAME 128
 #define UNFINISHED ".new" /* how the name of a file ends that is still being written */
-#define ABANDONED_S 3600  /* then nobody is writing it any more */
+#define ABANDONED_S 3600  /* older temporary files were left by a killed process */
 
 struct store {
 	int directory;
@@ -45,7 +45,7 @@ static bool is_ours(const struct stat *st, mode_t type)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Opens, and makes if need be, a directory that nobody else can write. */
+/* Opens, and makes if necessary, a directory that no other user can write. */
 static int open_directory(const char *path)
 {
 	struct stat st;
@@ -148,7 +148,7 @@ void store_release(struct bytes bytes)
 		munmap((void *)(bytes.at - sizeof(struct header)), bytes.len + sizeof(struct header));
 }
 
-static bool write_all(int fd, const void *bytes, size_t len)
+static bool store_write_all(int fd, const void *bytes, size_t len)
 {
 	for (const char *at = bytes; len > 0;) {
 		ssize_t n = write(fd, at, len);
@@ -177,7 +177,7 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 	struct header header = header_of(key, bytes);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, &header, sizeof(header)) || !write_all(fd, bytes.at, bytes.len) ||
+	if (!store_write_all(fd, &header, sizeof(header)) || !store_write_all(fd, bytes.at, bytes.len) ||
 	    renameat(store->directory, temporary, store->directory, name) < 0)
 		unlinkat(store->directory, temporary, 0);
 	store->has_written = true;

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-static void reserve(struct text *text, size_t more)
+static void text_reserve(struct text *text, size_t more)
 {
 	size_t want = text->len + more + 1;
 
@@ -20,7 +20,7 @@ static void reserve(struct text *text, size_t more)
 
 void text_add(struct text *text, const char *bytes, size_t len)
 {
-	reserve(text, len);
+	text_reserve(text, len);
 	if (len)
 		memcpy(text->at + text->len, bytes, len);
 	text->len += len;
@@ -36,7 +36,7 @@ void text_printf(struct text *text, const char *format, ...)
 	int len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (len >= 0) {
-		reserve(text, (size_t)len);
+		text_reserve(text, (size_t)len);
 		vsnprintf(text->at + text->len, (size_t)len + 1, format, again);
 		text->len += (size_t)len;
 	}

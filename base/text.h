@@ -16,7 +16,7 @@ void text_add(struct text *text, const char *bytes, size_t len);
 void text_clear(struct text *text);
 void text_done(struct text *text);
 
-#define TEXT_DISTANCE_MAX 64 /* of longer names only this is told */
+#define TEXT_DISTANCE_MAX 64 /* longer names are compared up to here */
 /* How many letters must be added, dropped, changed or swapped with their neighbour to make one name the
  * other. */
 size_t text_distance(const char *a, const char *b);

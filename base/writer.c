@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-static uint8_t *grow(struct writer *w, size_t more)
+static uint8_t *writer_grow(struct writer *w, size_t more)
 {
 	if (w->cap - w->len < more) {
 		size_t want = w->len + more;
@@ -19,7 +19,7 @@ static uint8_t *grow(struct writer *w, size_t more)
 
 static void write_uint(struct writer *w, uint64_t value, size_t size)
 {
-	memcpy(grow(w, size), &value, size);
+	memcpy(writer_grow(w, size), &value, size);
 }
 
 void write_u8(struct writer *w, uint8_t value)
@@ -63,12 +63,12 @@ void write_sleb(struct writer *w, int64_t value)
 void write_bytes(struct writer *w, struct bytes bytes)
 {
 	if (bytes.len)
-		memcpy(grow(w, bytes.len), bytes.at, bytes.len);
+		memcpy(writer_grow(w, bytes.len), bytes.at, bytes.len);
 }
 
 uint8_t *write_space(struct writer *w, size_t len)
 {
-	return memset(grow(w, len), 0, len);
+	return memset(writer_grow(w, len), 0, len);
 }
 
 void writer_done(struct writer *w)

@@ -62,8 +62,8 @@ static void keep_inlined(annotate_choices *choices)
 	choices->n = n;
 }
 
-static int show(const struct profile *profile, const char *path, const char *name,
-		const struct annotate_text_options *options, bool inlined)
+static int annotate_cmd_show(const struct profile *profile, const char *path, const char *name,
+			     const struct annotate_text_options *options, bool inlined)
 {
 	struct annotation annotation;
 	struct text text = { 0 };
@@ -107,23 +107,68 @@ static uint32_t *choose_metrics(const struct profile *profile, uint32_t first, b
 	return metrics;
 }
 
+struct annotate_request {
+	struct annotate_text_options options;
+	struct option_list directories, rules;
+	const char *metric, *path, *function;
+	bool inlined;
+};
+
+static int annotate_cmd_read_and_show(struct annotate_request *request)
+{
+	struct source_search sources = { (const char *const *)request->directories.values.at,
+					 request->directories.values.n,
+					 (const char *const *)request->rules.values.at,
+					 request->rules.values.n };
+	struct annotate_text_options *options = &request->options;
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	if (profile_read(request->path, &profile, &diag) < 0)
+		return cmd_fail(&diag);
+	int index = export_find_metric(profile, request->metric);
+	CLEANUP(freep)
+	uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !request->metric,
+					   &options->n_metrics);
+	options->metrics = metrics;
+	options->sources = &sources;
+	options->style = terminal_style(COLOR_AUTO);
+	int code = index < 0
+			   ? cmd_usage("annotate", "'%s' has no metric '%s'", request->path, request->metric)
+			   : annotate_cmd_show(profile, request->path, request->function, options,
+					       request->inlined);
+	profile_free(profile);
+	return code;
+}
+
+static int take_operands(const struct command_line *line, struct annotate_request *request)
+{
+	if (line->n_operands < 1 || line->n_operands > 2 || !line->operands[line->n_operands - 1][0])
+		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s",
+				 PROFILE_DEFAULT);
+	if (line->n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 &&
+	    access(line->operands[0], F_OK) == 0)
+		return cmd_usage("annotate", "which function of '%s'? name it behind the profile",
+				 line->operands[0]);
+	request->path = line->n_operands == 2 ? line->operands[0] : PROFILE_DEFAULT;
+	request->function = line->operands[line->n_operands - 1];
+	return -1;
+}
+
 int cmd_annotate(int argc, char **argv)
 {
-	struct annotate_text_options options = { 0 };
-	struct option_list directories = { 0 }, rules = { 0 };
-	const char *metric = NULL;
-	bool inlined = false;
+	struct annotate_request request = { 0 };
 	const struct option_spec specs[] = {
-		{ 0, "asm", OPTION_FLAG, &options.insns, NULL, "the instructions too" },
-		{ 0, "all", OPTION_FLAG, &options.all, NULL,
+		{ 0, "asm", OPTION_FLAG, &request.options.insns, NULL, "the instructions too" },
+		{ 0, "all", OPTION_FLAG, &request.options.all, NULL,
 		  "every line and every place, not only those with or near a cost" },
-		{ 0, "inlined", OPTION_FLAG, &inlined, NULL,
+		{ 0, "inlined", OPTION_FLAG, &request.inlined, NULL,
 		  "what was inlined of it, also where it has code of its own" },
-		{ 0, "metric", OPTION_TEXT, &metric, "NAME",
+		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
 		  "only this metric (default: every event, side by side)" },
-		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR",
+		{ 0, "source-dir", OPTION_TEXTS, &request.directories, "DIR",
 		  "where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW",
+		{ 0, "source-map", OPTION_RULES, &request.rules, "OLD=NEW",
 		  "source paths that start with OLD start with NEW here; repeatable" },
 		{ 0 },
 	};
@@ -140,36 +185,13 @@ int cmd_annotate(int argc, char **argv)
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
 	};
-	struct profile *profile = NULL;
-	struct diag diag = { 0 };
 
 	int code = options_parse(&line, argc, argv);
-	if (code >= 0)
-		return code;
-	if (line.n_operands < 1 || line.n_operands > 2 || !line.operands[line.n_operands - 1][0])
-		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s",
-				 PROFILE_DEFAULT);
-	if (line.n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 && access(line.operands[0], F_OK) == 0)
-		return cmd_usage("annotate", "which function of '%s'? name it behind the profile",
-				 line.operands[0]);
-	const char *path = line.n_operands == 2 ? line.operands[0] : PROFILE_DEFAULT;
-	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
-					 (const char *const *)rules.values.at, rules.values.n };
-	options.sources = &sources;
-	options.style = terminal_style(COLOR_AUTO);
-	if (profile_read(path, &profile, &diag) < 0) {
-		code = cmd_fail(&diag);
-	} else {
-		int index = export_find_metric(profile, metric);
-		CLEANUP(freep)
-		uint32_t *metrics =
-			choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !metric, &options.n_metrics);
-		options.metrics = metrics;
-		code = index < 0 ? cmd_usage("annotate", "'%s' has no metric '%s'", path, metric)
-				 : show(profile, path, line.operands[line.n_operands - 1], &options, inlined);
-	}
-	profile_free(profile);
-	option_list_done(&directories);
-	option_list_done(&rules);
+	if (code < 0)
+		code = take_operands(&line, &request);
+	if (code < 0)
+		code = annotate_cmd_read_and_show(&request);
+	option_list_done(&request.directories);
+	option_list_done(&request.rules);
 	return code;
 }

@@ -45,7 +45,7 @@ static int check_json(const char *path, FILE *file)
  * The first bytes, which stay where they are: what follows must find them again. A pipe with a name must be
  * opened once, and that is left to who reads profiles.
  */
-static struct bytes peek(const char *path, int fd, uint8_t start[JSON_CHECK_START])
+static struct bytes check_cmd_peek(const char *path, int fd, uint8_t start[JSON_CHECK_START])
 {
 	struct stat st;
 	int copy[2];
@@ -81,7 +81,7 @@ static int check_profile(const char *path)
 }
 
 /* -1 if that is left to who reads profiles. */
-static int open_file(const char *path)
+static int check_cmd_open_file(const char *path)
 {
 	struct stat st;
 
@@ -93,9 +93,9 @@ static int open_file(const char *path)
 static int check_file(const char *path)
 {
 	uint8_t start[JSON_CHECK_START];
-	CLEANUP(close_fd) int fd = open_file(path);
+	CLEANUP(close_fd) int fd = check_cmd_open_file(path);
 
-	if (!json_check_looks_like(peek(path, fd, start)))
+	if (!json_check_looks_like(check_cmd_peek(path, fd, start)))
 		return check_profile(path);
 	CLEANUP(fclosep) FILE *file = fdopen(fd, "r");
 	if (!file)

@@ -28,6 +28,14 @@ struct command {
 	const char *summary;               /* one line for `cpprof --help` */
 };
 
+/* Commands that share a first word. */
+struct command_group {
+	const char *name;               /* "cpprof inspect" */
+	const char *word;               /* what stands for one of them: "PRODUCT" */
+	const char *about;              /* one sentence */
+	const struct command *commands; /* ended by a NULL name */
+};
+
 /* Names come from files that others made: what a terminal would obey is printed as something else. */
 void cmd_print_name(FILE *to, const char *name);
 /* Prints the diag once, in house form, and returns the exit code that fits its errno. */

@@ -32,7 +32,7 @@ int cmd_schema(int argc, char **argv)
 	if (line.n_operands)
 		return cmd_usage("schema", "unexpected '%s'", line.operands[0]);
 	fwrite(cpprof_schema, 1, (size_t)(cpprof_schema_end - cpprof_schema), stdout);
-	return EXIT_OK; /* main tells whether standard output took it */
+	return EXIT_OK; /* main checks whether standard output could be written */
 }
 
 /* Not every format has a place for it. */
@@ -49,7 +49,7 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-static const struct exporter *choose(const char *format, const char *path)
+static const struct exporter *export_cmd_choose(const char *format, const char *path)
 {
 	CLEANUP(freep) char *plain = alloc_text(path ? path : "");
 
@@ -102,39 +102,65 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
+/* As it was typed. */
+struct export_request {
+	const char *file, *format, *path, *metric;
+	uint64_t max_nodes, limit;
+	int loops, names, detail;
+	bool inlines, no_loops, list;
+	struct export_choice choice;
+};
+
+static int check_and_export(struct export_request *r)
+{
+	const struct exporter *exporter = export_cmd_choose(r->format, r->path);
+	struct export_choice *choice = &r->choice;
+
+	if (!exporter)
+		return complain_of_format(r->format);
+	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
+		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
+				 exporter->name);
+	if (exporter->is_binary && (!r->path || strcmp(r->path, "-") == 0) && isatty(STDOUT_FILENO))
+		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
+	choice->no_inlines = !r->inlines;
+	choice->no_loops = r->loops == 2 || (r->loops == 0 && !exporter->loops_by_default) || r->no_loops;
+	choice->options.detail = (enum export_detail)r->detail;
+	choice->options.max_nodes = r->max_nodes < UINT32_MAX ? (uint32_t)r->max_nodes : UINT32_MAX;
+	choice->options.limit = r->limit < UINT32_MAX ? (uint32_t)r->limit : UINT32_MAX;
+	choice->options.pyroscope_names = r->names == 1;
+	return run_export(r->file, exporter, choice, r->metric, r->path);
+}
+
 int cmd_export(int argc, char **argv)
 {
-	const char *format = NULL, *path = NULL, *metric = NULL;
-	uint64_t max_nodes = 0, limit = 0;
-	int loops = 0, names = 0, detail = 0;
-	bool inlines = true, no_loops = false, list = false;
+	struct export_request r = { .inlines = true, .choice = { .options = { .totals = true } } };
 	CLEANUP(text_done) struct text format_help = { 0 };
-	struct export_choice choice = { .options = { .totals = true } };
 
 	format_names(&format_help);
 	text_printf(&format_help, ";\nelse by OUT's name");
 	const struct option_spec specs[] = {
-		{ 'f', "format", OPTION_TEXT, &format, "NAME", format_help.at },
-		{ 'o', "output", OPTION_TEXT, &path, "OUT",
+		{ 'f', "format", OPTION_TEXT, &r.format, "NAME", format_help.at },
+		{ 'o', "output", OPTION_TEXT, &r.path, "OUT",
 		  "where to write; - or nothing is standard output; .gz compresses" },
-		{ 0, "list-formats", OPTION_FLAG, &list, NULL, "which format carries what, as a table" },
-		{ 0, "metric", OPTION_TEXT, &metric, "NAME", "for formats that hold one metric" },
-		{ 0, "loops", OPTION_CHOICE, &loops, "default|frames|off",
+		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL, "which format carries what, as a table" },
+		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME", "for formats that hold one metric" },
+		{ 0, "loops", OPTION_CHOICE, &r.loops, "default|frames|off",
 		  "loops as frames of their own, or not at all" },
-		{ 0, "no-loops", OPTION_FLAG, &no_loops, NULL, NULL },
-		{ 0, "inlines", OPTION_FLAG, &inlines, NULL, "inlined calls as frames of their own" },
-		{ 0, "detail", OPTION_CHOICE, &detail, "time|threads|lines|cct|summary",
+		{ 0, "no-loops", OPTION_FLAG, &r.no_loops, NULL, NULL },
+		{ 0, "inlines", OPTION_FLAG, &r.inlines, NULL, "inlined calls as frames of their own" },
+		{ 0, "detail", OPTION_CHOICE, &r.detail, "time|threads|lines|cct|summary",
 		  "json, ndjson: all, or without the timeline, the values by thread,\nthe costs of lines, "
 		  "the tree" },
-		{ 0, "totals", OPTION_FLAG, &choice.options.totals, NULL, "json: inclusive values too" },
-		{ 0, "wide", OPTION_FLAG, &choice.options.wide, NULL,
+		{ 0, "totals", OPTION_FLAG, &r.choice.options.totals, NULL, "json: inclusive values too" },
+		{ 0, "wide", OPTION_FLAG, &r.choice.options.wide, NULL,
 		  "ndjson: one line a node, names resolved" },
-		{ 0, "max-nodes", OPTION_NUMBER, &max_nodes, "N",
+		{ 0, "max-nodes", OPTION_NUMBER, &r.max_nodes, "N",
 		  "keep the N heaviest contexts, fold the rest into `<other>`" },
-		{ 0, "limit", OPTION_NUMBER, &limit, "N", "top, openmetrics: at most N rows of each kind" },
-		{ 0, "pprof-names", OPTION_CHOICE, &names, "cpprof|pyroscope",
+		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "top, openmetrics: at most N rows of each kind" },
+		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",
 		  "how the metric types are called" },
-		{ 0, "folded-annotate", OPTION_FLAG, &choice.options.annotate, NULL,
+		{ 0, "folded-annotate", OPTION_FLAG, &r.choice.options.annotate, NULL,
 		  "folded: mark kernel and inlined frames" },
 		{ 0 },
 	};
@@ -153,24 +179,10 @@ int cmd_export(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code >= 0)
 		return code;
-	if (list)
+	if (r.list)
 		return list_formats();
 	if (line.n_operands > 1)
 		return cmd_usage("export", "one profile at a time");
-	const struct exporter *exporter = choose(format, path);
-	if (!exporter)
-		return complain_of_format(format);
-	if (detail && exporter != &exporter_json && exporter != &exporter_ndjson)
-		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
-				 exporter->name);
-	if (exporter->is_binary && (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
-		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
-	choice.no_inlines = !inlines;
-	choice.no_loops = loops == 2 || (loops == 0 && !exporter->loops_by_default) || no_loops;
-	choice.options.detail = (enum export_detail)detail;
-	choice.options.max_nodes = max_nodes < UINT32_MAX ? (uint32_t)max_nodes : UINT32_MAX;
-	choice.options.limit = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
-	choice.options.pyroscope_names = names == 1;
-	return run_export(line.n_operands ? line.operands[0] : PROFILE_DEFAULT, exporter, &choice, metric,
-			  path);
+	r.file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
+	return check_and_export(&r);
 }

@@ -8,7 +8,7 @@
 #include "cmd/manual.h"
 #include "cmd/options.h"
 
-static int print_help(const struct command_group *group)
+static int group_print_help(const struct command_group *group)
 {
 	printf("usage: %s %s [options] ...\n\n%s\n\n", group->name, group->word, group->about);
 	for (const struct command *command = group->commands; command->name; command++)
@@ -47,7 +47,7 @@ int group_run(const struct command_group *group, int argc, char **argv)
 		return group_run(group, 3, turned);
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		return print_help(group);
+		return group_print_help(group);
 	if (strcmp(name, "--man-page") == 0)
 		return manual_of_group(group);
 	if (strcmp(name, "--list-options") == 0)

@@ -7,11 +7,4 @@
 
 #include "cmd/cmd.h"
 
-struct command_group {
-	const char *name;               /* "cpprof inspect" */
-	const char *word;               /* what stands for one of them: "PRODUCT" */
-	const char *about;              /* one sentence */
-	const struct command *commands; /* ended by a NULL name */
-};
-
 int group_run(const struct command_group *group, int argc, char **argv);

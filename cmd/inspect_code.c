@@ -7,8 +7,8 @@
 #include "cmd/options.h"
 
 /* After the whole image was analysed, so that noreturn callees and owners of parts are known. */
-static void print_all(const struct code_request *request, const struct code_file *file,
-		      struct functions *functions, uint32_t only)
+static void inspect_code_print_all(const struct code_request *request, const struct code_file *file,
+				   struct functions *functions, uint32_t only)
 {
 	struct flow flow;
 
@@ -59,7 +59,7 @@ int inspect_code(const struct code_request *request, int argc, char **argv)
 	if (name && only == FUNCTION_NONE)
 		code = cmd_usage(request->command, "no function '%s'", name);
 	else
-		print_all(request, &file, functions, only);
+		inspect_code_print_all(request, &file, functions, only);
 	functions_free(functions);
 	code_file_close(&file);
 	return code < 0 ? EXIT_OK : code;

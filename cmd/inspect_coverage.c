@@ -52,7 +52,7 @@ static void count_intervals(struct coverage *c, const struct functions *function
 	}
 }
 
-static void count_rows(struct coverage *c, struct flow *flow, size_t part)
+static void inspect_coverage_count_rows(struct coverage *c, struct flow *flow, size_t part)
 {
 	const struct flow_part *p = &flow->parts.at[part];
 	struct recipe_rows rows = { 0 };
@@ -83,7 +83,7 @@ static void count_recipes(struct coverage *c, struct functions *functions)
 			continue;
 		functions_analyse_one(functions, i, &flow);
 		for (size_t part = 0; part < flow.parts.n; part++)
-			count_rows(c, &flow, part);
+			inspect_coverage_count_rows(c, &flow, part);
 	}
 	flow_done(&flow);
 }

@@ -21,7 +21,7 @@ static void print_pcs(const char *name, const uint64_t *pc, uint32_t n, bool is_
 		printf("%s0x%" PRIx64, i ? "," : ": ", pc[i]);
 }
 
-static void print_regs(const struct regs *regs, const struct isa *isa, bool is_verbose)
+static void inspect_events_print_regs(const struct regs *regs, const struct isa *isa, bool is_verbose)
 {
 	if (!regs->known)
 		return;
@@ -40,7 +40,7 @@ static void print_sample(const struct source *source, const struct sample *sampl
 	printf("cpu %u  ", sample->cpu);
 	cmd_print_name(stdout, source->info.events.at[sample->event].name);
 	printf(" %" PRIu64 "  %s", sample->weight, sample->in_kernel ? "kernel" : "user");
-	print_regs(&sample->regs, source->info.isa, is_verbose);
+	inspect_events_print_regs(&sample->regs, source->info.isa, is_verbose);
 	if (sample->stack.len)
 		printf("  stack %zu%s", sample->stack.len, sample->stack_was_full ? "+" : "");
 	print_pcs("kernel pcs", sample->kernel_pc, sample->n_kernel_pc, is_verbose);
@@ -152,7 +152,7 @@ static void print_notes(const struct source_info *info)
 	}
 }
 
-static int print_all(struct source *source, bool is_verbose)
+static int inspect_events_print_all(struct source *source, bool is_verbose)
 {
 	struct event_list list = { source, is_verbose };
 	struct diag diag = { 0 };
@@ -193,7 +193,7 @@ int inspect_events(int argc, char **argv)
 	if (perf_file_open(line.operands[0], &options, images, &source, &diag) < 0) {
 		code = cmd_fail(&diag);
 	} else {
-		code = print_all(source, is_verbose);
+		code = inspect_events_print_all(source, is_verbose);
 		source_close(source);
 	}
 	images_free(images);

@@ -33,17 +33,18 @@ struct addresses {
 	VEC(struct location) chains;
 };
 
-static int compare(const void *left, const void *right)
+static int inspect_locations_compare(const void *left, const void *right)
 {
 	const struct question *a = left, *b = right;
 
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-static void sort(struct addresses *addresses)
+static void inspect_locations_sort(struct addresses *addresses)
 {
 	if (addresses->sorted.n)
-		qsort(addresses->sorted.at, addresses->sorted.n, sizeof(struct question), compare);
+		qsort(addresses->sorted.at, addresses->sorted.n, sizeof(struct question),
+		      inspect_locations_compare);
 	for (size_t i = 0; i < addresses->sorted.n; i++)
 		if (i == 0 || addresses->sorted.at[i].vaddr != addresses->sorted.at[i - 1].vaddr)
 			vec_push(&addresses->distinct, addresses->sorted.at[i].vaddr);
@@ -77,7 +78,7 @@ static int read_addresses(FILE *from, struct addresses *addresses, struct diag *
 		vec_push(&addresses->sorted, (struct question){ vaddr, (uint32_t)addresses->answers.n });
 		vec_push(&addresses->answers, (struct answer){ .vaddr = vaddr });
 	}
-	sort(addresses);
+	inspect_locations_sort(addresses);
 	return 0;
 }
 
@@ -123,7 +124,8 @@ static void print_answer(struct json *json, const struct locator *locator, const
 	json_line(json);
 }
 
-static int print_all(const struct locator *locator, const struct addresses *addresses, struct diag *diag)
+static int inspect_locations_print_all(const struct locator *locator, const struct addresses *addresses,
+				       struct diag *diag)
 {
 	struct json json;
 
@@ -149,7 +151,7 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at,
 						      addresses.distinct.n);
 		answer_all(locator, &addresses);
-		error = print_all(locator, &addresses, diag);
+		error = inspect_locations_print_all(locator, &addresses, diag);
 		locator_free(locator);
 	}
 	addresses_done(&addresses);

@@ -26,7 +26,7 @@ struct stacks {
 
 /* ---- as JSON ------------------------------------------------------------------------------------ */
 
-static void print_json(struct json *json, const struct event *event, const struct stack *stack)
+static void inspect_stacks_print_json(struct json *json, const struct event *event, const struct stack *stack)
 {
 	json_object(json);
 	json_uint_of(json, "time", event->time_ns);
@@ -51,7 +51,7 @@ static void print_json(struct json *json, const struct event *event, const struc
 
 /* ---- explained ---------------------------------------------------------------------------------- */
 
-static void print_place(const struct stacks *stacks, const struct frame *frame)
+static void inspect_stacks_print_place(const struct stacks *stacks, const struct frame *frame)
 {
 	const struct image *image = images_get(stacks->source->images, frame->image);
 
@@ -60,7 +60,7 @@ static void print_place(const struct stacks *stacks, const struct frame *frame)
 	printf("+0x%" PRIx64 "%s\n", frame->vaddr, frame->is_return ? " (return address)" : "");
 }
 
-static void print_regs(const struct regs *regs, const struct isa *isa)
+static void inspect_stacks_print_regs(const struct regs *regs, const struct isa *isa)
 {
 	unsigned n = 0;
 
@@ -77,9 +77,9 @@ static void explain_step(void *context, const struct walk_step *step)
 	const struct isa *isa = stacks->source->info.isa;
 	char text[512];
 
-	print_place(stacks, &step->frame);
+	inspect_stacks_print_place(stacks, &step->frame);
 	printf("    registers");
-	print_regs(step->regs, isa);
+	inspect_stacks_print_regs(step->regs, isa);
 	if (step->recipe == RECIPE_NONE) {
 		printf("    no recipe\n");
 	} else {
@@ -103,7 +103,7 @@ static void explain_end(const struct stacks *stacks)
 	for (size_t i = 0; i < stack->frames.n; i++) {
 		printf("%4zu  %-8s %-7s  ", i, witness_name(stack->frames.at[i].witness),
 		       stack->frames.at[i].witness ? verdict_name(stack->frames.at[i].verdict) : "");
-		print_place(stacks, &stack->frames.at[i]);
+		inspect_stacks_print_place(stacks, &stack->frames.at[i]);
 	}
 }
 
@@ -117,7 +117,7 @@ static void one_sample(struct stacks *stacks, const struct event *event)
 	if (stacks->explains)
 		explain_end(stacks);
 	else
-		print_json(&stacks->json, event, &stacks->stack);
+		inspect_stacks_print_json(&stacks->json, event, &stacks->stack);
 }
 
 static void take_event(void *context, const struct event *event)
@@ -133,7 +133,7 @@ static void take_event(void *context, const struct event *event)
 	stacks->n_samples++;
 }
 
-static int print_all(struct stacks *stacks)
+static int inspect_stacks_print_all(struct stacks *stacks)
 {
 	struct diag diag = { 0 };
 
@@ -144,8 +144,8 @@ static int print_all(struct stacks *stacks)
 	return EXIT_OK;
 }
 
-static int run(const char *path, const struct perf_file_options *file, enum unwind_mode mode,
-	       struct stacks *stacks)
+static int inspect_stacks_run(const char *path, const struct perf_file_options *file, enum unwind_mode mode,
+			      struct stacks *stacks)
 {
 	struct images *images = images_new();
 	struct diag diag = { 0 };
@@ -157,7 +157,7 @@ static int run(const char *path, const struct perf_file_options *file, enum unwi
 		struct unwinder_options options = { .mode = mode };
 		stacks->unwinder = unwinder_new(images, stacks->source->info.isa, &options);
 		json_init(&stacks->json, stdout);
-		code = print_all(stacks);
+		code = inspect_stacks_print_all(stacks);
 		json_done(&stacks->json);
 		unwinder_free(stacks->unwinder);
 		stack_done(&stacks->stack);
@@ -173,7 +173,7 @@ int inspect_stacks(int argc, char **argv)
 	struct stacks stacks = { .only = NO_SAMPLE };
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "where recipes come from" },
 		{ 0, "symfs", OPTION_TEXT, &file.symfs, "DIR", "look for the recorded binaries under DIR" },
 		{ 0, "sample", OPTION_NUMBER, &stacks.only, "N", "only the sample with this number, from 0" },
 		{ 0, "explain", OPTION_FLAG, &stacks.explains, NULL,
@@ -198,5 +198,5 @@ int inspect_stacks(int argc, char **argv)
 		return cmd_usage("inspect stacks", "name one recording");
 	if (stacks.explains && stacks.only == NO_SAMPLE)
 		return cmd_usage("inspect stacks", "--explain needs --sample");
-	return run(line.operands[0], &file, (enum unwind_mode)mode, &stacks);
+	return inspect_stacks_run(line.operands[0], &file, (enum unwind_mode)mode, &stacks);
 }

@@ -38,7 +38,7 @@ static void print_version(void)
 }
 
 /* What was printed counts only if it arrived; a reader that has seen enough is no fault. */
-static int end(int code)
+static int main_end(int code)
 {
 	errno = 0;
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
@@ -89,5 +89,5 @@ int main(int argc, char **argv)
 		print_version();
 		return EXIT_OK;
 	}
-	return end(group_run(&cpprof, argc, argv));
+	return main_end(group_run(&cpprof, argc, argv));
 }

@@ -14,7 +14,7 @@ static const char exit_codes[] = ".SH EXIT STATUS\n"
 				 "status if that is not 0, 128+n for signal n.\n";
 
 /* Text that troff prints as it stands. */
-static void put(const char *text)
+static void manual_put(const char *text)
 {
 	bool at_start = true;
 
@@ -33,12 +33,12 @@ static void put(const char *text)
 
 /* The first sentence, on one line: what `man -k` shows. A full stop within a name, as in cpprof.data, ends
  * nothing. */
-static void put_summary(const char *about)
+static void manual_put_summary(const char *about)
 {
 	for (const char *c = about; *c; c++) {
 		if (strchr(".:;", *c) && (c[1] == '\0' || isspace((unsigned char)c[1])))
 			return;
-		put((char[]){ *c == '\n' ? ' ' : *c, '\0' });
+		manual_put((char[]){ *c == '\n' ? ' ' : *c, '\0' });
 	}
 }
 
@@ -51,7 +51,7 @@ static void put_title(const char *name, const char *about)
 	for (const char *c = name; *c; c++)
 		fputs(*c == ' ' ? "\\-" : (char[]){ *c, 0 }, stdout);
 	fputs(" \\- ", stdout);
-	put_summary(about);
+	manual_put_summary(about);
 	putchar('\n');
 }
 
@@ -64,32 +64,32 @@ static void put_option(const struct option_spec *spec)
 		printf("\\-%c%s", spec->letter, spec->name ? ", " : "");
 	if (spec->name) {
 		fputs("\\-\\-", stdout);
-		put(spec->name);
+		manual_put(spec->name);
 	}
 	fputs("\\fR", stdout);
 	if (takes_value && spec->value) {
 		fputs(" \\fI", stdout);
-		put(spec->value);
+		manual_put(spec->value);
 		fputs("\\fR", stdout);
 	}
 	if (spec->kind == OPTION_FLAG && spec->name) {
 		fputs(", \\fB\\-\\-no\\-", stdout);
-		put(spec->name);
+		manual_put(spec->name);
 		fputs("\\fR", stdout);
 	}
 	putchar('\n');
-	put(spec->help);
+	manual_put(spec->help);
 	putchar('\n');
 }
 
 static void put_body(const struct command_line *line)
 {
 	fputs(".SH SYNOPSIS\n\\fBcpprof ", stdout);
-	put(line->command);
+	manual_put(line->command);
 	fputs("\\fR ", stdout);
-	put(line->usage);
+	manual_put(line->usage);
 	fputs("\n.SH DESCRIPTION\n", stdout);
-	put(line->about ? line->about : "");
+	manual_put(line->about ? line->about : "");
 	fputs("\n.SH OPTIONS\n", stdout);
 	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++)
 		if (spec->help)
@@ -97,7 +97,7 @@ static void put_body(const struct command_line *line)
 	puts(".TP\n\\fB\\-h, \\-\\-help\\fR\nshow a short form of this");
 	if (line->examples) {
 		fputs(".SH EXAMPLES\n.nf\n", stdout);
-		put(line->examples);
+		manual_put(line->examples);
 		fputs(".fi\n", stdout);
 	}
 }
@@ -118,11 +118,11 @@ int manual_of_group(const struct command_group *group)
 {
 	put_title(group->name, group->about);
 	printf(".SH SYNOPSIS\n\\fB%s\\fR %s [options] ...\n.SH DESCRIPTION\n", group->name, group->word);
-	put(group->about);
+	manual_put(group->about);
 	fputs("\n.SH COMMANDS\n", stdout);
 	for (const struct command *command = group->commands; command->name; command++) {
 		printf(".TP\n\\fB%s\\fR\n", command->name);
-		put(command->summary);
+		manual_put(command->summary);
 		putchar('\n');
 	}
 	fputs(exit_codes, stdout);

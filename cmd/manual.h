@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "cmd/group.h"
-#include "cmd/options.h"
+#include "cmd/cmd.h"
+#include "cmd/command_line.h"
 
 /* Each prints to standard output and returns EXIT_OK. */
 int manual_of_command(const struct command_line *line);

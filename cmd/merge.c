@@ -16,11 +16,6 @@ static const char about[] = "Adds profiles up: runs of one program, or programs 
 
 static const char examples[] = "  cpprof merge -o all.data run1.data run2.data run3.data\n";
 
-static void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
-}
-
 static int merge_files(char **paths, int n, const char *output)
 {
 	CLEANUP(profile_freep) struct profile *all = NULL;

@@ -18,7 +18,7 @@
 #define GO_ON (-1)
 #define HELP_COLUMN 28
 #define HELP_WIDTH 96
-#define MAX_NAME 64 /* longest name of an option that is told in a message */
+#define MAX_NAME 64 /* longest option name that a message repeats */
 
 static bool is_end(const struct option_spec *spec)
 {
@@ -288,7 +288,7 @@ static void print_option(const struct option_spec *spec)
 	print_words(spec->help, HELP_COLUMN);
 }
 
-static void print_help(const struct command_line *line)
+static void options_print_help(const struct command_line *line)
 {
 	static const struct option_spec help = { 'h', "help", OPTION_COUNT, NULL, NULL, "show this text" };
 
@@ -362,7 +362,7 @@ static int parse_letters(const struct command_line *line, struct cursor *cursor,
 		const struct option_spec *spec = find_letter(line->specs, *letters);
 		char given[] = { '-', *letters, 0 };
 		if (!spec && *letters == 'h') {
-			print_help(line);
+			options_print_help(line);
 			return EXIT_OK;
 		}
 		if (!spec)
@@ -394,7 +394,7 @@ int options_parse(struct command_line *line, int argc, char **argv)
 		int code = GO_ON;
 
 		if (strcmp(word, "--help") == 0) {
-			print_help(line);
+			options_print_help(line);
 			return EXIT_OK;
 		}
 		if (strcmp(word, "--") == 0)

@@ -30,15 +30,10 @@ struct report_request {
 	int view, sort, group, base, color, format;
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
-	const char *metric, *focus, *hide;
-	struct option_list threads, columns;
+	const char *metric, *focus, *hide, *html;
+	struct option_list threads, columns, directories, rules;
 	bool inlines, loops, lines, pager;
 };
-
-static void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
-}
 
 static const char about[] =
 	"Shows what a profile holds: what dominates, on which path, and how far that can be trusted.\n"
@@ -54,7 +49,7 @@ static const char examples[] =
 	"whole\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
-static int find_metric(const struct profile *profile, const char *name, uint32_t *ret)
+static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
 {
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
@@ -188,8 +183,8 @@ static int print_report(const struct text_input *input, const struct text_option
 										       : -EIO;
 }
 
-/* What the shell is told, once the report is printed. */
-static int judge(const struct profile *profile, const struct report_request *request)
+/* The exit code, once the report is printed. */
+static int report_cmd_judge(const struct profile *profile, const struct report_request *request)
 {
 	double percent = quality_percent(&profile->quality);
 
@@ -234,7 +229,7 @@ static int choose_columns(const struct profile *profile, const struct option_lis
 	return -1;
 }
 
-static int show(struct profile *profile, const struct report_request *request, const bool *is_kept)
+static int report_cmd_show(struct profile *profile, const struct report_request *request, const bool *is_kept)
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
@@ -255,7 +250,7 @@ static int show(struct profile *profile, const struct report_request *request, c
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
-	if (request->metric && find_metric(profile, request->metric, &options.metric) < 0)
+	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
 		return no_metric(profile, request->metric);
 	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
@@ -266,10 +261,10 @@ static int show(struct profile *profile, const struct report_request *request, c
 		diag_set(&diag, error, "cannot write the report");
 		return cmd_fail(&diag);
 	}
-	return judge(profile, request);
+	return report_cmd_judge(profile, request);
 }
 
-static int read_and_show(const char *path, const struct report_request *request)
+static int report_cmd_read_and_show(const char *path, const struct report_request *request)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -283,77 +278,96 @@ static int read_and_show(const char *path, const struct report_request *request)
 		return cmd_usage("report",
 				 "this profile has no thread '%s'; all are listed by --group-by thread",
 				 missing);
-	return show(profile, request, is_kept);
+	return report_cmd_show(profile, request, is_kept);
 }
 
-static int write_html(const char *file, const char *path, const char *metric,
-		      const struct source_search *sources)
+static int report_cmd_write_html(const char *file, const struct report_request *request)
 {
+	struct source_search sources = { (const char *const *)request->directories.values.at,
+					 request->directories.values.n,
+					 (const char *const *)request->rules.values.at,
+					 request->rules.values.n };
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = sources } };
+	struct export_choice choice = { .options = { .sources = &sources } };
 
 	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
-	int index = export_find_metric(profile, metric), code = EXIT_OK;
+	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
 	if (index < 0)
-		code = cmd_usage("report", "'%s' has no metric '%s'", file, metric);
-	else if (export_to(&exporter_html, profile, &choice, path, &diag) < 0)
+		code = cmd_usage("report", "'%s' has no metric '%s'", file, request->metric);
+	else if (export_to(&exporter_html, profile, &choice, request->html, &diag) < 0)
 		code = cmd_fail(&diag);
 	profile_free(profile);
 	return code;
 }
 
-int cmd_report(int argc, char **argv)
+/* Negative: go on. */
+static int check_request(const struct command_line *line, const struct report_request *request)
 {
-	struct option_list directories = { 0 }, rules = { 0 };
-	const char *html = NULL;
-	struct report_request request = { .view = NO_VIEW,
-					  .percent_limit = -1,
-					  .max_depth = NO_DEPTH,
-					  .inlines = true,
-					  .loops = true,
-					  .pager = true };
+	if (line->n_operands > 1)
+		return cmd_usage("report", "one profile at a time");
+	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
+		return cmd_usage(
+			"report",
+			"--group-by chooses the rows of --view flat; other views have none to choose");
+	if (request->columns.values.n && (request->view == TEXT_QUALITY || request->group > GROUP_LINE))
+		return cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
+	return -1;
+}
+
+static int check_and_run(const struct command_line *line, const struct report_request *request)
+{
+	const char *file = line->n_operands ? line->operands[0] : PROFILE_DEFAULT;
+	int code = check_request(line, request);
+
+	if (code >= 0)
+		return code;
+	return request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
+}
+
+static int parse_and_run(struct report_request *request, int argc, char **argv)
+{
 	const struct option_spec specs[] = {
-		{ 0, "view", OPTION_CHOICE, &request.view, "summary|tree|callers|flat|hot|quality",
+		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|callers|flat|hot|quality",
 		  "what to show" },
-		{ 0, "group-by", OPTION_CHOICE, &request.group,
+		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
 		  "rows of the flat view, which is then the default" },
-		{ 0, "sort", OPTION_CHOICE, &request.sort, "auto|total|self", "which rows come first" },
-		{ 0, "percent-limit", OPTION_PERCENT, &request.percent_limit, "N",
+		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "which rows come first" },
+		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "leave out what is below N % (default 1 in trees, else 0.5)" },
-		{ 0, "limit", OPTION_NUMBER, &request.limit, "N", "at most N rows, the most costly ones" },
-		{ 0, "max-depth", OPTION_NUMBER, &request.max_depth, "N",
+		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "at most N rows, the most costly ones" },
+		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
 		  "levels of a tree; 0 = all (default: 8 callers)" },
-		{ 0, "percent-base", OPTION_CHOICE, &request.base, "root|parent",
+		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",
 		  "what percentages in trees are of" },
-		{ 0, "columns", OPTION_LIST, &request.columns, "NAME,...",
+		{ 0, "columns", OPTION_LIST, &request->columns, "NAME,...",
 		  "which facts of a row, in which order: self_percent, self_ci95, module, ...;\nself and "
 		  "total also of another metric: self:METRIC" },
-		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
+		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
 		  "go by this metric (default: the first event)" },
-		{ 't', "thread", OPTION_LIST, &request.threads, "TID|NAME", "only these threads" },
-		{ 0, "focus", OPTION_TEXT, &request.focus, "REGEX",
+		{ 't', "thread", OPTION_LIST, &request->threads, "TID|NAME", "only these threads" },
+		{ 0, "focus", OPTION_TEXT, &request->focus, "REGEX",
 		  "only stacks that pass through such a function" },
-		{ 0, "hide", OPTION_TEXT, &request.hide, "REGEX", "take such functions out of the stacks" },
-		{ 0, "inlines", OPTION_FLAG, &request.inlines, NULL, "show inlined calls (default)" },
-		{ 0, "loops", OPTION_FLAG, &request.loops, NULL, "show loops (default)" },
-		{ 0, "lines", OPTION_FLAG, &request.lines, NULL, "show the source lines below each scope" },
-		{ 0, "min-quality", OPTION_PERCENT, &request.min_quality, "N",
+		{ 0, "hide", OPTION_TEXT, &request->hide, "REGEX", "take such functions out of the stacks" },
+		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
+		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
+		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
+		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks are whole" },
-		{ 'f', "format", OPTION_CHOICE, &request.format, "text|md|json|csv",
+		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
 		  "for people, pull requests or programs" },
-		{ 0, "html", OPTION_TEXT, &html, "OUT.html",
+		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
-		{ 0, "source-dir", OPTION_TEXTS, &directories, "DIR",
+		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
 		  "--html: where source files may be; repeatable" },
-		{ 0, "source-map", OPTION_RULES, &rules, "OLD=NEW",
+		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
 		  "--html: source paths that start with OLD start with NEW here" },
-		{ 0, "pager", OPTION_FLAG, &request.pager, NULL,
+		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
 		  "a screen at a time, on a terminal (default)" },
-		{ 0, "color", OPTION_CHOICE, &request.color, "auto|always|never", "colours" },
+		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		{ 0 },
 	};
 	struct command_line line = { .command = "report",
@@ -362,24 +376,21 @@ int cmd_report(int argc, char **argv)
 				     .examples = examples,
 				     .specs = specs };
 	int code = options_parse(&line, argc, argv);
+	return code < 0 ? check_and_run(&line, request) : code;
+}
 
-	if (code < 0 && line.n_operands > 1)
-		code = cmd_usage("report", "one profile at a time");
-	if (code < 0 && request.group && request.view != NO_VIEW && request.view != TEXT_FLAT)
-		code = cmd_usage(
-			"report",
-			"--group-by chooses the rows of --view flat; other views have none to choose");
-	if (code < 0 && request.columns.values.n &&
-	    (request.view == TEXT_QUALITY || request.group > GROUP_LINE))
-		code = cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
-	const char *file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
-	struct source_search sources = { (const char *const *)directories.values.at, directories.values.n,
-					 (const char *const *)rules.values.at, rules.values.n };
-	if (code < 0)
-		code = html ? write_html(file, html, request.metric, &sources)
-			    : read_and_show(file, &request);
-	option_list_done(&directories);
-	option_list_done(&rules);
+int cmd_report(int argc, char **argv)
+{
+	struct report_request request = { .view = NO_VIEW,
+					  .percent_limit = -1,
+					  .max_depth = NO_DEPTH,
+					  .inlines = true,
+					  .loops = true,
+					  .pager = true };
+	int code = parse_and_run(&request, argc, argv);
+
+	option_list_done(&request.directories);
+	option_list_done(&request.rules);
 	option_list_done(&request.threads);
 	option_list_done(&request.columns);
 	return code;

@@ -19,11 +19,6 @@
 #include "cmd/symbol_options.h"
 #include "recording/output.h"
 
-static void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
-}
-
 static void images_freep(struct images **images)
 {
 	images_free(*images);
@@ -44,7 +39,7 @@ static bool *sampled_images(const struct profile *profile)
 static bool open_image(struct images *images, const struct profile_image *wanted, const char *path,
 		       image_id *ret)
 {
-	struct images *alone = images_new(); /* a file that is another one must not get an id */
+	struct images *alone = images_new(); /* a different file must not get an id */
 	image_id id;
 	bool is_same = images_open_mapped(alone, path, &id, NULL) == 0 &&
 		       (!wanted->build_id.len ||
@@ -116,8 +111,8 @@ static bool is_this_boot(const struct profile *profile)
 		profile->run.start_unix_ns / 1000000000u > (uint64_t)(now.tv_sec - up.tv_sec));
 }
 
-static int run(const char *path, const char *output, struct symbol_options *symbols, int verbosity,
-	       struct diag *diag)
+static int resolve_cmd_run(const char *path, const char *output, struct symbol_options *symbols,
+			   int verbosity, struct diag *diag)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct tally tally = { 0 };
@@ -184,7 +179,7 @@ int cmd_resolve(int argc, char **argv)
 	if (code < 0 && !output && !can_be_replaced(path))
 		code = cmd_usage(line.command, "'%s' is no file that can be replaced; give -o FILE", path);
 	if (code < 0) {
-		int error = run(path, output, &symbols, is_quiet ? -1 : verbosity, &diag);
+		int error = resolve_cmd_run(path, output, &symbols, is_quiet ? -1 : verbosity, &diag);
 		code = error < 0 ? cmd_fail(&diag) : EXIT_OK;
 	}
 	symbol_options_done(&symbols);

@@ -42,7 +42,7 @@ static void find_starts(struct struct_run *run, struct structurer *structurer)
 			vec_push(&run->starts, functions->at[i].start);
 }
 
-static bool is_wanted(const struct struct_run *run, const struct function_map *map)
+static bool struct_cmd_is_wanted(const struct struct_run *run, const struct function_map *map)
 {
 	const char *name = intern_text(&run->strings, map->name);
 
@@ -55,7 +55,7 @@ static bool is_wanted(const struct struct_run *run, const struct function_map *m
 	       (strncmp(name, run->only, strlen(run->only)) == 0 && name[strlen(run->only)] == '(');
 }
 
-static void take(void *context, size_t index, const struct structure *structure)
+static void struct_cmd_take(void *context, size_t index, const struct structure *structure)
 {
 	struct struct_run *run = context;
 
@@ -66,23 +66,23 @@ static void take(void *context, size_t index, const struct structure *structure)
 		fprintf(stderr, "\r%zu of %zu functions", index, run->wanted.n);
 }
 
-static int compare(const void *left, const void *right)
+static int struct_cmd_compare(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return a < b ? -1 : a > b;
 }
 
-static void choose(struct struct_run *run, const struct functions *functions)
+static void struct_cmd_choose(struct struct_run *run, const struct functions *functions)
 {
 	for (size_t i = 0; i < run->maps.n; i++) {
 		const struct function_map *map = &run->maps.at[i];
 		uint32_t index = functions_index(functions, map->vaddr);
 		bool is_part = map->source == MAP_FROM_NOTHING && index != FUNCTION_NONE &&
 			       !function_is_sure(&functions->at[index]);
-		if (is_wanted(run, map) && is_part)
+		if (struct_cmd_is_wanted(run, map) && is_part)
 			vec_push(&run->parts, map->vaddr);
-		else if (is_wanted(run, map))
+		else if (struct_cmd_is_wanted(run, map))
 			vec_push(&run->wanted, map->vaddr);
 	}
 }
@@ -92,10 +92,10 @@ static void choose_orphans(struct struct_run *run)
 {
 	vec_clear(&run->wanted);
 	if (run->absorbed.n)
-		qsort(run->absorbed.at, run->absorbed.n, sizeof(*run->absorbed.at), compare);
+		qsort(run->absorbed.at, run->absorbed.n, sizeof(*run->absorbed.at), struct_cmd_compare);
 	for (size_t i = 0; i < run->parts.n; i++)
-		if (!run->absorbed.n ||
-		    !bsearch(&run->parts.at[i], run->absorbed.at, run->absorbed.n, sizeof(uint64_t), compare))
+		if (!run->absorbed.n || !bsearch(&run->parts.at[i], run->absorbed.at, run->absorbed.n,
+						 sizeof(uint64_t), struct_cmd_compare))
 			vec_push(&run->wanted, run->parts.at[i]);
 }
 
@@ -108,11 +108,11 @@ static void build_wanted(struct struct_run *run, struct structurer *structurer)
 								    .strings = &run->strings,
 								    .options = &run->options,
 								    .n_threads = run->symbols->n_threads,
-								    .take = take,
+								    .take = struct_cmd_take,
 								    .context = run });
 }
 
-static struct functions *give_functions(void *context)
+static struct functions *struct_cmd_give_functions(void *context)
 {
 	return structurer_functions(context);
 }
@@ -122,13 +122,13 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 	struct symbolizer_request request = { .id = run->id, .image = run->image };
 
 	find_starts(run, structurer);
-	request.functions = give_functions;
+	request.functions = struct_cmd_give_functions;
 	request.context = structurer;
 	request.vaddrs = run->starts.at;
 	request.n = run->starts.n;
 	symbolize(run->symbols, &request, 1, &run->strings, &run->maps);
 	free(request.how);
-	choose(run, structurer_functions(structurer));
+	struct_cmd_choose(run, structurer_functions(structurer));
 	run->packer = structure_packer_new();
 	build_wanted(run, structurer);
 	choose_orphans(run);
@@ -142,12 +142,12 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 /* ---- what earlier runs found --------------------------------------------------------------- */
 
 /* The whole image, as it is: a part of it, or rewritten paths, are no use to another run. */
-static bool is_storable(const struct struct_run *run)
+static bool struct_cmd_is_storable(const struct struct_run *run)
 {
 	return run->symbols->store && !run->only && run->symbols->n_source_maps == 0;
 }
 
-static struct store_key key_of(const struct struct_run *run)
+static struct store_key struct_cmd_key_of(const struct struct_run *run)
 {
 	struct symbolizer_request request = { .id = run->id, .image = run->image };
 	struct intern strings;
@@ -163,7 +163,7 @@ static struct store_key key_of(const struct struct_run *run)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static int show(const struct struct_run *run, struct bytes bytes, bool as_json, bool pieces)
+static int struct_cmd_show(const struct struct_run *run, struct bytes bytes, bool as_json, bool pieces)
 {
 	struct structure_entry *entry = structure_entry_open(bytes);
 
@@ -185,16 +185,16 @@ static int show(const struct struct_run *run, struct bytes bytes, bool as_json, 
 
 static int run_struct(struct struct_run *run, bool as_json, bool pieces)
 {
-	bool stores = is_storable(run);
+	bool stores = struct_cmd_is_storable(run);
 	struct store_key key = { 0 };
 	struct writer found = { 0 };
 	int code = -1;
 
 	if (stores) {
-		key = key_of(run);
+		key = struct_cmd_key_of(run);
 		struct bytes entry = store_get(run->symbols->store, &key);
 		if (entry.len)
-			code = show(run, entry, as_json, pieces);
+			code = struct_cmd_show(run, entry, as_json, pieces);
 		store_release(entry);
 	}
 	if (code >= 0)
@@ -206,7 +206,7 @@ static int run_struct(struct struct_run *run, bool as_json, bool pieces)
 	structurer_free(structurer);
 	if (stores && !run->image->is_changed)
 		store_put(run->symbols->store, &key, writer_bytes(&found));
-	code = show(run, writer_bytes(&found), as_json, pieces);
+	code = struct_cmd_show(run, writer_bytes(&found), as_json, pieces);
 	writer_done(&found);
 	return code;
 }

@@ -11,7 +11,7 @@
 #define MAX_SPANS 4 /* address ranges shown of one scope; the rest is a number */
 #define NONE UINT32_MAX
 
-static const char *base_name(const char *path)
+static const char *struct_print_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -58,7 +58,7 @@ static void spans_add(struct spans *spans, uint64_t start, uint64_t end)
 
 /* Ranges come in order of address, so those of a scope and what is below it can be put together as they come.
  */
-static void find_spans(struct outline *o)
+static void struct_print_find_spans(struct outline *o)
 {
 	const struct structure *s = &o->structure;
 
@@ -112,7 +112,7 @@ static int compare_statements(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-static int compare_lines(const void *left, const void *right)
+static int struct_print_compare_lines(const void *left, const void *right)
 {
 	const struct source_line *a = left, *b = right;
 
@@ -122,7 +122,7 @@ static int compare_lines(const void *left, const void *right)
 }
 
 /* The lines of each scope, each once, in the order of the code. */
-static void find_lines(struct outline *o)
+static void struct_print_find_lines(struct outline *o)
 {
 	vec_clear(&o->sorted);
 	vec_clear(&o->lines);
@@ -142,7 +142,7 @@ static void find_lines(struct outline *o)
 		spans_add(&last->spans, s->vaddr, s->vaddr + s->len);
 	}
 	if (o->lines.n)
-		qsort(o->lines.at, o->lines.n, sizeof(*o->lines.at), compare_lines);
+		qsort(o->lines.at, o->lines.n, sizeof(*o->lines.at), struct_print_compare_lines);
 }
 
 static void outline_done(struct outline *o)
@@ -168,17 +168,17 @@ static void tally(struct struct_tally *tally, const struct structure *structure)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static const char *text_of(const struct outline *o, uint32_t id)
+static const char *struct_print_text_of(const struct outline *o, uint32_t id)
 {
 	return structure_entry_text(o->print->entry, id);
 }
 
-static void print_place(const struct outline *o, uint32_t file, uint32_t line, uint32_t end_line)
+static void struct_print_place(const struct outline *o, uint32_t file, uint32_t line, uint32_t end_line)
 {
 	if (!line)
 		return;
 	putc(' ', o->to);
-	cmd_print_name(o->to, base_name(text_of(o, file)));
+	cmd_print_name(o->to, struct_print_base_name(struct_print_text_of(o, file)));
 	fprintf(o->to, ":%u", line);
 	if (end_line > line)
 		fprintf(o->to, "-%u", end_line);
@@ -208,25 +208,25 @@ static void print_scope(const struct outline *o, uint32_t index)
 	const struct static_scope *scope = &o->structure.scopes.at[index];
 
 	if (scope->kind == SCOPE_FUNCTION) {
-		cmd_print_name(o->to, text_of(o, scope->name));
-		print_place(o, scope->file, scope->line, scope->end_line);
+		cmd_print_name(o->to, struct_print_text_of(o, scope->name));
+		struct_print_place(o, scope->file, scope->line, scope->end_line);
 	} else if (scope->kind == SCOPE_INLINE) {
 		fputs("inlined ", o->to);
-		cmd_print_name(o->to, text_of(o, scope->name));
-		print_place(o, scope->file, scope->line, 0);
+		cmd_print_name(o->to, struct_print_text_of(o, scope->name));
+		struct_print_place(o, scope->file, scope->line, 0);
 		if (scope->call_line) {
 			fputs(" at", o->to);
-			print_place(o, scope->call_file, scope->call_line, 0);
+			struct_print_place(o, scope->call_file, scope->call_line, 0);
 		}
 	} else if (scope->line) {
 		fputs("loop", o->to);
-		print_place(o, scope->file, scope->line, scope->end_line);
+		struct_print_place(o, scope->file, scope->line, scope->end_line);
 	} else {
 		bool is_before = scope->vaddr < o->structure.function; /* in cold code */
 		uint64_t away = is_before ? o->structure.function - scope->vaddr
 					  : scope->vaddr - o->structure.function;
 		fputs("loop at ", o->to);
-		cmd_print_name(o->to, text_of(o, o->structure.scopes.at[0].name));
+		cmd_print_name(o->to, struct_print_text_of(o, o->structure.scopes.at[0].name));
 		fprintf(o->to, "%c0x%llx", is_before ? '-' : '+', (unsigned long long)away);
 	}
 	print_flags(o, scope->flags);
@@ -255,7 +255,7 @@ static void print_lines(const struct outline *o, uint32_t scope, unsigned depth)
 
 	for (; at < o->lines.n && o->lines.at[at].scope == scope; at++) {
 		fprintf(o->to, "%*sline", (int)depth * 2, "");
-		print_place(o, o->lines.at[at].file, o->lines.at[at].line, 0);
+		struct_print_place(o, o->lines.at[at].file, o->lines.at[at].line, 0);
 		print_spans(o, &o->lines.at[at].spans);
 		putc('\n', o->to);
 	}
@@ -311,8 +311,8 @@ static positions sorted_positions(struct outline *o, int (*compare)(const void *
 	for (size_t i = 0; i < structure_entry_count(o->print->entry); i++) {
 		structure_entry_get(o->print->entry, i, &o->structure);
 		const struct static_scope *self = &o->structure.scopes.at[0];
-		vec_push(&order,
-			 (struct position){ text_of(o, self->file), self->line, o->structure.function, i });
+		vec_push(&order, (struct position){ struct_print_text_of(o, self->file), self->line,
+						    o->structure.function, i });
 	}
 	if (order.n)
 		qsort(order.at, order.n, sizeof(*order.at), compare);
@@ -341,9 +341,9 @@ struct struct_tally struct_print_text(const struct struct_print *print, FILE *to
 			print_file(to, order.at[i].file);
 		file = order.at[i].file;
 		structure_entry_get(print->entry, order.at[i].index, &o.structure);
-		find_spans(&o);
+		struct_print_find_spans(&o);
 		find_children(&o);
-		find_lines(&o);
+		struct_print_find_lines(&o);
 		print_below(&o, 0, 2);
 		tally(&sum, &o.structure);
 	}
@@ -364,11 +364,11 @@ static void write_scope(struct json *json, const struct outline *o, uint32_t ind
 	json_object(json);
 	json_int_of(json, "parent", index ? (int64_t)scope->parent : -1);
 	json_text_of(json, "kind", kinds[scope->kind]);
-	json_text_of(json, "name", text_of(o, scope->name));
-	json_text_of(json, "file", text_of(o, scope->file));
+	json_text_of(json, "name", struct_print_text_of(o, scope->name));
+	json_text_of(json, "file", struct_print_text_of(o, scope->file));
 	json_uint_of(json, "line", scope->line);
 	json_uint_of(json, "end_line", scope->end_line);
-	json_text_of(json, "call_file", text_of(o, scope->call_file));
+	json_text_of(json, "call_file", struct_print_text_of(o, scope->call_file));
 	json_uint_of(json, "call_line", scope->call_line);
 	json_uint_of(json, "vaddr", scope->vaddr);
 	json_uint_of(json, "flags", scope->flags);
@@ -411,7 +411,7 @@ static void write_statements(struct json *json, const struct outline *o)
 		json_uint(json, statement->vaddr);
 		json_uint(json, statement->len);
 		json_uint(json, statement->scope);
-		json_text(json, text_of(o, statement->file));
+		json_text(json, struct_print_text_of(o, statement->file));
 		json_uint(json, statement->line);
 		json_end_array(json);
 	}
@@ -425,8 +425,8 @@ static void write_structure(struct json *json, const struct outline *o)
 
 	json_object(json);
 	json_text_of(json, "module", o->print->module);
-	json_text_of(json, "function", text_of(o, self->name));
-	json_text_of(json, "linkage", text_of(o, self->linkage ? self->linkage : self->name));
+	json_text_of(json, "function", struct_print_text_of(o, self->name));
+	json_text_of(json, "linkage", struct_print_text_of(o, self->linkage ? self->linkage : self->name));
 	json_uint_of(json, "vaddr", s->function);
 	json_name(json, "extents");
 	json_array(json);

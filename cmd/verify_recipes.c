@@ -12,7 +12,7 @@
 #include "cmd/verify.h"
 #include "verify/tables.h"
 
-static double percent(uint64_t part, uint64_t whole)
+static double verify_recipes_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 100.0;
 }
@@ -65,9 +65,9 @@ static void print_text(const struct code_file *file, const struct verify_options
 	       (unsigned long long)r->rows, (unsigned long long)r->recipes);
 	printf("cfa and ra     %.4f %% agree: same form %llu, same value %llu, different %llu, no recipe "
 	       "%llu\n",
-	       percent(agreeing(&r->cfa_ra), r->instructions), (unsigned long long)r->cfa_ra.agree_form,
-	       (unsigned long long)r->cfa_ra.agree_value, (unsigned long long)r->cfa_ra.differ,
-	       (unsigned long long)r->cfa_ra.none);
+	       verify_recipes_percent(agreeing(&r->cfa_ra), r->instructions),
+	       (unsigned long long)r->cfa_ra.agree_form, (unsigned long long)r->cfa_ra.agree_value,
+	       (unsigned long long)r->cfa_ra.differ, (unsigned long long)r->cfa_ra.none);
 	printf("differences    %llu of the analysis, %llu of unknown cause in functions that pass their "
 	       "self-check,\n"
 	       "               %llu late rows, %llu stubs' words not counted, %llu about the other frame of "
@@ -77,20 +77,22 @@ static void print_text(const struct code_file *file, const struct verify_options
 	       (unsigned long long)r->causes[CAUSE_OTHER_FRAME]);
 	printf("set aside      %llu mistakes of the table: %.4f %% agree\n",
 	       (unsigned long long)r->cfa_ra.set_aside,
-	       percent(agreeing(&r->cfa_ra), r->instructions - r->cfa_ra.set_aside));
+	       verify_recipes_percent(agreeing(&r->cfa_ra), r->instructions - r->cfa_ra.set_aside));
 	printf("guessed        %llu, of which right %llu\n", (unsigned long long)r->guessed,
 	       (unsigned long long)r->guessed_right);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
 		printf("%-14s %.4f %%: different %llu, not known %llu, set aside %llu\n",
-		       file->isa->reg_names[reg], percent(agreeing(&r->regs[reg]), r->instructions),
+		       file->isa->reg_names[reg],
+		       verify_recipes_percent(agreeing(&r->regs[reg]), r->instructions),
 		       (unsigned long long)r->regs[reg].differ, (unsigned long long)r->regs[reg].none,
 		       (unsigned long long)r->regs[reg].set_aside);
 	}
 	if (options->no_starts)
 		printf("starts         recall %.2f %% of %llu, precision %.2f %% of %llu\n",
-		       percent(r->starts_found, r->starts_true), (unsigned long long)r->starts_true,
-		       percent(r->starts_claimed - r->starts_wrong, r->starts_claimed),
+		       verify_recipes_percent(r->starts_found, r->starts_true),
+		       (unsigned long long)r->starts_true,
+		       verify_recipes_percent(r->starts_claimed - r->starts_wrong, r->starts_claimed),
 		       (unsigned long long)r->starts_claimed);
 	if (r->examples.n)
 		printf("first differences:\n");
@@ -98,7 +100,7 @@ static void print_text(const struct code_file *file, const struct verify_options
 		print_example(file, r, &r->examples.at[i]);
 }
 
-static void print_counts(struct json *json, const char *name, const struct verify_counts *c)
+static void verify_recipes_print_counts(struct json *json, const char *name, const struct verify_counts *c)
 {
 	json_name(json, name);
 	json_object(json);
@@ -109,7 +111,7 @@ static void print_counts(struct json *json, const char *name, const struct verif
 	json_end_object(json);
 }
 
-static void print_json(const struct code_file *file, const struct verify_result *r)
+static void verify_recipes_print_json(const struct code_file *file, const struct verify_result *r)
 {
 	struct json json;
 
@@ -117,20 +119,20 @@ static void print_json(const struct code_file *file, const struct verify_result 
 	json_object(&json);
 	json_uint_of(&json, "instructions", r->instructions);
 	json_uint_of(&json, "functions", r->functions);
-	print_counts(&json, "cfa_ra", &r->cfa_ra);
+	verify_recipes_print_counts(&json, "cfa_ra", &r->cfa_ra);
 	json_uint_of(&json, "unknown_cause", r->causes[CAUSE_UNKNOWN]);
 	json_name(&json, "regs");
 	json_object(&json);
 	for (uint64_t left = file->isa->callee_saved; left; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
-		print_counts(&json, file->isa->reg_names[reg], &r->regs[reg]);
+		verify_recipes_print_counts(&json, file->isa->reg_names[reg], &r->regs[reg]);
 	}
 	json_end_object(&json);
 	json_name(&json, "starts");
 	json_object(&json);
-	json_number_of(&json, "recall", percent(r->starts_found, r->starts_true) / 100);
+	json_number_of(&json, "recall", verify_recipes_percent(r->starts_found, r->starts_true) / 100);
 	json_number_of(&json, "precision",
-		       percent(r->starts_claimed - r->starts_wrong, r->starts_claimed) / 100);
+		       verify_recipes_percent(r->starts_claimed - r->starts_wrong, r->starts_claimed) / 100);
 	json_end_object(&json);
 	json_end_object(&json);
 	json_line(&json);
@@ -176,7 +178,7 @@ int verify_recipes_command(int argc, char **argv)
 					  .max_examples = (size_t)limit };
 	verify_recipes(file.image, file.symbols, file.frames, &options, &result);
 	if (is_json)
-		print_json(&file, &result);
+		verify_recipes_print_json(&file, &result);
 	else
 		print_text(&file, &options, &result);
 	verify_result_done(&result);

@@ -67,7 +67,7 @@ static int goodness(const struct function_map *map)
 	return map->source < ARRAY_LEN(by_source) ? by_source[map->source] : 0;
 }
 
-static int compare_maps(const void *a, const void *b)
+static int merge_functions_compare_maps(const void *a, const void *b)
 {
 	const struct function_map *x = a, *y = b;
 
@@ -80,7 +80,7 @@ static int compare_maps(const void *a, const void *b)
 	return (y->size > x->size) - (y->size < x->size);
 }
 
-static bool overlaps(const struct function_map *before, const struct function_map *map)
+static bool merge_functions_overlaps(const struct function_map *before, const struct function_map *map)
 {
 	return before->image == map->image && map->vaddr - before->vaddr < before->size;
 }
@@ -95,10 +95,11 @@ static void settle_maps(struct profile *profile)
 
 	if (profile->functions.n == 0)
 		return;
-	qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at), compare_maps);
+	qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at),
+	      merge_functions_compare_maps);
 	for (size_t i = 1; i < profile->functions.n; i++) {
 		struct function_map *last = &profile->functions.at[n], *map = &profile->functions.at[i];
-		if (!overlaps(last, map)) {
+		if (!merge_functions_overlaps(last, map)) {
 			profile->functions.at[++n] = *map;
 		} else if (goodness(map) > goodness(last)) {
 			function_map_done(last);

@@ -121,6 +121,11 @@ struct profile {
 
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
+/* For CLEANUP. */
+static inline void profile_freep(struct profile **profile)
+{
+	profile_free(*profile);
+}
 
 /*
  * Writes to a temporary file beside path and renames it, so that a reader sees the old file or the

@@ -9,7 +9,7 @@
 #include "profile/container.h"
 #include "profile/section.h"
 
-static int refuse(struct diag *diag, const char *name, uint64_t offset, const char *why)
+static int container_refuse(struct diag *diag, const char *name, uint64_t offset, const char *why)
 {
 	diag_set(diag, -EBADMSG, "profile '%s' is damaged", name);
 	diag_why(diag, "at offset %llu: %s", (unsigned long long)offset, why);
@@ -41,7 +41,7 @@ static int refuse_stranger(struct bytes file, const char *name, struct diag *dia
 	return -EBADMSG;
 }
 
-static struct container_entry read_entry(struct reader *r)
+static struct container_entry container_read_entry(struct reader *r)
 {
 	struct container_entry entry;
 
@@ -77,13 +77,13 @@ static int check_header(struct bytes file, const char *name, struct diag *diag)
 	read_u32(&r);
 	uint32_t checksum = read_u32(&r);
 	if (r.failed || n > CONTAINER_SECTIONS_MAX || reader_left(&r) < (uint64_t)n * CONTAINER_ENTRY)
-		return refuse(diag, name, reader_offset(&r), "the table of sections is cut off");
+		return container_refuse(diag, name, reader_offset(&r), "the table of sections is cut off");
 	if (checksum !=
 	    container_checksum(bytes_slice(file, 0, CONTAINER_HEADER + (uint64_t)n * CONTAINER_ENTRY)))
-		return refuse(diag, name, CONTAINER_CHECKSUM_AT, "the header's checksum is wrong");
+		return container_refuse(diag, name, CONTAINER_CHECKSUM_AT, "the header's checksum is wrong");
 	if (size != file.len)
-		return refuse(diag, name, file.len,
-			      size > file.len ? "the file is cut off" : "the file is too long");
+		return container_refuse(diag, name, file.len,
+					size > file.len ? "the file is cut off" : "the file is too long");
 	return (int)n;
 }
 
@@ -131,14 +131,14 @@ static int check_entries(const struct container_entry *entries, size_t n, const 
 		}
 		for (size_t j = 0; j < i; j++)
 			if (entries[i].number == entries[j].number)
-				return refuse(diag, name, CONTAINER_HEADER + i * CONTAINER_ENTRY,
-					      "a section is there twice");
+				return container_refuse(diag, name, CONTAINER_HEADER + i * CONTAINER_ENTRY,
+							"a section is there twice");
 	}
 	return 0;
 }
 
-static const struct container_entry *entry_of(const struct container_entry *entries, size_t n,
-					      uint32_t number)
+static const struct container_entry *container_entry_of(const struct container_entry *entries, size_t n,
+							uint32_t number)
 {
 	for (size_t i = 0; i < n; i++)
 		if (entries[i].number == number)
@@ -155,7 +155,7 @@ static int decode_sections(struct bytes file, const struct container_entry *entr
 	const struct section_type *types = section_types(&n_types);
 
 	for (size_t i = 0; i < n_types; i++) {
-		const struct container_entry *entry = entry_of(entries, n, types[i].number);
+		const struct container_entry *entry = container_entry_of(entries, n, types[i].number);
 		struct buffer unpacked = { 0 };
 		decoder.section = types[i].name;
 		decoder.offset = entry ? entry->offset : 0;
@@ -171,11 +171,6 @@ static int decode_sections(struct bytes file, const struct container_entry *entr
 			return error;
 	}
 	return 0;
-}
-
-static void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
 }
 
 /* Files of version 1.0 tell whose code a JIT image is by the number in its name alone. */
@@ -201,7 +196,7 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 	CLEANUP(freep) struct container_entry *entries = alloc_zero((size_t)n + 1, sizeof(*entries));
 	struct reader r = reader_of(bytes_from(bytes, CONTAINER_HEADER));
 	for (int i = 0; i < n; i++)
-		entries[i] = read_entry(&r);
+		entries[i] = container_read_entry(&r);
 	int error = check_entries(entries, (size_t)n, name, diag);
 	if (error < 0)
 		return error;
@@ -221,7 +216,7 @@ static bool may_be_profile(struct bytes start)
 	return start.len < sizeof(CONTAINER_MAGIC) || starts_as_profile(start);
 }
 
-static int read_all(int fd, struct writer *ret)
+static int container_read_all(int fd, struct writer *ret)
 {
 	while (may_be_profile(writer_bytes(ret))) {
 		size_t room = ret->cap - ret->len > 65536 ? ret->cap - ret->len : 65536;
@@ -250,7 +245,7 @@ int profile_read(const char *path, struct profile **ret, struct diag *diag)
 			diag_hint(diag, "try: cpprof record -- COMMAND");
 		return error;
 	}
-	error = read_all(fd, &file);
+	error = container_read_all(fd, &file);
 	if (error < 0)
 		diag_set(diag, error, "cannot read profile '%s'", name);
 	else

@@ -20,7 +20,7 @@ static struct place place_of(const struct cct_node *node)
 	return (struct place){ node->image, node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0) };
 }
 
-static int compare_places(const void *a, const void *b)
+static int resolve_compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -38,7 +38,7 @@ static struct place *places_of(const struct cct *cct, size_t *ret_n)
 	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
 		if (cct->nodes.at[i].image != IMAGE_NONE)
 			places[n++] = place_of(&cct->nodes.at[i]);
-	qsort(places, n, sizeof(*places), compare_places);
+	qsort(places, n, sizeof(*places), resolve_compare_places);
 	*ret_n = n;
 	return places;
 }
@@ -66,7 +66,7 @@ static const char *jitdump_of(const struct images *images, pid_t pid)
 	return NULL;
 }
 
-static struct functions *give_functions(void *structurer)
+static struct functions *resolve_give_functions(void *structurer)
 {
 	return structurer_functions(structurer);
 }
@@ -82,14 +82,15 @@ static void add_request(const struct images *images, image_id id, struct image *
 
 	if (known)
 		structurer_lend(structurer, known);
-	vec_push(&ret->list, (struct symbolizer_request){ .id = id,
-							  .image = image,
-							  .pid = image->pid,
-							  .jitdump = jitdump_of(images, image->pid),
-							  .functions = structurer ? give_functions : NULL,
-							  .context = structurer,
-							  .vaddrs = vaddrs,
-							  .n = 1 });
+	vec_push(&ret->list,
+		 (struct symbolizer_request){ .id = id,
+					      .image = image,
+					      .pid = image->pid,
+					      .jitdump = jitdump_of(images, image->pid),
+					      .functions = structurer ? resolve_give_functions : NULL,
+					      .context = structurer,
+					      .vaddrs = vaddrs,
+					      .n = 1 });
 	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
@@ -113,7 +114,8 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
-static void ask(struct profile *profile, const struct symbolizer_options *options, struct requests *requests)
+static void resolve_ask(struct profile *profile, const struct symbolizer_options *options,
+			struct requests *requests)
 {
 	function_maps maps = { 0 };
 
@@ -134,7 +136,7 @@ static void ask(struct profile *profile, const struct symbolizer_options *option
 /* ---- asking structure/ ---------------------------------------------------------------------- */
 
 /* Rewritten paths, and what a file held before it changed, are no use to another run. */
-static bool is_storable(const struct symbolizer_options *options, const struct image *image)
+static bool resolve_is_storable(const struct symbolizer_options *options, const struct image *image)
 {
 	return options->store && options->n_source_maps == 0 && !image->is_changed;
 }
@@ -147,7 +149,7 @@ static void ask_structures(struct profile *profile, const struct symbolizer_opti
 	for (size_t i = 0; i < requests->list.n; i++) {
 		const struct symbolizer_request *request = &requests->list.at[i];
 		struct structured_image *image = &requests->images.at[i];
-		image->store = is_storable(options, request->image) ? options->store : NULL;
+		image->store = resolve_is_storable(options, request->image) ? options->store : NULL;
 		image->key = structure_store_key(request->identity, !options->keeps_mangled, &plain);
 		image->key.kind = "sampled"; /* of some functions, and not as a survey of all sees them */
 	}
@@ -202,7 +204,8 @@ static bool *kept_images(const struct profile *profile, const struct images *ima
 }
 
 /* Forgets the maps that will be looked up again, and the places of those that will not. */
-static size_t forget(struct profile *profile, const bool *is_kept, struct place *places, size_t n_places)
+static size_t resolve_forget(struct profile *profile, const bool *is_kept, struct place *places,
+			     size_t n_places)
 {
 	size_t n = 0, n_left = 0;
 
@@ -220,7 +223,7 @@ static size_t forget(struct profile *profile, const bool *is_kept, struct place 
 	return n_left;
 }
 
-static int compare_maps(const void *left, const void *right)
+static int resolve_compare_maps(const void *left, const void *right)
 {
 	const struct function_map *a = left, *b = right;
 
@@ -240,12 +243,12 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images);
 
 	(void)diag;
-	n = forget(profile, is_kept, places, n);
+	n = resolve_forget(profile, is_kept, places, n);
 	make_requests(images, places, n, &requests);
-	ask(profile, symbols, &requests);
+	resolve_ask(profile, symbols, &requests);
 	if (profile->functions.n)
 		qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at),
-		      compare_maps);
+		      resolve_compare_maps);
 	ask_structures(profile, symbols, &requests);
 	requests_done(&requests);
 	resolve_code(profile, images);

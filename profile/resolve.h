@@ -11,7 +11,7 @@
 
 struct resolve_options {
 	struct symbolizer_options symbolize;
-	/* The functions of an image, where somebody has them who needs them no more for now; NULL: they are
+	/* The functions of an image, if the caller has them and does not need them meanwhile; NULL: they are
 	 * found out. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);
 	void *context;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define MAX_FUNCTION                                                                                 \
-	(256u << 10)        /* code of one function; what is larger is generated and nobody reads it \
+#define MAX_FUNCTION                                                                                       \
+	(256u << 10)        /* code of one function; larger functions are generated code that nobody reads \
 			     */
 #define MAX_ALL (16u << 20) /* of one profile */
 

@@ -25,9 +25,9 @@ struct pending {
 typedef VEC(struct pending) pending_list;
 
 /*
- * One image on its way. Control flow is recovered by one thread at a time, because one function tells of
- * another; what is made of it meanwhile by any. Otherwise threads share nothing but the profile, which they
- * only read.
+ * The structures of one image. Its control flow is recovered by one thread at a time, because one function
+ * depends on another; structures are made of it by any thread. Otherwise threads share only the profile,
+ * which they do not change.
  */
 struct job {
 	image_id id;
@@ -43,16 +43,17 @@ struct job {
 	bool has_new, is_done;
 };
 
-/* In a round, each image gets on with its control flow, and what it had before is made use of. */
-struct errand {
+/* In a round, control flow of each image is recovered further, and structures are made of what the last round
+ * recovered. */
+struct task {
 	struct job *job;
-	size_t ready; /* which; GET_ON: recover more */
+	size_t ready; /* index into job->ready, or RECOVER_MORE */
 };
-#define GET_ON SIZE_MAX
+#define RECOVER_MORE SIZE_MAX
 
 struct jobs {
 	VEC(struct job) list;
-	VEC(struct errand) errands; /* of this round */
+	VEC(struct task) tasks; /* of this round */
 };
 
 /* Only whole functions: a part's code belongs to its function's structure. */
@@ -72,7 +73,7 @@ static void open_entry(struct job *job)
 }
 
 /* What an earlier run made of the same maps. */
-static bool recall(const struct job *job, uint64_t vaddr, struct structure *ret)
+static bool resolve_structure_recall(const struct job *job, uint64_t vaddr, struct structure *ret)
 {
 	uint32_t index = map_find(&job->by_function, vaddr);
 
@@ -114,7 +115,7 @@ static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
 		ret->extents.n = 1;
 }
 
-static bool is_part(const struct job *job, const struct function_map *map)
+static bool resolve_structure_is_part(const struct job *job, const struct function_map *map)
 {
 	return map->source == MAP_FROM_NOTHING && structurer_is_part(job->image->structurer, map->vaddr);
 }
@@ -124,8 +125,8 @@ static void recover(struct job *job, const struct function_map *map)
 	struct found found = { 0 };
 	struct pending pending = { .index = job->found.n };
 
-	found.is_stored = recall(job, map->vaddr, &found.structure);
-	if (!found.is_stored && is_part(job, map))
+	found.is_stored = resolve_structure_recall(job, map->vaddr, &found.structure);
+	if (!found.is_stored && resolve_structure_is_part(job, map))
 		vec_push(&job->parts, job->found.n);
 	else if (!found.is_stored &&
 		 structurer_recover(job->image->structurer, map->vaddr, &job->source, &pending.cfg))
@@ -138,7 +139,7 @@ static void recover(struct job *job, const struct function_map *map)
 }
 
 /* Parts at last, when it is known whose they are not. */
-static void finish(struct job *job)
+static void resolve_structure_finish(struct job *job)
 {
 	struct structurer *structurer = job->image->structurer;
 
@@ -155,7 +156,7 @@ static void finish(struct job *job)
 	job->is_done = true;
 }
 
-static void get_on(struct job *job)
+static void recover_more(struct job *job)
 {
 	uint64_t n_bytes = 0;
 
@@ -164,7 +165,7 @@ static void get_on(struct job *job)
 		vec_reserve(&job->found, job->source.n); /* others write to what is in it already */
 	}
 	if (job->next == job->source.n && job->ready.n == 0)
-		finish(job);
+		resolve_structure_finish(job);
 	for (; job->next < job->source.n && n_bytes < ROUND_BYTES; job->next++) {
 		const struct function_map *map = &job->source.maps[job->next];
 		if (has_structure(map))
@@ -173,17 +174,17 @@ static void get_on(struct job *job)
 	}
 }
 
-static void run_errand(void *context, unsigned worker, size_t index)
+static void run_task(void *context, unsigned worker, size_t index)
 {
 	const struct jobs *jobs = context;
-	struct job *job = jobs->errands.at[index].job;
+	struct job *job = jobs->tasks.at[index].job;
 
 	(void)worker;
-	if (jobs->errands.at[index].ready == GET_ON) {
-		get_on(job);
+	if (jobs->tasks.at[index].ready == RECOVER_MORE) {
+		recover_more(job);
 		return;
 	}
-	struct pending *pending = &job->ready.at[jobs->errands.at[index].ready];
+	struct pending *pending = &job->ready.at[jobs->tasks.at[index].ready];
 	struct structure *structure = &job->found.at[pending->index].structure;
 	structurer_finish(job->image->structurer, &pending->cfg, structure->function, &job->source, NULL,
 			  structure);
@@ -191,12 +192,12 @@ static void run_errand(void *context, unsigned worker, size_t index)
 }
 
 /* False if all are done. */
-static bool begin_round(struct jobs *jobs)
+static bool resolve_structure_begin_round(struct jobs *jobs)
 {
-	vec_clear(&jobs->errands);
+	vec_clear(&jobs->tasks);
 	for (size_t i = 0; i < jobs->list.n; i++)
 		if (jobs->list.at[i].image && !jobs->list.at[i].is_done)
-			vec_push(&jobs->errands, (struct errand){ &jobs->list.at[i], GET_ON });
+			vec_push(&jobs->tasks, (struct task){ &jobs->list.at[i], RECOVER_MORE });
 	for (size_t i = 0; i < jobs->list.n; i++) {
 		struct job *job = &jobs->list.at[i];
 		pending_list old = job->ready;
@@ -204,9 +205,9 @@ static bool begin_round(struct jobs *jobs)
 		job->fresh = old;
 		vec_clear(&job->fresh);
 		for (size_t k = 0; k < job->ready.n; k++)
-			vec_push(&jobs->errands, (struct errand){ job, k });
+			vec_push(&jobs->tasks, (struct task){ job, k });
 	}
-	return jobs->errands.n > 0;
+	return jobs->tasks.n > 0;
 }
 
 /* ---- what the next run finds ---------------------------------------------------------------- */
@@ -228,7 +229,7 @@ static void pack_old(const struct job *job, size_t *at, uint64_t end, struct int
 		++*at;
 }
 
-static void remember(const struct job *job, const struct intern *strings)
+static void resolve_structure_remember(const struct job *job, const struct intern *strings)
 {
 	struct structure_packer *packer = structure_packer_new();
 	struct intern old;
@@ -251,7 +252,8 @@ static void remember(const struct job *job, const struct intern *strings)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static struct function_map *map_at(struct profile *profile, const struct job *job, uint64_t vaddr)
+static struct function_map *resolve_structure_map_at(struct profile *profile, const struct job *job,
+						     uint64_t vaddr)
 {
 	struct function_map *maps = profile->functions.at + (job->source.maps - profile->functions.at);
 	size_t at = search_first(i, job->source.n, maps[i].vaddr >= vaddr);
@@ -280,11 +282,11 @@ static bool is_bare(const struct job *job, uint64_t vaddr)
 
 static void adopt_parts(struct profile *profile, const struct job *job, const struct structure *structure)
 {
-	const struct function_map *whole = map_at(profile, job, structure->function);
+	const struct function_map *whole = resolve_structure_map_at(profile, job, structure->function);
 
 	for (size_t i = 1; whole && i < structure->extents.n; i++) {
 		uint64_t start = structure->extents.at[i].start;
-		struct function_map *part = map_at(profile, job, start);
+		struct function_map *part = resolve_structure_map_at(profile, job, start);
 		if (part && part->source == MAP_FROM_NOTHING && has_structure(part) && has_structure(whole) &&
 		    is_bare(job, start))
 			adopt(profile, whole, part);
@@ -293,13 +295,13 @@ static void adopt_parts(struct profile *profile, const struct job *job, const st
 
 static bool is_adopted(struct profile *profile, const struct job *job, const struct structure *structure)
 {
-	const struct function_map *map = map_at(profile, job, structure->function);
+	const struct function_map *map = resolve_structure_map_at(profile, job, structure->function);
 
 	return map && !has_structure(map);
 }
 
 /* In order, because strings are added. */
-static void take(struct profile *profile, struct job *job)
+static void resolve_structure_take(struct profile *profile, struct job *job)
 {
 	for (size_t i = 0; i < job->found.n; i++) {
 		struct structure *structure = &job->found.at[i].structure;
@@ -310,7 +312,7 @@ static void take(struct profile *profile, struct job *job)
 		structure->image = job->id;
 	}
 	if (job->image->store && job->has_new)
-		remember(job, &profile->strings);
+		resolve_structure_remember(job, &profile->strings);
 	for (size_t i = 0; i < job->found.n; i++)
 		adopt_parts(profile, job, &job->found.at[i].structure);
 	for (size_t i = 0; i < job->found.n; i++) {
@@ -371,11 +373,11 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 	profile->structures.at = NULL;
 	profile->structures.n = profile->structures.cap = 0;
 	make_jobs(profile, images, n, &jobs);
-	while (begin_round(&jobs))
-		pool_run(pool_threads(n_threads), jobs.errands.n, run_errand, &jobs);
+	while (resolve_structure_begin_round(&jobs))
+		pool_run(pool_threads(n_threads), jobs.tasks.n, run_task, &jobs);
 	for (size_t i = 0; i < jobs.list.n; i++) {
 		if (jobs.list.at[i].image)
-			take(profile, &jobs.list.at[i]);
+			resolve_structure_take(profile, &jobs.list.at[i]);
 		else
 			keep_image(profile, jobs.list.at[i].id, old, n_old, &at);
 	}
@@ -383,5 +385,5 @@ void resolve_structures(struct profile *profile, struct structured_image *images
 		structure_done(&old[at]);
 	free(old);
 	vec_done(&jobs.list);
-	vec_done(&jobs.errands);
+	vec_done(&jobs.tasks);
 }

@@ -14,7 +14,7 @@ struct structured_image {
 	struct structurer *structurer; /* NULL: no bytes, or of a machine that is not known; freed when it is
 					  done with */
 	struct store_key key;
-	struct store *store; /* what earlier runs found; NULL = asks nobody and leaves nothing */
+	struct store *store; /* what earlier runs found; NULL = neither read nor written */
 };
 
 /*

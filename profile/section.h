@@ -8,7 +8,7 @@
 #include "profile/profile.h"
 #include "profile/table.h"
 
-/* Numbers are for ever: a file of today is read by the cpprof of tomorrow. */
+/* Numbers never change: later versions of cpprof read the files of earlier ones. */
 enum section_number {
 	SECTION_STRINGS = 1,
 	SECTION_RUN = 2,

@@ -60,7 +60,7 @@ int nodes_decode(struct decoder *decoder, struct profile *profile)
 	return add_nodes(decoder, rows, n, &profile->cct);
 }
 
-static int compare_values(const void *a, const void *b)
+static int cct_section_compare_values(const void *a, const void *b)
 {
 	const struct cct_value *x = a, *y = b;
 
@@ -83,7 +83,7 @@ static struct cct_value *sorted_values(const struct cct *cct)
 		sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
-			qsort(sorted + from, start[node] - from, sizeof(*sorted), compare_values);
+			qsort(sorted + from, start[node] - from, sizeof(*sorted), cct_section_compare_values);
 	return sorted;
 }
 

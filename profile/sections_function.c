@@ -56,7 +56,7 @@ static const struct column range_columns[] = {
 };
 static const struct table range_table = TABLE(struct inline_range, range_columns);
 
-static struct any_vec vec_of(const struct function_map *map, size_t offset)
+static struct any_vec function_section_vec_of(const struct function_map *map, size_t offset)
 {
 	struct any_vec vec;
 
@@ -81,7 +81,7 @@ static void write_parts(const struct profile *profile, size_t offset, const stru
 	struct writer rows = { 0 };
 
 	for (size_t i = 0; i < profile->functions.n; i++) {
-		struct any_vec vec = vec_of(&profile->functions.at[i], offset);
+		struct any_vec vec = function_section_vec_of(&profile->functions.at[i], offset);
 		write_bytes(&rows, (struct bytes){ vec.at, vec.n * table->stride });
 	}
 	section_write_table(table, rows.at, rows.len / table->stride, ret);
@@ -120,7 +120,7 @@ static int read_parts(const struct decoder *decoder, struct reader *r, struct pr
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < profile->functions.n; i++) {
-		struct any_vec vec = vec_of(&profile->functions.at[i], offset);
+		struct any_vec vec = function_section_vec_of(&profile->functions.at[i], offset);
 		if (vec.n > n - used)
 			return decoder_refuse(decoder, "function %zu has more rows than there are", i);
 		if (vec.n == 0)
@@ -152,7 +152,7 @@ static bool inlines_are_sound(const struct function_map *map)
 	return true;
 }
 
-static bool ranges_are_sound(const struct function_map *map)
+static bool function_section_ranges_are_sound(const struct function_map *map)
 {
 	uint32_t end = 0;
 
@@ -165,8 +165,8 @@ static bool ranges_are_sound(const struct function_map *map)
 	return true;
 }
 
-/* What function_map.h promises, so that nobody downstream has to doubt it. */
-static int check_functions(const struct decoder *decoder, const struct profile *profile)
+/* What function_map.h promises, so that later code can rely on it. */
+static int function_section_check_functions(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->functions.n; i++) {
 		const struct function_map *map = &profile->functions.at[i], *last = map - 1;
@@ -179,7 +179,7 @@ static int check_functions(const struct decoder *decoder, const struct profile *
 			return decoder_refuse(decoder, "lines of function %zu are out of order", i);
 		if (!inlines_are_sound(map))
 			return decoder_refuse(decoder, "inlined calls of function %zu are out of order", i);
-		if (!ranges_are_sound(map))
+		if (!function_section_ranges_are_sound(map))
 			return decoder_refuse(decoder, "inlined ranges of function %zu are unsound", i);
 	}
 	return 0;
@@ -201,5 +201,5 @@ int functions_decode(struct decoder *decoder, struct profile *profile)
 				   &inline_table);
 	if (error == 0)
 		error = read_parts(decoder, &r, profile, offsetof(struct function_map, ranges), &range_table);
-	return error < 0 ? error : check_functions(decoder, profile);
+	return error < 0 ? error : function_section_check_functions(decoder, profile);
 }

@@ -59,7 +59,7 @@ static const struct part parts[] = {
 	{ &piece_table, offsetof(struct structure, pieces) },
 };
 
-static struct any_vec vec_of(const struct structure *structure, size_t offset)
+static struct any_vec structure_section_vec_of(const struct structure *structure, size_t offset)
 {
 	struct any_vec vec;
 
@@ -75,7 +75,8 @@ void structures_encode(const struct profile *profile, struct writer *ret)
 	for (size_t p = 0; p < ARRAY_LEN(parts); p++) {
 		struct writer rows = { 0 };
 		for (size_t i = 0; i < profile->structures.n; i++) {
-			struct any_vec vec = vec_of(&profile->structures.at[i], parts[p].offset);
+			struct any_vec vec =
+				structure_section_vec_of(&profile->structures.at[i], parts[p].offset);
 			write_bytes(&rows, (struct bytes){ vec.at, vec.n * parts[p].table->stride });
 		}
 		section_write_table(parts[p].table, rows.at, rows.len / parts[p].table->stride, ret);
@@ -94,7 +95,7 @@ static int read_part(const struct decoder *decoder, struct reader *r, struct pro
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < profile->structures.n; i++) {
-		struct any_vec vec = vec_of(&profile->structures.at[i], part->offset);
+		struct any_vec vec = structure_section_vec_of(&profile->structures.at[i], part->offset);
 		if (vec.n > n - used)
 			return decoder_refuse(decoder, "structure %zu has more rows than there are", i);
 		if (vec.n == 0)
@@ -119,7 +120,7 @@ static bool scopes_are_sound(const struct structure *s)
 	return true;
 }
 
-static bool ranges_are_sound(const struct structure *s)
+static bool structure_section_ranges_are_sound(const struct structure *s)
 {
 	uint64_t end = 0;
 
@@ -136,7 +137,7 @@ static bool ranges_are_sound(const struct structure *s)
 	return true;
 }
 
-/* What structure.h promises, so that nobody downstream has to doubt it. */
+/* What structure.h promises, so that later code can rely on it. */
 static int check_structures(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->structures.n; i++) {
@@ -146,7 +147,7 @@ static int check_structures(const struct decoder *decoder, const struct profile 
 			return decoder_refuse(decoder, "structure %zu is out of order", i);
 		if (!scopes_are_sound(s))
 			return decoder_refuse(decoder, "scopes of structure %zu are unsound", i);
-		if (!ranges_are_sound(s))
+		if (!structure_section_ranges_are_sound(s))
 			return decoder_refuse(decoder, "ranges of structure %zu are unsound", i);
 	}
 	return 0;

@@ -14,7 +14,7 @@ void timeline_done(struct timeline *timeline)
 	map_done(&timeline->row_of);
 }
 
-static void add(struct timeline *timeline, uint32_t thread, uint32_t bin, uint64_t samples)
+static void timeline_add_bin(struct timeline *timeline, uint32_t thread, uint32_t bin, uint64_t samples)
 {
 	uint64_t key = (uint64_t)thread << 32 | bin;
 	uint32_t row = map_find(&timeline->row_of, key);
@@ -28,7 +28,7 @@ static void add(struct timeline *timeline, uint32_t thread, uint32_t bin, uint64
 }
 
 /* Two bins become one. Rows only ever move forward, so the array is rewritten in place. */
-static void widen(struct timeline *timeline)
+static void timeline_widen(struct timeline *timeline)
 {
 	size_t n = timeline->rows.n;
 
@@ -37,15 +37,15 @@ static void widen(struct timeline *timeline)
 	vec_clear(&timeline->rows);
 	for (size_t i = 0; i < n; i++) {
 		struct profile_bin row = timeline->rows.at[i];
-		add(timeline, row.thread, row.bin / 2, row.samples);
+		timeline_add_bin(timeline, row.thread, row.bin / 2, row.samples);
 	}
 }
 
 void timeline_add_many(struct timeline *timeline, uint32_t thread, uint64_t time_ns, uint64_t samples)
 {
 	while (time_ns / timeline->bin_ns >= TIMELINE_BINS)
-		widen(timeline);
-	add(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), samples);
+		timeline_widen(timeline);
+	timeline_add_bin(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), samples);
 }
 
 void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)
@@ -53,7 +53,7 @@ void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)
 	timeline_add_many(timeline, thread, time_ns, 1);
 }
 
-static int compare(const void *a, const void *b)
+static int timeline_compare(const void *a, const void *b)
 {
 	const struct profile_bin *x = a, *y = b;
 
@@ -71,5 +71,5 @@ void timeline_copy(const struct timeline *timeline, struct profile *profile)
 	if (timeline->rows.n == 0)
 		return;
 	memcpy(profile->timeline.at, timeline->rows.at, timeline->rows.n * sizeof(*timeline->rows.at));
-	qsort(profile->timeline.at, profile->timeline.n, sizeof(*profile->timeline.at), compare);
+	qsort(profile->timeline.at, profile->timeline.n, sizeof(*profile->timeline.at), timeline_compare);
 }

@@ -15,7 +15,7 @@
 #define ZSTD_LEVEL_CODE (-1) /* machine code packs badly: a seventh more bytes, in a third of the time */
 #define PACK_WORTH 256       /* smaller sections are not worth a frame of their own */
 
-static void write_entry(struct writer *w, const struct container_entry *entry)
+static void container_write_entry(struct writer *w, const struct container_entry *entry)
 {
 	write_u32(w, entry->number);
 	write_u32(w, entry->flags);
@@ -77,7 +77,8 @@ uint32_t container_checksum(struct bytes header)
 		      bytes_from(header, CONTAINER_CHECKSUM_AT + 4));
 }
 
-static void write_header(struct writer *w, struct container_entry *entries, size_t n, uint64_t body_size)
+static void container_write_header(struct writer *w, struct container_entry *entries, size_t n,
+				   uint64_t body_size)
 {
 	uint64_t header_size = CONTAINER_HEADER + n * CONTAINER_ENTRY;
 
@@ -90,7 +91,7 @@ static void write_header(struct writer *w, struct container_entry *entries, size
 	write_u32(w, 0);
 	for (size_t i = 0; i < n; i++) {
 		entries[i].offset += header_size;
-		write_entry(w, &entries[i]);
+		container_write_entry(w, &entries[i]);
 	}
 	uint32_t checksum = container_checksum(writer_bytes(w));
 	memcpy(w->at + CONTAINER_CHECKSUM_AT, &checksum, sizeof(checksum));
@@ -114,7 +115,7 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 		if (section->bytes.len)
 			vec_push(&entries, section->entry);
 	}
-	write_header(ret, entries.at, entries.n, body_size);
+	container_write_header(ret, entries.at, entries.n, body_size);
 	for (size_t i = 0; i < n_types; i++) {
 		write_bytes(ret, (struct bytes){ job.sections[i].bytes.at, job.sections[i].bytes.len });
 		free(job.sections[i].bytes.at);
@@ -123,7 +124,7 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 	vec_done(&entries);
 }
 
-static int write_all(int fd, struct bytes bytes)
+static int container_write_all(int fd, struct bytes bytes)
 {
 	while (bytes.len > 0) {
 		ssize_t done = write(fd, bytes.at, bytes.len);
@@ -154,7 +155,7 @@ static int replace_file(const char *path, struct bytes bytes)
 		free(TAKE(beside));
 		return error;
 	}
-	int error = write_all(fd, bytes);
+	int error = container_write_all(fd, bytes);
 	if (error < 0)
 		return error;
 	if (close(TAKE_FD(fd)) < 0 || rename(beside, path) < 0)
@@ -168,7 +169,7 @@ static int write_through(const char *path, struct bytes bytes)
 {
 	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	return fd < 0 ? -errno : write_all(fd, bytes);
+	return fd < 0 ? -errno : container_write_all(fd, bytes);
 }
 
 int profile_write(const struct profile *profile, const char *path, struct diag *diag)
@@ -179,7 +180,7 @@ int profile_write(const struct profile *profile, const char *path, struct diag *
 
 	profile_pack(profile, &file);
 	if (strcmp(path, "-") == 0)
-		error = write_all(STDOUT_FILENO, writer_bytes(&file));
+		error = container_write_all(STDOUT_FILENO, writer_bytes(&file));
 	else if (strncmp(path, "/dev/", 5) == 0 ||
 		 (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* /dev/stdout may be a file */
 		error = write_through(path, writer_bytes(&file));

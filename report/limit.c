@@ -6,46 +6,36 @@
 #include "base/alloc.h"
 #include "base/search.h"
 #include "report/number.h"
+#include "report/tree/totals.h"
 
 #define FOLDED UINT32_MAX
 
 /* How many scopes cost more than this. */
-static size_t count_above(const uint64_t *inclusive, size_t n, uint64_t value)
+static size_t count_above(const struct totals *totals, size_t n, uint64_t value)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
-		count += inclusive[i] > value;
+		count += totals_of(totals, i, 0) > value;
 	return count;
 }
 
 /* The inclusive value a scope must exceed so that at most max scopes do: the least such. */
-static uint64_t threshold(const uint64_t *inclusive, size_t n, uint32_t max)
+static uint64_t threshold(const struct totals *totals, size_t n, uint32_t max)
 {
-	return search_first(value, n ? inclusive[0] : 0, count_above(inclusive, n, value) <= max);
-}
-
-static uint64_t *sum_inclusive(const struct scope_tree *tree, uint32_t metric)
-{
-	uint64_t *inclusive = alloc_zero(tree->scopes.n + 1, sizeof(*inclusive));
-
-	for (size_t i = 0; i < tree->values.n; i++)
-		if (tree->values.at[i].metric == metric)
-			inclusive[tree->values.at[i].scope] += tree->values.at[i].value;
-	for (size_t i = tree->scopes.n; i-- > 1;)
-		inclusive[tree->scopes.at[i].parent] += inclusive[i];
-	return inclusive;
+	return search_first(value, n ? totals_of(totals, 0, 0) : 0, count_above(totals, n, value) <= max);
 }
 
 struct limiter {
 	struct scope_tree *tree;
-	uint64_t *place; /* old scope -> new scope, where its values go; before that, its inclusive value */
-	uint64_t least;  /* what costs more than this, stays */
+	struct totals totals;
+	uint64_t least;             /* what costs more than this, stays */
+	uint32_t *place;            /* old scope -> new scope, where its values go */
 	VEC(struct scope_row) rows; /* of an "other": frame is FOLDED, call the number of scopes in it */
 	VEC(uint32_t) other;        /* new scope -> its "other" child, FOLDED = none yet */
 };
 
-static uint32_t add_row(struct limiter *limiter, struct scope_row row)
+static uint32_t limit_add_row(struct limiter *limiter, struct scope_row row)
 {
 	vec_push(&limiter->rows, row);
 	vec_push(&limiter->other, FOLDED);
@@ -55,7 +45,7 @@ static uint32_t add_row(struct limiter *limiter, struct scope_row row)
 static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 {
 	if (limiter->other.at[parent] == FOLDED) {
-		uint32_t id = add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
+		uint32_t id = limit_add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
 		limiter->other.at[parent] = id;
 		limiter->other.at[id] = id; /* what is below stays there */
 	}
@@ -69,11 +59,11 @@ static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 {
 	struct scope_row row = limiter->tree->scopes.at[scope];
 
-	row.parent = scope ? (uint32_t)limiter->place[row.parent] : 0;
-	limiter->place[scope] = is_kept ? add_row(limiter, row) : other_below(limiter, row.parent);
+	row.parent = scope ? limiter->place[row.parent] : 0;
+	limiter->place[scope] = is_kept ? limit_add_row(limiter, row) : other_below(limiter, row.parent);
 }
 
-static bool is_folded(const struct limiter *limiter, uint64_t place)
+static bool is_folded(const struct limiter *limiter, uint32_t place)
 {
 	return limiter->rows.at[place].frame == FOLDED;
 }
@@ -83,14 +73,14 @@ static void move_line(struct limiter *limiter, size_t line)
 {
 	struct scope_row row = limiter->tree->scopes.at[line];
 
-	row.parent = (uint32_t)limiter->place[row.parent];
-	limiter->place[line] = is_folded(limiter, row.parent) ? row.parent : add_row(limiter, row);
+	row.parent = limiter->place[row.parent];
+	limiter->place[line] = is_folded(limiter, row.parent) ? row.parent : limit_add_row(limiter, row);
 }
 
-static void move_scopes(struct limiter *limiter, size_t n_nodes)
+static void limit_move_scopes(struct limiter *limiter, size_t n_nodes)
 {
 	for (size_t i = 0; i < n_nodes; i++)
-		move_scope(limiter, i, i == 0 || limiter->place[i] > limiter->least);
+		move_scope(limiter, i, i == 0 || totals_of(&limiter->totals, i, 0) > limiter->least);
 	for (size_t i = n_nodes; i < limiter->tree->scopes.n; i++)
 		move_line(limiter, i);
 }
@@ -129,13 +119,16 @@ static void renumber_frames(struct limiter *limiter)
 
 void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_scopes)
 {
-	struct limiter limiter = { .tree = tree, .place = sum_inclusive(tree, metric) };
 	size_t n_nodes = scope_tree_n_nodes(tree);
+	struct limiter limiter = { .tree = tree };
 
-	limiter.least = threshold(limiter.place, n_nodes, max_scopes);
-	move_scopes(&limiter, n_nodes);
+	totals_init(&limiter.totals, tree, &(struct totals_options){ .n_scopes = n_nodes, .metric = metric });
+	limiter.place = alloc_zero(tree->scopes.n + 1, sizeof(*limiter.place));
+	limiter.least = threshold(&limiter.totals, n_nodes, max_scopes);
+	limit_move_scopes(&limiter, n_nodes);
+	totals_done(&limiter.totals);
 	for (size_t i = 0; i < tree->values.n; i++)
-		tree->values.at[i].scope = (uint32_t)limiter.place[tree->values.at[i].scope];
+		tree->values.at[i].scope = limiter.place[tree->values.at[i].scope];
 	free(limiter.place);
 	vec_done(&limiter.other);
 	renumber_frames(&limiter);

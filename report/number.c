@@ -22,7 +22,7 @@ char *number_count(uint64_t value, char text[NUMBER_MAX])
 }
 
 /* Three significant digits. */
-static void scaled(double value, const char *unit, char text[NUMBER_MAX])
+static void number_scaled(double value, const char *unit, char text[NUMBER_MAX])
 {
 	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
@@ -38,11 +38,11 @@ char *number_time(uint64_t ns, char text[NUMBER_MAX])
 	else if (ns < 1000)
 		snprintf(text, NUMBER_MAX, "%llu ns", (unsigned long long)ns);
 	else if (seconds < 0.9995e-3)
-		scaled(seconds * 1e6, "us", text);
+		number_scaled(seconds * 1e6, "us", text);
 	else if (seconds < 0.9995)
-		scaled(seconds * 1e3, "ms", text);
+		number_scaled(seconds * 1e3, "ms", text);
 	else if (seconds < 119.5)
-		scaled(seconds, "s", text);
+		number_scaled(seconds, "s", text);
 	else if (seconds < 7170)
 		snprintf(text, NUMBER_MAX, "%.0f min %.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
 	else
@@ -64,7 +64,7 @@ char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX])
 		return number_count(value, text);
 	for (scale /= 1e3; scale >= 999.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0]); i++)
 		scale /= 1e3;
-	scaled(scale, suffixes[i], text);
+	number_scaled(scale, suffixes[i], text);
 	return is_bytes ? strcat(text, "B") : text;
 }
 

@@ -16,7 +16,7 @@ double quality_percent(const struct profile_quality *quality)
 	return number_share(quality->by_end[STACK_COMPLETE], quality->samples + quality->lost);
 }
 
-static bool is_clock(const struct profile *profile)
+static bool quality_is_clock(const struct profile *profile)
 {
 	return profile->metrics.n >= 2 &&
 	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
@@ -27,7 +27,7 @@ double quality_between(const struct profile *profile)
 	const struct profile_quality *quality = &profile->quality;
 	double lost = number_share(quality->lost, quality->samples + quality->lost);
 
-	if (!is_clock(profile) || quality->counted < BETWEEN_MIN_NS)
+	if (!quality_is_clock(profile) || quality->counted < BETWEEN_MIN_NS)
 		return 0;
 	double between = 100 - lost - number_share(profile_sum(profile, 1), quality->counted);
 	return between >= BETWEEN_MIN_PERCENT ? between : 0;
@@ -36,7 +36,7 @@ double quality_between(const struct profile *profile)
 /* The weight of all samples of event 0, if that is time. */
 static uint64_t sampled_ns(const struct profile *profile)
 {
-	return is_clock(profile) ? profile_sum(profile, 1) : 0;
+	return quality_is_clock(profile) ? profile_sum(profile, 1) : 0;
 }
 
 double quality_rate(const struct profile *profile)
@@ -80,7 +80,7 @@ static void add_ends(const struct profile_quality *quality, struct text *ret)
 		text_printf(ret, ")");
 }
 
-static bool is_live(const struct profile *profile)
+static bool quality_is_live(const struct profile *profile)
 {
 	return strcmp(intern_text(&profile->strings, profile->run.mode), "import") != 0;
 }
@@ -90,7 +90,7 @@ static void add_cost(const struct profile *profile, struct text *ret)
 	const struct profile_quality *quality = &profile->quality;
 	char time[NUMBER_MAX], share[NUMBER_MAX];
 
-	if (quality->own_cpu_ns == 0 || !is_live(profile))
+	if (quality->own_cpu_ns == 0 || !quality_is_live(profile))
 		return;
 	text_printf(ret, ", cpprof used %s", number_time(quality->own_cpu_ns, time));
 	if (profile->run.duration_ns && quality->samples) /* starting up is no share of anything */
@@ -128,7 +128,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 		text_printf(ret, ", checkpoint: the end of the recording is missing");
 }
 
-static void add_row(struct text *ret, const char *what, uint64_t value, uint64_t whole)
+static void quality_add_row(struct text *ret, const char *what, uint64_t value, uint64_t whole)
 {
 	char count[NUMBER_MAX], share[NUMBER_MAX];
 
@@ -149,16 +149,16 @@ static void add_tallies(const struct profile *profile, struct text *ret)
 	text_printf(ret, "how stacks ended\n");
 	for (int end = 0; end < STACK_END_N; end++)
 		if (quality->by_end[end] || end == STACK_COMPLETE)
-			add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end],
-				quality->samples);
+			quality_add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end],
+					quality->samples);
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		steps += quality->steps_by_witness[witness];
 	if (steps)
-		text_printf(ret, "who knew the way out of a frame\n");
+		text_printf(ret, "steps by witness\n");
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		if (quality->steps_by_witness[witness])
-			add_row(ret, witness_name((enum witness)witness), quality->steps_by_witness[witness],
-				steps);
+			quality_add_row(ret, witness_name((enum witness)witness),
+					quality->steps_by_witness[witness], steps);
 }
 
 void quality_table(const struct profile *profile, const struct style *style, struct text *ret)
@@ -167,18 +167,18 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	char number[NUMBER_MAX];
 
 	text_printf(ret, "samples\n");
-	add_row(ret, "received", quality->samples, 0);
-	add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
-	add_row(ret, "times throttled", quality->throttled, 0);
+	quality_add_row(ret, "received", quality->samples, 0);
+	quality_add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
+	quality_add_row(ret, "times throttled", quality->throttled, 0);
 	if (quality_between(profile) > 0)
 		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time between samples", "",
 			    number_percent(quality_between(profile), number));
-	add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
+	quality_add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
 	if (quality->outer)
-		add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
+		quality_add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
 	if (profile->run.is_resolved) {
-		add_row(ret, "without a name", quality->unsymbolized, quality->samples);
-		add_row(ret, "without a line", quality->without_lines, quality->samples);
+		quality_add_row(ret, "without a name", quality->unsymbolized, quality->samples);
+		quality_add_row(ret, "without a line", quality->without_lines, quality->samples);
 	}
 	add_tallies(profile, ret);
 	text_printf(ret, "cost\n");
@@ -187,7 +187,7 @@ void quality_table(const struct profile *profile, const struct style *style, str
 		    number_value(quality->own_peak_kb * 1024, "bytes", number));
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	if (quality->damaged_units)
-		add_row(ret, "damaged debug units", quality->damaged_units, 0);
+		quality_add_row(ret, "damaged debug units", quality->damaged_units, 0);
 	for (size_t i = 0; i < profile->notes.n; i++) {
 		text_printf(ret, "%snote: ", i ? "" : "\n");
 		style_safe(ret, style, intern_text(&profile->strings, profile->notes.at[i]));
@@ -233,15 +233,16 @@ const char *quality_hint(const struct profile *profile)
 	const struct profile_quality *quality = &profile->quality;
 
 	if (quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost)
-		return is_live(profile) ? "many samples were lost, for the kernel's buffers were full; try a "
-					  "lower -F, a smaller --stack-size, "
-					  "or more memory for them: --ring-size, and ulimit -l or root"
-					: "many samples were lost when this was recorded";
+		return quality_is_live(profile)
+			       ? "many samples were lost, for the kernel's buffers were full; try a "
+				 "lower -F, a smaller --stack-size, "
+				 "or more memory for them: --ring-size, and ulimit -l or root"
+			       : "many samples were lost when this was recorded";
 	if (quality_between(profile) > 0 && quality->samples)
 		return SHORT_LIVED "; try a higher -F";
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return NULL;
-	if (!is_live(profile))
+	if (!quality_is_live(profile))
 		return "many stacks are deeper than what was copied of them; record them with a larger stack "
 		       "(perf record --call-graph dwarf,65528), or with cpprof as root";
 	if (quality->outer)

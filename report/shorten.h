@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-#define SHORTEN_COLUMNS 100 /* where nobody says how wide the page is */
+#define SHORTEN_COLUMNS 100 /* if the width of the page is unknown */
 
 /*
  * Adds the name, shortened as little as it takes to fit into so many columns, or as far as it can be: inner

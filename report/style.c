@@ -86,7 +86,7 @@ static size_t bytes_that_fit(const char *safe, size_t columns)
 	return at;
 }
 
-static void put(struct line *line, enum tint tint, const char *safe)
+static void style_put(struct line *line, enum tint tint, const char *safe)
 {
 	const struct style *style = line->style;
 	size_t columns = style_columns(safe);
@@ -119,7 +119,7 @@ void line_name(struct line *line, enum tint tint, const char *name)
 	CLEANUP(text_done) struct text safe = { 0 };
 
 	style_safe(&safe, line->style, name);
-	put(line, tint, safe.at);
+	style_put(line, tint, safe.at);
 }
 
 void line_printf(struct line *line, enum tint tint, const char *format, ...)
@@ -131,7 +131,7 @@ void line_printf(struct line *line, enum tint tint, const char *format, ...)
 	int len = vasprintf(&safe, format, args);
 	va_end(args);
 	if (len >= 0)
-		put(line, tint, safe);
+		style_put(line, tint, safe);
 	else
 		safe = NULL;
 }

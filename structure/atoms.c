@@ -3,7 +3,8 @@
 
 #include "base/search.h"
 
-static const struct function_map *map_at(const struct function_map *const *maps, size_t n, uint64_t vaddr)
+static const struct function_map *atoms_map_at(const struct function_map *const *maps, size_t n,
+					       uint64_t vaddr)
 {
 	for (size_t i = 0; i < n; i++)
 		if (vaddr >= maps[i]->vaddr && vaddr - maps[i]->vaddr < maps[i]->size)
@@ -65,8 +66,8 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 		const struct cfg_block *block = &cfg->blocks[i];
 		vec_push(&atoms->first, (uint32_t)atoms->list.n);
 		if (block->is_reached)
-			cut_block(atoms, block, i, loops->innermost.at[i], map_at(maps, n_maps, block->start),
-				  contexts);
+			cut_block(atoms, block, i, loops->innermost.at[i],
+				  atoms_map_at(maps, n_maps, block->start), contexts);
 	}
 	vec_push(&atoms->first, (uint32_t)atoms->list.n);
 }

@@ -61,7 +61,7 @@ static uint32_t loop_before(const struct exits *exits, uint32_t block, uint32_t 
 	return found;
 }
 
-static bool is_inside(const struct nest *nest, uint32_t loop, const struct atom *atom)
+static bool exits_is_inside(const struct nest *nest, uint32_t loop, const struct atom *atom)
 {
 	const struct source_loop *l = &nest->loops.at[loop];
 	struct native_line line = nest_native_line(nest, l->context, atom);
@@ -76,7 +76,7 @@ static bool pull(struct nest *nest, uint32_t block, uint32_t loop, uint32_t own)
 
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		uint32_t to = loop;
-		while (to != own && !is_inside(nest, to, &nest->atoms->list.at[i]))
+		while (to != own && !exits_is_inside(nest, to, &nest->atoms->list.at[i]))
 			to = nest->loops.at[to].parent;
 		if (to == nest->loop_of.at[i] || !nest_holds(nest, nest->loop_of.at[i], to))
 			continue;

@@ -79,7 +79,7 @@ static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t oth
 	known->call = scope_maker_call(&fuse->maker, call);
 }
 
-static uint32_t add_row(struct fuse *fuse, struct scope_row row)
+static uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
 {
 	size_t slot = slots_find(&fuse->slots, scope_hash(fuse, &row), scope_same, fuse, &row);
 	uint32_t known = fuse->slots.at[slot];
@@ -95,9 +95,11 @@ static uint32_t add_row(struct fuse *fuse, struct scope_row row)
 	return index;
 }
 
-static uint32_t add_scope(struct fuse *fuse, uint32_t parent, const struct scope_frame *frame, uint32_t call)
+static uint32_t fuse_add_scope(struct fuse *fuse, uint32_t parent, const struct scope_frame *frame,
+			       uint32_t call)
 {
-	return add_row(fuse, (struct scope_row){ parent, scope_maker_frame(&fuse->maker, *frame), call });
+	return fuse_add_row(fuse,
+			    (struct scope_row){ parent, scope_maker_frame(&fuse->maker, *frame), call });
 }
 
 /* ---- one frame ---------------------------------------------------------------------------------- */
@@ -125,12 +127,13 @@ static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *nod
 				     .image = node->image,
 				     .vaddr = vaddr };
 
-	return (struct landing){ .scope = add_scope(fuse, caller->scope, &frame, caller->call),
+	return (struct landing){ .scope = fuse_add_scope(fuse, caller->scope, &frame, caller->call),
 				 .call = scope_maker_call(&fuse->maker,
 							  (struct scope_call){ .vaddr = node->vaddr }) };
 }
 
-static uint32_t add_function(struct fuse *fuse, const struct cct_node *node, const struct function_map *map)
+static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node,
+				  const struct function_map *map)
 {
 	const struct landing *caller = &fuse->landings[node->parent];
 	unsigned flags = (node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0u) |
@@ -145,7 +148,7 @@ static uint32_t add_function(struct fuse *fuse, const struct cct_node *node, con
 				     .image = node->image,
 				     .vaddr = map->parent_vaddr };
 
-	return add_scope(fuse, caller->scope, &frame, caller->call);
+	return fuse_add_scope(fuse, caller->scope, &frame, caller->call);
 }
 
 static uint32_t call_at(struct fuse *fuse, uint32_t file, uint32_t line)
@@ -166,10 +169,10 @@ static uint32_t add_inline(struct fuse *fuse, uint32_t parent, const struct loca
 				     .line = inner->decl_line,
 				     .image = outer->image };
 
-	return add_scope(fuse, parent, &frame, call_at(fuse, call->file, call->line));
+	return fuse_add_scope(fuse, parent, &frame, call_at(fuse, call->file, call->line));
 }
 
-static uint32_t add_line(struct fuse *fuse, const struct landing *landing, uint64_t vaddr)
+static uint32_t fuse_add_line(struct fuse *fuse, const struct landing *landing, uint64_t vaddr)
 {
 	const struct scope_frame *outer = scope_frame(fuse->tree, landing->scope);
 	const struct scope_call *place = &fuse->tree->calls.at[landing->call];
@@ -207,7 +210,7 @@ static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct stat
 				     .image = outer->image,
 				     .vaddr = from->kind == SCOPE_LOOP ? from->vaddr : 0 };
 
-	return add_scope(fuse, parent, &frame, call_at(fuse, from->call_file, from->call_line));
+	return fuse_add_scope(fuse, parent, &frame, call_at(fuse, from->call_file, from->call_line));
 }
 
 /* The scopes around a static scope, outermost first, below the function's own. */
@@ -243,7 +246,7 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	const struct function_map *whole = whole_of(fuse->input, map);
 	const struct structure *structure = structures_find(
 		fuse->input->structures, fuse->input->n_structures, node->image, whole->vaddr);
-	uint32_t scope = add_function(fuse, node, whole);
+	uint32_t scope = fuse_add_function(fuse, node, whole);
 	const struct location *place = &chain[fuse->options->no_inlines ? n - 1 : 0];
 	if (fuse->options->no_inlines)
 		n = 1;
@@ -259,8 +262,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 
 static void add_roots(struct fuse *fuse)
 {
-	add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_ROOT, .image = IMAGE_NONE }, 0);
-	add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE }, 0);
+	fuse_add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_ROOT, .image = IMAGE_NONE }, 0);
+	fuse_add_scope(fuse, 0, &(struct scope_frame){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE }, 0);
 	fuse->landings[CCT_ROOT] = (struct landing){ .scope = 0 };
 	fuse->landings[CCT_INCOMPLETE] = (struct landing){ .scope = 1 };
 }
@@ -304,7 +307,7 @@ static bool has_place(const struct fuse *fuse, const struct landing *landing)
  * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is
  * one however many of its addresses were seen and goes by the first, unless addresses are asked for.
  */
-static void add_lines(struct fuse *fuse)
+static void fuse_add_lines(struct fuse *fuse)
 {
 	struct map lines = { 0 }; /* of one scope */
 	uint32_t outer = UINT32_MAX;
@@ -323,7 +326,7 @@ static void add_lines(struct fuse *fuse)
 		outer = landing->scope;
 		uint32_t line = map_find(&lines, key);
 		if (line == MAP_NONE)
-			map_put(&lines, key, line = add_line(fuse, landing, vaddr));
+			map_put(&lines, key, line = fuse_add_line(fuse, landing, vaddr));
 		landing->scope = line;
 	}
 	map_done(&lines);
@@ -343,13 +346,13 @@ static void make_tree(struct fuse *fuse)
 		fuse->landings[i] = expand_frame(fuse, &cct->nodes.at[i]);
 	slots_done(&fuse->slots);
 	if (fuse->options->lines)
-		add_lines(fuse);
+		fuse_add_lines(fuse);
 	scope_maker_done(&fuse->maker);
 }
 
 /* Values of nodes into such of scopes; both may be in the same place. */
-static void move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
-			struct scope_value *to)
+static void fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
+			     struct scope_value *to)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
@@ -358,7 +361,7 @@ static void move_values(const struct fuse *fuse, const struct cct_value *from, s
 	}
 }
 
-static void settle(struct scope_tree *tree, size_t n)
+static void fuse_settle(struct scope_tree *tree, size_t n)
 {
 	tree->values.n = scope_values_settle(tree->values.at, n, tree->scopes.n);
 }
@@ -370,9 +373,9 @@ void fuse(const struct fuse_input *input, const struct fuse_options *options, st
 
 	make_tree(&fuse);
 	vec_reserve(&ret->values, cct->values.n);
-	move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
+	fuse_move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
 	free(fuse.landings);
-	settle(ret, cct->values.n);
+	fuse_settle(ret, cct->values.n);
 }
 
 void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct,
@@ -387,9 +390,9 @@ void fuse_consume(const struct fuse_input *input, const struct fuse_options *opt
 	make_tree(&fuse);
 	ret->values.at = (void *)cct->values.at;
 	ret->values.cap = cct->values.cap;
-	move_values(&fuse, cct->values.at, n, ret->values.at);
+	fuse_move_values(&fuse, cct->values.at, n, ret->values.at);
 	cct->values.at = NULL;
 	free(fuse.landings);
 	cct_done(cct);
-	settle(ret, n);
+	fuse_settle(ret, n);
 }

@@ -147,7 +147,7 @@ static void add_to_body(struct search *s, uint32_t w, uint32_t v)
 }
 
 /* v enters the region of w from outside: it must be asked again by the loops around w. */
-static void add_entry(struct search *s, uint32_t w, uint32_t v)
+static void loops_add_entry(struct search *s, uint32_t w, uint32_t v)
 {
 	s->is_irreducible[w] = true;
 	vec_push(&s->extra_next, s->extra[w]);
@@ -163,7 +163,7 @@ static void follow_predecessor(struct search *s, uint32_t w, uint32_t v)
 		add_to_body(s, w, leader);
 	else if (s->mark[leader] != w) {
 		s->mark[leader] = w; /* once is enough */
-		add_entry(s, w, leader);
+		loops_add_entry(s, w, leader);
 	}
 }
 

@@ -181,7 +181,7 @@ static void make_loops(struct nest *nest)
 
 /* ---- evidence ----------------------------------------------------------------------------------- */
 
-static uint32_t source_of(const struct nest *nest, const struct atom *atom)
+static uint32_t nest_source_of(const struct nest *nest, const struct atom *atom)
 {
 	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
 }
@@ -201,7 +201,7 @@ struct spreads {
 
 static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
 {
-	uint32_t loop = source_of(nest, atom);
+	uint32_t loop = nest_source_of(nest, atom);
 	uint64_t key = statement_key(atom);
 	uint32_t at = map_find(&spreads->seen, key);
 
@@ -238,7 +238,7 @@ static void find_evidence(struct nest *nest)
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		const struct spread *spread = &spreads.list.at[spreads.of.at[i]];
-		uint32_t loop = source_of(nest, atom);
+		uint32_t loop = nest_source_of(nest, atom);
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
 		if (!is_most && atom->len < WEIGHTY)
 			loop = spread->common;

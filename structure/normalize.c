@@ -10,7 +10,7 @@
 #include "structure/nest.h"
 
 /* Does the statement stand between the lines of the loop, in the loop's own procedure context? */
-static bool is_between(const struct nest *nest, uint32_t loop, const struct atom *atom)
+static bool normalize_is_between(const struct nest *nest, uint32_t loop, const struct atom *atom)
 {
 	const struct source_loop *l = &nest->loops.at[loop];
 
@@ -126,7 +126,7 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 			continue;
 		uint64_t around = l->parent + 1ull;
 		uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
-		if (is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE &&
+		if (normalize_is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE &&
 		    nest_holds(nest, loop, nest->evidence.at[index]))
 			fuse_by(fusion, key, loop);
 		fuse_by(fusion, hash_u64(key + l->line), loop);
@@ -154,7 +154,7 @@ struct place {
 		       */
 };
 
-static void see(const struct nest *nest, struct place *place, uint32_t loop)
+static void normalize_see(const struct nest *nest, struct place *place, uint32_t loop)
 {
 	if (nest_holds(nest, place->loop, loop)) {
 		if (!place->is_torn)
@@ -171,7 +171,7 @@ static uint32_t rightful_loop(const struct nest *nest, const struct atom *atom)
 	uint32_t loop = atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
 
 	while (loop != LOOP_NONE && nest->loops.at[loop].context == atom->context &&
-	       !is_between(nest, loop, atom))
+	       !normalize_is_between(nest, loop, atom))
 		loop = nest->loops.at[loop].parent;
 	return loop;
 }
@@ -194,7 +194,7 @@ void normalize_elide(struct nest *nest)
 			if (atom->line)
 				map_put(&seen, statement_key(atom), at);
 		} else {
-			see(nest, &places.at[at], loop);
+			normalize_see(nest, &places.at[at], loop);
 		}
 		vec_push(&place_of, at);
 	}

@@ -18,7 +18,7 @@ struct span {
 	uint32_t member;                      /* one of its machine loops */
 };
 
-static void widen(struct span *span, const struct atom *atom)
+static void overlap_widen(struct span *span, const struct atom *atom)
 {
 	uint64_t at = (uint64_t)atom->line << 32 | atom->column;
 
@@ -26,7 +26,7 @@ static void widen(struct span *span, const struct atom *atom)
 	span->to = at > span->to ? at : span->to;
 }
 
-static void find_spans(const struct nest *nest, struct span *spans)
+static void overlap_find_spans(const struct nest *nest, struct span *spans)
 {
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		const struct source_loop *l = &nest->loops.at[i];
@@ -46,7 +46,7 @@ static void find_spans(const struct nest *nest, struct span *spans)
 			struct span *span = &spans[loop];
 			if (atom->context == span->context && atom->file == span->file &&
 			    atom->line >= span->line)
-				widen(span, atom);
+				overlap_widen(span, atom);
 		}
 	}
 }
@@ -80,7 +80,7 @@ bool normalize_overlap(struct nest *nest)
 	bool any = false;
 	size_t first = 0; /* of those that run into each other; its `to` is that of all of them */
 
-	find_spans(nest, spans);
+	overlap_find_spans(nest, spans);
 	if (nest->loops.n)
 		qsort(spans, nest->loops.n, sizeof(*spans), compare_spans);
 	for (size_t i = 1; i < nest->loops.n; i++) {

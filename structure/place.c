@@ -56,7 +56,7 @@ static uint32_t lesser(uint32_t known, uint32_t line)
 	return !known || line < known ? line : known;
 }
 
-static void widen(struct extent *extent, uint32_t line, uint32_t len, bool is_own)
+static void place_widen(struct extent *extent, uint32_t line, uint32_t len, bool is_own)
 {
 	extent->most = line > extent->most ? line : extent->most;
 	extent->least = lesser(extent->least, line);
@@ -75,7 +75,7 @@ static uint32_t opening_line(const struct nest *nest, uint32_t loop)
 }
 
 /* Widens every loop around an atom by its line. */
-static void add_line(const struct nest *nest, struct extent *extents, uint32_t index)
+static void place_add_line(const struct nest *nest, struct extent *extents, uint32_t index)
 {
 	const struct atom *atom = &nest->atoms->list.at[index];
 
@@ -89,7 +89,7 @@ static void add_line(const struct nest *nest, struct extent *extents, uint32_t i
 		if (!extent->file)
 			extent->file = line.file;
 		if (line.file == extent->file)
-			widen(extent, line.line, atom->len, line.line > opening_line(nest, loop));
+			place_widen(extent, line.line, atom->len, line.line > opening_line(nest, loop));
 	}
 }
 
@@ -132,7 +132,7 @@ void place_loops(struct nest *nest)
 	add_tests(nest, extents);
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		if (nest->atoms->list.at[i].line)
-			add_line(nest, extents, (uint32_t)i);
+			place_add_line(nest, extents, (uint32_t)i);
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		struct source_loop *loop = &nest->loops.at[i];
 		loop->file = extents[i].file;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
-static void add(struct procedures *procedures, struct procedure procedure)
+static void procedures_add(struct procedures *procedures, struct procedure procedure)
 {
 	procedure.host = PROCEDURE_NONE;
 	procedure.end_line = UINT32_MAX;
@@ -18,7 +18,7 @@ static void add(struct procedures *procedures, struct procedure procedure)
 	if ((a)->what != (b)->what) \
 	return (a)->what < (b)->what ? -1 : 1
 
-static int compare(const void *left, const void *right)
+static int procedures_compare(const void *left, const void *right)
 {
 	const struct procedure *a = left, *b = right;
 
@@ -87,18 +87,18 @@ static void find_inlined_ends(const struct function_map *map, uint32_t *ends)
 	}
 }
 
-static void add_inlined(struct procedures *procedures, const struct function_map *map)
+static void procedures_add_inlined(struct procedures *procedures, const struct function_map *map)
 {
 	uint32_t *ends = alloc_zero(map->inlines.n, sizeof(uint32_t));
 
 	find_inlined_ends(map, ends);
 	for (size_t k = 0; k < map->inlines.n; k++) {
 		const struct inline_call *call = &map->inlines.at[k];
-		add(procedures, (struct procedure){ .file = call->decl_file,
-						    .line = call->decl_line,
-						    .name = call->name,
-						    .known_end = ends[k],
-						    .linkage = call->linkage });
+		procedures_add(procedures, (struct procedure){ .file = call->decl_file,
+							       .line = call->decl_line,
+							       .name = call->name,
+							       .known_end = ends[k],
+							       .linkage = call->linkage });
 	}
 	free(ends);
 }
@@ -108,17 +108,18 @@ void procedures_find_all(struct procedures *procedures, const struct function_ma
 	vec_clear(&procedures->list);
 	for (size_t i = 0; i < n; i++) {
 		const struct function_map *map = &maps[i];
-		add(procedures, (struct procedure){ .file = map->decl_file,
-						    .line = map->decl_line,
-						    .known_end = map->end_line,
-						    .name = map->name,
-						    .linkage = map->linkage,
-						    .host_name = map->scope });
+		procedures_add(procedures, (struct procedure){ .file = map->decl_file,
+							       .line = map->decl_line,
+							       .known_end = map->end_line,
+							       .name = map->name,
+							       .linkage = map->linkage,
+							       .host_name = map->scope });
 		if (map->inlines.n)
-			add_inlined(procedures, map);
+			procedures_add_inlined(procedures, map);
 	}
 	if (procedures->list.n)
-		qsort(procedures->list.at, procedures->list.n, sizeof(procedures->list.at[0]), compare);
+		qsort(procedures->list.at, procedures->list.n, sizeof(procedures->list.at[0]),
+		      procedures_compare);
 	drop_copies(procedures);
 	bound(procedures);
 }

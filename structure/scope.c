@@ -165,31 +165,7 @@ uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope)
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-uint64_t *scope_tree_self(const struct scope_tree *tree)
-{
-	uint64_t *self = alloc_zero(tree->scopes.n * tree->n_metrics, sizeof(*self));
-
-	for (size_t i = 0; i < tree->values.n; i++) {
-		const struct scope_value *v = &tree->values.at[i];
-		self[(size_t)v->scope * tree->n_metrics + v->metric] += v->value;
-	}
-	return self;
-}
-
-uint64_t *scope_tree_inclusive(const struct scope_tree *tree, const uint64_t *self)
-{
-	size_t n = tree->scopes.n, m = tree->n_metrics;
-	uint64_t *inclusive = alloc_zero(n * m, sizeof(*inclusive));
-
-	if (n)
-		memcpy(inclusive, self, n * m * sizeof(*self));
-	for (size_t i = n; i-- > 1;)
-		for (size_t k = 0; k < m; k++)
-			inclusive[tree->scopes.at[i].parent * m + k] += inclusive[i * m + k];
-	return inclusive;
-}
-
-static int compare_values(const void *left, const void *right)
+static int scope_compare_values(const void *left, const void *right)
 {
 	const struct scope_value *a = left, *b = right;
 
@@ -218,9 +194,9 @@ static size_t settle_scope(struct scope_value *values, size_t n)
 	size_t last = 0;
 
 	if (n > 1)
-		qsort(values, n, sizeof(*values), compare_values);
+		qsort(values, n, sizeof(*values), scope_compare_values);
 	for (size_t i = 1; i < n; i++) {
-		if (compare_values(&values[last], &values[i]) == 0)
+		if (scope_compare_values(&values[last], &values[i]) == 0)
 			values[last].value += values[i].value;
 		else
 			values[++last] = values[i];

@@ -5,7 +5,7 @@
  * before child, node 0 the root; values in side arrays.
  *
  * A profile has millions of contexts and only thousands of functions, loops, lines and call sites: each of
- * those is told once, and a scope is three numbers. scope_at() puts one together again.
+ * those is stored once, and a scope is three numbers. scope_at() puts one together again.
  */
 #pragma once
 
@@ -111,7 +111,3 @@ uint32_t scope_maker_add(struct scope_maker *maker, const struct scope *scope);
 /* Sorts values by scope, thread and metric in place and adds up those that agree in all three; returns how
  * many are left. */
 size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes);
-/* Self values summed over threads: array [scope * n_metrics + metric]; free() it. */
-uint64_t *scope_tree_self(const struct scope_tree *tree);
-/* Self values plus those of all descendants; free() it. */
-uint64_t *scope_tree_inclusive(const struct scope_tree *tree, const uint64_t *self);

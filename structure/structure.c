@@ -43,7 +43,7 @@ uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
 
 /* ---- the graph, as the loop finder wants it ---------------------------------------------------- */
 
-static void find_loops(const struct cfg *cfg, struct loop_forest *ret)
+static void structure_find_loops(const struct cfg *cfg, struct loop_forest *ret)
 {
 	uint32_t *first = alloc_resize(NULL, cfg->n_blocks + 1, sizeof(uint32_t));
 	uint32_t *successors = alloc_resize(NULL, cfg->n_edges, sizeof(uint32_t));
@@ -71,7 +71,7 @@ struct assembler {
 	bool statements;
 };
 
-static uint32_t add_scope(struct assembler *a, struct static_scope scope)
+static uint32_t structure_add_scope(struct assembler *a, struct static_scope scope)
 {
 	vec_push(&a->to->scopes, scope);
 	return (uint32_t)a->to->scopes.n - 1;
@@ -89,16 +89,17 @@ static uint32_t descend(struct assembler *a, uint32_t scope, uint32_t outer, uin
 		uint32_t known = map_find(&a->known, key);
 		if (known == MAP_NONE) {
 			const struct context *c = &contexts->list.at[next];
-			known = add_scope(a, (struct static_scope){ .parent = scope,
-								    .kind = SCOPE_INLINE,
-								    .flags = c->is_alien ? SCOPE_ALIEN : 0,
-								    .name = c->name,
-								    .linkage = c->linkage,
-								    .file = c->file,
-								    .line = c->line,
-								    .call_file = c->call_file,
-								    .call_line = c->call_line,
-								    .vaddr = vaddr });
+			known = structure_add_scope(
+				a, (struct static_scope){ .parent = scope,
+							  .kind = SCOPE_INLINE,
+							  .flags = c->is_alien ? SCOPE_ALIEN : 0,
+							  .name = c->name,
+							  .linkage = c->linkage,
+							  .file = c->file,
+							  .line = c->line,
+							  .call_file = c->call_file,
+							  .call_line = c->call_line,
+							  .vaddr = vaddr });
 			map_put(&a->known, key, known);
 		}
 		scope = known;
@@ -121,7 +122,7 @@ static uint32_t loop_scope(struct assembler *a, uint32_t loop)
 		uint32_t outer = l->parent == LOOP_NONE ? 0 : a->nest->loops.at[l->parent].context;
 		bool is_flat = a->nest->contexts->list.at[l->context].is_alien && outer != l->context;
 		uint32_t parent = descend(a, around, is_flat ? 0 : outer, l->context, l->vaddr);
-		a->scope_of.at[at] = add_scope(
+		a->scope_of.at[at] = structure_add_scope(
 			a, (struct static_scope){ .parent = parent,
 						  .kind = SCOPE_LOOP,
 						  .flags = l->flags,
@@ -205,7 +206,7 @@ static void assemble(const struct nest *nest, const struct function_map *own, bo
 		self.line = own->decl_line;
 		self.end_line = own->end_line;
 	}
-	add_scope(&a, self);
+	structure_add_scope(&a, self);
 	for (size_t i = 0; i < nest->loops.n; i++)
 		vec_push(&a.scope_of, LOOP_NONE);
 	add_ranges(&a);
@@ -228,7 +229,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 		vec_push(&ret->extents, (struct code_extent){ cfg->parts[i].start, cfg->parts[i].end });
 	for (size_t i = 0; i < n_maps; i++)
 		describes_inlines |= maps[i]->inlines.n > 0;
-	find_loops(cfg, &forest);
+	structure_find_loops(cfg, &forest);
 	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only),
 		      options ? options->procedures : NULL);
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);

@@ -101,7 +101,7 @@ static uint32_t pack_id(struct structure_packer *p, const struct intern *strings
 	return p->ids.at[id] - 1;
 }
 
-static void put(struct structure_packer *p, unsigned array, const void *element)
+static void structure_store_put(struct structure_packer *p, unsigned array, const void *element)
 {
 	write_bytes(&p->arrays[array], (struct bytes){ element, element_size[array] });
 	p->header.n[array]++;
@@ -122,7 +122,7 @@ static void pack_scope(struct structure_packer *p, const struct static_scope *sc
 				       .call_file = pack_id(p, strings, scope->call_file),
 				       .call_line = scope->call_line };
 
-	put(p, SCOPES, &stored);
+	structure_store_put(p, SCOPES, &stored);
 }
 
 void structure_pack(struct structure_packer *p, const struct structure *s, const struct intern *strings)
@@ -137,20 +137,21 @@ void structure_pack(struct structure_packer *p, const struct structure *s, const
 		vec_clear(&p->ids);
 	p->strings = strings;
 	for (size_t i = 0; i < s->extents.n; i++)
-		put(p, EXTENTS, &s->extents.at[i]);
+		structure_store_put(p, EXTENTS, &s->extents.at[i]);
 	for (size_t i = 0; i < s->scopes.n; i++)
 		pack_scope(p, &s->scopes.at[i], strings);
 	for (size_t i = 0; i < s->ranges.n; i++)
-		put(p, RANGES, &s->ranges.at[i]);
+		structure_store_put(p, RANGES, &s->ranges.at[i]);
 	for (size_t i = 0; i < s->pieces.n; i++) {
 		const struct loop_piece *piece = &s->pieces.at[i];
-		put(p, PIECES,
-		    &(struct stored_piece){ piece->header, piece->scope, piece->n_blocks, piece->flags, 0 });
+		structure_store_put(p, PIECES,
+				    &(struct stored_piece){ piece->header, piece->scope, piece->n_blocks,
+							    piece->flags, 0 });
 	}
 	for (size_t i = 0; i < s->statements.n; i++) {
 		struct statement statement = s->statements.at[i];
 		statement.file = pack_id(p, strings, statement.file);
-		put(p, STATEMENTS, &statement);
+		structure_store_put(p, STATEMENTS, &statement);
 	}
 	write_bytes(&p->structures, (struct bytes){ (const uint8_t *)&stored, sizeof(stored) });
 	p->header.n_structures++;
@@ -184,7 +185,7 @@ struct structure_entry {
 	struct cursor *cursors; /* where the arrays of each structure start */
 };
 
-static const void *take(struct reader *r, uint64_t count, size_t size)
+static const void *structure_store_take(struct reader *r, uint64_t count, size_t size)
 {
 	return read_bytes(r, count * size).at;
 }
@@ -193,14 +194,14 @@ static bool find_arrays(struct structure_entry *e, struct bytes bytes)
 {
 	struct reader r = reader_of(bytes);
 
-	e->header = take(&r, 1, sizeof(*e->header));
+	e->header = structure_store_take(&r, 1, sizeof(*e->header));
 	if (r.failed)
 		return false;
-	e->structures = take(&r, e->header->n_structures, sizeof(*e->structures));
+	e->structures = structure_store_take(&r, e->header->n_structures, sizeof(*e->structures));
 	for (size_t i = 0; i < N_ARRAYS; i++)
-		e->arrays[i] = take(&r, e->header->n[i], element_size[i]);
-	e->offsets = take(&r, e->header->n_strings, sizeof(*e->offsets));
-	e->text = take(&r, e->header->n_text, 1);
+		e->arrays[i] = structure_store_take(&r, e->header->n[i], element_size[i]);
+	e->offsets = structure_store_take(&r, e->header->n_strings, sizeof(*e->offsets));
+	e->text = structure_store_take(&r, e->header->n_text, 1);
 	return !r.failed && reader_left(&r) == 0 && e->header->n_strings > 0 && e->header->n_text > 0 &&
 	       e->text[e->header->n_text - 1] == '\0';
 }

@@ -25,7 +25,7 @@ struct structurer {
 	struct symbols *symbols;
 	struct frames *frames;
 	struct functions *functions;
-	bool is_lent; /* the functions are somebody else's */
+	bool is_lent; /* the functions belong to the caller */
 	struct flow flow;
 	struct procedures procedures;
 	const struct function_map *known; /* the maps that procedures were made from */
@@ -79,7 +79,7 @@ void structurer_survey(struct structurer *s)
 	functions_survey(structurer_functions(s));
 }
 
-static const struct function_map *map_at(const struct function_map *maps, size_t n, uint64_t vaddr)
+static const struct function_map *structurer_map_at(const struct function_map *maps, size_t n, uint64_t vaddr)
 {
 	size_t behind = search_first(i, n, maps[i].vaddr > vaddr);
 
@@ -102,7 +102,7 @@ void structurer_finish(const struct structurer *s, const struct cfg *cfg, uint64
 
 	for (size_t i = 0; i < cfg->n_parts; i++) {
 		const struct function_map *map =
-			map_at(source->maps, source->n, i ? cfg->parts[i].start : vaddr);
+			structurer_map_at(source->maps, source->n, i ? cfg->parts[i].start : vaddr);
 		if (map)
 			vec_push(&maps, map);
 	}
@@ -114,7 +114,7 @@ void structurer_finish(const struct structurer *s, const struct cfg *cfg, uint64
 }
 
 /* Its index; FUNCTION_NONE if there is nothing to analyse. */
-static uint32_t find(const struct structurer *s, uint64_t vaddr)
+static uint32_t structurer_find(const struct structurer *s, uint64_t vaddr)
 {
 	uint32_t index = functions_index(s->functions, vaddr);
 
@@ -122,16 +122,17 @@ static uint32_t find(const struct structurer *s, uint64_t vaddr)
 										       : index;
 }
 
-/* The same; a start that was recovered, and not named, is looked for as it was then, which may be dear. */
-static uint32_t find_recovered(struct structurer *s, uint64_t vaddr, const struct function_map *map)
+/* The same; a start that was recovered, and not named, is looked for again, which may be expensive. */
+static uint32_t structurer_find_recovered(struct structurer *s, uint64_t vaddr,
+					  const struct function_map *map)
 {
-	uint32_t index = find(s, vaddr);
+	uint32_t index = structurer_find(s, vaddr);
 	bool is_known = index != FUNCTION_NONE && s->functions->at[index].start == vaddr;
 
 	if (is_known || !map || map->source != MAP_FROM_NOTHING)
 		return index;
 	functions_find(s->functions, vaddr);
-	return find(s, vaddr);
+	return structurer_find(s, vaddr);
 }
 
 bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct structure_source *source,
@@ -140,7 +141,8 @@ bool structurer_recover(struct structurer *s, uint64_t vaddr, const struct struc
 	struct flow *flow = &s->flow;
 
 	structurer_functions(s);
-	uint32_t index = find_recovered(s, vaddr, map_at(source->maps, source->n, vaddr));
+	uint32_t index =
+		structurer_find_recovered(s, vaddr, structurer_map_at(source->maps, source->n, vaddr));
 	find_procedures(s, source->maps, source->n);
 	if (index == FUNCTION_NONE)
 		return false;
@@ -239,10 +241,10 @@ uint64_t structurer_basis(struct structurer *s, const struct structure *structur
 		find_procedures(s, source->maps, source->n);
 		seal_files(s, source->strings);
 	}
-	uint64_t hash = hash_map(s, map_at(source->maps, source->n, structure->function));
+	uint64_t hash = hash_map(s, structurer_map_at(source->maps, source->n, structure->function));
 	for (size_t i = 1; i < structure->extents.n; i++)
-		hash = hash_u64(hash ^
-				hash_map(s, map_at(source->maps, source->n, structure->extents.at[i].start)));
+		hash = hash_u64(hash ^ hash_map(s, structurer_map_at(source->maps, source->n,
+								     structure->extents.at[i].start)));
 	return hash;
 }
 
@@ -262,7 +264,7 @@ static void build_one(void *context, unsigned worker, size_t index)
 	const struct structure_batch *batch = slice->batch;
 	struct flow *flow = &slice->flows[worker];
 	uint64_t vaddr = batch->vaddrs[slice->first + index];
-	uint32_t function = find(slice->structurer, vaddr);
+	uint32_t function = structurer_find(slice->structurer, vaddr);
 
 	slice->found[index] = (struct structure){ 0 };
 	if (function == FUNCTION_NONE)

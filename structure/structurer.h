@@ -12,7 +12,7 @@ struct structurer;
 /* NULL if nothing can decode the image's code. The image must outlive it; it is not looked at before the
  * first question. */
 struct structurer *structurer_new(struct image *image);
-/* Before the first question: the functions of the image, as somebody else has found them out, who must not
+/* Before the first question: the functions of the image, as the caller has found them, who must not
  * use them until we are freed. */
 void structurer_lend(struct structurer *structurer, struct functions *functions);
 void structurer_free(struct structurer *structurer);
@@ -48,7 +48,7 @@ void structurer_finish(const struct structurer *structurer, const struct cfg *cf
 /* Does nothing enter the code at vaddr as a function, as far as is known? It is then part of one. */
 bool structurer_is_part(struct structurer *structurer, uint64_t vaddr);
 /*
- * Tells what of the maps goes into the structure of a function: whoever has one with this number, made from
+ * A hash of what the structure of a function is made of. A structure with the same number, made from
  * the same image, has what structurer_build would make. Asks only for `function` and `extents`.
  */
 uint64_t structurer_basis(struct structurer *structurer, const struct structure *structure,

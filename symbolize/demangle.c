@@ -23,7 +23,7 @@ struct sink {
 	jmp_buf overflow;
 };
 
-static void take(const char *piece, size_t len, void *opaque)
+static void demangle_take(const char *piece, size_t len, void *opaque)
 {
 	struct sink *sink = opaque;
 
@@ -44,15 +44,15 @@ static bool may_be_rust(const char *linkage)
 	return linkage[1] == 'R' || strstr(linkage, "17h");
 }
 
-static bool run(const char *linkage, struct sink *sink)
+static bool demangle_run(const char *linkage, struct sink *sink)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 
 	if (setjmp(sink->overflow))
 		return false;
-	if (may_be_rust(linkage) && rust_demangle_callback(linkage, options, take, sink))
+	if (may_be_rust(linkage) && rust_demangle_callback(linkage, options, demangle_take, sink))
 		return true;
-	return cplus_demangle_v3_callback(linkage, options, take, sink);
+	return cplus_demangle_v3_callback(linkage, options, demangle_take, sink);
 }
 
 static bool run_d(const char *linkage, struct text *ret)
@@ -77,7 +77,7 @@ bool demangle(const char *linkage, struct text *ret)
 	if (linkage[1] == 'D')
 		return run_d(linkage, ret);
 	text_add(ret, "", 0); /* so that there is a text to cut back */
-	if (run(linkage, &sink))
+	if (demangle_run(linkage, &sink))
 		return true;
 	ret->len = sink.start;
 	ret->at[ret->len] = '\0';

@@ -5,13 +5,13 @@
 
 #include "base/alloc.h"
 
-/* A map, and the harvest whose strings it uses. */
+/* A map, and the shard whose strings it uses. */
 struct found {
 	struct function_map map;
-	uint32_t harvest, unit;
+	uint32_t shard, unit;
 };
 
-static int compare_maps(const void *left, const void *right)
+static int gather_compare_maps(const void *left, const void *right)
 {
 	const struct function_map *a = left, *b = right;
 	bool a_is_entry = a->source == MAP_FROM_DWARF, b_is_entry = b->source == MAP_FROM_DWARF;
@@ -26,7 +26,7 @@ static int compare_maps(const void *left, const void *right)
 static int compare_found(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
-	int order = compare_maps(&a->map, &b->map);
+	int order = gather_compare_maps(&a->map, &b->map);
 
 	return order ? order : a->unit < b->unit ? -1 : a->unit > b->unit;
 }
@@ -38,7 +38,7 @@ struct renumbering {
 	uint32_t *ids; /* 0 = not met yet; "" is 0 on both sides */
 };
 
-static void renumber(struct renumbering *r, uint32_t *id)
+static void gather_renumber(struct renumbering *r, uint32_t *id)
 {
 	if (*id && !r->ids[*id])
 		r->ids[*id] = intern_add_n(r->to, r->from->strings.at[*id], r->from->lengths.at[*id]);
@@ -47,17 +47,17 @@ static void renumber(struct renumbering *r, uint32_t *id)
 
 static void renumber_map(struct renumbering *r, struct function_map *map)
 {
-	renumber(r, &map->name);
-	renumber(r, &map->linkage);
-	renumber(r, &map->decl_file);
-	renumber(r, &map->scope);
+	gather_renumber(r, &map->name);
+	gather_renumber(r, &map->linkage);
+	gather_renumber(r, &map->decl_file);
+	gather_renumber(r, &map->scope);
 	for (size_t i = 0; i < map->lines.n; i++)
-		renumber(r, &map->lines.at[i].file);
+		gather_renumber(r, &map->lines.at[i].file);
 	for (size_t i = 0; i < map->inlines.n; i++) {
-		renumber(r, &map->inlines.at[i].name);
-		renumber(r, &map->inlines.at[i].linkage);
-		renumber(r, &map->inlines.at[i].decl_file);
-		renumber(r, &map->inlines.at[i].call_file);
+		gather_renumber(r, &map->inlines.at[i].name);
+		gather_renumber(r, &map->inlines.at[i].linkage);
+		gather_renumber(r, &map->inlines.at[i].decl_file);
+		gather_renumber(r, &map->inlines.at[i].call_file);
 	}
 }
 
@@ -76,7 +76,7 @@ static void truncate_map(struct function_map *map, uint64_t end)
 }
 
 /* Puts the next map in order at the end of what is settled, unless that has its place. */
-static void settle(function_maps *settled, size_t first, struct function_map *map)
+static void gather_settle_map(function_maps *settled, size_t first, struct function_map *map)
 {
 	struct function_map *last = settled->n > first ? &settled->at[settled->n - 1] : NULL;
 	bool overlaps = last && last->image == map->image && map->vaddr < last->vaddr + last->size;
@@ -95,36 +95,36 @@ void gather_settle(function_maps *maps, size_t first)
 	size_t n = maps->n;
 
 	if (n > first)
-		qsort(maps->at + first, n - first, sizeof(*maps->at), compare_maps);
+		qsort(maps->at + first, n - first, sizeof(*maps->at), gather_compare_maps);
 	maps->n = first;
 	for (size_t i = first; i < n; i++) {
 		struct function_map map = maps->at[i]; /* its place may be taken by then */
-		settle(maps, first, &map);
+		gather_settle_map(maps, first, &map);
 	}
 }
 
-void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret)
+void gather(struct gather_shard *const *shards, size_t n, struct intern *strings, function_maps *ret)
 {
 	VEC(struct found) found = { 0 };
 	struct renumbering *renumberings = alloc_zero(n, sizeof(*renumberings));
 	size_t first = ret->n;
 
 	for (size_t i = 0; i < n; i++) {
-		struct harvest *harvest = harvests[i];
+		struct gather_shard *shard = shards[i];
 		renumberings[i] =
-			(struct renumbering){ harvest->strings, strings,
-					      alloc_zero(harvest->strings->strings.n, sizeof(uint32_t)) };
-		for (size_t j = 0; j < harvest->maps.n; j++)
+			(struct renumbering){ shard->strings, strings,
+					      alloc_zero(shard->strings->strings.n, sizeof(uint32_t)) };
+		for (size_t j = 0; j < shard->maps.n; j++)
 			vec_push(&found,
-				 (struct found){ harvest->maps.at[j], (uint32_t)i, harvest->units.at[j] });
-		vec_clear(&harvest->maps);
+				 (struct found){ shard->maps.at[j], (uint32_t)i, shard->units.at[j] });
+		vec_clear(&shard->maps);
 	}
 	if (found.n)
 		qsort(found.at, found.n, sizeof(*found.at), compare_found);
 	for (size_t i = 0; i < found.n; i++) {
 		/* In this order, so that ids do not depend on how the threads ran. */
-		renumber_map(&renumberings[found.at[i].harvest], &found.at[i].map);
-		settle(ret, first, &found.at[i].map);
+		renumber_map(&renumberings[found.at[i].shard], &found.at[i].map);
+		gather_settle_map(ret, first, &found.at[i].map);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(renumberings[i].ids);

@@ -8,7 +8,7 @@
 #include "symbolize/function_map.h"
 
 /* What one thread found. */
-struct harvest {
+struct gather_shard {
 	function_maps maps;
 	VEC(uint32_t) units; /* of each map: the number of the unit it came from */
 	struct intern *strings;
@@ -18,7 +18,7 @@ struct harvest {
  * Appends all maps, sorted by (image, vaddr); they are the caller's afterwards. Of two that overlap,
  * one from DWARF goes before one from a symbol, then that of the earlier unit.
  */
-void gather(struct harvest *const *harvests, size_t n, struct intern *strings, function_maps *ret);
+void gather(struct gather_shard *const *shards, size_t n, struct intern *strings, function_maps *ret);
 
 /* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: one from DWARF stays, else the
  * first. */

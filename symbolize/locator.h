@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locator: what stands at addresses of one image, for who wants answers and no maps. What earlier runs
+ * locator: what stands at addresses of one image, for callers that want answers, not maps. What earlier runs
  * found is read where it lies in the store; what they did not is looked up as symbolize() does.
  */
 #pragma once

@@ -8,7 +8,7 @@ _Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_map) =
 		       sizeof(struct inline_range) == 12,
 	       "the layout is stored: raise MAP_ENTRY_VERSION");
 
-static const void *take(struct reader *r, uint64_t count, size_t size)
+static const void *map_entry_take(struct reader *r, uint64_t count, size_t size)
 {
 	return read_bytes(r, count * size).at;
 }
@@ -16,17 +16,17 @@ static const void *take(struct reader *r, uint64_t count, size_t size)
 bool map_entry_open(struct bytes bytes, struct map_entry *ret)
 {
 	struct reader r = reader_of(bytes);
-	const struct stored_header *header = take(&r, 1, sizeof(*header));
+	const struct stored_header *header = map_entry_take(&r, 1, sizeof(*header));
 
 	if (r.failed)
 		return false;
 	*ret = (struct map_entry){ .header = *header };
-	ret->maps = take(&r, header->n_maps, sizeof(*ret->maps));
-	ret->lines = take(&r, header->n_lines, sizeof(*ret->lines));
-	ret->inlines = take(&r, header->n_inlines, sizeof(*ret->inlines));
-	ret->ranges = take(&r, header->n_ranges, sizeof(*ret->ranges));
-	ret->strings = take(&r, header->n_strings, sizeof(*ret->strings));
-	ret->text = take(&r, header->n_text, 1);
+	ret->maps = map_entry_take(&r, header->n_maps, sizeof(*ret->maps));
+	ret->lines = map_entry_take(&r, header->n_lines, sizeof(*ret->lines));
+	ret->inlines = map_entry_take(&r, header->n_inlines, sizeof(*ret->inlines));
+	ret->ranges = map_entry_take(&r, header->n_ranges, sizeof(*ret->ranges));
+	ret->strings = map_entry_take(&r, header->n_strings, sizeof(*ret->strings));
+	ret->text = map_entry_take(&r, header->n_text, 1);
 	return !r.failed && reader_left(&r) == 0 && header->n_strings > 0 && header->n_text > 0 &&
 	       ret->text[header->n_text - 1] == '\0';
 }
@@ -40,7 +40,7 @@ const struct stored_map *map_entry_find(const struct map_entry *entry, uint64_t 
 		       : NULL;
 }
 
-static bool is_inside(uint32_t first, uint32_t n, uint32_t all)
+static bool map_entry_is_inside(uint32_t first, uint32_t n, uint32_t all)
 {
 	return first <= all && n <= all - first;
 }
@@ -49,9 +49,9 @@ bool map_entry_view(const struct map_entry *entry, const struct stored_map *stor
 {
 	const struct stored_header *all = &entry->header;
 
-	if (!is_inside(stored->first_line, stored->n_lines, all->n_lines) ||
-	    !is_inside(stored->first_inline, stored->n_inlines, all->n_inlines) ||
-	    !is_inside(stored->first_range, stored->n_ranges, all->n_ranges))
+	if (!map_entry_is_inside(stored->first_line, stored->n_lines, all->n_lines) ||
+	    !map_entry_is_inside(stored->first_inline, stored->n_inlines, all->n_inlines) ||
+	    !map_entry_is_inside(stored->first_range, stored->n_ranges, all->n_ranges))
 		return false;
 	*ret = (struct function_map){ .image = IMAGE_NONE,
 				      .vaddr = stored->vaddr,

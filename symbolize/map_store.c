@@ -26,7 +26,7 @@ struct unpacking {
 	bool is_bad;
 };
 
-static void renumber(struct unpacking *u, uint32_t *id)
+static void map_store_renumber(struct unpacking *u, uint32_t *id)
 {
 	if (*id >= u->entry.header.n_strings) {
 		u->is_bad = true;
@@ -50,7 +50,7 @@ static void copy_lines(struct unpacking *u, const struct function_map *view, str
 		if (i && row.file == rows[i - 1].file) /* nearly always */
 			row.file = map->lines.at[i - 1].file;
 		else
-			renumber(u, &row.file);
+			map_store_renumber(u, &row.file);
 		u->is_bad = u->is_bad || row.offset >= map->size || (i && row.offset <= rows[i - 1].offset);
 		map->lines.at[map->lines.n++] = row;
 	}
@@ -63,10 +63,10 @@ static void copy_inlines(struct unpacking *u, const struct function_map *view, s
 	vec_reserve(&map->inlines, view->inlines.n);
 	for (size_t i = 0; i < view->inlines.n; i++) {
 		struct inline_call call = view->inlines.at[i];
-		renumber(u, &call.name);
-		renumber(u, &call.linkage);
-		renumber(u, &call.decl_file);
-		renumber(u, &call.call_file);
+		map_store_renumber(u, &call.name);
+		map_store_renumber(u, &call.linkage);
+		map_store_renumber(u, &call.decl_file);
+		map_store_renumber(u, &call.call_file);
 		u->is_bad = u->is_bad || (call.parent != INLINE_NONE && call.parent >= i);
 		map->inlines.at[map->inlines.n++] = call;
 	}
@@ -98,10 +98,10 @@ static void copy_map(struct unpacking *u, const struct stored_map *stored, const
 	}
 	struct function_map map = view;
 	map.image = u->image;
-	renumber(u, &map.name);
-	renumber(u, &map.linkage);
-	renumber(u, &map.decl_file);
-	renumber(u, &map.scope);
+	map_store_renumber(u, &map.name);
+	map_store_renumber(u, &map.linkage);
+	map_store_renumber(u, &map.decl_file);
+	map_store_renumber(u, &map.scope);
 	copy_lines(u, &view, &map);
 	copy_inlines(u, &view, &map);
 	copy_ranges(u, &view, &map);
@@ -244,7 +244,7 @@ static void pack_strings(struct packing *p, struct writer *ret)
 						 p->names.lengths.at[i] + 1u });
 }
 
-static bool overlaps(const struct function_map *a, const struct function_map *b)
+static bool map_store_overlaps(const struct function_map *a, const struct function_map *b)
 {
 	return a->vaddr < b->vaddr + b->size && b->vaddr < a->vaddr + a->size;
 }
@@ -256,7 +256,7 @@ static void pack_lists(struct packing *p, const struct map_list lists[2])
 	while (at[0] < lists[0].n || at[1] < lists[1].n) {
 		const struct function_map *old = at[0] < lists[0].n ? &lists[0].at[at[0]] : NULL;
 		const struct function_map *new = at[1] < lists[1].n ? &lists[1].at[at[1]] : NULL;
-		if (old && new &&overlaps(old, new)) {
+		if (old && new &&map_store_overlaps(old, new)) {
 			at[1]++;
 			continue;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map_store: function maps of an image, kept between runs. An entry holds every map that was ever
- * asked for. Who needs answers reads it where it lies (map_entry); who needs maps of its own unpacks it.
+ * asked for. Single answers are read in place (map_entry); callers that need maps unpack it.
  */
 #pragma once
 

@@ -185,8 +185,8 @@ static const struct symbol *symbol_at(const struct naming *naming, uint64_t vadd
 }
 
 /* "name [.cold]", readable. */
-static uint32_t show(const struct naming *naming, const char *linkage, size_t len, const char *tags,
-		     struct intern *strings)
+static uint32_t naming_show(const struct naming *naming, const char *linkage, size_t len, const char *tags,
+			    struct intern *strings)
 {
 	CLEANUP(text_done) struct text text = { 0 };
 	CLEANUP(freep) char *base = alloc_text_n(linkage, len);
@@ -204,7 +204,7 @@ static void name_by_symbol(const struct naming *naming, struct function_map *map
 	struct split_name split = split_name(symbol);
 
 	map->linkage = intern_add(strings, symbol);
-	map->name = naming->options.demangles ? show(naming, symbol, split.base, split.tags, strings)
+	map->name = naming->options.demangles ? naming_show(naming, symbol, split.base, split.tags, strings)
 					      : map->linkage;
 	if (split.is_piece && map->parent_vaddr == map->vaddr) {
 		uint64_t whole = find_whole(naming, symbol, split.base);
@@ -240,7 +240,7 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 		name_by_symbol(naming, map, symbol->name, strings);
 		return;
 	}
-	map->name = show(naming, stated, own.base, split.tags, strings);
+	map->name = naming_show(naming, stated, own.base, split.tags, strings);
 	if (split.tags[0] || !is_mangled)
 		map->linkage = intern_add(strings, symbol->name);
 	if (!naming->options.demangles)
@@ -265,7 +265,7 @@ void naming_complete(const struct naming *naming, struct function_map *map, stru
 	} else if (map->linkage) {
 		const char *linkage = intern_text(strings, map->linkage);
 		bool is_piece = map->parent_vaddr != map->vaddr;
-		map->name = show(naming, linkage, strlen(linkage), is_piece ? ".part" : "", strings);
+		map->name = naming_show(naming, linkage, strlen(linkage), is_piece ? ".part" : "", strings);
 	} else if (symbol) {
 		name_by_symbol(naming, map, symbol->name, strings);
 	} else {
@@ -324,7 +324,7 @@ static void keep_clear_of_symbols(const struct naming *naming, uint64_t vaddr, s
 }
 
 /* Code without a symbol: a stub, or a function whose start must be recovered. */
-static bool find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
+static bool naming_find_recovered(struct naming *naming, uint64_t vaddr, struct function *ret)
 {
 	uint32_t index = FUNCTION_NONE;
 
@@ -359,7 +359,7 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 	bool is_covered = symbol && map->vaddr < end;
 	struct function function = { 0 };
 
-	if (is_covered && is_far_label(symbol, end) && find_recovered(naming, map->vaddr, &function)) {
+	if (is_covered && is_far_label(symbol, end) && naming_find_recovered(naming, map->vaddr, &function)) {
 		is_covered = function.start <= symbol->vaddr;
 		end = function.end < end ? function.end : end;
 	}
@@ -367,7 +367,7 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 		map->vaddr = symbol->vaddr;
 		map->size = end - symbol->vaddr;
 		map->source = MAP_FROM_SYMBOL;
-	} else if (find_recovered(naming, map->vaddr, &function)) {
+	} else if (naming_find_recovered(naming, map->vaddr, &function)) {
 		map->vaddr = function.start;
 		map->size = function.end - function.start;
 		if (function.kind == FUNCTION_STUB && function.name)
@@ -392,7 +392,7 @@ void naming_prepare(struct naming *naming, const uint64_t *vaddrs, size_t n)
 		uint64_t end = symbol ? symbol_end(naming, symbol) : 0;
 		struct function function = { 0 };
 		bool is_named = symbol && vaddrs[i] < end && !is_far_label(symbol, end);
-		if (!is_named && vaddrs[i] >= behind && find_recovered(naming, vaddrs[i], &function))
+		if (!is_named && vaddrs[i] >= behind && naming_find_recovered(naming, vaddrs[i], &function))
 			behind = function.end;
 	}
 }

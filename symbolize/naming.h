@@ -9,7 +9,7 @@
  * Compilers name the pieces and clones of a function after it: "f.cold", "f.constprop.0",
  * "f.isra.0.part.2". They are shown as "f [.cold]", and a piece leads back to its function.
  *
- * Threads may ask one naming side by side.
+ * Several threads may use one naming at the same time.
  */
 #pragma once
 

@@ -14,7 +14,7 @@ struct rewriting {
 };
 
 /* What follows the rule's prefix; NULL if the path does not start with it. */
-static const char *rest_of(const char *path, const char *prefix)
+static const char *source_map_rest_of(const char *path, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -30,7 +30,7 @@ static uint32_t rewrite(struct rewriting *r, uint32_t id)
 	const char *path = intern_text(r->strings, id);
 
 	for (size_t i = 0; i < r->n; i++) {
-		const char *rest = rest_of(path, r->rules[i].from);
+		const char *rest = source_map_rest_of(path, r->rules[i].from);
 		if (!rest)
 			continue;
 		CLEANUP(freep) char *mapped = alloc_printf("%s%s", r->rules[i].to, rest);
@@ -39,7 +39,7 @@ static uint32_t rewrite(struct rewriting *r, uint32_t id)
 	return id;
 }
 
-static void apply(struct rewriting *r, uint32_t *id)
+static void source_map_rewrite(struct rewriting *r, uint32_t *id)
 {
 	uint32_t known = map_find(&r->done, *id);
 
@@ -57,12 +57,12 @@ void source_map_apply(const struct source_map *rules, size_t n, struct intern *s
 
 	for (size_t i = first; i < maps->n && n > 0; i++) {
 		struct function_map *map = &maps->at[i];
-		apply(&r, &map->decl_file);
+		source_map_rewrite(&r, &map->decl_file);
 		for (size_t j = 0; j < map->lines.n; j++)
-			apply(&r, &map->lines.at[j].file);
+			source_map_rewrite(&r, &map->lines.at[j].file);
 		for (size_t j = 0; j < map->inlines.n; j++) {
-			apply(&r, &map->inlines.at[j].decl_file);
-			apply(&r, &map->inlines.at[j].call_file);
+			source_map_rewrite(&r, &map->inlines.at[j].decl_file);
+			source_map_rewrite(&r, &map->inlines.at[j].call_file);
 		}
 	}
 	map_done(&r.done);

@@ -61,7 +61,8 @@ void subject_name(struct subject *subject, const struct kallsyms *kernel, bool d
 					  .demangles = demangles };
 
 	subject->naming = naming_new(&options);
-	/* With debug information, who needs a search for its name turns out later. */
+	/* With debug information, only some functions need a search for their names; which ones is known
+	 * later. */
 	naming_prepare(subject->naming, subject->wanted.at, subject->file.debug ? 0 : subject->wanted.n);
 }
 
@@ -94,8 +95,8 @@ static bool is_indexed(const struct subject *subject, uint64_t vaddr)
 	return unit_index_find(&subject->index, vaddr, units) > 0;
 }
 
-/* Is there a unit for every address, as was promised? */
-static bool has_all(const struct subject *subject)
+/* Is there a unit for every address, as debugfile_reach said? */
+static bool subject_has_all(const struct subject *subject)
 {
 	for (size_t i = 0; i < subject->wanted.n; i++)
 		if (!is_indexed(subject, subject->wanted.at[i]) &&
@@ -110,7 +111,7 @@ void subject_load(struct subject *subject)
 
 	debugfile_load(&subject->file, subject->info_end);
 	unit_index_build(&subject->index, &subject->file.dwarf, image);
-	if (subject->info_end == UINT64_MAX || has_all(subject))
+	if (subject->info_end == UINT64_MAX || subject_has_all(subject))
 		return;
 	unit_index_done(&subject->index);
 	subject->index = (struct unit_index){ 0 };

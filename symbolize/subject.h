@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject: one image on its way through the symbolizer: its files, what of them is read, its units.
+ * subject: the state of one image in the symbolizer: its files, what of them is read, its units.
  *
- * In this order: open; name and unpack, side by side if need be; load.
+ * In this order: open; name and unpack, in parallel if wanted; load.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "symbolize/dwarf/unit_index.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/naming.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/request.h"
 
 struct subject {
 	struct symbolizer_request *request;
@@ -38,7 +38,7 @@ bool subject_is_kernel(const struct subject *subject);
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
 /* Decompresses a section that the file has, of .debug_info what is needed, unless the store has it. */
 void subject_unpack(struct subject *subject, enum dwarf_section section, struct store *store);
-/* Leaves what was decompressed to the next one. */
+/* Stores what was decompressed, for the next run. */
 void subject_keep_unpacked(struct subject *subject, struct store *store);
 /* Finds the units. */
 void subject_load(struct subject *subject);

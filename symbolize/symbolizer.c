@@ -8,21 +8,15 @@
 #include "base/cleanup.h"
 #include "base/pool.h"
 #include "base/search.h"
+#include "symbolize/files/split.h"
 #include "symbolize/gather.h"
 #include "symbolize/kernel/kernel_ask.h"
 #include "symbolize/kernel/kernel_store.h"
 #include "symbolize/map_entry.h"
 #include "symbolize/map_store.h"
+#include "symbolize/prepare.h"
 #include "symbolize/subject.h"
 #include "symbolize/unit_maps.h"
-
-/* Something that takes its time and can be done beside the others. */
-struct errand {
-	enum { READ_NAMES, UNPACK } what;
-	struct subject *subject;
-	enum dwarf_section section;
-	uint64_t cost; /* to tell the dearest, which go first */
-};
 
 /* One unit and the addresses that fell into it. */
 struct task {
@@ -44,7 +38,6 @@ struct batch {
 	size_t n_subjects;
 	VEC(struct hit) hits;
 	uint64_t *vaddrs; /* of the hits */
-	VEC(struct errand) errands;
 	VEC(struct task) tasks;
 	struct worker *workers;
 	unsigned n_workers;
@@ -52,12 +45,12 @@ struct batch {
 	atomic_uint ids;
 	struct kallsyms kernel;
 	bool has_kernel;
-	struct pool_task *reading; /* the kernel's names; NULL: nobody is */
+	struct pool_task *reading; /* reads the kernel's names; NULL = not running */
 };
 
 struct worker {
 	struct dwarf_cache cache;
-	struct harvest harvest;
+	struct gather_shard shard;
 };
 
 /* ---- before units are looked at ------------------------------------------------------------ */
@@ -118,69 +111,7 @@ static void await_kernel(struct batch *batch)
 									   : "another kernel");
 }
 
-static void add_errand(struct batch *batch, struct errand errand)
-{
-	vec_push(&batch->errands, errand);
-}
-
-/* In packed bytes to be unpacked in that time. Where nothing else names functions, they may have to be
- * searched for. */
-static uint64_t naming_cost(const struct subject *subject)
-{
-	uint64_t size = subject->request->image->file.len;
-
-	return subject->file.debug ? size / 8 : size;
-}
-
-static void add_errands(struct batch *batch, struct subject *subject)
-{
-	struct image *file = subject->file.debug;
-
-	if (subject->wanted.n == 0)
-		return;
-	add_errand(batch, (struct errand){ READ_NAMES, subject, 0, naming_cost(subject) });
-	for (int i = 0; file && i < DWARF_SECTION_N; i++) {
-		const struct section *section = dwarf_section(file, (enum dwarf_section)i, false);
-		if (section && image_section_size(file, section) != section->size)
-			add_errand(batch,
-				   (struct errand){ UNPACK, subject, (enum dwarf_section)i, section->size });
-	}
-}
-
-/* So that no thread starts a long one when the others are done. */
-static int compare_errands(const void *left, const void *right)
-{
-	const struct errand *a = left, *b = right;
-
-	return a->cost > b->cost ? -1 : a->cost < b->cost;
-}
-
-static void run_errand(void *context, unsigned worker, size_t index)
-{
-	struct batch *batch = context;
-	const struct errand *errand = &batch->errands.at[index];
-
-	(void)worker;
-	switch (errand->what) {
-	case READ_NAMES:
-		subject_name(errand->subject, &batch->kernel, !batch->options->keeps_mangled);
-		break;
-	case UNPACK:
-		subject_unpack(errand->subject, errand->section, batch->options->store);
-		break;
-	}
-}
-
-static void run_errands(struct batch *batch)
-{
-	for (size_t i = 0; i < batch->n_subjects; i++)
-		add_errands(batch, &batch->subjects[i]);
-	if (batch->errands.n)
-		qsort(batch->errands.at, batch->errands.n, sizeof(*batch->errands.at), compare_errands);
-	pool_run(batch->n_workers, batch->errands.n, run_errand, batch);
-}
-
-static void prepare(void *context, unsigned worker, size_t index)
+static void load_subject(void *context, unsigned worker, size_t index)
 {
 	struct batch *batch = context;
 
@@ -215,7 +146,7 @@ static int compare_hits(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Dearest first, so that no thread starts a big unit when the others are done. */
+/* Most expensive first, so that no thread starts a big unit when the others are done. */
 static int compare_tasks(const void *left, const void *right)
 {
 	const struct task *a = left, *b = right;
@@ -260,7 +191,7 @@ static void make_tasks(struct batch *batch)
 		qsort(batch->tasks.at, batch->tasks.n, sizeof(*batch->tasks.at), compare_tasks);
 }
 
-static void tell(const struct batch *batch, size_t done)
+static void symbolizer_tell(const struct batch *batch, size_t done)
 {
 	if (batch->options->progress)
 		batch->options->progress(batch->options->context, done, batch->tasks.n);
@@ -278,21 +209,22 @@ static void run_task(void *context, unsigned number, size_t index)
 				  .is_guess = subject->index.is_blind };
 
 	if (hits.unit->split_name)
-		hits.split = debugfile_split(&subject->file, hits.unit);
-	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->harvest.maps))
+		hits.split = split_find(&subject->file, hits.unit);
+	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->shard.maps))
 		atomic_fetch_add(&subject->n_damaged, 1);
-	while (worker->harvest.units.n < worker->harvest.maps.n)
-		vec_push(&worker->harvest.units, task->unit);
+	while (worker->shard.units.n < worker->shard.maps.n)
+		vec_push(&worker->shard.units, task->unit);
 
 	size_t done = atomic_fetch_add(&batch->n_done, 1) + 1;
 	if (number == 0)
-		tell(batch, done);
+		symbolizer_tell(batch, done);
 }
 
 /* ---- putting it together ------------------------------------------------------------------- */
 
 /* Where a list of maps, sorted, may be entered: the first map of an image that ends behind vaddr. */
-static const struct function_map *first_behind(const function_maps *maps, image_id id, uint64_t vaddr)
+static const struct function_map *symbolizer_first_behind(const function_maps *maps, image_id id,
+							  uint64_t vaddr)
 {
 	const struct function_map *at = maps->at;
 	size_t first = search_first(
@@ -306,7 +238,7 @@ static void fill_gap(const struct subject *subject, uint64_t vaddr, struct inter
 		     const function_maps *entries, function_maps *ret)
 {
 	image_id id = subject->request->id;
-	const struct function_map *next = first_behind(entries, id, vaddr);
+	const struct function_map *next = symbolizer_first_behind(entries, id, vaddr);
 	const struct function_map *before = NULL, *last = ret->n ? &ret->at[ret->n - 1] : NULL;
 
 	if ((next && next->vaddr <= vaddr) || (last && last->image == id && vaddr < last->vaddr + last->size))
@@ -314,7 +246,7 @@ static void fill_gap(const struct subject *subject, uint64_t vaddr, struct inter
 	struct function_map map = naming_find(subject->naming, vaddr, strings);
 	uint64_t end = map.vaddr + map.size;
 	if (map.vaddr < vaddr)
-		before = first_behind(entries, id, map.vaddr);
+		before = symbolizer_first_behind(entries, id, map.vaddr);
 	if (before && before->vaddr < vaddr)
 		map.vaddr = before->vaddr + before->size;
 	map.size = (next && end > next->vaddr ? next->vaddr : end) - map.vaddr;
@@ -332,13 +264,13 @@ static void move_maps(function_maps *from, function_maps *to)
 /* Everything found in this run, in order. */
 static void collect_new(struct batch *batch, struct intern *strings, function_maps *ret)
 {
-	struct harvest **harvests = alloc_zero(batch->n_workers, sizeof(struct harvest *));
+	struct gather_shard **shards = alloc_zero(batch->n_workers, sizeof(struct gather_shard *));
 	function_maps entries = { 0 }, rest = { 0 };
 
 	for (unsigned i = 0; i < batch->n_workers; i++)
-		harvests[i] = &batch->workers[i].harvest;
-	gather(harvests, batch->n_workers, strings, &entries);
-	free(harvests);
+		shards[i] = &batch->workers[i].shard;
+	gather(shards, batch->n_workers, strings, &entries);
+	free(shards);
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		for (size_t j = 0; j < batch->subjects[i].wanted.n; j++)
 			fill_gap(&batch->subjects[i], batch->subjects[i].wanted.at[j], strings, &entries,
@@ -350,12 +282,12 @@ static void collect_new(struct batch *batch, struct intern *strings, function_ma
 
 /* ---- what earlier runs found --------------------------------------------------------------- */
 
-static struct store_key key_of(const struct batch *batch, const struct subject *subject)
+static struct store_key symbolizer_key_of(const struct batch *batch, const struct subject *subject)
 {
 	return map_store_key(subject->file.identity, !batch->options->keeps_mangled);
 }
 
-static bool is_storable(const struct batch *batch, const struct subject *subject)
+static bool symbolizer_is_storable(const struct batch *batch, const struct subject *subject)
 {
 	return batch->options->store && subject->request->image->file.len > 0 &&
 	       !subject->request->image->is_changed;
@@ -380,12 +312,12 @@ static bool is_enough(const struct batch *batch, const struct symbolizer_request
 }
 
 /* Leaves in `wanted` what the store does not know. */
-static void recall(struct batch *batch, struct subject *subject, struct intern *strings)
+static void symbolizer_recall(struct batch *batch, struct subject *subject, struct intern *strings)
 {
 	struct symbolizer_request *request = subject->request;
 
-	if (is_storable(batch, subject)) {
-		struct store_key key = key_of(batch, subject);
+	if (symbolizer_is_storable(batch, subject)) {
+		struct store_key key = symbolizer_key_of(batch, subject);
 		struct bytes entry = store_get(batch->options->store, &key);
 		if (entry.len && is_enough(batch, request, entry)) {
 			request->entry = entry;
@@ -398,16 +330,16 @@ static void recall(struct batch *batch, struct subject *subject, struct intern *
 	}
 	for (size_t i = 0; i < request->n; i++) {
 		const struct function_map *map =
-			first_behind(&subject->known, request->id, request->vaddrs[i]);
+			symbolizer_first_behind(&subject->known, request->id, request->vaddrs[i]);
 		if (!map || map->vaddr > request->vaddrs[i])
 			vec_push(&subject->wanted, request->vaddrs[i]);
 	}
 }
 
 /* Adds the maps to those the entry already has. */
-static void remember(struct batch *batch, struct subject *subject, struct map_list found)
+static void symbolizer_remember(struct batch *batch, struct subject *subject, struct map_list found)
 {
-	struct store_key key = key_of(batch, subject);
+	struct store_key key = symbolizer_key_of(batch, subject);
 	struct bytes entry = store_get(batch->options->store, &key);
 	function_maps old = { 0 };
 	struct intern names;
@@ -429,14 +361,15 @@ static void remember_all(struct batch *batch, const function_maps *maps, const s
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		struct subject *subject = &batch->subjects[i];
 		size_t first = 0, n = 0;
-		if (!is_storable(batch, subject) || subject->wanted.n == 0)
+		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0)
 			continue;
 		while (first < maps->n && maps->at[first].image != subject->request->id)
 			first++;
 		while (first + n < maps->n && maps->at[first + n].image == subject->request->id)
 			n++;
 		if (n)
-			remember(batch, subject, (struct map_list){ &maps->at[first], n, strings });
+			symbolizer_remember(batch, subject,
+					    (struct map_list){ &maps->at[first], n, strings });
 	}
 }
 
@@ -451,14 +384,13 @@ static void batch_done(struct batch *batch)
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_done(&batch->workers[i].cache);
-		vec_done(&batch->workers[i].harvest.maps);
-		vec_done(&batch->workers[i].harvest.units);
+		vec_done(&batch->workers[i].shard.maps);
+		vec_done(&batch->workers[i].shard.units);
 	}
 	kallsyms_done(&batch->kernel);
 	free(batch->subjects);
 	free(batch->workers);
 	free(batch->vaddrs);
-	vec_done(&batch->errands);
 	vec_done(&batch->hits);
 	vec_done(&batch->tasks);
 }
@@ -469,14 +401,14 @@ static void open_all(struct batch *batch, struct symbolizer_request *requests, s
 	batch->workers = alloc_zero(batch->n_workers, sizeof(*batch->workers));
 	for (unsigned i = 0; i < batch->n_workers; i++) {
 		dwarf_cache_init(&batch->workers[i].cache, !batch->options->keeps_mangled);
-		batch->workers[i].harvest.strings = &batch->workers[i].cache.strings;
+		batch->workers[i].shard.strings = &batch->workers[i].cache.strings;
 	}
 	for (size_t i = 0; i < batch->n_subjects; i++)
 		batch->subjects[i].request = &requests[i];
 	begin_kernel(batch);
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		subject_open(&batch->subjects[i], batch->options, &batch->ids);
-		recall(batch, &batch->subjects[i], names);
+		symbolizer_recall(batch, &batch->subjects[i], names);
 	}
 }
 
@@ -491,15 +423,15 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	struct intern names; /* in the order they come, which depends on what the store knows */
 
 	intern_init(&names);
-	tell(&batch, 0);
+	symbolizer_tell(&batch, 0);
 	open_all(&batch, requests, &names);
-	run_errands(&batch);
-	pool_run(batch.n_workers, n, prepare, &batch);
+	subjects_prepare(batch.subjects, batch.n_subjects, options, &batch.kernel, batch.n_workers);
+	pool_run(batch.n_workers, n, load_subject, &batch);
 	for (size_t i = 0; i < n; i++)
 		collect_hits(&batch, (uint32_t)i);
 	make_tasks(&batch);
 	pool_run(batch.n_workers, batch.tasks.n, run_task, &batch);
-	tell(&batch, batch.tasks.n);
+	symbolizer_tell(&batch, batch.tasks.n);
 	await_kernel(&batch);
 	collect_new(&batch, &names, &found);
 	remember_all(&batch, &found, &names);

@@ -32,7 +32,7 @@ static void sort_parts(parts *list)
 }
 
 /* Where two overlap, the first gives way. */
-static void make_disjoint(parts *list)
+static void unit_maps_make_disjoint(parts *list)
 {
 	size_t n = 0;
 
@@ -59,11 +59,11 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 				vec_push(ret, (struct part){ range->start, range->end, function, false });
 		}
 	}
-	make_disjoint(ret);
+	unit_maps_make_disjoint(ret);
 }
 
 /* Index of the first part that ends behind vaddr. */
-static size_t first_behind(const parts *list, uint64_t vaddr)
+static size_t unit_maps_first_behind(const parts *list, uint64_t vaddr)
 {
 	return search_first(i, list->n, list->at[i].end > vaddr);
 }
@@ -91,7 +91,7 @@ static void choose_parts(parts *list, struct naming *naming, const struct unit_h
 
 	for (size_t i = 0; i < hits->n; i++) {
 		uint64_t vaddr = hits->vaddrs[i];
-		size_t at = first_behind(list, vaddr);
+		size_t at = unit_maps_first_behind(list, vaddr);
 		if (bare.n && vaddr < bare.at[bare.n - 1].end)
 			continue;
 		if (at < list->n && list->at[at].start <= vaddr)
@@ -189,8 +189,8 @@ static void find_end_line(struct function_map *map)
 		map->end_line = 0;
 }
 
-static void add_lines(struct dwarf_cache *cache, struct naming *naming, const struct unit *unit,
-		      struct function_map *maps, size_t n)
+static void unit_maps_add_lines(struct dwarf_cache *cache, struct naming *naming, const struct unit *unit,
+				struct function_map *maps, size_t n)
 {
 	struct line_table *table = dwarf_cache_lines(cache, unit);
 	VEC(struct line_part) wanted = { 0 };
@@ -225,7 +225,7 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 		else if (part->is_wanted)
 			vec_push(ret, bare_map(cache, naming, part));
 	}
-	add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
+	unit_maps_add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
 
 	bool is_whole = !functions.is_damaged;
 	raw_functions_done(&functions);

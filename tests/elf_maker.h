@@ -40,6 +40,36 @@ static inline size_t elf_count_phdrs(const struct elf_part *parts, size_t n)
 	return count;
 }
 
+/* Of contents that begin at start and end where the headers begin. */
+static inline void elf_write_sections(struct writer *w, const struct elf_part *parts, size_t n,
+				      uint64_t start)
+{
+	struct writer names = { 0 };
+	Elf64_Shdr null = { 0 };
+	uint64_t offset = start;
+
+	elf_write(w, &null, sizeof(null));
+	write_u8(&names, 0);
+	for (size_t i = 0; i < n; i++) {
+		Elf64_Shdr shdr = { .sh_name = (uint32_t)names.len,
+				    .sh_type = SHT_PROGBITS,
+				    .sh_addr = parts[i].vaddr,
+				    .sh_flags = SHF_ALLOC,
+				    .sh_offset = offset,
+				    .sh_size = parts[i].bytes.len };
+		elf_write(w, &shdr, sizeof(shdr));
+		elf_write(&names, parts[i].name, strlen(parts[i].name) + 1);
+		offset += parts[i].bytes.len;
+	}
+	Elf64_Shdr strings = { .sh_name = 0,
+			       .sh_type = SHT_STRTAB,
+			       .sh_size = names.len,
+			       .sh_offset = offset + (n + 2) * sizeof(Elf64_Shdr) };
+	elf_write(w, &strings, sizeof(strings));
+	write_bytes(w, writer_bytes(&names));
+	writer_done(&names);
+}
+
 /* Headers, program headers, contents, section headers, names: in this order. */
 static inline void elf_make(struct writer *w, uint16_t machine, uint64_t entry, enum elf_layout layout,
 			    const struct elf_part *parts, size_t n)
@@ -82,32 +112,8 @@ static inline void elf_make(struct writer *w, uint16_t machine, uint64_t entry, 
 	}
 	for (size_t i = 0; i < n; i++)
 		write_bytes(w, parts[i].bytes);
-	if (!n_sections)
-		return;
-
-	struct writer names = { 0 };
-	Elf64_Shdr null = { 0 };
-	elf_write(w, &null, sizeof(null));
-	write_u8(&names, 0);
-	offset = start;
-	for (size_t i = 0; i < n; i++) {
-		Elf64_Shdr shdr = { .sh_name = (uint32_t)names.len,
-				    .sh_type = SHT_PROGBITS,
-				    .sh_addr = parts[i].vaddr,
-				    .sh_flags = SHF_ALLOC,
-				    .sh_offset = offset,
-				    .sh_size = parts[i].bytes.len };
-		elf_write(w, &shdr, sizeof(shdr));
-		elf_write(&names, parts[i].name, strlen(parts[i].name) + 1);
-		offset += parts[i].bytes.len;
-	}
-	Elf64_Shdr strings = { .sh_name = 0,
-			       .sh_type = SHT_STRTAB,
-			       .sh_size = names.len,
-			       .sh_offset = start + contents + n_sections * sizeof(Elf64_Shdr) };
-	elf_write(w, &strings, sizeof(strings));
-	write_bytes(w, writer_bytes(&names));
-	writer_done(&names);
+	if (n_sections)
+		elf_write_sections(w, parts, n, start);
 }
 
 /* NULL if the registry refuses it. */

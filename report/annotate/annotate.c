@@ -23,7 +23,7 @@ static uint64_t *counters(struct annotator *a)
 	return arena_alloc(&a->to->arena, a->to->n_metrics * sizeof(uint64_t));
 }
 
-static void add(uint64_t *to, const uint64_t *from, uint32_t n)
+static void annotate_add(uint64_t *to, const uint64_t *from, uint32_t n)
 {
 	for (uint32_t m = 0; m < n; m++)
 		to[m] += from[m];
@@ -42,7 +42,7 @@ static void sum_tree(struct annotator *a)
 		a->self[cct->values.at[i].node * m + cct->values.at[i].metric] += cct->values.at[i].value;
 	memcpy(a->inclusive, a->self, n * m * sizeof(uint64_t));
 	for (size_t i = n; i-- > 1;)
-		add(&a->inclusive[cct->nodes.at[i].parent * m], &a->inclusive[i * m], (uint32_t)m);
+		annotate_add(&a->inclusive[cct->nodes.at[i].parent * m], &a->inclusive[i * m], (uint32_t)m);
 }
 
 /* The map a node lies in, if that is the annotated function or a part of it. */
@@ -95,7 +95,7 @@ static void add_insn(struct annotator *a, const struct function_map *map, uint32
 }
 
 /* A function's instructions, or those of one that was inlined into it (name). */
-static void decode(struct annotator *a, const struct function_map *map, uint32_t name)
+static void annotate_decode(struct annotator *a, const struct function_map *map, uint32_t name)
 {
 	struct bytes code = profile_code_at(a->profile, map->image, map->vaddr);
 	const struct isa *isa = isa_for_machine((uint16_t)a->profile->images.at[map->image].elf_machine);
@@ -121,8 +121,8 @@ static void see_insn(struct annotator *a, const struct function_map *map, uint64
 
 	if (insn == MAP_NONE)
 		return;
-	add(a->to->insns.at[insn].self, self, a->to->n_metrics);
-	add(a->to->insns.at[insn].calls, calls, a->to->n_metrics);
+	annotate_add(a->to->insns.at[insn].self, self, a->to->n_metrics);
+	annotate_add(a->to->insns.at[insn].calls, calls, a->to->n_metrics);
 }
 
 static int by_cost(const void *left, const void *right)
@@ -142,8 +142,8 @@ static void sum_codes(struct annotator *a)
 
 	for (size_t i = 0; i < to->codes.n; i++)
 		for (size_t k = 0; k < to->codes.at[i].n; k++)
-			add(to->codes.at[i].self, to->insns.at[to->codes.at[i].first + k].self,
-			    to->n_metrics);
+			annotate_add(to->codes.at[i].self, to->insns.at[to->codes.at[i].first + k].self,
+				     to->n_metrics);
 	if (to->codes.n > own)
 		qsort(to->codes.at + own, to->codes.n - own, sizeof(*to->codes.at), by_cost);
 }
@@ -191,13 +191,13 @@ static void see_node(struct annotator *a, uint32_t index, bool is_outermost)
 	calls = arena_alloc(&a->to->arena, m * sizeof(uint64_t));
 	for (uint32_t k = 0; is_outermost && k < m; k++)
 		calls[k] = a->inclusive[index * m + k] - self[k];
-	add(a->to->self, self, m);
+	annotate_add(a->to->self, self, m);
 	if (own->line && own->file == a->to->map->decl_file) {
 		struct annotated_line *line = line_at(a, own->line);
-		add(line->self, self, m);
-		add(line->calls, calls, m);
+		annotate_add(line->self, self, m);
+		annotate_add(line->calls, calls, m);
 		if (n > 1) {
-			add(line->inlined, self, m);
+			annotate_add(line->inlined, self, m);
 			name_inlined(a, line, chain[n - 2].function, self[0]);
 		}
 	}
@@ -226,13 +226,13 @@ static void see_tree(struct annotator *a)
 			continue;
 		inside[i] = true;
 		if (!above)
-			add(a->to->total, &a->inclusive[i * a->to->n_metrics], a->to->n_metrics);
+			annotate_add(a->to->total, &a->inclusive[i * a->to->n_metrics], a->to->n_metrics);
 		see_node(a, i, !above);
 	}
 	free(inside);
 }
 
-static void finish(struct annotator *a)
+static void annotate_finish(struct annotator *a)
 {
 	sum_codes(a);
 	if (a->to->lines.n)
@@ -254,14 +254,14 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 	ret->all = counters(&a);
 	sum_tree(&a);
 	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
-	decode(&a, map, 0);
+	annotate_decode(&a, map, 0);
 	for (size_t i = 0; i < profile->functions.n; i++) {
 		const struct function_map *part = &profile->functions.at[i];
 		if (part != map && part->image == map->image && part->parent_vaddr == map->vaddr)
-			decode(&a, part, 0);
+			annotate_decode(&a, part, 0);
 	}
 	see_tree(&a);
-	finish(&a);
+	annotate_finish(&a);
 }
 
 /* ---- inlined functions -------------------------------------------------------------------------- */
@@ -272,14 +272,14 @@ static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_
 {
 	uint32_t m = a->to->n_metrics;
 
-	add(a->to->self, self, m);
+	annotate_add(a->to->self, self, m);
 	if (!chain[level].line || chain[level].file != a->to->map->decl_file)
 		return;
 	struct annotated_line *line = line_at(a, chain[level].line);
-	add(line->self, self, m);
-	add(line->calls, calls, m);
+	annotate_add(line->self, self, m);
+	annotate_add(line->calls, calls, m);
 	if (level > 0) {
-		add(line->inlined, self, m);
+		annotate_add(line->inlined, self, m);
 		name_inlined(a, line, chain[level - 1].function, self[0]);
 	}
 }
@@ -307,7 +307,7 @@ static void see_copies(struct annotator *a, uint32_t name)
 		for (uint32_t k = 0; !above && k < m; k++)
 			calls[k] = a->inclusive[i * m + k] - self[k];
 		if (!above)
-			add(a->to->total, &a->inclusive[i * m], m);
+			annotate_add(a->to->total, &a->inclusive[i * m], m);
 		see_inlined(a, self, calls, chain, level);
 		see_insn(a, map, vaddr, self, calls);
 	}
@@ -358,9 +358,9 @@ int annotate_inlined(const struct profile *profile, const char *name, struct ann
 	memcpy(ret->all, a.inclusive, ret->n_metrics * sizeof(uint64_t));
 	for (size_t i = 0; i < profile->functions.n; i++)
 		if (has_inlined(&profile->functions.at[i], ret->inlined.name))
-			decode(&a, &profile->functions.at[i], ret->inlined.name);
+			annotate_decode(&a, &profile->functions.at[i], ret->inlined.name);
 	see_copies(&a, ret->inlined.name);
-	finish(&a);
+	annotate_finish(&a);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static size_t distance_to(const char *wanted, const char *name)
 	return whole < part ? whole : part;
 }
 
-static void judge(const struct finder *f, struct annotate_choice *choice, uint32_t linkage)
+static void annotate_find_judge(const struct finder *f, struct annotate_choice *choice, uint32_t linkage)
 {
 	const char *shown = intern_text(&f->profile->strings, choice->name);
 	size_t len = strlen(f->wanted), near = len > 8 ? 4 : len > 4 ? 3 : 2, distance;
@@ -67,13 +67,13 @@ static void add_functions(struct finder *f)
 		const struct function_map *map = &f->profile->functions.at[i];
 		struct annotate_choice choice = { .map = map, .name = map->name };
 		if (map->parent_vaddr == map->vaddr)
-			judge(f, &choice, map->linkage);
+			annotate_find_judge(f, &choice, map->linkage);
 		vec_push(&f->all, choice);
 	}
 }
 
 /* Every name that was inlined somewhere, once. */
-static void add_inlined(struct finder *f)
+static void annotate_find_add_inlined(struct finder *f)
 {
 	for (size_t i = 0; i < f->profile->functions.n; i++) {
 		const struct function_map *map = &f->profile->functions.at[i];
@@ -82,7 +82,7 @@ static void add_inlined(struct finder *f)
 			struct annotate_choice choice = { .name = call->name };
 			if (map_find(&f->inlined, call->name) != MAP_NONE)
 				continue;
-			judge(f, &choice, call->linkage);
+			annotate_find_judge(f, &choice, call->linkage);
 			map_put(&f->inlined, call->name, (uint32_t)f->all.n);
 			vec_push(&f->all, choice);
 		}
@@ -90,7 +90,7 @@ static void add_inlined(struct finder *f)
 }
 
 /* What was sampled at an address counts for the function there and for all that was inlined there. */
-static void add_samples(struct finder *f, const struct cct_value *value)
+static void annotate_find_add_samples(struct finder *f, const struct cct_value *value)
 {
 	const struct cct_node *node = &f->profile->cct.nodes.at[value->node];
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
@@ -127,9 +127,9 @@ enum annotate_fit annotate_find(const struct profile *profile, const char *name,
 	unsigned best = FIT_NONE;
 
 	add_functions(&f);
-	add_inlined(&f);
+	annotate_find_add_inlined(&f);
 	for (size_t i = 0; i < profile->cct.values.n; i++)
-		add_samples(&f, &profile->cct.values.at[i]);
+		annotate_find_add_samples(&f, &profile->cct.values.at[i]);
 	if (f.all.n) {
 		qsort(f.all.at, f.all.n, sizeof(*f.all.at), by_fit);
 		best = f.all.at[0].fit;

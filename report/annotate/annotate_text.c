@@ -25,7 +25,7 @@ struct writer_state {
 };
 
 /* Foreign text, made safe. */
-static void put_name(struct writer_state *w, const char *name)
+static void annotate_text_put_name(struct writer_state *w, const char *name)
 {
 	style_safe(w->to, &w->o->style, name);
 }
@@ -39,7 +39,7 @@ static void add_loop(struct writer_state *w, uint32_t first, uint32_t last)
 }
 
 /* Loops of the function's own code; of an inlined one, those written in it, wherever they went. */
-static void find_loops(struct writer_state *w)
+static void annotate_text_find_loops(struct writer_state *w)
 {
 	const struct function_map *map = w->a->map;
 	bool is_inlined = map == &w->a->inlined;
@@ -57,7 +57,7 @@ static void find_loops(struct writer_state *w)
 	}
 }
 
-static const char *base_name(const char *path)
+static const char *annotate_text_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -69,7 +69,7 @@ static uint32_t main_metric(const struct writer_state *w)
 	return w->o->metrics[0];
 }
 
-static const char *metric_name(const struct writer_state *w, size_t i)
+static const char *annotate_text_metric_name(const struct writer_state *w, size_t i)
 {
 	return intern_text(&w->profile->strings, w->profile->metrics.at[w->o->metrics[i]].name);
 }
@@ -77,7 +77,7 @@ static const char *metric_name(const struct writer_state *w, size_t i)
 /* As wide as the name above it, within reason. */
 static int metric_columns(const struct writer_state *w, size_t i)
 {
-	int len = (int)strlen(metric_name(w, i));
+	int len = (int)strlen(annotate_text_metric_name(w, i));
 
 	return len < 7 ? 7 : len > MAX_METRIC_COLUMNS ? MAX_METRIC_COLUMNS : len;
 }
@@ -125,7 +125,7 @@ static int put_heading(const struct writer_state *w)
 	text_printf(w->to, "%7s %6s %7s ", "self", "+-", "calls");
 	for (size_t i = 1; i < w->o->n_metrics; i++) {
 		struct text name = { 0 };
-		style_safe(&name, &w->o->style, metric_name(w, i));
+		style_safe(&name, &w->o->style, annotate_text_metric_name(w, i));
 		text_printf(w->to, "%*.*s ", metric_columns(w, i), metric_columns(w, i),
 			    name.at ? name.at : "");
 		text_done(&name);
@@ -154,7 +154,7 @@ static void put_loop_marks(const struct writer_state *w, struct line *to, uint32
 }
 
 /* Source is foreign text, and tabs are as wide as the editor says: eight here. */
-static void put_code(struct line *to, const char *source)
+static void annotate_text_put_code(struct line *to, const char *source)
 {
 	char plain[512];
 	size_t n = 0;
@@ -199,7 +199,7 @@ static void put_line(struct writer_state *w, uint32_t number, const char *source
 	put_costs(w, &to, line ? line->self : NULL, line ? line->calls : NULL);
 	line_printf(&to, TINT_DIM, "%5u ", number);
 	put_loop_marks(w, &to, number);
-	put_code(&to, source);
+	annotate_text_put_code(&to, source);
 	if (line && line->inlined_name && line->inlined[main_metric(w)]) {
 		double percent = number_share(line->inlined[main_metric(w)], w->a->all[main_metric(w)]);
 		line_printf(&to, TINT_DIM, "   <- inlined ");
@@ -223,7 +223,7 @@ static void put_source(struct writer_state *w)
 	}
 	if (source_text_read(path, w->o->sources, &source) < 0) {
 		text_printf(w->to, "the text of '");
-		put_name(w, path);
+		annotate_text_put_name(w, path);
 		text_printf(w->to, "' was not found; --source-dir or --source-map may help\n");
 	}
 	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
@@ -232,7 +232,7 @@ static void put_source(struct writer_state *w)
 		first = w->a->lines.at[0].line;
 	int columns = put_heading(w);
 	text_printf(w->to, " line     ");
-	put_name(w, base_name(path));
+	annotate_text_put_name(w, annotate_text_base_name(path));
 	text_printf(w->to, "\n");
 	for (uint32_t line = first; line <= last; line++) {
 		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
@@ -332,7 +332,8 @@ static void put_code_heading(struct writer_state *w, const struct annotated_code
 	line_name(&to, TINT_BOLD, intern_text(&w->profile->strings, code->map->name));
 	line_printf(&to, TINT_PLAIN, "  [");
 	line_name(&to, TINT_PLAIN,
-		  base_name(intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
+		  annotate_text_base_name(
+			  intern_text(&w->profile->strings, w->profile->images.at[code->map->image].path)));
 	line_printf(
 		&to, TINT_PLAIN, "], %s",
 		number_percent(number_share(code->self[main_metric(w)], w->a->all[main_metric(w)]), share));
@@ -357,7 +358,8 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 			line = insn->line;
 			file = insn->file;
 			text_printf(w->to, "%*s ; ", columns, "");
-			put_name(w, base_name(intern_text(&w->profile->strings, file)));
+			annotate_text_put_name(
+				w, annotate_text_base_name(intern_text(&w->profile->strings, file)));
 			text_printf(w->to, ":%u\n", line);
 		}
 		put_insn(w, &c, i);
@@ -399,8 +401,9 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	struct line head = line_start(ret, &options->style);
 	line_name(&head, TINT_BOLD, intern_text(&profile->strings, map->name));
 	line_printf(&head, TINT_PLAIN, "  [");
-	line_name(&head, TINT_PLAIN,
-		  base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
+	line_name(
+		&head, TINT_PLAIN,
+		annotate_text_base_name(intern_text(&profile->strings, profile->images.at[map->image].path)));
 	line_printf(&head, TINT_PLAIN, map == &annotation->inlined ? "]  all that was inlined of it" : "]");
 	line_end(&head);
 	text_printf(ret, "%s (%s-%s) of ",
@@ -408,12 +411,13 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 						annotation->all[options->metrics[0]]),
 				   self),
 		    number_percent(interval.low, low), number_percent(interval.high, high));
-	put_name(&w, intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name));
+	annotate_text_put_name(&w,
+			       intern_text(&profile->strings, profile->metrics.at[options->metrics[0]].name));
 	text_printf(ret, " itself, %s with what it calls\n\n",
 		    number_percent(number_share(annotation->total[options->metrics[0]],
 						annotation->all[options->metrics[0]]),
 				   total));
-	find_loops(&w);
+	annotate_text_find_loops(&w);
 	put_source(&w);
 	vec_done(&w.loops);
 	if (options->insns)

@@ -12,7 +12,7 @@
 
 #define MAX_SIZE (16 << 20)
 
-static char *read_file(const char *path)
+static char *source_text_read_file(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -45,23 +45,23 @@ static char *find_below(const char *directory, const char *path)
 	for (const char *tail = path; tail; tail = strchr(tail, '/')) {
 		tail += strspn(tail, "/");
 		CLEANUP(freep) char *name = alloc_printf("%s/%s", directory, tail);
-		char *bytes = *tail ? read_file(name) : NULL;
+		char *bytes = *tail ? source_text_read_file(name) : NULL;
 		if (bytes)
 			return bytes;
 	}
 	return NULL;
 }
 
-static char *find(const char *path, const struct source_search *search)
+static char *source_text_find(const char *path, const struct source_search *search)
 {
 	char *bytes = NULL;
 
 	for (size_t i = 0; search && !bytes && i < search->n_rules; i++) {
 		CLEANUP(freep) char *name = apply_rule(path, search->rules[i]);
-		bytes = name ? read_file(name) : NULL;
+		bytes = name ? source_text_read_file(name) : NULL;
 	}
 	if (!bytes)
-		bytes = read_file(path);
+		bytes = source_text_read_file(path);
 	for (size_t i = 0; search && !bytes && i < search->n_directories; i++)
 		bytes = find_below(search->directories[i], path);
 	return bytes;
@@ -69,7 +69,7 @@ static char *find(const char *path, const struct source_search *search)
 
 int source_text_read(const char *path, const struct source_search *search, struct source_text *ret)
 {
-	*ret = (struct source_text){ .bytes = path[0] ? find(path, search) : NULL };
+	*ret = (struct source_text){ .bytes = path[0] ? source_text_find(path, search) : NULL };
 	if (!ret->bytes)
 		return -ENOENT;
 	for (char *at = ret->bytes; *at;) {

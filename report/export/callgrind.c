@@ -125,31 +125,31 @@ uint32_t callgrind_metric(const struct callgrind *c, uint32_t column)
 	return column == 0 ? c->first : column <= c->first ? column - 1 : column;
 }
 
-static int compare(uint32_t a, uint32_t b)
+static int callgrind_compare(uint32_t a, uint32_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int by_place(const void *left, const void *right)
+static int callgrind_by_place(const void *left, const void *right)
 {
 	const struct callgrind_entry *a = left, *b = right;
-	int order = compare(a->function, b->function);
+	int order = callgrind_compare(a->function, b->function);
 
-	order = order ? order : compare(a->callee, b->callee);
-	order = order ? order : compare(a->file, b->file);
-	order = order ? order : compare(a->line, b->line);
-	return order ? order : compare(a->column, b->column);
+	order = order ? order : callgrind_compare(a->callee, b->callee);
+	order = order ? order : callgrind_compare(a->file, b->file);
+	order = order ? order : callgrind_compare(a->line, b->line);
+	return order ? order : callgrind_compare(a->column, b->column);
 }
 
 /* Entries of one place and column become one: the graph is much smaller than the tree it is made of. */
-static void settle(struct callgrind *c)
+static void callgrind_settle(struct callgrind *c)
 {
 	size_t n = 0;
 
 	if (c->entries.n)
-		qsort(c->entries.at, c->entries.n, sizeof(*c->entries.at), by_place);
+		qsort(c->entries.at, c->entries.n, sizeof(*c->entries.at), callgrind_by_place);
 	for (size_t i = 0; i < c->entries.n; i++) {
-		if (n && by_place(&c->entries.at[n - 1], &c->entries.at[i]) == 0)
+		if (n && callgrind_by_place(&c->entries.at[n - 1], &c->entries.at[i]) == 0)
 			c->entries.at[n - 1].value += c->entries.at[i].value;
 		else
 			c->entries.at[n++] = c->entries.at[i];
@@ -158,10 +158,10 @@ static void settle(struct callgrind *c)
 	c->settle_at = 2 * n > SETTLE_LEAST ? 2 * n : SETTLE_LEAST;
 }
 
-static void add_entry(struct callgrind *c, struct callgrind_entry entry)
+static void callgrind_add_entry(struct callgrind *c, struct callgrind_entry entry)
 {
 	if (c->entries.n >= c->settle_at)
-		settle(c);
+		callgrind_settle(c);
 	vec_push(&c->entries, entry);
 }
 
@@ -195,7 +195,7 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 	put(c, entry);
 }
 
-/* What lines do not account for is told at the line the function begins. */
+/* Costs that no line accounts for are shown at the line where the function begins. */
 static void put_own(struct callgrind *c, uint32_t node, put_entry *put)
 {
 	const struct document *document = c->document;
@@ -247,13 +247,13 @@ void callgrind_add_up(struct callgrind *c, uint32_t function)
 	vec_clear(&c->entries);
 	c->settle_at = SETTLE_LEAST;
 	for (uint32_t i = c->own.first[function]; i < c->own.first[function + 1]; i++)
-		put_own(c, c->own.node[i], add_entry);
+		put_own(c, c->own.node[i], callgrind_add_entry);
 	for (uint32_t i = c->calls.first[function]; i < c->calls.first[function + 1]; i++)
-		put_call(c, c->calls.node[i], add_entry);
+		put_call(c, c->calls.node[i], callgrind_add_entry);
 	for (size_t i = 0; i < c->entries.n; i++)
 		if (!c->entries.at[i].file)
 			c->entries.at[i].file = c->functions[function].file;
-	settle(c);
+	callgrind_settle(c);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */

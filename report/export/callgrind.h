@@ -50,7 +50,7 @@ struct callgrind {
 
 void callgrind_init(struct callgrind *callgrind, const struct document *document, uint32_t first_metric);
 void callgrind_done(struct callgrind *callgrind);
-/* Fills entries with all that is told of one function, each place and column once. */
+/* Fills entries with the lines to write for one function, each place and column once. */
 void callgrind_add_up(struct callgrind *callgrind, uint32_t function);
 /* Of a column that is not the calls. */
 uint32_t callgrind_metric(const struct callgrind *callgrind, uint32_t column);

@@ -34,9 +34,9 @@ static int read_int(struct json_checker *c, int64_t *ret)
 }
 
 /* Calls each(context, event) for the elements of an array whose value comes next. */
-static int read_array(struct json_checker *c,
-		      int (*each)(struct json_checker *c, enum json_event event, void *context),
-		      void *context)
+static int check_json_read_array(struct json_checker *c,
+				 int (*each)(struct json_checker *c, enum json_event event, void *context),
+				 void *context)
 {
 	if (json_reader_next(&c->in) != JSON_ARRAY)
 		return json_checker_refuse(c, "not an array");
@@ -123,7 +123,7 @@ static int see_column(struct json_checker *c, void *context)
 	for (enum column_id id = 0; id < N_COLUMNS; id++)
 		if (strcmp(json_columns[id].section, section) == 0 &&
 		    json_reader_is(&c->in, json_columns[id].name))
-			return read_array(c, see_cell, &id);
+			return check_json_read_array(c, see_cell, &id);
 	return skip(c);
 }
 
@@ -160,7 +160,7 @@ static int see_metric(struct json_checker *c, void *context)
 		return json_checker_refuse(c, "no metric has this name");
 	column->metric = (unsigned)metric;
 	column->is_first = !column->is_inclusive || c->root_inclusive[metric] == 0;
-	return read_array(c, see_value, column);
+	return check_json_read_array(c, see_value, column);
 }
 
 static int see_node_values(struct json_checker *c, void *context)
@@ -222,7 +222,7 @@ static int see_quality(struct json_checker *c, void *context)
 	if (json_reader_is(&c->in, "unwind"))
 		return read_object(c, see_unwind, NULL);
 	if (json_reader_is(&c->in, "modules_without_debug"))
-		return read_array(c, count_one, &c->n_without_debug);
+		return check_json_read_array(c, count_one, &c->n_without_debug);
 	if (json_reader_is(&c->in, "stack_truncated")) {
 		c->has_truncated = true;
 		return read_count(c, &c->truncated);
@@ -278,11 +278,11 @@ static int see_section(struct json_checker *c, void *context)
 	if (json_reader_is(&c->in, "version"))
 		return see_version(c);
 	if (json_reader_is(&c->in, "strings"))
-		return read_array(c, count_one, &c->n_strings);
+		return check_json_read_array(c, count_one, &c->n_strings);
 	if (json_reader_is(&c->in, "modules"))
-		return read_array(c, count_one, &c->n_modules);
+		return check_json_read_array(c, count_one, &c->n_modules);
 	if (json_reader_is(&c->in, "metrics"))
-		return read_array(c, count_one, &c->n_metrics);
+		return check_json_read_array(c, count_one, &c->n_metrics);
 	if (json_reader_is(&c->in, "quality"))
 		return read_object(c, see_quality, NULL);
 	if (json_reader_is(&c->in, "end"))
@@ -307,13 +307,13 @@ static int see_record_member(struct json_checker *c, void *context)
 	if (strcmp(type, "node_values") == 0)
 		return see_node_values(c, NULL);
 	if (json_reader_is(&c->in, "rows") && strcmp(type, "strings") == 0)
-		return read_array(c, count_one, &c->n_strings);
+		return check_json_read_array(c, count_one, &c->n_strings);
 	if (json_reader_is(&c->in, "rows") && strcmp(type, "modules") == 0)
-		return read_array(c, count_one, &c->n_modules);
+		return check_json_read_array(c, count_one, &c->n_modules);
 	return see_column(c, context);
 }
 
-static int next_interval(struct json_checker *c);
+static int check_json_next_interval(struct json_checker *c);
 
 static int see_record(struct json_checker *c)
 {
@@ -325,7 +325,7 @@ static int see_record(struct json_checker *c)
 	memcpy(type, c->in.text.at, c->in.text.len);
 	type[c->in.text.len] = '\0';
 	if (strcmp(type, "header") == 0 && c->has_schema) {
-		int error = next_interval(c);
+		int error = check_json_next_interval(c);
 		if (error < 0)
 			return error;
 	}
@@ -333,7 +333,7 @@ static int see_record(struct json_checker *c)
 }
 
 /* A stream may hold one interval after another, each whole in itself. */
-static int next_interval(struct json_checker *c)
+static int check_json_next_interval(struct json_checker *c)
 {
 	int error = json_checker_end(c);
 	struct json_checker fresh = { .in = c->in, .path = c->path, .diag = c->diag };
@@ -344,7 +344,7 @@ static int next_interval(struct json_checker *c)
 	return error;
 }
 
-static int read_all(struct json_checker *c)
+static int check_json_read_all(struct json_checker *c)
 {
 	int error = 0;
 
@@ -364,7 +364,7 @@ static int check_reader(struct json_checker *c, struct json_findings *ret)
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		c->greatest[i] = -1;
 	c->in.is_stream = json_reader_starts(&c->in, "{\"t\"");
-	int error = read_all(c);
+	int error = check_json_read_all(c);
 	if (error == 0 && !c->in.is_stream && json_reader_next(&c->in) != JSON_END)
 		error = json_checker_refuse(c, "something follows the document");
 	if (error == 0)

@@ -22,8 +22,8 @@ static bool is_same_place(const struct callgrind_entry *a, const struct callgrin
 }
 
 /* "key=(number) name" the first time, "key=(number)" from then on. */
-static void write_name(struct callgrind_writer *w, const char *key, uint32_t number, bool *is_named,
-		       const char *name)
+static void callgrind_file_write_name(struct callgrind_writer *w, const char *key, uint32_t number,
+				      bool *is_named, const char *name)
 {
 	fprintf(w->to, "%s=(%u)", key, number);
 	if (!*is_named) {
@@ -37,10 +37,12 @@ static void write_name(struct callgrind_writer *w, const char *key, uint32_t num
 
 static void write_file(struct callgrind_writer *w, const char *key, uint32_t file)
 {
-	write_name(w, key, file + 1, &w->is_named_file[file], profile_text(w->graph.document->profile, file));
+	callgrind_file_write_name(w, key, file + 1, &w->is_named_file[file],
+				  profile_text(w->graph.document->profile, file));
 }
 
-static void write_function(struct callgrind_writer *w, uint32_t function, const char *const keys[3])
+static void callgrind_file_write_function(struct callgrind_writer *w, uint32_t function,
+					  const char *const keys[3])
 {
 	const struct profile *profile = w->graph.document->profile;
 	struct callgrind_function *f = &w->graph.functions[function];
@@ -48,14 +50,15 @@ static void write_function(struct callgrind_writer *w, uint32_t function, const 
 	uint32_t image = frame->image < profile->images.n ? frame->image : (uint32_t)profile->images.n;
 	char label[512];
 
-	write_name(w, keys[0], image + 1, &w->is_named_image[image],
-		   image < profile->images.n ? profile_text(profile, profile->images.at[image].path) : "");
+	callgrind_file_write_name(
+		w, keys[0], image + 1, &w->is_named_image[image],
+		image < profile->images.n ? profile_text(profile, profile->images.at[image].path) : "");
 	write_file(w, keys[1], f->file);
-	write_name(w, keys[2], function + 1, &f->is_named,
-		   document_frame_label(w->graph.document, f->frame, label, sizeof(label)));
+	callgrind_file_write_name(w, keys[2], function + 1, &f->is_named,
+				  document_frame_label(w->graph.document, f->frame, label, sizeof(label)));
 }
 
-static void write_costs(struct callgrind_writer *w, uint32_t line, const uint64_t *columns)
+static void callgrind_file_write_costs(struct callgrind_writer *w, uint32_t line, const uint64_t *columns)
 {
 	fprintf(w->to, "%u", line);
 	for (uint32_t k = 0; k + 1 < w->graph.n_columns; k++)
@@ -75,12 +78,12 @@ static void write_place(struct callgrind_writer *w, const struct callgrind_entry
 	if (place->callee != NO_CALL) {
 		uint32_t callee = place->callee - 1;
 		uint64_t calls = columns[w->graph.n_columns - 1];
-		write_function(w, callee, callee_keys);
+		callgrind_file_write_function(w, callee, callee_keys);
 		/* Readers drop a call that was made no time at all. */
 		fprintf(w->to, "calls=%llu %u\n", (unsigned long long)(calls ? calls : 1),
 			w->graph.document->frames.at[w->graph.functions[callee].frame].line);
 	}
-	write_costs(w, place->line, columns);
+	callgrind_file_write_costs(w, place->line, columns);
 }
 
 static void write_entries(struct callgrind_writer *w, uint32_t function, uint64_t *columns)
@@ -91,7 +94,7 @@ static void write_entries(struct callgrind_writer *w, uint32_t function, uint64_
 	if (w->graph.entries.n == 0)
 		return;
 	fputc('\n', w->to);
-	write_function(w, function, keys);
+	callgrind_file_write_function(w, function, keys);
 	for (size_t i = 0; i < w->graph.entries.n;) {
 		const struct callgrind_entry *place = &w->graph.entries.at[i];
 		memset(columns, 0, w->graph.n_columns * sizeof(uint64_t));
@@ -137,7 +140,7 @@ static void write_totals(struct callgrind_writer *w, const char *key)
 	fputc('\n', w->to);
 }
 
-static void write_header(struct callgrind_writer *w)
+static void callgrind_file_write_header(struct callgrind_writer *w)
 {
 	const struct profile *profile = w->graph.document->profile;
 	struct text folded = { 0 };
@@ -180,7 +183,7 @@ static int write_callgrind(const struct export_input *input, const struct export
 	callgrind_init(&w.graph, &document, options->metric);
 	w.is_named_file = alloc_zero(input->profile->strings.strings.n + 1, sizeof(bool));
 	w.is_named_image = alloc_zero(input->profile->images.n + 1, sizeof(bool));
-	write_header(&w);
+	callgrind_file_write_header(&w);
 	write_body(&w);
 	fputc('\n', to);
 	write_totals(&w, "totals");

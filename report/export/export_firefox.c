@@ -16,7 +16,7 @@
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
-static uint32_t string(struct firefox *f, const char *text)
+static uint32_t firefox_string(struct firefox *f, const char *text)
 {
 	return intern_add(&f->strings, text);
 }
@@ -32,7 +32,7 @@ static uint32_t number_in(struct map *index, uint32_t value, uint32_t next)
 	return next;
 }
 
-static uint32_t source_of(struct firefox *f, uint32_t file)
+static uint32_t firefox_source_of(struct firefox *f, uint32_t file)
 {
 	uint32_t at = number_in(&f->file_index, file, (uint32_t)f->files.n);
 
@@ -61,7 +61,7 @@ static void write_index(struct json *json, uint32_t index)
 
 typedef void write_cell(struct firefox *f, size_t row);
 
-static void write_column(struct firefox *f, const char *name, size_t n, write_cell *cell)
+static void firefox_write_column(struct firefox *f, const char *name, size_t n, write_cell *cell)
 {
 	json_name(&f->json, name);
 	json_array(&f->json);
@@ -104,12 +104,12 @@ struct column {
 	write_cell *cell;
 };
 
-static void write_table(struct firefox *f, const char *name, size_t n, const struct column *columns)
+static void firefox_write_table(struct firefox *f, const char *name, size_t n, const struct column *columns)
 {
 	json_name(&f->json, name);
 	json_object(&f->json);
 	for (; columns->name; columns++)
-		write_column(f, columns->name, n, columns->cell);
+		firefox_write_column(f, columns->name, n, columns->cell);
 	json_uint_of(&f->json, "length", n);
 	json_end_object(&f->json);
 }
@@ -181,7 +181,7 @@ static void func_name(struct firefox *f, size_t row)
 	char label[512];
 
 	json_uint(&f->json,
-		  string(f, document_frame_label(f->document, (uint32_t)row, label, sizeof(label))));
+		  firefox_string(f, document_frame_label(f->document, (uint32_t)row, label, sizeof(label))));
 }
 
 static void func_resource(struct firefox *f, size_t row)
@@ -195,7 +195,7 @@ static void func_source(struct firefox *f, size_t row)
 {
 	uint32_t file = f->document->frames.at[row].file;
 
-	write_index(&f->json, file ? source_of(f, file) : FIREFOX_NONE);
+	write_index(&f->json, file ? firefox_source_of(f, file) : FIREFOX_NONE);
 }
 
 static void func_line(struct firefox *f, size_t row)
@@ -214,7 +214,7 @@ static const struct column func_columns[] = {
 
 static void resource_name(struct firefox *f, size_t row)
 {
-	json_uint(&f->json, string(f, profile_image_name(f->document->profile, (image_id)row)));
+	json_uint(&f->json, firefox_string(f, profile_image_name(f->document->profile, (image_id)row)));
 }
 
 static const struct column resource_columns[] = {
@@ -246,7 +246,7 @@ static const struct column native_columns[] = {
 
 static void source_file(struct firefox *f, size_t row)
 {
-	json_uint(&f->json, string(f, profile_text(f->document->profile, f->files.at[row])));
+	json_uint(&f->json, firefox_string(f, profile_text(f->document->profile, f->files.at[row])));
 }
 
 static const struct column source_columns[] = { { "uuid", cell_null }, { "filename", source_file }, { 0 } };
@@ -261,20 +261,20 @@ static void write_shared(struct firefox *f)
 {
 	json_name(&f->json, "shared");
 	json_object(&f->json);
-	write_table(f, "stackTable", f->stacks.n, stack_columns);
-	write_table(f, "frameTable", f->frames.n, frame_columns);
-	write_table(f, "funcTable", f->document->frames.n, func_columns);
-	write_table(f, "resourceTable", f->document->profile->images.n, resource_columns);
-	write_table(f, "nativeSymbols", f->natives.n, native_columns);
-	write_table(f, "sources", f->files.n, source_columns);
-	write_column(f, "stringArray", f->strings.strings.n, cell_string);
+	firefox_write_table(f, "stackTable", f->stacks.n, stack_columns);
+	firefox_write_table(f, "frameTable", f->frames.n, frame_columns);
+	firefox_write_table(f, "funcTable", f->document->frames.n, func_columns);
+	firefox_write_table(f, "resourceTable", f->document->profile->images.n, resource_columns);
+	firefox_write_table(f, "nativeSymbols", f->natives.n, native_columns);
+	firefox_write_table(f, "sources", f->files.n, source_columns);
+	firefox_write_column(f, "stringArray", f->strings.strings.n, cell_string);
 	json_end_object(&f->json);
 }
 
 /* ---- threads ---------------------------------------------------------------------------------- */
 
 /* A weight in the unit of the file: milliseconds or counts. */
-static double weight_of(const struct firefox *f, uint64_t value)
+static double firefox_weight_of(const struct firefox *f, uint64_t value)
 {
 	return f->is_time ? (double)value / 1e6 : (double)value;
 }
@@ -294,14 +294,14 @@ static void write_samples(struct firefox *f, size_t first, size_t end)
 	json_name(&f->json, "time");
 	json_array(&f->json);
 	for (size_t i = first; i < end; i++) {
-		json_number(&f->json, weight_of(f, now));
+		json_number(&f->json, firefox_weight_of(f, now));
 		now += f->samples.at[i].weight;
 	}
 	json_end_array(&f->json);
 	json_name(&f->json, "weight");
 	json_array(&f->json);
 	for (size_t i = first; i < end; i++)
-		json_number(&f->json, weight_of(f, f->samples.at[i].weight));
+		json_number(&f->json, firefox_weight_of(f, f->samples.at[i].weight));
 	json_end_array(&f->json);
 	json_text_of(&f->json, "weightType", f->is_time ? "tracing-ms" : "samples");
 	json_uint_of(&f->json, "length", end - first);
@@ -314,7 +314,7 @@ static void begin_column(struct firefox *f, const char *name)
 	json_array(&f->json);
 }
 
-/* Nobody knows when samples were lost, only that they were: a marker as long as the recording. */
+/* It is not known when samples were lost: the marker spans the whole recording. */
 static void write_markers(struct firefox *f, bool is_first)
 {
 	const struct profile *profile = f->document->profile;
@@ -333,15 +333,15 @@ static void write_markers(struct firefox *f, bool is_first)
 	json_end_array(json);
 	begin_column(f, "name");
 	if (n)
-		json_uint(json, string(f, "lost samples"));
+		json_uint(json, firefox_string(f, "lost samples"));
 	json_end_array(json);
-	write_column(f, "startTime", n, cell_zero);
+	firefox_write_column(f, "startTime", n, cell_zero);
 	begin_column(f, "endTime");
 	if (n)
 		json_number(json, (double)profile->run.duration_ns / 1e6);
 	json_end_array(json);
-	write_column(f, "phase", n, cell_one);
-	write_column(f, "category", n, cell_zero);
+	firefox_write_column(f, "phase", n, cell_one);
+	firefox_write_column(f, "category", n, cell_zero);
 	json_uint_of(json, "length", n);
 	json_end_object(json);
 }
@@ -377,7 +377,7 @@ static void write_thread(struct firefox *f, size_t first, size_t end)
 	json_end_object(&f->json);
 }
 
-static void write_threads(struct firefox *f)
+static void firefox_write_threads(struct firefox *f)
 {
 	begin_column(f, "threads");
 	for (size_t i = 0, end; i < f->samples.n; i = end) {
@@ -390,7 +390,7 @@ static void write_threads(struct firefox *f)
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static void release(struct firefox *f)
+static void firefox_release(struct firefox *f)
 {
 	free(f->rank);
 	vec_done(&f->path);
@@ -419,11 +419,11 @@ static int write_firefox(const struct export_input *input, const struct export_o
 	firefox_collect(&f);
 	json_object(&f.json);
 	firefox_write_head(&f);
-	write_threads(&f);
+	firefox_write_threads(&f);
 	write_shared(&f);
 	json_end_object(&f.json);
 	json_line(&f.json);
-	release(&f);
+	firefox_release(&f);
 	document_done(&document);
 	return json_done(&f.json);
 }

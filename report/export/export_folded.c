@@ -11,7 +11,7 @@
 #include "report/export/exporter.h"
 #include "report/tree/document.h"
 
-static void add_name(struct text *line, const char *name)
+static void folded_add_name(struct text *line, const char *name)
 {
 	size_t start = line->len;
 
@@ -47,7 +47,7 @@ static void fold(struct folder *folder, uint32_t node)
 		uint32_t frame = document_frame(document, folder->path.at[i]);
 		const char *name = document_frame_label(document, frame, label, sizeof(label));
 		text_add(&folder->line, ";", 1);
-		add_name(&folder->line, *name ? name : "-");
+		folded_add_name(&folder->line, *name ? name : "-");
 		if (folder->options->annotate)
 			text_printf(&folder->line, "%s", suffix_of(&document->frames.at[frame]));
 	}
@@ -62,18 +62,20 @@ static const char *process_name(const struct profile *profile, uint32_t thread)
 	return *comm ? comm : "unknown";
 }
 
-/* Values come sorted by node and thread: those of one process and node are told in one line. */
+/* Values come sorted by node and thread: those of one process and node make one line. */
 static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to,
 			struct diag *diag)
 {
 	struct document document;
+	struct document_cursor cursor;
 	const struct profile *profile = input->profile;
 
 	(void)diag;
 	document_init(&document, profile, input->tree);
+	document_cursor_init(&cursor, &document);
 	struct folder folder = { .document = &document, .options = options };
 	for (size_t i = 0; i < document.n_values;) {
-		struct scope_value first = document_value(&document, i), value = first;
+		struct scope_value first = document_value(&cursor, i), value = first;
 		const char *process = process_name(profile, first.thread);
 		uint64_t sum = 0;
 		while (value.scope == first.scope &&
@@ -81,17 +83,18 @@ static int write_folded(const struct export_input *input, const struct export_op
 			sum += value.metric == options->metric ? value.value : 0;
 			if (++i == document.n_values)
 				break;
-			value = document_value(&document, i);
+			value = document_value(&cursor, i);
 		}
 		if (!sum)
 			continue;
 		text_clear(&folder.line);
-		add_name(&folder.line, process);
+		folded_add_name(&folder.line, process);
 		fold(&folder, first.scope);
 		fprintf(to, "%s %llu\n", folder.line.at, (unsigned long long)sum);
 	}
 	vec_done(&folder.path);
 	text_done(&folder.line);
+	document_cursor_done(&cursor);
 	document_done(&document);
 	return 0;
 }

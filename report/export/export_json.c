@@ -5,8 +5,8 @@
 #include "report/export/exporter.h"
 #include "report/export/json_sections.h"
 
-static void write_rows(struct json *json, const struct document *document, enum export_detail detail,
-		       const struct json_rows *rows)
+static void json_file_write_rows(struct json *json, const struct document *document,
+				 enum export_detail detail, const struct json_rows *rows)
 {
 	json_name(json, rows->name);
 	if (rows->is_list)
@@ -46,7 +46,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 	json_name(&json, "quality");
 	json_quality(&json, &document);
 	for (const struct json_rows *rows = json_rows; rows->name; rows++)
-		write_rows(&json, &document, options->detail, rows);
+		json_file_write_rows(&json, &document, options->detail, rows);
 	json_name(&json, "node_values");
 	json_object(&json);
 	json_node_values(&json, &document, 0, document.n_nodes, options->totals);

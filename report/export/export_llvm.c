@@ -49,7 +49,7 @@ struct llvm {
 };
 
 /* The linker's name up to the first dot: clones of a function share its profile. 0 if it is not one. */
-static uint32_t name_of(struct llvm *l, const struct scope *scope)
+static uint32_t llvm_name_of(struct llvm *l, const struct scope *scope)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$";
 	const char *name = profile_text(l->profile, scope->linkage ? scope->linkage : scope->name);
@@ -90,7 +90,7 @@ static uint32_t place_scope(struct llvm *l, uint32_t index)
 		return around;
 	}
 	bool is_function = scope.kind == SCOPE_FUNCTION, is_inline = scope.kind == SCOPE_INLINE;
-	uint32_t name = is_function || is_inline ? name_of(l, &scope) : 0;
+	uint32_t name = is_function || is_inline ? llvm_name_of(l, &scope) : 0;
 	if (!name || !scope.line || (is_inline && (around == NOWHERE || !scope.call_line)))
 		return NOWHERE;
 	return is_function ? node_at(l, NOWHERE, 0, name)
@@ -120,7 +120,7 @@ static int by_offset(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static void add_lines(struct llvm *l)
+static void llvm_add_lines(struct llvm *l)
 {
 	for (size_t i = 0; i < l->tree->values.n; i++) {
 		const struct scope_value *v = &l->tree->values.at[i];
@@ -178,7 +178,7 @@ static void write_node(void *context, uint32_t index, uint32_t depth)
 			(unsigned long long)l->lines.at[i].value);
 }
 
-static uint32_t parent_of(const void *context, uint32_t node)
+static uint32_t llvm_parent_of(const void *context, uint32_t node)
 {
 	return ((const struct llvm *)context)->parents.at[node];
 }
@@ -201,13 +201,13 @@ static int write_llvm(const struct export_input *input, const struct export_opti
 	(void)diag;
 	intern_init(&l.strings);
 	place_scopes(&l);
-	add_lines(&l);
+	llvm_add_lines(&l);
 	merge_lines(&l);
 	limit_note(input->tree, input->profile, &note);
 	if (note.len)
 		fprintf(to, "# %s\n", note.at);
 	text_done(&note);
-	children_init(&children, &(struct children_of){ l.nodes.n, &l, parent_of, total_of, 0 });
+	children_init(&children, &(struct children_of){ l.nodes.n, &l, llvm_parent_of, total_of, 0 });
 	children_walk(&children, l.nodes.n, write_node, &l);
 	children_done(&children);
 	free(l.node_of);

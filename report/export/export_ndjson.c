@@ -8,7 +8,7 @@
 
 #define BATCH 4096 /* rows a record */
 
-static void begin(struct json *json, const char *type, const struct export_options *options)
+static void ndjson_begin(struct json *json, const char *type, const struct export_options *options)
 {
 	json_object(json);
 	json_text_of(json, "t", type);
@@ -21,7 +21,7 @@ static void begin(struct json *json, const char *type, const struct export_optio
 	}
 }
 
-static void end(struct json *json)
+static void ndjson_end(struct json *json)
 {
 	json_end_object(json);
 	json_line(json);
@@ -34,7 +34,7 @@ static void write_batches(struct json *json, const struct document *document,
 
 	for (size_t from = 0; from < n; from += BATCH) {
 		size_t to = from + BATCH < n ? from + BATCH : n;
-		begin(json, rows->name, options);
+		ndjson_begin(json, rows->name, options);
 		json_uint_of(json, "i0", from);
 		if (rows->is_list) {
 			json_name(json, "rows");
@@ -43,7 +43,7 @@ static void write_batches(struct json *json, const struct document *document,
 		rows->write(json, document, from, to);
 		if (rows->is_list)
 			json_end_array(json);
-		end(json);
+		ndjson_end(json);
 	}
 }
 
@@ -53,34 +53,44 @@ static void write_value_batches(struct json *json, const struct document *docume
 	size_t n = document->n_nodes;
 
 	for (size_t from = 0; from < n; from += BATCH) {
-		begin(json, "node_values", options);
+		ndjson_begin(json, "node_values", options);
 		json_uint_of(json, "i0", from);
 		json_node_values(json, document, from, from + BATCH < n ? from + BATCH : n, options->totals);
-		end(json);
+		ndjson_end(json);
 	}
 }
 
-static void
-write_metric_object(struct json *json, const struct document *document, const char *name, size_t node,
-		    uint64_t (*value)(const struct document *document, size_t node, uint32_t metric))
+static const char *ndjson_metric_name(const struct document *document, uint32_t metric)
 {
-	json_name(json, name);
+	return profile_text(document->profile, document->profile->metrics.at[metric].name);
+}
+
+static void ndjson_write_costs(struct json *json, struct document_cursor *cursor, size_t node)
+{
+	const struct document *document = cursor->document;
+
+	json_name(json, "self");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++)
-		json_uint_of(json, profile_text(document->profile, document->profile->metrics.at[m].name),
-			     value(document, node, m));
+		json_uint_of(json, ndjson_metric_name(document, m), document_self(cursor, node, m));
+	json_end_object(json);
+	json_name(json, "total");
+	json_object(json);
+	for (uint32_t m = 0; m < document->n_metrics; m++)
+		json_uint_of(json, ndjson_metric_name(document, m), document_inclusive(document, node, m));
 	json_end_object(json);
 }
 
 /* One line a node with everything resolved: nothing to join. */
-static void write_wide_node(struct json *json, const struct document *document,
+static void write_wide_node(struct json *json, struct document_cursor *cursor,
 			    const struct export_options *options, size_t node, uint32_t depth)
 {
+	const struct document *document = cursor->document;
 	const struct profile *profile = document->profile;
 	const struct scope scope = scope_at(document->tree, node);
 	char label[512];
 
-	begin(json, "node", options);
+	ndjson_begin(json, "node", options);
 	json_uint_of(json, "id", node);
 	json_int_of(json, "parent", node ? (int64_t)document_parent(document, node) : -1);
 	json_text_of(json, "kind", scope_kind_name(scope.kind));
@@ -92,32 +102,34 @@ static void write_wide_node(struct json *json, const struct document *document,
 	json_uint_of(json, "line", scope.line);
 	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
 	json_uint_of(json, "call_line", scope.call_line);
-	write_metric_object(json, document, "self", node, document_self);
-	write_metric_object(json, document, "total", node, document_inclusive);
+	ndjson_write_costs(json, cursor, node);
 	json_uint_of(json, "depth", depth);
-	end(json);
+	ndjson_end(json);
 }
 
 static void write_wide(struct json *json, const struct document *document,
 		       const struct export_options *options)
 {
 	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
+	struct document_cursor cursor;
 
+	document_cursor_init(&cursor, document);
 	for (size_t i = 0; i < document->n_nodes; i++) {
 		depth[i] = i ? depth[document_parent(document, i)] + 1 : 0;
-		write_wide_node(json, document, options, i, depth[i]);
+		write_wide_node(json, &cursor, options, i, depth[i]);
 	}
+	document_cursor_done(&cursor);
 	free(depth);
 }
 
 static void write_records(struct json *json, const struct document *document,
 			  const struct export_options *options)
 {
-	begin(json, "header", options);
+	ndjson_begin(json, "header", options);
 	json_text_of(json, "schema", SCHEMA_NAME);
 	json_text_of(json, "version", SCHEMA_VERSION);
 	json_header(json, document->profile);
-	end(json);
+	ndjson_end(json);
 	if (options->wide) {
 		write_wide(json, document, options);
 	} else {
@@ -125,14 +137,14 @@ static void write_records(struct json *json, const struct document *document,
 			write_batches(json, document, options, rows);
 		write_value_batches(json, document, options);
 	}
-	begin(json, "quality", options);
+	ndjson_begin(json, "quality", options);
 	json_name(json, "quality");
 	json_quality(json, document);
-	end(json);
-	begin(json, "end", options);
+	ndjson_end(json);
+	ndjson_begin(json, "end", options);
 	json_uint_of(json, "nodes", document->n_nodes);
 	json_bool_of(json, "complete", !document->profile->run.is_checkpoint);
-	end(json);
+	ndjson_end(json);
 }
 
 static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to,

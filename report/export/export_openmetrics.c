@@ -33,7 +33,7 @@ struct openmetrics {
 
 /* ---- labels ----------------------------------------------------------------------------------- */
 
-static void add_escaped(struct text *ret, const char *value)
+static void openmetrics_add_escaped(struct text *ret, const char *value)
 {
 	size_t left = strlen(value), start = ret->len;
 
@@ -57,7 +57,7 @@ static void add_escaped(struct text *ret, const char *value)
 static void add_label(struct text *ret, const char *name, const char *value)
 {
 	text_printf(ret, "%s%s=\"", ret->len ? "," : "", name);
-	add_escaped(ret, value);
+	openmetrics_add_escaped(ret, value);
 	text_printf(ret, "\"");
 }
 
@@ -82,7 +82,7 @@ static void group_frames(struct openmetrics *o)
 }
 
 /* Loops are part of their functions; group 0 is the empty label. */
-static bool is_listed(const struct openmetrics *o, const struct flat_row *row, uint32_t metric)
+static bool openmetrics_is_listed(const struct openmetrics *o, const struct flat_row *row, uint32_t metric)
 {
 	unsigned kind = o->document->frames.at[row->frame].kind;
 
@@ -90,13 +90,13 @@ static bool is_listed(const struct openmetrics *o, const struct flat_row *row, u
 }
 
 /* The heaviest to the front, nothing but them. */
-static void choose_rows(struct openmetrics *o, const struct export_options *options)
+static void openmetrics_choose_rows(struct openmetrics *o, const struct export_options *options)
 {
 	size_t limit = options->limit ? options->limit : TOP;
 
 	flat_table_sort(&o->table, options->metric);
 	for (size_t i = 0; i < o->table.rows.n && o->n_listed < limit; i++)
-		if (is_listed(o, &o->table.rows.at[i], options->metric))
+		if (openmetrics_is_listed(o, &o->table.rows.at[i], options->metric))
 			o->table.rows.at[o->n_listed++] = o->table.rows.at[i];
 }
 
@@ -139,7 +139,8 @@ static void write_series(struct openmetrics *o, const char *name, uint32_t metri
 }
 
 /* Metrics in ns as seconds, or all others but the samples as they are. */
-static void write_costs(struct openmetrics *o, bool is_time, bool is_self, const char *name, const char *help)
+static void openmetrics_write_costs(struct openmetrics *o, bool is_time, bool is_self, const char *name,
+				    const char *help)
 {
 	const struct profile *profile = o->document->profile;
 	bool has_begun = false;
@@ -160,7 +161,7 @@ static void write_gauge(struct openmetrics *o, const char *name, const char *hel
 	fprintf(o->to, "%s %llu\n", name, (unsigned long long)value);
 }
 
-static void write_run(struct openmetrics *o)
+static void openmetrics_write_run(struct openmetrics *o)
 {
 	const struct profile *profile = o->document->profile;
 	const struct profile_quality *q = &profile->quality;
@@ -198,12 +199,14 @@ static int write_openmetrics(const struct export_input *input, const struct expo
 	document_init(&document, input->profile, input->tree);
 	struct openmetrics o = { .to = to, .document = &document };
 	group_frames(&o);
-	choose_rows(&o, options);
-	write_costs(&o, true, true, "cpprof_self_seconds", "time spent in a function itself");
-	write_costs(&o, true, false, "cpprof_total_seconds", "time spent in a function and what it calls");
-	write_costs(&o, false, true, "cpprof_self_events", "events in a function itself");
-	write_costs(&o, false, false, "cpprof_total_events", "events in a function and what it calls");
-	write_run(&o);
+	openmetrics_choose_rows(&o, options);
+	openmetrics_write_costs(&o, true, true, "cpprof_self_seconds", "time spent in a function itself");
+	openmetrics_write_costs(&o, true, false, "cpprof_total_seconds",
+				"time spent in a function and what it calls");
+	openmetrics_write_costs(&o, false, true, "cpprof_self_events", "events in a function itself");
+	openmetrics_write_costs(&o, false, false, "cpprof_total_events",
+				"events in a function and what it calls");
+	openmetrics_write_run(&o);
 	fputs("# EOF\n", to);
 	free(o.group);
 	flat_table_done(&o.table);

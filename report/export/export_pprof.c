@@ -74,7 +74,7 @@ struct pprof {
 };
 
 /* Hands on what is finished, so that it need not be kept: the profile is a sequence of messages. */
-static void flush(struct pprof *p)
+static void pprof_flush(struct pprof *p)
 {
 	if (p->out.len < FLUSH_AT)
 		return;
@@ -82,13 +82,13 @@ static void flush(struct pprof *p)
 	text_clear(&p->out);
 }
 
-static const char *text_of(const struct pprof *p, uint32_t id)
+static const char *pprof_text_of(const struct pprof *p, uint32_t id)
 {
 	return profile_text(p->input->profile, id);
 }
 
 /* The format wants UTF-8. */
-static uint32_t string(struct pprof *p, const char *text)
+static uint32_t pprof_string(struct pprof *p, const char *text)
 {
 	size_t left = strlen(text);
 
@@ -104,8 +104,8 @@ static uint32_t string(struct pprof *p, const char *text)
 
 static void put_value_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
-	put_uint(&p->message, 1, string(p, type));
-	put_uint(&p->message, 2, string(p, unit));
+	put_uint(&p->message, 1, pprof_string(p, type));
+	put_uint(&p->message, 2, pprof_string(p, unit));
 	put_message(&p->out, field, &p->message);
 }
 
@@ -118,15 +118,15 @@ static const char *type_name(const struct pprof *p, uint32_t metric)
 {
 	const struct profile_metric *m = &p->input->profile->metrics.at[metric];
 
-	if (p->options->pyroscope_names && metric == 1 && strcmp(text_of(p, m->unit), "ns") == 0)
+	if (p->options->pyroscope_names && metric == 1 && strcmp(pprof_text_of(p, m->unit), "ns") == 0)
 		return "cpu";
-	return text_of(p, m->name);
+	return pprof_text_of(p, m->name);
 }
 
-static uint32_t add_function(struct pprof *p, const struct scope_frame *scope, const char *name)
+static uint32_t pprof_add_function(struct pprof *p, const struct scope_frame *scope, const char *name)
 {
-	const char *linkage = scope->linkage ? text_of(p, scope->linkage) : name;
-	const char *file = text_of(p, scope->file);
+	const char *linkage = scope->linkage ? pprof_text_of(p, scope->linkage) : name;
+	const char *file = pprof_text_of(p, scope->file);
 	uint64_t key = hash_u64(
 		hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) }) ^
 		hash_u64(hash_bytes((struct bytes){ (const uint8_t *)file, strlen(file) }) ^ scope->line));
@@ -137,18 +137,19 @@ static uint32_t add_function(struct pprof *p, const struct scope_frame *scope, c
 	id = ++p->n_functions;
 	map_put(&p->functions, key, id);
 	put_uint(&p->message, 1, id);
-	put_uint(&p->message, 2, string(p, name));
-	put_uint(&p->message, 3, string(p, linkage));
-	put_uint(&p->message, 4, string(p, file));
+	put_uint(&p->message, 2, pprof_string(p, name));
+	put_uint(&p->message, 3, pprof_string(p, linkage));
+	put_uint(&p->message, 4, pprof_string(p, file));
 	put_uint(&p->message, 5, scope->kind == SCOPE_LOOP ? 0 : scope->line);
 	put_message(&p->out, 5, &p->message);
 	return id;
 }
 
-static const char *name_of(const struct pprof *p, const struct scope_frame *scope, char *label, size_t size)
+static const char *pprof_name_of(const struct pprof *p, const struct scope_frame *scope, char *label,
+				 size_t size)
 {
 	if (scope->kind == SCOPE_LOOP) {
-		const char *file = text_of(p, scope->file), *slash = strrchr(file, '/');
+		const char *file = pprof_text_of(p, scope->file), *slash = strrchr(file, '/');
 		snprintf(label, size, "[loop %s:%u]", slash ? slash + 1 : file, scope->line);
 		return label;
 	}
@@ -156,7 +157,7 @@ static const char *name_of(const struct pprof *p, const struct scope_frame *scop
 		return "<incomplete>";
 	if (scope->kind == SCOPE_UNKNOWN && !scope->name)
 		return scope->vaddr ? "<unknown>" : "<other>";
-	return text_of(p, scope->name);
+	return pprof_text_of(p, scope->name);
 }
 
 static uint32_t function_id(struct pprof *p, uint32_t frame)
@@ -165,11 +166,12 @@ static uint32_t function_id(struct pprof *p, uint32_t frame)
 	char label[512];
 
 	if (!p->function_of[frame])
-		p->function_of[frame] = add_function(p, what, name_of(p, what, label, sizeof(label)));
+		p->function_of[frame] =
+			pprof_add_function(p, what, pprof_name_of(p, what, label, sizeof(label)));
 	return p->function_of[frame];
 }
 
-static bool is_call(const struct pprof *p, uint32_t scope)
+static bool pprof_is_call(const struct pprof *p, uint32_t scope)
 {
 	enum scope_relation relation = scope_relation(scope_kind(p->tree, scope));
 
@@ -189,7 +191,7 @@ static bool next_line(const struct pprof *p, struct line *at)
 
 	if (kind == SCOPE_INLINE)
 		at->line = p->tree->calls.at[row->call].line;
-	bool is_outermost = is_call(p, at->scope);
+	bool is_outermost = pprof_is_call(p, at->scope);
 	at->scope = row->parent;
 	return !is_outermost;
 }
@@ -253,7 +255,7 @@ static void collect_stack(struct pprof *p, uint32_t scope)
 	while (scope != 0) {
 		/* The function at the bottom of this physical frame says where it was called from. */
 		uint32_t bottom = scope, outer;
-		while (!is_call(p, bottom))
+		while (!pprof_is_call(p, bottom))
 			bottom = p->tree->scopes.at[bottom].parent;
 		uint64_t id = location_id(p, scope, line, vaddr, &outer);
 		const struct scope_call *call = &p->tree->calls.at[p->tree->scopes.at[bottom].call];
@@ -264,11 +266,11 @@ static void collect_stack(struct pprof *p, uint32_t scope)
 	}
 }
 
-static void put_label(struct pprof *p, const char *key, const char *text, int64_t number)
+static void pprof_put_label(struct pprof *p, const char *key, const char *text, int64_t number)
 {
-	put_uint(&p->inner, 1, string(p, key));
+	put_uint(&p->inner, 1, pprof_string(p, key));
 	if (text)
-		put_uint(&p->inner, 2, string(p, text));
+		put_uint(&p->inner, 2, pprof_string(p, text));
 	else
 		put_uint(&p->inner, 3, (uint64_t)number);
 	put_message(&p->message, 3, &p->inner);
@@ -281,15 +283,15 @@ static void put_thread_labels(struct pprof *p, uint32_t thread)
 	if (thread >= profile->threads.n)
 		return;
 	const struct profile_thread *t = &profile->threads.at[thread];
-	put_label(p, "thread_id", NULL, t->tid);
-	put_label(p, "thread", text_of(p, t->comm), 0);
+	pprof_put_label(p, "thread_id", NULL, t->tid);
+	pprof_put_label(p, "thread", pprof_text_of(p, t->comm), 0);
 	if (t->process >= profile->processes.n)
 		return;
-	put_label(p, "pid", NULL, profile->processes.at[t->process].pid);
-	put_label(p, "comm", text_of(p, profile->processes.at[t->process].comm), 0);
+	pprof_put_label(p, "pid", NULL, profile->processes.at[t->process].pid);
+	pprof_put_label(p, "comm", pprof_text_of(p, profile->processes.at[t->process].comm), 0);
 }
 
-static void put_sample(struct pprof *p, uint32_t scope, uint32_t thread, const uint64_t *values)
+static void pprof_put_sample(struct pprof *p, uint32_t scope, uint32_t thread, const uint64_t *values)
 {
 	collect_stack(p, scope);
 	for (size_t i = 0; i < p->stack.n; i++)
@@ -300,7 +302,7 @@ static void put_sample(struct pprof *p, uint32_t scope, uint32_t thread, const u
 	put_message(&p->message, 2, &p->inner);
 	put_thread_labels(p, thread);
 	put_message(&p->out, 2, &p->message);
-	flush(p);
+	pprof_flush(p);
 }
 
 /* Values are sorted by scope and thread: each run of them is a sample. */
@@ -315,7 +317,7 @@ static void put_samples(struct pprof *p)
 		       p->tree->values.at[i].thread == first->thread;
 		     i++)
 			values[p->tree->values.at[i].metric] += p->tree->values.at[i].value;
-		put_sample(p, first->scope, first->thread, values);
+		pprof_put_sample(p, first->scope, first->thread, values);
 	}
 	free(values);
 }
@@ -330,8 +332,8 @@ static void put_mappings(struct pprof *p)
 		build_id_format(&image->build_id, build_id);
 		put_uint(&p->message, 1, i + 1);
 		put_uint(&p->message, 3, p->max_vaddr.at[i] ? p->max_vaddr.at[i] : 1);
-		put_uint(&p->message, 5, string(p, text_of(p, image->path)));
-		put_uint(&p->message, 6, string(p, build_id));
+		put_uint(&p->message, 5, pprof_string(p, pprof_text_of(p, image->path)));
+		put_uint(&p->message, 6, pprof_string(p, build_id));
 		for (unsigned field = 7; field <= 10;
 		     field++) /* has_functions ... has_inline_frames: nothing to look up again */
 			put_uint(&p->message, field, 1);
@@ -339,40 +341,41 @@ static void put_mappings(struct pprof *p)
 	}
 }
 
-static void put_header(struct pprof *p)
+static void pprof_put_header(struct pprof *p)
 {
 	const struct profile *profile = p->input->profile;
 	struct text folded = { 0 };
 
 	for (uint32_t m = 0; m < p->tree->n_metrics; m++)
-		put_value_type(p, 1, type_name(p, m), unit_name(text_of(p, profile->metrics.at[m].unit)));
+		put_value_type(p, 1, type_name(p, m),
+			       unit_name(pprof_text_of(p, profile->metrics.at[m].unit)));
 	put_uint(&p->out, 9, profile->run.start_unix_ns);
 	put_uint(&p->out, 10, profile->run.duration_ns);
 	if (profile->events.n) {
 		const struct profile_event *event = &profile->events.at[0];
-		bool is_time = strcmp(text_of(p, event->unit), "ns") == 0;
+		bool is_time = strcmp(pprof_text_of(p, event->unit), "ns") == 0;
 		put_value_type(p, 11, type_name(p, 1 < p->tree->n_metrics ? 1 : 0),
-			       unit_name(text_of(p, event->unit)));
+			       unit_name(pprof_text_of(p, event->unit)));
 		put_uint(&p->out, 12,
 			 event->period                 ? event->period
 			 : is_time && event->frequency ? 1000000000 / event->frequency
 						       : 1);
 	}
-	put_uint(&p->out, 13, string(p, text_of(p, profile->run.command_line)));
+	put_uint(&p->out, 13, pprof_string(p, pprof_text_of(p, profile->run.command_line)));
 	for (size_t i = 0; i < profile->notes.n; i++)
-		put_uint(&p->out, 13, string(p, text_of(p, profile->notes.at[i])));
+		put_uint(&p->out, 13, pprof_string(p, pprof_text_of(p, profile->notes.at[i])));
 	limit_note(p->input->tree, profile, &folded);
 	if (folded.len)
-		put_uint(&p->out, 13, string(p, folded.at));
+		put_uint(&p->out, 13, pprof_string(p, folded.at));
 	text_done(&folded);
-	put_uint(&p->out, 14, string(p, type_name(p, p->options->metric)));
+	put_uint(&p->out, 14, pprof_string(p, type_name(p, p->options->metric)));
 }
 
 static void put_strings(struct pprof *p)
 {
 	for (size_t i = 0; i < p->strings.strings.n; i++) {
 		put_bytes(&p->out, 6, p->strings.strings.at[i], p->strings.lengths.at[i]);
-		flush(p);
+		pprof_flush(p);
 	}
 }
 
@@ -388,7 +391,7 @@ static int write_pprof(const struct export_input *input, const struct export_opt
 	p.function_of = alloc_zero(input->tree->frames.n + 1, sizeof(uint32_t));
 	for (size_t i = 0; i < input->profile->images.n; i++)
 		vec_push(&p.max_vaddr, 0);
-	put_header(&p);
+	pprof_put_header(&p);
 	put_samples(&p);
 	put_mappings(&p);
 	put_strings(&p);

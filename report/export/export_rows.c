@@ -14,11 +14,12 @@
 struct rows {
 	struct json json;
 	const struct document *document;
+	struct document_cursor cursor;
 	uint32_t metric;
 	struct text note; /* on what was folded, told by the root */
 };
 
-static void write_row(void *context, uint32_t node, uint32_t depth)
+static void rows_write_row(void *context, uint32_t node, uint32_t depth)
 {
 	struct rows *rows = context;
 	const struct document *document = rows->document;
@@ -30,7 +31,7 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_text_of(&rows->json, "label",
 		     document_frame_label(document, document_frame(document, node), label, sizeof(label)));
 	json_uint_of(&rows->json, "value", document_inclusive(document, node, rows->metric));
-	json_uint_of(&rows->json, "self", document_self(document, node, rows->metric));
+	json_uint_of(&rows->json, "self", document_self(&rows->cursor, node, rows->metric));
 	json_text_of(&rows->json, "module", profile_image_name(document->profile, scope->image));
 	json_text_of(&rows->json, "kind", scope_kind_name(scope->kind));
 	json_text_of(&rows->json, "file", profile_text(document->profile, scope->file));
@@ -42,7 +43,7 @@ static void write_row(void *context, uint32_t node, uint32_t depth)
 	json_end_object(&rows->json);
 }
 
-static int write_rows(const struct export_input *input, const struct export_options *options, FILE *to,
+static int rows_write(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
 	struct document document;
@@ -51,15 +52,17 @@ static int write_rows(const struct export_input *input, const struct export_opti
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
+	document_cursor_init(&rows.cursor, &document);
 	children_of_document(&children, &document, options->metric);
 	limit_note(input->tree, input->profile, &rows.note);
 	json_init(&rows.json, to);
 	json_array(&rows.json);
-	children_walk(&children, document.n_nodes, write_row, &rows);
+	children_walk(&children, document.n_nodes, rows_write_row, &rows);
 	json_end_array(&rows.json);
 	json_line(&rows.json);
 	children_done(&children);
 	text_done(&rows.note);
+	document_cursor_done(&rows.cursor);
 	document_done(&document);
 	return json_done(&rows.json);
 }
@@ -71,5 +74,5 @@ const struct exporter exporter_rows = {
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.max_nodes = 5000, /* about 150 bytes a row: more is too much for a panel */
-	.write = write_rows,
+	.write = rows_write,
 };

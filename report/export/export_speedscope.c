@@ -24,7 +24,7 @@ struct speedscope {
 	VEC(uint32_t) path;
 };
 
-static void write_frames(struct speedscope *s)
+static void speedscope_write_frames(struct speedscope *s)
 {
 	const struct document *document = s->document;
 	char label[512];
@@ -156,14 +156,17 @@ static double mean_depth(const struct document *document)
 {
 	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
 	uint64_t sum = 0, n = 0;
+	struct document_cursor cursor;
 
+	document_cursor_init(&cursor, document);
 	for (size_t i = 1; i < document->n_nodes; i++) {
 		depth[i] = depth[document_parent(document, i)] + 1;
-		if (document_self(document, i, 0)) {
+		if (document_self(&cursor, i, 0)) {
 			sum += depth[i];
 			n++;
 		}
 	}
+	document_cursor_done(&cursor);
 	free(depth);
 	return n ? (double)sum / (double)n : 0;
 }
@@ -171,12 +174,16 @@ static double mean_depth(const struct document *document)
 /* One value per node: of a metric, of one thread or (UINT32_MAX) of all. */
 static void gather(const struct document *document, uint32_t metric, uint32_t thread, uint64_t *self)
 {
+	struct document_cursor cursor;
+
+	document_cursor_init(&cursor, document);
 	memset(self, 0, document->n_nodes * sizeof(uint64_t));
 	for (size_t i = 0; i < document->n_values; i++) {
-		struct scope_value v = document_value(document, i);
+		struct scope_value v = document_value(&cursor, i);
 		if (v.metric == metric && (thread == UINT32_MAX || v.thread == thread))
 			self[v.scope] += v.value;
 	}
+	document_cursor_done(&cursor);
 }
 
 static void write_profiles(struct speedscope *s, const struct export_options *options)
@@ -225,7 +232,7 @@ static int write_speedscope(const struct export_input *input, const struct expor
 	text_done(&title);
 	text_done(&folded);
 	json_uint_of(&s.json, "activeProfileIndex", options->metric);
-	write_frames(&s);
+	speedscope_write_frames(&s);
 	json_name(&s.json, "profiles");
 	json_array(&s.json);
 	write_profiles(&s, options);

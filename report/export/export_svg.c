@@ -37,7 +37,7 @@ struct svg {
 
 /* ---- text and colour -------------------------------------------------------------------------- */
 
-static void add_escaped(struct text *ret, const char *text, size_t len)
+static void svg_add_escaped(struct text *ret, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		switch (text[i]) {
@@ -111,22 +111,22 @@ static void draw_title(struct svg *s, const struct scope_frame *frame, uint64_t 
 	char amount[NUMBER_MAX], percent[NUMBER_MAX];
 
 	text_printf(&s->body, "<title>");
-	add_escaped(&s->body, s->safe.at, s->safe.len);
+	svg_add_escaped(&s->body, s->safe.at, s->safe.len);
 	if (*module) {
 		struct text name = s->safe;
 		s->safe = (struct text){ 0 };
 		make_safe(s, module);
 		text_printf(&s->body, " in ");
-		add_escaped(&s->body, s->safe.at, s->safe.len);
+		svg_add_escaped(&s->body, s->safe.at, s->safe.len);
 		text_done(&s->safe);
 		s->safe = name;
 	}
 	number_value(value, profile_text(profile, profile->metrics.at[s->metric].unit), amount);
 	number_percent(number_share(value, document_inclusive(s->document, 0, s->metric)), percent);
 	text_printf(&s->body, ": ");
-	add_escaped(&s->body, amount, strlen(amount));
+	svg_add_escaped(&s->body, amount, strlen(amount));
 	text_printf(&s->body, ", ");
-	add_escaped(&s->body, percent, strlen(percent));
+	svg_add_escaped(&s->body, percent, strlen(percent));
 	text_printf(&s->body, "%s</title>", frame->kind == SCOPE_INLINE ? ", inlined" : "");
 }
 
@@ -138,7 +138,7 @@ static void draw_label(struct svg *s, double x, double width, double y)
 	if (room < MIN_COLUMNS)
 		return;
 	text_printf(&s->body, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y + 12.5);
-	add_escaped(&s->body, s->safe.at, fits ? s->safe.len : prefix_of(s->safe.at, room - 1));
+	svg_add_escaped(&s->body, s->safe.at, fits ? s->safe.len : prefix_of(s->safe.at, room - 1));
 	text_printf(&s->body, "%s</text>", fits ? "" : "…");
 }
 
@@ -184,7 +184,7 @@ static void write_line(struct svg *s, FILE *to, const char *text, int y, const c
 	struct text escaped = { 0 };
 
 	make_safe(s, text);
-	add_escaped(&escaped, s->safe.at, s->safe.len);
+	svg_add_escaped(&escaped, s->safe.at, s->safe.len);
 	fprintf(to, "<text x=\"%d\" y=\"%d\" style=\"%s\">%s</text>\n", MARGIN, y, style, escaped.at);
 	text_done(&escaped);
 }

@@ -22,12 +22,12 @@ struct top {
 };
 
 /* Half the width of the 95 % interval of a share, in percent, from the number of samples. */
-static double interval(double share, uint64_t samples)
+static double top_interval(double share, uint64_t samples)
 {
 	return samples ? 100 * 1.96 * sqrt(share * (1 - share) / (double)samples) : 0;
 }
 
-static void write_name(struct top *top, const struct flat_row *row)
+static void top_write_name(struct top *top, const struct flat_row *row)
 {
 	const struct profile *profile = top->document->profile;
 	char label[512];
@@ -43,14 +43,14 @@ static void write_name(struct top *top, const struct flat_row *row)
 	json_text_of(&top->json, "kind", scope_kind_name(top->document->frames.at[row->frame].kind));
 }
 
-static void write_row(struct top *top, const struct flat_row *row)
+static void top_write_row(struct top *top, const struct flat_row *row)
 {
 	const struct profile *profile = top->document->profile;
 	double share = top->total ? (double)row->self[top->metric] / (double)top->total : 0;
 	double whole = top->total ? (double)row->total[top->metric] / (double)top->total : 0;
 
 	json_object(&top->json);
-	write_name(top, row);
+	top_write_name(top, row);
 	json_text_of(&top->json, "module", profile_image_name(profile, row->image));
 	json_text_of(&top->json, "file", profile_text(profile, row->file));
 	json_uint_of(&top->json, "line", row->line);
@@ -59,7 +59,7 @@ static void write_row(struct top *top, const struct flat_row *row)
 	json_uint_of(&top->json, "total", row->total[top->metric]);
 	json_number_of(&top->json, "total_pct", 100 * whole);
 	json_uint_of(&top->json, "samples", row->self[0]);
-	json_number_of(&top->json, "ci95_pct", interval(share, top->samples));
+	json_number_of(&top->json, "ci95_pct", top_interval(share, top->samples));
 	json_text_of(&top->json, "metric", profile_text(profile, profile->metrics.at[top->metric].name));
 	json_text_of(&top->json, "unit", profile_text(profile, profile->metrics.at[top->metric].unit));
 	json_text_of(&top->json, "time", top->time);
@@ -71,7 +71,7 @@ static void write_row(struct top *top, const struct flat_row *row)
 	json_end_object(&top->json);
 }
 
-static bool is_listed(const struct document *document, const struct flat_row *row, uint32_t metric)
+static bool top_is_listed(const struct document *document, const struct flat_row *row, uint32_t metric)
 {
 	if (row->frame == UINT32_MAX)
 		return row->self[metric] > 0 && row->line;
@@ -79,15 +79,15 @@ static bool is_listed(const struct document *document, const struct flat_row *ro
 	return kind != SCOPE_ROOT && kind != SCOPE_INCOMPLETE && row->total[metric] > 0;
 }
 
-static void write_table(struct top *top, struct flat_table *table, uint32_t limit)
+static void top_write_table(struct top *top, struct flat_table *table, uint32_t limit)
 {
 	uint32_t written = 0;
 
 	flat_table_sort(table, top->metric);
 	for (size_t i = 0; i < table->rows.n && (!limit || written < limit); i++) {
-		if (!is_listed(top->document, &table->rows.at[i], top->metric))
+		if (!top_is_listed(top->document, &table->rows.at[i], top->metric))
 			continue;
-		write_row(top, &table->rows.at[i]);
+		top_write_row(top, &table->rows.at[i]);
 		written++;
 	}
 	flat_table_done(table);
@@ -124,9 +124,9 @@ static int write_top(const struct export_input *input, const struct export_optio
 	json_init(&top.json, to);
 	json_array(&top.json);
 	flatten_things(&document, &frames);
-	write_table(&top, &frames, options->limit);
+	top_write_table(&top, &frames, options->limit);
 	flatten_lines(&document, &lines);
-	write_table(&top, &lines, options->limit);
+	top_write_table(&top, &lines, options->limit);
 	json_end_array(&top.json);
 	json_line(&top.json);
 	document_done(&document);

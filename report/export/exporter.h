@@ -71,7 +71,7 @@ const struct exporter *exporter_named(const char *name);
 /* By the longest suffix of a file name that fits. */
 const struct exporter *exporter_for_file(const char *path);
 
-/* Prunes if need be, then writes. 0, or -errno with a diag. */
+/* Prunes if necessary, then writes. 0, or -errno with a diag. */
 int export_profile(const struct exporter *exporter, const struct export_input *input,
 		   const struct export_options *options, FILE *to, struct diag *diag);
 

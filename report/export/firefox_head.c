@@ -43,7 +43,7 @@ static void write_marker_schema(struct json *json)
 }
 
 /* Milliseconds between samples, as asked for. */
-static double interval(const struct profile *profile)
+static double firefox_head_interval(const struct profile *profile)
 {
 	const struct profile_event *event = profile->events.n ? &profile->events.at[0] : NULL;
 
@@ -90,7 +90,7 @@ static void write_meta(struct json *json, const struct document *document)
 
 	json_name(json, "meta");
 	json_object(json);
-	json_number_of(json, "interval", interval(profile));
+	json_number_of(json, "interval", firefox_head_interval(profile));
 	json_uint_of(json, "startTime", profile->run.start_unix_ns / 1000000);
 	json_uint_of(json, "processType", 0);
 	json_text_of(json, "product",

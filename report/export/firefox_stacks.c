@@ -29,7 +29,7 @@ static uint32_t add_physical_frame(struct firefox *f, uint32_t scope, uint32_t l
 	return scope;
 }
 
-static uint32_t add_stack(struct firefox *f, uint32_t scope)
+static uint32_t firefox_stacks_add_stack(struct firefox *f, uint32_t scope)
 {
 	const struct scope_frame *leaf = scope_frame(f->document->tree, scope);
 	uint32_t line = leaf->line, stack = FIREFOX_NONE;
@@ -69,7 +69,7 @@ static void rank_nodes(struct firefox *f)
 	children_done(&children);
 }
 
-static int by_thread(const void *left, const void *right)
+static int firefox_stacks_by_thread(const void *left, const void *right)
 {
 	const struct firefox_sample *a = left, *b = right;
 
@@ -80,7 +80,7 @@ static int by_thread(const void *left, const void *right)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static void add_samples(struct firefox *f)
+static void firefox_stacks_add_samples(struct firefox *f)
 {
 	const struct scope_tree *tree = f->document->tree;
 
@@ -89,11 +89,12 @@ static void add_samples(struct firefox *f)
 		if (v->metric != f->metric || v->value == 0)
 			continue;
 		uint32_t node = i < f->document->first_point ? v->scope : tree->scopes.at[v->scope].parent;
-		vec_push(&f->samples, (struct firefox_sample){ v->thread, f->rank[node],
-							       add_stack(f, v->scope), v->value });
+		vec_push(&f->samples,
+			 (struct firefox_sample){ v->thread, f->rank[node],
+						  firefox_stacks_add_stack(f, v->scope), v->value });
 	}
 	if (f->samples.n)
-		qsort(f->samples.at, f->samples.n, sizeof(*f->samples.at), by_thread);
+		qsort(f->samples.at, f->samples.n, sizeof(*f->samples.at), firefox_stacks_by_thread);
 }
 
 void firefox_collect(struct firefox *firefox)
@@ -101,5 +102,5 @@ void firefox_collect(struct firefox *firefox)
 	numbering_init(&firefox->frames, sizeof(struct firefox_place));
 	numbering_init(&firefox->stacks, sizeof(struct firefox_stack));
 	rank_nodes(firefox);
-	add_samples(firefox);
+	firefox_stacks_add_samples(firefox);
 }

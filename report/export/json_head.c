@@ -61,7 +61,7 @@ static void write_targets(struct json *json, const struct profile *profile)
 	json_end_array(json);
 }
 
-static void write_run(struct json *json, const struct profile *profile)
+static void json_head_write_run(struct json *json, const struct profile *profile)
 {
 	const struct profile_run *run = &profile->run;
 
@@ -86,7 +86,7 @@ static void write_run(struct json *json, const struct profile *profile)
 	json_end_object(json);
 }
 
-static void write_events(struct json *json, const struct profile *profile)
+static void json_head_write_events(struct json *json, const struct profile *profile)
 {
 	json_name(json, "events");
 	json_array(json);
@@ -138,17 +138,18 @@ void json_header(struct json *json, const struct profile *profile)
 	json_text_of(json, "version", text(profile, profile->run.tool_version));
 	json_text_of(json, "command", text(profile, profile->run.command_line));
 	json_end_object(json);
-	write_run(json, profile);
-	write_events(json, profile);
+	json_head_write_run(json, profile);
+	json_head_write_events(json, profile);
 	write_metrics(json, profile);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double json_head_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void json_stacks(struct json *json, const struct profile_quality *quality)
+/* The ends that occurred, other than complete. */
+static void write_stacks(struct json *json, const struct profile_quality *quality)
 {
 	json_name(json, "by_witness");
 	json_object(json);
@@ -228,10 +229,12 @@ void json_quality(struct json *json, const struct document *document)
 	json_name(json, "unwind");
 	json_object(json);
 	json_uint_of(json, "complete", quality->by_end[STACK_COMPLETE]);
-	json_stacks(json, quality);
+	write_stacks(json, quality);
 	json_end_object(json);
-	json_number_of(json, "symbolized_pct", 100 - percent(quality->unsymbolized, quality->samples));
-	json_number_of(json, "line_info_pct", 100 - percent(quality->without_lines, quality->samples));
+	json_number_of(json, "symbolized_pct",
+		       100 - json_head_percent(quality->unsymbolized, quality->samples));
+	json_number_of(json, "line_info_pct",
+		       100 - json_head_percent(quality->without_lines, quality->samples));
 	write_modules_without_debug(json, document);
 	write_overhead(json, quality);
 	write_warnings(json, document);

@@ -64,7 +64,7 @@ static void put_nothing(struct json *json, size_t row)
 	json_null(json);
 }
 
-/* Paths are whole, as the debug information has them; nobody has looked into the files. */
+/* Paths are whole, as the debug information has them; the files themselves were not opened. */
 static void write_files(struct json *json, const struct document *document, size_t from, size_t to)
 {
 	COLUMN("path", json_uint, document->files.at[i]);
@@ -82,12 +82,13 @@ static uint64_t size_of(const struct document *document, const struct scope_fram
 	return map && map->vaddr == frame->vaddr ? map->size : 0;
 }
 
-static size_t count_frames(const struct document *document)
+static size_t json_section_count_frames(const struct document *document)
 {
 	return document->frames.n;
 }
 
-static void write_frames(struct json *json, const struct document *document, size_t from, size_t to)
+static void json_section_write_frames(struct json *json, const struct document *document, size_t from,
+				      size_t to)
 {
 	const struct scope_frame *f = document->frames.at;
 
@@ -105,7 +106,7 @@ static void write_frames(struct json *json, const struct document *document, siz
 	COLUMN("flags", json_uint, f[i].flags);
 }
 
-static size_t count_nodes(const struct document *document)
+static size_t json_section_count_nodes(const struct document *document)
 {
 	return document->n_nodes;
 }
@@ -129,31 +130,32 @@ static void write_nodes(struct json *json, const struct document *document, size
 	COLUMN("call_line", json_uint, document_call(document, i)->line);
 }
 
-static void write_metric_columns(struct json *json, const struct document *document, size_t from, size_t to,
-				 uint64_t (*value)(const struct document *document, size_t node,
-						   uint32_t metric))
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
 {
+	struct document_cursor cursor;
 	char name[16];
 
+	document_cursor_init(&cursor, document);
+	json_name(json, "exclusive");
 	json_object(json);
 	for (uint32_t m = 0; m < document->n_metrics; m++) {
 		snprintf(name, sizeof(name), "%u", m);
-		COLUMN(name, json_uint, value(document, i, m));
+		COLUMN(name, json_uint, document_self(&cursor, i, m));
+	}
+	json_end_object(json);
+	document_cursor_done(&cursor);
+	if (!totals)
+		return;
+	json_name(json, "inclusive");
+	json_object(json);
+	for (uint32_t m = 0; m < document->n_metrics; m++) {
+		snprintf(name, sizeof(name), "%u", m);
+		COLUMN(name, json_uint, document_inclusive(document, i, m));
 	}
 	json_end_object(json);
 }
 
-void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
-{
-	json_name(json, "exclusive");
-	write_metric_columns(json, document, from, to, document_self);
-	if (!totals)
-		return;
-	json_name(json, "inclusive");
-	write_metric_columns(json, document, from, to, document_inclusive);
-}
-
-static size_t count_points(const struct document *document)
+static size_t json_section_count_points(const struct document *document)
 {
 	return document->n_points;
 }
@@ -190,7 +192,8 @@ static size_t count_threads(const struct document *document)
 	return document->profile->threads.n;
 }
 
-static void write_threads(struct json *json, const struct document *document, size_t from, size_t to)
+static void json_section_write_threads(struct json *json, const struct document *document, size_t from,
+				       size_t to)
 {
 	const struct profile_thread *t = document->profile->threads.at;
 
@@ -208,10 +211,14 @@ static size_t count_thread_values(const struct document *document)
 
 static void write_thread_values(struct json *json, const struct document *document, size_t from, size_t to)
 {
-	COLUMN("thread", json_uint, document_value(document, i).thread);
-	COLUMN("node", json_uint, document_value(document, i).scope);
-	COLUMN("metric", json_uint, document_value(document, i).metric);
-	COLUMN("value", json_uint, document_value(document, i).value);
+	struct document_cursor cursor;
+
+	document_cursor_init(&cursor, document);
+	COLUMN("thread", json_uint, document_value(&cursor, i).thread);
+	COLUMN("node", json_uint, document_value(&cursor, i).scope);
+	COLUMN("metric", json_uint, document_value(&cursor, i).metric);
+	COLUMN("value", json_uint, document_value(&cursor, i).value);
+	document_cursor_done(&cursor);
 }
 
 static size_t count_timeline(const struct document *document)
@@ -239,11 +246,11 @@ const struct json_rows json_rows[] = {
 	{ "strings", count_strings, write_strings, true, DETAIL_SUMMARY },
 	{ "modules", count_modules, write_modules, true, DETAIL_SUMMARY },
 	{ "files", count_files, write_files, false, DETAIL_SUMMARY },
-	{ "frames", count_frames, write_frames, false, DETAIL_SUMMARY },
-	{ "nodes", count_nodes, write_nodes, false, DETAIL_SUMMARY },
-	{ "points", count_points, write_points, false, DETAIL_LINES },
+	{ "frames", json_section_count_frames, json_section_write_frames, false, DETAIL_SUMMARY },
+	{ "nodes", json_section_count_nodes, write_nodes, false, DETAIL_SUMMARY },
+	{ "points", json_section_count_points, write_points, false, DETAIL_LINES },
 	{ "processes", count_processes, write_processes, false, DETAIL_SUMMARY },
-	{ "threads", count_threads, write_threads, false, DETAIL_SUMMARY },
+	{ "threads", count_threads, json_section_write_threads, false, DETAIL_SUMMARY },
 	{ "thread_values", count_thread_values, write_thread_values, false, DETAIL_THREADS },
 	{ "timeline", count_timeline, write_timeline, false, DETAIL_TIME },
 	{ NULL, NULL, NULL, false, DETAIL_TIME },

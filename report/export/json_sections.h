@@ -14,11 +14,8 @@
 
 /* Members "tool", "run", "events", "metrics" of an object that is open. */
 void json_header(struct json *json, const struct profile *profile);
-/* A run's name for ever, made of what was run, where and when: a value. */
+/* A stable id of the run, made of what was run, where and when: a value. */
 void json_run_id(struct json *json, const struct profile *profile);
-/* Members "by_witness" and "by_end" of an object that is open: the ends that occurred, other than complete.
- */
-void json_stacks(struct json *json, const struct profile_quality *quality);
 /* A whole value. */
 void json_quality(struct json *json, const struct document *document);
 

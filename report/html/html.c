@@ -148,7 +148,7 @@ static void write_part(const struct page *page, const char *name, size_t len)
 }
 
 /* The page with each line "@name@" replaced by what it names. */
-static void write_page(const struct page *page)
+static void html_write_page(const struct page *page)
 {
 	const char *at = html_index;
 
@@ -165,14 +165,14 @@ static void write_page(const struct page *page)
 	}
 }
 
-static int write_html(const struct export_input *input, const struct export_options *options, FILE *to,
+static int html_write(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
 	struct document document;
 
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
-	write_page(&(struct page){ to, &document, options });
+	html_write_page(&(struct page){ to, &document, options });
 	document_done(&document);
 	return 0;
 }
@@ -187,5 +187,5 @@ const struct exporter exporter_html = {
 	.needs_lines = true,
 	.needs_addresses = true,
 	.max_nodes = 1000000,
-	.write = write_html,
+	.write = html_write,
 };

@@ -8,11 +8,12 @@
 
 #include "report/html/html.h"
 
-#define GET(name, expression)                               \
-	static uint32_t name(const void *context, size_t i) \
-	{                                                   \
-		const struct document *d = context;         \
-		return (uint32_t)(expression);              \
+#define GET(name, expression)                                     \
+	static uint32_t name(struct document_cursor *c, size_t i) \
+	{                                                         \
+		const struct document *d = c->document;           \
+		(void)d;                                          \
+		return (uint32_t)(expression);                    \
 	}
 GET(frame_kind, d->frames.at[i].kind)
 GET(frame_flags, d->frames.at[i].flags)
@@ -25,11 +26,11 @@ GET(node_back, i ? i - document_parent(d, i) : 0)
 GET(node_frame, document_frame(d, i))
 GET(node_call_file, document_call(d, i)->file)
 GET(node_call_line, document_call(d, i)->line)
-GET(value_step, document_value(d, i).scope - (i ? document_value(d, i - 1).scope : 0))
-GET(value_thread, document_value(d, i).thread)
-GET(value_metric, document_value(d, i).metric)
-GET(value_low, document_value(d, i).value)
-GET(value_high, document_value(d, i).value >> 32)
+GET(value_step, document_value(c, i).scope - (i ? document_value(c, i - 1).scope : 0))
+GET(value_thread, document_value(c, i).thread)
+GET(value_metric, document_value(c, i).metric)
+GET(value_low, document_value(c, i).value)
+GET(value_high, document_value(c, i).value >> 32)
 GET(point_node, document_point(d, i).node)
 GET(point_file, document_point(d, i).file)
 GET(point_line, document_point(d, i).line)
@@ -42,21 +43,21 @@ GET(time_bin, d->profile->timeline.at[i].bin)
 GET(time_value, d->profile->timeline.at[i].samples)
 
 /* Where a point stands, from the start of its function; what was split off the function is far from it. */
-static uint32_t point_offset(const void *context, size_t i)
+static uint32_t point_offset(struct document_cursor *cursor, size_t i)
 {
-	const struct document *d = context;
+	const struct document *d = cursor->document;
 	struct document_point point = document_point(d, i);
 	const struct function_map *map = profile_function(d->profile, point.image, point.vaddr);
 
 	return map ? (uint32_t)(point.vaddr - map->parent_vaddr) : UINT32_MAX;
 }
 
-static size_t count_frames(const struct document *d)
+static size_t html_columns_count_frames(const struct document *d)
 {
 	return d->frames.n;
 }
 
-static size_t count_nodes(const struct document *d)
+static size_t html_columns_count_nodes(const struct document *d)
 {
 	return d->n_nodes;
 }
@@ -66,7 +67,7 @@ static size_t count_values(const struct document *d)
 	return d->n_values;
 }
 
-static size_t count_points(const struct document *d)
+static size_t html_columns_count_points(const struct document *d)
 {
 	return d->n_points;
 }
@@ -79,29 +80,40 @@ static size_t count_bins(const struct document *d)
 struct column {
 	const char *name;
 	size_t (*count)(const struct document *document);
-	uint32_t (*get)(const void *context, size_t i);
+	uint32_t (*get)(struct document_cursor *cursor, size_t i);
 };
 
 static const struct column tree_columns[] = {
-	{ "frame.kind", count_frames, frame_kind },         { "frame.flags", count_frames, frame_flags },
-	{ "frame.name", count_frames, frame_name },         { "frame.module", count_frames, frame_module },
-	{ "frame.file", count_frames, frame_file },         { "frame.line", count_frames, frame_line },
-	{ "frame.end_line", count_frames, frame_end_line }, { "node.back", count_nodes, node_back },
-	{ "node.frame", count_nodes, node_frame },          { "value.step", count_values, value_step },
-	{ "value.thread", count_values, value_thread },     { "value.metric", count_values, value_metric },
-	{ "value.low", count_values, value_low },           { "value.high", count_values, value_high },
+	{ "frame.kind", html_columns_count_frames, frame_kind },
+	{ "frame.flags", html_columns_count_frames, frame_flags },
+	{ "frame.name", html_columns_count_frames, frame_name },
+	{ "frame.module", html_columns_count_frames, frame_module },
+	{ "frame.file", html_columns_count_frames, frame_file },
+	{ "frame.line", html_columns_count_frames, frame_line },
+	{ "frame.end_line", html_columns_count_frames, frame_end_line },
+	{ "node.back", html_columns_count_nodes, node_back },
+	{ "node.frame", html_columns_count_nodes, node_frame },
+	{ "value.step", count_values, value_step },
+	{ "value.thread", count_values, value_thread },
+	{ "value.metric", count_values, value_metric },
+	{ "value.low", count_values, value_low },
+	{ "value.high", count_values, value_high },
 };
 
 static const struct column site_columns[] = {
-	{ "node.call_file", count_nodes, node_call_file },
-	{ "node.call_line", count_nodes, node_call_line },
+	{ "node.call_file", html_columns_count_nodes, node_call_file },
+	{ "node.call_line", html_columns_count_nodes, node_call_line },
 };
 
 static const struct column line_columns[] = {
-	{ "point.node", count_points, point_node },     { "point.file", count_points, point_file },
-	{ "point.line", count_points, point_line },     { "point.offset", count_points, point_offset },
-	{ "point.thread", count_points, point_thread }, { "point.metric", count_points, point_metric },
-	{ "point.low", count_points, point_low },       { "point.high", count_points, point_high },
+	{ "point.node", html_columns_count_points, point_node },
+	{ "point.file", html_columns_count_points, point_file },
+	{ "point.line", html_columns_count_points, point_line },
+	{ "point.offset", html_columns_count_points, point_offset },
+	{ "point.thread", html_columns_count_points, point_thread },
+	{ "point.metric", html_columns_count_points, point_metric },
+	{ "point.low", html_columns_count_points, point_low },
+	{ "point.high", html_columns_count_points, point_high },
 };
 
 static const struct column time_columns[] = {
@@ -143,14 +155,14 @@ static void put_number(FILE *to, uint32_t value)
 }
 
 /* How many values, how many planes, the planes from the lowest on. */
-static void write_column(FILE *to, const struct document *document, const struct column *column)
+static void html_columns_write_column(FILE *to, struct document_cursor *cursor, const struct column *column)
 {
-	size_t n = column->count(document);
+	size_t n = column->count(cursor->document);
 	uint8_t *planes = alloc_resize(NULL, n, 4);
 	uint32_t any = 0, used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t value = column->get(document, i);
+		uint32_t value = column->get(cursor, i);
 		any |= value;
 		for (unsigned plane = 0; plane < 4; plane++)
 			planes[plane * n + i] = (uint8_t)(value >> 8 * plane);
@@ -165,11 +177,15 @@ static void write_column(FILE *to, const struct document *document, const struct
 
 void html_write_blocks(FILE *to, const struct document *document)
 {
+	struct document_cursor cursor;
+
+	document_cursor_init(&cursor, document);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
 		struct html_part part;
 		html_part_open(&part, to, "block", blocks[i].name);
 		for (size_t c = 0; c < blocks[i].n; c++)
-			write_column(part.packed, document, &blocks[i].columns[c]);
+			html_columns_write_column(part.packed, &cursor, &blocks[i].columns[c]);
 		html_part_close(&part);
 	}
+	document_cursor_done(&cursor);
 }

@@ -5,13 +5,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "report/export/json_sections.h"
 #include "report/html/html.h"
 #include "report/limit.h"
 #include "report/quality.h"
 
-static void write_run(struct json *json, const struct profile *profile)
+static void html_meta_write_run(struct json *json, const struct profile *profile)
 {
 	const struct profile_run *run = &profile->run;
 	time_t start = (time_t)(run->start_unix_ns / 1000000000);
@@ -33,38 +34,23 @@ static void write_run(struct json *json, const struct profile *profile)
 	json_end_object(json);
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)(whole - part) / (double)whole : 0;
-}
-
+/* The object of the JSON export, and beside it what the page shows as text. */
 static void write_quality(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
-	const struct profile_quality *q = &profile->quality;
-	struct text line = { 0 }, folded = { 0 };
+	CLEANUP(text_done) struct text line = { 0 }, folded = { 0 };
 
 	quality_line(profile, &line);
+	limit_note(document->tree, profile, &folded);
 	json_name(json, "quality");
-	json_object(json);
-	json_text_of(json, "line", line.at);
-	json_uint_of(json, "samples", q->samples);
-	json_uint_of(json, "complete", q->by_end[STACK_COMPLETE]);
-	json_uint_of(json, "lost", q->lost);
-	json_number_of(json, "symbolized_pct", share(q->unsymbolized, q->samples));
-	json_number_of(json, "line_info_pct", share(q->without_lines, q->samples));
-	json_uint_of(json, "own_cpu_ns", q->own_cpu_ns);
-	json_stacks(json, q);
+	json_quality(json, document);
+	json_text_of(json, "quality_line", line.at);
+	json_text_of(json, "folded", folded.at);
 	json_name(json, "notes");
 	json_array(json);
 	for (size_t i = 0; i < profile->notes.n; i++)
 		json_text(json, profile_text(profile, profile->notes.at[i]));
 	json_end_array(json);
-	limit_note(document->tree, profile, &folded);
-	json_text_of(json, "folded", folded.at);
-	text_done(&folded);
-	json_end_object(json);
-	text_done(&line);
 }
 
 static void write_names(struct json *json, const struct profile *profile)
@@ -109,7 +95,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	html_column_directory(&json);
 	write_names(&json, document->profile);
 	json_uint_of(&json, "default_metric", options->metric);
-	write_run(&json, document->profile);
+	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);
 	json_end_object(&json);
 }

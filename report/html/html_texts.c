@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_texts: source text and instructions of the functions that cost most. Each file and each function is a
- * part of its own, which the page unpacks when somebody looks at it.
+ * part of its own, which the page unpacks when it is first shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void want(bool *wanted, size_t n, uint64_t first, uint64_t last)
 		wanted[line - 1] = true;
 }
 
-/* Of a long file, the functions and loops that stand in the tree and the lines that cost something. */
+/* Of a long file, the functions and loops of the tree and the lines that cost something. */
 static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
 {
 	bool *wanted = alloc_zero(n + 1, sizeof(bool));
@@ -183,7 +183,7 @@ static void write_scopes(struct json *json, const struct structure *structure)
 	json_end_array(json);
 }
 
-static size_t write_function(FILE *to, uint32_t frame, const struct code *code)
+static size_t html_texts_write_function(FILE *to, uint32_t frame, const struct code *code)
 {
 	struct text_part part;
 	size_t used;
@@ -198,7 +198,7 @@ static size_t write_function(FILE *to, uint32_t frame, const struct code *code)
 }
 
 /* Of the functions that make up most of the cost, as far as the profile holds their code. */
-static void write_code(FILE *to, const struct document *d, const struct export_options *options)
+static void html_texts_write_code(FILE *to, const struct document *d, const struct export_options *options)
 {
 	struct flat_table table;
 	uint64_t sum = 0;
@@ -219,7 +219,7 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 				     profile_structure(d->profile, f->image, f->vaddr) };
 		sum += row->self[options->metric];
 		if (code.isa && code.bytes.len)
-			used += write_function(to, row->frame, &code);
+			used += html_texts_write_function(to, row->frame, &code);
 	}
 	flat_table_done(&table);
 }
@@ -227,5 +227,5 @@ static void write_code(FILE *to, const struct document *d, const struct export_o
 void html_write_texts(FILE *to, const struct document *document, const struct export_options *options)
 {
 	write_sources(to, document, options);
-	write_code(to, document, options);
+	html_texts_write_code(to, document, options);
 }

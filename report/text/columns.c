@@ -59,7 +59,7 @@ static bool has_metric(unsigned kind)
 	       kind == COLUMN_TOTAL_PERCENT;
 }
 
-static uint32_t find_metric(const struct profile *profile, const char *name)
+static uint32_t columns_find_metric(const struct profile *profile, const char *name)
 {
 	for (uint32_t i = 0; i < profile->metrics.n; i++)
 		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
@@ -84,7 +84,7 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 		text_done(&names);
 		return -EINVAL;
 	}
-	if (colon && (column.metric = find_metric(profile, colon + 1)) == COLUMN_OWN_METRIC) {
+	if (colon && (column.metric = columns_find_metric(profile, colon + 1)) == COLUMN_OWN_METRIC) {
 		diag_set(diag, -EINVAL, "there is no column '%s'", name);
 		diag_why(diag, "this profile has no metric '%s'", colon + 1);
 		return -EINVAL;

@@ -31,7 +31,7 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 }
 
 /* The title may be wider than what stands below it. */
-static int width_of(const struct column *column, bool is_text)
+static int columns_text_width_of(const struct column *column, bool is_text)
 {
 	int least = is_text ? TEXT_COLUMNS : NUMBER_COLUMNS, title = (int)strlen(column->title);
 
@@ -59,9 +59,11 @@ void columns_put_header(const struct text_report *report, struct line *line)
 		if (column_is_name(column))
 			continue;
 		if (column_is_text(column))
-			line_printf(line, TINT_DIM, "%-*s  ", width_of(column, true), column->title);
+			line_printf(line, TINT_DIM, "%-*s  ", columns_text_width_of(column, true),
+				    column->title);
 		else
-			line_printf(line, TINT_DIM, "%*s  ", width_of(column, false), column->title);
+			line_printf(line, TINT_DIM, "%*s  ", columns_text_width_of(column, false),
+				    column->title);
 	}
 }
 
@@ -81,9 +83,9 @@ void columns_put_row(const struct text_report *report, struct line *line, const 
 			continue;
 		struct cell cell = column_cell(report, column, &facts);
 		if (cell.type == CELL_TEXT)
-			put_text(line, cell.text, width_of(column, true));
+			put_text(line, cell.text, columns_text_width_of(column, true));
 		else
-			line_printf(line, TINT_PLAIN, "%*s", width_of(column, false),
+			line_printf(line, TINT_PLAIN, "%*s", columns_text_width_of(column, false),
 				    column_number(&cell, number));
 		line_printf(line, TINT_PLAIN, "  ");
 	}

@@ -8,6 +8,7 @@
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 static void put_field(struct text *to, const char *text)
 {
@@ -21,7 +22,7 @@ static void put_field(struct text *to, const char *text)
 	text_add(to, "\"", 1);
 }
 
-static void put_cell(struct text *to, const struct cell *cell)
+static void csv_put_cell(struct text *to, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_INDEX:
@@ -49,7 +50,7 @@ struct row_writer {
 	const struct columns *columns;
 };
 
-static void put_row(void *context, const struct row_facts *facts)
+static void csv_put_row(void *context, const struct row_facts *facts)
 {
 	const struct row_writer *writer = context;
 	struct text *to = writer->report->to;
@@ -57,12 +58,12 @@ static void put_row(void *context, const struct row_facts *facts)
 	for (size_t i = 0; i < writer->columns->of.n; i++) {
 		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
 		text_printf(to, "%s", i ? "," : "");
-		put_cell(to, &cell);
+		csv_put_cell(to, &cell);
 	}
 	text_printf(to, "\r\n");
 }
 
-static void put_rows(const struct text_report *report, const struct columns *columns)
+static void csv_put_rows(const struct text_report *report, const struct columns *columns)
 {
 	CLEANUP(view_done) struct view view = { 0 };
 
@@ -72,7 +73,7 @@ static void put_rows(const struct text_report *report, const struct columns *col
 	}
 	text_printf(report->to, "\r\n");
 	text_build_view(report, &view);
-	row_facts_each(report, &view, put_row, &(struct row_writer){ report, columns });
+	row_facts_each(report, &view, csv_put_row, &(struct row_writer){ report, columns });
 }
 
 static void put_fact(void *context, const char *name, double value)
@@ -117,6 +118,6 @@ void report_csv(const struct text_input *input, const struct text_options *optio
 		put_tasks(&report);
 	} else {
 		columns_add_default(&usual, false);
-		put_rows(&report, options->columns ? options->columns : &usual);
+		csv_put_rows(&report, options->columns ? options->columns : &usual);
 	}
 }

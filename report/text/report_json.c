@@ -10,13 +10,14 @@
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 static double hundredths(double value)
 {
 	return round(value * 100) / 100;
 }
 
-static void put_cell(struct json *json, const struct cell *cell)
+static void json_rows_put_cell(struct json *json, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_INDEX:
@@ -47,7 +48,7 @@ struct row_writer {
 	struct json *json;
 };
 
-static void put_row(void *context, const struct row_facts *facts)
+static void json_rows_put_row(void *context, const struct row_facts *facts)
 {
 	const struct row_writer *writer = context;
 
@@ -55,12 +56,13 @@ static void put_row(void *context, const struct row_facts *facts)
 	for (size_t i = 0; i < writer->columns->of.n; i++) {
 		struct cell cell = column_cell(writer->report, &writer->columns->of.at[i], facts);
 		json_name(writer->json, writer->columns->of.at[i].title);
-		put_cell(writer->json, &cell);
+		json_rows_put_cell(writer->json, &cell);
 	}
 	json_end_object(writer->json);
 }
 
-static void put_task(const struct text_report *report, const struct task_cost *cost, struct json *json)
+static void json_rows_put_task(const struct text_report *report, const struct task_cost *cost,
+			       struct json *json)
 {
 	const struct profile *profile = report->profile;
 	bool is_thread = report->options->tasks == TASKS_BY_THREAD;
@@ -78,7 +80,7 @@ static void put_task(const struct text_report *report, const struct task_cost *c
 	json_end_object(json);
 }
 
-static void put_rows(const struct text_report *report, struct json *json)
+static void json_rows_put(const struct text_report *report, struct json *json)
 {
 	CLEANUP(view_done) struct view view = { 0 };
 	CLEANUP(columns_done) struct columns usual = { 0 };
@@ -90,11 +92,11 @@ static void put_rows(const struct text_report *report, struct json *json)
 		size_t n;
 		CLEANUP(freep) struct task_cost *costs = text_task_costs(report, report->options->tasks, &n);
 		for (size_t i = 0; i < n && (!report->options->limit || i < report->options->limit); i++)
-			put_task(report, &costs[i], json);
+			json_rows_put_task(report, &costs[i], json);
 	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
 		text_build_view(report, &view);
 		row_facts_each(
-			report, &view, put_row,
+			report, &view, json_rows_put_row,
 			&(struct row_writer){
 				report, report->options->columns ? report->options->columns : &usual, json });
 	}
@@ -160,7 +162,7 @@ int report_json(const struct text_input *input, const struct text_options *optio
 	json_uint_of(&json, "duration_ns", input->profile->run.duration_ns);
 	json_uint_of(&json, "total", report.total);
 	json_uint_of(&json, "samples", report.samples);
-	put_rows(&report, &json);
+	json_rows_put(&report, &json);
 	put_quality(input->profile, &json);
 	json_end_object(&json);
 	json_line(&json);

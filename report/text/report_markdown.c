@@ -8,13 +8,14 @@
 #include "report/quality.h"
 #include "report/text/columns_text.h"
 #include "report/text/rows.h"
+#include "report/text/text_rows.h"
 
 #define MAX_NAME 200    /* columns of a name; comments hold 64 KiB in all */
 #define MAX_LINE 160    /* columns of a line of a tree */
 #define DEFAULT_ROWS 20 /* of a table, unless another number is asked for */
 
 /* As code, so that nothing in a name is taken for markup; a bar would end the cell. */
-static void put_code(struct text *to, const char *name)
+static void markdown_put_code(struct text *to, const char *name)
 {
 	CLEANUP(text_done) struct text safe = { 0 };
 	const char *fence = strchr(name, '`') ? "``" : "`";
@@ -30,15 +31,15 @@ static void put_code(struct text *to, const char *name)
 	text_printf(to, "%s%s", fence[1] ? " " : "", fence);
 }
 
-static void put_row(void *context, const struct row_facts *facts)
+static void markdown_put_row(void *context, const struct row_facts *facts)
 {
 	struct text *to = context;
 
 	text_printf(to, "| %.1f%% | %.1f%% | ", facts->self_percent, facts->total_percent);
-	put_code(to, facts->name.len ? facts->name.at : "[unknown]");
+	markdown_put_code(to, facts->name.len ? facts->name.at : "[unknown]");
 	text_printf(to, " | ");
 	if (*facts->module)
-		put_code(to, facts->module);
+		markdown_put_code(to, facts->module);
 	text_printf(to, " |\n");
 }
 
@@ -58,7 +59,7 @@ static void put_chosen_row(void *context, const struct row_facts *facts)
 		if (cell.type != CELL_TEXT)
 			text_printf(writer->report->to, "%s", column_number(&cell, number));
 		else if (*cell.text)
-			put_code(writer->report->to, cell.text);
+			markdown_put_code(writer->report->to, cell.text);
 		text_printf(writer->report->to, " ");
 	}
 	text_printf(writer->report->to, "|\n");
@@ -91,7 +92,7 @@ static void put_table(const struct text_report *report)
 	text_build_view(report, &view);
 	text_printf(report->to, "| self | total | %s | %s |\n|---:|---:|---|---|\n",
 		    group_name(report->options->group), has_modules ? "module" : "");
-	row_facts_each(report, &view, put_row, report->to);
+	row_facts_each(report, &view, markdown_put_row, report->to);
 }
 
 /* Every line starts with numbers, so that no name can end the fence. */
@@ -106,7 +107,7 @@ static void put_tree(const struct text_report *report)
 	text_printf(report->to, "~~~~\n");
 }
 
-static void put_summary(const struct text_report *report)
+static void markdown_put_summary(const struct text_report *report)
 {
 	struct text_options options = *report->options;
 	struct text_report part = *report;
@@ -124,11 +125,11 @@ static void put_summary(const struct text_report *report)
 	text_printf(report->to, "\n</details>\n");
 }
 
-static void put_view(const struct text_report *report)
+static void markdown_put_view(const struct text_report *report)
 {
 	switch (report->options->view) {
 	case TEXT_SUMMARY:
-		put_summary(report);
+		markdown_put_summary(report);
 		return;
 	case TEXT_QUALITY:
 		text_printf(report->to, "~~~~text\n");
@@ -173,7 +174,7 @@ void report_markdown(const struct text_input *input, const struct text_options *
 		plain.limit = DEFAULT_ROWS;
 	if (report.samples > 0) {
 		put_sentences(&report, input->filter);
-		put_view(&report);
+		markdown_put_view(&report);
 		text_printf(ret, "\n");
 	}
 	text_printf(ret, "<sub>");

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "report/text/text_rows.h"
+#include "report/text/text_report.h"
 
 struct row_facts {
 	uint32_t row, parent; /* among the rows shown; UINT32_MAX = at the top */

@@ -10,21 +10,6 @@
 
 #define SUMMARY_THREADS 8
 
-uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
-{
-	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
-}
-
-enum view_key text_default_sort(enum text_view view)
-{
-	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
-}
-
-double text_default_percent_limit(enum text_view view)
-{
-	return view == TEXT_TREE || view == TEXT_CALLERS ? 1 : 0.5;
-}
-
 static void say_left_out(const struct text_report *report, size_t n, const char *what)
 {
 	struct line line = line_start(report->to, &report->options->style);
@@ -38,7 +23,7 @@ static void say_left_out(const struct text_report *report, size_t n, const char 
 	line_end(&line);
 }
 
-static void put_rows(const struct text_report *report)
+static void text_report_put_rows(const struct text_report *report)
 {
 	static const char *const plurals[] = { [GROUP_FUNCTION] = "functions",
 					       [GROUP_MODULE] = "modules",
@@ -74,7 +59,7 @@ static struct text_report part_of(const struct text_report *report, struct text_
 	return part;
 }
 
-static void put_summary(const struct text_report *report)
+static void text_report_put_summary(const struct text_report *report)
 {
 	struct text_options options = *report->options;
 	struct text_report part = part_of(report, &options);
@@ -84,13 +69,13 @@ static void put_summary(const struct text_report *report)
 	options.sort = VIEW_BY_SELF;
 	options.limit = TEXT_SUMMARY_ROWS;
 	text_heading(report, "hottest functions");
-	put_rows(&part);
+	text_report_put_rows(&part);
 
 	options.view = TEXT_HOT;
 	options.sort = VIEW_BY_INCLUSIVE;
 	text_printf(report->to, "\n");
 	text_heading(report, "hot path");
-	put_rows(&part);
+	text_report_put_rows(&part);
 	if (report->profile->threads.n < 2 || report->threads)
 		return;
 	text_printf(report->to, "\n");
@@ -98,16 +83,16 @@ static void put_summary(const struct text_report *report)
 	text_tasks(report, TASKS_BY_THREAD, SUMMARY_THREADS);
 }
 
-static void put_view(const struct text_report *report)
+static void text_report_put_view(const struct text_report *report)
 {
 	if (report->options->view == TEXT_SUMMARY)
-		put_summary(report);
+		text_report_put_summary(report);
 	else if (report->options->view == TEXT_QUALITY)
 		quality_table(report->profile, &report->options->style, report->to);
 	else if (report->options->view == TEXT_FLAT && report->options->tasks)
 		text_tasks(report, report->options->tasks, report->options->limit);
 	else
-		put_rows(report);
+		text_report_put_rows(report);
 }
 
 static void put_note(const struct text_report *report, const char *note)
@@ -128,24 +113,6 @@ static void put_notes(const struct text_report *report)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }
 
-struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
-				  struct text *to)
-{
-	struct text_report report = { .profile = input->profile,
-				      .tree = input->tree,
-				      .costs = input->costs,
-				      .threads = input->threads,
-				      .options = options,
-				      .metric = options->metric,
-				      .to = to };
-
-	if (input->costs->n_metrics > 0) {
-		report.total = costs_inclusive(input->costs, 0, options->metric);
-		report.samples = costs_inclusive(input->costs, 0, 0);
-	}
-	return report;
-}
-
 void report_text(const struct text_input *input, const struct text_options *options, struct text *ret)
 {
 	struct text_report report = text_report_of(input, options, ret);
@@ -156,7 +123,7 @@ void report_text(const struct text_input *input, const struct text_options *opti
 			text_paragraph(&report, input->filter);
 			text_printf(ret, "\n");
 		}
-		put_view(&report);
+		text_report_put_view(&report);
 		text_printf(ret, "\n");
 	}
 	if (options->view != TEXT_QUALITY)

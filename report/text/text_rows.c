@@ -13,27 +13,6 @@
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
 #define WARM_PERCENT 5
-#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
-
-uint64_t text_min_cost(const struct text_report *report)
-{
-	return (uint64_t)ceil((double)report->total * report->options->percent_limit / 100);
-}
-
-void text_heading(const struct text_report *report, const char *text)
-{
-	struct line line = line_start(report->to, &report->options->style);
-
-	line_printf(&line, TINT_BOLD, "%s", text);
-	line_end(&line);
-}
-
-bool text_is_narrow(const struct text_report *report)
-{
-	size_t width = report->options->style.width;
-
-	return width != 0 && width < NARROW;
-}
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
@@ -100,7 +79,7 @@ static void put_numbers(const struct text_report *report, struct line *line, con
 	line_printf(line, TINT_PLAIN, "  ");
 }
 
-static void put_header(const struct text_report *report, struct line *line)
+static void text_rows_put_header(const struct text_report *report, struct line *line)
 {
 	int columns = count_columns(report);
 	const char *first = self_comes_first(report) ? "self" : "total";
@@ -119,7 +98,8 @@ static void put_header(const struct text_report *report, struct line *line)
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-static void put_label(const struct text_report *report, struct line *line, const struct scope *scope)
+static void text_rows_put_label(const struct text_report *report, struct line *line,
+				const struct scope *scope)
 {
 	CLEANUP(text_done) struct text label = { 0 };
 	CLEANUP(text_done) struct text shown = { 0 };
@@ -148,7 +128,8 @@ static void put_place(const struct text_report *report, struct line *line, const
 }
 
 /* What a row of a flat view is, by what it was grouped by. */
-static void put_group(const struct text_report *report, struct line *line, const struct scope *scope)
+static void text_rows_put_group(const struct text_report *report, struct line *line,
+				const struct scope *scope)
 {
 	const struct profile *profile = report->profile;
 
@@ -161,12 +142,12 @@ static void put_group(const struct text_report *report, struct line *line, const
 			  scope->file ? intern_text(&profile->strings, scope->file) : "[unknown]");
 		return;
 	case GROUP_LINE:
-		put_label(report, line, scope);
+		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, "  in ");
 		line_name(line, TINT_DIM, intern_text(&profile->strings, scope->name));
 		return;
 	case GROUP_LOOP:
-		put_label(report, line, scope);
+		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, " in ");
 		line_name(line, TINT_PLAIN, intern_text(&profile->strings, scope->name));
 		return;
@@ -177,17 +158,11 @@ static void put_group(const struct text_report *report, struct line *line, const
 	struct scope plain = *scope;
 	if (plain.kind == SCOPE_INLINE)
 		plain.kind = SCOPE_FUNCTION;
-	put_label(report, line, &plain);
+	text_rows_put_label(report, line, &plain);
 	put_place(report, line, scope);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------- */
-
-/* The root cost nothing itself, or it is a row like any other. */
-bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row)
-{
-	return view->rows.at[row].scope != 0 || view_self(view, row, report->metric) > 0;
-}
 
 static size_t module_columns(const struct text_report *report, const struct view *view)
 {
@@ -223,7 +198,7 @@ void text_table(const struct text_report *report, const struct view *view, const
 	size_t columns = module_columns(report, view);
 	struct line line = line_start(report->to, &report->options->style);
 
-	put_header(report, &line);
+	text_rows_put_header(report, &line);
 	if (has_modules)
 		line_printf(&line, TINT_DIM, "%-*s  ", (int)columns, "module");
 	line_printf(&line, TINT_DIM, "%s", what);
@@ -236,7 +211,7 @@ void text_table(const struct text_report *report, const struct view *view, const
 		put_numbers(report, &line, view, row, report->total);
 		if (has_modules)
 			put_module(report, &line, scope.image, columns);
-		put_group(report, &line, &scope);
+		text_rows_put_group(report, &line, &scope);
 		line_end(&line);
 	}
 }
@@ -258,7 +233,8 @@ static bool is_hidden_root(const struct text_report *report, const struct view *
 }
 
 /* Rows are in preorder, so that a row's last child is the last one that names it. */
-static void find_lines(const struct text_report *report, const struct view *view, struct tree_lines *lines)
+static void text_rows_find_lines(const struct text_report *report, const struct view *view,
+				 struct tree_lines *lines)
 {
 	size_t n = view->rows.n;
 	CLEANUP(freep) uint32_t *n_children = alloc_zero(n + 1, sizeof(*n_children));
@@ -321,7 +297,7 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 	}
 }
 
-/* The module is named where it is another one than the row above is in. */
+/* The module is shown where it differs from that of the row above. */
 static bool module_changes(const struct text_report *report, const struct view *view, uint32_t row)
 {
 	uint32_t parent = view->rows.at[row].parent;
@@ -354,7 +330,7 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 		whole = view_cost(view, parent, report->options->sort, report->metric);
 	put_numbers(report, &line, view, row, whole);
 	put_branches(&line, lines, row);
-	put_label(report, &line, &scope);
+	text_rows_put_label(report, &line, &scope);
 	if (view->rows.at[row].n_loops)
 		line_printf(&line, TINT_DIM, " (and %u around it)", view->rows.at[row].n_loops);
 	if (module_changes(report, view, row))
@@ -367,10 +343,10 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 	struct tree_lines lines = { 0 };
 	struct line line = line_start(report->to, &report->options->style);
 
-	put_header(report, &line);
+	text_rows_put_header(report, &line);
 	line_printf(&line, TINT_DIM, "%s", what);
 	line_end(&line);
-	find_lines(report, view, &lines);
+	text_rows_find_lines(report, view, &lines);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		if (text_is_shown(report, view, row)) {
 			bool is_block = report->options->view == TEXT_CALLERS && row > 0 &&

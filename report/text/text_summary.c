@@ -14,13 +14,13 @@
 #define PATH_NAMES 5    /* more of a path is left out in the middle */
 #define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
 
-static const char *string(const struct text_report *report, uint32_t id)
+static const char *text_summary_string(const struct text_report *report, uint32_t id)
 {
 	return intern_text(&report->profile->strings, id);
 }
 
 /* Safe, and short enough for a sentence. */
-static void add_name(const struct text_report *report, const char *name, struct text *ret)
+static void text_summary_add_name(const struct text_report *report, const char *name, struct text *ret)
 {
 	struct style style = { .width = NAME_COLUMNS, .utf8 = report->options->style.utf8 };
 	struct line line = line_start(ret, &style);
@@ -28,7 +28,7 @@ static void add_name(const struct text_report *report, const char *name, struct 
 	line_name(&line, TINT_PLAIN, name);
 }
 
-static void add_scope(const struct text_report *report, uint32_t scope, struct text *ret)
+static void text_summary_add_scope(const struct text_report *report, uint32_t scope, struct text *ret)
 {
 	CLEANUP(text_done) struct text label = { 0 };
 	CLEANUP(text_done) struct text shown = { 0 };
@@ -36,7 +36,7 @@ static void add_scope(const struct text_report *report, uint32_t scope, struct t
 	const struct scope what = scope_at(report->tree, scope);
 	label_scope(report->profile, &what, &label);
 	name_shorten(label.at ? label.at : "", NAME_COLUMNS, &shown);
-	add_name(report, shown.at ? shown.at : "", ret);
+	text_summary_add_name(report, shown.at ? shown.at : "", ret);
 }
 
 /* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
@@ -70,14 +70,14 @@ static void count_tasks(const struct text_report *report, size_t *ret_threads, s
 static void add_what_ran(const struct text_report *report, struct text *ret)
 {
 	const struct profile_run *run = &report->profile->run;
-	const char *target = string(report, run->target ? run->target : run->command_line);
+	const char *target = text_summary_string(report, run->target ? run->target : run->command_line);
 	const struct profile_metric *metric = &report->profile->metrics.at[report->metric];
 	size_t n_threads, n_processes;
 	char count[NUMBER_MAX], time[NUMBER_MAX], value[NUMBER_MAX];
 
-	add_name(report, *target ? target : "The target", ret);
+	text_summary_add_name(report, *target ? target : "The target", ret);
 	text_printf(ret, " %s for %s",
-		    strcmp(string(report, run->mode), "record") == 0 ? "ran" : "was watched",
+		    strcmp(text_summary_string(report, run->mode), "record") == 0 ? "ran" : "was watched",
 		    number_time(run->duration_ns, time));
 	count_tasks(report, &n_threads, &n_processes);
 	text_printf(ret, ": %s", number_count(report->samples, count));
@@ -86,8 +86,8 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	text_printf(ret, " sample%s", report->profile->quality.samples == 1 ? "" : "s");
 	if (report->metric != 0) {
 		text_printf(ret, ", %s of ",
-			    number_value(report->total, string(report, metric->unit), value));
-		add_name(report, string(report, metric->name), ret);
+			    number_value(report->total, text_summary_string(report, metric->unit), value));
+		text_summary_add_name(report, text_summary_string(report, metric->name), ret);
 	}
 	text_printf(ret, ", in %s thread%s", number_count(n_threads, count), n_threads == 1 ? "" : "s");
 	if (n_processes > 1)
@@ -121,11 +121,11 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 
 	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in "
 								 : " The hottest function is ");
-	add_scope(report, flat->rows.at[row].scope, ret);
+	text_summary_add_scope(report, flat->rows.at[row].scope, ret);
 	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {
 		const char *module = label_image(report->profile, scope->image);
 		text_printf(ret, *module == '[' ? " " : " ["); /* "[kernel]" has its brackets */
-		add_name(report, module, ret);
+		text_summary_add_name(report, module, ret);
 		text_printf(ret, *module == '[' ? "" : "]");
 	}
 	text_printf(ret, ": ");
@@ -148,7 +148,7 @@ static uint32_t innermost_loop(const struct text_report *report, const view_path
 	return 0;
 }
 
-/* Loops and lines are where in a function, not whom it calls. */
+/* Loops and lines are places within a function, not callees. */
 static void keep_functions(const struct text_report *report, view_path *path)
 {
 	size_t n = 1;
@@ -162,7 +162,7 @@ static void keep_functions(const struct text_report *report, view_path *path)
 }
 
 /* "main > ... > solve > dot": the start and the end of a long path are enough to know it by. */
-static void add_path(const struct text_report *report, const view_path *path, struct text *ret)
+static void text_summary_add_path(const struct text_report *report, const view_path *path, struct text *ret)
 {
 	const char *arrow = report->options->style.utf8 ? " → " : " > ";
 	size_t n_shown = 0;
@@ -175,7 +175,7 @@ static void add_path(const struct text_report *report, const view_path *path, st
 			continue;
 		}
 		text_printf(ret, "%s", n_shown++ ? arrow : "");
-		add_scope(report, path->at[i], ret);
+		text_summary_add_scope(report, path->at[i], ret);
 	}
 }
 
@@ -189,10 +189,10 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 	keep_functions(report, &path);
 	if (path.n > 2) {
 		text_printf(ret, " The hot path is ");
-		add_path(report, &path, ret);
+		text_summary_add_path(report, &path, ret);
 		if (loop) {
 			text_printf(ret, ", inside the ");
-			add_scope(report, loop, ret);
+			text_summary_add_scope(report, loop, ret);
 		}
 		text_printf(ret, "; ");
 		add_share(report, costs_inclusive(report->costs, last, report->metric),

@@ -38,7 +38,8 @@ struct task_cost *text_task_costs(const struct text_report *report, enum text_ta
 	return costs;
 }
 
-static void put_name(const struct text_report *report, struct line *line, enum tint tint, uint32_t comm)
+static void text_tasks_put_name(const struct text_report *report, struct line *line, enum tint tint,
+				uint32_t comm)
 {
 	line_name(line, tint, comm ? intern_text(&report->profile->strings, comm) : "[unnamed]");
 }
@@ -49,11 +50,11 @@ static void put_thread(const struct text_report *report, struct line *line, uint
 	const struct profile_process *process = &report->profile->processes.at[thread->process];
 
 	line_printf(line, TINT_PLAIN, "%8d  ", thread->tid);
-	put_name(report, line, TINT_PLAIN, thread->comm);
+	text_tasks_put_name(report, line, TINT_PLAIN, thread->comm);
 	if (thread->tid == process->pid)
 		return;
 	line_printf(line, TINT_DIM, "  of ");
-	put_name(report, line, TINT_DIM, process->comm);
+	text_tasks_put_name(report, line, TINT_DIM, process->comm);
 	line_printf(line, TINT_DIM, " (%d)", process->pid);
 }
 
@@ -62,14 +63,15 @@ static void put_process(const struct text_report *report, struct line *line, uin
 	const struct profile_process *process = &report->profile->processes.at[index];
 
 	line_printf(line, TINT_PLAIN, "%8d  ", process->pid);
-	put_name(report, line, TINT_PLAIN, process->comm);
+	text_tasks_put_name(report, line, TINT_PLAIN, process->comm);
 	if (!process->command_line)
 		return;
 	line_printf(line, TINT_PLAIN, "  ");
 	line_name(line, TINT_DIM, intern_text(&report->profile->strings, process->command_line));
 }
 
-static void put_task(const struct text_report *report, const struct task_cost *cost, enum text_tasks tasks)
+static void text_tasks_put_task(const struct text_report *report, const struct task_cost *cost,
+				enum text_tasks tasks)
 {
 	struct line line = line_start(report->to, &report->options->style);
 	char number[NUMBER_MAX];
@@ -98,7 +100,7 @@ void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t 
 	line_printf(&line, TINT_DIM, "%8s  %s", is_thread ? "tid" : "pid", is_thread ? "thread" : "process");
 	line_end(&line);
 	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++)
-		put_task(report, &costs[i], tasks);
+		text_tasks_put_task(report, &costs[i], tasks);
 	if (limit == 0 || n <= limit)
 		return;
 	line = line_start(report->to, &report->options->style);

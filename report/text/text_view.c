@@ -18,7 +18,8 @@ static struct view_cut cut_of(const struct text_report *report, enum view_key pr
 }
 
 /* Rows that cost something. */
-static size_t count_rows(const struct text_report *report, const struct view *view, enum view_key key)
+static size_t text_view_count_rows(const struct text_report *report, const struct view *view,
+				   enum view_key key)
 {
 	size_t n = 0;
 
@@ -32,7 +33,7 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
 
 	view_tree(report->tree, report->costs, ret);
-	size_t before = count_rows(report, ret, VIEW_BY_INCLUSIVE);
+	size_t before = text_view_count_rows(report, ret, VIEW_BY_INCLUSIVE);
 	if (report->options->max_depth)
 		view_flatten(ret, report->options->max_depth + 1); /* the root is not shown */
 	view_arrange(ret, &cut);
@@ -56,7 +57,7 @@ static size_t build_flat(const struct text_report *report, struct view *ret)
 	struct view_cut cut = cut_of(report, report->options->sort);
 
 	view_flat(report->tree, report->costs, report->options->group, ret);
-	size_t before = count_rows(report, ret, report->options->sort);
+	size_t before = text_view_count_rows(report, ret, report->options->sort);
 	view_arrange(ret, &cut);
 	return before - ret->rows.n;
 }

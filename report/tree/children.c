@@ -57,23 +57,24 @@ void children_init(struct children *children, const struct children_of *tree)
 		sort_siblings(children, tree);
 }
 
-static uint32_t parent_of(const void *context, uint32_t node)
+static uint32_t children_parent_of(const void *context, uint32_t node)
 {
 	return document_parent(context, node);
 }
 
-static uint64_t weight_of(const void *context, uint32_t node, uint32_t metric)
+static uint64_t children_weight_of(const void *context, uint32_t node, uint32_t metric)
 {
 	return document_inclusive(context, node, metric);
 }
 
 void children_of_document(struct children *children, const struct document *document, uint32_t metric)
 {
-	children_init(children, &(struct children_of){ .n = document->n_nodes,
-						       .context = document,
-						       .parent = parent_of,
-						       .weight = metric == NO_METRIC ? NULL : weight_of,
-						       .metric = metric });
+	children_init(children,
+		      &(struct children_of){ .n = document->n_nodes,
+					     .context = document,
+					     .parent = children_parent_of,
+					     .weight = metric == NO_METRIC ? NULL : children_weight_of,
+					     .metric = metric });
 }
 
 void children_done(struct children *children)

@@ -12,12 +12,14 @@ void costs_init(struct costs *costs, const struct scope_tree *tree, const bool *
 		if (!is_kept || is_kept[value->thread])
 			costs->self[value->scope * n + value->metric] += value->value;
 	}
-	costs->inclusive = scope_tree_inclusive(tree, costs->self);
+	totals_init(&costs->totals, tree,
+		    &(struct totals_options){
+			    .n_scopes = tree->scopes.n, .is_kept = is_kept, .metric = TOTALS_ALL });
 }
 
 void costs_done(struct costs *costs)
 {
 	free(costs->self);
-	free(costs->inclusive);
+	totals_done(&costs->totals);
 	*costs = (struct costs){ 0 };
 }

@@ -6,11 +6,13 @@
 
 #include <stdbool.h>
 
+#include "report/tree/totals.h"
 #include "structure/scope.h"
 
 struct costs {
 	size_t n_metrics;
-	uint64_t *self, *inclusive; /* [scope * n_metrics + metric] */
+	uint64_t *self; /* [scope * n_metrics + metric] */
+	struct totals totals;
 };
 
 /* is_kept: by thread index; NULL = all threads. */
@@ -23,5 +25,5 @@ static inline uint64_t costs_self(const struct costs *costs, uint32_t scope, uin
 }
 static inline uint64_t costs_inclusive(const struct costs *costs, uint32_t scope, uint32_t metric)
 {
-	return costs->inclusive[(size_t)scope * costs->n_metrics + metric];
+	return totals_of(&costs->totals, scope, metric);
 }

@@ -64,22 +64,6 @@ const char *document_frame_label(const struct document *document, uint32_t frame
 
 #define MARK_EVERY 4096 /* values */
 
-/* The values of one node. Those of its lines come from another part of the tree's values than its own. */
-struct cursor {
-	size_t own, line; /* the tree's values after those of the node */
-	uint32_t node;
-	VEC(struct scope_value) values; /* its own and its lines', sorted by thread and metric, each once */
-};
-
-struct document_walk {
-	struct cursor self, value;
-	size_t first;              /* number of value.values.at[0] */
-	struct scope_value before; /* the value before that one, */
-	bool has_before;           /* if it was passed */
-	VEC(uint32_t) marks;       /* the node that value i * MARK_EVERY belongs to ... */
-	VEC(size_t) starts;        /* ... and the number of that node's first value */
-};
-
 static uint32_t node_of(const struct document *document, size_t value)
 {
 	uint32_t scope = document->tree->values.at[value].scope;
@@ -111,7 +95,7 @@ void document_line_values(const struct document *document, uint32_t node, size_t
 		++*ret_to;
 }
 
-static int by_thread(const void *left, const void *right)
+static int document_by_thread(const void *left, const void *right)
 {
 	const struct scope_value *a = left, *b = right;
 
@@ -120,105 +104,122 @@ static int by_thread(const void *left, const void *right)
 	return a->metric < b->metric ? -1 : a->metric > b->metric;
 }
 
-static void take(const struct document *document, struct cursor *cursor, size_t *at, size_t end)
+static void take_values(const struct document *document, struct document_node_values *of, size_t *at,
+			size_t end)
 {
-	for (; *at < end && node_of(document, *at) == cursor->node; ++*at) {
-		vec_push(&cursor->values, document->tree->values.at[*at]);
-		cursor->values.at[cursor->values.n - 1].scope = cursor->node;
+	for (; *at < end && node_of(document, *at) == of->node; ++*at) {
+		vec_push(&of->values, document->tree->values.at[*at]);
+		of->values.at[of->values.n - 1].scope = of->node;
 	}
 }
 
 /* The values of a node, where own and line are the first that are not of one before it. */
-static void collect(const struct document *document, struct cursor *cursor, uint32_t node)
+static void collect_values(const struct document *document, struct document_node_values *of, uint32_t node)
 {
 	size_t n = 0;
 
-	cursor->node = node;
-	vec_clear(&cursor->values);
-	take(document, cursor, &cursor->own, document->first_point);
-	size_t n_own = cursor->values.n;
-	take(document, cursor, &cursor->line, document->tree->values.n);
-	if (cursor->values.n == n_own)
+	of->node = node;
+	vec_clear(&of->values);
+	take_values(document, of, &of->own, document->first_point);
+	size_t n_own = of->values.n;
+	take_values(document, of, &of->line, document->tree->values.n);
+	if (of->values.n == n_own)
 		return; /* they are in order */
-	qsort(cursor->values.at, cursor->values.n, sizeof(*cursor->values.at), by_thread);
-	for (size_t i = 1; i < cursor->values.n; i++) {
-		if (by_thread(&cursor->values.at[n], &cursor->values.at[i]) == 0)
-			cursor->values.at[n].value += cursor->values.at[i].value;
+	qsort(of->values.at, of->values.n, sizeof(*of->values.at), document_by_thread);
+	for (size_t i = 1; i < of->values.n; i++) {
+		if (document_by_thread(&of->values.at[n], &of->values.at[i]) == 0)
+			of->values.at[n].value += of->values.at[i].value;
 		else
-			cursor->values.at[++n] = cursor->values.at[i];
+			of->values.at[++n] = of->values.at[i];
 	}
-	cursor->values.n = n + 1;
+	of->values.n = n + 1;
 }
 
-static void seek(const struct document *document, struct cursor *cursor, uint32_t node)
+static void seek_node(const struct document *document, struct document_node_values *of, uint32_t node)
 {
-	cursor->own = find_node(document, 0, document->first_point, node);
-	cursor->line = find_node(document, document->first_point, document->tree->values.n, node);
-	collect(document, cursor, node);
+	of->own = find_node(document, 0, document->first_point, node);
+	of->line = find_node(document, document->first_point, document->tree->values.n, node);
+	collect_values(document, of, node);
 }
 
 /* On to the next node that has values; false at the end. */
-static bool next_node(const struct document *document, struct cursor *cursor)
+static bool next_node(const struct document *document, struct document_node_values *of)
 {
-	uint32_t own = cursor->own < document->first_point ? node_of(document, cursor->own) : NO_NODE;
-	uint32_t line = cursor->line < document->tree->values.n ? node_of(document, cursor->line) : NO_NODE;
+	uint32_t own = of->own < document->first_point ? node_of(document, of->own) : NO_NODE;
+	uint32_t line = of->line < document->tree->values.n ? node_of(document, of->line) : NO_NODE;
 
 	if (own == NO_NODE && line == NO_NODE)
 		return false;
-	collect(document, cursor, own < line ? own : line);
+	collect_values(document, of, own < line ? own : line);
 	return true;
 }
 
-uint64_t document_self(const struct document *document, size_t node, uint32_t metric)
+void document_cursor_init(struct document_cursor *cursor, const struct document *document)
 {
-	struct cursor *cursor = &document->walk->self;
+	*cursor = (struct document_cursor){ .document = document };
+	cursor->self.node = NO_NODE - 1;       /* none, and not the one before the first either */
+	cursor->first = SIZE_MAX - MARK_EVERY; /* nowhere yet */
+	cursor->self.line = cursor->value.line = document->first_point;
+}
+
+void document_cursor_done(struct document_cursor *cursor)
+{
+	vec_done(&cursor->self.values);
+	vec_done(&cursor->value.values);
+}
+
+uint64_t document_self(struct document_cursor *cursor, size_t node, uint32_t metric)
+{
+	struct document_node_values *self = &cursor->self;
 	uint64_t sum = 0;
 
-	if (node == (size_t)cursor->node + 1)
-		collect(document, cursor, (uint32_t)node);
-	else if (node != cursor->node)
-		seek(document, cursor, (uint32_t)node);
-	for (size_t i = 0; i < cursor->values.n; i++)
-		if (cursor->values.at[i].metric == metric)
-			sum += cursor->values.at[i].value;
+	if (node == (size_t)self->node + 1)
+		collect_values(cursor->document, self, (uint32_t)node);
+	else if (node != self->node)
+		seek_node(cursor->document, self, (uint32_t)node);
+	for (size_t i = 0; i < self->values.n; i++)
+		if (self->values.at[i].metric == metric)
+			sum += self->values.at[i].value;
 	return sum;
 }
 
-struct scope_value document_value(const struct document *document, size_t i)
+struct scope_value document_value(struct document_cursor *cursor, size_t i)
 {
-	struct document_walk *walk = document->walk;
+	const struct document *document = cursor->document;
+	struct document_node_values *value = &cursor->value;
 
-	if (walk->has_before && i + 1 == walk->first)
-		return walk->before;
-	if (i < walk->first || i >= walk->first + walk->value.values.n + MARK_EVERY) {
-		seek(document, &walk->value, walk->marks.at[i / MARK_EVERY]);
-		walk->first = walk->starts.at[i / MARK_EVERY];
-		walk->has_before = false;
+	if (cursor->has_before && i + 1 == cursor->first)
+		return cursor->before;
+	if (i < cursor->first || i >= cursor->first + value->values.n + MARK_EVERY) {
+		seek_node(document, value, document->marks.at[i / MARK_EVERY]);
+		cursor->first = document->starts.at[i / MARK_EVERY];
+		cursor->has_before = false;
 	}
-	while (i >= walk->first + walk->value.values.n) {
-		walk->before = walk->value.values.at[walk->value.values.n - 1];
-		walk->has_before = true;
-		walk->first += walk->value.values.n;
-		next_node(document, &walk->value);
+	while (i >= cursor->first + value->values.n) {
+		cursor->before = value->values.at[value->values.n - 1];
+		cursor->has_before = true;
+		cursor->first += value->values.n;
+		next_node(document, value);
 	}
-	return walk->value.values.at[i - walk->first];
+	return value->values.at[i - cursor->first];
 }
 
 /* Counts the values, and notes where to find them. */
 static void mark_values(struct document *document)
 {
-	struct document_walk *walk = document->walk;
-	struct cursor *cursor = &walk->value;
+	struct document_cursor cursor;
+	const struct document_node_values *value = &cursor.value;
 
-	while (next_node(document, cursor)) {
-		size_t end = document->n_values + cursor->values.n;
-		while (walk->marks.n * MARK_EVERY < end) {
-			vec_push(&walk->marks, cursor->node);
-			vec_push(&walk->starts, document->n_values);
+	document_cursor_init(&cursor, document);
+	while (next_node(document, &cursor.value)) {
+		size_t end = document->n_values + value->values.n;
+		while (document->marks.n * MARK_EVERY < end) {
+			vec_push(&document->marks, value->node);
+			vec_push(&document->starts, document->n_values);
 		}
 		document->n_values = end;
 	}
-	walk->first = SIZE_MAX - MARK_EVERY; /* nowhere yet */
+	document_cursor_done(&cursor);
 }
 
 struct document_point document_point(const struct document *document, size_t point)
@@ -233,7 +234,7 @@ struct document_point document_point(const struct document *document, size_t poi
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static size_t count_frames(const struct scope_tree *tree)
+static size_t document_count_frames(const struct scope_tree *tree)
 {
 	size_t n = 0;
 
@@ -251,15 +252,13 @@ void document_init(struct document *document, const struct profile *profile, con
 {
 	*document = (struct document){ .profile = profile, .tree = tree, .n_metrics = tree->n_metrics };
 	document->frames.at = tree->frames.at;
-	document->frames.n = count_frames(tree);
+	document->frames.n = document_count_frames(tree);
 	document->n_nodes = scope_tree_n_nodes(tree);
 	document->first_point = find_first_point(tree, document->n_nodes);
 	document->n_points = tree->values.n - document->first_point;
-	document->walk = alloc_zero(1, sizeof(*document->walk));
-	document->walk->self.node = NO_NODE - 1; /* none, and not the one before the first either */
-	document->walk->self.line = document->walk->value.line = document->first_point;
 	mark_values(document);
-	totals_init(&document->totals, tree);
+	totals_init(&document->totals, tree,
+		    &(struct totals_options){ .n_scopes = document->n_nodes, .metric = TOTALS_ALL });
 }
 
 static void index_files(struct document *document)
@@ -307,10 +306,7 @@ void document_done(struct document *document)
 {
 	vec_done(&document->files);
 	vec_done(&document->loops);
-	vec_done(&document->walk->self.values);
-	vec_done(&document->walk->value.values);
-	vec_done(&document->walk->marks);
-	vec_done(&document->walk->starts);
-	free(document->walk);
+	vec_done(&document->marks);
+	vec_done(&document->starts);
 	totals_done(&document->totals);
 }

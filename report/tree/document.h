@@ -4,10 +4,11 @@
  * to them, and the costs of single lines (points).
  *
  * Nodes are the scopes that are no lines; node i is scope i, its parent is a node before it. The values of a
- * line belong to the node around it and are told a second time as a point.
+ * line belong to the node around it and are listed a second time as a point.
  *
  * Nothing here is a copy of the tree: beside it there is one number of 32 bits for each node and metric.
- * What is asked in order of nodes or values is found at once, else it takes a search.
+ * Values are read through a cursor: in order of nodes or values they are found at once, else it takes a
+ * search.
  */
 #pragma once
 
@@ -31,8 +32,6 @@ struct document_loop {
 	uint32_t depth;  /* 1 = outermost; 0 = not a loop */
 };
 
-struct document_walk; /* where the last questions were answered */
-
 struct document {
 	const struct profile *profile;
 	const struct scope_tree *tree;
@@ -43,15 +42,17 @@ struct document {
 	size_t n_nodes, n_values, n_points;
 	size_t first_point; /* the tree's values from here on are those of lines */
 	struct totals totals;
-	struct document_walk *walk;
 	uint32_t n_metrics;
+	/* Where values are, every so many of them: the node, and the number of that node's first value. */
+	VEC(uint32_t) marks;
+	VEC(size_t) starts;
 	/* By document_index: */
 	VEC(uint32_t) files;             /* every path that a frame, line or call names, by its number */
 	VEC(struct document_loop) loops; /* by frame */
 };
 
 void document_init(struct document *document, const struct profile *profile, const struct scope_tree *tree);
-/* Fills files and loops, for those who tell of them. */
+/* Fills files and loops, for exporters that list them. */
 void document_index(struct document *document);
 void document_done(struct document *document);
 
@@ -72,10 +73,28 @@ static inline uint64_t document_inclusive(const struct document *document, size_
 {
 	return totals_of(&document->totals, node, metric);
 }
+
+/* The values of one node. Those of its lines come from another part of the tree's values than its own. */
+struct document_node_values {
+	size_t own, line; /* the tree's values after those of the node */
+	uint32_t node;
+	VEC(struct scope_value) values; /* its own and its lines', sorted by thread and metric, each once */
+};
+/* Reads values, and knows where the last ones were. Each reader has one of its own. */
+struct document_cursor {
+	const struct document *document;
+	struct document_node_values self, value;
+	size_t first;              /* number of value.values.at[0] */
+	struct scope_value before; /* the value before that one, */
+	bool has_before;           /* if it was passed */
+};
+void document_cursor_init(struct document_cursor *cursor, const struct document *document);
+void document_cursor_done(struct document_cursor *cursor);
 /* Of all threads, lines included. */
-uint64_t document_self(const struct document *document, size_t node, uint32_t metric);
+uint64_t document_self(struct document_cursor *cursor, size_t node, uint32_t metric);
 /* Value i of n_values, sorted by node, thread, metric; `scope` is the node. */
-struct scope_value document_value(const struct document *document, size_t i);
+struct scope_value document_value(struct document_cursor *cursor, size_t i);
+
 /* Point i of n_points, in the order of nodes and lines. */
 struct document_point document_point(const struct document *document, size_t point);
 /* The tree's values [*ret_from, *ret_to) that belong to a node itself, and those that belong to its lines. */

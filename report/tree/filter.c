@@ -14,7 +14,7 @@ struct key {
 	uint32_t parent, kind, name, linkage, image, file, line, zero;
 };
 
-static struct key key_of(const struct scope *scope, uint32_t parent)
+static struct key filter_key_of(const struct scope *scope, uint32_t parent)
 {
 	return (struct key){ .vaddr = scope->kind == SCOPE_LINE ? 0 : scope->vaddr,
 			     .parent = parent,
@@ -36,10 +36,10 @@ struct filtering {
 };
 
 /* Where the scope stands in the new tree; added if need be. */
-static uint32_t add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope,
-			  uint32_t parent)
+static uint32_t filter_add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope,
+				 uint32_t parent)
 {
-	struct key key = key_of(&scope, parent);
+	struct key key = filter_key_of(&scope, parent);
 	uint32_t index = numbering_add(numbering, &key);
 
 	scope.parent = parent;
@@ -55,7 +55,7 @@ static uint32_t add_scope(struct numbering *numbering, struct scope_maker *maker
 	return index;
 }
 
-static void move_scopes(struct filtering *f, struct scope_tree *ret)
+static void filter_move_scopes(struct filtering *f, struct scope_tree *ret)
 {
 	CLEANUP(numbering_done) struct numbering numbering;
 	CLEANUP(scope_maker_done) struct scope_maker maker;
@@ -73,12 +73,12 @@ static void move_scopes(struct filtering *f, struct scope_tree *ret)
 		if (f->is_hidden[i])
 			f->moved_to[i] = f->moved_to[scope.parent];
 		else
-			f->moved_to[i] =
-				add_scope(&numbering, &maker, scope, i ? f->moved_to[scope.parent] : 0);
+			f->moved_to[i] = filter_add_scope(&numbering, &maker, scope,
+							  i ? f->moved_to[scope.parent] : 0);
 	}
 }
 
-static void move_values(const struct filtering *f, struct scope_tree *ret)
+static void filter_move_values(const struct filtering *f, struct scope_tree *ret)
 {
 	for (size_t i = 0; i < f->tree->values.n; i++) {
 		struct scope_value value = f->tree->values.at[i];
@@ -98,8 +98,8 @@ void scope_tree_filter(const struct scope_tree *tree, const struct filter *filte
 	f.moved_to = alloc_zero(tree->scopes.n + 1, sizeof(*f.moved_to));
 	f.is_kept = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_kept));
 	f.is_hidden = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_hidden));
-	move_scopes(&f, ret);
-	move_values(&f, ret);
+	filter_move_scopes(&f, ret);
+	filter_move_values(&f, ret);
 	free(f.moved_to);
 	free(f.is_kept);
 	free(f.is_hidden);

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "report/tree/children.h"
+#include "report/tree/outermost.h"
 
-static void make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
+static void flatten_make_rows(struct flat_table *table, size_t n, uint32_t n_metrics)
 {
 	table->values = alloc_zero(n * n_metrics * 2, sizeof(uint64_t));
 	vec_reserve(&table->rows, n);
@@ -21,23 +21,21 @@ struct flattener {
 	const struct document *document;
 	struct flat_table *table;
 	const uint32_t *group; /* of each frame */
-	uint32_t *active;      /* per group: how often it stands on the current path */
-	VEC(uint32_t) path;
 };
 
-/* A node counts towards its group's total unless one of the group already stands above it. */
-static void count_node(void *context, uint32_t node, uint32_t depth)
+static uint32_t flatten_group(void *context, uint32_t node)
 {
-	struct flattener *f = context;
-	uint32_t group = f->group[document_frame(f->document, node)];
-	struct flat_row *row = &f->table->rows.at[group];
+	const struct flattener *f = context;
 
-	while (f->path.n > depth)
-		f->active[f->path.at[--f->path.n]]--;
-	for (uint32_t k = 0; k < f->document->n_metrics && !f->active[group]; k++)
-		row->total[k] += document_inclusive(f->document, node, k);
-	f->active[group]++;
-	vec_push(&f->path, group);
+	return f->group[document_frame(f->document, node)];
+}
+
+static void count_total(void *context, uint32_t node, uint32_t group)
+{
+	const struct flattener *f = context;
+
+	for (uint32_t k = 0; k < f->document->n_metrics; k++)
+		f->table->rows.at[group].total[k] += document_inclusive(f->document, node, k);
 }
 
 /* What is spent in a loop is spent in the loops and the function around it, too. */
@@ -62,10 +60,10 @@ void flatten_groups(const struct document *document, const uint32_t *group, uint
 		    struct flat_table *ret)
 {
 	struct flattener flattener = { .document = document, .table = ret, .group = group };
-	struct children children;
+	struct outermost outermost = { &flattener, n_groups, flatten_group, count_total };
 
 	*ret = (struct flat_table){ 0 };
-	make_rows(ret, n_groups, document->n_metrics);
+	flatten_make_rows(ret, n_groups, document->n_metrics);
 	for (size_t i = document->frames.n; i-- > 0;) {
 		const struct scope_frame *f = &document->frames.at[i];
 		struct flat_row *row = &ret->rows.at[group[i]];
@@ -74,13 +72,8 @@ void flatten_groups(const struct document *document, const uint32_t *group, uint
 		row->line = f->line;
 		row->image = f->image;
 	}
-	flattener.active = alloc_zero(n_groups, sizeof(uint32_t));
 	count_self(&flattener);
-	children_of_document(&children, document, NO_METRIC);
-	children_walk(&children, document->n_nodes, count_node, &flattener);
-	children_done(&children);
-	free(flattener.active);
-	vec_done(&flattener.path);
+	outermost_visit(&outermost, document->tree, document->n_nodes);
 }
 
 void flatten_frames(const struct document *document, struct flat_table *ret)
@@ -109,7 +102,7 @@ void flatten_lines(const struct document *document, struct flat_table *ret)
 		if (map_find(&seen, line_key(&p)) == MAP_NONE)
 			map_put(&seen, line_key(&p), n_lines++);
 	}
-	make_rows(ret, n_lines, m);
+	flatten_make_rows(ret, n_lines, m);
 	for (size_t i = 0; i < document->n_points; i++) {
 		struct document_point p = document_point(document, i);
 		struct flat_row *row = &ret->rows.at[map_find(&seen, line_key(&p))];

@@ -45,7 +45,7 @@ static struct key function_key(const struct scope *scope)
 }
 
 /* False for scopes that are in no group of their own. */
-static bool key_of(const struct scope *scope, enum group_by by, struct key *ret)
+static bool group_key_of(const struct scope *scope, enum group_by by, struct key *ret)
 {
 	bool is_place = scope->kind != SCOPE_ROOT && scope->kind != SCOPE_INCOMPLETE;
 
@@ -86,7 +86,7 @@ void groups_init(struct groups *groups, const struct scope_tree *tree, enum grou
 	numbering_init(&numbering, sizeof(key));
 	for (size_t i = 0; i < tree->scopes.n; i++) {
 		const struct scope scope = scope_at(tree, i);
-		if (!key_of(&scope, by, &key)) {
+		if (!group_key_of(&scope, by, &key)) {
 			groups->of[i] = inherited(groups, &scope);
 			continue;
 		}

@@ -7,14 +7,13 @@
  */
 #pragma once
 
+#include "report/tree/outermost.h"
 #include "structure/scope.h"
 
 enum group_by { GROUP_FUNCTION, GROUP_MODULE, GROUP_FILE, GROUP_LOOP, GROUP_LINE };
 
 /* "function", "module", ... */
 const char *group_name(enum group_by by);
-
-#define GROUP_NONE UINT32_MAX
 
 struct groups {
 	uint32_t *of;         /* by scope; GROUP_NONE = in none */

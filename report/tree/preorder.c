@@ -3,9 +3,8 @@
 
 #include "base/cleanup.h"
 
-void preorder_init(struct preorder *preorder, const struct scope_tree *tree)
+void preorder_init(struct preorder *preorder, const struct scope_tree *tree, size_t n)
 {
-	size_t n = tree->scopes.n;
 	CLEANUP(freep) uint32_t *next = alloc_zero(n, sizeof(*next)); /* the next free number below a scope */
 
 	preorder->number = alloc_zero(n, sizeof(*preorder->number));

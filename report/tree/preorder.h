@@ -13,5 +13,6 @@ struct preorder {
 	uint32_t *scope;  /* by number */
 };
 
-void preorder_init(struct preorder *preorder, const struct scope_tree *tree);
+/* Of the first n scopes: all of them, or those that are no lines. */
+void preorder_init(struct preorder *preorder, const struct scope_tree *tree, size_t n);
 void preorder_done(struct preorder *preorder);

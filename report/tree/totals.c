@@ -6,7 +6,7 @@ uint64_t totals_large(const struct totals *totals, size_t at)
 	return totals->large.at[map_find(&totals->where, at)];
 }
 
-static void add(struct totals *totals, size_t at, uint64_t value)
+static void totals_add(struct totals *totals, size_t at, uint64_t value)
 {
 	if (totals->low[at] == UINT32_MAX) {
 		totals->large.at[map_find(&totals->where, at)] += value;
@@ -22,20 +22,24 @@ static void add(struct totals *totals, size_t at, uint64_t value)
 	vec_push(&totals->large, value);
 }
 
-void totals_init(struct totals *totals, const struct scope_tree *tree)
+void totals_init(struct totals *totals, const struct scope_tree *tree, const struct totals_options *options)
 {
-	size_t n = scope_tree_n_nodes(tree), m = tree->n_metrics;
+	size_t n = options->n_scopes;
+	uint32_t only = options->metric, m = only == TOTALS_ALL ? tree->n_metrics : 1;
 
-	*totals = (struct totals){ .n_nodes = n, .n_metrics = tree->n_metrics };
+	*totals = (struct totals){ .n_metrics = m };
 	totals->low = alloc_zero(n * m + 1, sizeof(*totals->low));
 	for (size_t i = 0; i < tree->values.n; i++) {
 		const struct scope_value *v = &tree->values.at[i];
-		size_t node = v->scope < n ? v->scope : tree->scopes.at[v->scope].parent;
-		add(totals, node * m + v->metric, v->value);
+		size_t scope = v->scope < n ? v->scope : tree->scopes.at[v->scope].parent;
+		if ((only != TOTALS_ALL && v->metric != only) ||
+		    (options->is_kept && !options->is_kept[v->thread]))
+			continue;
+		totals_add(totals, scope * m + (only == TOTALS_ALL ? v->metric : 0), v->value);
 	}
 	for (size_t i = n; i-- > 1;)
 		for (uint32_t k = 0; k < m; k++)
-			add(totals, tree->scopes.at[i].parent * m + k, totals_of(totals, i, k));
+			totals_add(totals, tree->scopes.at[i].parent * m + k, totals_of(totals, i, k));
 }
 
 void totals_done(struct totals *totals)

@@ -2,7 +2,7 @@
 #include "report/tree/view.h"
 
 #include "base/cleanup.h"
-#include "report/tree/preorder.h"
+#include "report/tree/outermost.h"
 
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope)
 {
@@ -35,38 +35,47 @@ void view_tree(const struct scope_tree *tree, const struct costs *costs, struct 
 		uint32_t row = view_add_row(ret, i ? tree->scopes.at[i].parent : VIEW_NONE, (uint32_t)i);
 		for (size_t metric = 0; metric < n; metric++) {
 			ret->self.at[row * n + metric] = costs->self[i * n + metric];
-			ret->inclusive.at[row * n + metric] = costs->inclusive[i * n + metric];
+			ret->inclusive.at[row * n + metric] =
+				costs_inclusive(costs, (uint32_t)i, (uint32_t)metric);
 		}
 	}
+}
+
+struct flat_view {
+	const struct groups *groups;
+	const struct costs *costs;
+	struct view *view;
+};
+
+static uint32_t view_flat_group(void *context, uint32_t scope)
+{
+	return ((const struct flat_view *)context)->groups->of[scope];
+}
+
+static void count_inclusive(void *context, uint32_t scope, uint32_t group)
+{
+	const struct flat_view *flat = context;
+	size_t n = flat->view->n_metrics;
+
+	for (uint32_t metric = 0; metric < n; metric++)
+		flat->view->inclusive.at[group * n + metric] += costs_inclusive(flat->costs, scope, metric);
 }
 
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
 {
 	CLEANUP(groups_done) struct groups groups;
-	CLEANUP(preorder_done) struct preorder preorder;
+	struct flat_view flat = { &groups, costs, ret };
 	size_t n = costs->n_metrics;
 
 	*ret = (struct view){ .n_metrics = n };
 	groups_init(&groups, tree, by);
-	preorder_init(&preorder, tree);
 	for (size_t i = 0; i < groups.scopes.n; i++)
 		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
-
-	/* A scope below another one of its group is covered by that one's inclusive cost. */
-	CLEANUP(freep) uint32_t *covered = alloc_zero(groups.scopes.n + 1, sizeof(*covered));
-	for (uint32_t number = 0; number < tree->scopes.n; number++) {
-		uint32_t scope = preorder.scope[number], group = groups.of[scope];
-		if (group == GROUP_NONE)
-			continue;
-		bool is_outermost = number >= covered[group];
-		for (size_t metric = 0; metric < n; metric++) {
-			ret->self.at[group * n + metric] += costs->self[scope * n + metric];
-			if (is_outermost)
-				ret->inclusive.at[group * n + metric] += costs->inclusive[scope * n + metric];
-		}
-		if (is_outermost)
-			covered[group] = preorder.end[scope];
-	}
+	for (size_t scope = 0; scope < tree->scopes.n; scope++)
+		for (size_t metric = 0; metric < n && groups.of[scope] != GROUP_NONE; metric++)
+			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
+	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, view_flat_group, count_inclusive };
+	outermost_visit(&outermost, tree, tree->scopes.n);
 }
 
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret)
@@ -112,7 +121,7 @@ static int compare_sortables(const void *a, const void *b)
  * The rows to keep, the largest first. By the key that prunes, a row is never larger than its parent,
  * and comes after it where they are equal: so the first so many of them are a forest again.
  */
-static struct sortable *choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
+static struct sortable *view_choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
 {
 	struct sortable *rows = alloc_zero(view->rows.n + 1, sizeof(*rows));
 	size_t n = 0;
@@ -167,7 +176,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 	}
 }
 
-/* A row that costs nothing is as good as none: view_arrange drops it. */
+/* Rows that cost nothing are dropped by view_arrange. */
 void view_flatten(struct view *view, size_t max_depth)
 {
 	CLEANUP(freep) size_t *depth = alloc_zero(view->rows.n + 1, sizeof(*depth));
@@ -186,7 +195,7 @@ void view_flatten(struct view *view, size_t max_depth)
 void view_arrange(struct view *view, const struct view_cut *cut)
 {
 	size_t n;
-	CLEANUP(freep) struct sortable *rows = choose_rows(view, cut, &n);
+	CLEANUP(freep) struct sortable *rows = view_choose_rows(view, cut, &n);
 	struct children children = link_children(view, rows, n);
 	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
 	struct view arranged = { .n_metrics = view->n_metrics };

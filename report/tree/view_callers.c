@@ -60,7 +60,7 @@ static void sum_row(const struct callers *c, const struct row_set *set)
 			c->view->self.at[set->row * n + metric] += c->frame_self[frame * n + metric];
 			if (is_outermost)
 				c->view->inclusive.at[set->row * n + metric] +=
-					c->costs->inclusive[frame * n + metric];
+					costs_inclusive(c->costs, frame, (uint32_t)metric);
 		}
 		if (is_outermost)
 			covered = c->preorder.end[frame];
@@ -92,7 +92,7 @@ static void close_round(struct callers *c, row_sets *sets, size_t from)
 	}
 }
 
-static void start(struct callers *c, row_sets *sets)
+static void view_callers_start(struct callers *c, row_sets *sets)
 {
 	for (uint32_t number = 0; number < c->tree->scopes.n; number++) {
 		uint32_t scope = c->preorder.scope[number];
@@ -128,12 +128,12 @@ void view_callers(const struct scope_tree *tree, const struct costs *costs, cons
 
 	*ret = (struct view){ .n_metrics = costs->n_metrics };
 	groups_init(&c.groups, tree, GROUP_FUNCTION);
-	preorder_init(&c.preorder, tree);
+	preorder_init(&c.preorder, tree, tree->scopes.n);
 	find_frames(&c);
 	c.row_of = alloc_resize(NULL, c.groups.scopes.n + 1, sizeof(*c.row_of));
 	memset(c.row_of, 0xff, (c.groups.scopes.n + 1) * sizeof(*c.row_of));
 
-	start(&c, &sets);
+	view_callers_start(&c, &sets);
 	for (size_t i = 0; i < sets.n; i++) {
 		uint64_t cost = view_cost(ret, sets.at[i].row, cut->prune, cut->metric);
 		if (cost > 0 && cost >= cut->min && sets.at[i].depth < max_depth)

@@ -80,7 +80,7 @@ void dwarf_rest_done(struct dwarf_rest *rest)
 /* ---- one unit ------------------------------------------------------------------------------ */
 
 /* The header; leaves the reader at the root entry. False if the unit cannot be read. */
-static bool read_header(struct unit *unit, struct reader *r)
+static bool dwarf_read_header(struct unit *unit, struct reader *r)
 {
 	unit->version = (uint8_t)read_u16(r);
 	if (unit->version < 2 || unit->version > 5)
@@ -245,7 +245,7 @@ void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton)
 		struct reader body = r;
 		body.end = r.at + length;
 		r.at += length;
-		if (!read_header(&unit, &body) || !read_root(&unit, &body, &n_looked)) {
+		if (!dwarf_read_header(&unit, &body) || !read_root(&unit, &body, &n_looked)) {
 			dwarf->n_damaged += length > 0; /* an empty one is padding */
 			continue;
 		}

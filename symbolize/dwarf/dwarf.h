@@ -6,7 +6,7 @@
  * stand at these addresses? Entries that cannot answer it are stepped over by their abbreviation.
  * Everything is bounds-checked; damage ends the reading of the unit it is in and is counted.
  *
- * Immutable once opened, so that threads may read units side by side. Of a compressed .debug_info only the
+ * Immutable once opened, so that threads may read units in parallel. Of a compressed .debug_info only the
  * beginning may have been read; what a reference finds behind it is read then.
  */
 #pragma once

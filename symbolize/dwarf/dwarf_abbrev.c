@@ -55,7 +55,7 @@ static void read_specs(struct abbrevs *abbrevs, struct abbrev *abbrev, const str
 		add_step(abbrevs, abbrev, &bytes, 0);
 }
 
-static int compare(const void *left, const void *right)
+static int abbrev_compare(const void *left, const void *right)
 {
 	const struct abbrev *a = left, *b = right;
 
@@ -83,7 +83,7 @@ void abbrevs_read(const struct unit *unit, struct abbrevs *ret)
 		ret->is_dense = ret->is_dense && abbrev.code == ret->list.n;
 	}
 	if (!ret->is_dense && ret->list.n)
-		qsort(ret->list.at, ret->list.n, sizeof(*ret->list.at), compare);
+		qsort(ret->list.at, ret->list.n, sizeof(*ret->list.at), abbrev_compare);
 }
 
 void abbrevs_done(struct abbrevs *abbrevs)
@@ -99,7 +99,7 @@ const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code)
 		return code - 1 < abbrevs->list.n ? &abbrevs->list.at[code - 1] : NULL;
 
 	struct abbrev key = { .code = code };
-	return abbrevs->list.n ? bsearch(&key, abbrevs->list.at, abbrevs->list.n, sizeof(key), compare)
+	return abbrevs->list.n ? bsearch(&key, abbrevs->list.at, abbrevs->list.n, sizeof(key), abbrev_compare)
 			       : NULL;
 }
 

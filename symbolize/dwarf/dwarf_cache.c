@@ -122,7 +122,7 @@ static void take_attribute(struct dwarf_cache *cache, struct chase *chase, const
 	}
 }
 
-static void follow(struct dwarf_cache *cache, struct chase *chase)
+static void dwarf_cache_follow(struct dwarf_cache *cache, struct chase *chase)
 {
 	const struct unit *unit = dwarf_unit_at(chase->dwarf, chase->entry);
 
@@ -179,7 +179,7 @@ struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *
 
 	struct chase chase = { .dwarf = dwarf, .entry = entry, .name = "", .linkage = "", .has_next = true };
 	for (int hop = 0; hop < MAX_HOPS && chase.has_next; hop++)
-		follow(cache, &chase);
+		dwarf_cache_follow(cache, &chase);
 	struct origin origin = named(cache, &chase);
 	map_put(&cache->origin_by_entry, key, (uint32_t)cache->origins.n);
 	vec_push(&cache->origins, origin);

@@ -56,7 +56,7 @@ int form_size(const struct unit *unit, uint16_t form)
 	}
 }
 
-static struct bytes read_string(struct reader *r)
+static struct bytes form_read_string(struct reader *r)
 {
 	const uint8_t *start = r->at;
 
@@ -92,7 +92,7 @@ static struct attribute read_form(struct reader *r, const struct unit *unit, uin
 	} else if (size >= 0) {
 		attribute.value = read_uint(r, (unsigned)size);
 	} else if (form == DW_FORM_string) {
-		attribute.inlined = read_string(r);
+		attribute.inlined = form_read_string(r);
 	} else if (form == DW_FORM_sdata) {
 		attribute.value = (uint64_t)read_sleb(r);
 	} else {

@@ -5,7 +5,7 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-static void add(vaddr_ranges *ret, uint64_t start, uint64_t end)
+static void ranges_add(vaddr_ranges *ret, uint64_t start, uint64_t end)
 {
 	if (start < end)
 		vec_push(ret, (struct vaddr_range){ start, end });
@@ -28,7 +28,7 @@ static unsigned read_old(const struct unit *unit, uint64_t offset, vaddr_ranges 
 		if (start == ones)
 			base = end;
 		else
-			add(ret, base + start, base + end);
+			ranges_add(ret, base + start, base + end);
 	}
 	return n;
 }
@@ -44,7 +44,7 @@ static uint64_t read_indexed(struct reader *r, const struct unit *unit)
 }
 
 /* One entry of a range list; false at its end. */
-static bool read_entry(struct reader *r, const struct unit *unit, uint64_t *base, vaddr_ranges *ret)
+static bool ranges_read_entry(struct reader *r, const struct unit *unit, uint64_t *base, vaddr_ranges *ret)
 {
 	uint64_t start;
 
@@ -54,26 +54,26 @@ static bool read_entry(struct reader *r, const struct unit *unit, uint64_t *base
 		break;
 	case DW_RLE_startx_endx:
 		start = read_indexed(r, unit);
-		add(ret, start, read_indexed(r, unit));
+		ranges_add(ret, start, read_indexed(r, unit));
 		break;
 	case DW_RLE_startx_length:
 		start = read_indexed(r, unit);
-		add(ret, start, start + read_uleb(r));
+		ranges_add(ret, start, start + read_uleb(r));
 		break;
 	case DW_RLE_offset_pair:
 		start = *base + read_uleb(r);
-		add(ret, start, *base + read_uleb(r));
+		ranges_add(ret, start, *base + read_uleb(r));
 		break;
 	case DW_RLE_base_address:
 		*base = read_uint(r, unit->address_size);
 		break;
 	case DW_RLE_start_end:
 		start = read_uint(r, unit->address_size);
-		add(ret, start, read_uint(r, unit->address_size));
+		ranges_add(ret, start, read_uint(r, unit->address_size));
 		break;
 	case DW_RLE_start_length:
 		start = read_uint(r, unit->address_size);
-		add(ret, start, start + read_uleb(r));
+		ranges_add(ret, start, start + read_uleb(r));
 		break;
 	default: /* the end, or damage */
 		return false;
@@ -99,7 +99,7 @@ static unsigned read_lists(const struct unit *unit, const struct attribute *rang
 		return 0;
 	reader_seek(&r, offset);
 	unsigned n = 0;
-	while (n < RANGES_MAX && read_entry(&r, unit, &base, ret))
+	while (n < RANGES_MAX && ranges_read_entry(&r, unit, &base, ret))
 		n++;
 	if (r.failed)
 		ret->n = before; /* half a list is worse than none: it would name the wrong function */
@@ -118,7 +118,7 @@ unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, co
 	if (high_pc->form && attribute_address(low_pc, unit, &low)) {
 		if (!attribute_address(high_pc, unit, &high))
 			high = low + high_pc->value;
-		add(ret, low, high);
+		ranges_add(ret, low, high);
 	}
 	return 1;
 }

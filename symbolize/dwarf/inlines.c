@@ -149,7 +149,7 @@ static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct
 }
 
 /* One entry with its attributes. False at the end of the unit or where it cannot be read. */
-static bool step(struct walk *walk, struct reader *r)
+static bool inlines_step(struct walk *walk, struct reader *r)
 {
 	uint64_t entry = reader_offset(r);
 	uint64_t code = read_uleb(r);
@@ -193,7 +193,7 @@ void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const stru
 
 	*ret = (struct raw_functions){ 0 };
 	vec_push(&walk.levels, (struct level){ NO_FUNCTION, INLINE_NONE, 0 });
-	while (step(&walk, &r))
+	while (inlines_step(&walk, &r))
 		;
 	vec_done(&walk.levels);
 	vec_done(&walk.scratch);

@@ -61,7 +61,7 @@ static void read_entries(struct line_table *table, struct reader *r, bool is_fil
 	}
 }
 
-static void read_header(struct line_table *table, struct reader *r, unsigned offset_size)
+static void lines_read_header(struct line_table *table, struct reader *r, unsigned offset_size)
 {
 	if (table->version >= 5)
 		reader_skip(r, 2); /* address size, segment size */
@@ -110,7 +110,7 @@ bool lines_open(const struct unit *unit, struct line_table *ret)
 	ret->version = (uint8_t)read_u16(&r);
 	if (ret->version < 2 || ret->version > 5)
 		return false;
-	read_header(ret, &r, offset_size);
+	lines_read_header(ret, &r, offset_size);
 	if (r.failed)
 		ret->program = (struct bytes){ 0 };
 	return !r.failed;
@@ -138,7 +138,7 @@ static bool drop_component(struct text *text)
 }
 
 /* Appends the components of path, folding "." and "..". Nothing is above the root. */
-static void add_path(struct text *text, const char *path)
+static void lines_add_path(struct text *text, const char *path)
 {
 	if (strnlen(path, MAX_PATH_PART) == MAX_PATH_PART)
 		return;
@@ -166,9 +166,9 @@ static void add_directory(struct text *text, const struct line_table *table, uin
 	uint64_t slot = table->version < 5 ? index - 1 : index;
 
 	if (index != 0 || slot >= table->directories.n)
-		add_path(text, table->unit->directory);
+		lines_add_path(text, table->unit->directory);
 	if (slot < table->directories.n)
-		add_path(text, table->directories.at[slot]);
+		lines_add_path(text, table->directories.at[slot]);
 }
 
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings)
@@ -184,7 +184,7 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 		return file->id;
 	text_add(&path, "", 0);
 	add_directory(&path, table, file->directory);
-	add_path(&path, file->name);
+	lines_add_path(&path, file->name);
 	file->id = intern_add_n(strings, path.at, path.len);
 	text_done(&path);
 	return file->id;
@@ -274,7 +274,7 @@ static void emit_row(struct machine *m, bool is_end)
 	m->pending.is_statement = m->is_statement;
 }
 
-static void extended(struct machine *m, struct reader *r)
+static void lines_extended(struct machine *m, struct reader *r)
 {
 	uint64_t len = read_uleb(r);
 	struct reader body = reader_of(read_bytes(r, len));
@@ -304,7 +304,7 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 
 	switch (opcode) {
 	case DW_LNS_extended:
-		extended(m, r);
+		lines_extended(m, r);
 		break;
 	case DW_LNS_copy:
 		emit_row(m, false);

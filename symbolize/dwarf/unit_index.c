@@ -9,7 +9,7 @@
 
 #define MAX_RANGES_READ (64u << 20) /* by all units: many may name one long list */
 
-static int compare(const void *left, const void *right)
+static int unit_index_compare(const void *left, const void *right)
 {
 	const struct unit_extent *a = left, *b = right;
 
@@ -18,8 +18,8 @@ static int compare(const void *left, const void *right)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-static void add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end,
-		uint32_t unit)
+static void unit_index_add(struct unit_index *index, const struct image *image, uint64_t start, uint64_t end,
+			   uint32_t unit)
 {
 	if (start < end && image_is_executable(image, start))
 		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
@@ -39,7 +39,7 @@ static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, con
 			unit = dwarf_unit_at(dwarf, arange.unit);
 		uint32_t number = unit ? (uint32_t)(unit - dwarf->units.at) : 0;
 		if (unit && !is_known[number])
-			add(index, image, arange.start, arange.end, number);
+			unit_index_add(index, image, arange.start, arange.end, number);
 	}
 }
 
@@ -63,7 +63,7 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 		/* Without a list of ranges the bounds may be those of the first section alone. */
 		is_known[i] = dwarf->units.at[i].ranges.form && ranges.n > 0;
 		for (size_t j = 0; j < ranges.n; j++)
-			add(index, image, ranges.at[j].start, ranges.at[j].end, (uint32_t)i);
+			unit_index_add(index, image, ranges.at[j].start, ranges.at[j].end, (uint32_t)i);
 	}
 	add_aranges(index, dwarf, image, is_known);
 	vec_done(&ranges);
@@ -76,7 +76,7 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 
 	uint64_t reach = 0;
 	if (index->extents.n)
-		qsort(index->extents.at, index->extents.n, sizeof(*index->extents.at), compare);
+		qsort(index->extents.at, index->extents.n, sizeof(*index->extents.at), unit_index_compare);
 	index->reach = alloc_zero(index->extents.n, sizeof(*index->reach));
 	for (size_t i = 0; i < index->extents.n; i++) {
 		reach = index->extents.at[i].end > reach ? index->extents.at[i].end : reach;
@@ -91,7 +91,7 @@ void unit_index_done(struct unit_index *index)
 	index->reach = NULL;
 }
 
-static bool has(const uint32_t *list, size_t n, uint32_t unit)
+static bool unit_index_has(const uint32_t *list, size_t n, uint32_t unit)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i] == unit)
@@ -105,7 +105,7 @@ size_t unit_index_find(const struct unit_index *index, uint64_t vaddr, uint32_t 
 
 	for (size_t i = behind; i > 0 && index->reach[i - 1] > vaddr && n < UNIT_INDEX_MAX; i--) {
 		const struct unit_extent *extent = &index->extents.at[i - 1];
-		if (extent->end > vaddr && !has(ret, n, extent->unit))
+		if (extent->end > vaddr && !unit_index_has(ret, n, extent->unit))
 			ret[n++] = extent->unit;
 	}
 	return n;

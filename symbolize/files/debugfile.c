@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "symbolize/dwarf/aranges.h"
 #include "symbolize/files/debuginfod.h"
-#include "symbolize/files/split.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 #define MAX_DIGITS (2 * BUILD_ID_MAX + 1)
@@ -346,7 +345,11 @@ void debugfile_unload(struct debugfile *file)
 
 void debugfile_done(struct debugfile *file)
 {
-	splits_free(file);
+	for (size_t i = 0; i < file->splits.n; i++) {
+		dwarf_done(&file->splits.at[i]->dwarf);
+		free(file->splits.at[i]);
+	}
+	vec_done(&file->splits);
 	dwarf_rest_done(&file->rest);
 	dwarf_done(&file->dwarf);
 	dwarf_done(&file->alt);

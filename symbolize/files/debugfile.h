@@ -5,7 +5,7 @@
  * In this order: the image itself; a separate file by build-id, then by debug link, under
  * /usr/lib/debug, the directories given, the symfs and the target's own root; debuginfod, if the
  * user has set DEBUGINFOD_URLS. A separate file may lean on a second one (dwz), and units may live
- * in .dwo files or a .dwp package. A file whose build-id is another one is refused, and said so.
+ * in .dwo files or a .dwp package. A file with a different build-id is refused, with a note.
  */
 #pragma once
 
@@ -29,6 +29,13 @@ struct debug_search {
 	void *context;
 };
 
+/* A unit whose entries are in another file. */
+struct split_file {
+	const struct unit *skeleton;
+	struct dwarf dwarf;
+	const struct unit *unit; /* NULL: looked for and not found */
+};
+
 struct debugfile {
 	struct image *image;     /* the code */
 	struct image *debug;     /* where its DWARF is: the image, another file, or NULL */
@@ -37,8 +44,8 @@ struct debugfile {
 	struct dwarf alt;
 	struct dwarf_rest rest; /* of dwarf */
 	char *how;              /* in words: "in the image", "/usr/lib/debug/...", "no debug information" */
-	uint64_t identity;      /* of all files it came from: another one, other contents */
-	/* Split DWARF, opened when a unit asks for it. */
+	uint64_t identity;      /* a hash over all files it came from: it changes when their contents do */
+	/* Split DWARF, opened by split_find when a unit asks for it. */
 	const struct debug_search *search;
 	struct images *images; /* every file but the image itself */
 	atomic_uint *ids;      /* next dwarf.id */
@@ -52,8 +59,9 @@ struct debugfile {
 void debugfile_open(struct debugfile *file, struct image *image, const struct debug_search *search,
 		    atomic_uint *ids);
 /*
- * Decompresses what is compressed and finds the units: dear, and needless where a store knows the answers. Of
- * .debug_info no more than the first info_end bytes, of which debugfile_reach has said that they are enough.
+ * Decompresses what is compressed and finds the units: expensive, and unnecessary where the store has the
+ * answers. Of .debug_info no more than the first info_end bytes, of which debugfile_reach has said that they
+ * are enough.
  */
 void debugfile_load(struct debugfile *file, uint64_t info_end);
 /* Takes back what was loaded, in order to load more. */
@@ -61,5 +69,3 @@ void debugfile_unload(struct debugfile *file);
 /* How much of .debug_info these addresses, sorted, need; UINT64_MAX: all, or it is all there anyway. */
 uint64_t debugfile_reach(struct debugfile *file, const uint64_t *vaddrs, size_t n);
 void debugfile_done(struct debugfile *file);
-/* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
-const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton);

@@ -17,7 +17,7 @@ struct library {
 	void *(*begin)(void);
 	void (*end)(void *client);
 	int (*find)(void *client, const unsigned char *build_id, int len, char **path);
-	/* Younger than the rest; without them nothing is told on the way. */
+	/* Not in older libraries; without them there is no progress report. */
 	void (*set_progress)(void *client, int (*progress)(void *client, long done, long total));
 	void (*set_data)(void *client, void *data);
 };
@@ -35,7 +35,7 @@ bool debuginfod_is_wanted(void)
 	return urls && urls[0];
 }
 
-static int load(struct library *library)
+static int debuginfod_load(struct library *library)
 {
 	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
@@ -53,7 +53,7 @@ static int load(struct library *library)
 }
 
 /* All it is given is the client, and only the library knows what belongs to that. */
-static int tell(void *client, long done, long total)
+static int debuginfod_tell(void *client, long done, long total)
 {
 	void *(*get_data)(void *);
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
@@ -73,13 +73,13 @@ static void watch_client(struct watch *watch, const struct library *library, voi
 	if (!watch->progress || !library->set_progress || !library->set_data)
 		return;
 	library->set_data(client, watch);
-	library->set_progress(client, tell);
+	library->set_progress(client, debuginfod_tell);
 }
 
 int debuginfod_find(const struct build_id *build_id, debuginfod_progress progress, void *context, char **ret)
 {
 	struct library library;
-	int error = load(&library);
+	int error = debuginfod_load(&library);
 	struct watch watch = { progress, context };
 
 	if (error < 0)

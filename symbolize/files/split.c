@@ -8,16 +8,7 @@
 #include "base/cleanup.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-void splits_free(struct debugfile *file)
-{
-	for (size_t i = 0; i < file->splits.n; i++) {
-		dwarf_done(&file->splits.at[i]->dwarf);
-		free(file->splits.at[i]);
-	}
-	vec_done(&file->splits);
-}
-
-static struct image *open_regular(struct images *images, const char *path)
+static struct image *split_open_regular(struct images *images, const char *path)
 {
 	struct stat st;
 	image_id id;
@@ -72,7 +63,7 @@ static bool read_index(struct image *package, struct package_index *ret)
 	return !r.failed && (ret->version == 2 || ret->version == 5);
 }
 
-static uint32_t word_at(struct bytes table, uint64_t index)
+static uint32_t split_word_at(struct bytes table, uint64_t index)
 {
 	struct reader r = reader_of(bytes_slice(table, 4 * index, 4));
 
@@ -80,14 +71,14 @@ static uint32_t word_at(struct bytes table, uint64_t index)
 }
 
 /* Row of a unit, counted from 1; 0 if it is not in the package. */
-static uint32_t find_row(const struct package_index *index, uint64_t id)
+static uint32_t split_find_row(const struct package_index *index, uint64_t id)
 {
 	struct reader r = reader_of(index->signatures);
 
 	/* A scan: packages are asked once per unit, and this needs no trust in their hash table. */
 	for (uint32_t slot = 0; slot < index->n_slots; slot++)
-		if (read_u64(&r) == id && word_at(index->rows, slot) != 0)
-			return word_at(index->rows, slot);
+		if (read_u64(&r) == id && split_word_at(index->rows, slot) != 0)
+			return split_word_at(index->rows, slot);
 	return 0;
 }
 
@@ -98,17 +89,17 @@ static bool open_packaged(struct image *package, struct split_file *split)
 
 	if (!read_index(package, &index))
 		return false;
-	uint32_t row = find_row(&index, split->skeleton->split_id);
+	uint32_t row = split_find_row(&index, split->skeleton->split_id);
 	if (row == 0 || row > index.n_units)
 		return false;
 	dwarf_sections(package, true, split->dwarf.section);
 	for (uint32_t i = 0; i < index.n_columns; i++) {
-		int section = section_of_column(index.version, word_at(index.columns, i));
+		int section = section_of_column(index.version, split_word_at(index.columns, i));
 		uint64_t cell = (uint64_t)(row - 1) * index.n_columns + i;
 		if (section >= 0)
 			split->dwarf.section[section] =
-				bytes_slice(split->dwarf.section[section], word_at(index.offsets, cell),
-					    word_at(index.sizes, cell));
+				bytes_slice(split->dwarf.section[section], split_word_at(index.offsets, cell),
+					    split_word_at(index.sizes, cell));
 	}
 	return true;
 }
@@ -122,7 +113,7 @@ static struct image *find_package(struct debugfile *file)
 	file->looked_for_package = true;
 	for (size_t i = 0; i < ARRAY_LEN(paths) && !file->package; i++) {
 		CLEANUP(freep) char *path = alloc_printf("%s.dwp", paths[i]);
-		file->package = open_regular(file->images, path);
+		file->package = split_open_regular(file->images, path);
 	}
 	return file->package;
 }
@@ -135,11 +126,11 @@ static struct image *open_under(const struct debugfile *file, const char *prefix
 	CLEANUP(freep)
 	char *path = alloc_printf("%s%s%s%s", prefix, directory, directory[0] ? "/" : "", name);
 
-	return open_regular(file->images, path);
+	return split_open_regular(file->images, path);
 }
 
 /* Where the compiler left it, under the roots we know of, or beside the image. */
-static struct image *find_file(const struct debugfile *file, const struct unit *skeleton)
+static struct image *split_find_file(const struct debugfile *file, const struct unit *skeleton)
 {
 	const struct debug_search *search = file->search;
 	const char *name = skeleton->split_name;
@@ -183,7 +174,7 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 	split->dwarf.id = atomic_fetch_add(file->ids, 1);
 	split->dwarf.alt = file->dwarf.alt;
 	bool is_there = image && open_packaged(image, split);
-	if (!is_there && (image = find_file(file, skeleton))) {
+	if (!is_there && (image = split_find_file(file, skeleton))) {
 		dwarf_sections(image, true, split->dwarf.section);
 		is_there = true;
 	}
@@ -194,7 +185,7 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 	return split;
 }
 
-const struct unit *debugfile_split(struct debugfile *file, const struct unit *skeleton)
+const struct unit *split_find(struct debugfile *file, const struct unit *skeleton)
 {
 	struct split_file *split = NULL;
 

@@ -6,10 +6,5 @@
 
 #include "symbolize/files/debugfile.h"
 
-struct split_file {
-	const struct unit *skeleton;
-	struct dwarf dwarf;
-	const struct unit *unit; /* NULL: looked for and not found */
-};
-
-void splits_free(struct debugfile *file);
+/* The unit with the entries of a skeleton; NULL if it is not to be found. Thread-safe. */
+const struct unit *split_find(struct debugfile *file, const struct unit *skeleton);

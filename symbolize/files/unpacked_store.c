@@ -5,7 +5,7 @@
 #define LEAST (64u << 10)
 #define MOST (64u << 20)
 
-static struct store_key key_of(const struct image *file, const struct section *section)
+static struct store_key unpacked_store_key_of(const struct image *file, const struct section *section)
 {
 	return (struct store_key){ "unpacked", VERSION, { image_identity(file), section->offset } };
 }
@@ -19,7 +19,7 @@ static bool is_worth_it(const struct image *file, const struct section *section)
 
 bool unpacked_store_recall(struct store *store, struct image *file, const struct section *section)
 {
-	struct store_key key = key_of(file, section);
+	struct store_key key = unpacked_store_key_of(file, section);
 	struct bytes entry = is_worth_it(file, section) ? store_get(store, &key) : (struct bytes){ 0 };
 
 	if (entry.len && entry.len == image_section_size(file, section) &&
@@ -31,7 +31,7 @@ bool unpacked_store_recall(struct store *store, struct image *file, const struct
 
 void unpacked_store_keep(struct store *store, struct image *file, const struct section *section)
 {
-	struct store_key key = key_of(file, section);
+	struct store_key key = unpacked_store_key_of(file, section);
 
 	if (store && is_worth_it(file, section))
 		store_put(store, &key, image_section_bytes(file, section));

@@ -17,7 +17,7 @@
 #define CHUNK (8u << 10)        /* the kernel gives about half of that at a time */
 #define MAX_FUNCTION (1u << 20) /* behind the last symbol, or before a gap, nothing is known */
 
-static int compare(const void *left, const void *right)
+static int kallsyms_compare(const void *left, const void *right)
 {
 	const struct kernel_symbol *a = left, *b = right;
 
@@ -46,7 +46,7 @@ static const char *read_address(const char *at, uint64_t *ret)
 
 /* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. Data
  * ends functions. */
-static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
+static bool kallsyms_parse_line(char *line, char *end, struct kernel_symbol *ret)
 {
 	uint64_t start;
 	const char *rest = read_address(line, &start);
@@ -66,7 +66,7 @@ static bool parse_line(char *line, char *end, struct kernel_symbol *ret)
 }
 
 /* Of several at one address the first is kept; of data only where it begins. */
-static void add(struct kallsyms *ret, struct kernel_symbol symbol)
+static void kallsyms_add(struct kallsyms *ret, struct kernel_symbol symbol)
 {
 	struct kernel_symbol *last = ret->symbols.n ? &ret->symbols.at[ret->symbols.n - 1] : NULL;
 	bool was_data = !last || !last->name[0];
@@ -78,7 +78,7 @@ static void add(struct kallsyms *ret, struct kernel_symbol symbol)
 }
 
 /* The kernel's own come in order, and what was loaded later, wherever that is, behind them. */
-static void sort(struct kallsyms *kallsyms)
+static void kallsyms_sort(struct kallsyms *kallsyms)
 {
 	struct kernel_symbol *at = kallsyms->symbols.at;
 	size_t n = kallsyms->symbols.n, n_first = n ? 1 : 0;
@@ -88,11 +88,12 @@ static void sort(struct kallsyms *kallsyms)
 		n_first++;
 	if (n_first == n)
 		return;
-	qsort(at + n_first, n - n_first, sizeof(*at), compare);
+	qsort(at + n_first, n - n_first, sizeof(*at), kallsyms_compare);
 	vec_reserve(&sorted.symbols, n);
 	for (size_t first = 0, second = n_first; first < n_first || second < n;) {
-		bool is_first = second == n || (first < n_first && compare(&at[first], &at[second]) <= 0);
-		add(&sorted, at[is_first ? first++ : second++]);
+		bool is_first =
+			second == n || (first < n_first && kallsyms_compare(&at[first], &at[second]) <= 0);
+		kallsyms_add(&sorted, at[is_first ? first++ : second++]);
 	}
 	vec_done(&kallsyms->symbols);
 	kallsyms->symbols.at = sorted.symbols.at;
@@ -101,7 +102,7 @@ static void sort(struct kallsyms *kallsyms)
 }
 
 /* Text that ends with a zero becomes the table's. */
-static void parse(char *text, size_t len, struct kallsyms *ret)
+static void kallsyms_take_text(char *text, size_t len, struct kallsyms *ret)
 {
 	*ret = (struct kallsyms){ .text = text };
 	for (char *at = text, *end = text + len, *next; at < end; at = next) {
@@ -109,15 +110,15 @@ static void parse(char *text, size_t len, struct kallsyms *ret)
 		struct kernel_symbol symbol;
 		next = line_end + 1;
 		*line_end = '\0';
-		if (parse_line(at, line_end, &symbol))
-			add(ret, symbol);
+		if (kallsyms_parse_line(at, line_end, &symbol))
+			kallsyms_add(ret, symbol);
 	}
-	sort(ret);
+	kallsyms_sort(ret);
 }
 
 void kallsyms_parse(struct bytes text, struct kallsyms *ret)
 {
-	parse(alloc_text_n(text.len ? (const char *)text.at : "", text.len), text.len, ret);
+	kallsyms_take_text(alloc_text_n(text.len ? (const char *)text.at : "", text.len), text.len, ret);
 }
 
 int kallsyms_open(const char *path, struct kallsyms *ret)
@@ -139,7 +140,7 @@ int kallsyms_open(const char *path, struct kallsyms *ret)
 		}
 	}
 	write_u8(&text, 0);
-	parse((char *)text.at, text.len - 1, ret);
+	kallsyms_take_text((char *)text.at, text.len - 1, ret);
 	return ret->symbols.n ? 0 : -EPERM;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * kernel_ask: the program, and bpf(2) by hand. The kernel gives bpf_snprintf to programs under its own
- * licence only; so this file may be used under that, too.
+ * kernel_ask: the program, and kernel_ask_bpf(2) by hand. The kernel gives bpf_snprintf to programs under its
+ * own licence only; so this file may be used under that, too.
  */
 #include "symbolize/kernel/kernel_ask.h"
 
@@ -28,7 +28,7 @@ struct program {
 	uint32_t n;
 };
 
-static int bpf(int command, union bpf_attr *attr)
+static int kernel_ask_bpf(int command, union bpf_attr *attr)
 {
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
@@ -45,16 +45,17 @@ static int make_format(void)
 				.value_size = sizeof(format),
 				.max_entries = 1,
 				.map_flags = BPF_F_RDONLY_PROG };
-	CLEANUP(close_fd) int fd = bpf(BPF_MAP_CREATE, &make);
+	CLEANUP(close_fd) int fd = kernel_ask_bpf(BPF_MAP_CREATE, &make);
 	union bpf_attr fill = { .map_fd = (uint32_t)fd, .key = (uintptr_t)&key, .value = (uintptr_t)format };
 	union bpf_attr freeze = { .map_fd = (uint32_t)fd };
 
-	if (fd < 0 || bpf(BPF_MAP_UPDATE_ELEM, &fill) < 0 || bpf(BPF_MAP_FREEZE, &freeze) < 0)
+	if (fd < 0 || kernel_ask_bpf(BPF_MAP_UPDATE_ELEM, &fill) < 0 ||
+	    kernel_ask_bpf(BPF_MAP_FREEZE, &freeze) < 0)
 		return -1;
 	return TAKE_FD(fd);
 }
 
-static void emit(struct program *p, int code, int dst, int src, int off, int32_t imm)
+static void kernel_ask_emit(struct program *p, int code, int dst, int src, int off, int32_t imm)
 {
 	p->code[p->n++] = (struct bpf_insn){ (uint8_t)code, (uint8_t)(dst & 15), (uint8_t)(src & 15),
 					     (int16_t)off, imm };
@@ -62,8 +63,8 @@ static void emit(struct program *p, int code, int dst, int src, int off, int32_t
 
 static void point_to_stack(struct program *p, int reg, int32_t offset)
 {
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_X, reg, BPF_REG_10, 0, 0);
-	emit(p, BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, offset);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_MOV | BPF_X, reg, BPF_REG_10, 0, 0);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, offset);
 }
 
 /* snprintf(answer, ANSWER, format, &vaddr, 8), both on the stack, and the answer back to where the question
@@ -72,26 +73,27 @@ static void make_program(struct program *p, int format)
 {
 	const int vaddr = -8, answer = vaddr - ANSWER;
 
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0);
-	emit(p, BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_2, BPF_REG_6, (int)offsetof(struct question, vaddr), 0);
-	emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_10, BPF_REG_2, vaddr, 0);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0);
+	kernel_ask_emit(p, BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_2, BPF_REG_6,
+			(int)offsetof(struct question, vaddr), 0);
+	kernel_ask_emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_10, BPF_REG_2, vaddr, 0);
 	point_to_stack(p, BPF_REG_1, answer);
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, ANSWER);
-	emit(p, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_3, BPF_PSEUDO_MAP_VALUE, 0, format);
-	emit(p, 0, 0, 0, 0, 0);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, ANSWER);
+	kernel_ask_emit(p, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_3, BPF_PSEUDO_MAP_VALUE, 0, format);
+	kernel_ask_emit(p, 0, 0, 0, 0, 0);
 	point_to_stack(p, BPF_REG_4, vaddr);
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_5, 0, 0, sizeof(uint64_t));
-	emit(p, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_snprintf);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_5, 0, 0, sizeof(uint64_t));
+	kernel_ask_emit(p, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_snprintf);
 	for (int i = 0; i < ANSWER; i += 8) {
-		emit(p, BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_1, BPF_REG_10, answer + i, 0);
-		emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_6, BPF_REG_1,
-		     (int)offsetof(struct question, answer) + i, 0);
+		kernel_ask_emit(p, BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_1, BPF_REG_10, answer + i, 0);
+		kernel_ask_emit(p, BPF_STX | BPF_DW | BPF_MEM, BPF_REG_6, BPF_REG_1,
+				(int)offsetof(struct question, answer) + i, 0);
 	}
-	emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0);
-	emit(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	kernel_ask_emit(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0);
+	kernel_ask_emit(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-static int load_program(void)
+static int kernel_ask_load_program(void)
 {
 	CLEANUP(close_fd) int format = make_format();
 	struct program program = { 0 };
@@ -105,13 +107,13 @@ static int load_program(void)
 				.insn_cnt = program.n,
 				.license = (uintptr_t) "GPL" };
 	strcpy(attr.prog_name, "cpprof");
-	return bpf(BPF_PROG_LOAD, &attr); /* keeps the format */
+	return kernel_ask_bpf(BPF_PROG_LOAD, &attr); /* keeps the format */
 }
 
 /* ---- answers ------------------------------------------------------------------------------------ */
 
 /* "0x" and digits; NULL if there are none. */
-static const char *read_number(const char *at, uint64_t *ret)
+static const char *kernel_ask_read_number(const char *at, uint64_t *ret)
 {
 	char *end;
 
@@ -127,9 +129,10 @@ bool kernel_answer_parse(const char *answer, uint64_t vaddr, uint64_t *ret_start
 	const char *plus = strrchr(answer, '+'), *slash, *end;
 	uint64_t offset, size;
 
-	if (!plus || plus == answer || answer[0] == '$' || !(slash = read_number(plus + 1, &offset)) ||
-	    slash[0] != '/' || !(end = read_number(slash + 1, &size)) || end[0] || offset >= size ||
-	    offset > vaddr || size > UINT64_MAX - vaddr)
+	if (!plus || plus == answer || answer[0] == '$' ||
+	    !(slash = kernel_ask_read_number(plus + 1, &offset)) || slash[0] != '/' ||
+	    !(end = kernel_ask_read_number(slash + 1, &size)) || end[0] || offset >= size || offset > vaddr ||
+	    size > UINT64_MAX - vaddr)
 		return false;
 	*ret_start = vaddr - offset;
 	*ret_end = *ret_start + size;
@@ -145,7 +148,7 @@ struct answers {
 	uint64_t end; /* of the last function */
 };
 
-static void add(struct answers *answers, uint64_t start, const char *name, size_t len)
+static void kernel_ask_add(struct answers *answers, uint64_t start, const char *name, size_t len)
 {
 	vec_push(&answers->starts, start);
 	vec_push(&answers->names, answers->text.len);
@@ -170,8 +173,8 @@ static bool take_answer(struct answers *answers, const struct question *question
 		answers->starts.n--;
 		answers->names.n--;
 	}
-	add(answers, start, question->answer, len);
-	add(answers, end, "", 0);
+	kernel_ask_add(answers, start, question->answer, len);
+	kernel_ask_add(answers, end, "", 0);
 	answers->end = end;
 	return true;
 }
@@ -185,7 +188,7 @@ static bool ask_all(int program, const uint64_t *vaddrs, size_t n, struct answer
 						  .ctx_size_in = sizeof(question) } };
 		if (vaddrs[i] < ret->end)
 			continue;
-		if (bpf(BPF_PROG_TEST_RUN, &attr) < 0 || !take_answer(ret, &question))
+		if (kernel_ask_bpf(BPF_PROG_TEST_RUN, &attr) < 0 || !take_answer(ret, &question))
 			return false;
 	}
 	return true;
@@ -193,7 +196,7 @@ static bool ask_all(int program, const uint64_t *vaddrs, size_t n, struct answer
 
 bool kernel_ask(const uint64_t *vaddrs, size_t n, struct kallsyms *ret)
 {
-	CLEANUP(close_fd) int program = load_program();
+	CLEANUP(close_fd) int program = kernel_ask_load_program();
 	struct answers answers = { 0 };
 	bool is_answered = program >= 0 && ask_all(program, vaddrs, n, &answers);
 

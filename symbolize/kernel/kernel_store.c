@@ -34,7 +34,7 @@ char *kernel_boot(void)
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The names are read where they lie. False if the entry makes no sense. */
-static bool unpack(struct bytes entry, struct kallsyms *ret)
+static bool kernel_store_unpack(struct bytes entry, struct kallsyms *ret)
 {
 	struct reader r = reader_of(entry);
 	uint64_t n = read_u64(&r), last = 0;
@@ -57,7 +57,7 @@ static bool unpack(struct bytes entry, struct kallsyms *ret)
 }
 
 /* The last one's end is not known. */
-static bool has_all(const struct kallsyms *kallsyms, const uint64_t *vaddrs, size_t n)
+static bool kernel_store_has_all(const struct kallsyms *kallsyms, const uint64_t *vaddrs, size_t n)
 {
 	const struct kernel_symbol *at = kallsyms->symbols.at;
 
@@ -72,7 +72,8 @@ bool kernel_store_get(struct store *store, const char *boot, const uint64_t *vad
 
 	if (boot[0])
 		found.entry = store_get(store, &key);
-	if (!found.entry.len || !unpack(found.entry, &found) || !has_all(&found, vaddrs, n)) {
+	if (!found.entry.len || !kernel_store_unpack(found.entry, &found) ||
+	    !kernel_store_has_all(&found, vaddrs, n)) {
 		kallsyms_done(&found);
 		return false;
 	}

@@ -32,10 +32,6 @@ FOLDERS = list(PIPELINE)
 ALLOWED_PAIRS = {}
 ALLOWED_CIRCLES = [
     ({'collector/deep/deep_asm', 'collector/deep/deep_program'}, 'an assembler that goes when BPF is written in C'),
-    ({'symbolize/files/debugfile', 'symbolize/files/split'}, 'a split unit is opened by what it completes'),
-    ({'symbolize/subject', 'symbolize/symbolizer'}, 'one symbolizer in two files'),
-    ({'report/text/columns', 'report/text/columns_text', 'report/text/row_facts', 'report/text/text', 'report/text/text_rows'}, 'one table'),
-    ({'cmd/group', 'cmd/manual', 'cmd/options'}, 'one option table'),
 ]
 
 # A foreign header, and the only files that may include it.

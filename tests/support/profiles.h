@@ -17,8 +17,4 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes);
 /* "none", or the name of the first part in which they differ. */
 const char *profile_difference(const struct profile *a, const struct profile *b);
 
-static inline void profile_freep(struct profile **profile)
-{
-	profile_free(*profile);
-}
 #define OWNED CLEANUP(profile_freep)

@@ -37,9 +37,9 @@ const KEYS = [
 let current = null;
 
 function showQuality(model) {
-  const q = model.data.meta.quality,
-    complete = q.samples ? (100 * q.complete) / q.samples : 0,
-    bad = complete < 95 || q.lost > q.samples / 50 || q.samples < 100;
+  const { quality: q, quality_line: line, folded } = model.data.meta,
+    complete = q.samples ? (100 * q.unwind.complete) / q.samples : 0,
+    bad = complete < 95 || q.lost_samples > q.samples / 50 || q.samples < 100;
   $("quality").className = bad ? "bad" : "";
   $("quality").replaceChildren(
     h(
@@ -53,7 +53,7 @@ function showQuality(model) {
           $("trust").focus();
         },
       },
-      (bad ? "⚠ " : "") + q.line + (q.folded ? "; " + q.folded : ""),
+      (bad ? "⚠ " : "") + line + (folded ? "; " + folded : ""),
     ),
   );
 }

@@ -102,7 +102,7 @@ function factList(title, facts, id) {
 }
 
 function summaryView(model) {
-  const { run, quality } = model.data.meta,
+  const { run, quality, notes } = model.data.meta,
     most = (rows, by) =>
       rows
         .filter((row) => row[by] > 0)
@@ -137,29 +137,31 @@ function summaryView(model) {
         summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
         hotPathList(model),
         factList("This run", facts),
-        factList("How far to trust it", trust(quality), "trust"),
+        factList("How far to trust it", trust(quality, notes), "trust"),
       ),
     ],
   };
 }
 
-function trust(quality) {
-  const ends = Object.entries(quality.by_end)
+function trust(quality, notes) {
+  const { unwind } = quality,
+    ofSamples = (percent) => pct(quality.samples ? percent : 0);
+  const ends = Object.entries(unwind.by_end)
     .filter(([, n]) => n)
     .map(([name, n]) => `${n} ${name.replaceAll("_", " ")}`)
     .join(", ");
-  const witnesses = Object.entries(quality.by_witness)
+  const witnesses = Object.entries(unwind.by_witness)
     .filter(([, n]) => n)
     .map(([name, n]) => `${n.toLocaleString("en")} ${name}`)
     .join(", ");
   return [
     ["samples", quality.samples.toLocaleString("en")],
-    ["complete", pct(quality.samples ? (100 * quality.complete) / quality.samples : 0) + (ends ? ` (${ends})` : "")],
+    ["complete", ofSamples((100 * unwind.complete) / quality.samples) + (ends ? ` (${ends})` : "")],
     ["steps by witness", witnesses || "none"],
-    ["lost", String(quality.lost)],
-    ["named", pct(quality.symbolized_pct)],
-    ["with lines", pct(quality.line_info_pct)],
-    ["cpprof's own CPU", (quality.own_cpu_ns / 1e6).toFixed(1) + " ms"],
-    ...quality.notes.map((note) => ["note", note]),
+    ["lost", String(quality.lost_samples)],
+    ["named", ofSamples(quality.symbolized_pct)],
+    ["with lines", ofSamples(quality.line_info_pct)],
+    ["cpprof's own CPU", (quality.overhead.cpprof_cpu_ns / 1e6).toFixed(1) + " ms"],
+    ...notes.map((note) => ["note", note]),
   ];
 }

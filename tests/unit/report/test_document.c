@@ -8,12 +8,14 @@
 #include "report/limit.h"
 #include "report/tree/document.h"
 #include "tests/support/made_profiles.h"
+#include "tests/support/tree_sums.h"
 #include "tests/test.h"
 
 struct world {
 	struct profile *profile;
 	struct scope_tree tree;
 	struct document document;
+	struct document_cursor cursor;
 	uint64_t *self, *inclusive;     /* [scope * n_metrics + metric] */
 	VEC(struct scope_value) values; /* as the document should tell them */
 };
@@ -40,13 +42,15 @@ static void world_init(struct world *w, size_t seed, uint32_t max_scopes)
 	if (max_scopes)
 		scope_tree_limit(&w->tree, 0, max_scopes);
 	document_init(&w->document, w->profile, &w->tree);
-	w->self = scope_tree_self(&w->tree);
-	w->inclusive = scope_tree_inclusive(&w->tree, w->self);
+	document_cursor_init(&w->cursor, &w->document);
+	w->self = sums_self(&w->tree);
+	w->inclusive = sums_inclusive(&w->tree, w->self);
 	copy_values(w);
 }
 
 static void world_done(struct world *w)
 {
+	document_cursor_done(&w->cursor);
 	document_done(&w->document);
 	scope_tree_done(&w->tree);
 	profile_free(w->profile);
@@ -56,9 +60,9 @@ static void world_done(struct world *w)
 }
 #define WORLD CLEANUP(world_done) struct world
 
-static void check_value(const struct world *w, size_t i)
+static void check_value(struct world *w, size_t i)
 {
-	struct scope_value value = document_value(&w->document, i);
+	struct scope_value value = document_value(&w->cursor, i);
 
 	CHECK_EQ(value.scope, w->values.at[i].scope);
 	CHECK_EQ(value.thread, w->values.at[i].thread);
@@ -66,20 +70,20 @@ static void check_value(const struct world *w, size_t i)
 	CHECK_EQ(value.value, w->values.at[i].value);
 }
 
-static void check_node(const struct world *w, size_t node)
+static void check_node(struct world *w, size_t node)
 {
 	for (uint32_t m = 0; m < w->document.n_metrics; m++) {
 		uint64_t self = w->self[node * w->document.n_metrics + m];
 		for (size_t i = w->document.n_nodes; i < w->tree.scopes.n; i++)
 			if (w->tree.scopes.at[i].parent == node)
 				self += w->self[i * w->document.n_metrics + m];
-		CHECK_EQ(document_self(&w->document, node, m), self);
+		CHECK_EQ(document_self(&w->cursor, node, m), self);
 		CHECK_EQ(document_inclusive(&w->document, node, m),
 			 w->inclusive[node * w->document.n_metrics + m]);
 	}
 }
 
-static void check_document(const struct world *w)
+static void check_document(struct world *w)
 {
 	uint32_t seed = 1;
 

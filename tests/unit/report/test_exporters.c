@@ -4,6 +4,7 @@
 #include "base/compress.h"
 #include "report/limit.h"
 #include "report/tree/flatten.h"
+#include "tests/support/tree_sums.h"
 #include "tests/test.h"
 #include "tests/unit/report/export_fixture.h"
 
@@ -179,7 +180,7 @@ TEST(a_limited_tree_keeps_its_totals)
 	fixture_init(&fixture);
 	size_t n = tree->scopes.n;
 	scope_tree_limit(tree, 0, 3);
-	uint64_t *self = scope_tree_self(tree), *inclusive = scope_tree_inclusive(tree, self);
+	uint64_t *self = sums_self(tree), *inclusive = sums_inclusive(tree, self);
 	CHECK_EQ(inclusive[0], 21);
 	CHECK_EQ(inclusive[1], 21000);
 	CHECK(tree->scopes.n < n);

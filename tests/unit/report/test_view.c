@@ -343,7 +343,7 @@ TEST(preorder_makes_subtrees_ranges)
 
 	random_plan(plan, 99);
 	world_init(&w, plan, N_RANDOM);
-	preorder_init(&preorder, &w.tree);
+	preorder_init(&preorder, &w.tree, w.tree.scopes.n);
 	for (uint32_t i = 0; i < w.tree.scopes.n; i++) {
 		CHECK_EQ(preorder.scope[preorder.number[i]], i);
 		for (uint32_t j = 0; j < w.tree.scopes.n; j++) {

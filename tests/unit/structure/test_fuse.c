@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "structure/fuse.h"
+#include "tests/support/tree_sums.h"
 #include "tests/test.h"
 
 #define N_FUNCTIONS 8
@@ -369,8 +370,8 @@ TEST(totals_are_those_of_the_cct_however_it_is_fused)
 		world_fuse(&w, options[i]);
 		for (size_t v = 0; v < w.cct.values.n; v++)
 			total[w.cct.values.at[v].metric] += w.cct.values.at[v].value;
-		CLEANUP(freep) uint64_t *self = scope_tree_self(&w.tree);
-		CLEANUP(freep) uint64_t *inclusive = scope_tree_inclusive(&w.tree, self);
+		CLEANUP(freep) uint64_t *self = sums_self(&w.tree);
+		CLEANUP(freep) uint64_t *inclusive = sums_inclusive(&w.tree, self);
 		CHECK_EQ(inclusive[0], total[0]);
 		CHECK_EQ(inclusive[1], total[1]);
 		for (size_t s = 1; s < w.tree.scopes.n; s++)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/text_report.h"
+
+#include <math.h>
+
+#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
+
+uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
+{
+	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
+}
+
+enum view_key text_default_sort(enum text_view view)
+{
+	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
+}
+
+double text_default_percent_limit(enum text_view view)
+{
+	return view == TEXT_TREE || view == TEXT_CALLERS ? 1 : 0.5;
+}
+
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
+				  struct text *to)
+{
+	struct text_report report = { .profile = input->profile,
+				      .tree = input->tree,
+				      .costs = input->costs,
+				      .threads = input->threads,
+				      .options = options,
+				      .metric = options->metric,
+				      .to = to };
+
+	if (input->costs->n_metrics > 0) {
+		report.total = costs_inclusive(input->costs, 0, options->metric);
+		report.samples = costs_inclusive(input->costs, 0, 0);
+	}
+	return report;
+}
+
+uint64_t text_min_cost(const struct text_report *report)
+{
+	return (uint64_t)ceil((double)report->total * report->options->percent_limit / 100);
+}
+
+void text_heading(const struct text_report *report, const char *text)
+{
+	struct line line = line_start(report->to, &report->options->style);
+
+	line_printf(&line, TINT_BOLD, "%s", text);
+	line_end(&line);
+}
+
+bool text_is_narrow(const struct text_report *report)
+{
+	size_t width = report->options->style.width;
+
+	return width != 0 && width < NARROW;
+}
+
+bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row)
+{
+	return view->rows.at[row].scope != 0 || view_self(view, row, report->metric) > 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_report: what is asked of a text report, and what every part of it works from.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "report/style.h"
+#include "report/tree/costs.h"
+#include "report/tree/view.h"
+
+enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
+
+struct columns;
+
+/* Instead of places in the code. */
+enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
+
+struct text_options {
+	enum text_view view;
+	uint32_t metric;        /* whose shares are shown; see text_default_metric */
+	enum view_key sort;     /* rows with the same parent: the largest first */
+	enum group_by group;    /* rows of the flat view ... */
+	enum text_tasks tasks;  /* ... or these */
+	double percent_limit;   /* rows below that share of the whole are left out */
+	size_t limit;           /* most rows of a view; 0 = all */
+	size_t max_depth;       /* of trees: so many levels below the top; 0 = all */
+	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
+	const struct columns
+		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	struct style style;
+};
+
+struct text_input {
+	const struct profile *profile;
+	const struct scope_tree *tree;
+	const struct costs *costs; /* of the threads asked about */
+	const bool *threads;       /* which those are, by index; NULL = all */
+	const char *filter;        /* the same in words; NULL = all */
+};
+
+/* The first event's weight, or samples where there is none. */
+uint32_t text_default_metric(const struct profile *profile, const struct costs *costs);
+/* Flat and callers by self, the others by inclusive cost. */
+enum view_key text_default_sort(enum text_view view);
+
+/* Trees have many small rows; one in a hundred is enough at first sight. */
+double text_default_percent_limit(enum text_view view);
+
+/* What every part of a text report works from. */
+struct text_report {
+	const struct profile *profile;
+	const struct scope_tree *tree;
+	const struct costs *costs;
+	const bool *threads; /* NULL = all */
+	const struct text_options *options;
+	uint32_t metric;
+	uint64_t total, samples; /* of everything that is reported on */
+	struct text *to;
+};
+
+struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
+				  struct text *to);
+
+/* The root, where a view has a row for it, is shown only if it cost something itself. */
+bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row);
+/* Smallest cost that reaches the percent limit. */
+uint64_t text_min_cost(const struct text_report *report);
+/* A screen on which there is no room for all columns. */
+bool text_is_narrow(const struct text_report *report);
+/* A heading and its line end. */
+void text_heading(const struct text_report *report, const char *text);
+
+static inline bool text_has_thread(const struct text_report *report, uint32_t thread)
+{
+	return !report->threads || report->threads[thread];
+}

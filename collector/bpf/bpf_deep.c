@@ -8,7 +8,6 @@
 #include "collector/bpf/bpf_load.h"
 #include "collector/bpf/deep.skel.h"
 
-
 /* A bpf_deep is the skeleton under a name that no other file need know. */
 static struct deep_bpf *bpf_deep_of(const struct bpf_deep *deep)
 {
@@ -22,8 +21,8 @@ static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *o
 	return error ? error : deep_bpf__load(skeleton);
 }
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret, struct text *ret_log,
-		  struct diag *diag)
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+		  struct text *ret_log, struct diag *diag)
 {
 	struct bpf_load load;
 

@@ -13,11 +13,11 @@
 struct bpf_deep;
 
 /*
- * -EPERM, -EACCES: not permitted; -EOPNOTSUPP: cpprof was built without libbpf; others: a kernel that cannot. The diag
- * says what was refused; ret_log, which may be NULL, gets the verifier's log.
+ * -EPERM, -EACCES: not permitted; -EOPNOTSUPP: cpprof was built without libbpf; others: a kernel that cannot.
+ * The diag says what was refused; ret_log, which may be NULL, gets the verifier's log.
  */
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret, struct text *ret_log,
-		  struct diag *diag);
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+		  struct text *ret_log, struct diag *diag);
 void bpf_deep_close(struct bpf_deep *deep);
 
 /* The program's descriptor, to be attached to sampling events. */

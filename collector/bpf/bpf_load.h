@@ -19,7 +19,7 @@ struct bpf_load {
 
 void bpf_load_begin(struct bpf_load *load);
 /*
- * The skeleton was opened or loaded with this result, 0 or -errno. On failure sets the diag, and appends the verifier's
- * log to ret_log, which may be NULL. Returns the error.
+ * The skeleton was opened or loaded with this result, 0 or -errno. On failure sets the diag, and appends the
+ * verifier's log to ret_log, which may be NULL. Returns the error.
  */
 int bpf_load_end(struct bpf_load *load, int error, struct text *ret_log, struct diag *diag);

@@ -8,8 +8,8 @@
 #include "collector/bpf/bpf_deep.h"
 #include "collector/bpf/bpf_symbol.h"
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret, struct text *ret_log,
-		  struct diag *diag)
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+		  struct text *ret_log, struct diag *diag)
 {
 	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
 	return diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");

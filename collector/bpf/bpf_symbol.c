@@ -34,5 +34,6 @@ int bpf_symbol_ask(const struct bpf_symbol *symbol, struct symbol_question *ques
 					     .ctx_in = question,
 					     .ctx_size_in = sizeof(*question) };
 
-	return bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.cpprof_symbol), &options) < 0 ? -errno : 0;
+	return bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.cpprof_symbol), &options) < 0 ? -errno
+												    : 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * deep: runs in the kernel at the moment of a sample, just before the sample is written, and copies the part of the
- * thread's stack that lies beyond the kernel's snapshot.
+ * deep: runs in the kernel at the moment of a sample, just before the sample is written, and copies the part
+ * of the thread's stack that lies beyond the kernel's snapshot.
  *
  * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is
  * written into the ring only if it differs from what was last written of this thread's page; then an outline
- * says of every page what it holds, by a hash of its bytes. collector/deep puts them together again. Nothing is
- * read later, when the target has moved on.
+ * says of every page what it holds, by a hash of its bytes. collector/deep puts them together again. Nothing
+ * is read later, when the target has moved on.
  *
  * One object for x86-64 and AArch64: where their struct pt_regs differ, read-only data that is set before
  * loading says which it is, and the verifier drops the other branch.
@@ -129,7 +129,8 @@ static __always_inline __u64 hash_page(const __u64 *words)
 		}
 	}
 	hash = hash_round(hash_round(hash_round(hash_round(0, a), b), c), d);
-	return hash_round(hash_round(hash, 0), 0); /* two rounds more, so that the last words reach all bits */
+	return hash_round(hash_round(hash, 0),
+			  0); /* two rounds more, so that the last words reach all bits */
 }
 
 /* Into the outline: what the page holds. */
@@ -182,7 +183,8 @@ static long copy_page(__u64 index, struct loop *loop)
 	record->magic = DEEP_MAGIC_PAGE;
 	record->addr = key.addr;
 	record->hash = hash;
-	if (bpf_perf_event_output(loop->context, &cpprof_output, BPF_F_CURRENT_CPU, record, sizeof(*record)) == 0)
+	if (bpf_perf_event_output(loop->context, &cpprof_output, BPF_F_CURRENT_CPU, record,
+				  sizeof(*record)) == 0)
 		bpf_map_update_elem(&cpprof_known, &key, &hash, BPF_ANY);
 	return 0;
 }
@@ -267,7 +269,8 @@ static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
 
 /*
  * A hint for the place that sp is in names a word that holds the sp of another stack, the one that a signal
- * has interrupted. If that word lies above sp (the signal's frame is still there), copying begins at that stack.
+ * has interrupted. If that word lies above sp (the signal's frame is still there), copying begins at that
+ * stack.
  */
 static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *stack)
 {

@@ -37,8 +37,9 @@ struct deep_options {
 	__u32 snapshot;    /* bytes the kernel copies by itself */
 	__u32 n_pages;     /* read with a sample, at most DEEP_PAGES_MAX */
 	__u32 n_first;     /* the same for a thread without a limit of its own, below first_stack */
-	__u32 n_written;   /* pages of a CPU in 2^DEEP_WINDOW_SHIFT ns: samples must find room in the ring, too */
-	__u32 is_x86;      /* whose struct pt_regs it is */
+	__u32 n_written; /* pages of a CPU in 2^DEEP_WINDOW_SHIFT ns: samples must find room in the ring, too
+			  */
+	__u32 is_x86;    /* whose struct pt_regs it is */
 };
 
 /* The key of a place: of limits and hints that hold for one part of a process's address space. */

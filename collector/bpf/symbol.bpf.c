@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * symbol: prints one kernel address as the kernel prints those of its own stack traces. Run by cpprof once for
- * each address it wants a name for.
+ * symbol: prints one kernel address as the kernel prints those of its own stack traces. Run by cpprof once
+ * for each address it wants a name for.
  */
 #include <linux/bpf.h>
 

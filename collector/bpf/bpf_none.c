@@ -12,7 +12,9 @@ int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bp
 		  struct text *ret_log, struct diag *diag)
 {
 	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
-	return diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	diag_why(diag, "deep stacks need it");
+	return -EOPNOTSUPP;
 }
 
 void bpf_deep_close(struct bpf_deep *deep)

@@ -120,6 +120,8 @@ static void record_say_session(const struct record *r, const struct recording *r
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
 	if (info->no_deep)
 		fprintf(stderr, "cpprof: %s\n", info->no_deep);
+	if (info->bpf_log && r->options->verbosity > 1)
+		fprintf(stderr, "cpprof: the kernel's verifier says:\n%s", info->bpf_log);
 }
 
 static void record_say_result(const struct record *r, const struct recording *recording)

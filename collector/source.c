@@ -52,6 +52,7 @@ void source_info_done(struct source_info *info)
 	free(info->cpu);
 	free(info->command);
 	free(info->no_deep);
+	free(info->bpf_log);
 	for (size_t i = 0; i < info->notes.n; i++)
 		free(info->notes.at[i]);
 	vec_done(&info->notes);

@@ -22,11 +22,11 @@ struct source_event {
 struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
-	uint32_t stack_size; /* snapshot size asked for */
-	char *no_deep; /* why stacks are not copied beyond the snapshot, if that was wanted; NULL = they are
-			*/
-	uint64_t start_unix_ns;    /* wall clock at time zero of the recording, 0 = unknown */
-	uint64_t start_ns;         /* the events' clock at that moment, 0 = unknown */
+	uint32_t stack_size;    /* snapshot size asked for */
+	char *no_deep;          /* why deep stacks are not copied, if they were wanted; NULL = they are */
+	char *bpf_log;          /* what the kernel's verifier said when it refused that; NULL = it did not */
+	uint64_t start_unix_ns; /* wall clock at time zero of the recording, 0 = unknown */
+	uint64_t start_ns;      /* the events' clock at that moment, 0 = unknown */
 	char *host, *kernel, *cpu; /* NULL = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */

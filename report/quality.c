@@ -228,6 +228,19 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 
 #define SHORT_LIVED "processes and threads that end before a sample of them is due are not seen"
 
+/* What the recording noted when it could not copy deep stacks; NULL if it did not. */
+static const char *quality_no_deep(const struct profile *profile)
+{
+	const char start[] = "stacks end with the snapshot:";
+
+	for (size_t i = 0; i < profile->notes.n; i++) {
+		const char *note = profile->strings.strings.at[profile->notes.at[i]];
+		if (strncmp(note, start, strlen(start)) == 0)
+			return note;
+	}
+	return NULL;
+}
+
 const char *quality_hint(const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -249,6 +262,8 @@ const char *quality_hint(const struct profile *profile)
 		return "many stacks are deeper or change faster than could be copied; try a larger "
 		       "--deep-stack or "
 		       "--ring-size, or a lower -F";
+	if (quality_no_deep(profile))
+		return quality_no_deep(profile);
 	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would "
 	       "copy them "
 	       "whole, --stack-size 65528 more of them";

@@ -16,16 +16,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collector/bpf/deep_layout.h"
+
 /* Of a thread that nothing is known of, unless it is on its process's first stack. */
 #define DEEP_PAGES_FIRST 64
-#define DEEP_PLACE_SHIFT 16 /* places are 64 KiB */
 
-/* Limits have keys: a thread as the kernel names it, or a place in its process. */
-static inline uint64_t deep_place_key(uint64_t thread, uint64_t sp)
-{
-	return 1ull << 63 | thread >> 32 << 32 | (uint32_t)(sp >> DEEP_PLACE_SHIFT);
-}
-
+/* Limits have keys: a thread as the kernel names it, or a place in its process (deep_place_key). */
 struct deep_needs;
 struct deep_needs *deep_needs_new(void);
 void deep_needs_free(struct deep_needs *needs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deep_stack: what the program of deep_program wrote beside a sample, put together again.
+ * deep_stack: what the BPF program (collector/bpf/deep.bpf.c) wrote beside a sample, put together again.
  *
  * Two records. A page: magic, address, hash, DEEP_PAGE bytes. An outline, written right before its sample:
  * magic, sp, first address, end of the stack's mapping, count, the kernel's name for the thread, then a hash
@@ -12,29 +12,25 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "base/writer.h"
+#include "collector/bpf/deep_layout.h"
 #include "collector/event.h"
 #include "collector/order.h"
 
-#define DEEP_MAGIC_PAGE 0x0165676170707063ull    /* "cppage" and a version */
-#define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
-#define DEEP_PAGE STACK_PAGE
-#define DEEP_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
-#define DEEP_PAGE_HEADER 24
-#define DEEP_PAGE_RECORD (DEEP_PAGE_HEADER + DEEP_PAGE)
-#define DEEP_OUTLINE_HEADER 48
-#define DEEP_HOLE 0 /* instead of a hash: the page was not in memory */
-#define DEEP_OUTLINE_SIZE (DEEP_OUTLINE_HEADER + 8 * DEEP_PAGES_MAX)
+#define DEEP_PAGE_HEADER offsetof(struct deep_page_record, words)
+#define DEEP_PAGE_RECORD sizeof(struct deep_page_record)
+#define DEEP_OUTLINE_HEADER offsetof(struct deep_outline, hashes)
+#define DEEP_OUTLINE_SIZE sizeof(struct deep_outline)
+_Static_assert(DEEP_PAGE == STACK_PAGE, "pages of the program are those of samples");
 
 /* Of DEEP_PAGE bytes. The program computes the same; any change of one word changes it. */
 uint64_t deep_hash(const uint8_t *page);
-#define DEEP_FACTOR 0x9ddfea08eb382d69ull
-#define DEEP_LANES 4
 
 struct deep_stacks;
 struct deep_stacks *deep_stacks_new(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_deep: the program of deep_program, loaded, and the event through which it writes into the rings.
+ * perf_deep: the BPF program that copies deep stacks, and the event through which it writes into the rings.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/vec.h"
 #include "binary/isa/isa.h"
+#include "collector/bpf/bpf_deep.h"
 
 struct perf_deep_fd {
 	int fd;
@@ -17,8 +18,7 @@ struct perf_deep_fd {
 };
 
 struct perf_deep {
-	int program; /* descriptors; -1 = none */
-	int maps[9];
+	struct bpf_deep *program;     /* NULL = none */
 	struct perf_event_attr attr;  /* of the event */
 	VEC(struct perf_deep_fd) fds; /* one a CPU */
 };
@@ -34,13 +34,9 @@ struct perf_deep_want {
 	uint64_t ring_bytes; /* of one of them */
 };
 
-#define PERF_DEEP_NONE                                                        \
-	{                                                                     \
-		.program = -1, .maps = { -1, -1, -1, -1, -1, -1, -1, -1, -1 } \
-	}
-
-/* -EPERM, -EACCES: not ours to do; others: a kernel that cannot. The diag says what was refused. */
-int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct diag *diag);
+/* As bpf_deep_open. */
+int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
+		   struct diag *diag);
 void perf_deep_close(struct perf_deep *deep);
 /* From now on the program runs at each sample of the event, and of those that inherit it. 0 or -errno. */
 int perf_deep_attach(const struct perf_deep *deep, int event);

@@ -311,7 +311,7 @@ static int events_make_rings(struct perf_events *events, uint64_t budget, struct
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .deep = PERF_DEEP_NONE, .drain = drain };
+	*events = (struct perf_events){ .drain = drain };
 	events_make_attrs(events, specs, n, want);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
@@ -333,7 +333,8 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
-int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes, struct diag *diag)
+int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
+			 struct text *ret_log, struct diag *diag)
 {
 	const struct perf_event_attr *first = &events->attrs.at[0];
 	struct perf_deep_want want = { .isa = isa,
@@ -344,7 +345,7 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 				       .anchors = events->anchors.at,
 				       .n_cpus = events->cpus.n,
 				       .ring_bytes = drain_ring_bytes(events->drain) };
-	int error = perf_deep_open(&events->deep, &want, diag);
+	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
 
 	if (error)
 		return error;

@@ -71,7 +71,7 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events);
  * Without it, or if it is refused, everything else works the same.
  */
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
-			 struct diag *diag);
+			 struct text *ret_log, struct diag *diag);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */

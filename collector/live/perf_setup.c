@@ -246,11 +246,13 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
+	struct text log = { 0 };
 	int error;
 
 	if (!options->deep_bytes || !info->stack_size)
 		return;
-	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &diag);
+	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &log, &diag);
+	info->bpf_log = log.at; /* and its memory */
 	if (error)
 		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
 					     error == -EPERM || error == -EACCES
@@ -302,7 +304,7 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	int error = 0;
 
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
-	live->events = (struct perf_events){ .deep = PERF_DEEP_NONE };
+	live->events = (struct perf_events){ 0 };
 	live->drain = drain_new(clock_now_ns, RECORD_DELAY_NS);
 	live->mapper = mapper_new(images);
 	live->known = known_new(live->mapper, clock_now_ns);

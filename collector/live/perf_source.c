@@ -63,7 +63,7 @@ static bool live_count_lost(struct perf_live *live, struct event *event)
 {
 	bool is_counted = live->events.attrs.at[0].read_format != 0;
 
-	if (live->events.deep.program >= 0 && is_counted) {
+	if (live->events.deep.program && is_counted) {
 		uint64_t total = perf_events_lost(&live->events);
 		event->lost = total > live->lost ? total - live->lost : 0;
 	}

@@ -20,7 +20,7 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 	if (used->has_jit)
 		live->pace.hurry_until_ns = event->time_ns + HURRY_NS;
 	/* A snapshot that was not filled reached to the stack's end. */
-	if (live->events.deep.program < 0 || (!sample->n_deep && !sample->stack_was_full && !use.hint))
+	if (!live->events.deep.program || (!sample->n_deep && !sample->stack_was_full && !use.hint))
 		return;
 	if (sample->n_deep)
 		use.thread = sample->deep_thread;

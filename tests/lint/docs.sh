@@ -40,7 +40,7 @@ is_named() {
 set -f # patterns are not names of files
 for folder in "${with_code[@]}"; do
 	read -ra patterns < <(grep -o '`[^` ]*`' "$folder/README.md" | tr -d '`' | tr '\n' ' ')
-	for stem in $(find "$folder" -maxdepth 1 -name '*.[ch]' | sed 's|.*/||; s|\.[ch]$||' | sort -u); do
+	for stem in $(find "$folder" -maxdepth 1 -name '*.[ch]' | grep -v '\.skel\.h$' | sed 's|.*/||; s|\.[ch]$||' | sort -u); do
 		[[ $stem == *_private ]] || is_named "$stem" "${patterns[@]}" || { echo "$folder/README.md does not say what $stem is for"; status=1; }
 	done
 	for pattern in "${patterns[@]}"; do

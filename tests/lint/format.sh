@@ -10,7 +10,7 @@ version=14
 status=0
 
 mapfile -t files < <(find base binary collector recipes unwinder symbolize structure profile report recording verify cmd \
-	tests/unit tests/fuzz tests/support tests/replay tests/golden -name '*.[ch]'; ls tests/*.[ch])
+	tests/unit tests/fuzz tests/support tests/replay tests/golden -name '*.[ch]' -not -name '*.skel.h'; ls tests/*.[ch])
 
 for file in "${files[@]}"; do
 	lines=$(wc -l <"$file")

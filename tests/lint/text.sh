@@ -8,7 +8,7 @@ cd "${1:-$(dirname "$0")/../..}" || exit 2
 status=0
 
 for file in $(find base binary collector recipes unwinder symbolize structure profile report recording verify cmd tests examples \
-	-name '*.[ch]' -not -path '*/data/*'); do
+	-name '*.[ch]' -not -path '*/data/*' -not -name '*.skel.h'); do
 	head -n1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || { echo "$file: no licence line"; status=1; }
 done
 if grep -rnE --include='*.[ch]' --include='*.md' --include='*.sh' --include='*.py' --include='CMakeLists.txt' \

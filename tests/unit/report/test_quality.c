@@ -106,6 +106,8 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	p->quality.outer = 0;
 	CHECK(strstr(quality_hint(p), "CAP_BPF"));
 	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
+	vec_push(&p->notes, intern_add(&p->strings, "stacks end with the snapshot: there is no libbpf"));
+	CHECK_STR(quality_hint(p), "stacks end with the snapshot: there is no libbpf");
 	p->quality.outer = 50; /* they were copied, but not all of them */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->run.mode = intern_add(&p->strings, "import");

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/bpf/bpf_deep.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collector/bpf/bpf_load.h"
+#include "collector/bpf/deep.skel.h"
+
+/* A bpf_deep is the skeleton under a name that no other file need know. */
+static struct deep_bpf *bpf_deep_of(const struct bpf_deep *deep)
+{
+	return (struct deep_bpf *)deep;
+}
+
+static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *options, uint32_t n_cpus)
+{
+	skeleton->rodata->options = *options;
+	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
+	return error ? error : deep_bpf__load(skeleton);
+}
+
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+		  struct text *ret_log, struct diag *diag)
+{
+	struct bpf_load load;
+
+	bpf_load_begin(&load);
+	struct deep_bpf *skeleton = deep_bpf__open_opts(&load.options);
+	int error = skeleton ? bpf_deep_load(skeleton, options, n_cpus) : -errno;
+	error = bpf_load_end(&load, error, ret_log, diag);
+	if (error)
+		deep_bpf__destroy(skeleton);
+	else
+		*ret = (struct bpf_deep *)skeleton;
+	return error;
+}
+
+void bpf_deep_close(struct bpf_deep *deep)
+{
+	deep_bpf__destroy(bpf_deep_of(deep));
+}
+
+int bpf_deep_program(const struct bpf_deep *deep)
+{
+	return bpf_program__fd(bpf_deep_of(deep)->progs.cpprof_deep);
+}
+
+static int bpf_deep_put(const struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)
+{
+	return bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_output, &cpu, &event);
+}
+
+void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages)
+{
+	const struct bpf_map *limits = bpf_deep_of(deep)->maps.cpprof_limits;
+	uint64_t value = n_pages ? *n_pages : 0;
+
+	if (n_pages)
+		bpf_deep_put(limits, &key, &value);
+	else
+		bpf_map_delete_elem(bpf_map__fd(limits), &key);
+}
+
+void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint)
+{
+	bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_hints, &key, &hint);
+	bpf_deep_of(deep)->bss->has_hints = 1;
+}

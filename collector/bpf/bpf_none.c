@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bpf_none: instead of the other files here, where cpprof is built without libbpf.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "collector/bpf/bpf_deep.h"
+#include "collector/bpf/bpf_symbol.h"
+
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+		  struct text *ret_log, struct diag *diag)
+{
+	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
+	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	diag_why(diag, "deep stacks need it");
+	return -EOPNOTSUPP;
+}
+
+void bpf_deep_close(struct bpf_deep *deep)
+{
+	(void)deep;
+}
+
+int bpf_deep_program(const struct bpf_deep *deep)
+{
+	(void)deep;
+	return -1;
+}
+
+int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)
+{
+	(void)deep, (void)cpu, (void)event;
+	return -EOPNOTSUPP;
+}
+
+void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages)
+{
+	(void)deep, (void)key, (void)n_pages;
+}
+
+void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint)
+{
+	(void)deep, (void)key, (void)hint;
+}
+
+struct bpf_symbol *bpf_symbol_open(void)
+{
+	return NULL;
+}
+
+void bpf_symbol_close(struct bpf_symbol *symbol)
+{
+	(void)symbol;
+}
+
+int bpf_symbol_ask(const struct bpf_symbol *symbol, struct symbol_question *question)
+{
+	(void)symbol, (void)question;
+	return -EOPNOTSUPP;
+}

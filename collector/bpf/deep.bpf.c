@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * deep: runs in the kernel at the moment of a sample, just before the sample is written, and copies the part
+ * of the thread's stack that lies beyond the kernel's snapshot.
+ *
+ * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is
+ * written into the ring only if it differs from what was last written of this thread's page; then an outline
+ * says of every page what it holds, by a hash of its bytes. collector/deep puts them together again. Nothing
+ * is read later, when the target has moved on.
+ *
+ * One object for x86-64 and AArch64: where their struct pt_regs differ, read-only data that is set before
+ * loading says which it is, and the verifier drops the other branch.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "collector/bpf/deep_layout.h"
+
+#define SNAPSHOT_PAGES_MAX 16 /* the kernel copies less than 64 KiB */
+#define KNOWN_PAGES 32768     /* 128 MiB of stack of all threads; those not seen for long are forgotten */
+#define KNOWN_THREADS 4096
+#define KNOWN_LIMITS 8192
+#define KNOWN_HINTS 4096
+#define HASH_RUN 16 /* words hashed without a loop */
+
+/* The kernel gives some of the functions used here to programs under its own licence only. */
+char cpprof_license[] SEC("license") = "GPL";
+
+const volatile struct deep_options options = { 0 };
+__u64 has_hints; /* set by cpprof with the first hint */
+
+struct cpu_state {
+	__u64 window, n_written;
+};
+struct range {
+	__u64 start, end;
+};
+struct page_key {
+	__u64 thread, addr;
+};
+
+/* One value a CPU: the program is never interrupted by itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} cpprof_cpu SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct deep_page_record);
+} cpprof_page SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct deep_outline);
+} cpprof_outline SEC(".maps");
+
+/* Where a thread's stack lies. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KNOWN_THREADS);
+	__type(key, __u64);
+	__type(value, struct range);
+} cpprof_threads SEC(".maps");
+/* Pages to be read at most, by thread or place; filled by cpprof. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KNOWN_LIMITS);
+	__type(key, __u64);
+	__type(value, __u64);
+} cpprof_limits SEC(".maps");
+/* The hash of what was last written of a thread's page. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KNOWN_PAGES);
+	__type(key, struct page_key);
+	__type(value, __u64);
+} cpprof_known SEC(".maps");
+/* Where copying begins, by place; filled by cpprof. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KNOWN_HINTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} cpprof_hints SEC(".maps");
+/* Where records go: one event a CPU. Its size is set before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_output SEC(".maps");
+
+/* What the loop over pages works on. */
+struct loop {
+	void *context;
+	__u64 first; /* address of the first page */
+	__u64 n;     /* pages whose hash stands in the outline */
+	__u64 thread;
+};
+
+static const __u32 zero = 0;
+
+/* ---- one page --------------------------------------------------------------------------------------- */
+
+static __always_inline __u64 hash_round(__u64 lane, __u64 word)
+{
+	return __builtin_bswap64(lane ^ word) * DEEP_FACTOR;
+}
+
+/* As deep_hash() in collector/deep computes it. */
+static __always_inline __u64 hash_page(const __u64 *words)
+{
+	__u64 a = 1, b = 2, c = 3, d = 4, hash;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < DEEP_PAGE / 8; i += HASH_RUN) {
+		const __u64 *run = words + i;
+#pragma unroll
+		for (int j = 0; j < HASH_RUN; j += DEEP_LANES) {
+			a = hash_round(a, run[j]);
+			b = hash_round(b, run[j + 1]);
+			c = hash_round(c, run[j + 2]);
+			d = hash_round(d, run[j + 3]);
+		}
+	}
+	hash = hash_round(hash_round(hash_round(hash_round(0, a), b), c), d);
+	return hash_round(hash_round(hash, 0),
+			  0); /* two rounds more, so that the last words reach all bits */
+}
+
+/* Into the outline: what the page holds. */
+static __always_inline int note_page(struct loop *loop, __u64 index, __u64 hash)
+{
+	struct deep_outline *outline = bpf_map_lookup_elem(&cpprof_outline, &zero);
+
+	if (!outline)
+		return 0;
+	outline->hashes[index & (DEEP_PAGES_MAX - 1)] = hash;
+	loop->n = index + 1;
+	return 1;
+}
+
+static __always_inline int is_known(const struct page_key *key, __u64 hash)
+{
+	const __u64 *known = bpf_map_lookup_elem(&cpprof_known, key);
+
+	return known && *known == hash;
+}
+
+/* Has this CPU room left in this window? Takes it. */
+static __always_inline int may_write(void)
+{
+	struct cpu_state *cpu = bpf_map_lookup_elem(&cpprof_cpu, &zero);
+
+	if (!cpu || cpu->n_written >= options.n_written)
+		return 0;
+	cpu->n_written++;
+	return 1;
+}
+
+/* A page that is not in memory (never written, or paged out) is a hole. One that finds no room in the ring is
+ * not known: it will be tried again. */
+static long copy_page(__u64 index, struct loop *loop)
+{
+	struct deep_page_record *record = bpf_map_lookup_elem(&cpprof_page, &zero);
+	struct page_key key = { loop->thread, loop->first + (index << DEEP_PAGE_SHIFT) };
+	__u64 hash = DEEP_HOLE;
+
+	if (!record)
+		return 1;
+	int is_there = bpf_probe_read_user(record->words, DEEP_PAGE, (void *)key.addr) == 0;
+	if (is_there)
+		hash = hash_page(record->words);
+	if (!note_page(loop, index, hash))
+		return 1;
+	if (!is_there || is_known(&key, hash) || !may_write())
+		return 0;
+	record->magic = DEEP_MAGIC_PAGE;
+	record->addr = key.addr;
+	record->hash = hash;
+	if (bpf_perf_event_output(loop->context, &cpprof_output, BPF_F_CURRENT_CPU, record,
+				  sizeof(*record)) == 0)
+		bpf_map_update_elem(&cpprof_known, &key, &hash, BPF_ANY);
+	return 0;
+}
+
+/* ---- where the stack is ----------------------------------------------------------------------------- */
+
+/* Where struct pt_regs has sp. */
+static __always_inline __u64 sp_offset(void)
+{
+	return options.is_x86 ? 19 * 8 : 31 * 8;
+}
+
+/* A context is read at constant offsets only, and whole words: hence volatile. */
+#define CONTEXT_WORD(context, n) (*(const volatile __u64 *)((context) + 8 * (n)))
+
+/* sp in user mode: that of the interrupt, or where the kernel was entered. */
+static __always_inline __u64 find_sp(void *context)
+{
+	int is_user;
+	__u64 sp;
+
+	if (options.is_x86) {
+		sp = CONTEXT_WORD(context, 19);
+		is_user = (CONTEXT_WORD(context, 17) & 3) == 3; /* cs */
+	} else {
+		sp = CONTEXT_WORD(context, 31);
+		is_user = (CONTEXT_WORD(context, 33) & 15) == 0; /* pstate */
+	}
+	if (!is_user) {
+		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		if (bpf_probe_read_kernel(&sp, sizeof(sp), regs + sp_offset()))
+			return 0;
+	}
+	return sp;
+}
+
+/* The start and the end of a mapping are its first two words in every kernel. */
+static long read_range(const void *task, const void *mapping, struct range *ret)
+{
+	(void)task;
+	bpf_probe_read_kernel(ret, sizeof(*ret), mapping);
+	return 0;
+}
+
+/* The mapping that holds an address. False if none does, or mappings are being changed just now. */
+static __always_inline int find_range(__u64 addr, struct range *ret)
+{
+	ret->start = ret->end = 0;
+	bpf_find_vma(bpf_get_current_task_btf(), addr, read_range, ret, 0);
+	return addr >= ret->start && addr < ret->end;
+}
+
+/* End of the mapping that holds sp: the thread's as remembered, if sp still lies in it; 0 = there is none. */
+static __always_inline __u64 find_end(__u64 thread, __u64 sp)
+{
+	const struct range *known = bpf_map_lookup_elem(&cpprof_threads, &thread);
+	struct range range;
+
+	if (known && sp >= known->start && sp < known->end)
+		return known->end;
+	if (!find_range(sp, &range))
+		return 0;
+	bpf_map_update_elem(&cpprof_threads, &thread, &range, BPF_ANY);
+	return range.end;
+}
+
+/* End of the snapshot. The kernel breaks it off at a page that is not in memory: a stack may have pages that
+ * nobody has touched. */
+static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
+{
+	__u64 at = sp & -(__u64)DEEP_PAGE, word;
+
+	for (int i = 0; i < SNAPSHOT_PAGES_MAX && i <= (int)(options.snapshot / DEEP_PAGE); i++) {
+		if (at >= end)
+			break;
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)at))
+			return at;
+		at += DEEP_PAGE;
+	}
+	return sp + options.snapshot;
+}
+
+/*
+ * A hint for the place that sp is in names a word that holds the sp of another stack, the one that a signal
+ * has interrupted. If that word lies above sp (the signal's frame is still there), copying begins at that
+ * stack.
+ */
+static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *stack)
+{
+	__u64 key = deep_place_key(thread, sp), other;
+	struct range range;
+
+	if (!*(volatile __u64 *)&has_hints)
+		return;
+	const __u64 *hint = bpf_map_lookup_elem(&cpprof_hints, &key);
+	if (!hint || *hint < sp || bpf_probe_read_user(&other, sizeof(other), (void *)*hint) ||
+	    !find_range(other, &range))
+		return;
+	stack->start = other;
+	stack->end = range.end;
+}
+
+/* ---- the sample ------------------------------------------------------------------------------------- */
+
+/* How many pages are to be read at most. */
+static __always_inline __u64 find_limit(__u64 thread, __u64 sp)
+{
+	const __u64 *limit = bpf_map_lookup_elem(&cpprof_limits, &thread);
+	__u64 n;
+
+	if (!limit) {
+		n = sp >= options.first_stack ? options.n_pages : options.n_first;
+	} else if (!(n = *limit)) {
+		__u64 key = deep_place_key(thread, sp);
+		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
+		n = limit ? *limit : 0;
+	}
+	return n < options.n_pages ? n : options.n_pages;
+}
+
+/* A new window of time has its writes before it. */
+static __always_inline void start_window(void)
+{
+	struct cpu_state *cpu = bpf_map_lookup_elem(&cpprof_cpu, &zero);
+	__u64 window = bpf_ktime_get_ns() >> DEEP_WINDOW_SHIFT;
+
+	if (cpu && cpu->window != window) {
+		cpu->window = window;
+		cpu->n_written = 0;
+	}
+}
+
+static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u64 end)
+{
+	struct deep_outline *outline = bpf_map_lookup_elem(&cpprof_outline, &zero);
+	__u64 n = loop->n;
+
+	if (!outline || n > DEEP_PAGES_MAX)
+		return;
+	outline->magic = DEEP_MAGIC_OUTLINE;
+	outline->sp = sp;
+	outline->first = loop->first;
+	outline->end = end;
+	outline->n = n;
+	outline->thread = loop->thread;
+	bpf_perf_event_output(loop->context, &cpprof_output, BPF_F_CURRENT_CPU, outline,
+			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
+}
+
+/* Returns 1: the sample is to be written in any case. */
+SEC("perf_event")
+int cpprof_deep(void *context)
+{
+	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
+	__u64 sp = find_sp(context), n, limit;
+	struct range stack = { .end = find_end(loop.thread, sp) };
+
+	if (!stack.end)
+		return 1;
+	stack.start = snapshot_end(sp, stack.end);
+	follow_hint(loop.thread, sp, &stack);
+	loop.first = stack.start & -(__u64)DEEP_PAGE;
+	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
+		return 1;
+	limit = find_limit(loop.thread, sp);
+	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
+	n = n < limit ? n : limit;
+	if (!n)
+		return 1;
+	start_window();
+	bpf_loop((__u32)n, copy_page, &loop, 0);
+	write_outline(&loop, sp, stack.end);
+	return 1;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * deep_layout: what the BPF program deep.bpf.c and cpprof have in common: records, keys and options.
+ *
+ * Included by both, so it includes nothing but the kernel's integer types.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#define DEEP_MAGIC_PAGE 0x0165676170707063ull    /* "cppage" and a version */
+#define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
+#define DEEP_PAGE 4096
+#define DEEP_PAGE_SHIFT 12
+#define DEEP_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
+#define DEEP_HOLE 0         /* instead of a hash: the page was not in memory */
+#define DEEP_FACTOR 0x9ddfea08eb382d69ull
+#define DEEP_LANES 4
+#define DEEP_WINDOW_SHIFT 24 /* what a CPU may write is limited for each 17 ms */
+#define DEEP_PLACE_SHIFT 16  /* a place in a process is 64 KiB of its addresses */
+
+/* The record of one page of a stack. */
+struct deep_page_record {
+	__u64 magic, addr, hash;
+	__u64 words[DEEP_PAGE / 8];
+};
+
+/* The record that says what each page of a stack holds, written right before the stack's sample. */
+struct deep_outline {
+	__u64 magic, sp, first, end, n, thread;
+	__u64 hashes[DEEP_PAGES_MAX];
+};
+
+/* Set before the program is loaded. */
+struct deep_options {
+	__u64 first_stack; /* stacks from here on are those that processes start with */
+	__u32 snapshot;    /* bytes the kernel copies by itself */
+	__u32 n_pages;     /* read with a sample, at most DEEP_PAGES_MAX */
+	__u32 n_first;     /* the same for a thread without a limit of its own, below first_stack */
+	__u32 n_written; /* pages of a CPU in 2^DEEP_WINDOW_SHIFT ns: samples must find room in the ring, too
+			  */
+	__u32 is_x86;    /* whose struct pt_regs it is */
+};
+
+/* The key of a place: of limits and hints that hold for one part of a process's address space. */
+static inline __u64 deep_place_key(__u64 thread, __u64 sp)
+{
+	return 1ull << 63 | thread >> 32 << 32 | (__u32)(sp >> DEEP_PLACE_SHIFT);
+}

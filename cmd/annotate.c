@@ -11,8 +11,8 @@
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/options.h"
-#include "recording/output.h"
 #include "cmd/terminal.h"
+#include "recording/output.h"
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
 

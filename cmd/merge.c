@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "recording/output.h"
 #include "profile/merge.h"
+#include "recording/output.h"
 
 static const char about[] = "Adds profiles up: runs of one program, or programs of one run. Code is the same "
 			    "where build-ids are;\n"

@@ -16,8 +16,8 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
-#include "recording/output.h"
 #include "cmd/symbol_options.h"
+#include "recording/output.h"
 
 static void images_freep(struct images **images)
 {

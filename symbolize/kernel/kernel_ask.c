@@ -75,7 +75,8 @@ static bool kernel_ask_take(struct answers *answers, const struct symbol_questio
 	return true;
 }
 
-static bool kernel_ask_all(const struct bpf_symbol *program, const uint64_t *vaddrs, size_t n, struct answers *ret)
+static bool kernel_ask_all(const struct bpf_symbol *program, const uint64_t *vaddrs, size_t n,
+			   struct answers *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct symbol_question question = { .vaddr = vaddrs[i] };

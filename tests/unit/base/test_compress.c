@@ -11,7 +11,7 @@ static struct bytes sample_text(void)
 	static uint8_t text[200000];
 
 	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = (uint8_t)((uint8_t)"cpprof"[i % 6] + (i / 4096) % 3);
+		text[i] = (uint8_t)((uint8_t) "cpprof"[i % 6] + (i / 4096) % 3);
 	return (struct bytes){ text, sizeof(text) };
 }
 

@@ -54,7 +54,7 @@ for file in a b d; do
 	perf script -i $file.raw -F comm,tid,ip,sym >script.log 2>&1 || fail "perf script cannot read it"
 	[ $file = d ] || grep -q burn script.log || fail "perf finds no function of ours in it"
 	perf script -i $file.raw --ns -G -F time,event,ip 2>/dev/null |
-		awk '$2 != "outer-stack:" { gsub(/[.:]/, "", $1); print $1, $3 }' | sort >perf.txt
+		awk '$2 != "deep-stack:" { gsub(/[.:]/, "", $1); print $1, $3 }' | sort >perf.txt
 	n=$(wc -l <perf.txt)
 	[ "$n" = "$(number samples)" ] || fail "perf sees $n samples, not $(number samples)"
 	"$CPPROF" inspect stacks $file.raw | sed -E 's/.*"time":([0-9]+).*"pcs":\["0x([0-9a-f]+)".*/\1 \2/' | sort >ours.txt

@@ -15,8 +15,8 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 							       is_sampling ? source->info.events.at[i].name
 									   : "dummy" }));
 	}
-	if (live->events.deep.program >= 0)
-		vec_push(&events, ((struct perf_writer_event){ &live->events.deep.attr, "deep-stack" }));
+	if (live->events.deep.program >= 0) /* a name in files: it stays what it was */
+		vec_push(&events, ((struct perf_writer_event){ &live->events.deep.attr, "outer-stack" }));
 	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
 	vec_done(&events);
 	if (error)

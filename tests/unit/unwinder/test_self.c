@@ -15,8 +15,8 @@
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
 #include "recipes/knowledge.h"
-#include "tests/support/own_registers.h"
 #include "tests/support/own_maps.h"
+#include "tests/support/own_registers.h"
 #include "tests/test.h"
 #include "unwinder/unwinder.h"
 

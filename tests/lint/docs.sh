@@ -48,4 +48,8 @@ for folder in "${with_code[@]}"; do
 		find "$folder" -maxdepth 1 -name "$pattern" | grep -q . || { echo "$folder/README.md names $pattern, which is not there"; status=1; }
 	done
 done
+# What ARCHITECTURE.md tells a maintainer to open is there.
+for file in $(sed -n '/^## To add something/,/^## /p' ARCHITECTURE.md | grep -o '`[a-z_0-9]*/[a-zA-Z_0-9./]*`' | tr -d '`'); do
+	[ -e "$file" ] || { echo "ARCHITECTURE.md tells to open $file, which is not there"; status=1; }
+done
 exit $status

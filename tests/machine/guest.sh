@@ -21,12 +21,12 @@ wanted=$(cat /cpprof/wanted)
 limit=1200 # seconds a test, against hanging
 # case_of NAME COMMAND...
 case_of() {
-	local name=$1 code=0 begun=$SECONDS
+	local name=$1 code begun=$SECONDS
 	shift
 	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
 	echo "machine: begin $name"
-	(cd /tmp && exec timeout -k 20 "$limit" "$@") >/tmp/output 2>&1 </dev/null || code=$?
-	cat /tmp/output
+	(cd /tmp && exec timeout -k 20 "$limit" "$@") 2>&1 </dev/null | tee /tmp/output
+	code=${PIPESTATUS[0]}
 	case $code in
 	0) echo "machine: passed $name ($((SECONDS - begun)) s)" ;;
 	77) echo "machine: skipped $name: $(sed -n 's/^skipped: //p' /tmp/output | head -1)" ;;
@@ -62,7 +62,6 @@ fi
 
 e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
 case_of bpf.verifier bash -c outer_programs
-case_of unit.collector "$BUILD/tests/test_collector"
 case_of e2e.record "$e2e/record.sh"
 case_of e2e.attach "$e2e/attach.sh"
 case_of e2e.deep "$e2e/deep.sh"
@@ -80,5 +79,6 @@ case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
+case_of unit.collector "$BUILD/tests/test_collector"
 echo "machine: done"
 switch_off

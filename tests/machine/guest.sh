@@ -21,12 +21,14 @@ wanted=$(cat /cpprof/wanted)
 limit=1200 # seconds a test, against hanging
 # case_of NAME COMMAND...
 case_of() {
-	local name=$1 code begun=$SECONDS
+	local name=$1 code=0 begun=$SECONDS
 	shift
 	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
 	echo "machine: begin $name"
-	(cd /tmp && exec timeout -k 20 "$limit" "$@") 2>&1 </dev/null | tee /tmp/output
-	code=${PIPESTATUS[0]}
+	: >/tmp/output
+	(cd /tmp && exec timeout -k 20 "$limit" "$@") >/tmp/output 2>&1 </dev/null &
+	tail -f -n +1 --pid=$! /tmp/output # where one hangs it is seen where
+	wait $! || code=$?
 	case $code in
 	0) echo "machine: passed $name ($((SECONDS - begun)) s)" ;;
 	77) echo "machine: skipped $name: $(sed -n 's/^skipped: //p' /tmp/output | head -1)" ;;
@@ -57,6 +59,7 @@ if [ -e /cpprof/script ]; then
 fi
 
 # The first use of a program costs its analysis, here half a minute: it is done before anything is timed.
+# shellcheck disable=SC2016
 "$CPPROF" record -q -o /tmp/first.data -- bash -c '"$0" 0.1; "$1" 0.1 50 2000; exec python3 -c pass' \
 	"$BUILD/tests/e2e/spin" "$BUILD/tests/e2e/paths"
 

@@ -70,7 +70,7 @@ cmp plain.log profiled.log || fail "the command sees that it is profiled"
 
 # A signal sent to cpprof alone ends the recording and reaches the command.
 start "$CPPROF" record -q -o i.data -- "$SPIN" 300
-sleep 0.5
+sleep "$(slow 0.5)"
 kill -TERM "$pid"
 wait "$pid"
 [ $? = 143 ] || fail "the command's end by SIGTERM was not passed on"

@@ -7,7 +7,7 @@ ln -s "$SPIN" spin_child
 # Until the target ends, with late threads and a child.
 start "$SPIN" 4 threads=3 late=2 child="$HERE/spin_child" go="$HERE/go"
 target=$pid
-sleep 0.2
+sleep "$(slow 0.2)"
 start "$CPPROF" attach -q -p "$target" --checkpoint 0.1 -o a.data
 await test -s a.data # attached
 touch go
@@ -21,7 +21,7 @@ fact "^thread .* samples [1-9][0-9]* spin_child"
 # A duration; the target goes on. `record -p` is the same.
 start "$SPIN" 300 threads=1 tick="$HERE/tick"
 target=$pid
-sleep 0.2
+sleep "$(slow 0.2)"
 run 0 "$CPPROF" record -p "$target" -d 0.5 -o b.data
 facts b.data
 [ "$(number duration_ms)" -lt 60000 ] || fail "the duration was $(number duration_ms) ms"
@@ -33,7 +33,7 @@ start "$HERE/spin_by_name" 300
 one=$pid
 start "$HERE/spin_by_name" 300
 two=$pid
-sleep 0.2
+sleep "$(slow 0.2)"
 run 0 "$CPPROF" attach -n spin_by_name -d 0.4 -o n.data
 says "2 processes are named 'spin_by_name'"
 facts n.data
@@ -43,7 +43,7 @@ kill -9 "$one" "$two"
 
 # A process whose first thread has ended.
 start "$SPIN" 300 threads=2 leave=1
-sleep 0.3
+sleep "$(slow 0.3)"
 run 0 "$CPPROF" attach -p "$pid" -d 0.4 -o l.data
 facts l.data
 [ "$(number samples)" -ge 1 ] || fail "no samples of a process whose first thread has ended"
@@ -60,7 +60,7 @@ facts t.data
 for signal in INT TERM HUP; do
 	start "$CPPROF" attach -q -p "$target" -o "s$signal.data"
 	profiler=$pid
-	sleep 0.5
+	sleep "$(slow 0.5)"
 	kill -$signal "$profiler"
 	wait "$profiler" || fail "SIG$signal: exit code $?"
 	facts "s$signal.data"
@@ -75,7 +75,7 @@ await test -s k.data
 kill -9 "$profiler"
 wait "$profiler" 2>/dev/null
 before=$(stat -c %s tick)
-sleep 0.3
+sleep "$(slow 0.3)"
 after=$(stat -c %s tick)
 [ "$after" -gt "$before" ] || fail "the target stopped with its profiler"
 kill -0 "$target" || fail "the target died with its profiler"

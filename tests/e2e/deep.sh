@@ -32,7 +32,7 @@ if [ $# = 1 ]; then
 fi
 
 # Paths that alternate many thousand times a second; threads and a child do so, too.
-run 0 "$CPPROF" record -F 4000 -o a.data --raw a.raw -- "$PATHS" 0.5 500 2000 threads=2 child=1
+run 0 "$CPPROF" record -F $((4000 / SLOW)) -o a.data --raw a.raw -- "$PATHS" 0.5 500 2000 threads=2 child=1
 one_path a.data 500
 facts a.data
 [ "$(number outer)" -ge 1 ] || fail "nothing was copied beyond the snapshot"
@@ -51,9 +51,9 @@ fi
 
 # Of a stack only what has changed since the thread's last one is walked: the result is the same, also where the
 # outer part changes under an inner one that does not, and where a program calls and returns at random.
-run 0 "$CPPROF" record -q --no-resolve -F 4000 -o c.data --raw c.raw -- "$PATHS" 0.3 500 2000 common=300
-run 0 "$CPPROF" record -q --no-resolve -F 4000 -o w.data --raw w.raw -- "$BUILD/tests/e2e/wander" 0.3 $RANDOM
-run 0 "$CPPROF" record -q --no-resolve -F 4000 -o s.data --raw s.raw -- "$PATHS" 0.3 20 2000 # too shallow to be remembered
+run 0 "$CPPROF" record -q --no-resolve -F $((4000 / SLOW)) -o c.data --raw c.raw -- "$PATHS" 0.3 500 2000 common=300
+run 0 "$CPPROF" record -q --no-resolve -F $((4000 / SLOW)) -o w.data --raw w.raw -- "$BUILD/tests/e2e/wander" 0.3 $RANDOM
+run 0 "$CPPROF" record -q --no-resolve -F $((4000 / SLOW)) -o s.data --raw s.raw -- "$PATHS" 0.3 20 2000 # too shallow to be remembered
 for file in a c w s; do
 	"$BUILD/tests/recall_agrees" $file.raw >agrees.log || fail "walking what has changed is not walking all: $file"
 	tail -1 agrees.log
@@ -66,7 +66,7 @@ facts d.data
 
 # Attached.
 start "$PATHS" 300 2500 100000 threads=1
-sleep 0.3
+sleep "$(slow 0.3)"
 run 0 "$CPPROF" attach -p "$pid" -d 0.5 -o p.data
 one_path p.data 2500
 

@@ -5,6 +5,10 @@
 SPIN=$BUILD/tests/e2e/spin
 FACTS=$BUILD/tests/e2e/facts
 
+# A machine that is emulated gets several times as long (programs of ours read SLOW themselves).
+SLOW=${SLOW:-1}
+slow() { awk -v seconds="$1" -v times="$SLOW" 'BEGIN { print seconds * times }'; }
+
 # run CODE COMMAND...: the exit code must be CODE; output goes to run.log.
 run() {
 	local want=$1 code=0
@@ -45,7 +49,7 @@ start() {
 # Until a command succeeds, at most ten seconds.
 await() {
 	local i
-	for i in $(seq 200); do
+	for i in $(seq $((200 * SLOW))); do
 		"$@" && return
 		sleep 0.05
 	done

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || n > 16)
 		return 2;
-	until = now() + atof(argv[1]);
+	until = now() + atof(argv[1]) * (getenv("SLOW") ? atof(getenv("SLOW")) : 1);
 	depth = atol(argv[2]);
 	work = atol(argv[3]);
 	common = option(argc, argv, "common");

@@ -8,7 +8,7 @@
 # listed again is sampled without ever being announced: at most one of each of the
 # eight that churn keeps alive, however busy the machine is.
 start "$BUILD/tests/e2e/churn" 300
-sleep 0.2
+sleep "$(slow 0.2)"
 for i in 1 2 3 4 5; do
 	code=0
 	"$CPPROF" attach -q -p "$pid" -d 0.3 --no-resolve -o c.data --raw c.raw >run.log 2>&1 || code=$?
@@ -31,7 +31,7 @@ folded() {
 # A library that is loaded after we attached.
 start "$SPIN" 3 go="$HERE/go" plugin="$BUILD/tests/e2e/libspin_plugin.so"
 target=$pid
-sleep 0.2
+sleep "$(slow 0.2)"
 start "$CPPROF" attach -q -p "$target" --checkpoint 0.1 -o p.data
 await test -s p.data # attached
 touch go
@@ -41,7 +41,7 @@ folded p.data | grep -q plugin_burn || fail "code of a library loaded later has 
 # A program that was deleted under its process can still be read through the process.
 cp "$SPIN" gone
 start "$HERE/gone" 300
-sleep 0.2
+sleep "$(slow 0.2)"
 rm gone
 run 0 "$CPPROF" attach -p "$pid" -d 0.4 -o g.data
 facts g.data

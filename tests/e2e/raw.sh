@@ -15,7 +15,7 @@ facts a.data
 
 # Attached: what was there before is told as well.
 start "$SPIN" 300 threads=1
-sleep 0.3
+sleep "$(slow 0.3)"
 run 0 "$CPPROF" attach -p "$pid" -d 0.5 -o b.data --raw b.raw
 facts b.data
 [ "$(samples_in b.raw)" = "$(number samples)" ] || fail "$(samples_in b.raw) raw samples, $(number samples) in the profile"

@@ -52,10 +52,10 @@ facts piped.data
 # Delay and duration: the command outlives the recording, and its status still counts.
 run 7 "$CPPROF" record -d 0.3 -o d.data -- "$SPIN" 3 exit=7
 facts d.data
-[ "$(number duration_ms)" -lt 2900 ] || fail "the duration was $(number duration_ms) ms, not 300"
-run 0 "$CPPROF" record -D 0.7 -o D.data -- "$SPIN" 1.2
+[ "$(number duration_ms)" -lt $((2900 * SLOW)) ] || fail "the duration was $(number duration_ms) ms, not 300"
+run 0 "$CPPROF" record -D "$(slow 0.7)" -o D.data -- "$SPIN" 1.2
 facts D.data
-[ "$(number samples)" -lt 700 ] || fail "$(number samples) samples in the 0.5 s behind the delay"
+[ "$(number samples)" -lt $((700 * SLOW)) ] || fail "$(number samples) samples in the $(slow 0.5) s behind the delay"
 fact "process .* spin"
 
 # The command runs as it would without us: signals, limits, descriptors.
@@ -70,7 +70,7 @@ cmp plain.log profiled.log || fail "the command sees that it is profiled"
 
 # A signal sent to cpprof alone ends the recording and reaches the command.
 start "$CPPROF" record -q -o i.data -- "$SPIN" 300
-sleep 0.5
+sleep "$(slow 0.5)"
 kill -TERM "$pid"
 wait "$pid"
 [ $? = 143 ] || fail "the command's end by SIGTERM was not passed on"
@@ -80,10 +80,10 @@ fact "checkpoint 0"
 # Events and rates.
 run 0 "$CPPROF" record -F 200 -o f.data -- "$SPIN" 0.5
 facts f.data
-[ "$(number samples)" -le 105 ] || fail "$(number samples) samples at 200 Hz in 0.5 s"
+[ "$(number samples)" -le $((100 * SLOW + 5)) ] || fail "$(number samples) samples at 200 Hz in $(slow 0.5) s"
 run 0 "$CPPROF" record -c 10000000 -e cpu-clock:u -o c.data -- "$SPIN" 0.5
 facts c.data
-[ "$(number samples)" -le 52 ] || fail "$(number samples) samples, one every 10 ms in 0.5 s"
+[ "$(number samples)" -le $((50 * SLOW + 2)) ] || fail "$(number samples) samples, one every 10 ms in $(slow 0.5) s"
 fact "event cpu-clock:u excludes_kernel=1"
 run 0 "$CPPROF" record -e cpu-clock -e page-faults -o e.data -- "$SPIN" 0.3
 facts e.data

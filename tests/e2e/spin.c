@@ -9,7 +9,7 @@
  * remaining seconds. go: half time is when that file appears, and the other half follows. plugin:
  * a library that is loaded at half time and works from then on. leave: the first thread ends at once
  * and leaves the others running. tick: a file that gets one byte every 10 ms, to see that the program
- * goes on.
+ * goes on. SLOW in the environment: that many times as long, on a machine that is emulated.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -98,13 +98,21 @@ static void run_plugin(const char *file, double end)
 		plugin_burn();
 }
 
+/* How many times slower than others this machine is. */
+static double slowness(void)
+{
+	const char *text = getenv("SLOW");
+
+	return text ? atof(text) : 1;
+}
+
 static void start_child(const char *path, double seconds)
 {
 	char text[32];
 
 	if (fork() != 0)
 		return;
-	snprintf(text, sizeof(text), "%g", seconds);
+	snprintf(text, sizeof(text), "%g", seconds / slowness()); /* it will do the same */
 	execl(path, path, text, (char *)NULL);
 	_exit(99);
 }
@@ -112,7 +120,7 @@ static void start_child(const char *path, double seconds)
 int main(int argc, char **argv)
 {
 	static double end; /* outlives main, as threads may */
-	double seconds = argc > 1 ? atof(argv[1]) : 1, start = now();
+	double seconds = (argc > 1 ? atof(argv[1]) : 1) * slowness(), start = now();
 	int n_threads = number(argc, argv, "threads"), n_late = number(argc, argv, "late");
 	pthread_t threads[64], ticker;
 

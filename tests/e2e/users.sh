@@ -36,7 +36,7 @@ ring_kb() { sed -n 's/.*with a ring of \([0-9]*\) KiB each.*/\1/p' run.log; }
 
 start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=20
 own=$pid
-sleep 0.3
+sleep "$(slow 0.3)"
 run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o b.data
 facts nobody/b.data
 
@@ -51,7 +51,7 @@ fact "note .* are not profiled"
 kill -9 "$own"
 
 start "$SPIN" 300
-sleep 0.1
+sleep "$(slow 0.1)"
 run 3 as_nobody ./cpprof attach -p "$pid" -d 0.3 -o c.data
 says "permission denied"
 says "it belongs to another user; try: sudo cpprof attach -p $pid"

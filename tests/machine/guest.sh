@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the live tests inside the emulated machine, as its first process, and switches it off. What starts with
+# "machine: " is for run.sh. The names of tests to run, if not all, are in /cpprof/wanted.
+export PATH=/usr/bin:/usr/sbin HOME=/root TMPDIR=/tmp LC_ALL=C.UTF-8
+export SLOW=4 # what our programs do for so many seconds takes that much longer here, and scripts wait that much longer
+export SOURCE=/cpprof/source BUILD=/cpprof/build CPPROF=/cpprof/build/cmd/cpprof
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t tmpfs none /tmp
+mount -t tmpfs none /run
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs none /dev/shm
+mount -t devpts none /dev/pts
+ln -sf /proc/self/fd /dev/fd
+ldconfig
+echo 2 >/proc/sys/kernel/perf_event_paranoid # the kernel's own default; Debian's is 3, which lets only root record
+echo "machine: kernel $(uname -srvm)"
+wanted=$(cat /cpprof/wanted)
+
+limit=1200 # seconds a test, against hanging
+# case_of NAME COMMAND...
+case_of() {
+	local name=$1 code=0 begun=$SECONDS
+	shift
+	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
+	echo "machine: begin $name"
+	: >/tmp/output
+	(cd /tmp && exec timeout -k 20 "$limit" "$@") >/tmp/output 2>&1 </dev/null &
+	tail -f -n +1 --pid=$! /tmp/output # where one hangs it is seen where
+	wait $! || code=$?
+	case $code in
+	0) echo "machine: passed $name ($((SECONDS - begun)) s)" ;;
+	77) echo "machine: skipped $name: $(sed -n 's/^skipped: //p' /tmp/output | head -1)" ;;
+	124 | 137) echo "machine: failed $name: not done within $limit s" ;;
+	*) echo "machine: failed $name: exit code $code" ;;
+	esac
+}
+
+# The kernel's verifier takes both programs, and with them stacks do not end where the snapshot does.
+outer_programs() {
+	local log=/tmp/outer.log
+	"$CPPROF" record -v -o /tmp/outer.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
+	cat $log
+	! grep -q 'stacks end with the snapshot' $log || return 1
+	"$BUILD/tests/e2e/facts" /tmp/outer.data | awk '$1 == "outer" && $2 > 0 { found = 1 } END { exit !found }'
+}
+export -f outer_programs
+
+switch_off() {
+	sync
+	echo o >/proc/sysrq-trigger
+	sleep 60
+}
+
+if [ -e /cpprof/script ]; then
+	bash /cpprof/script
+	switch_off
+fi
+
+# The first use of a program costs its analysis, here half a minute: it is done before anything is timed.
+# shellcheck disable=SC2016
+"$CPPROF" record -q -o /tmp/first.data -- bash -c '"$0" 0.1; "$1" 0.1 50 2000; exec python3 -c pass' \
+	"$BUILD/tests/e2e/spin" "$BUILD/tests/e2e/paths"
+
+e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
+case_of bpf.verifier bash -c outer_programs
+case_of e2e.record "$e2e/record.sh"
+case_of e2e.attach "$e2e/attach.sh"
+case_of e2e.deep "$e2e/deep.sh"
+case_of e2e.raw "$e2e/raw.sh"
+case_of e2e.steps "$e2e/steps.sh" 300
+case_of e2e.steps_programs "$e2e/steps_programs.sh" 300
+case_of e2e.exit_codes "$e2e/exit_codes.sh"
+case_of e2e.nothing_lost "$e2e/nothing_lost.sh"
+case_of e2e.races "$e2e/races.sh"
+case_of e2e.users "$e2e/users.sh"
+case_of e2e.workers "$e2e/workers.sh"
+case_of e2e.crowd "$e2e/crowd.sh"
+case_of e2e.rehearse "$e2e/rehearse.sh"
+case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
+case_of stacks.quick python3 "$stacks/run.py"
+case_of stacks.steps "$stacks/steps.sh" 300
+case_of names.live "$SOURCE/tests/names/live.sh"
+case_of unit.collector "$BUILD/tests/test_collector"
+echo "machine: done"
+switch_off

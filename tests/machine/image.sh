@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A kernel, a first file system in memory and a disk image with a small Debian, all from Debian's packages and without
+# running any of them. usage: image.sh ARCHITECTURE FOLDER; leaves FOLDER/{vmlinuz,initrd,root.img,kernel}.
+set -euo pipefail
+arch=$1 folder=$2
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+case $arch in
+x86_64) debian=amd64 ;;
+aarch64) debian=arm64 ;;
+*) echo "no machine for $arch" >&2; exit 2 ;;
+esac
+
+# What a script of ours calls, and the libraries that cpprof is linked with. Compilers and interpreters are there to be
+# profiled, too.
+packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip hostname libc-bin mount procps mawk sed
+	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
+	libgmp10 libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static)
+# What stands between the kernel and its disk. What a kernel has built in is not looked for.
+modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
+	crc32c_generic libcrc32c mbcache jbd2 ext4)
+
+# An apt of our own: its lists, its cache, and no package installed.
+apt() {
+	local tool=$1
+	shift
+	"$tool" -q -o Dir::State="$folder/apt" -o Dir::State::status="$folder/apt/status" -o Dir::Cache="$folder/apt/cache" \
+		-o APT::Architecture="$debian" -o APT::Architectures::="$debian" -o APT::Install-Recommends=false \
+		-o Acquire::Retries=3 -o Acquire::http::Timeout=60 -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+fetch_packages() {
+	mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
+	: >"$folder/apt/status"
+	apt apt-get update
+	kernel=$(apt apt-cache depends "linux-image-$debian" | awk '$1 == "Depends:" { print $2; exit }')
+	kernel=${kernel%:*}
+	apt apt-get install -y --download-only "${packages[@]}"
+	(cd "$folder" && rm -f linux-image-*.deb && apt apt-get download "$kernel")
+}
+
+# unpack FILE: no manuals and no translations
+unpack() {
+	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$root" --keep-directory-symlink --exclude='./usr/share/doc/*' \
+		--exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' --exclude='./usr/share/info/*'
+}
+
+# What the packages' own scripts would have done, as far as anything here needs it.
+make_root() {
+	local file pair
+	rm -rf "$root"
+	mkdir -p "$root"/usr/{bin,sbin,lib,lib64} "$root"/{proc,sys,dev,tmp,run,cpprof,root,etc}
+	for file in bin sbin lib lib64; do ln -s "usr/$file" "$root/$file"; done
+	for file in "$folder"/apt/cache/archives/*.deb; do unpack "$file"; done
+	for pair in sh:dash awk:mawk cc:gcc c++:g++; do
+		[ -e "$root/usr/bin/${pair%:*}" ] || ln -sf "${pair#*:}" "$root/usr/bin/${pair%:*}"
+	done
+	echo 'root:x:0:0:root:/root:/bin/bash' >"$root/etc/passwd"
+	echo 'root:x:0:' >"$root/etc/group"
+	mke2fs -q -t ext4 -F -L root -d "$root" "$folder/root.img" 1500m
+}
+
+# busybox, the modules in the order they are loaded, and a script that goes on to the disk.
+make_initrd() {
+	local name file tree=$folder/initrd.tree list=0
+	rm -rf "$tree" "$folder/kernel.tree"
+	mkdir -p "$tree"/{bin,modules,proc,dev,disk} "$folder/kernel.tree"
+	dpkg-deb -x "$folder"/linux-image-*.deb "$folder/kernel.tree"
+	cp "$folder"/kernel.tree/boot/vmlinuz-* "$folder/vmlinuz"
+	basename "$folder"/kernel.tree/boot/vmlinuz-* | sed 's/vmlinuz-//' >"$folder/kernel"
+	for name in "${modules[@]}"; do
+		file=$(find "$folder/kernel.tree" -name "$name.ko" -print -quit)
+		list=$((list + 1))
+		[ -z "$file" ] || cp "$file" "$tree/modules/$(printf %02d $list)_$name.ko"
+	done
+	cp "$root/bin/busybox" "$tree/bin/busybox"
+	ln -s busybox "$tree/bin/sh"
+	install -m 755 "$here/init.sh" "$tree/init"
+	(cd "$tree" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0 | gzip -1) >"$folder/initrd"
+	rm -rf "$tree" "$folder/kernel.tree"
+}
+
+mkdir -p "$folder"
+folder=$(realpath "$folder")
+root=$folder/root.tree
+fetch_packages
+make_root
+make_initrd
+rm -rf "$root"

@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The live tests on a machine of the other architecture, emulated, under Debian's kernel.
+# usage: run.sh [-a x86_64|aarch64] [-s SCRIPT | NAME...]; BUILD and SOURCE come from ctest. Without names: all tests.
+# With -s: runs that script in the machine and shows what it says.
+# Prints a line a test, "passed|failed|skipped NAME", and a tally. Everything it fetches and makes is in $BUILD/machine.
+set -euo pipefail
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+SOURCE=${SOURCE:-$(realpath "$here/../..")}
+BUILD=${BUILD:-$SOURCE/build/dev}
+limit=${MACHINE_SECONDS:-7200} # a whole boot, against hanging
+targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander facts recall_agrees
+	same_profile)
+
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+
+case $(uname -m) in x86_64) arch=aarch64 ;; aarch64) arch=x86_64 ;; *) skip "neither x86-64 nor AArch64" ;; esac
+script=
+while getopts a:s: option; do
+	case $option in a) arch=$OPTARG ;; s) script=$OPTARG ;; *) exit 2 ;; esac
+done
+shift $((OPTIND - 1))
+folder=$BUILD/machine/$arch
+mkdir -p "$folder"
+
+need() {
+	command -v "$1" >/dev/null || skip "no $1 (Debian: $2)"
+}
+
+# Built anew when what makes it has changed. Without root, owners are made up.
+make_image() {
+	local key as=()
+	key=$(cat "$here/image.sh" "$here/init.sh" | sha256sum)
+	[ "$key" = "$(cat "$folder/key" 2>/dev/null)" ] && return
+	need cpio cpio
+	need mke2fs e2fsprogs
+	rm -f "$folder/key"
+	[ "$(id -u)" = 0 ] || { need fakeroot fakeroot; as=(fakeroot); }
+	echo "making a Debian of $arch"
+	"${as[@]}" bash "$here/image.sh" "$arch" "$folder" >"$folder/image.log" 2>&1 || {
+		tail -20 "$folder/image.log"
+		grep -qE 'Could not resolve|Temporary failure|Unable to (connect|fetch|locate)' "$folder/image.log" &&
+			skip "Debian's packages of $arch are not to be had"
+		echo "failed: the image of $arch cannot be made"
+		exit 1
+	}
+	echo "$key" >"$folder/key"
+}
+
+# What runs in the machine, built as users have it: a debug build is too slow where every instruction is emulated.
+# The other architecture's compiler and libraries are those of the preset "cross".
+make_programs() {
+	local toolchain=()
+	programs=$folder/programs
+	if [ "$arch" != "$(uname -m)" ]; then
+		need "$arch-linux-gnu-gcc" "gcc-${arch/_/-}-linux-gnu"
+		[ -e "$SOURCE/build/sysroot/.packages" ] || skip "no libraries of $arch in build/sysroot; try ./bootstrap test --machine"
+		toolchain=(-DCMAKE_TOOLCHAIN_FILE="$SOURCE/third_party/cross.cmake")
+	fi
+	echo "building cpprof for $arch"
+	if ! { cmake -S "$SOURCE" -B "$programs" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -g" "${toolchain[@]}" &&
+		cmake --build "$programs" --target "${targets[@]}"; } >"$folder/programs.log" 2>&1; then
+		tail -20 "$folder/programs.log"
+		echo "failed: cpprof cannot be built for $arch"
+		exit 1
+	fi
+}
+
+# A second disk with our programs and scripts, in the places the scripts expect.
+make_disk() {
+	local tree=$folder/disk.tree
+	rm -rf "$tree"
+	mkdir -p "$tree/source" "$tree/build"
+	cp -a "$SOURCE/tests" "$tree/source/"
+	rm -rf "$tree"/source/tests/{fuzz,golden,unit}
+	(cd "$programs" && find cmd examples tests -type f -executable ! -path '*/CMakeFiles/*' ! -path '*/fuzz/*' \
+		-exec cp --parents -t "$tree/build" {} +)
+	echo "$*" >"$tree/wanted"
+	[ -z "$script" ] || cp "$script" "$tree/script"
+	rm -f "$folder/cpprof.img"
+	mke2fs -q -t ext4 -L cpprof -E root_owner=0:0 -d "$tree" "$folder/cpprof.img" 300m
+	rm -rf "$tree"
+}
+
+# Both disks stay as they are: what the machine writes is forgotten.
+boot() {
+	local machine console
+	case $arch in
+	x86_64) machine=(qemu-system-x86_64 -M q35 -cpu max) console=ttyS0 ;;
+	aarch64) machine=(qemu-system-aarch64 -M virt -cpu cortex-a72) console=ttyAMA0 ;;
+	esac
+	TMPDIR=$folder timeout -k 20 "$limit" "${machine[@]}" -accel tcg -smp 2 -m 2048 -display none -monitor none \
+		-serial stdio -nic none -no-reboot -kernel "$folder/vmlinuz" -initrd "$folder/initrd" \
+		-append "console=$console quiet loglevel=2 panic=-1" \
+		-drive "file=$folder/root.img,format=raw,if=virtio,snapshot=on" \
+		-drive "file=$folder/cpprof.img,format=raw,if=virtio,snapshot=on" </dev/null 2>&1 | sed -u 's/\r$//'
+}
+
+case $arch in
+x86_64) need qemu-system-x86_64 qemu-system-x86 ;;
+aarch64) need qemu-system-aarch64 qemu-system-arm ;;
+esac
+make_image
+make_programs
+make_disk "$@"
+if [ -n "$script" ]; then
+	boot
+	exit
+fi
+echo "booting Linux $(cat "$folder/kernel") ($arch)"
+boot | tee "$folder/console.log" | sed -un 's/^machine: \(kernel\|passed\|failed\|skipped\|cannot\|no\) /\1 /p'
+
+# What a test said that did not pass, then the tally. A machine that stopped on its way has failed.
+count() { grep -c "^machine: $1 " "$folder/console.log" || true; }
+passed=$(count passed) failed=$(count failed) skipped=$(count skipped)
+awk '/^machine: begin / { text = ""; next } /^machine: failed / { print "--- " substr($0, 10); printf "%s", text }
+	{ text = text $0 "\n" }' "$folder/console.log"
+# And what a test that ran has left out.
+awk '/^machine: begin / { n = 0 } /^machine: (passed|failed) / { for (i = 0; i < n; i++) print "left out of " $3 ": " left[i]; n = 0 }
+	/^(skipped:|skip ) *[^ ]|: (not installed|cannot be built here|no [a-z0-9-]+)$/ { sub(/^(skipped:|skip) */, ""); left[n++] = $0 }' \
+	"$folder/console.log"
+if ! grep -q '^machine: done$' "$folder/console.log"; then
+	echo "failed machine: it did not come to its end; its last words:"
+	tail -15 "$folder/console.log"
+	failed=$((failed + 1))
+fi
+echo "tally: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -38,14 +38,14 @@ case_of() {
 }
 
 # The kernel's verifier takes both programs, and with them stacks do not end where the snapshot does.
-outer_programs() {
-	local log=/tmp/outer.log
-	"$CPPROF" record -v -o /tmp/outer.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
+deep_programs() {
+	local log=/tmp/deep.log
+	"$CPPROF" record -v -o /tmp/deep.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
 	cat $log
 	! grep -q 'stacks end with the snapshot' $log || return 1
-	"$BUILD/tests/e2e/facts" /tmp/outer.data | awk '$1 == "outer" && $2 > 0 { found = 1 } END { exit !found }'
+	"$BUILD/tests/e2e/facts" /tmp/deep.data | awk '$1 == "outer" && $2 > 0 { found = 1 } END { exit !found }'
 }
-export -f outer_programs
+export -f deep_programs
 
 switch_off() {
 	sync
@@ -64,7 +64,7 @@ fi
 	"$BUILD/tests/e2e/spin" "$BUILD/tests/e2e/paths"
 
 e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
-case_of bpf.verifier bash -c outer_programs
+case_of bpf.verifier bash -c deep_programs
 case_of e2e.record "$e2e/record.sh"
 case_of e2e.attach "$e2e/attach.sh"
 case_of e2e.deep "$e2e/deep.sh"

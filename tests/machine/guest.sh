@@ -77,7 +77,7 @@ case_of e2e.races "$e2e/races.sh"
 case_of e2e.users "$e2e/users.sh"
 case_of e2e.workers "$e2e/workers.sh"
 case_of e2e.crowd "$e2e/crowd.sh"
-case_of e2e.rehearse "$e2e/rehearse.sh"
+case_of e2e.prefetch "$e2e/prefetch.sh"
 case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.steps "$stacks/steps.sh" 300

@@ -35,7 +35,7 @@ struct child_options {
 	bool (*is_at_rest)(const void *context);
 	const void *rest_context;
 
-	/* Takes only the CPU and disk time that nobody else wants, and is the first to go when memory gets
+	/* Runs at idle CPU and disk priority, and is the first to go when memory gets
 	 * short. If the system does not grant all of that it ends at once, with CHILD_REFUSED. */
 	bool is_idle;
 	bool outlives_us; /* for a short piece of work that is better finished than cut off */

@@ -58,7 +58,7 @@ make_programs() {
 	if [ "$arch" != "$(uname -m)" ]; then
 		need "$arch-linux-gnu-gcc" "gcc-${arch/_/-}-linux-gnu"
 		[ -e "$SOURCE/build/sysroot/.packages" ] || skip "no libraries of $arch in build/sysroot; try ./bootstrap test --machine"
-		toolchain=(-DCMAKE_TOOLCHAIN_FILE="$SOURCE/third_party/cross.cmake")
+		toolchain=(-DCMAKE_TOOLCHAIN_FILE="$SOURCE/third_party/cross.cmake" -DCPPROF_CROSS_FOR_MACHINE=ON)
 	fi
 	echo "building cpprof for $arch"
 	if ! { cmake -S "$SOURCE" -B "$programs" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -g" "${toolchain[@]}" &&

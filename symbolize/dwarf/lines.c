@@ -142,8 +142,7 @@ static bool drop_component(struct text *text)
 	return true;
 }
 
-/* Appends the components of path, folding "." and "..". Nothing is above the root. */
-static void add_path(struct text *text, const char *path)
+void lines_add_path(struct text *text, const char *path)
 {
 	if (strnlen(path, MAX_PATH_PART) == MAX_PATH_PART)
 		return;
@@ -171,9 +170,9 @@ static void add_directory(struct text *text, const struct line_table *table, uin
 	uint64_t slot = table->version < 5 ? index - 1 : index;
 
 	if (index != 0 || slot >= table->directories.n)
-		add_path(text, table->unit->directory);
+		lines_add_path(text, table->unit->directory);
 	if (slot < table->directories.n)
-		add_path(text, table->directories.at[slot]);
+		lines_add_path(text, table->directories.at[slot]);
 }
 
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings)
@@ -189,7 +188,7 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 		return file->id;
 	text_add(&path, "", 0);
 	add_directory(&path, table, file->directory);
-	add_path(&path, file->name);
+	lines_add_path(&path, file->name);
 	file->id = intern_add_n(strings, path.at, path.len);
 	text_done(&path);
 	return file->id;

@@ -14,7 +14,7 @@ const char *names_known_text(enum names_known known)
 	static const char *const texts[KNOWN_N] = {
 		[KNOWN_LIBDWARF_FILES] =
 			"libdwarf 20210528 takes the first file of a DWARF 5 table for the second",
-		[KNOWN_LIBDW_GAPS] = "libdw 0.188 lets the last row of a sequence go on behind its end",
+		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence behind its end",
 		[KNOWN_LIBDW_RELATIVE] = "libdw 0.188 leaves out a relative directory of compilation",
 		[KNOWN_SUPPLEMENTARY] = "this version does not follow references into a file made by dwz -5",
 	};
@@ -183,15 +183,12 @@ static bool names_same_lines(const struct names_pair *pair)
 	return pair->n_own == pair->n_other;
 }
 
-/* Are the functions inlined here called the same? An empty name is what a reference that was not followed
- * leaves. */
-static bool names_same_functions(const struct names_pair *pair, bool allows_empty)
+/* Are the functions inlined here called the same? */
+static bool names_same_functions(const struct names_pair *pair)
 {
-	for (size_t i = 0; i + 1 < pair->n_own && i + 1 < pair->n_other; i++) {
-		const char *said = names_said(pair, pair->other[i].function);
-		if (!names_equal(names_own(pair, i), said) && !(allows_empty && !demangle_knows(said)))
+	for (size_t i = 0; i + 1 < pair->n_own && i + 1 < pair->n_other; i++)
+		if (!names_equal(names_own(pair, i), names_said(pair, pair->other[i].function)))
 			return false;
-	}
 	return true;
 }
 
@@ -229,12 +226,11 @@ static enum names_known names_why(const struct names_pair *pair, enum witness_ki
 		return KNOWN_LIBDW_GAPS;
 	if (!names_same_lines(pair))
 		return KNOWN_NOT;
-	if (kind == WITNESS_LIBDWARF && has_name && names_same_functions(pair, false))
+	if (kind == WITNESS_LIBDWARF && has_name && names_same_functions(pair))
 		return KNOWN_LIBDWARF_FILES;
-	if (kind == WITNESS_LIBDW && has_name && names_same_functions(pair, false) &&
-	    names_lacks_directory(pair))
+	if (kind == WITNESS_LIBDW && has_name && names_same_functions(pair) && names_lacks_directory(pair))
 		return KNOWN_LIBDW_RELATIVE;
-	if (pair->is_sup && !(differ & 1u << NAMES_FILE) && names_same_functions(pair, true))
+	if (pair->is_sup && !(differ & 1u << NAMES_FILE))
 		return KNOWN_SUPPLEMENTARY;
 	return KNOWN_NOT;
 }

@@ -171,7 +171,7 @@ static void print_testimony(struct json *json, const struct testimony *testimony
 }
 
 /* The same by a library instead of our reader. It knows debug information only: no symbols. */
-static int print_by_witness(enum witness_kind kind, struct image *image,
+static int print_by_witness(enum library_kind kind, struct image *image,
 			    const struct symbolizer_options *options, const struct addresses *addresses,
 			    struct diag *diag)
 {
@@ -211,7 +211,7 @@ static int print_locations(const char *path, enum dwarf_reader reader,
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
 	if (error == 0 && reader != READER_OWN) {
-		enum witness_kind kind = reader == READER_LIBDWARF ? WITNESS_LIBDWARF : WITNESS_LIBDW;
+		enum library_kind kind = reader == READER_LIBDWARF ? LIBRARY_LIBDWARF : LIBRARY_LIBDW;
 		error = print_by_witness(kind, images_get(images, id), options, &addresses, diag);
 	} else if (error == 0) {
 		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at,

@@ -41,7 +41,7 @@ static void print_frame(const char *who, const char *function, const char *file,
 	printf(":%" PRIu32 "\n", line);
 }
 
-static void print_example(const struct names_report *report, enum witness_kind kind,
+static void print_example(const struct names_report *report, enum library_kind kind,
 			  const struct names_example *example)
 {
 	const struct testimony *testimony = &report->by[kind].testimony;
@@ -67,7 +67,7 @@ static void print_example(const struct names_report *report, enum witness_kind k
 	}
 }
 
-static void print_result(const struct names_report *report, enum witness_kind kind)
+static void print_result(const struct names_report *report, enum library_kind kind)
 {
 	const struct names_result *r = &report->by[kind];
 	uint64_t n_known = 0;
@@ -94,7 +94,7 @@ static void print_result(const struct names_report *report, enum witness_kind ki
 		printf("  without those  %.4f %% agree\n", percent(r->n_agree, r->n_compared - n_known));
 	if (r->n_alone)
 		printf("  it is alone    %" PRIu64 ": there %s says what our reader says\n", r->n_alone,
-		       witness_library_name((enum witness_kind)(WITNESS_N - 1 - kind)));
+		       witness_library_name((enum library_kind)(LIBRARY_N - 1 - kind)));
 	for (size_t i = 0; i < r->examples.n; i++)
 		print_example(report, kind, &r->examples.at[i]);
 }
@@ -107,11 +107,11 @@ static void print_json(const struct names_report *report)
 	json_object(&json);
 	json_uint_of(&json, "instructions", report->n_instructions);
 	json_uint_of(&json, "addresses", report->vaddrs.n);
-	for (int kind = 0; kind < WITNESS_N; kind++) {
+	for (int kind = 0; kind < LIBRARY_N; kind++) {
 		const struct names_result *r = &report->by[kind];
 		if (!r->is_asked)
 			continue;
-		json_name(&json, witness_library_name((enum witness_kind)kind));
+		json_name(&json, witness_library_name((enum library_kind)kind));
 		json_object(&json);
 		json_text_of(&json, "version", intern_text(&r->testimony.strings, r->testimony.version));
 		json_text_of(&json, "stopped", r->testimony.why);
@@ -140,8 +140,8 @@ static void run_names(const struct code_file *file, const struct names_options *
 	} else {
 		printf("instructions   %" PRIu64 ", of which %zu are compared\n", report.n_instructions,
 		       report.vaddrs.n);
-		for (int kind = 0; kind < WITNESS_N; kind++)
-			print_result(&report, (enum witness_kind)kind);
+		for (int kind = 0; kind < LIBRARY_N; kind++)
+			print_result(&report, (enum library_kind)kind);
 	}
 	names_report_done(&report);
 	functions_free(functions);

@@ -137,13 +137,15 @@ static void fallback_collect(struct subject *subject)
 
 static void fallback_tell(struct subject *subject, const struct debug_search *search)
 {
+	const char *plural = subject->n_by_libdwarf == 1 ? "" : "s";
 	CLEANUP(freep) char *how = subject->file.how;
 	CLEANUP(freep)
-	char *text =
-		alloc_printf("cpprof cannot read all debug information of '%s': libdwarf names %zu functions",
-			     subject->request->image->path, subject->n_by_libdwarf);
+	char *text = alloc_printf(
+		"cpprof cannot read all debug information of '%s': libdwarf names %zu function%s",
+		subject->request->image->path, subject->n_by_libdwarf, plural);
 
-	subject->file.how = alloc_printf("%s; %zu functions by libdwarf", how, subject->n_by_libdwarf);
+	subject->file.how =
+		alloc_printf("%s; %zu function%s by libdwarf", how, subject->n_by_libdwarf, plural);
 	if (search->note)
 		search->note(search->context, true, text);
 }
@@ -158,13 +160,13 @@ void fallback_complete(struct subject *subject, const struct symbolizer_options 
 				     .demangles = !options->keeps_mangled };
 
 	fallback_collect(subject);
-	if (!subject->refused.n || !file->debug || !witness_is_built(WITNESS_LIBDWARF))
+	if (!subject->refused.n || !file->debug || !witness_is_built(LIBRARY_LIBDWARF))
 		return;
 	struct witness_question question = { .path = file->debug->path,
 					     .alt_path = file->alt_image ? file->alt_image->path : NULL,
 					     .vaddrs = subject->refused.at,
 					     .n = subject->refused.n };
-	witness_ask(WITNESS_LIBDWARF, &question, &testimony);
+	witness_ask(LIBRARY_LIBDWARF, &question, &testimony);
 	for (size_t i = 0; i < question.n; i++)
 		fallback_answer(&fallback, maps, subject->request->id, question.vaddrs[i],
 				&testimony.answers.at[i]);

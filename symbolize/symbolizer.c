@@ -462,6 +462,7 @@ static void batch_done(struct batch *batch)
 		subject->request->how = alloc_text(subject->file.how);
 		subject->request->identity = subject->file.identity;
 		subject->request->n_damaged = subject->n_damaged + subject->file.dwarf.n_damaged;
+		subject->request->n_by_libdwarf = subject->n_by_libdwarf;
 		subject_done(subject);
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {

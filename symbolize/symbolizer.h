@@ -47,9 +47,10 @@ struct symbolizer_request {
 	size_t n;
 	bool takes_entry; /* where the store knows every address, its entry will do, and no maps are made */
 	/* Outcome: */
-	char *how;          /* where names came from, in words; free() it */
-	uint64_t n_damaged; /* units that could not be read to their end */
-	uint64_t identity;  /* of the image and the debug files found: other contents, another number */
+	char *how;              /* where names came from, in words; free() it */
+	uint64_t n_damaged;     /* units that could not be read to their end */
+	uint64_t n_by_libdwarf; /* functions of those units that libdwarf was asked for */
+	uint64_t identity;      /* of the image and the debug files found: other contents, another number */
 	struct bytes
 		entry; /* of map_entry, in place of maps; store_release it. Empty: the maps are in the list */
 };

@@ -212,9 +212,9 @@ static bool names_is_version(const struct names_pair *pair, const char *version)
 	return strcmp(names_said(pair, pair->testimony->version), version) == 0;
 }
 
-static enum names_known names_why(const struct names_pair *pair, enum witness_kind kind, unsigned differ)
+static enum names_known names_why(const struct names_pair *pair, enum library_kind kind, unsigned differ)
 {
-	bool is_old = kind == WITNESS_LIBDWARF ? names_is_version(pair, "20210528")
+	bool is_old = kind == LIBRARY_LIBDWARF ? names_is_version(pair, "20210528")
 					       : names_is_version(pair, "0.188");
 	bool is_gap =
 		pair->n_own == 1 && !pair->own[0].line && pair->n_other == 1 && !pair->other[0].function;
@@ -222,13 +222,13 @@ static enum names_known names_why(const struct names_pair *pair, enum witness_ki
 
 	if (!is_old || !pair->n_own)
 		return KNOWN_NOT;
-	if (kind == WITNESS_LIBDW && is_gap)
+	if (kind == LIBRARY_LIBDW && is_gap)
 		return KNOWN_LIBDW_GAPS;
 	if (!names_same_lines(pair))
 		return KNOWN_NOT;
-	if (kind == WITNESS_LIBDWARF && has_name && names_same_functions(pair))
+	if (kind == LIBRARY_LIBDWARF && has_name && names_same_functions(pair))
 		return KNOWN_LIBDWARF_FILES;
-	if (kind == WITNESS_LIBDW && has_name && names_same_functions(pair) && names_lacks_directory(pair))
+	if (kind == LIBRARY_LIBDW && has_name && names_same_functions(pair) && names_lacks_directory(pair))
 		return KNOWN_LIBDW_RELATIVE;
 	if (pair->is_sup && !(differ & 1u << NAMES_FILE))
 		return KNOWN_SUPPLEMENTARY;
@@ -237,10 +237,10 @@ static enum names_known names_why(const struct names_pair *pair, enum witness_ki
 
 /* ---- all of them -------------------------------------------------------------------------------- */
 
-static void names_count(struct names_report *report, struct names_pair *pair, enum witness_kind kind,
+static void names_count(struct names_report *report, struct names_pair *pair, enum library_kind kind,
 			size_t index, size_t max_examples)
 {
-	struct names_result *result = &report->by[kind], *other = &report->by[WITNESS_N - 1 - kind];
+	struct names_result *result = &report->by[kind], *other = &report->by[LIBRARY_N - 1 - kind];
 
 	if (!names_load(pair, result, index)) {
 		result->n_silent++;
@@ -268,9 +268,9 @@ static void names_ask(const struct debugfile *file, struct names_report *report)
 					     .vaddrs = report->vaddrs.at,
 					     .n = report->vaddrs.n };
 
-	for (int kind = 0; kind < WITNESS_N; kind++) {
-		report->by[kind].is_asked = witness_is_built((enum witness_kind)kind);
-		witness_ask((enum witness_kind)kind, &question, &report->by[kind].testimony);
+	for (int kind = 0; kind < LIBRARY_N; kind++) {
+		report->by[kind].is_asked = witness_is_built((enum library_kind)kind);
+		witness_ask((enum library_kind)kind, &question, &report->by[kind].testimony);
 	}
 }
 
@@ -293,9 +293,9 @@ void verify_names(struct functions *functions, const struct names_options *optio
 	for (size_t i = 0; i < ret->vaddrs.n; i++) {
 		pair.vaddr = ret->vaddrs.at[i];
 		pair.n_own = locator_find(ret->locator, pair.vaddr, pair.own, LOCATION_MAX_DEPTH);
-		for (int kind = 0; kind < WITNESS_N; kind++)
+		for (int kind = 0; kind < LIBRARY_N; kind++)
 			if (ret->by[kind].is_asked)
-				names_count(ret, &pair, (enum witness_kind)kind, i, options->max_examples);
+				names_count(ret, &pair, (enum library_kind)kind, i, options->max_examples);
 	}
 	symbols_free(symbols);
 	debugfile_done(&file);
@@ -303,7 +303,7 @@ void verify_names(struct functions *functions, const struct names_options *optio
 
 void names_report_done(struct names_report *report)
 {
-	for (int kind = 0; kind < WITNESS_N; kind++) {
+	for (int kind = 0; kind < LIBRARY_N; kind++) {
 		testimony_done(&report->by[kind].testimony);
 		vec_done(&report->by[kind].examples);
 	}

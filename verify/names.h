@@ -56,7 +56,7 @@ struct names_report {
 	uint64_t n_instructions;
 	VEC(uint64_t) vaddrs; /* that were looked at */
 	struct locator *locator;
-	struct names_result by[WITNESS_N];
+	struct names_result by[LIBRARY_N];
 };
 
 void verify_names(struct functions *functions, const struct names_options *options, struct names_report *ret);

@@ -22,25 +22,25 @@ struct witness_library {
 	bool (*run)(struct witness_session *session);
 };
 
-static const struct witness_library libraries[WITNESS_N] = {
+static const struct witness_library libraries[LIBRARY_N] = {
 #ifdef CPPROF_LIBDWARF
-	[WITNESS_LIBDWARF] = { "libdwarf", witness_libdwarf_run },
+	[LIBRARY_LIBDWARF] = { "libdwarf", witness_libdwarf_run },
 #else
-	[WITNESS_LIBDWARF] = { "libdwarf", NULL },
+	[LIBRARY_LIBDWARF] = { "libdwarf", NULL },
 #endif
 #ifdef CPPROF_LIBDW
-	[WITNESS_LIBDW] = { "libdw", witness_libdw_run },
+	[LIBRARY_LIBDW] = { "libdw", witness_libdw_run },
 #else
-	[WITNESS_LIBDW] = { "libdw", NULL },
+	[LIBRARY_LIBDW] = { "libdw", NULL },
 #endif
 };
 
-const char *witness_library_name(enum witness_kind kind)
+const char *witness_library_name(enum library_kind kind)
 {
 	return libraries[kind].name;
 }
 
-bool witness_is_built(enum witness_kind kind)
+bool witness_is_built(enum library_kind kind)
 {
 	return libraries[kind].run != NULL;
 }
@@ -142,7 +142,7 @@ static const char *witness_why(int status)
 	}
 }
 
-void witness_ask(enum witness_kind kind, const struct witness_question *question, struct testimony *ret)
+void witness_ask(enum library_kind kind, const struct witness_question *question, struct testimony *ret)
 {
 	struct witness_job job = { question, &libraries[kind] };
 	struct child_options options = { .run = witness_run,

@@ -8,27 +8,13 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
+#include "symbolize/witness/witness_types.h"
 
-enum witness_kind { WITNESS_LIBDWARF, WITNESS_LIBDW, WITNESS_N };
+enum library_kind { LIBRARY_LIBDWARF, LIBRARY_LIBDW, LIBRARY_N };
 
 /* "libdwarf", "libdw" */
-const char *witness_library_name(enum witness_kind kind);
-bool witness_is_built(enum witness_kind kind);
-
-struct witness_question {
-	const char *path;       /* the file with the DWARF */
-	const char *alt_path;   /* the dwz file that it leans on; NULL = none */
-	const uint64_t *vaddrs; /* sorted, no two alike */
-	size_t n;
-};
-
-/* One level of what stands at an address; strings are those of the testimony. */
-struct witness_frame {
-	uint32_t function; /* linkage name, or the name where DWARF states none; 0 = unknown */
-	uint32_t file;     /* whole path; 0 = unknown */
-	uint32_t line;
-	bool is_inlined;
-};
+const char *witness_library_name(enum library_kind kind);
+bool witness_is_built(enum library_kind kind);
 
 /* The chain at an address, innermost first. Without a function: one frame that has only a line. */
 struct witness_answer {
@@ -44,6 +30,5 @@ struct testimony {
 };
 
 /* Never faults. */
-void witness_ask(enum witness_kind kind, const struct witness_question *question, struct testimony *ret);
+void witness_ask(enum library_kind kind, const struct witness_question *question, struct testimony *ret);
 void testimony_done(struct testimony *testimony);
-#define WITNESS_MAX_DEPTH 256

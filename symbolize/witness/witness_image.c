@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbolize/witness/witness_image.h"
 
-void witness_ask_image(enum witness_kind kind, struct image *image, const struct debug_search *search,
+void witness_ask_image(enum library_kind kind, struct image *image, const struct debug_search *search,
 		       const uint64_t *vaddrs, size_t n, struct testimony *ret)
 {
 	struct debugfile file;

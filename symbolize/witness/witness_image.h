@@ -8,5 +8,5 @@
 #include "symbolize/witness/witness.h"
 
 /* vaddrs: sorted, no two alike. Never faults: where there is no debug information nothing is answered. */
-void witness_ask_image(enum witness_kind kind, struct image *image, const struct debug_search *search,
+void witness_ask_image(enum library_kind kind, struct image *image, const struct debug_search *search,
 		       const uint64_t *vaddrs, size_t n, struct testimony *ret);

@@ -5,9 +5,11 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "base/writer.h"
-#include "symbolize/witness/witness.h"
+#include "symbolize/witness/witness_types.h"
 
 #define SCOPE_NONE UINT32_MAX
 

@@ -44,12 +44,24 @@ damage() {
 damage abbreviation broken
 all broken --no-cache
 if [ $libdwarf = yes ]; then
-	warns "warning: cpprof cannot read all debug information of 'broken/program': libdwarf names [1-9][0-9]* functions"
+	warns "warning: cpprof cannot read all debug information of 'broken/program': libdwarf names [1-9][0-9]* functions\?"
 	cmp -s whole.txt broken.txt || { diff whole.txt broken.txt >difference.log; fail "the locations are others than those of the whole file"; }
 	# What libdwarf said is not kept: it is true of these addresses alone.
 	sed -n 20p addresses | "$CPPROF" inspect locations broken/program >/dev/null 2>err.log || fail "inspect locations with a store"
 	all broken
 	cmp -s whole.txt broken.txt || fail "the store kept what libdwarf said"
+	# The profile says so, too.
+	chmod +x broken/program
+	code=0
+	"$CPPROF" record -q -o p.data -- broken/program $(seq 4000) >record.log 2>&1 || code=$?
+	case $code in
+	0 | 5)
+		"$CPPROF" report p.data --view quality >quality.log 2>&1 || fail "report --view quality"
+		grep -q "note: 'program' has debug information that cpprof cannot read: [1-9][0-9]* of its functions were named by libdwarf" \
+			quality.log || fail "the profile does not say who named the functions"
+		;;
+	*) echo "not checked, perf_event is not available here: what a profile says of it" ;;
+	esac
 else
 	grep -q '"inlined":true' broken.txt && fail "inlined calls out of nowhere"
 	echo "not checked, cpprof has no libdwarf: what it says of a refused unit"

@@ -183,7 +183,7 @@ int verify_names_command(int argc, char **argv)
 	if (code < 0 && line.n_operands != 1)
 		code = cmd_usage(line.command, "one ELF file is needed");
 	if (code < 0) {
-		symbols.caches = symbols.demangles = false;
+		symbols.caches = false;
 		struct names_options options = { .symbols = symbol_options_open(&symbols, 0),
 						 .every = every,
 						 .max_examples = (size_t)limit };

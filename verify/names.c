@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/cleanup.h"
 #include "symbolize/demangle.h"
 #include "symbolize/files/debugfile.h"
 
@@ -79,21 +79,6 @@ static bool names_is_alias(const struct symbols *symbols, uint64_t vaddr, const 
 	return false;
 }
 
-/*
- * Of functions in unnamed scopes (lambdas) DWARF may state the plain name alone, and our reader takes the
- * mangled one from the symbol: is the plain one in it?
- */
-static bool names_is_mangled(const char *own, const char *said)
-{
-	struct text text = { 0 };
-	size_t len = strcspn(said, "<");
-	bool is_same = demangle_knows(own) && !demangle_knows(said) && demangle(own, &text) && len &&
-		       memmem(text.at, text.len, said, len);
-
-	text_done(&text);
-	return is_same;
-}
-
 struct names_pair {
 	const struct locator *locator;
 	const struct symbols *symbols;
@@ -144,6 +129,24 @@ static bool names_same_chain(const struct names_pair *pair)
 	return true;
 }
 
+/*
+ * Of a function that DWARF states only the plain name of (in unnamed scopes, Fortran's main program), our
+ * reader shows that name, or, if the symbol is mangled, what the symbol says: then the plain name is in it.
+ */
+static bool names_same_function(const struct names_pair *pair, const char *said)
+{
+	const struct location *own = &pair->own[pair->n_own - 1];
+	const char *shown = locator_text(pair->locator, own->function),
+		   *linkage = names_own(pair, pair->n_own - 1);
+	CLEANUP(freep) char *plain = strndup(said, strcspn(said, "<"));
+
+	if (names_equal(linkage, said) || names_equal(shown, said) ||
+	    names_is_alias(pair->symbols, pair->vaddr, said))
+		return true;
+	return demangle_knows(linkage) && !demangle_knows(said) && plain && plain[0] &&
+	       strstr(shown, plain) && names_is_alias(pair->symbols, pair->vaddr, linkage);
+}
+
 /* Do the two say the same? As a mask of what they differ in. */
 static unsigned names_compare(const struct names_pair *pair)
 {
@@ -152,9 +155,7 @@ static unsigned names_compare(const struct names_pair *pair)
 
 	if (pair->n_own == 0 || pair->n_other == 0)
 		return 1u << NAMES_FUNCTION;
-	const char *own = names_own(pair, pair->n_own - 1);
-	if (said[0] && !names_equal(own, said) && !names_is_alias(pair->symbols, pair->vaddr, said) &&
-	    !(names_is_alias(pair->symbols, pair->vaddr, own) && names_is_mangled(own, said)))
+	if (said[0] && !names_same_function(pair, said))
 		differ |= 1u << NAMES_FUNCTION;
 	if (said[0] && !names_same_chain(pair))
 		differ |= 1u << NAMES_CHAIN;

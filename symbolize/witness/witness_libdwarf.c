@@ -85,7 +85,7 @@ struct libdwarf_walk {
 	struct libdwarf_file file; /* with the skeletons */
 	struct libdwarf_file body; /* with the entries of the unit at hand */
 	Dwarf_Debug package;       /* .dwp; NULL = none */
-	bool is_body_split;
+	uint64_t ranges_base;      /* of the skeleton, before DWARF 5 */
 	Dwarf_Half version;
 	const char *directory;
 	VEC(uint32_t) paths; /* string ids by file number */
@@ -133,6 +133,17 @@ static uint64_t libdwarf_number(Dwarf_Die die, Dwarf_Half name)
 	if (libdwarf.dwarf_formudata(attribute, &value, &error) == DW_DLV_OK)
 		return value;
 	return libdwarf.dwarf_formsdata(attribute, &negative, &error) == DW_DLV_OK ? (uint64_t)negative : 0;
+}
+
+/* Of a section. */
+static uint64_t libdwarf_offset(Dwarf_Die die, Dwarf_Half name)
+{
+	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
+	Dwarf_Error error = NULL;
+	Dwarf_Off offset = 0;
+
+	return attribute && libdwarf.dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK ? offset
+												   : 0;
 }
 
 /* The entry that an attribute refers to, in this file or the one it leans on; NULL if there is none. */
@@ -212,9 +223,14 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 	Dwarf_Unsigned bytes = 0;
 	Dwarf_Off real = 0;
 	Dwarf_Error error = NULL;
+	Dwarf_Debug dwarf = walk->file.dwarf;
 
-	if (libdwarf.dwarf_get_ranges_b(walk->body.dwarf, offset, die, &real, &ranges, &n, &bytes, &error) !=
-	    DW_DLV_OK)
+	/* The lists of a split unit are in the file of its skeleton, which says where they start. */
+	if (walk->body.dwarf != dwarf) {
+		offset += walk->ranges_base;
+		die = NULL;
+	}
+	if (libdwarf.dwarf_get_ranges_b(dwarf, offset, die, &real, &ranges, &n, &bytes, &error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < n; i++) {
 		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
@@ -223,7 +239,7 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 			vec_push(ret, (struct witness_range){ base + ranges[i].dwr_addr1,
 							      base + ranges[i].dwr_addr2, 0 });
 	}
-	libdwarf.dwarf_ranges_dealloc(walk->body.dwarf, ranges, n);
+	libdwarf.dwarf_ranges_dealloc(dwarf, ranges, n);
 }
 
 static void libdwarf_add_bounds(Dwarf_Die die, libdwarf_ranges *ret)
@@ -467,6 +483,7 @@ static void libdwarf_read_unit(struct libdwarf_walk *walk, Dwarf_Die root, const
 		return;
 	witness_unit_clear(&walk->unit);
 	walk->directory = directory ? directory : "";
+	walk->ranges_base = libdwarf_offset(root, DW_AT_GNU_ranges_base);
 	libdwarf_read_paths(walk, root);
 	libdwarf_read_rows(walk, root);
 	Dwarf_Die body = libdwarf_find_body(walk, root, id);

@@ -9,10 +9,14 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/search.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/inspect.h"
 #include "cmd/symbol_options.h"
+#include "symbolize/demangle.h"
 #include "symbolize/locator.h"
+#include "symbolize/witness/witness_image.h"
 
 /* An address, and the how manieth it was. */
 struct question {
@@ -138,7 +142,68 @@ static int inspect_locations_print_all(const struct locator *locator, const stru
 	return error;
 }
 
-static int print_locations(const char *path, const struct symbolizer_options *options, struct diag *diag)
+/* A name as the user wants to see it. */
+static void print_witness_name(struct json *json, const char *name, bool demangles)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	json_text_of(json, "function", demangles && demangle(name, &text) ? text.at : name[0] ? name : "??");
+}
+
+static void print_testimony(struct json *json, const struct testimony *testimony, uint64_t vaddr,
+			    const struct witness_answer *answer, bool demangles)
+{
+	json_object(json);
+	json_name(json, "vaddr");
+	json_hex(json, vaddr);
+	json_name(json, "frames");
+	json_array(json);
+	for (uint32_t i = 0; i < answer->n; i++) {
+		const struct witness_frame *at = &testimony->frames.at[answer->first + i];
+		json_object(json);
+		print_witness_name(json, intern_text(&testimony->strings, at->function), demangles);
+		json_text_of(json, "file", at->file ? intern_text(&testimony->strings, at->file) : NULL);
+		json_uint_of(json, "line", at->line);
+		json_bool_of(json, "inlined", at->is_inlined);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+	json_line(json);
+}
+
+/* The same by a library instead of our reader. It knows debug information only: no symbols. */
+static int print_by_witness(enum library_kind kind, struct image *image,
+			    const struct symbolizer_options *options, const struct addresses *addresses,
+			    struct diag *diag)
+{
+	struct testimony testimony;
+	struct json json;
+
+	witness_ask_image(kind, image, &options->search, addresses->distinct.at, addresses->distinct.n,
+			  &testimony);
+	if (testimony.why) {
+		diag_set(diag, -EIO, "cannot read '%s' with %s", image->path, witness_library_name(kind));
+		diag_why(diag, "%s", testimony.why);
+	}
+	json_init(&json, stdout);
+	for (size_t i = 0; i < addresses->answers.n && !testimony.why; i++) {
+		uint64_t vaddr = addresses->answers.at[i].vaddr;
+		size_t at = search_first(k, addresses->distinct.n, addresses->distinct.at[k] >= vaddr);
+		print_testimony(&json, &testimony, vaddr, &testimony.answers.at[at], !options->keeps_mangled);
+	}
+	int error = json_done(&json);
+	if (error < 0)
+		diag_set(diag, error, "cannot write the locations");
+	error = testimony.why ? -EIO : error;
+	testimony_done(&testimony);
+	return error;
+}
+
+enum dwarf_reader { READER_OWN, READER_LIBDWARF, READER_LIBDW };
+
+static int print_locations(const char *path, enum dwarf_reader reader,
+			   const struct symbolizer_options *options, struct diag *diag)
 {
 	struct addresses addresses = { 0 };
 	struct images *images = images_new();
@@ -147,7 +212,10 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 	int error = images_open_mapped(images, path, &id, diag);
 	if (error == 0)
 		error = read_addresses(stdin, &addresses, diag);
-	if (error == 0) {
+	if (error == 0 && reader != READER_OWN) {
+		enum library_kind kind = reader == READER_LIBDWARF ? LIBRARY_LIBDWARF : LIBRARY_LIBDW;
+		error = print_by_witness(kind, images_get(images, id), options, &addresses, diag);
+	} else if (error == 0) {
 		struct locator *locator = locator_new(options, images_get(images, id), addresses.distinct.at,
 						      addresses.distinct.n);
 		answer_all(locator, &addresses);
@@ -162,8 +230,10 @@ static int print_locations(const char *path, const struct symbolizer_options *op
 int inspect_locations(int argc, char **argv)
 {
 	struct symbol_options symbols = SYMBOL_DEFAULTS;
-	int verbosity = 0;
+	int verbosity = 0, reader = READER_OWN;
 	struct option_spec specs[] = {
+		{ 0, "reader", OPTION_CHOICE, &reader, "own|libdwarf|libdw",
+		  "who reads the debug information: cpprof (default) or a library" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
 		  "say where debug information is looked for" },
@@ -174,6 +244,8 @@ int inspect_locations(int argc, char **argv)
 		.usage = "[options] ELF < ADDRESSES",
 		.about = "Prints the functions, inlined and real, the files and the lines at the\n"
 			 "addresses given one a line in hexadecimal, innermost first.",
+		.examples = "echo 401136 | cpprof inspect locations ./program\n"
+			    "echo 401136 | cpprof inspect locations --reader libdw ./program\n",
 		.specs = specs
 	};
 	struct diag diag = { 0 };
@@ -185,7 +257,9 @@ int inspect_locations(int argc, char **argv)
 		code = cmd_usage(line.command, "one ELF file is needed");
 	if (code < 0) {
 		struct symbolizer_options options = symbol_options_open(&symbols, verbosity);
-		code = print_locations(line.operands[0], &options, &diag) < 0 ? cmd_fail(&diag) : EXIT_OK;
+		code = print_locations(line.operands[0], (enum dwarf_reader)reader, &options, &diag) < 0
+			       ? cmd_fail(&diag)
+			       : EXIT_OK;
 	}
 	symbol_options_done(&symbols);
 	return code;

@@ -10,6 +10,8 @@
 static const struct command subjects[] = {
 	{ "recipes", verify_recipes_command,
 	  "recovered recipes against the compiler's unwind tables of an ELF file" },
+	{ "names", verify_names_command,
+	  "functions, inlined calls, files and lines of an ELF file against libdwarf and libdw" },
 	{ "steps", verify_steps_command,
 	  "unwound stacks against what the CPU really did, instruction by instruction" },
 	{ NULL, NULL, NULL },

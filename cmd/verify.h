@@ -4,5 +4,6 @@
  */
 #pragma once
 
+int verify_names_command(int argc, char **argv);
 int verify_recipes_command(int argc, char **argv);
 int verify_steps_command(int argc, char **argv);

@@ -114,6 +114,22 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
+/* A sentence for the user; said once, however often the profile is resolved. */
+static void resolve_note(struct profile *profile, const char *image, uint64_t n)
+{
+	char *text = alloc_printf("'%s' has debug information that cpprof cannot read: %llu of its functions "
+				  "were named by libdwarf",
+				  image, (unsigned long long)n);
+	uint32_t id = intern_add(&profile->strings, text);
+	bool is_said = false;
+
+	free(text);
+	for (size_t i = 0; i < profile->notes.n && !is_said; i++)
+		is_said = profile->notes.at[i] == id;
+	if (!is_said)
+		vec_push(&profile->notes, id);
+}
+
 static void resolve_ask(struct profile *profile, const struct symbolizer_options *options,
 			struct requests *requests)
 {
@@ -128,6 +144,8 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 		if (request->id < profile->images.n)
 			profile->images.at[request->id].debug = intern_add(&profile->strings, request->how);
 		profile->quality.damaged_units += request->n_damaged;
+		if (request->n_by_libdwarf)
+			resolve_note(profile, image_name(request->image), request->n_by_libdwarf);
 		free(request->how);
 	}
 	vec_done(&maps);

@@ -43,9 +43,10 @@ struct symbolizer_request {
 	size_t n;
 	bool takes_entry; /* where the store knows every address, its entry will do, and no maps are made */
 	/* Outcome: */
-	char *how;          /* where names came from, in words; free() it */
-	uint64_t n_damaged; /* units that could not be read to their end */
-	uint64_t identity;  /* a hash of the image and its debug files: it changes when their contents do */
+	char *how;              /* where names came from, in words; free() it */
+	uint64_t n_damaged;     /* units that could not be read to their end */
+	uint64_t n_by_libdwarf; /* functions of those units that libdwarf was asked for */
+	uint64_t identity; /* a hash of the image and its debug files: it changes when their contents do */
 	struct bytes
 		entry; /* of map_entry, in place of maps; store_release it. Empty: the maps are in the list */
 };

@@ -46,6 +46,7 @@ void subject_done(struct subject *subject)
 	perfmap_done(&subject->jit);
 	free(subject->jit_path);
 	vec_done(&subject->wanted);
+	vec_done(&subject->refused);
 }
 
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles)

@@ -25,6 +25,8 @@ struct subject {
 	uint64_t info_end;                 /* how much of .debug_info they need */
 	bool is_recalled[DWARF_SECTION_N]; /* the store had it unpacked */
 	atomic_uint_fast64_t n_damaged;
+	VEC(uint64_t) refused; /* addresses whose units could not be read to their end */
+	size_t n_by_libdwarf;  /* functions that libdwarf had to be asked for */
 };
 
 /* Finds the files; nothing of them is read yet. options and ids must outlive it. */

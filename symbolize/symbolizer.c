@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/pool.h"
 #include "base/search.h"
+#include "symbolize/fallback.h"
 #include "symbolize/files/split.h"
 #include "symbolize/gather.h"
 #include "symbolize/kernel/kernel_ask.h"
@@ -25,6 +26,7 @@ struct task {
 	const uint64_t *vaddrs;
 	size_t n;
 	uint64_t cost;
+	bool is_refused; /* the unit could not be read to its end */
 };
 
 struct hit {
@@ -159,7 +161,7 @@ static void add_task(struct batch *batch, struct subject *subject, uint32_t numb
 {
 	const struct unit *unit = &subject->file.dwarf.units.at[number];
 
-	vec_push(&batch->tasks, (struct task){ subject, number, vaddrs, n, unit->end - unit->offset });
+	vec_push(&batch->tasks, (struct task){ subject, number, vaddrs, n, unit->end - unit->offset, false });
 }
 
 /* Where no unit says what it covers, each is asked for everything. */
@@ -201,7 +203,7 @@ static void run_task(void *context, unsigned number, size_t index)
 {
 	struct batch *batch = context;
 	struct worker *worker = &batch->workers[number];
-	const struct task *task = &batch->tasks.at[index];
+	struct task *task = &batch->tasks.at[index];
 	struct subject *subject = task->subject;
 	struct unit_hits hits = { .unit = &subject->file.dwarf.units.at[task->unit],
 				  .vaddrs = task->vaddrs,
@@ -210,7 +212,8 @@ static void run_task(void *context, unsigned number, size_t index)
 
 	if (hits.unit->split_name)
 		hits.split = split_find(&subject->file, hits.unit);
-	if (!unit_maps(&worker->cache, subject->naming, &hits, &worker->shard.maps))
+	task->is_refused = !unit_maps(&worker->cache, subject->naming, &hits, &worker->shard.maps);
+	if (task->is_refused)
 		atomic_fetch_add(&subject->n_damaged, 1);
 	while (worker->shard.units.n < worker->shard.maps.n)
 		vec_push(&worker->shard.units, task->unit);
@@ -278,6 +281,18 @@ static void collect_new(struct batch *batch, struct intern *strings, function_ma
 	move_maps(&entries, ret);
 	move_maps(&rest, ret);
 	gather_settle(ret, 0);
+}
+
+/* Units that our reader refused. */
+static void ask_fallback(struct batch *batch, struct intern *strings, function_maps *maps)
+{
+	for (size_t i = 0; i < batch->tasks.n; i++) {
+		const struct task *task = &batch->tasks.at[i];
+		for (size_t k = 0; k < task->n && task->is_refused; k++)
+			vec_push(&task->subject->refused, task->vaddrs[k]);
+	}
+	for (size_t i = 0; i < batch->n_subjects; i++)
+		fallback_complete(&batch->subjects[i], batch->options, strings, maps);
 }
 
 /* ---- what earlier runs found --------------------------------------------------------------- */
@@ -361,7 +376,7 @@ static void remember_all(struct batch *batch, const function_maps *maps, const s
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		struct subject *subject = &batch->subjects[i];
 		size_t first = 0, n = 0;
-		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0)
+		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0 || subject->n_by_libdwarf)
 			continue;
 		while (first < maps->n && maps->at[first].image != subject->request->id)
 			first++;
@@ -380,6 +395,7 @@ static void batch_done(struct batch *batch)
 		subject->request->how = alloc_text(subject->file.how);
 		subject->request->identity = subject->file.identity;
 		subject->request->n_damaged = subject->n_damaged + subject->file.dwarf.n_damaged;
+		subject->request->n_by_libdwarf = subject->n_by_libdwarf;
 		subject_done(subject);
 	}
 	for (unsigned i = 0; i < batch->n_workers; i++) {
@@ -434,6 +450,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 	symbolizer_tell(&batch, batch.tasks.n);
 	await_kernel(&batch);
 	collect_new(&batch, &names, &found);
+	ask_fallback(&batch, &names, &found);
 	remember_all(&batch, &found, &names);
 	for (size_t i = 0; i < n && options->has_time; i++)
 		subject_keep_unpacked(&batch.subjects[i], options->store);

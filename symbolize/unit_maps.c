@@ -127,6 +127,8 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 		struct origin origin = { 0 };
 		if (raw->dwarf)
 			origin = dwarf_cache_origin(cache, raw->dwarf, raw->origin);
+		if (!origin.name)
+			origin.name = intern_add(&cache->strings, "??");
 		renumbered.at[i] = (uint32_t)map->inlines.n;
 		vec_push(&map->inlines,
 			 (struct inline_call){ .parent = raw->parent == INLINE_NONE

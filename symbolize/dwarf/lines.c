@@ -33,12 +33,17 @@ static void read_old_tables(struct line_table *table, struct reader *r)
 	}
 }
 
-/* DWARF 5: a list of (content, form) pairs, then entries of that shape. */
-static void read_entries(struct line_table *table, struct reader *r, bool is_files)
+/*
+ * DWARF 5: a list of (content, form) pairs, then entries of that shape. Offsets are as wide as the table
+ * says: the assembler writes it, and may do so with 4 bytes where the compiler's unit has 8.
+ */
+static void read_entries(struct line_table *table, struct reader *r, uint8_t offset_size, bool is_files)
 {
+	struct unit shape = *table->unit;
 	struct attribute_spec formats[MAX_FORMATS];
 	unsigned n_formats = read_u8(r);
 
+	shape.offset_size = offset_size;
 	for (unsigned i = 0; i < n_formats; i++) {
 		uint64_t content = read_uleb(r), form = read_uleb(r);
 		formats[i] = (struct attribute_spec){ content > UINT16_MAX ? 0 : (uint16_t)content,
@@ -48,7 +53,7 @@ static void read_entries(struct line_table *table, struct reader *r, bool is_fil
 	for (uint64_t n = 0; n < count && n < MAX_FILES && n_formats && !r->failed; n++) {
 		struct line_file file = { .name = "" };
 		for (unsigned i = 0; i < n_formats; i++) {
-			struct attribute value = attribute_read(r, table->unit, &formats[i]);
+			struct attribute value = attribute_read(r, &shape, &formats[i]);
 			if (formats[i].name == DW_LNCT_path)
 				file.name = attribute_text(&value, table->unit);
 			else if (formats[i].name == DW_LNCT_directory_index)
@@ -61,7 +66,7 @@ static void read_entries(struct line_table *table, struct reader *r, bool is_fil
 	}
 }
 
-static void lines_read_header(struct line_table *table, struct reader *r, unsigned offset_size)
+static void lines_read_header(struct line_table *table, struct reader *r, uint8_t offset_size)
 {
 	if (table->version >= 5)
 		reader_skip(r, 2); /* address size, segment size */
@@ -80,8 +85,8 @@ static void lines_read_header(struct line_table *table, struct reader *r, unsign
 	for (unsigned i = 1; i < table->opcode_base; i++)
 		table->operands[i] = read_u8(r);
 	if (table->version >= 5) {
-		read_entries(table, r, false);
-		read_entries(table, r, true);
+		read_entries(table, r, offset_size, false);
+		read_entries(table, r, offset_size, true);
 	} else {
 		read_old_tables(table, r);
 	}
@@ -93,7 +98,7 @@ static void lines_read_header(struct line_table *table, struct reader *r, unsign
 bool lines_open(const struct unit *unit, struct line_table *ret)
 {
 	struct reader r = reader_of(unit->dwarf->section[DWARF_LINE]);
-	unsigned offset_size = 4;
+	uint8_t offset_size = 4;
 
 	*ret = (struct line_table){ .unit = unit };
 	if (!unit->has_lines)
@@ -137,8 +142,7 @@ static bool drop_component(struct text *text)
 	return true;
 }
 
-/* Appends the components of path, folding "." and "..". Nothing is above the root. */
-static void lines_add_path(struct text *text, const char *path)
+void lines_add_path(struct text *text, const char *path)
 {
 	if (strnlen(path, MAX_PATH_PART) == MAX_PATH_PART)
 		return;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/function_map.h"
 
@@ -39,6 +40,9 @@ bool lines_open(const struct unit *unit, struct line_table *ret);
 void lines_done(struct line_table *table);
 /* String id of a file's whole path, "." and ".." folded; 0 if there is no such file. */
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings);
+/* Appends the components of a path, "." and ".." folded; nothing is above the root. An absolute one replaces
+ * the text. */
+void lines_add_path(struct text *text, const char *path);
 /* Runs the program. parts are sorted and do not overlap. Sequences that start outside the image's code are
  * dead. */
 void lines_run(struct line_table *table, const struct image *image, struct intern *strings,

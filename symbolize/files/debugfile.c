@@ -41,20 +41,50 @@ __attribute__((format(printf, 3, 4))) static void say(const struct debug_search 
 struct wanted {
 	struct debugfile *file;
 	const struct build_id *build_id; /* len 0 = unknown: the checksum decides */
+	bool is_sup;                     /* what must be equal is the id in its .debug_sup */
 	uint32_t crc;
 	bool has_crc;
 	const char *what; /* "debug file", "dwz file" */
 };
 
-static bool is_the_one(const struct wanted *wanted, const struct image *candidate, const char *path)
+static void read_id(struct reader *r, uint64_t len, struct build_id *ret)
+{
+	struct bytes id = read_bytes(r, len);
+
+	ret->len = (uint8_t)(id.len < BUILD_ID_MAX ? id.len : BUILD_ID_MAX);
+	if (ret->len)
+		memcpy(ret->bytes, id.at, ret->len);
+}
+
+/*
+ * .debug_sup of DWARF 5, which the file that leans has as well as the one it leans on: whether this is the
+ * latter, the path of the latter, and an id that both state. "" if there is none.
+ */
+static const char *read_sup(struct image *image, bool is_supplementary, struct build_id *ret)
+{
+	struct reader r = reader_of(image_named_bytes(image, ".debug_sup"));
+
+	if (read_u16(&r) != 5 || read_u8(&r) != is_supplementary)
+		return "";
+	const char *path = read_cstr(&r);
+	read_id(&r, read_uleb(&r), ret);
+	return r.failed ? "" : path;
+}
+
+static bool is_the_one(const struct wanted *wanted, struct image *candidate, const char *path)
 {
 	const struct debug_search *search = wanted->file->search;
+	struct build_id id = candidate->build_id;
 
-	if (wanted->build_id->len && candidate->build_id.len) {
-		if (build_id_equal(wanted->build_id, &candidate->build_id))
+	if (wanted->is_sup) {
+		id.len = 0;
+		read_sup(candidate, true, &id);
+	}
+	if (wanted->build_id->len && (id.len || wanted->is_sup)) {
+		if (build_id_equal(wanted->build_id, &id))
 			return true;
-		say(search, true, "%s '%s' is not of '%s': its build-id is another", wanted->what, path,
-		    wanted->file->image->path);
+		say(search, true, "%s '%s' is not of '%s': its %s is another", wanted->what, path,
+		    wanted->file->image->path, wanted->is_sup ? "id" : "build-id");
 		return false;
 	}
 	if (wanted->has_crc && compress_crc32(candidate->file) == wanted->crc)
@@ -238,23 +268,16 @@ static struct image *find_separate(struct debugfile *file)
 
 /* ---- the file it leans on ------------------------------------------------------------------ */
 
-/* .gnu_debugaltlink (dwz) or .debug_sup (DWARF 5): a path and a build-id. */
-static const char *read_alt_link(struct image *debug, struct build_id *ret)
+/* .gnu_debugaltlink (dwz) or .debug_sup (DWARF 5): a path and an id. */
+static const char *read_alt_link(struct image *debug, struct build_id *ret, bool *ret_is_sup)
 {
 	struct reader r = reader_of(image_named_bytes(debug, ".gnu_debugaltlink"));
-	bool is_old = reader_left(&r) > 0;
 
-	if (!is_old) {
-		r = reader_of(image_named_bytes(debug, ".debug_sup"));
-		if (read_u16(&r) != 5 || read_u8(&r) != 0)
-			return "";
-	}
+	*ret_is_sup = reader_left(&r) == 0;
+	if (*ret_is_sup)
+		return read_sup(debug, false, ret);
 	const char *path = read_cstr(&r);
-	uint64_t len = is_old ? reader_left(&r) : read_uleb(&r);
-	struct bytes id = read_bytes(&r, len);
-	ret->len = (uint8_t)(id.len < BUILD_ID_MAX ? id.len : BUILD_ID_MAX);
-	if (ret->len)
-		memcpy(ret->bytes, id.at, ret->len);
+	read_id(&r, reader_left(&r), ret);
 	return r.failed ? "" : path;
 }
 
@@ -263,7 +286,7 @@ static struct image *find_alt(struct debugfile *file)
 	const struct debug_search *search = file->search;
 	struct build_id build_id = { 0 };
 	struct wanted wanted = { .file = file, .build_id = &build_id, .what = "dwz file" };
-	const char *link = read_alt_link(file->debug, &build_id);
+	const char *link = read_alt_link(file->debug, &build_id, &wanted.is_sup);
 	const char *path = file->debug->path, *slash = strrchr(path, '/');
 	struct image *image;
 

@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
+#define MAX_CODE_SECTIONS 16 /* of a .dwo file; compilers make one */
+
 static struct image *split_open_regular(struct images *images, const char *path)
 {
 	struct stat st;
@@ -165,6 +167,41 @@ static const struct unit *matching_unit(const struct dwarf *dwarf, uint64_t id)
 	return NULL;
 }
 
+/* Does a section start with a unit of types? */
+static bool has_types(struct bytes section)
+{
+	struct reader r = reader_of(section);
+
+	if (read_u32(&r) == 0xffffffff)
+		read_u64(&r);
+	return read_u16(&r) == 5 && read_u8(&r) == DW_UT_split_type;
+}
+
+/*
+ * A file in which each type has a section of its own (DWARF 5 with -fdebug-types-section), and all of them
+ * have one name. References do not leave a unit, so that one with code can be read without the others.
+ */
+static void find_code_section(struct image *image, struct split_file *split)
+{
+	const struct section *first = dwarf_section(image, DWARF_INFO, true);
+	unsigned n_tried = 0;
+
+	for (size_t i = 0; first && i < image->n_sections && n_tried < MAX_CODE_SECTIONS && !split->unit;
+	     i++) {
+		const struct section *section = &image->sections[i];
+		if (section <= first || strcmp(section->name, first->name) != 0)
+			continue;
+		struct bytes bytes = image_section_bytes(image, section);
+		if (has_types(bytes))
+			continue;
+		n_tried++;
+		dwarf_done(&split->dwarf);
+		split->dwarf.section[DWARF_INFO] = bytes;
+		dwarf_index(&split->dwarf, split->skeleton);
+		split->unit = matching_unit(&split->dwarf, split->skeleton->split_id);
+	}
+}
+
 static struct split_file *open_split(struct debugfile *file, const struct unit *skeleton)
 {
 	struct split_file *split = alloc_zero(1, sizeof(*split));
@@ -173,7 +210,7 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 	split->skeleton = skeleton;
 	split->dwarf.id = atomic_fetch_add(file->ids, 1);
 	split->dwarf.alt = file->dwarf.alt;
-	bool is_there = image && open_packaged(image, split);
+	bool is_packaged = image && open_packaged(image, split), is_there = is_packaged;
 	if (!is_there && (image = split_find_file(file, skeleton))) {
 		dwarf_sections(image, true, split->dwarf.section);
 		is_there = true;
@@ -181,6 +218,8 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 	if (is_there) {
 		dwarf_index(&split->dwarf, skeleton);
 		split->unit = matching_unit(&split->dwarf, skeleton->split_id);
+		if (!split->unit && !is_packaged)
+			find_code_section(image, split);
 	}
 	return split;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds programs in every way debug information is stored, and holds what cpprof says of random
-# instructions in them against llvm-symbolizer and addr2line.
+# instructions in them against llvm-symbolizer and addr2line, and of every few against libdwarf and libdw.
 #
 # usage: locations.sh CPPROF short|full DIRECTORY
 set -e
@@ -24,16 +24,33 @@ build() {
 	(cd "$name" && "$compiler" "$@" -o "$name" 2>log) || { cat "$name/log"; exit 1; }
 }
 
-# check NAME [OPTIONS OF locations.py]
-failed=0
+# check NAME [OPTIONS OF locations.py]; $unable: libraries that do not know this kind of file
+failed=0 unable=
 check() {
 	local name=$1
 	shift
 	python3 "$here/locations.py" --cpprof "$cpprof" --option=--no-cache --count $count "$@" "$name/$name" || failed=1
+	"$cpprof" verify names --json --every $every "$name/$name" >"$name/names.json" || failed=1
+	python3 "$here/names_agree.py" $name "$name/names.json" $unable || failed=1
+}
+
+# copied NAME FROM COMMAND...: what a tool makes of another program: COMMAND IN OUT. Peers that do not know it read that one.
+copied() {
+	local name=$1 from=$2
+	shift 2
+	command -v "${1%_to}" >/dev/null || { echo "not checked, no ${1%_to}: $name"; return; }
+	mkdir -p "$name"
+	[ -e "$name/$name" ] || "$@" "$from/$from" "$name/$name" 2>"$name/log" || { echo "not checked, $1 cannot: $name"; return; }
+	check "$name" --peers-on "$from/$from"
+}
+
+# dwz leaves alone what it cannot make smaller.
+dwz_to() {
+	dwz -o "$2" "$1" && [ -e "$2" ]
 }
 
 c=$here/programs/lists.c cxx=$here/programs/shapes.cc
-count=400
+count=400 every=5
 [ $mode = full ] && count=10000
 
 for version in 2 3 4 5; do
@@ -44,6 +61,17 @@ build c-lto gcc -O2 -g -flto "$c" && check c-lto
 build c-gz gcc -O2 -g -gz "$c" && check c-gz
 build c-split-gcc gcc -O2 -g -gsplit-dwarf "$c" && check c-split-gcc
 build c-split-clang clang -O2 -g -gdwarf-4 -gsplit-dwarf "$c" && check c-split-clang
+build c-lto-clang clang -O2 -g -flto -fuse-ld=lld "$c" && check c-lto-clang
+build c-64 gcc -O2 -g -gdwarf-5 -gdwarf64 "$c" && check c-64 --peers-on c-gcc-5/c-gcc-5
+build c-types gcc -O2 -g -gdwarf-5 -fdebug-types-section "$c" && check c-types
+build c-types-4 gcc -O2 -g -gdwarf-4 -fdebug-types-section "$c" && check c-types-4
+build c-split-types gcc -O2 -g -gdwarf-5 -gsplit-dwarf -fdebug-types-section "$c" && check c-split-types --peers-on c-gcc-5/c-gcc-5
+build c-lines gcc -O2 -g1 "$c" && check c-lines
+build c-gmlt clang -O2 -gmlt "$c" && check c-gmlt
+copied c-dwz c-gcc-5 dwz_to
+unable="libdwarf libdw"
+copied c-zstd c-gcc-5 objcopy --compress-debug-sections=zstd
+unable=
 build fortran gfortran -O2 -g "$here/programs/waves.f90" && check fortran
 build cxx-gcc-5 g++ -std=c++17 -O2 -g "$cxx" && check cxx-gcc-5
 
@@ -67,9 +95,27 @@ if [ $mode = full ]; then
 	build cxx-gz g++ -std=c++17 -O2 -g -gz "$cxx" && check cxx-gz
 	build cxx-lto g++ -std=c++17 -O2 -g -flto "$cxx" && check cxx-lto
 	build cxx-O3 g++ -std=c++17 -O3 -g "$cxx" && check cxx-O3
+	build cxx-64 g++ -std=c++17 -O2 -g -gdwarf-5 -gdwarf64 "$cxx" && check cxx-64 --peers-on cxx-gcc-5/cxx-gcc-5
+	build cxx-types g++ -std=c++17 -O2 -g -gdwarf-5 -fdebug-types-section "$cxx" && check cxx-types
+	build cxx-split-types g++ -std=c++17 -O2 -g -gdwarf-5 -gsplit-dwarf -fdebug-types-section "$cxx" &&
+		check cxx-split-types --peers-on cxx-gcc-5/cxx-gcc-5
+	build cxx-gmlt g++ -std=c++17 -O2 -g1 "$cxx" && check cxx-gmlt
+	copied cxx-dwz cxx-gcc-5 dwz_to
+	unable="libdwarf libdw"
+	copied cxx-zstd cxx-gcc-5 objcopy --compress-debug-sections=zstd
+	unable=
 	build cxx-lines clang++ -std=c++17 -O2 -gline-tables-only "$cxx" && check cxx-lines
 	build rust rustc -O -g "$here/programs/words.rs" && check rust
 	build rust-debug rustc -g "$here/programs/words.rs" && check rust-debug
+
+	# Go compiles without -o behind its sources.
+	if command -v go >/dev/null; then
+		mkdir -p go
+		[ -e go/go ] || (cp "$here/../stacks/program.go" go/ && cd go && GOCACHE=$PWD/cache GO111MODULE=off CGO_ENABLED=0 go build -o go program.go)
+		check go
+	else
+		echo "not checked, no go: go"
+	fi
 
 	# Packages of split units; the .dwo files are out of the way.
 	if command -v llvm-dwp >/dev/null; then
@@ -95,6 +141,14 @@ if [ $mode = full ]; then
 		fi
 		check dwz-a --peers-on cxx-gcc-5/cxx-gcc-5
 		check dwz-b --peers-on cxx-lto/cxx-lto
+		if [ ! -e dwz5-a/dwz5-a ]; then
+			mkdir -p dwz5-a dwz5-b
+			cp cxx-gcc-5/cxx-gcc-5 dwz5-a/dwz5-a
+			cp cxx-lto/cxx-lto dwz5-b/dwz5-b
+			dwz -5 -m dwz5-a/common.dwz -M "$work/dwz5-a/common.dwz" dwz5-a/dwz5-a dwz5-b/dwz5-b
+		fi
+		check dwz5-a --peers-on cxx-gcc-5/cxx-gcc-5
+		check dwz5-b --peers-on cxx-lto/cxx-lto
 	fi
 
 	# The C library with its separate debug file, if that is installed.

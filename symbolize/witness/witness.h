@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * witness: what stands at addresses of a debug file, as libdwarf and libdw say, which share no code with our
+ * reader. Each is optional for building, and each is asked in a child with limits on memory and time:
+ * Debian's libdwarf aborts on damaged input.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "symbolize/witness/witness_types.h"
+
+enum library_kind { LIBRARY_LIBDWARF, LIBRARY_LIBDW, LIBRARY_N };
+
+/* "libdwarf", "libdw" */
+const char *witness_library_name(enum library_kind kind);
+bool witness_is_built(enum library_kind kind);
+
+/* The chain at an address, innermost first. Without a function: one frame that has only a line. */
+struct witness_answer {
+	uint32_t first, n; /* n 0: it knows nothing of the address */
+};
+
+struct testimony {
+	struct intern strings;
+	VEC(struct witness_frame) frames;
+	VEC(struct witness_answer) answers; /* one for each address, in order */
+	uint32_t version;                   /* of the library: "20210528"; 0 = not known */
+	const char *why; /* it did not come to its end; NULL = it did. What it said before is there. */
+};
+
+/* Never faults. */
+void witness_ask(enum library_kind kind, const struct witness_question *question, struct testimony *ret);
+void testimony_done(struct testimony *testimony);

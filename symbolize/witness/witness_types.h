@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * witness_types: what a witness is asked, and what one level of its answer is.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WITNESS_MAX_DEPTH 256 /* levels at one address */
+
+struct witness_question {
+	const char *path;       /* the file with the DWARF */
+	const char *alt_path;   /* the dwz file that it leans on; NULL = none */
+	const uint64_t *vaddrs; /* sorted, no two alike */
+	size_t n;
+};
+
+/* One level of what stands at an address; strings are those of the testimony. */
+struct witness_frame {
+	uint32_t function; /* linkage name, or the name where DWARF states none; 0 = unknown */
+	uint32_t file;     /* whole path; 0 = unknown */
+	uint32_t line;
+	bool is_inlined;
+};

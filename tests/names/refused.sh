@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A unit that our reader cannot get through is read by libdwarf instead, and that is said; without libdwarf its functions
+# keep their symbols.
+. "$(dirname "$0")/lib.sh"
+need gcc readelf python3
+
+cp "$TESTS/../oracle/programs/lists.c" .
+mkdir whole broken unknown
+gcc -O2 -g -gdwarf-5 -o whole/program lists.c || fail "cannot compile"
+readelf -SW whole/program | sed -n 's/.* \.text  *PROGBITS  *\([0-9a-f]*\) [0-9a-f]* \([0-9a-f]*\) .*/\1 \2/p' | {
+	read -r start size
+	for ((at = 16#$start; at < 16#$start + 16#$size; at += 4)); do printf '%x\n' $at; done
+} >addresses
+
+# all FOLDER [OPTION...]: every answer that has a line, to FOLDER.txt.
+all() {
+	"$CPPROF" inspect locations "${@:2}" "$1/program" <addresses >all.txt 2>err.log || fail "inspect locations $1/program"
+	grep '"line":[1-9]' all.txt >"$1.txt"
+}
+all whole --no-cache
+grep -q '"inlined":true' whole.txt || fail "the program has no inlined calls"
+libdwarf=yes
+"$CPPROF" inspect locations --reader libdwarf whole/program <addresses >/dev/null 2>err.log || libdwarf=no
+
+# damage KIND FOLDER: a copy of the program with something that our reader does not know.
+damage() {
+	readelf --debug-dump=info whole/program 2>/dev/null >info.txt
+	readelf -SW whole/program >sections.txt
+	python3 - "$1" "$2" <<-'END' || fail "cannot damage the program"
+		import re, sys
+		kind, name = sys.argv[1:]
+		data = bytearray(open('whole/program', 'rb').read())
+		info = int(re.search(r' \.debug_info +PROGBITS +\w+ (\w+)', open('sections.txt').read())[1], 16)
+		if kind == 'abbreviation':  # of the first member of a structure: no such code
+		    at = int(re.search(r'<([0-9a-f]+)>: Abbrev Number: \d+ \(DW_TAG_member\)', open('info.txt').read())[1], 16)
+		    data[info + at] = 0x7f
+		elif kind == 'version':  # of the unit: one that nobody knows
+		    data[info + 4] = 9
+		open(name + '/program', 'wb').write(data)
+	END
+}
+
+damage abbreviation broken
+all broken --no-cache
+if [ $libdwarf = yes ]; then
+	warns "warning: cpprof cannot read all debug information of 'broken/program': libdwarf names [1-9][0-9]* functions\?"
+	cmp -s whole.txt broken.txt || { diff whole.txt broken.txt >difference.log; fail "the locations are others than those of the whole file"; }
+	# What libdwarf said is not kept: it is true of these addresses alone.
+	sed -n 20p addresses | "$CPPROF" inspect locations broken/program >/dev/null 2>err.log || fail "inspect locations with a store"
+	all broken
+	cmp -s whole.txt broken.txt || fail "the store kept what libdwarf said"
+	# The profile says so, too.
+	chmod +x broken/program
+	code=0
+	"$CPPROF" record -q -o p.data -- broken/program $(seq 4000) >record.log 2>&1 || code=$?
+	case $code in
+	0 | 5)
+		"$CPPROF" report p.data --view quality >quality.log 2>&1 || fail "report --view quality"
+		grep -q "note: 'program' has debug information that cpprof cannot read: [1-9][0-9]* of its functions were named by libdwarf" \
+			quality.log || fail "the profile does not say who named the functions"
+		;;
+	*) echo "not checked, perf_event is not available here: what a profile says of it" ;;
+	esac
+else
+	grep -q '"inlined":true' broken.txt && fail "inlined calls out of nowhere"
+	echo "not checked, cpprof has no libdwarf: what it says of a refused unit"
+fi
+
+# Neither of them knows the version: the functions keep their symbols.
+damage version unknown
+all unknown --no-cache
+grep -q '"function":"main"' all.txt || fail "main has lost its name"
+grep -q '"inlined":true' all.txt && fail "inlined calls out of nowhere"
+exit 0

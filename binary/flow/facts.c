@@ -65,6 +65,11 @@ bool facts_slot_returns(const struct code_facts *facts, uint64_t slot)
 	return !noreturn_by_name(relocs_slot_name(facts->relocs, slot));
 }
 
+bool facts_slot_is_probe(const struct code_facts *facts, uint64_t slot)
+{
+	return slot && probe_by_name(relocs_slot_name(facts->relocs, slot));
+}
+
 uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr)
 {
 	if (index == FUNCTION_NONE || facts->at[index].start != vaddr)

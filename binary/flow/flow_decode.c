@@ -80,6 +80,8 @@ static void decode_note_insn(struct flow_private *p, const struct insn *insn, co
 			continue;
 		if ((e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
 			p->kept_regs |= 1ull << e->base;
+		if (e->reg == isa->sp && e->is_subtracted && e->index < REG_MAX)
+			p->size_regs |= 1ull << e->index;
 		if (decode_asks_constants(e, isa))
 			p->wants_constants = true;
 	}

@@ -76,3 +76,8 @@ bool entry_is_prologue(const struct isa *isa, const struct insn *insn)
 	}
 	return false;
 }
+
+bool entry_is_beginning(const struct isa *isa, const struct insn *insn)
+{
+	return insn->is_entry_mark || entry_is_prologue(isa, insn);
+}

@@ -15,3 +15,5 @@ bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64
 /* Does it make room on the stack, or save the return address or a callee-saved register, as functions do
  * first? */
 bool entry_is_prologue(const struct isa *isa, const struct insn *insn);
+/* That, or a mark where indirect calls may land? */
+bool entry_is_beginning(const struct isa *isa, const struct insn *insn);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/flow/facts.h"
 
+#include <elf.h>
+
 #include "base/search.h"
 #include "binary/flow/noreturn.h"
 
@@ -63,6 +65,37 @@ bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vadd
 bool facts_slot_returns(const struct code_facts *facts, uint64_t slot)
 {
 	return !noreturn_by_name(relocs_slot_name(facts->relocs, slot));
+}
+
+/* Constant data, or what only the loader writes. */
+static bool facts_is_constant(const struct image *image, uint64_t vaddr)
+{
+	const struct section *got = image_section(image, ".got");
+	bool is_written = true;
+
+	if (got && vaddr >= got->vaddr && vaddr - got->vaddr < got->size)
+		return true;
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (vaddr < s->vaddr || vaddr - s->vaddr >= s->mem_size)
+			continue;
+		if (s->type == PT_GNU_RELRO)
+			return true;
+		if (s->type == PT_LOAD)
+			is_written = s->flags & PF_W;
+	}
+	return !is_written;
+}
+
+bool facts_slot_target(const struct code_facts *facts, uint64_t slot, uint64_t *ret)
+{
+	return !relocs_slot_name(facts->relocs, slot) && facts_is_constant(facts->image, slot) &&
+	       relocs_read_pointer(facts->relocs, facts->image, slot, ret) && facts_text(facts, *ret);
+}
+
+bool facts_slot_is_probe(const struct code_facts *facts, uint64_t slot)
+{
+	return slot && probe_by_name(relocs_slot_name(facts->relocs, slot));
 }
 
 uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr)

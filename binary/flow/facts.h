@@ -107,6 +107,10 @@ const struct text_range *facts_text(const struct code_facts *facts, uint64_t vad
 bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
 /* The same for a call through the GOT word `slot`. */
 bool facts_slot_returns(const struct code_facts *facts, uint64_t slot);
+/* The code that a word points to which only the loader writes; false if it does not, or may be changed. */
+bool facts_slot_target(const struct code_facts *facts, uint64_t slot, uint64_t *ret);
+/* Is what a call through the GOT word `slot` goes to a stack probe, by its name? */
+bool facts_slot_is_probe(const struct code_facts *facts, uint64_t slot);
 /* Registers that a call to vaddr may change: UINT64_MAX if that cannot be told, 0 if nobody has asked yet. */
 uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
 /* Does some instruction elsewhere jump there? False before there is evidence. */

@@ -271,6 +271,7 @@ static void flow_clear(struct flow *flow, uint32_t function)
 	if (p->question_of.n)
 		map_done(&p->question_of);
 	p->kept_regs = 0;
+	p->size_regs = 0;
 	p->wants_constants = false;
 	p->wants_arguments = false;
 	flow->heeds = 0;

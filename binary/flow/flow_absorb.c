@@ -59,13 +59,14 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	return true;
 }
 
-/* May a function start here, judging by the instruction before it? */
-static bool absorb_is_start_alone(const struct flow *flow, uint64_t target)
+/* May a function start here, judging by the instruction before it? Where that cannot be decoded, by its
+ * place, or by its first instruction: functions optimised for size are not aligned. */
+static bool absorb_is_start_alone(const struct flow *flow, uint64_t target, const struct insn *first)
 {
 	struct insn before;
 
 	if (flow->isa->call_pushes_ra)
-		return target % 16 == 0;
+		return target % 16 == 0 || entry_is_beginning(flow->isa, first);
 	if (flow->isa->decode(image_code(flow->facts->image, target - 4), target - 4, &before) < 0)
 		return true;
 	return before.is_padding || (before.flow != FLOW_NEXT && before.flow != FLOW_BRANCH);
@@ -77,7 +78,7 @@ bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target)
 	uint8_t kind = flow->insns.at[i].flow;
 	struct insn first;
 
-	if (flow->isa->decode(code, target, &first) < 0 || !absorb_is_start_alone(flow, target) ||
+	if (flow->isa->decode(code, target, &first) < 0 || !absorb_is_start_alone(flow, target, &first) ||
 	    !entry_is_plausible(flow->isa, flow->facts->image, target))
 		return false;
 	return kind == FLOW_JUMP || (kind == FLOW_BRANCH && entry_is_prologue(flow->isa, &first));

@@ -91,7 +91,7 @@ bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 		if (use->needs & lost)
 			return false;
 		if ((use->needs & FLOW_CONTROL) && again_is_call(&flow->insns.at[i]) &&
-		    (lost & flow->private->kept_regs))
+		    (lost & (flow->private->kept_regs | flow->private->size_regs)))
 			return false; /* some callees leave them as they are */
 		lost &= ~use->writes;
 		if (use->needs & FLOW_CONTROL)

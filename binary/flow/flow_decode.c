@@ -80,6 +80,8 @@ static void decode_note_insn(struct flow_private *p, const struct insn *insn, co
 			continue;
 		if ((e->reg == isa->sp || e->reg == isa->ra) && e->base < REG_MAX)
 			p->kept_regs |= 1ull << e->base;
+		if (e->reg == isa->sp && e->is_subtracted && e->index < REG_MAX)
+			p->size_regs |= 1ull << e->index;
 		if (decode_asks_constants(e, isa))
 			p->wants_constants = true;
 	}
@@ -269,6 +271,39 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i)
 		       : NULL;
 }
 
+/* The word that the register of the indirect call at i was loaded from, if both halves of its address are set
+ * right above: adrp, ldr, blr. 0 if not. */
+static uint64_t decode_slot_above(const struct flow *flow, uint32_t i)
+{
+	uint8_t through = flow->insns.at[i].through;
+
+	if (through >= REG_MAX || i < 2)
+		return 0;
+	const struct insn *load = flow_insn(flow, i - 1), *page = flow_insn(flow, i - 2);
+	const struct effect *e = &load->effect[0], *base = &page->effect[0];
+	bool is_load = load->n_effects == 1 && e->kind == EFFECT_LOAD && e->reg == through && e->width == 8 &&
+		       e->index == REG_NONE;
+	bool is_page = page->n_effects == 1 && base->kind == EFFECT_SET && page->is_address &&
+		       base->base == REG_NONE && base->index == REG_NONE && base->reg == e->base;
+	return is_load && is_page ? (uint64_t)base->imm + (uint64_t)e->imm : 0;
+}
+
+/* A call through a word that nothing changes once the loader has written it is a direct call. */
+static void decode_bind_call(struct flow *flow, uint32_t i)
+{
+	struct insn *insn = &flow->insns.at[i];
+	uint64_t target;
+
+	if (insn->flow != FLOW_CALL_INDIRECT)
+		return;
+	if (!insn->slot)
+		insn->slot = decode_slot_above(flow, i);
+	if (!insn->slot || !facts_slot_target(flow->facts, insn->slot, &target))
+		return;
+	insn->flow = FLOW_CALL;
+	insn->target = target;
+}
+
 /* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
 static void decode_mark_leaders(struct flow *flow, const struct flow_part *part)
 {
@@ -279,6 +314,7 @@ static void decode_mark_leaders(struct flow *flow, const struct flow_part *part)
 		if (!(flow->uses.at[i].needs & FLOW_CONTROL))
 			continue;
 		flow->goes_to.at[i] = FLOW_NONE;
+		decode_bind_call(flow, i);
 		if (insn->flow == FLOW_CALL)
 			flow->goes_to.at[i] = facts_index(flow->facts, insn->target);
 		if (insn->flow != FLOW_JUMP && insn->flow != FLOW_BRANCH)

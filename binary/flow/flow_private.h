@@ -31,6 +31,7 @@ struct flow_private {
 	struct state scratch, taken;
 	uint64_t kept_regs; /* registers that sp is set from or control returns through: for these it matters
 			       what callees clobber */
+	uint64_t size_regs; /* registers that are subtracted from sp: some callees leave their constants */
 	bool wants_constants; /* some instruction can use constants */
 	bool wants_arguments; /* some instruction can use the entry values of registers that need not be
 				 restored */

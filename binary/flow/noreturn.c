@@ -81,3 +81,14 @@ bool noreturn_by_name(const char *name)
 			return true;
 	return false;
 }
+
+bool probe_by_name(const char *name)
+{
+	static const char *const probes[] = { "__rust_probestack", "__probestack", "___chkstk_ms",
+					      "__chkstk" };
+
+	for (size_t i = 0; name && name[0] == '_' && i < ARRAY_LEN(probes); i++)
+		if (strcmp(name, probes[i]) == 0)
+			return true;
+	return false;
+}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noreturn: library functions that are known by name not to come back.
+ * noreturn: library functions that are known by name: those that do not come back, and stack probes, which
+ * leave isa.probe_regs alone.
  */
 #pragma once
 
 #include <stdbool.h>
 
 bool noreturn_by_name(const char *name);
+bool probe_by_name(const char *name);

@@ -293,6 +293,27 @@ static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 	flow->questions.at[found].kept |= regs;
 }
 
+/*
+ * A large frame is made by a helper that touches its pages and leaves the register with its size alone:
+ *     mov $size, %eax; call probestack; sub %rax, %rsp
+ * The register whose constant the instruction behind the call subtracts from sp, as a mask; 0 if there is
+ * none.
+ */
+static uint64_t transfer_probed(const struct flow *flow, uint32_t i, const struct state *state)
+{
+	const struct isa *isa = flow->isa;
+
+	if (!flow->private->size_regs || i + 1 >= flow->insns.n ||
+	    !(flow->uses.at[i + 1].writes >> isa->sp & 1))
+		return 0;
+	const struct effect *e = &flow_insn(flow, i + 1)->effect[0];
+	bool is_frame = flow_insn(flow, i + 1)->n_effects == 1 && e->kind == EFFECT_SET &&
+			e->reg == isa->sp && e->base == isa->sp && e->is_subtracted;
+	if (!is_frame || value_kind(transfer_read(state, e->index)) != VALUE_CONST)
+		return 0;
+	return 1ull << e->index;
+}
+
 /* Registers a call may change. What the callee really changes matters only where a register holds the frame.
  */
 static uint64_t transfer_call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
@@ -305,8 +326,13 @@ static uint64_t transfer_call_clobbers(struct flow *flow, uint32_t i, const stru
 	for (uint64_t left = asked; left; left &= left - 1)
 		if (!transfer_is_worth_keeping(isa, state->reg[__builtin_ctzll(left)]))
 			asked &= ~(left & -left);
-	if (flow->private->trusts_calls)
-		return all & ~asked;
+	if (flow->private->trusts_calls) {
+		all &= ~asked;
+		asked = 0;
+	}
+	asked |= transfer_probed(flow, i, state) & all;
+	if (insn->flow == FLOW_CALL_INDIRECT && facts_slot_is_probe(flow->facts, insn->slot))
+		return all & ~(asked & isa->probe_regs);
 	if (!asked || insn->flow != FLOW_CALL)
 		return all;
 	uint64_t clobbers = facts_clobbers(flow->facts, flow->goes_to.at[i], insn->target);

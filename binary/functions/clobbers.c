@@ -3,6 +3,7 @@
  * clobbers: which registers a function changes, read from its code. Hand-written code and interprocedural
  * register allocation rely on more than the calling convention promises.
  */
+#include "binary/flow/noreturn.h"
 #include "binary/functions/function_private.h"
 
 #define MAX_LEAF_BYTES 4096u
@@ -73,9 +74,14 @@ static uint64_t clobbers_at(struct functions *functions, uint64_t vaddr, unsigne
 
 	if (depth == 0 || index == FUNCTION_NONE || functions->at[index].start != vaddr)
 		return UINT64_MAX;
-	if (!functions->at[index].clobbers)
-		functions->at[index].clobbers = clobbers_of_code(functions, functions->at[index], depth - 1);
-	return functions->at[index].clobbers;
+
+	struct function *f = &functions->at[index];
+	if (!f->clobbers) {
+		uint64_t clobbers = clobbers_of_code(functions, *f, depth - 1);
+		/* Some probes push the size and pop it again. */
+		f->clobbers = probe_by_name(f->name) ? clobbers & ~functions->isa->probe_regs : clobbers;
+	}
+	return f->clobbers;
 }
 
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr)

@@ -51,6 +51,15 @@ static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
+/* Is it aligned, or does it begin, as functions do? */
+static bool discover_may_begin(struct discovery *d, uint64_t vaddr)
+{
+	struct sketch first;
+
+	return discover_is_aligned(d, vaddr) || (sketch_at(&d->sketches, vaddr, UINT64_MAX, &first) &&
+						 (first.is_prologue || first.is_entry_mark));
+}
+
 /* In no function, or in one whose bounds are only inferred. */
 static bool discover_is_free(const struct discovery *d, uint64_t vaddr)
 {
@@ -81,16 +90,15 @@ static void discover_note_tail_targets(struct discovery *d, const struct flow *f
 		bool is_behind_stop =
 			flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
 		bool begins = (flow->vaddrs.at[i] % 16 == 0 && !is_behind_stop) ||
-			      entry_is_prologue(flow->isa, flow_insn(flow, i));
-		if (discover_is_aligned(d, flow->vaddrs.at[i]) && begins &&
-		    sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
+			      entry_is_beginning(flow->isa, flow_insn(flow, i));
+		if (begins && sketch_is_entry(&d->sketches, flow->vaddrs.at[i]))
 			discover_add(d, flow->vaddrs.at[i], FROM_GAP);
 	}
 	for (uint32_t i = 0; i < flow->insns.n; i++) {
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
 		if (is_tail && target && discover_is_in_window(d, target) && discover_is_free(d, target) &&
-		    discover_is_aligned(d, target) && image_is_code(d->functions->image, target))
+		    image_is_code(d->functions->image, target) && discover_may_begin(d, target))
 			vec_push(&d->tails, target);
 	}
 }
@@ -248,11 +256,7 @@ static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end
 /* Is there a function at this address, judging by its own code? If so, what it reaches is covered. */
 static bool discover_try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
-	struct sketch first;
-	bool looks_like_entry =
-		discover_is_aligned(d, at) || (sketch_at(&d->sketches, at, end, &first) && first.is_prologue);
-
-	if (!looks_like_entry || !sketch_is_entry(&d->sketches, at) ||
+	if (!discover_may_begin(d, at) || !sketch_is_entry(&d->sketches, at) ||
 	    sketch_runs_into_data(&d->sketches, at, end))
 		return false;
 	if (!suspect_is_function(d->functions, flow, at, end))

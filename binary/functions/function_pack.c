@@ -2,11 +2,12 @@
 /*
  * function_pack: the index of functions as bytes, for the store.
  *
- * Only names that the analysis uses are kept: of stubs, of functions that never return, of parts. The
- * bytes are not trusted: they are rejected if functions overlap or a name is not terminated.
+ * Only names that the analysis uses are kept: of stubs, of functions that never return, of stack probes, of
+ * parts. The bytes are not trusted: they are rejected if functions overlap or a name is not terminated.
  */
 #include <string.h>
 
+#include "binary/flow/noreturn.h"
 #include "binary/functions/function_private.h"
 
 /* Functions follow, then the text. */
@@ -28,8 +29,8 @@ _Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_functi
  * a function is not a part. */
 static bool pack_is_wanted(const struct function *f)
 {
-	return f->name &&
-	       (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER || !(f->sources & FROM_SYMBOL));
+	return f->name && (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER ||
+			   !(f->sources & FROM_SYMBOL) || probe_by_name(f->name));
 }
 
 static uint32_t pack_put_name(const char *name, struct writer *text)

@@ -15,7 +15,8 @@ static bool suspect_begins_well(const struct flow *flow)
 
 	for (uint32_t i = 0; i < 8 && i < flow->parts.at[0].n; i++) {
 		const struct insn *insn = &flow->insns.at[i];
-		uint32_t callee = insn->flow == FLOW_CALL ? facts_index(facts, insn->target) : FUNCTION_NONE;
+		bool is_direct = insn->flow == FLOW_CALL && !insn->slot;
+		uint32_t callee = is_direct ? facts_index(facts, insn->target) : FUNCTION_NONE;
 		if (entry_is_prologue(flow->isa, flow_insn(flow, i)))
 			return true;
 		if (insn->flow != FLOW_NEXT && !flow->isa->call_pushes_ra)

@@ -120,6 +120,7 @@ struct isa {
 	bool call_pushes_ra;    /* else the call leaves it in ra */
 	uint64_t callee_saved;  /* mask; sp is not in it */
 	uint64_t argument_regs; /* mask: live at a function's entry */
+	uint64_t probe_regs;    /* mask: a stack probe finds the size of the frame here, and leaves it */
 	const char *const *reg_names;
 
 	/* 0, or -EBADMSG for what is no instruction. */

@@ -218,6 +218,7 @@ const struct isa isa_aarch64 = {
 	.call_pushes_ra = false,
 	.callee_saved = 0x3ff80000, /* x19 to x29 */
 	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
+	.probe_regs = 1u << 15,
 	.reg_names = reg_names,
 	.decode = aarch64_decode,
 	.glance = a64_glance,

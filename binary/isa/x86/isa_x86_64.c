@@ -135,6 +135,7 @@ const struct isa isa_x86_64 = {
 		BIT(X86_RBX) | BIT(X86_RBP) | BIT(X86_R12) | BIT(X86_R13) | BIT(X86_R14) | BIT(X86_R15),
 	.argument_regs = BIT(X86_RDI) | BIT(X86_RSI) | BIT(X86_RDX) | BIT(X86_RCX) | BIT(X86_R8) |
 			 BIT(X86_R9) | BIT(X86_R10), /* r10: the static chain */
+	.probe_regs = BIT(X86_RAX),
 	.reg_names = reg_names,
 	.decode = x86_64_decode,
 	.is_packed = x86_is_packed,

@@ -194,3 +194,70 @@ TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
 	functions_free(functions);
 	images_free(images);
 }
+
+TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
+{
+	static const uint8_t code[] = {
+		0x48, 0x83, 0xec, 0x08,       /* 1000 sub $8, %rsp */
+		0xe8, 0x0f, 0x00, 0x00, 0x00, /* 1004 call 1018 */
+		0x48, 0x83, 0xc4, 0x08,       /* 1009 add $8, %rsp */
+		0xc3,                         /* 100d ret */
+		0x48, 0x83, 0xec, 0x18,       /* 100e a function: sub $24, %rsp */
+		0x90,                         /* 1012 nop */
+		0x48, 0x83, 0xc4, 0x18,       /* 1013 add $24, %rsp */
+		0xc3,                         /* 1017 ret */
+		0x48, 0x83, 0xec, 0x08,       /* 1018 another, and it is called: sub $8, %rsp */
+		0x48, 0x83, 0xc4, 0x08,       /* 101c add $8, %rsp */
+		0xeb, 0xec,                   /* 1020 jmp 100e */
+	};
+	struct scene s;
+
+	scene_make(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, (struct bytes){ 0 });
+	CHECK_EQ(start_at(&s, 0x1012), 0x100e);
+	CHECK_EQ(start_at(&s, 0x101c), 0x1018);
+	CHECK_EQ(start_at(&s, 0x1004), 0x1000);
+	scene_done(&s);
+}
+
+/* The word the loader writes points to a function that never returns: as a call of it with -fno-plt does. */
+TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
+{
+	static const uint32_t code[] = {
+		0xa9bf7bfd, /* 1000 stp x29, x30, [sp, #-16]! */
+		0x94000003, /* 1004 bl 1010 */
+		0x9400000d, /* 1008 bl 103c */
+		0x9400000f, /* 100c bl 1048 */
+		0xa9bf7bfd, /* 1010 a function: stp x29, x30, [sp, #-16]! */
+		0xb5000060, /* 1014 cbnz x0, 1020 */
+		0xa8c17bfd, /* 1018 ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 101c ret */
+		0xf00000e0, /* 1020 adrp x0, 20000 */
+		0xf9400000, /* 1024 ldr x0, [x0] */
+		0xd63f0000, /* 1028 blr x0 */
+		0xa9bf7bfd, /* 102c a function that is only jumped to: stp x29, x30, [sp, #-16]! */
+		0xd503201f, /* 1030 nop */
+		0xa8c17bfd, /* 1034 ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 1038 ret */
+		0xa9bf7bfd, /* 103c another: stp x29, x30, [sp, #-16]! */
+		0xa8c17bfd, /* 1040 ldp x29, x30, [sp], #16 */
+		0x17fffffa, /* 1044 b 102c */
+		0x14000000, /* 1048 never returns: b 1048 */
+	};
+	static const uint64_t got = 0x1048;
+	struct bytes bytes = { (const uint8_t *)&got, sizeof(got) };
+	struct scene s = { .images = images_new() };
+
+	for (unsigned is_got = 0; is_got < 2; is_got++) { /* nobody knows what is in a variable */
+		struct elf_part parts[] = {
+			{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)code, sizeof(code) }, 0 },
+			{ is_got ? ".got" : ".data", 0x20000, PF_R | PF_W, bytes, 0 }
+		};
+		struct image *image = elf_image(s.images, is_got ? "got" : "data", EM_AARCH64, 0,
+						ELF_WITH_SECTIONS, parts, 2, NULL);
+		struct functions *functions = functions_new(image, NULL, NULL, NULL);
+		uint32_t index = functions_find(functions, 0x1030);
+		CHECK_EQ(functions->at[index].start, is_got ? 0x102c : 0x1010);
+		functions_free(functions);
+	}
+	images_free(s.images);
+}

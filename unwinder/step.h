@@ -29,5 +29,8 @@ struct step_result {
 	uint64_t ra; /* where the caller goes on, authentication bits removed */
 };
 
+/* The register, other than the one that calls leave it in, which keeps the return address; REG_NONE. */
+unsigned step_ra_register(const struct recipes *recipes, const struct isa *isa, const struct recipe *recipe);
+
 /* Fills ret up to where it fails. The caller's registers are given to the cursor. */
 enum step_status step_apply(const struct step_input *input, uint32_t recipe, struct step_result *ret);

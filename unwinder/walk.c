@@ -58,18 +58,19 @@ static bool walk_has_interpreter_progress(const struct walk *walk, const struct 
 	       (cursor_caller_reg(&walker->cursor, walker->isa->fp, &next) && next > fp);
 }
 
-/* Is the return address in a register? Where calls push it, only code written by hand takes it from there
- * (vfork). */
-static bool walk_keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
+/*
+ * A function that keeps its return address in a register may have no frame at all. Where it has made a call,
+ * or calls push the address, only code written by hand does so (OCaml's calls of C, vfork). The caller knows
+ * nothing of that register: walks do not go round where sp stays.
+ */
+static bool walk_may_have_no_frame(const struct walk *walk, uint32_t recipe)
 {
 	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
 	const struct isa *isa = walk->walker->isa;
 
-	if (!isa->call_pushes_ra)
+	if (!isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.has_wants))
 		return true;
-	const struct rule *ra =
-		recipe != RECIPE_NONE ? recipe_rule(recipes, &recipes->recipes.at[recipe], isa->ra) : NULL;
-	return ra && ra->kind == RULE_REG;
+	return step_ra_register(recipes, isa, &recipes->recipes.at[recipe]) != REG_NONE;
 }
 
 /* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own. */
@@ -84,9 +85,8 @@ static bool walk_has_progress(const struct walk *walk, const struct attempt *att
 		return walk_has_interpreter_progress(walk, attempt);
 	if (next > sp)
 		return true;
-	/* A function that keeps its return address in a register may have no frame at all. */
-	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) &&
-	       attempt->step.ra != walk->here.pc && walk_keeps_ra_in_register(walk, attempt->recipe);
+	return next == sp && attempt->step.ra != walk->here.pc &&
+	       walk_may_have_no_frame(walk, attempt->recipe);
 }
 
 static void attempt_apply(struct walk *walk, struct attempt *attempt)

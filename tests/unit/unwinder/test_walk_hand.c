@@ -152,3 +152,32 @@ TEST(walk_skips_nobody_while_an_interpreter_gives_its_frame_back)
 	CHECK_EQ(s.stack.frames.at[1].vaddr, CALLER_CALLS);
 	scene_done(&s);
 }
+
+TEST(walk_crosses_a_frameless_call_that_keeps_the_return_address_in_a_register)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[X19] = BIAS + MANAGED_CALLS;
+	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
+	CHECK_END(&s, STACK_COMPLETE, 4);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, C_CALL_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, MANAGED_CALLS);
+	CHECK_EQ(s.stack.frames.at[3].vaddr, BEGIN_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_go_round_where_sp_stays)
+{
+	struct scene s = scene();
+
+	/* A register that keeps a return address holds nothing of the caller's: each is good for one step. */
+	s.event.sample.regs.value[X19] = BIAS + OTHER_CALL_CALLS;
+	s.event.sample.regs.value[X20] = BIAS + C_CALL_CALLS;
+	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
+	CHECK_END(&s, STACK_NO_RECIPE, 4);
+	/* nor to itself */
+	s.event.sample.regs.value[X19] = BIAS + C_CALL_CALLS;
+	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
+	CHECK_END(&s, STACK_NO_PROGRESS, 2);
+	scene_done(&s);
+}

@@ -210,6 +210,38 @@ static bool walk_is_program_start(struct walk *walk, const struct attempt *attem
 	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
 }
 
+#define PAGE 4096u
+
+/*
+ * Does a coroutine's stack begin here? Its first function returns to nobody and has no frame pointer to
+ * restore, both are zero, and above it lies the end of what was set aside, whole pages. Blank memory has
+ * zeros, too: where functions keep frame records, this one's must be at the end of the chain that led here.
+ */
+static bool walk_is_coroutine_start(struct walk *walk, const struct attempt *attempt)
+{
+	struct walker *walker = walk->walker;
+	struct cursor *cursor = &walker->cursor;
+	uint64_t cfa = attempt->step.cfa, sp, fp, next = 1, ra = 1;
+	enum trust trust = knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe].trust;
+
+	if (attempt->step.ra || !cfa || cfa % PAGE || walk->is_interrupted || trust == TRUST_GUESS ||
+	    walker->mode == UNWIND_FP || !cursor_caller_reg(cursor, walker->isa->fp, &next) || next ||
+	    !cursor_reg(cursor, walker->isa->sp, &sp))
+		return false;
+	if (walker->isa->call_pushes_ra)
+		return true;
+	return cursor_reg(cursor, walker->isa->fp, &fp) && fp >= sp && fp < cfa &&
+	       cursor_read(cursor, fp, 8, &next) == MEMORY_OK && !next &&
+	       cursor_read(cursor, fp + 8, 8, &ra) == MEMORY_OK && !ra;
+}
+
+static const char *walk_start_note(struct walk *walk, const struct attempt *attempt)
+{
+	if (walk_is_program_start(walk, attempt))
+		return "the program's arguments lie above";
+	return walk_is_coroutine_start(walk, attempt) ? "the stack of a coroutine begins here" : NULL;
+}
+
 static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
@@ -223,10 +255,13 @@ static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *
 		attempt_apply(walk, attempt);
 		if (attempt->is_good)
 			attempt_check(walk, attempt);
-		if (!attempt->is_good && attempt->end == STACK_INVALID_STEP &&
-		    walk_is_program_start(walk, attempt)) {
+		const char *start =
+			!attempt->is_good && !attempt->is_root && attempt->end == STACK_INVALID_STEP
+				? walk_start_note(walk, attempt)
+				: NULL;
+		if (start) {
 			attempt->is_root = true;
-			attempt->note = "the program's arguments lie above";
+			attempt->note = start;
 		}
 	}
 	walk_observe(walk, attempt);

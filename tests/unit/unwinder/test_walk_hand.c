@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code that is written by hand, for AArch64: an interpreter that one unwind entry describes as a whole, and
- * code without a frame that keeps its return address in a register which callees preserve.
+ * code without a frame that keeps its return address in a register which callees preserve. And the stack of a
+ * coroutine, which nobody called.
  */
 #include "tests/frame_maker.h"
 #include "tests/unit/unwinder/scene.h"
@@ -179,5 +180,33 @@ TEST(walk_does_not_go_round_where_sp_stays)
 	s.event.sample.regs.value[X19] = BIAS + C_CALL_CALLS;
 	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
 	CHECK_END(&s, STACK_NO_PROGRESS, 2);
+	scene_done(&s);
+}
+
+TEST(walk_ends_where_the_stack_of_a_coroutine_begins)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[SP] = STACK - 32;
+	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, 0, 0, 1, 2);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	/* what lies above does not matter */
+	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, 0, 0, 1, 2, 3, 4);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_take_blank_memory_for_the_stack_of_a_coroutine)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[SP] = STACK - 32;
+	WALK(&s, ENTRY, STACK - 16, BIAS + CALLER_CALLS, 0, 0, 1, 2); /* the chain leads elsewhere */
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, STACK, 0, 1, 2); /* and further */
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	s.event.sample.regs.value[SP] = STACK; /* there are pages above */
+	WALK(&s, ENTRY, STACK, BIAS + CALLER_CALLS, 0, 0, 1, 2, 3, 4);
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	scene_done(&s);
 }

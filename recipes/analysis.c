@@ -406,6 +406,19 @@ uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64
 			    (struct inner_range){ start, end }, vaddr);
 }
 
+bool analysis_sp_from_fp(struct analysis *analysis, uint64_t vaddr, int64_t *ret)
+{
+	if (!analysis->functions)
+		analysis_open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	if (index == FUNCTION_NONE || function_is_inferred(&analysis->functions->at[index]) ||
+	    analysis_is_part(analysis, &analysis->functions->at[index]))
+		return false;
+	analysis->flow.ignores_references = true;
+	functions_analyse_alone(analysis->functions, index, &analysis->flow);
+	return recover_sp_from_fp(&analysis->flow, vaddr, ret);
+}
+
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)
 {
 	if (!analysis->functions)

@@ -27,13 +27,23 @@ static enum step_status step_evaluate(const struct step_input *in, uint32_t expr
 	}
 }
 
+static bool step_find_base(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
+{
+	if (!in->has_sp_from_fp || recipe->cfa_reg != in->isa->sp)
+		return cursor_reg(in->cursor, recipe->cfa_reg, ret);
+	uint64_t fp = 0;
+	bool is_known = cursor_reg(in->cursor, in->isa->fp, &fp);
+	*ret = fp + (uint64_t)in->sp_from_fp;
+	return is_known;
+}
+
 static enum step_status step_find_cfa(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
 {
 	uint64_t base;
 
 	if (recipe->cfa_kind == CFA_EXPR)
 		return step_evaluate(in, recipe->cfa_expr, NULL, ret);
-	if (recipe->cfa_kind == CFA_NONE || !cursor_reg(in->cursor, recipe->cfa_reg, &base))
+	if (recipe->cfa_kind == CFA_NONE || !step_find_base(in, recipe, &base))
 		return STEP_UNKNOWN;
 	base += (uint64_t)(int64_t)recipe->cfa_offset;
 	if (recipe->cfa_kind == CFA_REG) {

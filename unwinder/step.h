@@ -22,6 +22,8 @@ struct step_input {
 	struct cursor *cursor; /* on the frame being left; an attempt to leave it begins */
 	uint64_t bias;         /* of the image the recipe comes from */
 	bool is_interrupted;   /* the frame's registers are live: it made no call */
+	bool has_sp_from_fp;   /* sp, which is not known, is the frame pointer + sp_from_fp */
+	int64_t sp_from_fp;
 };
 
 struct step_result {

@@ -89,6 +89,25 @@ static bool walk_has_progress(const struct walk *walk, const struct attempt *att
 	       walk_may_have_no_frame(walk, attempt->recipe);
 }
 
+/*
+ * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
+ * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
+ */
+static void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_input *ret)
+{
+	struct walker *walker = walk->walker;
+	const struct recipe *recipe = &ret->recipes->recipes.at[index];
+	uint64_t sp, at = walk->here.pc - walk->here.bias - walk->here.is_return;
+
+	if (recipe->cfa_reg != walker->isa->sp || walk->here.is_jit || walker->mode == UNWIND_FP ||
+	    (recipe->cfa_kind != CFA_REG && recipe->cfa_kind != CFA_DEREF) ||
+	    cursor_reg(&walker->cursor, walker->isa->sp, &sp))
+		return;
+	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at, 0);
+	ret->has_sp_from_fp = distance != VADDR_NONE;
+	ret->sp_from_fp = (int64_t)distance;
+}
+
 static void attempt_apply(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -98,6 +117,7 @@ static void attempt_apply(struct walk *walk, struct attempt *attempt)
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
 
+	walk_find_sp_from_fp(walk, attempt->recipe, &input);
 	switch (step_apply(&input, attempt->recipe, &attempt->step)) {
 	case STEP_OK:
 		attempt->is_good = true;
@@ -191,57 +211,6 @@ static void attempt_check(struct walk *walk, struct attempt *attempt)
 		attempt_keep_regs(walk, attempt);
 }
 
-#define MAX_ARGUMENTS (1u << 16)
-
-/*
- * Do the arguments lie at the CFA, as the kernel leaves them to a new program: their number, that many
- * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
- * point to C code, which then returns to the zero that the kernel left in the register.
- */
-static bool walk_is_program_start(struct walk *walk, const struct attempt *attempt)
-{
-	struct cursor *cursor = &walk->walker->cursor;
-	uint64_t cfa = attempt->step.cfa, n = 0, first = 0, behind = 0;
-
-	if (attempt->step.ra || walk->walker->isa->call_pushes_ra ||
-	    cursor_read(cursor, cfa, 8, &n) != MEMORY_OK)
-		return false;
-	return n && n < MAX_ARGUMENTS && cursor_read(cursor, cfa + 8, 8, &first) == MEMORY_OK &&
-	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
-}
-
-#define PAGE 4096u
-
-/*
- * Does a coroutine's stack begin here? Its first function returns to nobody and has no frame pointer to
- * restore, both are zero, and above it lies the end of what was set aside, whole pages. Blank memory has
- * zeros, too: where functions keep frame records, this one's must be at the end of the chain that led here.
- */
-static bool walk_is_coroutine_start(struct walk *walk, const struct attempt *attempt)
-{
-	struct walker *walker = walk->walker;
-	struct cursor *cursor = &walker->cursor;
-	uint64_t cfa = attempt->step.cfa, sp, fp, next = 1, ra = 1;
-	enum trust trust = knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe].trust;
-
-	if (attempt->step.ra || !cfa || cfa % PAGE || walk->is_interrupted || trust == TRUST_GUESS ||
-	    walker->mode == UNWIND_FP || !cursor_caller_reg(cursor, walker->isa->fp, &next) || next ||
-	    !cursor_reg(cursor, walker->isa->sp, &sp))
-		return false;
-	if (walker->isa->call_pushes_ra)
-		return true;
-	return cursor_reg(cursor, walker->isa->fp, &fp) && fp >= sp && fp < cfa &&
-	       cursor_read(cursor, fp, 8, &next) == MEMORY_OK && !next &&
-	       cursor_read(cursor, fp + 8, 8, &ra) == MEMORY_OK && !ra;
-}
-
-static const char *walk_start_note(struct walk *walk, const struct attempt *attempt)
-{
-	if (walk_is_program_start(walk, attempt))
-		return "the program's arguments lie above";
-	return walk_is_coroutine_start(walk, attempt) ? "the stack of a coroutine begins here" : NULL;
-}
-
 static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
@@ -257,7 +226,7 @@ static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *
 			attempt_check(walk, attempt);
 		const char *start =
 			!attempt->is_good && !attempt->is_root && attempt->end == STACK_INVALID_STEP
-				? walk_start_note(walk, attempt)
+				? walk_start_note(walk, attempt->recipe, &attempt->step)
 				: NULL;
 		if (start) {
 			attempt->is_root = true;

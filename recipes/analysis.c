@@ -8,6 +8,7 @@
 #include "base/search.h"
 #include "binary/flow/entry.h"
 #include "binary/functions/function.h"
+#include "recipes/inner.h"
 #include "recipes/recover.h"
 
 #define MAX_OWNERS 8        /* functions tried as the owner of a part */
@@ -36,6 +37,7 @@ struct analysis {
 	VEC(uint32_t) pieces; /* spans that functions took in from elsewhere, sorted by start */
 	struct map by_start;  /* start -> span */
 	struct map tried;     /* starts of functions that were analysed */
+	struct inner inner;
 	uint64_t n_analysed;
 };
 
@@ -63,6 +65,7 @@ void analysis_free(struct analysis *analysis)
 	vec_done(&analysis->pieces);
 	map_done(&analysis->by_start);
 	map_done(&analysis->tried);
+	inner_done(&analysis->inner);
 	free(analysis);
 }
 
@@ -393,6 +396,27 @@ uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint6
 		return RECIPE_NONE;
 	*ret_function = start;
 	return row;
+}
+
+uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
+{
+	if (!analysis->functions)
+		analysis_open_index(analysis);
+	return inner_recipe(&analysis->inner, analysis->functions, &analysis->flow, analysis->recipes,
+			    (struct inner_range){ start, end }, vaddr);
+}
+
+bool analysis_sp_from_fp(struct analysis *analysis, uint64_t vaddr, int64_t *ret)
+{
+	if (!analysis->functions)
+		analysis_open_index(analysis);
+	uint32_t index = functions_index(analysis->functions, vaddr);
+	if (index == FUNCTION_NONE || function_is_inferred(&analysis->functions->at[index]) ||
+	    analysis_is_part(analysis, &analysis->functions->at[index]))
+		return false;
+	analysis->flow.ignores_references = true;
+	functions_analyse_alone(analysis->functions, index, &analysis->flow);
+	return recover_sp_from_fp(&analysis->flow, vaddr, ret);
 }
 
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr)

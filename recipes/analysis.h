@@ -33,6 +33,10 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
  * some compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
  */
 uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
+/* The same where one unwind entry, [start, end), describes code that has functions in it (inner.h). */
+uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr);
+/* How far sp lies from the frame pointer there, in a function whose bounds are stated. False if not known. */
+bool analysis_sp_from_fp(struct analysis *analysis, uint64_t vaddr, int64_t *ret);
 /* Registers that no instruction of the function which starts at vaddr writes; 0 if that is not known. */
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 /*

@@ -5,6 +5,7 @@
 
 #include "binary/functions/stub.h"
 #include "recipes/cfi.h"
+#include "recipes/inner.h"
 #include "recipes/template.h"
 
 /* Larger functions are taken to leave: decoding them would stall a sample. */
@@ -12,6 +13,8 @@
 
 /* The state of a span. */
 enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
+/* Are there functions inside a span? */
+enum inner_state { INNER_UNKNOWN, INNER_NONE, INNER };
 
 struct code *code_new(struct image *image, const struct isa *isa, struct recipes *recipes,
 		      uint64_t *n_compiled, struct store *store)
@@ -120,6 +123,14 @@ static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
 			return true;
 	}
 	return insn.flow == FLOW_NEXT; /* runs on into what follows */
+}
+
+bool code_has_inner(const struct code *code, struct table_span *entry)
+{
+	if (entry->inner == INNER_UNKNOWN)
+		entry->inner = inner_is_there(code->isa, code->image, entry->start, entry->size) ? INNER
+												 : INNER_NONE;
+	return entry->inner == INNER;
 }
 
 bool code_may_leave(struct code *code, uint64_t vaddr)

@@ -41,6 +41,9 @@ struct table_span *code_entry(struct code *code, uint64_t vaddr);
 /* Its recipe there. */
 uint32_t code_entry_recipe(const struct code *code, const struct table_span *entry, uint64_t vaddr);
 
+/* Is it called from inside at other places than its start? Then its rows may be those of another frame. */
+bool code_has_inner(const struct code *code, struct table_span *entry);
+
 /* May a call to vaddr end up in another function without a frame of its own? True when that cannot be told.
  */
 bool code_may_leave(struct code *code, uint64_t vaddr);

@@ -161,6 +161,16 @@ static void knowledge_work_out_holds(struct knowledge *knowledge, struct code *c
 	ret->number = entry && entry->start == a;
 }
 
+static void knowledge_work_out_sp_from_fp(struct knowledge *knowledge, struct code *code, uint64_t a,
+					  uint64_t b, struct answer *ret)
+{
+	int64_t distance;
+
+	(void)knowledge, (void)b;
+	if (analysis_sp_from_fp(code_analysis(code), a, &distance))
+		ret->number = (uint64_t)distance;
+}
+
 static void knowledge_work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
 				     struct answer *ret)
 {
@@ -192,6 +202,7 @@ static const struct question_row {
 	[ASK_HAS_NAME] = { KEEP_FACT, false, knowledge_work_out_has_name },
 	[ASK_MAY_LEAVE] = { KEEP_FACT, true, knowledge_work_out_may_leave },
 	[ASK_HOLDS] = { KEEP_FACT, false, knowledge_work_out_holds },
+	[ASK_SP_FROM_FP] = { KEEP_FACT, VADDR_NONE, knowledge_work_out_sp_from_fp },
 	[ASK_PLACE] = { KEEP_PLACE, 0, knowledge_work_out_place },
 };
 _Static_assert(ARRAY_LEN(questions) == QUESTIONS_N, "every question has a row");

@@ -135,6 +135,37 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 	place_find_wants(knowledge, ret);
 }
 
+/*
+ * An unwind entry that describes code which is called from inside it is a weak witness: in its subroutines,
+ * and where its frame is made and given back, its row is not that of the frame. There the code comes first.
+ * Of what was called from here the code knows no more than where the return address was; if it has been
+ * overwritten since, the entry's row would skip a caller.
+ */
+static void place_doubt_entry(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
+			      struct place *ret)
+{
+	uint64_t at = vaddr - is_return;
+	uint32_t stated = ret->recipes.recipe[0];
+	struct table_span *entry =
+		knowledge->mode == UNWIND_AUTO && stated != RECIPE_NONE &&
+				knowledge->recipes.recipes.at[stated].witness == WITNESS_CFI
+			? code_entry(code, at)
+			: NULL;
+
+	if (!entry || !code_has_inner(code, entry))
+		return;
+	uint32_t inner =
+		analysis_inner_recipe(code_analysis(code), entry->start, entry->start + entry->size, at);
+	if (inner == RECIPE_NONE && !is_return)
+		inner = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, false,
+				     &knowledge->recipes);
+	if (inner == RECIPE_NONE)
+		return;
+	bool is_spent = place_is_spent(knowledge, inner, is_return);
+	ret->recipes = (struct recipe_pair){ { inner, is_spent ? RECIPE_NONE : stated } };
+	place_find_wants(knowledge, ret);
+}
+
 #define FIBER_END_INSNS 4
 
 /* Fiber libraries make a fiber's function return to a few instructions that end the process. */
@@ -194,6 +225,7 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	place_find_recipes(knowledge, code, at, ret);
+	place_doubt_entry(knowledge, code, vaddr, is_return, ret);
 	if (place_is_spent(knowledge, ret->recipes.recipe[0], is_return) &&
 	    ret->recipes.recipe[1] == RECIPE_NONE) {
 		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);

@@ -14,7 +14,7 @@
 #include "base/writer.h"
 #include "recipes/table.h"
 
-#define RECIPE_ENTRY_VERSION 3 /* of what follows, and of all that lies in an entry */
+#define RECIPE_ENTRY_VERSION 4 /* of what follows, and of all that lies in an entry */
 
 /* What an address is known for: alone, where no other witness speaks, more is looked for. */
 enum { SPANS_BESIDE, SPANS_ALONE, SPANS_N };

@@ -369,3 +369,38 @@ void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struc
 	for (uint32_t i = flow->parts.at[part].first; i < end;)
 		i = recover_make_rows(&m, i, end);
 }
+
+/* --- sp, told from the frame pointer ------------------------------------------------------------ */
+
+struct fp_search {
+	const struct flow *flow;
+	uint64_t vaddr;
+	int64_t distance;
+	bool is_found;
+};
+
+static void recover_see_fp(void *context, const struct recover_point *point)
+{
+	struct fp_search *search = context;
+	const struct isa *isa = search->flow->isa;
+	const struct insn *insn = &search->flow->insns.at[point->insn];
+	uint64_t at = search->flow->vaddrs.at[point->insn];
+
+	if (!point->state || point->is_guess || search->vaddr - at >= insn->len)
+		return;
+	value fp = point->state->reg[isa->fp], sp = point->state->reg[isa->sp];
+	search->is_found = value_is_frame(fp) && value_is_frame(sp) && value_same_base(fp, sp);
+	if (search->is_found)
+		search->distance = (int64_t)value_offset(sp) - value_offset(fp);
+}
+
+bool recover_sp_from_fp(struct flow *flow, uint64_t vaddr, int64_t *ret)
+{
+	struct fp_search search = { .flow = flow, .vaddr = vaddr };
+
+	for (size_t part = 0; part < flow->parts.n && !search.is_found; part++)
+		if (vaddr >= flow->parts.at[part].start && vaddr < flow->parts.at[part].end)
+			recover_walk(flow, part, recover_see_fp, &search);
+	*ret = search.distance;
+	return search.is_found;
+}

@@ -18,6 +18,9 @@ enum trust recover_trust(const struct flow *flow);
 uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
 			struct recipes *recipes);
 
+/* How far sp lies from the frame pointer at the instruction that holds vaddr; false if that is not sure. */
+bool recover_sp_from_fp(struct flow *flow, uint64_t vaddr, int64_t *ret);
+
 /* Appends the rows of one part of the function, offsets from the part's start. */
 void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret);
 

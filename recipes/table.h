@@ -17,7 +17,8 @@ struct table_span {
 	/* In memory only, 0 in the store: */
 	bool is_part;  /* taken in by a function that starts elsewhere */
 	uint8_t state; /* what the table's owner found out of the span */
-	uint16_t reserved;
+	uint8_t inner; /* the same, of functions inside it */
+	uint8_t reserved;
 };
 _Static_assert(sizeof(struct table_span) == 24 && sizeof(struct recipe_row) == 8, "they are stored");
 

@@ -27,13 +27,23 @@ static enum step_status step_evaluate(const struct step_input *in, uint32_t expr
 	}
 }
 
+static bool step_find_base(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
+{
+	if (!in->has_sp_from_fp || recipe->cfa_reg != in->isa->sp)
+		return cursor_reg(in->cursor, recipe->cfa_reg, ret);
+	uint64_t fp = 0;
+	bool is_known = cursor_reg(in->cursor, in->isa->fp, &fp);
+	*ret = fp + (uint64_t)in->sp_from_fp;
+	return is_known;
+}
+
 static enum step_status step_find_cfa(const struct step_input *in, const struct recipe *recipe, uint64_t *ret)
 {
 	uint64_t base;
 
 	if (recipe->cfa_kind == CFA_EXPR)
 		return step_evaluate(in, recipe->cfa_expr, NULL, ret);
-	if (recipe->cfa_kind == CFA_NONE || !cursor_reg(in->cursor, recipe->cfa_reg, &base))
+	if (recipe->cfa_kind == CFA_NONE || !step_find_base(in, recipe, &base))
 		return STEP_UNKNOWN;
 	base += (uint64_t)(int64_t)recipe->cfa_offset;
 	if (recipe->cfa_kind == CFA_REG) {
@@ -123,13 +133,27 @@ static enum step_status step_find_ra(const struct step_input *in, const struct r
 	return STEP_OK;
 }
 
-/* A register that cannot be found is not known in the caller; that is no fault unless it is needed. */
+unsigned step_ra_register(const struct recipes *recipes, const struct isa *isa, const struct recipe *recipe)
+{
+	const struct rule *ra = recipe_rule(recipes, recipe, isa->ra);
+	bool is_kept = !recipe->is_signal_frame && ra && ra->kind == RULE_REG && ra->from != isa->ra;
+
+	return is_kept ? ra->from : REG_NONE;
+}
+
+/*
+ * A register that cannot be found is not known in the caller; that is no fault unless it is needed. One that
+ * keeps the return address has lost what it held before, though unwind entries do not say so.
+ */
 static void step_find_regs(const struct step_input *in, const struct recipe *recipe, uint64_t cfa)
 {
 	const struct rule *rules = in->recipes->rules.at + recipe->rules;
 
 	cursor_inherit(in->cursor, in->isa->callee_saved);
 	cursor_give(in->cursor, in->isa->sp, cfa);
+	unsigned keeper = step_ra_register(in->recipes, in->isa, recipe);
+	if (keeper < REG_MAX)
+		cursor_lose(in->cursor, keeper);
 	for (unsigned i = 0; i < recipe->n_rules; i++) {
 		uint64_t value;
 		cursor_find_reg(in->cursor, rules[i].reg);

@@ -22,12 +22,17 @@ struct step_input {
 	struct cursor *cursor; /* on the frame being left; an attempt to leave it begins */
 	uint64_t bias;         /* of the image the recipe comes from */
 	bool is_interrupted;   /* the frame's registers are live: it made no call */
+	bool has_sp_from_fp;   /* sp, which is not known, is the frame pointer + sp_from_fp */
+	int64_t sp_from_fp;
 };
 
 struct step_result {
 	uint64_t cfa;
 	uint64_t ra; /* where the caller goes on, authentication bits removed */
 };
+
+/* The register, other than the one that calls leave it in, which keeps the return address; REG_NONE. */
+unsigned step_ra_register(const struct recipes *recipes, const struct isa *isa, const struct recipe *recipe);
 
 /* Fills ret up to where it fails. The caller's registers are given to the cursor. */
 enum step_status step_apply(const struct step_input *input, uint32_t recipe, struct step_result *ret);

@@ -58,18 +58,19 @@ static bool walk_has_interpreter_progress(const struct walk *walk, const struct 
 	       (cursor_caller_reg(&walker->cursor, walker->isa->fp, &next) && next > fp);
 }
 
-/* Is the return address in a register? Where calls push it, only code written by hand takes it from there
- * (vfork). */
-static bool walk_keeps_ra_in_register(const struct walk *walk, uint32_t recipe)
+/*
+ * A function that keeps its return address in a register may have no frame at all. Where it has made a call,
+ * or calls push the address, only code written by hand does so (OCaml's calls of C, vfork). The caller knows
+ * nothing of that register: walks do not go round where sp stays.
+ */
+static bool walk_may_have_no_frame(const struct walk *walk, uint32_t recipe)
 {
 	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
 	const struct isa *isa = walk->walker->isa;
 
-	if (!isa->call_pushes_ra)
+	if (!isa->call_pushes_ra && (walk->is_interrupted || walk->here.place.has_wants))
 		return true;
-	const struct rule *ra =
-		recipe != RECIPE_NONE ? recipe_rule(recipes, &recipes->recipes.at[recipe], isa->ra) : NULL;
-	return ra && ra->kind == RULE_REG;
+	return step_ra_register(recipes, isa, &recipes->recipes.at[recipe]) != REG_NONE;
 }
 
 /* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own. */
@@ -84,9 +85,27 @@ static bool walk_has_progress(const struct walk *walk, const struct attempt *att
 		return walk_has_interpreter_progress(walk, attempt);
 	if (next > sp)
 		return true;
-	/* A function that keeps its return address in a register may have no frame at all. */
-	return next == sp && (walk->is_interrupted || walk->here.place.has_wants) &&
-	       attempt->step.ra != walk->here.pc && walk_keeps_ra_in_register(walk, attempt->recipe);
+	return next == sp && attempt->step.ra != walk->here.pc &&
+	       walk_may_have_no_frame(walk, attempt->recipe);
+}
+
+/*
+ * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
+ * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
+ */
+static void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_input *ret)
+{
+	struct walker *walker = walk->walker;
+	const struct recipe *recipe = &ret->recipes->recipes.at[index];
+	uint64_t sp, at = walk->here.pc - walk->here.bias - walk->here.is_return;
+
+	if (recipe->cfa_reg != walker->isa->sp || walk->here.is_jit || walker->mode == UNWIND_FP ||
+	    (recipe->cfa_kind != CFA_REG && recipe->cfa_kind != CFA_DEREF) ||
+	    cursor_reg(&walker->cursor, walker->isa->sp, &sp))
+		return;
+	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at, 0);
+	ret->has_sp_from_fp = distance != VADDR_NONE;
+	ret->sp_from_fp = (int64_t)distance;
 }
 
 static void attempt_apply(struct walk *walk, struct attempt *attempt)
@@ -98,6 +117,7 @@ static void attempt_apply(struct walk *walk, struct attempt *attempt)
 				    .bias = walk->here.bias,
 				    .is_interrupted = walk->is_interrupted };
 
+	walk_find_sp_from_fp(walk, attempt->recipe, &input);
 	switch (step_apply(&input, attempt->recipe, &attempt->step)) {
 	case STEP_OK:
 		attempt->is_good = true;
@@ -191,25 +211,6 @@ static void attempt_check(struct walk *walk, struct attempt *attempt)
 		attempt_keep_regs(walk, attempt);
 }
 
-#define MAX_ARGUMENTS (1u << 16)
-
-/*
- * Do the arguments lie at the CFA, as the kernel leaves them to a new program: their number, that many
- * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
- * point to C code, which then returns to the zero that the kernel left in the register.
- */
-static bool walk_is_program_start(struct walk *walk, const struct attempt *attempt)
-{
-	struct cursor *cursor = &walk->walker->cursor;
-	uint64_t cfa = attempt->step.cfa, n = 0, first = 0, behind = 0;
-
-	if (attempt->step.ra || walk->walker->isa->call_pushes_ra ||
-	    cursor_read(cursor, cfa, 8, &n) != MEMORY_OK)
-		return false;
-	return n && n < MAX_ARGUMENTS && cursor_read(cursor, cfa + 8, 8, &first) == MEMORY_OK &&
-	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
-}
-
 static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *attempt)
 {
 	attempt->recipe = recipe;
@@ -223,10 +224,13 @@ static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *
 		attempt_apply(walk, attempt);
 		if (attempt->is_good)
 			attempt_check(walk, attempt);
-		if (!attempt->is_good && attempt->end == STACK_INVALID_STEP &&
-		    walk_is_program_start(walk, attempt)) {
+		const char *start =
+			!attempt->is_good && !attempt->is_root && attempt->end == STACK_INVALID_STEP
+				? walk_start_note(walk, attempt->recipe, &attempt->step)
+				: NULL;
+		if (start) {
 			attempt->is_root = true;
-			attempt->note = "the program's arguments lie above";
+			attempt->note = start;
 		}
 	}
 	walk_observe(walk, attempt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), walk_plain.c (quick steps)
- * and walk_exec.c share.
+ * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), walk_plain.c (quick
+ * steps), walk_start.c and walk_exec.c share.
  */
 #pragma once
 
@@ -57,6 +57,9 @@ static inline struct frame walk_frame(const struct pc_entry *here)
  * makes at most one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
+
+/* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
+const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);
 
 /* Before a walk: are there no user frames, because the kernel carries out an exec? After one: were there
  * none? Then those that were found are dropped. pc: of the sample. */

@@ -90,6 +90,8 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 			 size_t max);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
+/* Does some instruction take its address? */
+bool functions_is_taken(const struct functions *functions, uint64_t vaddr);
 /* Registers that a call to the function at vaddr may change: exact for small functions whose callees are
  * small, too, else all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);

@@ -93,6 +93,11 @@ bool functions_is_called(const struct functions *functions, uint64_t vaddr)
 	return evidence_has(functions, EVIDENCE_CALLED, vaddr);
 }
 
+bool functions_is_taken(const struct functions *functions, uint64_t vaddr)
+{
+	return evidence_has(functions, EVIDENCE_TAKEN, vaddr);
+}
+
 static void survey_make_bitmaps(struct text_range *range, unsigned min_insn)
 {
 	range->shift = min_insn == 4 ? 2 : 0;

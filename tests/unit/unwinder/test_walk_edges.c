@@ -282,3 +282,16 @@ TEST(walk_forgets_what_another_mapping_replaced)
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
 	scene_done(&s);
 }
+
+TEST(walk_ends_where_the_stack_of_a_coroutine_begins_above_a_page)
+{
+	struct scene s = scene();
+
+	s.event.sample.regs.value[RSP] = (SP | 4095) + 1 - 32;
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	s.event.sample.regs.value[RBP] = 1; /* somebody's frame pointer */
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
+	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	scene_done(&s);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inner: functions inside a piece of code that one unwind entry describes as a whole.
+ *
+ * Interpreters written in assembly have such entries: the row is that of the interpreter's own frame, while
+ * its subroutines, and the entry points that make the frame, are in the same range. There the row skips a
+ * caller. Their starts are found by what calls them, or takes their address; each is analysed up to the next.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "binary/functions/function.h"
+#include "recipes/table.h"
+
+/* Per image; zeroed, it is ready to use. */
+struct inner {
+	struct recipe_table table;
+	struct map by_start; /* start of what was analysed -> span */
+};
+void inner_done(struct inner *inner);
+
+/* Does a direct call from within [start, start + size) lead into its middle? One look at each instruction. */
+bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size);
+
+/*
+ * What the analysis of the inner function that holds vaddr says there; RECIPE_NONE if vaddr is in none, or
+ * its start does not lead there. [start, end): what the unwind entry covers. flow: as made for the functions.
+ */
+struct inner_range {
+	uint64_t start, end;
+};
+uint32_t inner_recipe(struct inner *inner, struct functions *functions, struct flow *flow,
+		      struct recipes *recipes, struct inner_range range, uint64_t vaddr);

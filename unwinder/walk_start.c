@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk_start: stacks that begin with a return address of zero.
+ */
+#include "unwinder/walk_private.h"
+
+#define MAX_ARGUMENTS (1u << 16)
+
+/*
+ * Do the arguments lie at the CFA, as the kernel leaves them to a new program: their number, that many
+ * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
+ * point to C code, which then returns to the zero that the kernel left in the register.
+ */
+static bool start_is_program(struct walk *walk, const struct step_result *step)
+{
+	struct cursor *cursor = &walk->walker->cursor;
+	uint64_t cfa = step->cfa, n = 0, first = 0, behind = 0;
+
+	if (step->ra || walk->walker->isa->call_pushes_ra || cursor_read(cursor, cfa, 8, &n) != MEMORY_OK)
+		return false;
+	return n && n < MAX_ARGUMENTS && cursor_read(cursor, cfa + 8, 8, &first) == MEMORY_OK &&
+	       first > cfa && cursor_read(cursor, cfa + 8 * (n + 1), 8, &behind) == MEMORY_OK && !behind;
+}
+
+#define PAGE 4096u
+
+/*
+ * Does a coroutine's stack begin here? Its first function returns to nobody and has no frame pointer to
+ * restore, both are zero, and above it lies the end of what was set aside, whole pages. Blank memory has
+ * zeros, too: where functions keep frame records, this one's must be at the end of the chain that led here.
+ */
+static bool start_is_coroutine(struct walk *walk, uint32_t recipe, const struct step_result *step)
+{
+	struct walker *walker = walk->walker;
+	struct cursor *cursor = &walker->cursor;
+	uint64_t cfa = step->cfa, sp, fp, next = 1, ra = 1;
+	enum trust trust = knowledge_recipes(walker->knowledge)->recipes.at[recipe].trust;
+
+	if (step->ra || !cfa || cfa % PAGE || walk->is_interrupted || trust == TRUST_GUESS ||
+	    walker->mode == UNWIND_FP || !cursor_caller_reg(cursor, walker->isa->fp, &next) || next ||
+	    !cursor_reg(cursor, walker->isa->sp, &sp))
+		return false;
+	if (walker->isa->call_pushes_ra)
+		return true;
+	return cursor_reg(cursor, walker->isa->fp, &fp) && fp >= sp && fp < cfa &&
+	       cursor_read(cursor, fp, 8, &next) == MEMORY_OK && !next &&
+	       cursor_read(cursor, fp + 8, 8, &ra) == MEMORY_OK && !ra;
+}
+
+const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step)
+{
+	if (start_is_program(walk, step))
+		return "the program's arguments lie above";
+	return start_is_coroutine(walk, recipe, step) ? "the stack of a coroutine begins here" : NULL;
+}

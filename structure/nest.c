@@ -7,7 +7,6 @@
 #include "base/hash.h"
 
 #define UNSEEN UINT32_MAX
-#define WEIGHTY 12 /* bytes of a statement that are no longer a stray: more than a shared constant takes */
 
 uint64_t statement_key(const struct atom *atom)
 {
@@ -49,6 +48,15 @@ void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 		nest->leader.at[b] = a;
 	else
 		nest->leader.at[a] = b;
+}
+
+uint32_t *nest_members(const struct nest *nest)
+{
+	uint32_t *member = alloc_resize(NULL, nest->loops.n, sizeof(uint32_t));
+
+	for (uint32_t i = (uint32_t)nest->source.n; i-- > 0;)
+		member[nest->source.at[i]] = i;
+	return member;
 }
 
 /* ---- tests: what decides whether a loop goes round again --------------------------------------- */
@@ -179,76 +187,7 @@ static void make_loops(struct nest *nest)
 	}
 }
 
-/* ---- evidence ----------------------------------------------------------------------------------- */
-
-static uint32_t nest_source_of(const struct nest *nest, const struct atom *atom)
-{
-	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
-}
-
-/* All places of one statement. */
-struct spread {
-	uint32_t common;        /* innermost loop that holds all of it */
-	uint32_t home;          /* the loop that holds most of it ... */
-	uint64_t home_len, len; /* ... and how much; in all */
-};
-
-struct spreads {
-	struct map seen, places; /* statement -> index of its spread; (statement, loop) -> bytes */
-	VEC(struct spread) list;
-	VEC(uint32_t) of; /* per atom */
-};
-
-static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
-{
-	uint32_t loop = nest_source_of(nest, atom);
-	uint64_t key = statement_key(atom);
-	uint32_t at = map_find(&spreads->seen, key);
-
-	if (at == MAP_NONE) {
-		at = (uint32_t)spreads->list.n;
-		map_put(&spreads->seen, key, at);
-		vec_push(&spreads->list, (struct spread){ loop, loop, 0, 0 });
-	}
-	struct spread *spread = &spreads->list.at[at];
-	uint64_t place = hash_u64(key + loop * 0x9e3779b97f4a7c15u);
-	uint32_t known = map_find(&spreads->places, place);
-	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
-	map_put(&spreads->places, place, here);
-	spread->common = nest_common(nest, spread->common, loop);
-	spread->len += atom->len;
-	if (here > spread->home_len || loop == spread->home) {
-		spread->home = loop;
-		spread->home_len = here;
-	}
-	vec_push(&spreads->of, at);
-}
-
-/*
- * A statement speaks for the innermost loop that holds all of it; a weighty piece, or one where most of the
- * statement is, for the loop it stands in.
- */
-static void find_evidence(struct nest *nest)
-{
-	struct spreads spreads = { 0 };
-
-	for (size_t i = 0; i < nest->atoms->list.n; i++)
-		spread_atom(&spreads, nest, &nest->atoms->list.at[i]);
-	vec_clear(&nest->evidence);
-	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		const struct atom *atom = &nest->atoms->list.at[i];
-		const struct spread *spread = &spreads.list.at[spreads.of.at[i]];
-		uint32_t loop = nest_source_of(nest, atom);
-		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && atom->len < WEIGHTY)
-			loop = spread->common;
-		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
-	}
-	map_done(&spreads.seen);
-	map_done(&spreads.places);
-	vec_done(&spreads.list);
-	vec_done(&spreads.of);
-}
+/* ---- contexts -------------------------------------------------------------------------------------- */
 
 static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
 {
@@ -266,17 +205,46 @@ static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 		nest->loops.at[loop].has_own = true;
 }
 
-/* The innermost context that holds all that speaks for a loop, nested loops included. */
-static void find_contexts(struct nest *nest)
+/*
+ * Code of a procedure around the one that a loop's test is in, and no more than compilers leave there: on the
+ * very spot of the call, or on the procedure's last line, where it returns. It does not pull the loop out.
+ */
+static bool is_left_behind(const struct nest *nest, uint32_t test, const struct atom *atom)
+{
+	const struct contexts *contexts = nest->contexts;
+
+	if (atom->context == test || contexts_common(contexts, atom->context, test) != atom->context)
+		return false;
+	if (atom->context == 0 && atom->line == contexts->end_line && atom->file == contexts->list.at[0].file)
+		return true;
+	const struct context *call = &contexts->list.at[contexts_below(contexts, atom->context, test)];
+	return call->call_column && atom->line == call->call_line && atom->column == call->call_column &&
+	       atom->file == call->call_file;
+}
+
+/* The contexts of the tests: what a loop has at least. */
+static void find_test_contexts(struct nest *nest)
 {
 	for (size_t i = 0; i < nest->loops.n; i++)
 		nest->loops.at[i].context = UNSEEN;
-	for (size_t i = 0; i < nest->atoms->list.n; i++)
-		if (nest->evidence.at[i] != LOOP_NONE)
-			see_context(nest, nest->evidence.at[i], nest->atoms->list.at[i].context);
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
 		if (nest->test.at[i] != UNSEEN)
 			add_context(nest, nest->source.at[i], nest->atoms->list.at[nest->test.at[i]].context);
+}
+
+/* The innermost context that holds all that speaks for a loop, nested loops included. */
+static void find_contexts(struct nest *nest)
+{
+	find_test_contexts(nest);
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t loop = nest->evidence.at[i];
+		if (loop == LOOP_NONE)
+			continue;
+		uint32_t known = nest->loops.at[loop].context;
+		if (known == UNSEEN || !is_left_behind(nest, known, atom))
+			see_context(nest, loop, atom->context);
+	}
 	for (size_t i = nest->loops.n; i-- > 0;)
 		if (nest->loops.at[i].context != UNSEEN && nest->loops.at[i].parent != LOOP_NONE)
 			add_context(nest, nest->loops.at[i].parent, nest->loops.at[i].context);
@@ -305,7 +273,7 @@ static void place_aliens(struct nest *nest)
 static void locate(struct nest *nest)
 {
 	make_loops(nest);
-	find_evidence(nest);
+	evidence_find(nest);
 	find_contexts(nest);
 	place_aliens(nest);
 	place_loops(nest);
@@ -318,7 +286,8 @@ void nest_build(struct nest *nest)
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
-	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest))
+	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest) ||
+	       normalize_calls(nest))
 		locate(nest);
 	normalize_elide(nest);
 	normalize_exits(nest);

@@ -8,8 +8,7 @@
  * context moves the loop out to it.)
  *
  * Not all code in a loop says where the loop belongs: compilers share constants and move single
- * instructions about. A statement that also stands outside a loop speaks for that loop only if most of it, or
- * enough, is inside. What each atom speaks for is its `evidence`.
+ * instructions about. What each atom speaks for is its `evidence`.
  *
  * The steps: tests of the loops; versions of one loop grouped by their test; evidence; contexts and
  * lines; groups that share a statement fused (normalize); statements put at their deepest place; ways out
@@ -62,7 +61,11 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
+/* Some machine loop of each source loop; to be freed. */
+uint32_t *nest_members(const struct nest *nest);
 
+/* Finds what each atom speaks for. */
+void evidence_find(struct nest *nest);
 /* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any
  * were. */
 bool normalize_fold(struct nest *nest);
@@ -70,6 +73,8 @@ bool normalize_fold(struct nest *nest);
 bool normalize_fuse(struct nest *nest);
 /* Fuses siblings that start on one line and whose source overlaps: unites leaders. True if any were. */
 bool normalize_overlap(struct nest *nest);
+/* Fuses siblings that hold the same inlined call: unites leaders. True if any were. */
+bool normalize_calls(struct nest *nest);
 /* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
 void normalize_elide(struct nest *nest);
 /* Moves ways out of a loop that are written inside it into it; after normalize_elide. */

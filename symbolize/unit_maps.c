@@ -148,7 +148,7 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 }
 
 static struct function_map entry_map(struct dwarf_cache *cache, struct naming *naming,
-				     const struct unit *unit, const struct part *part)
+				     const struct unit *unit, const struct part *part, bool describes_calls)
 {
 	const struct raw_function *function = part->function;
 	struct origin origin = dwarf_cache_origin(cache, unit->dwarf, function->entry);
@@ -159,7 +159,7 @@ static struct function_map entry_map(struct dwarf_cache *cache, struct naming *n
 				    .decl_file = origin.decl_file,
 				    .decl_line = origin.decl_line,
 				    .parent_vaddr = function->ranges.at[0].start,
-				    .source = MAP_FROM_DWARF };
+				    .source = describes_calls ? MAP_FROM_DWARF : MAP_FROM_FLAT_DWARF };
 
 	if (function->enclosing)
 		map.scope = dwarf_cache_origin(cache, unit->dwarf, function->enclosing).name;
@@ -176,6 +176,22 @@ static struct function_map bare_map(struct dwarf_cache *cache, struct naming *na
 	map.vaddr = part->start;
 	map.size = part->end - part->start;
 	return map;
+}
+
+/* What the compiler made for itself (a parallel region, the body of a coroutine) is declared nowhere: it is
+ * written where its own code starts. */
+static void find_declaration(struct function_map *map)
+{
+	if (map->decl_file || !function_map_is_described(map))
+		return;
+	for (size_t i = 0; i < map->lines.n; i++) {
+		const struct line_row *row = &map->lines.at[i];
+		if (!row->line || function_map_inline(map, row->offset) != INLINE_NONE)
+			continue;
+		map->decl_file = row->file;
+		map->decl_line = row->line;
+		return;
+	}
 }
 
 /* The last line of the procedure: the highest that its own code has in the file it is declared in. */
@@ -203,8 +219,10 @@ static void unit_maps_add_lines(struct dwarf_cache *cache, struct naming *naming
 		vec_push(&wanted,
 			 (struct line_part){ maps[i].vaddr, maps[i].vaddr + maps[i].size, &maps[i], 0 });
 	lines_run(table, naming_image(naming), &cache->strings, wanted.at, wanted.n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		find_declaration(&maps[i]);
 		find_end_line(&maps[i]);
+	}
 	vec_done(&wanted);
 }
 
@@ -223,7 +241,7 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 	for (size_t i = 0; i < list.n; i++) {
 		const struct part *part = &list.at[i];
 		if (part->is_wanted && part->function)
-			vec_push(ret, entry_map(cache, naming, body, part));
+			vec_push(ret, entry_map(cache, naming, body, part, functions.describes_calls));
 		else if (part->is_wanted)
 			vec_push(ret, bare_map(cache, naming, part));
 	}

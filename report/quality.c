@@ -262,8 +262,9 @@ const char *quality_hint(const struct profile *profile)
 		return "many stacks are deeper or change faster than could be copied; try a larger "
 		       "--deep-stack or "
 		       "--ring-size, or a lower -F";
-	if (quality_no_deep(profile))
-		return quality_no_deep(profile);
+	const char *why = quality_no_deep(profile);
+	if (why && !strstr(why, "CAP_BPF")) /* privileges would not help */
+		return why;
 	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would "
 	       "copy them "
 	       "whole, --stack-size 65528 more of them";

@@ -14,10 +14,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cmd/browser.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
 #include "cmd/record_options.h"
+#include "cmd/relatives.h"
 #include "recording/recording.h"
+#include "report/number.h"
 #include "report/quality.h"
 
 #define LOOK_MS 500 /* how long the end of the command is waited for at a time */
@@ -71,9 +74,13 @@ static void record_progress(void *context, uint64_t elapsed_ns, const struct pro
 {
 	struct record *r = context;
 
-	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
-		(unsigned long long)(elapsed_ns / CLOCK_NS_PER_S), (unsigned long long)quality->samples,
-		quality_percent(quality));
+	char samples[NUMBER_MAX], share[NUMBER_MAX];
+
+	fprintf(stderr, "\r\033[Kcpprof: %llu s", (unsigned long long)(elapsed_ns / CLOCK_NS_PER_S));
+	if (r->options->duration > 0)
+		fprintf(stderr, " of %.4g s", r->options->delay + r->options->duration);
+	fprintf(stderr, ", %s samples, %s complete; Ctrl-C ends and writes ",
+		number_count(quality->samples, samples), number_percent(quality_percent(quality), share));
 	r->shows_progress = true;
 }
 
@@ -131,10 +138,9 @@ static void record_say_result(const struct record *r, const struct recording *re
 	if (r->options->is_quiet)
 		return;
 	conclude_say_quality(profile);
-	if (r->options->format)
-		fprintf(stderr, "cpprof: wrote %s\n", recording_output(recording)->path);
-	else
-		conclude_say_output(recording_output(recording), profile);
+	if (!profile->quality.samples && !r->options->argv)
+		relatives_say_busy(&r->options->pids, &r->options->tids);
+	conclude_say_output(recording_output(recording), profile, r->options->exporter);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -191,7 +197,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.n_tids = o->tids.pids.n,
 		.argv = o->argv,
 		.signals = &r->old_signals,
-		.skips_refused = o->is_by_name,
+		.skips_refused = o->is_by_name || o->pids.pids.n + o->tids.pids.n > 1,
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
 		.frequency = o->frequency,
@@ -221,7 +227,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
 		.resolves = o->resolves,
 		.output = o->output,
-		.format = o->format ? exporter_named(o->format) : NULL,
+		.format = o->exporter,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),
 		.stream_ns = record_ns(o->stream),
@@ -245,6 +251,8 @@ static int record_finish(struct record *r, struct recording *recording, struct d
 		code = cmd_fail(diag);
 	else
 		record_say_result(r, recording);
+	if (!code && r->options->opens)
+		browser_open(recording_output(recording)->path);
 	if (recording_save(recording, diag) < 0)
 		code = cmd_fail(diag);
 	record_await_command(r, recording);

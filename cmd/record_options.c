@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 #include "collector/live/perf_source.h"
 #include "recording/workers.h"
-#include "report/export/exporter.h"
 
 #define GO_ON (-1)
 
@@ -22,20 +21,22 @@ static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, children too\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
 	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
-	"Profiles what is already running: every thread, and the threads and children that come later.\n"
+	"Profiles what is already running: every thread and child process, and those that come later.\n"
 	"Ends when the target ends, on Ctrl-C, or after --duration; the target runs on untouched.";
 static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
+	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"
 	"  cpprof attach -n postgres -d 30       every process of that name\n"
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
-	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
+	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
 
 static bool record_parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
@@ -141,6 +142,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
 		{ 'F', "frequency", OPTION_POSITIVE, &options->frequency, "HZ",
 		  "samples per second of CPU time (997)" },
+		HABIT_RECORD_SPECS(options->habits, options->frequency),
 		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
 		  "a sample every N events (ns, for clocks)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
@@ -154,10 +156,11 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
-		  "follow new threads and children (default)" },
+		  "profile children, too, and follow new threads (default)" },
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
-		  "standard output" },
+		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },
+		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
@@ -211,6 +214,12 @@ int record_options_parse(struct record_options *options, const char *command, in
 		code = record_check(options, command);
 	if (code == GO_ON)
 		code = symbol_options_check(&options->symbols, command);
+	options->exporter = options->format   ? exporter_named(options->format)
+			    : options->output ? exporter_for_file(options->output)
+					      : NULL;
+	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
+	    options->exporter != &exporter_svg)
+		code = cmd_usage(command, "--open opens a page: give it a name with -o x.html");
 	return code == GO_ON ? record_find_targets(options, &line) : code;
 }
 

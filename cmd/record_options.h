@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/habits.h"
 #include "cmd/options.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
+#include "report/export/exporter.h"
 #include "unwinder/unwinder.h"
 
 struct record_options {
@@ -22,13 +24,15 @@ struct record_options {
 	struct option_list events;
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
-	bool all_user, inherits, resolves;
+	bool all_user, inherits, resolves, opens;
 	int unwind;         /* enum unwind_mode */
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	const char *output, *raw, *format, *watch;
-	double stream, interval; /* seconds between two live exports; stream 0 = none */
+	const struct exporter *exporter; /* by --format or the name of the output; NULL = a profile */
+	double stream, interval;         /* seconds between two live exports; stream 0 = none */
 	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */
+	struct habits habits;
 	bool is_quiet;
 	int verbosity;
 };

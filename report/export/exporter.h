@@ -37,6 +37,8 @@ struct export_options {
 	bool wide;            /* ndjson: one line a node, names resolved */
 	bool pyroscope_names; /* pprof: the type names Pyroscope knows */
 	bool annotate;        /* folded: _[k], _[i] suffixes */
+	char *const *labels;  /* openmetrics: more labels of every series, NAME=VALUE each */
+	size_t n_labels;
 	const struct source_search
 		*sources; /* html: where source text may be; NULL = where the debug information says */
 	const uint64_t
@@ -68,7 +70,7 @@ struct exporter {
 extern const struct exporter *const exporters[]; /* ended by NULL */
 /* NULL if there is none. */
 const struct exporter *exporter_named(const char *name);
-/* By the longest suffix of a file name that fits. */
+/* By the longest suffix of a file name that fits; .gz behind it is no matter. NULL if none does. */
 const struct exporter *exporter_for_file(const char *path);
 
 /* Prunes if necessary, then writes. 0, or -errno with a diag. */

@@ -67,11 +67,12 @@ static void text_report_put_summary(const struct text_report *report)
 	options.view = TEXT_FLAT;
 	options.group = GROUP_FUNCTION;
 	options.sort = VIEW_BY_SELF;
-	options.limit = TEXT_SUMMARY_ROWS;
+	options.limit = report->options->limit ? report->options->limit : TEXT_SUMMARY_ROWS;
 	text_heading(report, "hottest functions");
 	text_report_put_rows(&part);
 
 	options.view = TEXT_HOT;
+	options.limit = report->options->limit;
 	options.sort = VIEW_BY_INCLUSIVE;
 	text_printf(report->to, "\n");
 	text_heading(report, "hot path");
@@ -80,7 +81,8 @@ static void text_report_put_summary(const struct text_report *report)
 		return;
 	text_printf(report->to, "\n");
 	text_heading(report, "threads");
-	text_tasks(report, TASKS_BY_THREAD, SUMMARY_THREADS);
+	text_tasks(report, TASKS_BY_THREAD,
+		   report->options->limit ? report->options->limit : SUMMARY_THREADS);
 }
 
 static void text_report_put_view(const struct text_report *report)
@@ -113,6 +115,15 @@ static void put_notes(const struct text_report *report)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }
 
+static void put_remedy(const struct text_report *report, const char *remedy)
+{
+	CLEANUP(text_done) struct text note = { 0 };
+
+	text_printf(&note, "note: ");
+	style_safe(&note, &report->options->style, remedy);
+	style_paragraph(report->to, &report->options->style, note.at);
+}
+
 void report_text(const struct text_input *input, const struct text_options *options, struct text *ret)
 {
 	struct text_report report = text_report_of(input, options, ret);
@@ -128,6 +139,8 @@ void report_text(const struct text_input *input, const struct text_options *opti
 	}
 	if (options->view != TEXT_QUALITY)
 		put_notes(&report);
+	if (input->remedy)
+		put_remedy(&report, input->remedy);
 	quality_line(input->profile, &quality);
 	style_paragraph(ret, &options->style, quality.at);
 }

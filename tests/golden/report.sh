@@ -53,11 +53,46 @@ same thread --view tree --thread 4711
 
 ends 0 "mul" "$CPPROF" report --view flat --metric samples
 ends 0 "25 of 100 samples" "$CPPROF" report --focus '^sin$'
+ends 0 "25 of 100 samples" "$CPPROF" report --module libm.so.6
+ends 0 "Shown: samples in" "$CPPROF" report --module libm.so.6
+ends 2 "no sampled code is of 'libx.so': " "$CPPROF" report --module libx.so
+ends 0 "90 of 100 samples" "$CPPROF" report --process 4711
+ends 0 "90 of 100 samples" "$CPPROF" report --process solve
+ends 2 "no process 'nobody'; all are listed by --group-by process" "$CPPROF" report --process nobody
+ends 0 "samples outside the kernel" "$CPPROF" report --user-only
+ends 5 "no sample is left of: samples in the kernel, stacks through" "$CPPROF" report --kernel-only --focus '^sin$'
+"$CPPROF" report --view callers --focus '^sin$' --percent-limit 0 -f csv | tail -n +2 >callers.csv
+[ "$(cut -d, -f2 callers.csv | grep -c '^$')" = 1 ] || { fail "callers of other functions are shown"; cat callers.csv; }
+grep -q '^0,.*sin' callers.csv || fail "the callers of a function are not below it"
 ends 0 "without 'solve'" "$CPPROF" report --hide solve
 ends 2 "cannot look for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
 ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
 ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
+# --limit counts rows that are shown, in every view and format. Rows of text and markdown begin with a percentage.
+for n in 1 3; do
+	for view in tree callers flat hot "flat --group-by module" "flat --group-by thread" "flat --sort total"; do
+		for format in text md json csv; do
+			# shellcheck disable=SC2086
+			"$CPPROF" report --view $view --limit $n --percent-limit 0 -f $format >rows.log
+			case $format in
+			text) rows=$(grep -cE '^ +[0-9.]+% ' rows.log) ;;
+			md) rows=$(grep -cE '^(\| | +)[0-9.]+% ' rows.log) ;;
+			json) rows=$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))' <rows.log) ;;
+			csv) rows=$(($(wc -l <rows.log) - 1)) ;;
+			esac
+			case "$n $view" in
+			"3 flat --group-by module") [ "$rows" -le 3 ] ;; *) [ "$rows" = $n ] ;;
+			esac || fail "--limit $n --view $view -f $format shows $rows rows"
+		done
+	done
+	"$CPPROF" report --limit $n | sed -n '/^hottest/,/^hot path/p' >rows.log
+	[ "$(grep -cE '^ +[0-9.]+% ' rows.log)" = $n ] || fail "--limit $n does not hold in the summary"
+done
+"$CPPROF" merge -o two.data cpprof.data cpprof.data 2>/dev/null
+"$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
+ends 0 "(3 runs, " "$CPPROF" report three.data
+ends 0 "s in all)" "$CPPROF" report three.data
 ends 6 "quality 83.3% is below" "$CPPROF" report --min-quality 90
 ends 0 "quality:" "$CPPROF" report --min-quality 83
 ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles
@@ -90,13 +125,13 @@ ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
 # Every event side by side, with the interval of the first one; loops in the margin; inlined code at its call.
 make hostile hostile.data
-ends 0 '   self     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
+ends 0 '   code     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
 ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor
 ends 1 '        constructor, ' "$CPPROF" annotate hostile.data constructr
 ends 0 'hasOwnProperty' "$CPPROF" annotate --asm --inlined hostile.data hasOwnProperty
-ends 0 'all that was inlined of it' "$CPPROF" annotate --inlined hostile.data constructor
+ends 0 'all inlined copies' "$CPPROF" annotate --inlined hostile.data constructor
 
 # What --max-nodes folds is said: to whoever exports, and in every format that has a place for it.
 for format in json ndjson rows top pprof speedscope folded firefox callgrind llvm-sample openmetrics svg html; do

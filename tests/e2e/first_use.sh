@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a newcomer types: names decide what is written, masters bring their workers, mistakes cost nothing.
+. "$(dirname "$0")/lib.sh"
+
+# The name of the output decides what is written.
+for name in page.html page.svg page.pb.gz page.json.gz; do
+	run 0 "$CPPROF" record -o "$name" -- "$SPIN" 0.2
+	says "wrote $name"
+done
+head -c 15 page.html | grep -qi '<!doctype html>' || fail "page.html is no page"
+grep -q '<svg' page.svg || fail "page.svg is no picture"
+gzip -t page.pb.gz || fail "page.pb.gz is not what its name says"
+gzip -dc page.json.gz | grep -q '"quality"' || fail "page.json.gz is no json"
+ln -s "$SPIN" spin_raw
+run 0 "$CPPROF" record -o one.data --raw raw.data -- ./spin_raw 0.2
+run 0 "$CPPROF" import -o import.svg raw.data
+grep -q '<svg' import.svg || fail "import.svg is no picture"
+run 0 "$CPPROF" merge -o merge.svg one.data one.data
+grep -q '<svg' merge.svg || fail "merge.svg is no picture"
+
+# A page says where it is, and is opened if that is asked for.
+printf '#!/bin/sh\necho "$1" >opened\n' >open_with
+chmod +x open_with
+run 0 "$CPPROF" report one.data --html out.html
+says "wrote out.html; open it in a browser"
+BROWSER=./open_with run 0 "$CPPROF" report one.data --html out.html --open
+[ "$(cat opened)" = out.html ] || fail "--open opened nothing"
+rm opened
+BROWSER=./open_with run 0 "$CPPROF" record -o rec.html --open -- "$SPIN" 0.2
+[ "$(cat opened)" = rec.html ] || fail "record --open opened nothing"
+run 2 "$CPPROF" record --open -- true
+
+# A master that sleeps while its workers work: attaching to it profiles them; --no-inherit does not, and names them.
+cat >master.sh <<'END'
+"$1" 300 &
+echo $! >outer
+(
+	"$1" 300 &
+	echo $! >inner
+	wait
+) &
+wait
+END
+start bash master.sh "$SPIN"
+master=$pid
+await test -s outer
+await test -s inner
+started+=("$(cat outer)" "$(cat inner)")
+run 0 "$CPPROF" attach -p "$master" -d 0.5 -o m.data
+says "child processes are profiled, too"
+facts m.data
+fact "^thread $(cat outer) of $(cat outer) samples [1-9]"
+fact "^thread $(cat inner) of $(cat inner) samples [1-9]"
+run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
+says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
+kill -9 "$(cat outer)"
+
+# Ten targets are ten, and parentheses are closed.
+pids=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	start "$SPIN" 300
+	await grep -q spin "/proc/$pid/comm"
+	pids=$pids,$pid
+done
+run 0 "$CPPROF" attach -p "${pids#,}" -d 0.5 -o ten.data
+kill -9 ${pids//,/ }
+run 0 "$CPPROF" report ten.data
+says "^10 processes (spin) were watched for"
+start sh -c 'while :; do :; done' "an argument" "that makes" "the command line" "of this shell" "longer than a title"
+run 0 "$CPPROF" attach -p "$pid" -d 0.3 -o long.data
+kill -9 "$pid"
+run 0 "$CPPROF" report long.data
+says "^process $pid (.*) was watched"
+run 0 "$CPPROF" import -o imported.data raw.data
+run 0 "$CPPROF" report imported.data
+says "^./spin_raw 0.2 was watched"
+
+# Progress on a terminal: how long still, and how to end it.
+if command -v python3 >/dev/null; then
+	start "$SPIN" 300
+	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$CPPROF" attach -p "$pid" -d 2 -o p.data >run.log 2>&1 </dev/null
+	kill -9 "$pid"
+	says "[0-9] s of 2 s, .* complete; Ctrl-C ends and writes"
+fi
+
+# Code without names: what would give it some.
+if command -v strip >/dev/null; then
+	strip -o bare "$SPIN"
+	run 0 "$CPPROF" record -o bare.data -- ./bare 0.3
+	run 0 "$CPPROF" report bare.data
+	says "is in code of bare that has no names"
+	says "DEBUGINFOD_URLS="
+	tr '\n' ' ' <run.log | grep -q "cpprof resolve bare.data" || fail "it is not said what to type then"
+	run 0 "$CPPROF" report one.data
+	! grep -q DEBUGINFOD run.log || fail "a remedy is told where nothing is wrong"
+fi
+
+# A target that is gone does not cost the others; a run without samples does not cost the last one.
+start "$SPIN" 300
+run 0 "$CPPROF" attach -p "2147480000,$pid" -d 0.3
+says "process 2147480000 is not profiled: there is no such process"
+says "wrote cpprof.data"
+run 0 "$CPPROF" attach -t "2147480000,$pid" -d 0.3 -o t.data
+says "thread 2147480000 is not profiled: there is no such thread"
+run 4 "$CPPROF" attach -p 2147480000,2147480001 -d 0.3
+before=$(cksum <cpprof.data)
+run 5 "$CPPROF" record -- true
+says "cpprof.data was left as it is"
+start sleep 300
+run 5 "$CPPROF" attach -p "$pid" -d 0.3 --checkpoint 0.1
+[ "$(cksum <cpprof.data)" = "$before" ] || fail "an empty run replaced a profile"
+[ ! -e cpprof.data.old ] || fail "an empty run moved a profile away"
+
+exit 0

@@ -376,7 +376,8 @@ static void remember_all(struct batch *batch, const function_maps *maps, const s
 	for (size_t i = 0; i < batch->n_subjects; i++) {
 		struct subject *subject = &batch->subjects[i];
 		size_t first = 0, n = 0;
-		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0 || subject->n_by_libdwarf)
+		if (!symbolizer_is_storable(batch, subject) || subject->wanted.n == 0 ||
+		    subject->n_by_libdwarf)
 			continue;
 		while (first < maps->n && maps->at[first].image != subject->request->id)
 			first++;

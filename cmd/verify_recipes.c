@@ -26,6 +26,7 @@ static const char *const cause_texts[CAUSE_N] = {
 	[CAUSE_ANALYSIS] = "the function fails its self-check or the state is a guess: the analysis is wrong",
 	[CAUSE_UNKNOWN] = "the function passes its self-check: the table is wrong or both are right",
 	[CAUSE_LATE] = "the table is wrong: its row stays while an instruction moves what it counts from",
+	[CAUSE_EARLY] = "the table is wrong: it has the return address saved before that is done",
 	[CAUSE_ENTRY] =
 		"the table is wrong: it does not count what the linker's stub left above the return address",
 	[CAUSE_OTHER_FRAME] =
@@ -70,11 +71,12 @@ static void print_text(const struct code_file *file, const struct verify_options
 	       (unsigned long long)r->cfa_ra.differ, (unsigned long long)r->cfa_ra.none);
 	printf("differences    %llu of the analysis, %llu of unknown cause in functions that pass their "
 	       "self-check,\n"
-	       "               %llu late rows, %llu stubs' words not counted, %llu about the other frame of "
-	       "a context switch\n",
+	       "               %llu late rows, %llu early rows, %llu stubs' words not counted, %llu about "
+	       "the "
+	       "other frame of a context switch\n",
 	       (unsigned long long)r->causes[CAUSE_ANALYSIS], (unsigned long long)r->causes[CAUSE_UNKNOWN],
-	       (unsigned long long)r->causes[CAUSE_LATE], (unsigned long long)r->causes[CAUSE_ENTRY],
-	       (unsigned long long)r->causes[CAUSE_OTHER_FRAME]);
+	       (unsigned long long)r->causes[CAUSE_LATE], (unsigned long long)r->causes[CAUSE_EARLY],
+	       (unsigned long long)r->causes[CAUSE_ENTRY], (unsigned long long)r->causes[CAUSE_OTHER_FRAME]);
 	printf("set aside      %llu mistakes of the table: %.4f %% agree\n",
 	       (unsigned long long)r->cfa_ra.set_aside,
 	       verify_recipes_percent(agreeing(&r->cfa_ra), r->instructions - r->cfa_ra.set_aside));

@@ -7,6 +7,7 @@
 #include "recipes/cfi.h"
 
 #define EXAMPLES_PER_FUNCTION 2 /* for each cause */
+#define MAX_AHEAD 64            /* instructions of a prologue */
 
 /* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind
  * entry's code. */
@@ -88,7 +89,8 @@ static bool enter_fde(struct verifier *v, uint64_t vaddr)
 
 bool verify_cause_is_table(enum verify_cause cause)
 {
-	return cause == CAUSE_LATE || cause == CAUSE_ENTRY || cause == CAUSE_OTHER_FRAME;
+	return cause == CAUSE_LATE || cause == CAUSE_EARLY || cause == CAUSE_ENTRY ||
+	       cause == CAUSE_OTHER_FRAME;
 }
 
 static bool is_same_cfa_rule(const struct recipes *recipes, uint32_t left, uint32_t right)
@@ -125,6 +127,45 @@ static bool is_late(const struct verifier *v, const struct recover_point *point,
 	return last->stated == stated && (last->is_late || (last->ra != r->ra && !is_leader));
 }
 
+/* Where the compiler's row says that the return address is saved, counted from the CFA; false if it does not.
+ */
+static bool stated_slot(const struct verifier *v, uint32_t stated, value *ret)
+{
+	const struct recipes *recipes = &v->result->store;
+	const struct rule *rule = recipe_rule(recipes, &recipes->recipes.at[stated], v->functions->isa->ra);
+
+	if (!rule || rule->kind != RULE_AT_CFA)
+		return false;
+	*ret = value_cfa(rule->offset);
+	return true;
+}
+
+/*
+ * The row has the return address in a slot of the frame, while it is in its register and an instruction
+ * further down stores it to that very slot: that proves itself, in functions without an exit, too.
+ */
+static bool is_early(const struct verifier *v, const struct recover_point *point, uint32_t stated,
+		     const struct agree_result *r)
+{
+	struct flow *flow = v->flow;
+	value entry = value_entry(v->functions->isa->ra), slot;
+	struct state state;
+
+	if (r->cfa != value_cfa(0) || point->state->reg[v->functions->isa->ra] != entry ||
+	    !stated_slot(v, stated, &slot))
+		return false;
+	state_copy(&state, point->state);
+	for (uint32_t i = point->insn; i < point->insn + MAX_AHEAD && i + 1 < flow->insns.n; i++) {
+		const struct insn *insn = &flow->insns.at[i];
+		if (insn->flow != FLOW_NEXT || flow->vaddrs.at[i + 1] != flow->vaddrs.at[i] + insn->len)
+			return false;
+		flow_step(flow, i, &state);
+		if (state_load(&state, slot) == entry)
+			return true;
+	}
+	return false;
+}
+
 /* The row counts from a register that this very instruction makes the stack pointer: __builtin_eh_return. */
 static bool is_switch(const struct verifier *v, const struct recover_point *point, uint32_t stated)
 {
@@ -146,6 +187,8 @@ static enum verify_cause find_cause(const struct verifier *v, const struct recov
 		return CAUSE_OTHER_FRAME;
 	if (v->flow->bias && r->cfa == value_cfa(-v->flow->bias))
 		return CAUSE_ENTRY;
+	if (v->flow->verdict != FLOW_FAILS && !point->is_guess && is_early(v, point, stated, r))
+		return CAUSE_EARLY;
 	if (is_late(v, point, stated, r))
 		return CAUSE_LATE;
 	return is_proven ? CAUSE_UNKNOWN : CAUSE_ANALYSIS;
@@ -247,7 +290,8 @@ static void compare_point(void *context, const struct recover_point *point)
 	agree_check(point->state, isa, &v->result->store, stated, own, &r);
 	v->result->rows += own != v->last_own;
 	v->last_own = own;
-	enum verify_cause cause = find_cause(v, point, stated, &r);
+	enum verify_cause cause =
+		r.cfa_ra == AGREE_DIFFERS ? find_cause(v, point, stated, &r) : CAUSE_UNKNOWN;
 	remember(v, point, stated, &r, cause);
 	count_result(v, &r, point->is_guess,
 		     &(struct verify_example){ .vaddr = vaddr,

@@ -31,6 +31,7 @@ enum verify_cause {
 	CAUSE_UNKNOWN,  /* the function passes its self-check on every exit, so that its states are right; no
 			   more is known */
 	CAUSE_LATE,     /* the table's row stays as it is while an instruction moves what it counts from */
+	CAUSE_EARLY,    /* the table has the return address saved before the instruction that saves it */
 	CAUSE_ENTRY,    /* the table does not count what the linker's stub left above the return address */
 	CAUSE_OTHER_FRAME, /* the table's row is about the frame that a context switch goes to */
 	CAUSE_N,

@@ -4,9 +4,9 @@
  *
  * What is called is a function. Analysing it marks the code that it reaches (coverage.h). A pointer to
  * code that is still unmarked is a function, too, if the code can be an entry. So is code at an aligned
- * address behind code that control cannot run out of. Each function found is analysed at once, so that the
- * next gap is judged by what it covers. Coverage by real control flow, not adjacency, keeps us from
- * splitting functions.
+ * address behind code that control cannot run out of, or behind traps that fill the space. Each function
+ * found is analysed at once, so that the next gap is judged by what it covers. Coverage by real control flow,
+ * not adjacency, keeps us from splitting functions.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
+#define MANY_TRAPS 2  /* that stand one behind the other are padding */
 #define MAX_JUMPERS 8 /* jumps to one place that are looked at */
 
 struct discovery {
@@ -224,6 +225,76 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 	}
 }
 
+/* --- behind traps ----------------------------------------------------------------------------- */
+
+/* Does it save the frame pointer and set up its own? */
+static bool discover_makes_frame(const struct discovery *d, uint64_t at)
+{
+	const struct isa *isa = d->isa;
+	struct bytes code = image_code(d->functions->image, at);
+	struct insn save, set;
+
+	if (isa->decode(code, at, &save) < 0 || !entry_is_prologue(isa, &save) || save.len >= code.len ||
+	    isa->decode(bytes_from(code, save.len), at + save.len, &set) < 0)
+		return false;
+	const struct effect *e = &set.effect[0];
+	return set.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
+	       e->index == REG_NONE;
+}
+
+/* Padding of traps in front of an address, as far as it matters: one or more. */
+static unsigned discover_count_traps(const struct discovery *d, uint64_t at, uint64_t start)
+{
+	const struct isa *isa = d->isa;
+	unsigned n = 0;
+
+	for (; n < MANY_TRAPS && at - start > n * isa->min_insn; n++) {
+		uint64_t before = at - (n + 1) * isa->min_insn;
+		struct insn insn;
+		if (isa->decode(image_code(d->functions->image, before), before, &insn) < 0 ||
+		    insn.len != isa->min_insn || insn.flow != FLOW_STOP || !insn.is_padding)
+			break;
+	}
+	return n;
+}
+
+/* One trap may stand behind a call that does not return: then there must be more that speaks for a function.
+ */
+static bool discover_is_behind_traps(struct discovery *d, uint64_t at, uint64_t start)
+{
+	unsigned n = discover_count_traps(d, at, start);
+	struct sketch first;
+
+	if (n == 0 || !sketch_at(&d->sketches, at, UINT64_MAX, &first) || first.is_padding)
+		return false;
+	return discover_makes_frame(d, at) || (n == MANY_TRAPS && sketch_is_code(&d->sketches, at));
+}
+
+/* Control does not run through traps. Where they fill the space up to an aligned address, a function starts.
+ */
+static void discover_find_behind_traps(struct discovery *d)
+{
+	const struct functions_private *p = d->functions->private;
+
+	if (d->isa->min_insn != 1) /* nops and zeros fill the space there */
+		return;
+	for (size_t i = 0; i < p->text.n; i++) {
+		const struct text_range *range = &p->text.at[i];
+		uint64_t start = range->start > d->window.start ? range->start : d->window.start;
+		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
+		for (uint64_t at = (start + 15) / 16 * 16; at < end; at += 16) {
+			uint32_t index = functions_index(d->functions, at);
+			const struct function *f = index == FUNCTION_NONE ? NULL : &d->functions->at[index];
+			if (f && !function_is_inferred(f)) {
+				at = (f->end - 1) / 16 * 16;
+				continue;
+			}
+			if (discover_is_behind_traps(d, at, start))
+				discover_add(d, at, FROM_GAP);
+		}
+	}
+}
+
 /* Does a function seem to start behind this call? */
 static bool discover_is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
 {
@@ -395,6 +466,7 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	discover_begin_sketches(&d);
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
+	discover_find_behind_traps(&d);
 	discover_take_finds(&d);
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 	discover_take_finds(&d);

@@ -261,3 +261,28 @@ TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
 	}
 	images_free(s.images);
 }
+
+TEST(a_function_starts_where_traps_fill_the_space_up_to_an_aligned_address)
+{
+	uint8_t code[0x60];
+	static const uint8_t framed[] = { 0x55, 0x48, 0x89, 0xe5, /* push %rbp; mov %rsp, %rbp */
+					  0x6a, 0x1e,             /* push $30 */
+					  0xeb, 0xfe };           /* jmp to itself */
+	static const uint8_t bare[] = { 0x48, 0x89,
+					0xd8,         /* mov %rbx, %rax: no caller passes anything there */
+					0xff, 0xe0 }; /* jmp *%rax */
+	struct scene s;
+
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, framed, sizeof(framed));
+	memset(code + sizeof(framed), 0x90, 0x0f - sizeof(framed)); /* and one trap at 100f */
+	memcpy(code + 0x10, framed, sizeof(framed));
+	memcpy(code + 0x40, bare, sizeof(bare));
+	memset(code + 0x45, 0x90, 0x0a); /* and one trap at 104f */
+	memcpy(code + 0x50, bare, sizeof(bare));
+	scene_make(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, (struct bytes){ 0 });
+	CHECK_EQ(start_at(&s, 0x1014), 0x1010);
+	CHECK_EQ(start_at(&s, 0x1043), 0x1040);
+	CHECK(start_at(&s, 0x1053) != 0x1050); /* one trap alone says little */
+	scene_done(&s);
+}

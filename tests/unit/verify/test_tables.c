@@ -5,6 +5,8 @@
 #include "binary/cfi/frames.h"
 #include "binary/elf/symbols.h"
 #include "recipes/analysis.h"
+#include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
 #include "tests/test.h"
 #include "verify/tables.h"
 
@@ -204,5 +206,43 @@ TEST(verify_knows_late_rows)
 	CHECK_EQ(r.causes[CAUSE_LATE], r.cfa_ra.differ);
 	CHECK_EQ(r.cfa_ra.set_aside, r.cfa_ra.differ);
 	verify_result_done(&r);
+	scene_done(&s);
+}
+
+/* Two functions with the same code: the table of the first saves the return address too early, that of the
+ * second in a slot where it never is. */
+TEST(verify_knows_early_rows)
+{
+	static const uint32_t code[] = {
+		0xd10083ff, 0x52800020, 0xf90007fe, /* 1000 sub sp, sp, #32; mov w0, #1; str x30, [sp, #8] */
+		0xd503201f, 0xf94007fe,             /* 100c nop; ldr x30, [sp, #8] */
+		0x910083ff, 0xd65f03c0,             /* 1014 add sp, sp, #32; ret */
+		0xd503201f,                         /* 101c nop */
+		0xd10083ff, 0x52800020, 0xf90007fe, 0xd503201f, 0xf94007fe, 0x910083ff, 0xd65f03c0,
+	};
+	struct verify_options options = { .max_examples = 10 };
+	struct scene s = { .images = images_new() };
+	struct writer eh = { 0 };
+	struct verify_result r;
+
+	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
+	frame_fde(&eh, 0x8000, cie, 0x1000, 0x1c, 0,
+		  PROGRAM(0x44, 0x0e, 32, 0x9e, 3, 0x54, 0x0e, 0, 0xde)); /* x30 at c-24 from 1004 on */
+	frame_fde(&eh, 0x8000, cie, 0x1020, 0x1c, 0,
+		  PROGRAM(0x44, 0x0e, 32, 0x9e, 4, 0x54, 0x0e, 0, 0xde)); /* at c-32 */
+	write_u32(&eh, 0);
+	struct elf_part parts[] = {
+		{ ".text", 0x1000, PF_X | PF_R, { (const uint8_t *)code, sizeof(code) }, 0 },
+		{ ".eh_frame", 0x8000, PF_R, writer_bytes(&eh), 0 }
+	};
+	s.image = elf_image(s.images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+	s.frames = frames_read(s.image);
+	verify_recipes(s.image, NULL, s.frames, &options, &r);
+	CHECK_EQ(r.instructions, 14);
+	CHECK_EQ(r.causes[CAUSE_EARLY], 2);
+	CHECK_EQ(r.cfa_ra.set_aside, r.causes[CAUSE_EARLY] + r.causes[CAUSE_LATE]);
+	CHECK_EQ(r.cfa_ra.differ, 2 + 5);
+	verify_result_done(&r);
+	writer_done(&eh);
 	scene_done(&s);
 }

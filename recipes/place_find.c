@@ -166,6 +166,54 @@ static void place_doubt_entry(struct knowledge *knowledge, struct code *code, ui
 	place_find_wants(knowledge, ret);
 }
 
+#define MAX_EARLY 64 /* bytes from the entry to where the return address is saved at last */
+
+static bool place_saves_ra(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
+		if (insn->effect[i].kind == EFFECT_STORE && insn->effect[i].reg == isa->ra)
+			return true;
+	return false;
+}
+
+/*
+ * Does the unwind entry call the return address saved before it is? Some compilers (OCaml's) state all that a
+ * prologue does at its first instruction. It was in its register at the entry, and nothing has stored it
+ * since.
+ */
+static bool place_is_early(const struct knowledge *knowledge, struct code *code, uint64_t at, uint32_t stated)
+{
+	const struct recipes *recipes = &knowledge->recipes;
+	const struct isa *isa = knowledge->isa;
+	const struct table_span *entry = code_entry(code, at);
+	uint32_t first = entry ? code_entry_recipe(code, entry, entry->start) : RECIPE_NONE;
+	struct insn insn;
+
+	if (first == RECIPE_NONE || isa->call_pushes_ra || !isa->decode || at - entry->start > MAX_EARLY)
+		return false;
+	const struct rule *ra = recipe_rule(recipes, &recipes->recipes.at[first], isa->ra),
+			  *now = recipe_rule(recipes, &recipes->recipes.at[stated], isa->ra);
+	if ((ra && ra->kind != RULE_SAME) || !now || now->kind != RULE_AT_CFA)
+		return false;
+	for (uint64_t pc = entry->start; pc < at; pc += insn.len)
+		if (isa->decode(image_code(code->image, pc), pc, &insn) < 0 || insn.len == 0 ||
+		    insn.flow != FLOW_NEXT || place_saves_ra(isa, &insn))
+			return false;
+	return true;
+}
+
+static void place_mend_early(const struct knowledge *knowledge, struct code *code, uint64_t at,
+			     struct place *ret)
+{
+	struct recipe_pair *pair = &ret->recipes;
+	uint32_t stated = pair->recipe[0], other = pair->recipe[1];
+
+	if (knowledge->mode == UNWIND_AUTO && stated != RECIPE_NONE && other != RECIPE_NONE &&
+	    knowledge->recipes.recipes.at[stated].witness == WITNESS_CFI &&
+	    place_is_early(knowledge, code, at, stated))
+		*pair = (struct recipe_pair){ { other, stated } };
+}
+
 #define FIBER_END_INSNS 4
 
 /* Fiber libraries make a fiber's function return to a few instructions that end the process. */
@@ -226,6 +274,8 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	place_find_recipes(knowledge, code, at, ret);
 	place_doubt_entry(knowledge, code, vaddr, is_return, ret);
+	if (!is_return)
+		place_mend_early(knowledge, code, at, ret);
 	if (place_is_spent(knowledge, ret->recipes.recipe[0], is_return) &&
 	    ret->recipes.recipe[1] == RECIPE_NONE) {
 		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);

@@ -9,6 +9,7 @@
 
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
+#define JIT 0x10000u /* code in no file, which cannot be read */
 
 enum { X19 = 19, X20 = 20, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
@@ -34,6 +35,12 @@ enum {
 	BEGIN = 0x1380,
 	BEGIN_CALLS = 0x1384,
 	C_FUNCTION = 0x1400,
+	EARLY = 0x1500, /* its row says too early that the return address is saved */
+	EARLY_CALLED = 0x1544,
+	EARLY_CALLED_BEFORE = 0x1564,
+	RUNS_JIT = 0x15c0, /* its CFA is sp + 32 and x29 + 32 */
+	RUNS_JIT_CALLS = 0x15cc,
+	RUNS_JIT_CALLED = 0x1604,
 };
 
 static void put(uint8_t *text, uint64_t vaddr, const uint32_t *words, size_t n)
@@ -62,6 +69,13 @@ static void write_text(uint8_t *text)
 	PUT(BEGIN, 0x97fffff0, 0xd4200000); /* bl managed; brk */
 	/* stp x29,x30,[sp,#-16]!; nop; ldp x29,x30,[sp],#16; ret */
 	PUT(C_FUNCTION, 0xa9bf7bfd, 0xd503201f, 0xa8c17bfd, 0xd65f03c0);
+	/* sub sp,sp,#16; str x30,[sp,#8]; nop; br x8 */
+	PUT(EARLY, 0xd10043ff, 0xf90007fe, 0xd503201f, 0xd61f0100);
+	PUT(EARLY_CALLED - 4, 0x97fffff0, 0xd4200000);        /* bl early; brk */
+	PUT(EARLY_CALLED_BEFORE - 4, 0x97ffffe8, 0xd4200000); /* bl early; brk */
+	/* stp x29,x30,[sp,#-32]!; mov x29,sp; blr x0; ldp x29,x30,[sp],#32; ret */
+	PUT(RUNS_JIT, 0xa9be7bfd, 0x910003fd, 0xd63f0000, 0xa8c27bfd, 0xd65f03c0);
+	PUT(RUNS_JIT_CALLED - 4, 0x97fffff0, 0xd4200000); /* bl runs_jit; brk */
 }
 
 static void write_frames(struct writer *eh)
@@ -77,6 +91,12 @@ static void write_frames(struct writer *eh)
 	frame_fde(eh, EH, cie, OTHER_CALL, 12, 0, PROGRAM(0x41, 0x09, 30, 20));
 	frame_fde(eh, EH, cie, MANAGED, 24, 0, PROGRAM(0x41, 0x0e, 16, 0x41, 0x9e, 1, 0x43, 0xde, 0x0e, 0));
 	frame_fde(eh, EH, cie, BEGIN, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, EARLY, 16, 0, PROGRAM(0x41, 0x0e, 16, 0x9e, 1));
+	frame_fde(eh, EH, cie, EARLY_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, EARLY_CALLED_BEFORE - 4, 8, 0, PROGRAM(0x07, 30));
+	frame_fde(eh, EH, cie, RUNS_JIT, 20, 0,
+		  PROGRAM(0x41, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x43, 0xde, 0xdd, 0x0e, 0));
+	frame_fde(eh, EH, cie, RUNS_JIT_CALLED - 4, 8, 0, PROGRAM(0x07, 30));
 	frame_fde(eh, EH, cie, C_FUNCTION, 16, 0,
 		  PROGRAM(0x41, 0x0e, 16, 0x9d, 2, 0x9e, 1, 0x42, 0xde, 0xdd, 0x0e, 0));
 }
@@ -86,6 +106,8 @@ static struct scene scene(void)
 	static const struct scene_program program = { &isa_aarch64, 0, BIAS, write_text, write_frames };
 	struct scene s = scene_new(&program, &(struct unwinder_options){ .mode = UNWIND_AUTO });
 
+	scene_map(&s, &(struct mapping){
+			      .start = JIT, .len = 0x1000, .image = IMAGE_NONE, .is_executable = true });
 	s.event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
 	s.event.sample.regs.value[SP] = STACK;
 	return s;
@@ -208,5 +230,33 @@ TEST(walk_does_not_take_blank_memory_for_the_stack_of_a_coroutine)
 	s.event.sample.regs.value[SP] = STACK; /* there are pages above */
 	WALK(&s, ENTRY, STACK, BIAS + CALLER_CALLS, 0, 0, 1, 2, 3, 4);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
+	scene_done(&s);
+}
+
+TEST(walk_does_not_read_a_return_address_before_it_is_saved)
+{
+	struct scene s = scene();
+
+	WALK(&s, EARLY + 4, 0, BIAS + EARLY_CALLED, 0, BIAS + EARLY_CALLED_BEFORE);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, EARLY_CALLED);
+	/* and then it does */
+	WALK(&s, EARLY + 8, 0, BIAS + EARLY_CALLED, 0, BIAS + EARLY_CALLED_BEFORE);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, EARLY_CALLED_BEFORE);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_a_frame_whose_sp_is_not_known_by_its_frame_pointer)
+{
+	struct scene s = scene();
+
+	/* which frame pointer it was that led out of the code in no file remains a guess */
+	WALK(&s, JIT + 16 - BIAS, STACK + 16, 0, 0, 0, STACK + 48, BIAS + RUNS_JIT_CALLS, 0, 0, 0,
+	     BIAS + RUNS_JIT_CALLED, 0, 0);
+	CHECK_END(&s, STACK_NO_RECIPE, 3);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, RUNS_JIT_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, RUNS_JIT_CALLED);
 	scene_done(&s);
 }

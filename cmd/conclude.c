@@ -20,12 +20,25 @@ void conclude_say_quality(const struct profile *profile)
 		fprintf(stderr, "cpprof: no samples: %s\n", quality_no_samples(profile));
 }
 
-void conclude_say_output(const struct output *output, const struct profile *profile)
+static void conclude_say_export(const char *path, const struct exporter *exporter)
+{
+	if (exporter == &exporter_html || exporter == &exporter_svg)
+		fprintf(stderr, "cpprof: wrote %s; open it in a browser\n", path);
+	else
+		fprintf(stderr, "cpprof: wrote %s (%s)\n", path, exporter->name);
+}
+
+void conclude_say_output(const struct output *output, const struct profile *profile,
+			 const struct exporter *exporter)
 {
 	struct stat st;
 
 	if (output_is_stdout(output))
 		return;
+	if (exporter) {
+		conclude_say_export(output->path, exporter);
+		return;
+	}
 	if (!profile->quality.samples || stat(output->path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		fprintf(stderr, "cpprof: wrote %s\n", output->path);
 		return;

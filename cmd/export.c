@@ -51,16 +51,7 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 
 static const struct exporter *export_cmd_choose(const char *format, const char *path)
 {
-	CLEANUP(freep) char *plain = alloc_text(path ? path : "");
-
-	if (format)
-		return exporter_named(format);
-	const struct exporter *exporter = exporter_for_file(plain);
-	if (!exporter && strlen(plain) > 3 && strcmp(plain + strlen(plain) - 3, ".gz") == 0) {
-		plain[strlen(plain) - 3] = '\0';
-		exporter = exporter_for_file(plain);
-	}
-	return exporter;
+	return format ? exporter_named(format) : exporter_for_file(path ? path : "");
 }
 
 static int complain_of_format(const char *format)

@@ -39,7 +39,7 @@ static int import_finish(const struct import *import, struct recording *recordin
 
 	if (!error && !import->is_quiet) {
 		conclude_say_quality(profile);
-		conclude_say_output(recording_output(recording), profile);
+		conclude_say_output(recording_output(recording), profile, import->recording.format);
 	}
 	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
 	return recording_save(recording, diag) < 0 ? cmd_fail(diag) : code;
@@ -81,7 +81,8 @@ int cmd_import(int argc, char **argv)
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &import.recording.output, "FILE",
-		  "where the profile goes (default cpprof.data; - is standard output)" },
+		  "where the profile goes (default cpprof.data; - is standard output); a name such as "
+		  "x.html asks for that export instead" },
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
@@ -126,6 +127,8 @@ int cmd_import(int argc, char **argv)
 	if (code < 0) {
 		import.path = line.operands[0];
 		import.recording.unwind = (enum unwind_mode)mode;
+		if (import.recording.output)
+			import.recording.format = exporter_for_file(import.recording.output);
 		code = import_run(&import);
 	}
 	symbol_options_done(&import.symbols);

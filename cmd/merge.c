@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "cmd/options.h"
 #include "profile/merge.h"
 #include "recording/output.h"
@@ -15,6 +16,26 @@ static const char about[] = "Adds profiles up: runs of one program, or programs 
 			    "threads and processes stay apart. Any report can be made of the result.";
 
 static const char examples[] = "  cpprof merge -o all.data run1.data run2.data run3.data\n";
+
+/* The name decides: a profile, or an export. */
+static int merge_write(struct profile *all, const char *output, struct diag *diag)
+{
+	const struct exporter *exporter = exporter_for_file(output);
+	CLEANUP(freep) char *target = output_follow(output);
+	size_t n_contexts = all->cct.nodes.n - 2;
+	int error;
+
+	if (exporter) {
+		struct export_choice choice = export_choose(exporter, all);
+		error = export_to(exporter, all, &choice, output, diag);
+	} else {
+		error = profile_write(all, target, diag);
+	}
+	if (error == 0)
+		fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", output, n_contexts,
+			(unsigned long long)all->quality.samples);
+	return error;
+}
 
 static int merge_files(char **paths, int n, const char *output)
 {
@@ -30,19 +51,15 @@ static int merge_files(char **paths, int n, const char *output)
 		else
 			all = TAKE(one);
 	}
-	CLEANUP(freep) char *target = output_follow(output);
-	if (profile_write(all, target, &diag) < 0)
-		return cmd_fail(&diag);
-	fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", output, all->cct.nodes.n - 2,
-		(unsigned long long)all->quality.samples);
-	return EXIT_OK;
+	return merge_write(all, output, &diag) < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
 int cmd_merge(int argc, char **argv)
 {
 	const char *output = NULL;
 	const struct option_spec specs[] = {
-		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; - is standard output" },
+		{ 'o', "output", OPTION_TEXT, &output, "FILE",
+		  "where to write it; - is standard output; a name such as x.html asks for that export" },
 		{ 0 },
 	};
 	struct command_line line = { .command = "merge",

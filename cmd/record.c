@@ -131,10 +131,7 @@ static void record_say_result(const struct record *r, const struct recording *re
 	if (r->options->is_quiet)
 		return;
 	conclude_say_quality(profile);
-	if (r->options->format)
-		fprintf(stderr, "cpprof: wrote %s\n", recording_output(recording)->path);
-	else
-		conclude_say_output(recording_output(recording), profile);
+	conclude_say_output(recording_output(recording), profile, r->options->exporter);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -221,7 +218,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
 		.resolves = o->resolves,
 		.output = o->output,
-		.format = o->format ? exporter_named(o->format) : NULL,
+		.format = o->exporter,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),
 		.stream_ns = record_ns(o->stream),

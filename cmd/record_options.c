@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 #include "collector/live/perf_source.h"
 #include "recording/workers.h"
-#include "report/export/exporter.h"
 
 #define GO_ON (-1)
 
@@ -22,6 +21,7 @@ static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, children too\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
 	"  cpprof report                         look at the result\n";
 
@@ -157,7 +157,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "follow new threads and children (default)" },
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
-		  "standard output" },
+		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
@@ -211,6 +211,9 @@ int record_options_parse(struct record_options *options, const char *command, in
 		code = record_check(options, command);
 	if (code == GO_ON)
 		code = symbol_options_check(&options->symbols, command);
+	options->exporter = options->format   ? exporter_named(options->format)
+			    : options->output ? exporter_for_file(options->output)
+					      : NULL;
 	return code == GO_ON ? record_find_targets(options, &line) : code;
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
+#include "report/export/exporter.h"
 #include "unwinder/unwinder.h"
 
 struct record_options {
@@ -26,7 +27,8 @@ struct record_options {
 	int unwind;         /* enum unwind_mode */
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	const char *output, *raw, *format, *watch;
-	double stream, interval; /* seconds between two live exports; stream 0 = none */
+	const struct exporter *exporter; /* by --format or the name of the output; NULL = a profile */
+	double stream, interval;         /* seconds between two live exports; stream 0 = none */
 	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */
 	bool is_quiet;

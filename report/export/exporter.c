@@ -24,33 +24,43 @@ const struct exporter *exporter_named(const char *name)
 	return NULL;
 }
 
-/* Length of the longest of the space-separated suffixes that path ends in; 0 = none. */
-static size_t matching_suffix(const char *path, const char *suffixes)
+/* Length of the longest of the space-separated suffixes that the name ends in; 0 = none. */
+static size_t matching_suffix(const char *name, size_t name_len, const char *suffixes)
 {
-	size_t path_len = strlen(path), best = 0;
+	size_t best = 0;
 
 	while (*suffixes) {
 		size_t len = strcspn(suffixes, " ");
-		if (len <= path_len && len > best && strncmp(path + path_len - len, suffixes, len) == 0)
+		if (len <= name_len && len > best && strncmp(name + name_len - len, suffixes, len) == 0)
 			best = len;
 		suffixes += len + strspn(suffixes + len, " ");
 	}
 	return best;
 }
 
-const struct exporter *exporter_for_file(const char *path)
+static const struct exporter *exporter_for_name(const char *name, size_t name_len)
 {
 	const struct exporter *best = NULL;
 	size_t best_len = 0;
 
 	for (const struct exporter *const *e = exporters; *e; e++) {
-		size_t len = matching_suffix(path, (*e)->suffixes);
+		size_t len = matching_suffix(name, name_len, (*e)->suffixes);
 		if (len > best_len) {
 			best = *e;
 			best_len = len;
 		}
 	}
 	return best;
+}
+
+const struct exporter *exporter_for_file(const char *path)
+{
+	size_t len = strlen(path);
+	const struct exporter *exporter = exporter_for_name(path, len);
+
+	if (!exporter && len > 3 && strcmp(path + len - 3, ".gz") == 0)
+		exporter = exporter_for_name(path, len - 3);
+	return exporter;
 }
 
 int export_profile(const struct exporter *exporter, const struct export_input *input,

@@ -68,7 +68,7 @@ struct exporter {
 extern const struct exporter *const exporters[]; /* ended by NULL */
 /* NULL if there is none. */
 const struct exporter *exporter_named(const char *name);
-/* By the longest suffix of a file name that fits. */
+/* By the longest suffix of a file name that fits; .gz behind it is no matter. NULL if none does. */
 const struct exporter *exporter_for_file(const char *path);
 
 /* Prunes if necessary, then writes. 0, or -errno with a diag. */

@@ -197,6 +197,8 @@ TEST(the_format_is_told_by_the_longest_suffix)
 	CHECK_STR(exporter_for_file("x.speedscope.json")->name, "speedscope");
 	CHECK_STR(exporter_for_file("x.top.json")->name, "top");
 	CHECK_STR(exporter_for_file("x.pb.gz")->name, "pprof");
+	CHECK_STR(exporter_for_file("x.json.gz")->name, "json");
+	CHECK(exporter_for_file("x.gz") == NULL);
 	CHECK(exporter_for_file("x.txt") == NULL);
 	CHECK(exporter_named("nothing") == NULL);
 }

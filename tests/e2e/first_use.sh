@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a newcomer types: names decide what is written, masters bring their workers, mistakes cost nothing.
+. "$(dirname "$0")/lib.sh"
+
+# The name of the output decides what is written.
+for name in page.html page.svg page.pb.gz page.json.gz; do
+	run 0 "$CPPROF" record -o "$name" -- "$SPIN" 0.2
+	says "wrote $name"
+done
+head -c 15 page.html | grep -qi '<!doctype html>' || fail "page.html is no page"
+grep -q '<svg' page.svg || fail "page.svg is no picture"
+gzip -t page.pb.gz || fail "page.pb.gz is not what its name says"
+gzip -dc page.json.gz | grep -q '"quality"' || fail "page.json.gz is no json"
+run 0 "$CPPROF" record -o one.data --raw raw.data -- "$SPIN" 0.2
+run 0 "$CPPROF" import -o import.svg raw.data
+grep -q '<svg' import.svg || fail "import.svg is no picture"
+run 0 "$CPPROF" merge -o merge.svg one.data one.data
+grep -q '<svg' merge.svg || fail "merge.svg is no picture"
+
+exit 0

@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
 #include "cmd/record_options.h"
+#include "cmd/relatives.h"
 #include "recording/recording.h"
 #include "report/quality.h"
 
@@ -131,6 +132,8 @@ static void record_say_result(const struct record *r, const struct recording *re
 	if (r->options->is_quiet)
 		return;
 	conclude_say_quality(profile);
+	if (!profile->quality.samples && !r->options->argv)
+		relatives_say_busy(&r->options->pids, &r->options->tids);
 	conclude_say_output(recording_output(recording), profile, r->options->exporter);
 }
 

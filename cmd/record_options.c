@@ -27,15 +27,16 @@ static const char record_examples[] =
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
-	"Profiles what is already running: every thread, and the threads and children that come later.\n"
+	"Profiles what is already running: every thread and child process, and those that come later.\n"
 	"Ends when the target ends, on Ctrl-C, or after --duration; the target runs on untouched.";
 static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
+	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"
 	"  cpprof attach -n postgres -d 30       every process of that name\n"
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
-	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
+	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
 
 static bool record_parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
@@ -154,7 +155,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
-		  "follow new threads and children (default)" },
+		  "profile children, too, and follow new threads (default)" },
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },

@@ -22,6 +22,7 @@
 #define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
 /* A thread shows in /proc microseconds before the record of its birth is written. */
 #define BIRTH_NS 2000000
+#define MAX_ROUNDS 64 /* of looking for children of children that were born meanwhile */
 
 /* ---- why it was refused ---------------------------------------------------------------------- */
 
@@ -200,7 +201,7 @@ static void attach_note_missed(const struct attaching *it)
 }
 
 /* tid 0: every thread. */
-static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struct diag *diag)
+static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct diag *diag)
 {
 	struct attaching it = { .to = attach, .pid = pid };
 	int error = target_check_machine(pid, diag);
@@ -216,7 +217,6 @@ static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struc
 	}
 	priority_calm(attach->priority);
 	if (!error) {
-		targets_add(attach->targets, pid, tid);
 		known_learn(attach->known, pid, it.alive, &it.seen);
 		attach_note_missed(&it);
 		if (target_state(tid ? tid : pid) == 'T')
@@ -225,6 +225,64 @@ static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struc
 	}
 	map_done(&it.seen);
 	return error ? attach_refused(pid, tid, error, diag) : 0;
+}
+
+/* What was asked for: the recording ends with it. */
+static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struct diag *diag)
+{
+	int error = attach_to(attach, pid, tid, diag);
+
+	if (!error)
+		targets_add(attach->targets, pid, tid);
+	return error;
+}
+
+/* Children that are new to us, and have not inherited their events from a parent that had them. */
+static size_t attach_new_children(struct perf_attach *attach, const struct pid_list *children,
+				  struct map *seen, size_t *n_attached)
+{
+	bool has_waited = false;
+	size_t n_new = 0;
+
+	for (size_t i = 0; i < children->pids.n; i++) {
+		pid_t pid = children->pids.at[i];
+		struct diag diag = { 0 };
+		if (map_find(seen, (uint32_t)pid) != MAP_NONE)
+			continue;
+		if (!has_waited)
+			attach_wait_for_births(attach);
+		has_waited = true;
+		map_put(seen, (uint32_t)pid, 1);
+		n_new++;
+		if (map_find(&attach->births, (uint32_t)pid) != MAP_NONE)
+			continue;
+		int error = attach_to(attach, pid, 0, &diag);
+		*n_attached += !error;
+		if (error && error != -ESRCH) /* else it has just ended */
+			source_info_note(attach->info, "child process %d is not profiled: %s", pid, diag.why);
+	}
+	return n_new;
+}
+
+/* A server's master does nothing itself: its workers run already. */
+static void attach_children(struct perf_attach *attach, const struct perf_source_options *options)
+{
+	struct pid_list children = { 0 };
+	struct map seen = { 0 };
+	size_t n_attached = 0;
+
+	for (size_t i = 0; i < options->n_pids; i++)
+		map_put(&seen, (uint32_t)options->pids[i], 1);
+	for (unsigned round = 0; round < MAX_ROUNDS; round++)
+		if (target_descendants(options->pids, options->n_pids, &children) < 0 ||
+		    !attach_new_children(attach, &children, &seen, &n_attached))
+			break;
+	if (n_attached)
+		source_info_note(attach->info,
+				 "%zu child process%s profiled, too; --no-inherit leaves %s out", n_attached,
+				 n_attached == 1 ? " is" : "es are", n_attached == 1 ? "it" : "them");
+	vec_done(&children.pids);
+	map_done(&seen);
 }
 
 static bool attach_may_skip(const struct perf_source_options *options, int error)
@@ -270,6 +328,8 @@ int perf_attach_all(struct perf_attach *attach, const struct perf_source_options
 {
 	drain_note_births(attach->drain, &attach->births);
 	int error = attach_targets(attach, options, diag);
+	if (!error && options->inherits && options->n_pids)
+		attach_children(attach, options);
 	drain_note_births(attach->drain, NULL);
 	map_done(&attach->births);
 	return error;

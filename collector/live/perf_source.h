@@ -21,7 +21,7 @@ struct perf_source_options {
 	char *const *argv;       /* a command to run; NULL-terminated */
 	const sigset_t *signals; /* the command's signal mask; NULL = the caller's own */
 
-	bool skips_refused;        /* processes we may not attach to become a note, if others are left */
+	bool skips_refused;        /* what we cannot attach to becomes a note, if others are left */
 	const char *const *events; /* names; none = cycles where there is a PMU, else cpu-clock */
 	size_t n_events;
 	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
@@ -31,8 +31,9 @@ struct perf_source_options {
 	uint64_t delay_ns;   /* samples only from then on */
 	uint64_t ring_bytes; /* of all rings; 0 = a default */
 	bool all_user;       /* no samples in the kernel */
-	bool inherits;       /* follow threads and processes that come later */
-	int wake_fd;         /* while it can be read, source_next does not wait; 0 = none */
+	bool inherits; /* children that run already are taken, threads and processes that come later followed
+			*/
+	int wake_fd;   /* while it can be read, source_next does not wait; 0 = none */
 };
 
 #define SOURCE_FREQUENCY 997    /* a prime: does not run in step with timers of the program */

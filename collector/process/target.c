@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #define FILE_LIMIT (256u << 20) /* of /proc/PID/maps: a process may have millions of mappings, not more */
@@ -122,6 +123,52 @@ char target_state(pid_t pid)
 
 	target_read_status(pid, "\nState:", text);
 	return text[0];
+}
+
+/* Those whose parent is in the family join it, until nobody does. */
+int target_descendants(const pid_t *pids, size_t n, struct pid_list *ret)
+{
+	struct pid_list all = { 0 };
+	struct map family = { 0 };
+	int error = target_list_numbers("/proc", &all);
+	CLEANUP(freep) pid_t *parents = alloc_zero(all.pids.n + 1, sizeof(*parents));
+	bool has_grown = true;
+
+	vec_clear(&ret->pids);
+	for (size_t i = 0; i < all.pids.n; i++)
+		parents[i] = all.pids.at[i] == getpid() ? 0 : target_parent(all.pids.at[i]);
+	for (size_t i = 0; i < n; i++)
+		map_put(&family, (uint32_t)pids[i], 1);
+	while (has_grown) {
+		has_grown = false;
+		for (size_t i = 0; i < all.pids.n; i++) {
+			if (!parents[i] || map_find(&family, (uint32_t)parents[i]) == MAP_NONE ||
+			    map_find(&family, (uint32_t)all.pids.at[i]) != MAP_NONE)
+				continue;
+			map_put(&family, (uint32_t)all.pids.at[i], 1);
+			vec_push(&ret->pids, all.pids.at[i]);
+			has_grown = true;
+		}
+	}
+	map_done(&family);
+	vec_done(&all.pids);
+	return error;
+}
+
+uint64_t target_cpu_ns(pid_t pid, pid_t tid)
+{
+	char path[64];
+	unsigned long long user, system;
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	CLEANUP(freep) char *stat = target_read_file(path, NULL);
+	const char *at = stat ? strrchr(stat, ')') : NULL; /* the name before it may hold anything */
+	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+		return 0;
+	return (user + system) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */

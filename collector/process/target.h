@@ -24,10 +24,15 @@ int target_threads(pid_t pid, struct pid_list *ret);
 /* Processes whose comm, or whose executable's or script's base name, is exactly `name`; cpprof itself is left
  * out. */
 int target_find(const char *name, struct pid_list *ret);
+/* Children of these processes, their children, and so on, as of now; cpprof itself and its own are left out.
+ */
+int target_descendants(const pid_t *pids, size_t n, struct pid_list *ret);
 /* The process a thread belongs to; -ESRCH if it is gone. */
 int target_process_of(pid_t tid, pid_t *ret);
 pid_t target_parent(pid_t pid); /* 0 if it is gone */
-char target_state(pid_t pid);   /* as in /proc/PID/status: 'Z' has ended, 'T' is stopped; 0 if it is gone */
+/* CPU time of a process, or of one thread (tid 0 = the process), in ns; 0 if it is gone. */
+uint64_t target_cpu_ns(pid_t pid, pid_t tid);
+char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' has ended, 'T' is stopped; 0 if it is gone */
 
 /* Both allocated; "" where it cannot be read. */
 char *target_comm(pid_t pid, pid_t tid);

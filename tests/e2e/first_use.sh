@@ -18,4 +18,29 @@ grep -q '<svg' import.svg || fail "import.svg is no picture"
 run 0 "$CPPROF" merge -o merge.svg one.data one.data
 grep -q '<svg' merge.svg || fail "merge.svg is no picture"
 
+# A master that sleeps while its workers work: attaching to it profiles them; --no-inherit does not, and names them.
+cat >master.sh <<'END'
+"$1" 300 &
+echo $! >outer
+(
+	"$1" 300 &
+	echo $! >inner
+	wait
+) &
+wait
+END
+start bash master.sh "$SPIN"
+master=$pid
+await test -s outer
+await test -s inner
+started+=("$(cat outer)" "$(cat inner)")
+run 0 "$CPPROF" attach -p "$master" -d 0.5 -o m.data
+says "child processes are profiled, too"
+facts m.data
+fact "^thread $(cat outer) of $(cat outer) samples [1-9]"
+fact "^thread $(cat inner) of $(cat inner) samples [1-9]"
+run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
+says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
+kill -9 "$(cat outer)"
+
 exit 0

@@ -191,7 +191,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.n_tids = o->tids.pids.n,
 		.argv = o->argv,
 		.signals = &r->old_signals,
-		.skips_refused = o->is_by_name,
+		.skips_refused = o->is_by_name || o->pids.pids.n + o->tids.pids.n > 1,
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
 		.frequency = o->frequency,

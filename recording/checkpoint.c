@@ -45,6 +45,11 @@ void checkpoint_write(struct checkpoint *checkpoint, struct output *output, stru
 					 .is_at_rest = workers_are_idle,
 					 .rest_context = workers,
 					 .outlives_us = true };
+
+	if (output->keeps_last && !profile->quality.samples) { /* the last file is worth more */
+		checkpoint->next_ns = now_ns + checkpoint->interval_ns;
+		return;
+	}
 	int error = child_start(&checkpoint->writer, &options);
 
 	uint64_t pause = (clock_now_ns() - now_ns) * COST_FACTOR;

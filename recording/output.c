@@ -137,10 +137,20 @@ int output_create(const char *path, struct diag *diag)
 	return fd;
 }
 
+/* A run that saw nothing must not cost what an earlier one saw. */
+static bool output_is_kept(const struct output *output, const struct profile *profile)
+{
+	return output->keeps_last && !output->has_rotated && !profile->quality.samples &&
+	       access(output->path, F_OK) == 0;
+}
+
 int output_write(struct output *output, const struct profile *profile, struct diag *diag)
 {
 	int error = 0;
 
+	output->is_left = output_is_kept(output, profile);
+	if (output->is_left)
+		return 0;
 	if (output->keeps_last && !output->has_rotated)
 		error = profile_rotate(output->path, diag);
 	output->has_rotated |= !error;

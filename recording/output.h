@@ -17,6 +17,7 @@ struct output {
 	bool keeps_last;  /* the default name: a file of that name becomes cpprof.data.old */
 	bool has_rotated; /* that was done */
 	bool has_written; /* by us, not by a checkpoint */
+	bool is_left;     /* an empty profile was not written, for there is an older one of that name */
 };
 
 /* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
@@ -35,7 +36,8 @@ bool output_is_stdout(const struct output *output);
 int output_check(const char *template, const char *option, struct diag *diag);
 /* An empty file of that name, for something other than a profile; a descriptor or -errno. */
 int output_create(const char *path, struct diag *diag);
-/* Replaces what was written before. */
+/* Replaces what was written before; but a profile without samples leaves the last one under the default name.
+ */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
 /*
  * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files

@@ -318,8 +318,11 @@ static int attach_targets(struct perf_attach *attach, const struct perf_source_o
 	}
 	for (size_t i = 0; i < options->n_tids; i++) {
 		error = attach_tid(attach, options->tids[i], diag);
-		if (error)
+		if (error && !attach_may_skip(options, error))
 			return error;
+		if (error)
+			source_info_note(attach->info, "thread %d is not profiled: %s", options->tids[i],
+					 diag->why);
 	}
 	return attach->targets->at.n ? 0 : error;
 }

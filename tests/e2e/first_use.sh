@@ -43,4 +43,20 @@ run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
 says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
 kill -9 "$(cat outer)"
 
+# A target that is gone does not cost the others; a run without samples does not cost the last one.
+start "$SPIN" 300
+run 0 "$CPPROF" attach -p "2147480000,$pid" -d 0.3
+says "process 2147480000 is not profiled: there is no such process"
+says "wrote cpprof.data"
+run 0 "$CPPROF" attach -t "2147480000,$pid" -d 0.3 -o t.data
+says "thread 2147480000 is not profiled: there is no such thread"
+run 4 "$CPPROF" attach -p 2147480000,2147480001 -d 0.3
+before=$(cksum <cpprof.data)
+run 5 "$CPPROF" record -- true
+says "cpprof.data was left as it is"
+start sleep 300
+run 5 "$CPPROF" attach -p "$pid" -d 0.3 --checkpoint 0.1
+[ "$(cksum <cpprof.data)" = "$before" ] || fail "an empty run replaced a profile"
+[ ! -e cpprof.data.old ] || fail "an empty run moved a profile away"
+
 exit 0

@@ -63,6 +63,7 @@ TEST(output_keeps_the_last_default_file_once)
 	struct output output;
 	struct diag diag = { 0 };
 
+	profile->quality.samples = 1;
 	enter();
 	for (int run = 0; run < 2; run++) {
 		output_init(&output, NULL, 1);
@@ -71,6 +72,25 @@ TEST(output_keeps_the_last_default_file_once)
 		CHECK_EQ(output_write(&output, profile, &diag),
 			 0); /* the same recording replaces its own file */
 		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
+		output_done(&output);
+	}
+	leave();
+	profile_free(profile);
+}
+
+TEST(output_without_samples_leaves_the_last_default_file)
+{
+	struct profile *profile = profile_new();
+	struct output output;
+	struct diag diag = { 0 };
+
+	enter();
+	for (int run = 0; run < 3; run++) {
+		profile->quality.samples = run == 0;
+		output_init(&output, run < 2 ? NULL : "cpprof.data", 1);
+		CHECK_EQ(output_write(&output, profile, &diag), 0);
+		CHECK_EQ(output.is_left, run == 1); /* a name that was given is written in any case */
+		CHECK_EQ(access("cpprof.data.old", F_OK), -1);
 		output_done(&output);
 	}
 	leave();
@@ -87,6 +107,7 @@ TEST(checkpoint_is_written_beside_and_marked)
 	struct output output;
 	struct diag diag = { 0 };
 
+	profile->quality.samples = 1;
 	enter();
 	output_init(&output, NULL, 1);
 	checkpoint_init(&checkpoint, 1000, 5000);
@@ -116,6 +137,7 @@ TEST(checkpoint_is_not_written_while_workers_are_at_work)
 	struct checkpoint checkpoint;
 	struct output output;
 
+	profile->quality.samples = 1;
 	enter();
 	output_init(&output, NULL, 1);
 	checkpoint_init(&checkpoint, 1000, 5000);

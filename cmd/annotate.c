@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/export.h"
+#include "cmd/habits.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 #include "recording/output.h"
@@ -112,6 +113,8 @@ struct annotate_request {
 	struct option_list directories, rules;
 	const char *metric, *path, *function;
 	bool inlined;
+	struct habits habits;
+	const char *input; /* the profile, as perf takes it */
 };
 
 static int annotate_cmd_read_and_show(struct annotate_request *request)
@@ -146,11 +149,13 @@ static int take_operands(const struct command_line *line, struct annotate_reques
 	if (line->n_operands < 1 || line->n_operands > 2 || !line->operands[line->n_operands - 1][0])
 		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s",
 				 PROFILE_DEFAULT);
-	if (line->n_operands == 1 && access(PROFILE_DEFAULT, F_OK) != 0 &&
+	if (line->n_operands == 1 && !request->input && access(PROFILE_DEFAULT, F_OK) != 0 &&
 	    access(line->operands[0], F_OK) == 0)
 		return cmd_usage("annotate", "which function of '%s'? name it behind the profile",
 				 line->operands[0]);
-	request->path = line->n_operands == 2 ? line->operands[0] : PROFILE_DEFAULT;
+	request->path = line->n_operands == 2 ? line->operands[0]
+			: request->input      ? request->input
+					      : PROFILE_DEFAULT;
 	request->function = line->operands[line->n_operands - 1];
 	return -1;
 }
@@ -170,6 +175,7 @@ int cmd_annotate(int argc, char **argv)
 		  "where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request.rules, "OLD=NEW",
 		  "source paths that start with OLD start with NEW here; repeatable" },
+		HABIT_REPORT_SPECS(request.habits, request.input),
 		{ 0 },
 	};
 	struct command_line line = {

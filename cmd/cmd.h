@@ -34,6 +34,8 @@ struct command_group {
 	const char *word;               /* what stands for one of them: "PRODUCT" */
 	const char *about;              /* one sentence */
 	const struct command *commands; /* ended by a NULL name */
+	/* To a word that is none of them; negative = nothing to say. NULL = never. */
+	int (*answer)(const char *word);
 };
 
 /* Names come from files that others made: what a terminal would obey is printed as something else. */

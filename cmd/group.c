@@ -33,6 +33,9 @@ static int unknown(const struct command_group *group, const char *name)
 		vec_push(&names, command->name);
 	const char *near = options_nearest(name, names.at, names.n);
 	vec_done(&names);
+	int code = group->answer && !near ? group->answer(name) : -1;
+	if (code >= 0)
+		return code;
 	if (near)
 		return cmd_usage(short_name, "unknown command '%s'; did you mean '%s'?", name, near);
 	return cmd_usage(short_name, "unknown command '%s'", name);

@@ -25,7 +25,7 @@ int cmd_inspect(int argc, char **argv)
 	static const struct command_group group = { "cpprof inspect", "PRODUCT",
 						    "Prints an intermediate product of the pipeline, as text "
 						    "a person can read and a test compare.",
-						    products };
+						    products, NULL };
 
 	return group_run(&group, argc, argv);
 }

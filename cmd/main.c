@@ -12,6 +12,7 @@
 #include "binary/isa/isa.h"
 #include "cmd/cmd.h"
 #include "cmd/group.h"
+#include "cmd/habits.h"
 
 /* In the order a user meets them. */
 static const struct command commands[] = {
@@ -79,13 +80,14 @@ int main(int argc, char **argv)
 		"preload, no frame\n"
 		"pointers and no unwind tables needed. It shows loops and inlined calls in the call tree.",
 		commands,
+		habits_answer_command,
 	};
 
 	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones
 	 * for later. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	outlive_file_limit();
-	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		print_version();
 		return EXIT_OK;
 	}

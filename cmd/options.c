@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/habits.h"
 #include "cmd/manual.h"
 
 #define GO_ON (-1)
@@ -221,8 +223,12 @@ const char *options_nearest(const char *wanted, const char *const *names, size_t
 
 static int unknown_option(const struct command_line *line, const char *name)
 {
+	CLEANUP(freep) char *given = alloc_printf("--%s", name);
+	const char *answer = habits_answer_option(line->command, given);
 	VEC(const char *) names = { 0 };
 
+	if (answer)
+		return cmd_usage(line->command, "there is no option '%s': %s", given, answer);
 	vec_push(&names, "help");
 	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
 		if (spec->name && spec->help)
@@ -233,6 +239,15 @@ static int unknown_option(const struct command_line *line, const char *name)
 	if (near)
 		return cmd_usage(line->command, "unknown option '--%s'; did you mean '--%s'?", name, near);
 	return cmd_usage(line->command, "unknown option '--%s'", name);
+}
+
+static int unknown_letter(const struct command_line *line, const char *given)
+{
+	const char *answer = habits_answer_option(line->command, given);
+
+	if (answer)
+		return cmd_usage(line->command, "there is no option '%s': %s", given, answer);
+	return cmd_usage(line->command, "unknown option '%s'", given);
 }
 
 static const struct option_spec *find_name(const struct option_spec *specs, const char *name, size_t len)
@@ -366,7 +381,7 @@ static int parse_letters(const struct command_line *line, struct cursor *cursor,
 			return EXIT_OK;
 		}
 		if (!spec)
-			return cmd_usage(line->command, "unknown option '%s'", given);
+			return unknown_letter(line, given);
 		if (takes_value(spec))
 			return set_from(line, cursor, spec, given, letters[1] ? letters + 1 : NULL);
 		if (spec->kind == OPTION_FLAG)

@@ -142,6 +142,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
 		{ 'F', "frequency", OPTION_POSITIVE, &options->frequency, "HZ",
 		  "samples per second of CPU time (997)" },
+		{ 0, "freq", OPTION_POSITIVE, &options->frequency, "HZ", NULL },
+		HABIT_RECORD_SPECS(options->habits),
 		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
 		  "a sample every N events (ns, for clocks)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/habits.h"
 #include "cmd/options.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
@@ -31,6 +32,7 @@ struct record_options {
 	double stream, interval;         /* seconds between two live exports; stream 0 = none */
 	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */
+	struct habits habits;
 	bool is_quiet;
 	int verbosity;
 };

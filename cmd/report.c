@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
 #include "cmd/export.h"
+#include "cmd/habits.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
@@ -32,7 +33,9 @@ struct report_request {
 	uint64_t limit, max_depth;
 	const char *metric, *focus, *hide, *html;
 	struct option_list threads, columns, directories, rules;
-	bool inlines, loops, lines, pager;
+	bool inlines, loops, lines, pager, children;
+	struct habits habits;
+	const char *input; /* the profile, as perf takes it */
 };
 
 static const char about[] =
@@ -149,7 +152,7 @@ static struct text_options text_options_of(const struct report_request *request)
 		options.percent_limit = text_default_percent_limit(options.view);
 	if (request->max_depth == NO_DEPTH)
 		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
-	options.sort = request->sort == 0   ? text_default_sort(options.view)
+	options.sort = request->sort == 0 ? request->children ? text_default_sort(options.view) : VIEW_BY_SELF
 		       : request->sort == 1 ? VIEW_BY_INCLUSIVE
 					    : VIEW_BY_SELF;
 	return options;
@@ -306,7 +309,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 /* Negative: go on. */
 static int check_request(const struct command_line *line, const struct report_request *request)
 {
-	if (line->n_operands > 1)
+	if (line->n_operands + (request->input != NULL) > 1)
 		return cmd_usage("report", "one profile at a time");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage(
@@ -319,7 +322,9 @@ static int check_request(const struct command_line *line, const struct report_re
 
 static int check_and_run(const struct command_line *line, const struct report_request *request)
 {
-	const char *file = line->n_operands ? line->operands[0] : PROFILE_DEFAULT;
+	const char *file = line->n_operands ? line->operands[0]
+			   : request->input ? request->input
+					    : PROFILE_DEFAULT;
 	int code = check_request(line, request);
 
 	if (code >= 0)
@@ -368,6 +373,8 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
 		  "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
+		HABIT_REPORT_SPECS(request->habits, request->input),
+		{ 0, "children", OPTION_FLAG, &request->children, NULL, NULL },
 		{ 0 },
 	};
 	struct command_line line = { .command = "report",
@@ -386,7 +393,8 @@ int cmd_report(int argc, char **argv)
 					  .max_depth = NO_DEPTH,
 					  .inlines = true,
 					  .loops = true,
-					  .pager = true };
+					  .pager = true,
+					  .children = true };
 	int code = parse_and_run(&request, argc, argv);
 
 	option_list_done(&request.directories);

@@ -19,7 +19,7 @@ int cmd_verify(int argc, char **argv)
 {
 	static const struct command_group group = {
 		"cpprof verify", "SUBJECT", "Holds what cpprof derives against what is known to be true.",
-		subjects
+		subjects, NULL
 	};
 
 	return group_run(&group, argc, argv);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * habits: what people type who know perf, or no profiler yet. What means the same here is accepted; the rest
+ * is answered in one sentence.
+ */
+#pragma once
+
+#include "cmd/command_line.h"
+
+/* Where options go that ask for what is done anyway. */
+struct habits {
+	bool flag;
+	const char *text;
+};
+
+/* Rows for the option tables of record and attach, and of report and annotate; none of them is listed. */
+#define HABIT_RECORD_SPECS(habits)                                         \
+	{ 'g', NULL, OPTION_FLAG, &(habits).flag, NULL, NULL },            \
+	{                                                                  \
+		0, "call-graph", OPTION_TEXT, &(habits).text, "KIND", NULL \
+	}
+
+#define HABIT_REPORT_SPECS(habits, file)                                        \
+	{ 'i', "input", OPTION_TEXT, &(file), "FILE", NULL },                   \
+		{ 0, "stdio", OPTION_FLAG, &(habits).flag, NULL, NULL },        \
+		{ 'g', NULL, OPTION_FLAG, &(habits).flag, NULL, NULL },         \
+	{                                                                       \
+		'n', "show-nr-samples", OPTION_FLAG, &(habits).flag, NULL, NULL \
+	}
+
+/* An option as it was typed ("-a", "--all-cpus") that the command does not have; NULL if there is nothing to
+ * say. */
+const char *habits_answer_option(const char *command, const char *option);
+
+/* A word that is no command: prints what was probably meant. Negative if there is nothing to say, else the
+ * exit code. */
+int habits_answer_command(const char *word);

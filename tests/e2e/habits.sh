@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What people type who know perf, or no profiler yet.
+. "$(dirname "$0")/lib.sh"
+
+run 0 "$CPPROF" record -g --call-graph dwarf --freq 499 -o a.data -- "$SPIN" 0.3
+says "wrote a.data"
+run 0 "$CPPROF" record -g -F 499 -o a.data "$SPIN" 0.3
+run 0 "$CPPROF" report -i a.data --stdio
+says "burn"
+run 0 "$CPPROF" report -g --no-children -n --stdio -i a.data
+run 0 "$CPPROF" annotate -i a.data --stdio burn
+says "burn"
+run 2 "$CPPROF" report -i a.data a.data
+run 2 "$CPPROF" record -a -- true
+says "there is no option '-a': processes are profiled, not CPUs"
+run 2 "$CPPROF" record --branch-any -- true
+says "stacks are always recorded"
+run 2 "$CPPROF" report --tui
+says "--html OUT.html"
+
+run 2 "$CPPROF" "$SPIN" 1
+says "to run and profile it: cpprof record -- $SPIN"
+run 2 "$CPPROF" sleep 1
+says "cpprof record -- sleep"
+run 2 "$CPPROF" a.data
+says "cpprof report a.data"
+run 2 "$CPPROF" 4711
+says "cpprof attach -p 4711"
+run 2 "$CPPROF" -p 4711
+says "options come behind a command"
+run 2 "$CPPROF" top
+says "cpprof attach -p PID -d 10"
+run 2 "$CPPROF" recrod
+says "did you mean 'record'"
+for option in -V --version; do
+	run 0 "$CPPROF" $option
+	says "^cpprof [0-9]"
+done
+exit 0

@@ -162,6 +162,14 @@ static void move_timeline(struct merge *m)
 	timeline_done(&timeline);
 }
 
+/* What an import costs has nothing to do with how long was recorded. */
+static uint64_t own_cpu(const struct profile *profile)
+{
+	bool is_import = strcmp(intern_text(&profile->strings, profile->run.mode), "import") == 0;
+
+	return is_import ? 0 : profile->quality.own_cpu_ns;
+}
+
 static void move_quality(struct merge *m)
 {
 	struct profile_quality *into = &m->into->quality;
@@ -175,7 +183,7 @@ static void move_quality(struct merge *m)
 	into->lost += from->lost;
 	into->throttled += from->throttled;
 	into->clipped += from->clipped;
-	into->own_cpu_ns += from->own_cpu_ns;
+	into->own_cpu_ns = own_cpu(m->into) + own_cpu(m->from);
 	into->own_peak_kb = into->own_peak_kb > from->own_peak_kb ? into->own_peak_kb : from->own_peak_kb;
 	into->unsymbolized += from->unsymbolized;
 	into->without_lines += from->without_lines;
@@ -230,10 +238,10 @@ static void move_run(struct merge *m)
 {
 	struct profile_run *into = &m->into->run;
 	const struct profile_run *from = &m->from->run;
-	uint64_t into_end = into->duration_ns + m->into_shift_ns, from_end = from->duration_ns + m->shift_ns;
 	uint32_t target = move_string(m, from->target);
 
-	into->duration_ns = into_end > from_end ? into_end : from_end;
+	into->duration_ns += from->duration_ns; /* nobody watched in between */
+	into->n_runs = (into->n_runs ? into->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
 	into->is_checkpoint |= from->is_checkpoint;
 	into->is_resolved &= from->is_resolved;
 	if (from->stack_size > into->stack_size)

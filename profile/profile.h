@@ -23,11 +23,12 @@ struct profile_run {
 	uint32_t host, kernel, cpu, arch;
 	uint32_t target; /* what was profiled, in words: a command or pids */
 	uint32_t n_cpus;
-	uint64_t start_unix_ns, duration_ns;
+	uint64_t start_unix_ns, duration_ns; /* of merged runs: the start of the first, all durations */
 	uint64_t start_ns; /* the events' clock at the start: timeline and thread times count from here */
 	uint32_t stack_size;
 	uint32_t is_checkpoint; /* written while recording; the end is missing */
 	uint32_t is_resolved;
+	uint32_t n_runs; /* that were merged; 0 = this is one */
 };
 
 struct profile_event {

@@ -22,6 +22,7 @@ static const struct column run_columns[] = {
 	COLUMN(struct profile_run, stack_size, CODE_PLAIN),
 	COLUMN(struct profile_run, is_checkpoint, CODE_PLAIN),
 	COLUMN(struct profile_run, is_resolved, CODE_PLAIN),
+	COLUMN(struct profile_run, n_runs, CODE_PLAIN),
 };
 static const struct table run_table = TABLE(struct profile_run, run_columns);
 

@@ -76,9 +76,14 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	char count[NUMBER_MAX], time[NUMBER_MAX], value[NUMBER_MAX];
 
 	text_summary_add_name(report, *target ? target : "The target", ret);
-	text_printf(ret, " %s for %s",
-		    strcmp(text_summary_string(report, run->mode), "record") == 0 ? "ran" : "was watched",
-		    number_time(run->duration_ns, time));
+	if (run->n_runs)
+		text_printf(ret, " (%s runs, %s in all)", number_count(run->n_runs, count),
+			    number_time(run->duration_ns, time));
+	else
+		text_printf(ret, " %s for %s",
+			    strcmp(text_summary_string(report, run->mode), "record") == 0 ? "ran"
+											  : "was watched",
+			    number_time(run->duration_ns, time));
 	count_tasks(report, &n_threads, &n_processes);
 	text_printf(ret, ": %s", number_count(report->samples, count));
 	if (report->samples != report->profile->quality.samples)

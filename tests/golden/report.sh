@@ -58,6 +58,10 @@ ends 2 "cannot look for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
 ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
 ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
+"$CPPROF" merge -o two.data cpprof.data cpprof.data 2>/dev/null
+"$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
+ends 0 "(3 runs, " "$CPPROF" report three.data
+ends 0 "s in all)" "$CPPROF" report three.data
 ends 6 "quality 83.3% is below" "$CPPROF" report --min-quality 90
 ends 0 "quality:" "$CPPROF" report --min-quality 83
 ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles

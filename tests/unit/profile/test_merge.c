@@ -119,11 +119,16 @@ TEST(times_go_onto_one_clock)
 	check_whole(late);
 	check_whole(early);
 	CHECK_EQ(late->run.start_unix_ns, early->run.start_unix_ns);
-	CHECK_EQ(early->run.duration_ns, 7000000000);
-	CHECK_EQ(late->run.duration_ns, 7000000000);
+	CHECK_EQ(early->run.duration_ns, 2 * again->run.duration_ns); /* not the time in between */
+	CHECK_EQ(late->run.duration_ns, 2 * again->run.duration_ns);
+	CHECK_EQ(early->run.n_runs, 2);
 	CHECK_EQ(early->processes.at[3].start_ns, 5500000000);
 	CHECK_EQ(late->processes.at[1].start_ns, 5500000000);
 	CHECK_EQ(early->processes.at[2].exit_ns, 0);
+	profile_merge(early, late);
+	CHECK_EQ(early->run.n_runs, 4);
+	CHECK_EQ(early->run.duration_ns, 4 * again->run.duration_ns);
+	CHECK_EQ(early->quality.own_cpu_ns, 4 * again->quality.own_cpu_ns);
 }
 
 TEST(random_profiles_merge_to_the_sum_of_both)

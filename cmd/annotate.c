@@ -181,13 +181,14 @@ int cmd_annotate(int argc, char **argv)
 	struct command_line line = {
 		.command = "annotate",
 		.usage = "[options] [FILE] FUNCTION",
-		.about = "Shows the source lines of a sampled function with what each costs: by itself, and "
-			 "in what it calls. Loops are\n"
-			 "marked in the margin; inlined code counts for the line of its call. A function "
-			 "that was inlined everywhere\n"
-			 "is shown with all its copies together, its instructions by the function that each "
-			 "copy went into. Of several\n"
-			 "functions that fit, the costliest is shown and the others are named.",
+		.about =
+			"Shows the source lines of a sampled function with what each costs: in its code, and "
+			"in what it calls. Loops are\n"
+			"marked in the margin; inlined code counts for the line of its call. A function "
+			"that was inlined everywhere\n"
+			"is shown with all its copies together, its instructions by the function that each "
+			"copy went into. Of several\n"
+			"functions that fit, the costliest is shown and the others are named.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
 	};

@@ -192,6 +192,8 @@ static void see_node(struct annotator *a, uint32_t index, bool is_outermost)
 	for (uint32_t k = 0; is_outermost && k < m; k++)
 		calls[k] = a->inclusive[index * m + k] - self[k];
 	annotate_add(a->to->self, self, m);
+	if (n == 1)
+		annotate_add(a->to->own, self, m);
 	if (own->line && own->file == a->to->map->decl_file) {
 		struct annotated_line *line = line_at(a, own->line);
 		annotate_add(line->self, self, m);
@@ -249,6 +251,7 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 	struct annotator a = { .profile = profile, .to = ret };
 
 	*ret = (struct annotation){ .map = map, .n_metrics = (uint32_t)profile->metrics.n };
+	ret->own = counters(&a);
 	ret->self = counters(&a);
 	ret->total = counters(&a);
 	ret->all = counters(&a);
@@ -273,6 +276,8 @@ static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_
 	uint32_t m = a->to->n_metrics;
 
 	annotate_add(a->to->self, self, m);
+	if (level == 0)
+		annotate_add(a->to->own, self, m);
 	if (!chain[level].line || chain[level].file != a->to->map->decl_file)
 		return;
 	struct annotated_line *line = line_at(a, chain[level].line);
@@ -351,6 +356,7 @@ int annotate_inlined(const struct profile *profile, const char *name, struct ann
 	if (!find_declaration(profile, name, &ret->inlined))
 		return -ENOENT;
 	ret->map = &ret->inlined;
+	ret->own = counters(&a);
 	ret->self = counters(&a);
 	ret->total = counters(&a);
 	ret->all = counters(&a);

@@ -37,7 +37,8 @@ struct annotation {
 	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
 	VEC(struct annotated_insn) insns; /* of all codes */
 	VEC(struct annotated_code)
-	codes; /* as far as the profile holds them; the function's own first, others by their cost */
+	codes;         /* as far as the profile holds them; the function's own first, others by their cost */
+	uint64_t *own; /* [metric]: of the function without what was inlined into it: its self cost */
 	uint64_t *self, *total, *all; /* [metric]: of the function, and of the whole profile */
 	struct arena arena;
 	struct function_map inlined; /* of a function that has no code of its own, what map points to */

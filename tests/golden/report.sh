@@ -94,13 +94,13 @@ ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
 # Every event side by side, with the interval of the first one; loops in the margin; inlined code at its call.
 make hostile hostile.data
-ends 0 '   self     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
+ends 0 '   code     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
 ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor
 ends 1 '        constructor, ' "$CPPROF" annotate hostile.data constructr
 ends 0 'hasOwnProperty' "$CPPROF" annotate --asm --inlined hostile.data hasOwnProperty
-ends 0 'all that was inlined of it' "$CPPROF" annotate --inlined hostile.data constructor
+ends 0 'all inlined copies' "$CPPROF" annotate --inlined hostile.data constructor
 
 # What --max-nodes folds is said: to whoever exports, and in every format that has a place for it.
 for format in json ndjson rows top pprof speedscope folded firefox callgrind llvm-sample openmetrics svg html; do

@@ -94,6 +94,21 @@ TEST(annotate_counts_inlined_code_for_the_line_of_its_call)
 	profile_free(p);
 }
 
+TEST(annotate_means_by_itself_what_the_flat_view_means)
+{
+	struct profile *p = make();
+	struct annotation a;
+
+	annotate(p, &p->functions.at[0], &a);
+	CHECK_EQ(a.own[0], 5);
+	CHECK_EQ(a.self[0], 12); /* with what was inlined */
+	annotation_done(&a);
+	CHECK_EQ(annotate_inlined(p, "g", &a), 0);
+	CHECK_EQ(a.own[0], 7);
+	annotation_done(&a);
+	profile_free(p);
+}
+
 TEST(annotate_counts_recursive_calls_once)
 {
 	struct profile *p = make();

@@ -114,10 +114,10 @@ static int by_fit(const void *left, const void *right)
 
 	if (a->fit != b->fit)
 		return a->fit > b->fit ? -1 : 1;
-	if (a->distance != b->distance)
-		return a->distance < b->distance ? -1 : 1;
 	if (a->samples != b->samples)
 		return a->samples > b->samples ? -1 : 1;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "binary/isa/isa.h"
+#include "report/annotate/insn_text.h"
 #include "report/number.h"
 
 #define CONTEXT 3 /* lines shown around one that costs something */
@@ -218,7 +220,8 @@ static void put_source(struct writer_state *w)
 	bool gap = false;
 
 	if (!map->decl_file) {
-		text_printf(w->to, "no source is known for it: there is no debug information\n");
+		text_printf(w->to, "no source is known for it (no debug information)%s\n",
+			    w->a->codes.n ? "; its instructions:" : "");
 		return;
 	}
 	if (source_text_read(path, w->o->sources, &source) < 0) {
@@ -309,13 +312,13 @@ static void put_insn(const struct writer_state *w, const struct code_state *c, s
 	const struct annotated_insn *insn = &c->insns[i];
 	uint64_t vaddr = c->code->map->vaddr + insn->offset;
 	struct line to = line_start(w->to, &w->o->style);
-	char text[128];
+	CLEANUP(text_done) struct text text = { 0 };
 
-	c->isa->format(bytes_from(c->bytes, insn->offset), vaddr, text, sizeof(text));
+	insn_text(w->profile, c->code->map->image, c->isa, bytes_from(c->bytes, insn->offset), vaddr, &text);
 	put_costs(w, &to, insn->self, insn->calls);
 	line_printf(&to, TINT_DIM, "%8llx ", (unsigned long long)vaddr);
 	put_insn_marks(w, &to, c, i);
-	line_name(&to, TINT_PLAIN, text);
+	line_name(&to, TINT_PLAIN, text.at);
 	line_end(&to);
 }
 
@@ -430,6 +433,6 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	annotate_text_find_loops(&w);
 	put_source(&w);
 	vec_done(&w.loops);
-	if (options->insns)
+	if (options->insns || (!annotation->map->decl_file && annotation->codes.n))
 		put_insns(&w);
 }

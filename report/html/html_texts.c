@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "binary/isa/isa.h"
+#include "report/annotate/insn_text.h"
 #include "report/annotate/source_text.h"
 #include "report/html/html.h"
 #include "report/tree/flatten.h"
@@ -131,6 +133,8 @@ static void write_sources(FILE *to, const struct document *d, const struct expor
 
 /* The function whose instructions are written. */
 struct code {
+	const struct profile *profile;
+	image_id image;
 	const struct isa *isa;
 	struct bytes bytes;
 	uint64_t vaddr;
@@ -141,7 +145,7 @@ struct code {
 /* "insns": offset, text, file, line, innermost scope of each. Returns how many bytes that is, about. */
 static size_t write_insns(struct json *json, const struct code *code)
 {
-	char text[128];
+	CLEANUP(text_done) struct text text = { 0 };
 	size_t used = 0;
 
 	json_name(json, "insns");
@@ -152,15 +156,16 @@ static size_t write_insns(struct json *json, const struct code *code)
 		uint32_t len = code->isa->decode(here, code->vaddr + at, &insn) == 0 ? insn.len
 										     : code->isa->min_insn;
 		const struct line_row *row = code->map ? function_map_line(code->map, (uint32_t)at) : NULL;
-		code->isa->format(here, code->vaddr + at, text, sizeof(text));
+		text_clear(&text);
+		insn_text(code->profile, code->image, code->isa, here, code->vaddr + at, &text);
 		json_array(json);
 		json_uint(json, at);
-		json_text(json, text);
+		json_text(json, text.at);
 		json_uint(json, row ? row->file : 0);
 		json_uint(json, row ? row->line : 0);
 		json_uint(json, code->structure ? structure_find(code->structure, code->vaddr + at) : 0);
 		json_end_array(json);
-		used += strlen(text) + 14;
+		used += text.len + 14;
 		at += len;
 	}
 	json_end_array(json);
@@ -213,8 +218,11 @@ static void html_texts_write_code(FILE *to, const struct document *d, const stru
 		const struct scope_frame *f = &d->frames.at[row->frame];
 		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
 			continue;
-		struct code code = { isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),
-				     profile_code_at(d->profile, f->image, f->vaddr), f->vaddr,
+		struct code code = { d->profile,
+				     f->image,
+				     isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),
+				     profile_code_at(d->profile, f->image, f->vaddr),
+				     f->vaddr,
 				     profile_function(d->profile, f->image, f->vaddr),
 				     profile_structure(d->profile, f->image, f->vaddr) };
 		sum += row->self[options->metric];

@@ -171,6 +171,23 @@ TEST(annotate_find_proposes_what_is_spelt_alike)
 	profile_free(p);
 }
 
+TEST(annotate_find_ranks_what_is_spelt_alike_by_cost)
+{
+	struct profile *p = make();
+	annotate_choices choices;
+
+	p->functions.at[0].name = intern_add(&p->strings, "relaxing"); /* 5 and 7 samples */
+	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but one letter less to change */
+	CHECK_EQ(annotate_find(p, "relaxec", &choices), FIT_CLOSE);
+	CHECK_EQ(choices.n, 1);
+	vec_done(&choices);
+	CHECK_EQ(annotate_find(p, "relaxied", &choices), FIT_CLOSE);
+	CHECK_EQ(choices.n, 2);
+	CHECK(choices.at[0].map == &p->functions.at[0]);
+	vec_done(&choices);
+	profile_free(p);
+}
+
 TEST(annotate_find_puts_the_costliest_first)
 {
 	struct profile *p = make();
@@ -225,6 +242,28 @@ TEST(annotate_gives_each_instruction_its_own_cost)
 	CHECK_EQ(a.insns.at[1].self[0], 5);
 	CHECK_EQ(a.insns.at[4].calls[0], 0);
 	CHECK_EQ(a.insns.at[5].calls[0], 4);
+	annotation_done(&a);
+	profile_free(p);
+}
+
+TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
+{
+	static const uint8_t call[] = { 0xff, 0x03, 0x00, 0x94 }; /* bl, from 0x1004 to 0x2000 */
+	struct profile *p = make();
+	struct annotation a;
+	struct text text = { 0 };
+	uint32_t metric = 0;
+	struct source_search nowhere = { 0 };
+	struct annotate_text_options options = { .metrics = &metric, .n_metrics = 1, .sources = &nowhere };
+
+	give_code(p);
+	memcpy(&p->code_bytes.at[4], call, sizeof(call));
+	p->functions.at[0].decl_file = 0;
+	annotate(p, &p->functions.at[0], &a);
+	annotate_text(p, &a, &options, &text);
+	CHECK(strstr(text.at, "no debug information"));
+	CHECK(strstr(text.at, "bl h\n"));
+	text_done(&text);
 	annotation_done(&a);
 	profile_free(p);
 }

@@ -343,7 +343,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "which rows come first" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "leave out what is below N % (default 1 in trees, else 0.5)" },
-		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "at most N rows, the most costly ones" },
+		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "at most N rows of each table or tree, the most costly ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
 		  "levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",

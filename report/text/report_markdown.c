@@ -116,10 +116,11 @@ static void markdown_put_summary(const struct text_report *report)
 	options.view = TEXT_FLAT;
 	options.group = GROUP_FUNCTION;
 	options.sort = VIEW_BY_SELF;
-	options.limit = TEXT_SUMMARY_ROWS;
+	options.limit = report->options->limit ? report->options->limit : TEXT_SUMMARY_ROWS;
 	put_table(&part);
 	text_printf(report->to, "\n<details><summary>hot path</summary>\n\n");
 	options.view = TEXT_HOT;
+	options.limit = report->options->limit;
 	options.sort = VIEW_BY_INCLUSIVE;
 	put_tree(&part);
 	text_printf(report->to, "\n</details>\n");

@@ -67,11 +67,12 @@ static void text_report_put_summary(const struct text_report *report)
 	options.view = TEXT_FLAT;
 	options.group = GROUP_FUNCTION;
 	options.sort = VIEW_BY_SELF;
-	options.limit = TEXT_SUMMARY_ROWS;
+	options.limit = report->options->limit ? report->options->limit : TEXT_SUMMARY_ROWS;
 	text_heading(report, "hottest functions");
 	text_report_put_rows(&part);
 
 	options.view = TEXT_HOT;
+	options.limit = report->options->limit;
 	options.sort = VIEW_BY_INCLUSIVE;
 	text_printf(report->to, "\n");
 	text_heading(report, "hot path");
@@ -80,7 +81,8 @@ static void text_report_put_summary(const struct text_report *report)
 		return;
 	text_printf(report->to, "\n");
 	text_heading(report, "threads");
-	text_tasks(report, TASKS_BY_THREAD, SUMMARY_THREADS);
+	text_tasks(report, TASKS_BY_THREAD,
+		   report->options->limit ? report->options->limit : SUMMARY_THREADS);
 }
 
 static void text_report_put_view(const struct text_report *report)

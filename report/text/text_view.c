@@ -13,8 +13,7 @@ static struct view_cut cut_of(const struct text_report *report, enum view_key pr
 	return (struct view_cut){ .metric = report->metric,
 				  .sort = report->options->sort,
 				  .prune = prune,
-				  .min = text_min_cost(report),
-				  .limit = report->options->limit };
+				  .min = text_min_cost(report) };
 }
 
 /* Rows that cost something. */
@@ -28,6 +27,20 @@ static size_t text_view_count_rows(const struct text_report *report, const struc
 	return n;
 }
 
+/* The limit counts rows that are shown: not those that loops were folded into, nor a root that is hidden. To
+ * be called for a view that is arranged, and folded where it is to be. Returns how many were left out. */
+static size_t limit_rows(const struct text_report *report, struct view *view, enum view_key prune)
+{
+	struct view_cut cut = cut_of(report, prune);
+	size_t before = view->rows.n;
+
+	if (!report->options->limit || !before)
+		return 0;
+	cut.limit = report->options->limit + !text_is_shown(report, view, 0);
+	view_arrange(view, &cut);
+	return before - view->rows.n;
+}
+
 static size_t build_tree(const struct text_report *report, struct view *ret)
 {
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
@@ -39,7 +52,7 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 	view_arrange(ret, &cut);
 	size_t after = ret->rows.n;
 	view_fold_loops(ret, report->tree, report->metric);
-	return before - after;
+	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 }
 
 static void build_callers(const struct text_report *report, struct view *ret)
@@ -47,9 +60,12 @@ static void build_callers(const struct text_report *report, struct view *ret)
 	struct view_cut cut = cut_of(report, report->options->sort);
 	size_t depth = report->options->max_depth;
 
+	cut.limit = report->options->limit;
 	view_callers(report->tree, report->costs, &cut,
 		     depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, ret);
+	cut.limit = 0;
 	view_arrange(ret, &cut);
+	limit_rows(report, ret, report->options->sort);
 }
 
 static size_t build_flat(const struct text_report *report, struct view *ret)
@@ -59,7 +75,8 @@ static size_t build_flat(const struct text_report *report, struct view *ret)
 	view_flat(report->tree, report->costs, report->options->group, ret);
 	size_t before = text_view_count_rows(report, ret, report->options->sort);
 	view_arrange(ret, &cut);
-	return before - ret->rows.n;
+	size_t after = ret->rows.n;
+	return before - after + limit_rows(report, ret, report->options->sort);
 }
 
 static void add_path_row(const struct text_report *report, struct view *view, uint32_t parent, uint32_t scope)
@@ -90,6 +107,7 @@ static void build_hot(const struct text_report *report, struct view *ret)
 	cut.limit = path.n + HOT_CHILDREN;
 	view_arrange(ret, &cut);
 	view_fold_loops(ret, report->tree, report->metric);
+	limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 	vec_done(&path);
 }
 

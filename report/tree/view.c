@@ -169,6 +169,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 {
 	uint32_t copy = view_add_row(to, parent, from->rows.at[row].scope);
 
+	to->rows.at[copy].n_loops = from->rows.at[row].n_loops;
 	for (size_t metric = 0; metric < from->n_metrics; metric++) {
 		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
 		to->inclusive.at[copy * from->n_metrics + metric] =

@@ -58,6 +58,26 @@ ends 2 "cannot look for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
 ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
 ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
+# --limit counts rows that are shown, in every view and format. Rows of text and markdown begin with a percentage.
+for n in 1 3; do
+	for view in tree callers flat hot "flat --group-by module" "flat --group-by thread" "flat --sort total"; do
+		for format in text md json csv; do
+			# shellcheck disable=SC2086
+			"$CPPROF" report --view $view --limit $n --percent-limit 0 -f $format >rows.log
+			case $format in
+			text) rows=$(grep -cE '^ +[0-9.]+% ' rows.log) ;;
+			md) rows=$(grep -cE '^(\| | +)[0-9.]+% ' rows.log) ;;
+			json) rows=$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))' <rows.log) ;;
+			csv) rows=$(($(wc -l <rows.log) - 1)) ;;
+			esac
+			case "$n $view" in
+			"3 flat --group-by module") [ "$rows" -le 3 ] ;; *) [ "$rows" = $n ] ;;
+			esac || fail "--limit $n --view $view -f $format shows $rows rows"
+		done
+	done
+	"$CPPROF" report --limit $n | sed -n '/^hottest/,/^hot path/p' >rows.log
+	[ "$(grep -cE '^ +[0-9.]+% ' rows.log)" = $n ] || fail "--limit $n does not hold in the summary"
+done
 "$CPPROF" merge -o two.data cpprof.data cpprof.data 2>/dev/null
 "$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
 ends 0 "(3 runs, " "$CPPROF" report three.data

@@ -14,6 +14,7 @@
 #include "cmd/habits.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
+#include "cmd/remedy.h"
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/quality.h"
@@ -232,7 +233,8 @@ static int choose_columns(const struct profile *profile, const struct option_lis
 	return -1;
 }
 
-static int report_cmd_show(struct profile *profile, const struct report_request *request, const bool *is_kept)
+static int report_cmd_show(const char *path, struct profile *profile, const struct report_request *request,
+			   const bool *is_kept)
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
@@ -242,6 +244,7 @@ static int report_cmd_show(struct profile *profile, const struct report_request 
 	CLEANUP(costs_done) struct costs costs = { 0 };
 	CLEANUP(freep) char *filter = describe_filter(request);
 	CLEANUP(columns_done) struct columns columns = { 0 };
+	CLEANUP(text_done) struct text remedy = { 0 };
 	struct diag diag = { 0 };
 
 	int code = choose_columns(profile, &request->columns, &columns);
@@ -258,7 +261,8 @@ static int report_cmd_show(struct profile *profile, const struct report_request 
 	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
 		return no_focus(request);
-	struct text_input report = { profile, &tree, &costs, is_kept, filter };
+	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
+	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at };
 	int error = print_report(&report, &options, (enum format)request->format, request->pager);
 	if (error < 0) {
 		diag_set(&diag, error, "cannot write the report");
@@ -281,7 +285,7 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 		return cmd_usage("report",
 				 "this profile has no thread '%s'; all are listed by --group-by thread",
 				 missing);
-	return report_cmd_show(profile, request, is_kept);
+	return report_cmd_show(path, profile, request, is_kept);
 }
 
 static int report_cmd_write_html(const char *file, const struct report_request *request)
@@ -343,7 +347,8 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "which rows come first" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "leave out what is below N % (default 1 in trees, else 0.5)" },
-		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "at most N rows of each table or tree, the most costly ones" },
+		{ 0, "limit", OPTION_NUMBER, &request->limit, "N",
+		  "at most N rows of each table or tree, the most costly ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
 		  "levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",

@@ -165,6 +165,8 @@ int cmd_resolve(int argc, char **argv)
 			 "recorded with --no-resolve, or looks them up again. FILE is cpprof.data\n"
 			 "if it is not given.",
 		.examples = "  cpprof resolve --debug-dir /srv/debug cpprof.data\n"
+			    "  DEBUGINFOD_URLS=https://debuginfod.elfutils.org cpprof resolve   debug files "
+			    "from a server\n"
 			    "  cpprof resolve --source-map /build/src=/usr/src/project\n",
 		.specs = specs
 	};

@@ -115,6 +115,15 @@ static void put_notes(const struct text_report *report)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }
 
+static void put_remedy(const struct text_report *report, const char *remedy)
+{
+	CLEANUP(text_done) struct text note = { 0 };
+
+	text_printf(&note, "note: ");
+	style_safe(&note, &report->options->style, remedy);
+	style_paragraph(report->to, &report->options->style, note.at);
+}
+
 void report_text(const struct text_input *input, const struct text_options *options, struct text *ret)
 {
 	struct text_report report = text_report_of(input, options, ret);
@@ -130,6 +139,8 @@ void report_text(const struct text_input *input, const struct text_options *opti
 	}
 	if (options->view != TEXT_QUALITY)
 		put_notes(&report);
+	if (input->remedy)
+		put_remedy(&report, input->remedy);
 	quality_line(input->profile, &quality);
 	style_paragraph(ret, &options->style, quality.at);
 }

@@ -37,6 +37,7 @@ struct text_input {
 	const struct costs *costs; /* of the threads asked about */
 	const bool *threads;       /* which those are, by index; NULL = all */
 	const char *filter;        /* the same in words; NULL = all */
+	const char *remedy;        /* what would give names to code that has none; NULL = nothing to say */
 };
 
 /* The first event's weight, or samples where there is none. */

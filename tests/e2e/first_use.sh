@@ -43,6 +43,18 @@ run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
 says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
 kill -9 "$(cat outer)"
 
+# Code without names: what would give it some.
+if command -v strip >/dev/null; then
+	strip -o bare "$SPIN"
+	run 0 "$CPPROF" record -o bare.data -- ./bare 0.3
+	run 0 "$CPPROF" report bare.data
+	says "is in code of bare that has no names"
+	says "DEBUGINFOD_URLS="
+	tr '\n' ' ' <run.log | grep -q "cpprof resolve bare.data" || fail "it is not said what to type then"
+	run 0 "$CPPROF" report one.data
+	! grep -q DEBUGINFOD run.log || fail "a remedy is told where nothing is wrong"
+fi
+
 # A target that is gone does not cost the others; a run without samples does not cost the last one.
 start "$SPIN" 300
 run 0 "$CPPROF" attach -p "2147480000,$pid" -d 0.3

@@ -15,13 +15,13 @@
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/remedy.h"
+#include "cmd/report_filter.h"
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
 #include "report/text/text.h"
-#include "report/tree/filter.h"
 #include "structure/fuse.h"
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
@@ -32,8 +32,9 @@ struct report_request {
 	int view, sort, group, base, color, format;
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
-	const char *metric, *focus, *hide, *html;
-	struct option_list threads, columns, directories, rules;
+	const char *metric, *html;
+	struct report_filter filter;
+	struct option_list columns, directories, rules;
 	bool inlines, loops, lines, pager, children;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
@@ -47,7 +48,9 @@ static const char examples[] =
 	"  cpprof report                                  what dominates\n"
 	"  cpprof report --view tree --percent-limit 2    calling contexts of at least 2 %\n"
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
+	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
+	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are "
 	"whole\n";
@@ -70,71 +73,6 @@ static int report_cmd_find_metric(const struct profile *profile, const char *nam
 	return -1;
 }
 
-/* A thread by its tid, or all threads of a name. */
-static bool thread_matches(const struct profile *profile, size_t thread, const char *wanted)
-{
-	char *end;
-	long number = strtol(wanted, &end, 10);
-
-	if (isdigit((unsigned char)*wanted) && !*end)
-		return profile->threads.at[thread].tid == number;
-	return strcmp(intern_text(&profile->strings, profile->threads.at[thread].comm), wanted) == 0;
-}
-
-/* Which threads were asked for; NULL = all. Sets *ret_missing to a name that no thread has. */
-static bool *choose_threads(const struct profile *profile, const struct option_list *wanted,
-			    const char **ret_missing)
-{
-	*ret_missing = NULL;
-	if (wanted->values.n == 0)
-		return NULL;
-
-	bool *is_kept = alloc_zero(profile->threads.n + 1, sizeof(*is_kept));
-	for (size_t i = 0; i < wanted->values.n; i++) {
-		bool is_there = false;
-		for (size_t thread = 0; thread < profile->threads.n; thread++)
-			if (thread_matches(profile, thread, wanted->values.at[i]))
-				is_kept[thread] = is_there = true;
-		if (!is_there)
-			*ret_missing = wanted->values.at[i];
-	}
-	return is_kept;
-}
-
-/* "thread 4711, worker, stacks through 'solve', without 'malloc'"; NULL if everything is shown. */
-static char *describe_filter(const struct report_request *request)
-{
-	struct text text = { 0 };
-
-	for (size_t i = 0; i < request->threads.values.n; i++)
-		text_printf(&text, "%s%s", i ? ", " : "thread ", request->threads.values.at[i]);
-	if (request->focus)
-		text_printf(&text, "%sstacks through '%s'", text.len ? ", " : "", request->focus);
-	if (request->hide)
-		text_printf(&text, "%swithout '%s'", text.len ? ", " : "stacks ", request->hide);
-	return text.at;
-}
-
-/* Leaves the tree as it is, or replaces it by what is asked about. */
-static int apply_filter(const struct profile *profile, const struct report_request *request,
-			struct scope_tree *tree, struct diag *diag)
-{
-	CLEANUP(freep) bool *is_focus = NULL;
-	CLEANUP(freep) bool *is_hidden = NULL;
-	struct scope_tree filtered;
-
-	if (!request->focus && !request->hide)
-		return 0;
-	if (request->focus && scope_tree_match(tree, profile, request->focus, &is_focus, diag) < 0)
-		return -EINVAL;
-	if (request->hide && scope_tree_match(tree, profile, request->hide, &is_hidden, diag) < 0)
-		return -EINVAL;
-	scope_tree_filter(tree, &(struct filter){ is_focus, is_hidden }, &filtered);
-	scope_tree_done(tree);
-	*tree = filtered;
-	return 0;
-}
-
 static struct text_options text_options_of(const struct report_request *request)
 {
 	bool has_tasks = request->group > GROUP_LINE;
@@ -153,6 +91,10 @@ static struct text_options text_options_of(const struct report_request *request)
 		options.percent_limit = text_default_percent_limit(options.view);
 	if (request->max_depth == NO_DEPTH)
 		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
+	if (request->filter.focus && options.view == TEXT_CALLERS && request->sort == 0) {
+		options.sort = VIEW_BY_INCLUSIVE; /* of the one function: it may do nothing itself */
+		return options;
+	}
 	options.sort = request->sort == 0 ? request->children ? text_default_sort(options.view) : VIEW_BY_SELF
 		       : request->sort == 1 ? VIEW_BY_INCLUSIVE
 					    : VIEW_BY_SELF;
@@ -215,10 +157,11 @@ static int no_metric(const struct profile *profile, const char *wanted)
 			 names.len ? names.at : "none");
 }
 
-static int no_focus(const struct report_request *request)
+static int nothing_left(const char *filter)
 {
-	fprintf(stderr, "cpprof: no stack%s passes through a function like '%s'\n",
-		request->threads.values.n ? " of these threads" : "", request->focus);
+	fprintf(stderr, "cpprof: no sample is left of: ");
+	cmd_print_name(stderr, filter);
+	fprintf(stderr, "\n");
 	return EXIT_NO_SAMPLES;
 }
 
@@ -242,7 +185,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	struct text_options options = text_options_of(request);
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
-	CLEANUP(freep) char *filter = describe_filter(request);
+	CLEANUP(freep) char *filter = report_filter_describe(&request->filter);
 	CLEANUP(columns_done) struct columns columns = { 0 };
 	CLEANUP(text_done) struct text remedy = { 0 };
 	struct diag diag = { 0 };
@@ -252,15 +195,19 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
 	profile_take_tree(profile, &fusing, &tree);
-	if (apply_filter(profile, request, &tree, &diag) < 0)
+	if (report_filter_apply(&request->filter, profile, &tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);
+	CLEANUP(freep) bool *is_focus = NULL;
+	if (request->filter.focus &&
+	    scope_tree_match(&tree, profile, request->filter.focus, &is_focus, &diag) == 0)
+		options.callers_of = is_focus;
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
 	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
 		return no_metric(profile, request->metric);
-	if (request->focus && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
+	if (filter && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
-		return no_focus(request);
+		return nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at };
 	int error = print_report(&report, &options, (enum format)request->format, request->pager);
@@ -275,16 +222,13 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct diag diag = { 0 };
-	const char *missing;
 
 	if (profile_read(path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 
-	CLEANUP(freep) bool *is_kept = choose_threads(profile, &request->threads, &missing);
-	if (missing)
-		return cmd_usage("report",
-				 "this profile has no thread '%s'; all are listed by --group-by thread",
-				 missing);
+	CLEANUP(freep) bool *is_kept = NULL;
+	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
+		return cmd_usage("report", "%s; %s", diag.what, diag.why);
 	return report_cmd_show(path, profile, request, is_kept);
 }
 
@@ -358,10 +302,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "total also of another metric: self:METRIC" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
 		  "go by this metric (default: the first event)" },
-		{ 't', "thread", OPTION_LIST, &request->threads, "TID|NAME", "only these threads" },
-		{ 0, "focus", OPTION_TEXT, &request->focus, "REGEX",
-		  "only stacks that pass through such a function" },
-		{ 0, "hide", OPTION_TEXT, &request->hide, "REGEX", "take such functions out of the stacks" },
+		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
@@ -404,7 +345,7 @@ int cmd_report(int argc, char **argv)
 
 	option_list_done(&request.directories);
 	option_list_done(&request.rules);
-	option_list_done(&request.threads);
+	report_filter_done(&request.filter);
 	option_list_done(&request.columns);
 	return code;
 }

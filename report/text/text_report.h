@@ -25,6 +25,7 @@ struct text_options {
 	double percent_limit;   /* rows below that share of the whole are left out */
 	size_t limit;           /* most rows of a view; 0 = all */
 	size_t max_depth;       /* of trees: so many levels below the top; 0 = all */
+	const bool *callers_of; /* of the callers view: only these top rows, by scope; NULL = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
 	const struct columns
 		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */

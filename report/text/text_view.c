@@ -55,15 +55,31 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 }
 
+/* Other functions cost nothing here, so that they are dropped with their callers. */
+static void keep_callers_of(struct view *view, const bool *callers_of)
+{
+	CLEANUP(freep) bool *is_kept = alloc_zero(view->rows.n + 1, sizeof(*is_kept));
+	size_t n = view->n_metrics;
+
+	for (uint32_t row = 0; row < view->rows.n; row++) {
+		uint32_t parent = view->rows.at[row].parent;
+		is_kept[row] = parent == VIEW_NONE ? callers_of[view->rows.at[row].scope] : is_kept[parent];
+		for (size_t metric = 0; !is_kept[row] && metric < n; metric++)
+			view->self.at[row * n + metric] = view->inclusive.at[row * n + metric] = 0;
+	}
+}
+
 static void build_callers(const struct text_report *report, struct view *ret)
 {
 	struct view_cut cut = cut_of(report, report->options->sort);
 	size_t depth = report->options->max_depth;
 
-	cut.limit = report->options->limit;
+	cut.limit = report->options->callers_of ? 0 : report->options->limit;
 	view_callers(report->tree, report->costs, &cut,
 		     depth && depth < CALLERS_DEPTH ? depth : CALLERS_DEPTH, ret);
 	cut.limit = 0;
+	if (report->options->callers_of)
+		keep_callers_of(ret, report->options->callers_of);
 	view_arrange(ret, &cut);
 	limit_rows(report, ret, report->options->sort);
 }

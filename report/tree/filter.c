@@ -82,7 +82,7 @@ static void filter_move_values(const struct filtering *f, struct scope_tree *ret
 {
 	for (size_t i = 0; i < f->tree->values.n; i++) {
 		struct scope_value value = f->tree->values.at[i];
-		if (!f->is_kept[value.scope])
+		if (!f->is_kept[value.scope] || (f->filter->is_place && !f->filter->is_place[value.scope]))
 			continue;
 		value.scope = f->moved_to[value.scope];
 		vec_push(&ret->values, value);

@@ -16,6 +16,7 @@
 struct filter {
 	const bool *is_focus;  /* by scope; NULL = everything */
 	const bool *is_hidden; /* by scope; NULL = nothing. A function's loops and lines go with it */
+	const bool *is_place;  /* by scope: costs of its own count; NULL = all do */
 };
 
 /* ret is filled; scope_tree_done it. Scopes 0 and 1 stay what they are. */

@@ -53,6 +53,17 @@ same thread --view tree --thread 4711
 
 ends 0 "mul" "$CPPROF" report --view flat --metric samples
 ends 0 "25 of 100 samples" "$CPPROF" report --focus '^sin$'
+ends 0 "25 of 100 samples" "$CPPROF" report --module libm.so.6
+ends 0 "Shown: samples in" "$CPPROF" report --module libm.so.6
+ends 2 "no sampled code is of 'libx.so': " "$CPPROF" report --module libx.so
+ends 0 "90 of 100 samples" "$CPPROF" report --process 4711
+ends 0 "90 of 100 samples" "$CPPROF" report --process solve
+ends 2 "no process 'nobody'; all are listed by --group-by process" "$CPPROF" report --process nobody
+ends 0 "samples outside the kernel" "$CPPROF" report --user-only
+ends 5 "no sample is left of: samples in the kernel, stacks through" "$CPPROF" report --kernel-only --focus '^sin$'
+"$CPPROF" report --view callers --focus '^sin$' --percent-limit 0 -f csv | tail -n +2 >callers.csv
+[ "$(cut -d, -f2 callers.csv | grep -c '^$')" = 1 ] || { fail "callers of other functions are shown"; cat callers.csv; }
+grep -q '^0,.*sin' callers.csv || fail "the callers of a function are not below it"
 ends 0 "without 'solve'" "$CPPROF" report --hide solve
 ends 2 "cannot look for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread

@@ -28,7 +28,7 @@ static void world_init(struct world *w, const char *focus, const char *hide)
 		CHECK_EQ(scope_tree_match(&w->tree, w->profile, focus, &is_focus, &diag), 0);
 	if (hide)
 		CHECK_EQ(scope_tree_match(&w->tree, w->profile, hide, &is_hidden, &diag), 0);
-	scope_tree_filter(&w->tree, &(struct filter){ is_focus, is_hidden }, &w->filtered);
+	scope_tree_filter(&w->tree, &(struct filter){ is_focus, is_hidden, NULL }, &w->filtered);
 	costs_init(&w->costs, &w->filtered, NULL);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define TITLE_LENGTH 60
+
 const char *label_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -65,4 +67,16 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 			    (unsigned long long)scope->vaddr);
 	else
 		text_printf(ret, "[unknown] 0x%llx", (unsigned long long)scope->vaddr);
+}
+
+void label_run(const struct profile *profile, struct text *ret)
+{
+	const char *target = intern_text(&profile->strings, profile->run.target);
+	size_t len = strlen(target);
+	bool is_long = len > TITLE_LENGTH;
+
+	if (is_long)
+		for (len = TITLE_LENGTH - 3; len > 0 && ((unsigned char)target[len] & 0xc0) == 0x80; len--)
+			;
+	text_printf(ret, "%.*s%s", (int)len, target, is_long ? "..." : "");
 }

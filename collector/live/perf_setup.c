@@ -19,7 +19,9 @@
 #include "collector/live/perf_attach.h"
 #include "collector/process/target.h"
 
-#define EVENTS_MAX 32 /* a list typed by hand */
+#define NAMES_LENGTH 24   /* of a list of targets, before it is cut */
+#define COMMAND_LENGTH 36 /* of a target's command line: it shall fit a title */
+#define EVENTS_MAX 32     /* a list typed by hand */
 /* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can
  * delay that. */
 #define RECORD_DELAY_NS 50000000ull
@@ -131,18 +133,52 @@ static char *setup_join_words(char *const *argv)
 	return text.at;
 }
 
-static char *setup_describe_targets(const struct perf_source_options *options)
+/* "nginx, redis-server": each name once, as many as fit. */
+static char *setup_names(const pid_t *ids, size_t n)
 {
 	struct text text = { 0 };
 
-	for (size_t i = 0; i < options->n_pids; i++) {
-		CLEANUP(freep) char *line = target_command_line(options->pids[i]);
-		text_printf(&text, "%s%d%s%s%s", i ? ", " : "process ", options->pids[i], line[0] ? " (" : "",
-			    line, line[0] ? ")" : "");
+	for (size_t i = 0; i < n; i++) {
+		pid_t pid = ids[i];
+		target_process_of(ids[i], &pid);
+		CLEANUP(freep) char *name = target_comm(pid, ids[i]);
+		if (!name[0] || (text.at && strstr(text.at, name)))
+			continue;
+		if (text.len > NAMES_LENGTH) {
+			text_printf(&text, ", ...");
+			break;
+		}
+		text_printf(&text, "%s%s", text.len ? ", " : "", name);
 	}
-	for (size_t i = 0; i < options->n_tids; i++)
-		text_printf(&text, "%s%d", i ? ", " : "thread ", options->tids[i]);
-	return text.at ? text.at : alloc_text("");
+	return text.at ? text.at : alloc_text("gone");
+}
+
+/* So many bytes, or fewer where a letter would be cut. */
+static int setup_whole(const char *text, int len)
+{
+	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+/* Short enough to be a title, with its parentheses closed. */
+static char *setup_describe_targets(const struct perf_source_options *options)
+{
+	bool is_process = options->n_pids > 0;
+	const pid_t *ids = is_process ? options->pids : options->tids;
+	size_t n = is_process ? options->n_pids : options->n_tids;
+
+	if (n == 1 && is_process) {
+		CLEANUP(freep) char *line = target_command_line(ids[0]);
+		bool is_long = strlen(line) > COMMAND_LENGTH;
+		return alloc_printf("process %d (%.*s%s)", ids[0],
+				    is_long ? setup_whole(line, COMMAND_LENGTH) : (int)strlen(line),
+				    line[0] ? line : "gone", is_long ? "..." : "");
+	}
+	CLEANUP(freep) char *names = setup_names(ids, n);
+	if (n == 1)
+		return alloc_printf("thread %d (%s)", ids[0], names);
+	return alloc_printf("%zu %s (%s)", n, is_process ? "processes" : "threads", names);
 }
 
 /* The text behind "key : " in /proc/cpuinfo; NULL if there is none. */

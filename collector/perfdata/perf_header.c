@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "collector/perfdata/perf_command.h"
 #include "collector/perfdata/perf_format.h"
 
 #define MAX_EVENTS 4096
@@ -155,16 +158,19 @@ static void header_replace(char **to, const char *text)
 
 static void header_read_command(struct perf_header *header, struct reader *r)
 {
-	struct text line = { 0 };
+	VEC(char *) words = { 0 };
 	uint32_t n = read_u32(r);
 
 	for (uint32_t i = 0; i < n && i < MAX_ARGUMENTS && !r->failed; i++) {
 		const char *argument = header_read_string(r);
 		if (!r->failed)
-			text_printf(&line, "%s%s", i ? " " : "", argument);
+			vec_push(&words, alloc_text(argument));
 	}
-	header_replace(&header->command, line.at ? line.at : "");
-	text_done(&line);
+	CLEANUP(freep) char *recorded = perf_command_recorded(words.at, words.n);
+	header_replace(&header->command, recorded);
+	for (size_t i = 0; i < words.n; i++)
+		free(words.at[i]);
+	vec_done(&words);
 }
 
 /* The entry an id list belongs to; by position where ids are not known yet (streams state attrs first). */

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "report/export/exporter.h"
+#include "report/label.h"
 #include "report/limit.h"
 #include "report/tree/children.h"
 #include "report/tree/document.h"
@@ -171,10 +172,11 @@ static double mean_depth(const struct document *document)
 	return n ? (double)sum / (double)n : 0;
 }
 
-/* One value per node: of a metric, of one thread or (UINT32_MAX) of all. */
-static void gather(const struct document *document, uint32_t metric, uint32_t thread, uint64_t *self)
+/* One value per node: of a metric, of one thread or (UINT32_MAX) of all. False if all are 0. */
+static bool gather(const struct document *document, uint32_t metric, uint32_t thread, uint64_t *self)
 {
 	struct document_cursor cursor;
+	bool has_any = false;
 
 	document_cursor_init(&cursor, document);
 	memset(self, 0, document->n_nodes * sizeof(uint64_t));
@@ -182,8 +184,10 @@ static void gather(const struct document *document, uint32_t metric, uint32_t th
 		struct scope_value v = document_value(&cursor, i);
 		if (v.metric == metric && (thread == UINT32_MAX || v.thread == thread))
 			self[v.scope] += v.value;
+		has_any |= v.metric == metric && (thread == UINT32_MAX || v.thread == thread) && v.value > 0;
 	}
 	document_cursor_done(&cursor);
+	return has_any;
 }
 
 static void write_profiles(struct speedscope *s, const struct export_options *options)
@@ -202,7 +206,8 @@ static void write_profiles(struct speedscope *s, const struct export_options *op
 		write(s, name, m, self);
 	}
 	for (uint32_t t = 0; profile->threads.n > 1 && t < profile->threads.n && t < MAX_THREADS; t++) {
-		gather(document, options->metric, t, self);
+		if (!gather(document, options->metric, t, self))
+			continue;
 		snprintf(name, sizeof(name), "%s: %s tid %d (aggregated)",
 			 profile_text(profile, profile->metrics.at[options->metric].name),
 			 profile_text(profile, profile->threads.at[t].comm), profile->threads.at[t].tid);
@@ -224,7 +229,7 @@ static int write_speedscope(const struct export_input *input, const struct expor
 	json_object(&s.json);
 	json_text_of(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text_of(&s.json, "exporter", "cpprof@" CPPROF_VERSION);
-	text_printf(&title, "%s", profile_text(input->profile, input->profile->run.target));
+	label_run(input->profile, &title);
 	limit_note(input->tree, input->profile, &folded);
 	if (folded.len)
 		text_printf(&title, " (%s)", folded.at);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "report/export/firefox.h"
+#include "report/label.h"
 #include "report/limit.h"
 
 #define FORMAT_VERSION 60
@@ -87,14 +88,15 @@ static void write_origin(struct json *json, const struct document *document)
 static void write_meta(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
+	CLEANUP(text_done) struct text title = { 0 };
 
 	json_name(json, "meta");
 	json_object(json);
 	json_number_of(json, "interval", firefox_head_interval(profile));
 	json_uint_of(json, "startTime", profile->run.start_unix_ns / 1000000);
 	json_uint_of(json, "processType", 0);
-	json_text_of(json, "product",
-		     profile->run.target ? profile_text(profile, profile->run.target) : "cpprof");
+	label_run(profile, &title);
+	json_text_of(json, "product", title.len ? title.at : "cpprof");
 	json_uint_of(json, "stackwalk", 1);
 	json_uint_of(json, "version", 29);
 	json_uint_of(json, "preprocessedProfileVersion", FORMAT_VERSION);

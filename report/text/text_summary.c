@@ -3,6 +3,7 @@
  * The paragraph that stands in front of every view: what was measured, what dominates, on which
  * path, and how sure that is.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -67,6 +68,13 @@ static void count_tasks(const struct text_report *report, size_t *ret_threads, s
 	}
 }
 
+static const char *what_it_did(const struct text_report *report, const char *target)
+{
+	if (strcmp(text_summary_string(report, report->profile->run.mode), "record") == 0)
+		return "ran";
+	return isdigit((unsigned char)*target) ? "were watched" : "was watched"; /* "10 processes" */
+}
+
 static void add_what_ran(const struct text_report *report, struct text *ret)
 {
 	const struct profile_run *run = &report->profile->run;
@@ -80,9 +88,7 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 		text_printf(ret, " (%s runs, %s in all)", number_count(run->n_runs, count),
 			    number_time(run->duration_ns, time));
 	else
-		text_printf(ret, " %s for %s",
-			    strcmp(text_summary_string(report, run->mode), "record") == 0 ? "ran"
-											  : "was watched",
+		text_printf(ret, " %s for %s", what_it_did(report, target),
 			    number_time(run->duration_ns, time));
 	count_tasks(report, &n_threads, &n_processes);
 	text_printf(ret, ": %s", number_count(report->samples, count));

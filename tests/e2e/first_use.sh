@@ -12,7 +12,8 @@ head -c 15 page.html | grep -qi '<!doctype html>' || fail "page.html is no page"
 grep -q '<svg' page.svg || fail "page.svg is no picture"
 gzip -t page.pb.gz || fail "page.pb.gz is not what its name says"
 gzip -dc page.json.gz | grep -q '"quality"' || fail "page.json.gz is no json"
-run 0 "$CPPROF" record -o one.data --raw raw.data -- "$SPIN" 0.2
+ln -s "$SPIN" spin_raw
+run 0 "$CPPROF" record -o one.data --raw raw.data -- ./spin_raw 0.2
 run 0 "$CPPROF" import -o import.svg raw.data
 grep -q '<svg' import.svg || fail "import.svg is no picture"
 run 0 "$CPPROF" merge -o merge.svg one.data one.data
@@ -42,6 +43,25 @@ fact "^thread $(cat inner) of $(cat inner) samples [1-9]"
 run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
 says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
 kill -9 "$(cat outer)"
+
+# Ten targets are ten, and parentheses are closed.
+pids=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	start "$SPIN" 300
+	pids=$pids,$pid
+done
+run 0 "$CPPROF" attach -p "${pids#,}" -d 0.5 -o ten.data
+kill -9 ${pids//,/ }
+run 0 "$CPPROF" report ten.data
+says "^10 processes (spin) were watched for"
+start sh -c 'while :; do :; done' "an argument" "that makes" "the command line" "of this shell" "longer than a title"
+run 0 "$CPPROF" attach -p "$pid" -d 0.3 -o long.data
+kill -9 "$pid"
+run 0 "$CPPROF" report long.data
+says "^process $pid (.*) was watched"
+run 0 "$CPPROF" import -o imported.data raw.data
+run 0 "$CPPROF" report imported.data
+says "^./spin_raw 0.2 was watched"
 
 # Code without names: what would give it some.
 if command -v strip >/dev/null; then

@@ -1,3 +1,4 @@
+#include "collector/perfdata/perf_command.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
 #include <errno.h>
@@ -456,4 +457,31 @@ TEST(a_record_of_no_length_is_a_fault_with_its_offset)
 	CHECK_EQ(next(), -EBADMSG);
 	CHECK(strstr(diag.why, "no length at offset"));
 	done();
+}
+
+static void check_recorded(const char *line, const char *recorded)
+{
+	char *words[16], copy[256];
+	size_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok(copy, " "); word && n < 16; word = strtok(NULL, " "))
+		words[n++] = word;
+	char *told = perf_command_recorded(words, n);
+	CHECK_STR(told, recorded);
+	free(told);
+}
+
+TEST(perf_command_names_what_was_recorded)
+{
+	check_recorded("perf record -g -o x.data -- ./prog -o 3", "./prog -o 3");
+	check_recorded("/usr/bin/perf record --call-graph dwarf -F 99 ./prog 3", "./prog 3");
+	check_recorded("perf record --call-graph=dwarf -F99 -ag sleep 1", "sleep 1");
+	check_recorded("perf record -e cycles:u -p 4711", "process 4711");
+	check_recorded("perf record --pid=4711,12 -g", "process 4711,12");
+	check_recorded("perf record -t 9", "thread 9");
+	check_recorded("cpprof record --raw x -d 2 -- make -j2", "make -j2");
+	check_recorded("cpprof attach -n nginx -p 7 -d 2", "process 7");
+	check_recorded("perf record", "perf record");
+	check_recorded("", "");
 }

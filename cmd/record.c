@@ -19,6 +19,7 @@
 #include "cmd/record_options.h"
 #include "cmd/relatives.h"
 #include "recording/recording.h"
+#include "report/number.h"
 #include "report/quality.h"
 
 #define LOOK_MS 500 /* how long the end of the command is waited for at a time */
@@ -72,9 +73,13 @@ static void record_progress(void *context, uint64_t elapsed_ns, const struct pro
 {
 	struct record *r = context;
 
-	fprintf(stderr, "\rcpprof: %llu s, %llu samples, %.1f%% complete ",
-		(unsigned long long)(elapsed_ns / CLOCK_NS_PER_S), (unsigned long long)quality->samples,
-		quality_percent(quality));
+	char samples[NUMBER_MAX], share[NUMBER_MAX];
+
+	fprintf(stderr, "\r\033[Kcpprof: %llu s", (unsigned long long)(elapsed_ns / CLOCK_NS_PER_S));
+	if (r->options->duration > 0)
+		fprintf(stderr, " of %.4g s", r->options->delay + r->options->duration);
+	fprintf(stderr, ", %s samples, %s complete; Ctrl-C ends and writes ",
+		number_count(quality->samples, samples), number_percent(quality_percent(quality), share));
 	r->shows_progress = true;
 }
 

@@ -67,7 +67,8 @@ static int live_export(const struct live *live, const struct live_input *input, 
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;
 	}
-	profile->run.is_checkpoint = 1;
+	/* An interval is whole in itself; a file that is watched, when it is not written again. */
+	profile->run.is_checkpoint = live->path && !live->is_last;
 	int error = resolve(profile, input->images, input->names, diag);
 	if (error == 0)
 		error = export_file(live->exporter, profile, &choice, live->path, NULL, diag);
@@ -142,6 +143,7 @@ void live_finish(struct live *live, const struct live_input *input, uint64_t now
 {
 	if (!live->exporter)
 		return;
+	live->is_last = true;
 	live_start(live, input, now_ns);
 	child_wait(&live->writer);
 }

@@ -23,6 +23,7 @@ struct live {
 	const char *path;                /* the watched file; NULL = a stream */
 	uint64_t interval_ns, start_ns, last_ns, next_ns;
 	struct child writer;
+	bool is_last;                   /* no export comes after the one that is written */
 	bool is_told;                   /* what became of the last export */
 	VEC(uint64_t) told;             /* stream: values by index as of the last interval */
 	struct profile_quality quality; /* as of then */

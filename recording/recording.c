@@ -17,6 +17,7 @@
 
 #define TICK_MS 500     /* how often the clock is looked at when nothing happens */
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
+#define LOOK_EVENTS 8   /* between two looks whether the time is over */
 #define PROGRESS_NS CLOCK_NS_PER_S
 
 void recording_note(struct recording *r, const char *text)
@@ -85,6 +86,7 @@ static void recording_tick(struct recording *r)
 
 	if (!r->is_stopped && recording_is_over(r, now)) {
 		r->is_stopped = true;
+		r->stopped_ns = now;
 		if (recording_is_live(r))
 			perf_source_stop(r->source);
 	}
@@ -107,6 +109,12 @@ static int recording_next(struct recording *r, struct event *ret, struct diag *d
 	return source_next(r->source, ret, r->wait_ms, diag);
 }
 
+/* The end is not put off by events that keep coming. */
+static bool recording_is_due(const struct recording *r, unsigned n)
+{
+	return r->end_ns && !r->is_stopped && n % LOOK_EVENTS == 0 && clock_now_ns() >= r->end_ns;
+}
+
 /* What is live can be read on when it was stopped: the rings still hold samples. */
 static int recording_loop(struct recording *r, struct diag *diag)
 {
@@ -121,7 +129,7 @@ static int recording_loop(struct recording *r, struct diag *diag)
 			return got;
 		if (got > 0)
 			recording_event(r, &event);
-		if (got < 0 || ++n % TICK_EVENTS == 0)
+		if (got < 0 || ++n % TICK_EVENTS == 0 || recording_is_due(r, n))
 			recording_tick(r);
 	}
 	return 0;

@@ -149,7 +149,7 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 	profile->run.mode = intern_add(&profile->strings, r->options.mode);
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	profile->run.duration_ns = clock_now_ns() - r->start_ns;
+	profile->run.duration_ns = (r->stopped_ns ? r->stopped_ns : clock_now_ns()) - r->start_ns;
 	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
 }
 

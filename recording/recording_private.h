@@ -24,10 +24,11 @@ struct recording {
 	struct prefetch prefetch;
 	struct live live;
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
-	int wait_ms;     /* for the next event, as of the last look at the clock; 0 before the first */
-	bool is_stopped; /* is_over, or the time was */
-	pid_t first_pid; /* of a file */
-	bool has_kernel; /* stacks of a file go into the kernel */
+	int wait_ms;         /* for the next event, as of the last look at the clock; 0 before the first */
+	bool is_stopped;     /* is_over, or the time was */
+	uint64_t stopped_ns; /* when; 0 = it ended by itself, or goes on */
+	pid_t first_pid;     /* of a file */
+	bool has_kernel;     /* stacks of a file go into the kernel */
 };
 
 void recording_note(struct recording *r, const char *text);

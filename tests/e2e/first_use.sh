@@ -48,6 +48,7 @@ kill -9 "$(cat outer)"
 pids=
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	start "$SPIN" 300
+	await grep -q spin "/proc/$pid/comm"
 	pids=$pids,$pid
 done
 run 0 "$CPPROF" attach -p "${pids#,}" -d 0.5 -o ten.data
@@ -62,6 +63,14 @@ says "^process $pid (.*) was watched"
 run 0 "$CPPROF" import -o imported.data raw.data
 run 0 "$CPPROF" report imported.data
 says "^./spin_raw 0.2 was watched"
+
+# Progress on a terminal: how long still, and how to end it.
+if command -v python3 >/dev/null; then
+	start "$SPIN" 300
+	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$CPPROF" attach -p "$pid" -d 2 -o p.data >run.log 2>&1 </dev/null
+	kill -9 "$pid"
+	says "[0-9] s of 2 s, .* complete; Ctrl-C ends and writes"
+fi
 
 # Code without names: what would give it some.
 if command -v strip >/dev/null; then

@@ -60,6 +60,7 @@ def watch(target):
     check("the last version is whole", subprocess.run([CPPROF, "check", "w.json"], capture_output=True).returncode == 0)
     last, whole = json.load(open("w.json")), json.loads(subprocess.run([CPPROF, "export", "a.data", "-f", "json"], capture_output=True).stdout)
     check("the last version is the profile", last["quality"]["samples"] == whole["quality"]["samples"], (last["quality"]["samples"], whole["quality"]["samples"]))
+    check("the last version is complete", last["run"]["complete"] if "complete" in last["run"] else last["complete"])
     check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".tmp")], os.listdir("."))
 
 
@@ -74,6 +75,7 @@ def stream(target):
     check("the stream is whole", checked.returncode == 0, checked.stderr)
     records = [json.loads(line) for line in open("s.ndjson")]
     check("intervals came while it ran", sum(r["t"] == "end" for r in records) >= 2)
+    check("each interval is complete", all(r["complete"] for r in records if r["t"] == "end"), [r for r in records if r["t"] == "end"])
     spans = [r["interval"] for r in records if r["t"] == "header"]
     check("one begins where the other ends", all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans)
 

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cmd/browser.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
 #include "cmd/record_options.h"
@@ -250,6 +251,8 @@ static int record_finish(struct record *r, struct recording *recording, struct d
 		code = cmd_fail(diag);
 	else
 		record_say_result(r, recording);
+	if (!code && r->options->opens)
+		browser_open(recording_output(recording)->path);
 	if (recording_save(recording, diag) < 0)
 		code = cmd_fail(diag);
 	record_await_command(r, recording);

@@ -161,6 +161,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },
+		{ 0, "open", OPTION_FLAG, &options->opens, NULL,
+		  "open what was written in a browser: with -o x.html or x.svg" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
@@ -217,6 +219,9 @@ int record_options_parse(struct record_options *options, const char *command, in
 	options->exporter = options->format   ? exporter_named(options->format)
 			    : options->output ? exporter_for_file(options->output)
 					      : NULL;
+	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
+	    options->exporter != &exporter_svg)
+		code = cmd_usage(command, "--open opens a page: give it a name with -o x.html");
 	return code == GO_ON ? record_find_targets(options, &line) : code;
 }
 

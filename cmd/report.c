@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cmd/browser.h"
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
@@ -35,7 +36,7 @@ struct report_request {
 	const char *metric, *html;
 	struct report_filter filter;
 	struct option_list columns, directories, rules;
-	bool inlines, loops, lines, pager, children;
+	bool inlines, loops, lines, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
 };
@@ -251,6 +252,10 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	else if (export_to(&exporter_html, profile, &choice, request->html, &diag) < 0)
 		code = cmd_fail(&diag);
 	profile_free(profile);
+	if (code == EXIT_OK && strcmp(request->html, "-") != 0)
+		fprintf(stderr, "cpprof: wrote %s; open it in a browser\n", request->html);
+	if (code == EXIT_OK && request->opens)
+		browser_open(request->html);
 	return code;
 }
 
@@ -259,6 +264,8 @@ static int check_request(const struct command_line *line, const struct report_re
 {
 	if (line->n_operands + (request->input != NULL) > 1)
 		return cmd_usage("report", "one profile at a time");
+	if (request->opens && !request->html)
+		return cmd_usage("report", "--open opens what --html OUT.html writes");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage(
 			"report",
@@ -312,6 +319,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
+		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "--html: and open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
 		  "--html: where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",

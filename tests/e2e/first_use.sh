@@ -19,6 +19,18 @@ grep -q '<svg' import.svg || fail "import.svg is no picture"
 run 0 "$CPPROF" merge -o merge.svg one.data one.data
 grep -q '<svg' merge.svg || fail "merge.svg is no picture"
 
+# A page says where it is, and is opened if that is asked for.
+printf '#!/bin/sh\necho "$1" >opened\n' >open_with
+chmod +x open_with
+run 0 "$CPPROF" report one.data --html out.html
+says "wrote out.html; open it in a browser"
+BROWSER=./open_with run 0 "$CPPROF" report one.data --html out.html --open
+[ "$(cat opened)" = out.html ] || fail "--open opened nothing"
+rm opened
+BROWSER=./open_with run 0 "$CPPROF" record -o rec.html --open -- "$SPIN" 0.2
+[ "$(cat opened)" = rec.html ] || fail "record --open opened nothing"
+run 2 "$CPPROF" record --open -- true
+
 # A master that sleeps while its workers work: attaching to it profiles them; --no-inherit does not, and names them.
 cat >master.sh <<'END'
 "$1" 300 &

@@ -14,10 +14,11 @@ struct habits {
 };
 
 /* Rows for the option tables of record and attach, and of report and annotate; none of them is listed. */
-#define HABIT_RECORD_SPECS(habits)                                         \
-	{ 'g', NULL, OPTION_FLAG, &(habits).flag, NULL, NULL },            \
-	{                                                                  \
-		0, "call-graph", OPTION_TEXT, &(habits).text, "KIND", NULL \
+#define HABIT_RECORD_SPECS(habits, frequency)                                   \
+	{ 'g', NULL, OPTION_FLAG, &(habits).flag, NULL, NULL },                 \
+		{ 0, "call-graph", OPTION_TEXT, &(habits).text, "KIND", NULL }, \
+	{                                                                       \
+		0, "freq", OPTION_POSITIVE, &(frequency), "HZ", NULL            \
 	}
 
 #define HABIT_REPORT_SPECS(habits, file)                                        \

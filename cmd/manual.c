@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/manual.h"
+#include "report/export/exporter.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -146,5 +147,37 @@ int manual_list_options(const struct command_line *line)
 			printf("-%c\n", spec->letter);
 	}
 	puts("--help");
+	return EXIT_OK;
+}
+
+static void manual_put_formats(void)
+{
+	for (const struct exporter *const *e = exporters; *e; e++)
+		puts((*e)->name);
+}
+
+/* "text|json|md" */
+static void manual_put_words(const char *words, const char *between)
+{
+	while (*words) {
+		size_t len = strcspn(words, between);
+		printf("%.*s\n", (int)len, words);
+		words += len + strspn(words + len, between);
+	}
+}
+
+int manual_list_values(const struct command_line *line, const char *option)
+{
+	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++) {
+		bool fits = option[0] == '-' && option[1] == '-'
+				    ? spec->name && strcmp(spec->name, option + 2) == 0
+				    : option[0] == '-' && option[1] && option[1] == spec->letter;
+		if (!fits)
+			continue;
+		if (spec->kind == OPTION_CHOICE)
+			manual_put_words(spec->value, "|");
+		else if (spec->kind == OPTION_TEXT && spec->name && strcmp(spec->name, "format") == 0)
+			manual_put_formats();
+	}
 	return EXIT_OK;
 }

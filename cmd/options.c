@@ -404,6 +404,8 @@ int options_parse(struct command_line *line, int argc, char **argv)
 		return manual_of_command(line);
 	if (argc == 2 && strcmp(argv[1], "--list-options") == 0)
 		return manual_list_options(line);
+	if (argc == 3 && strcmp(argv[1], "--list-values") == 0)
+		return manual_list_values(line, argv[2]);
 	while (cursor.at < argc) {
 		char *word = argv[cursor.at++];
 		int code = GO_ON;

@@ -1,4 +1,3 @@
-#include "collector/perfdata/perf_command.h"
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/compress.h"
+#include "collector/perfdata/perf_command.h"
 #include "tests/unit/collector/open_build.h"
 
 /* ---- what it says about itself -------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "cmd/export.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,10 +98,20 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 struct export_request {
 	const char *file, *format, *path, *metric;
 	uint64_t max_nodes, limit;
-	int loops, names, detail;
+	int loops, names, detail, weight;
 	bool inlines, no_loops, list;
+	struct option_list labels;
 	struct export_choice choice;
 };
+
+/* As Prometheus wants the name before the '='. */
+static bool export_is_label(const char *text)
+{
+	size_t len = strcspn(text, "=");
+
+	return !isdigit((unsigned char)text[0]) &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == len;
+}
 
 static int check_and_export(struct export_request *r)
 {
@@ -109,6 +120,12 @@ static int check_and_export(struct export_request *r)
 
 	if (!exporter)
 		return complain_of_format(r->format);
+	if (r->weight == 1 && r->metric)
+		return cmd_usage("export", "--weight samples and --metric exclude each other");
+	for (size_t i = 0; i < r->labels.values.n; i++)
+		if (!export_is_label(r->labels.values.at[i]))
+			return cmd_usage("export", "'%s': a label is letters, digits and _, then =VALUE",
+					 r->labels.values.at[i]);
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
 		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
 				 exporter->name);
@@ -120,7 +137,9 @@ static int check_and_export(struct export_request *r)
 	choice->options.max_nodes = r->max_nodes < UINT32_MAX ? (uint32_t)r->max_nodes : UINT32_MAX;
 	choice->options.limit = r->limit < UINT32_MAX ? (uint32_t)r->limit : UINT32_MAX;
 	choice->options.pyroscope_names = r->names == 1;
-	return run_export(r->file, exporter, choice, r->metric, r->path);
+	choice->options.labels = r->labels.values.at;
+	choice->options.n_labels = r->labels.values.n;
+	return run_export(r->file, exporter, choice, r->weight == 1 ? "samples" : r->metric, r->path);
 }
 
 int cmd_export(int argc, char **argv)
@@ -149,6 +168,10 @@ int cmd_export(int argc, char **argv)
 		{ 0, "max-nodes", OPTION_NUMBER, &r.max_nodes, "N",
 		  "keep the N heaviest contexts, fold the rest into `<other>`" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "top, openmetrics: at most N rows of each kind" },
+		{ 0, "label", OPTION_RULES, &r.labels, "NAME=VALUE",
+		  "openmetrics: a label of every series; repeatable" },
+		{ 0, "weight", OPTION_CHOICE, &r.weight, "cost|samples",
+		  "folded and others of one metric: what is counted" },
 		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",
 		  "how the metric types are called" },
 		{ 0, "folded-annotate", OPTION_FLAG, &r.choice.options.annotate, NULL,
@@ -163,7 +186,9 @@ int cmd_export(int argc, char **argv)
 		.examples = "  cpprof export -o profile.json.gz\n"
 			    "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
 			    "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
-			    "  cpprof export -o app.speedscope.json\n",
+			    "  cpprof export -o app.speedscope.json\n"
+			    "  cpprof export -o app.prom --label service=app   for Prometheus\n"
+			    "  cpprof export -f folded --weight samples\n",
 		.specs = specs,
 	};
 
@@ -175,5 +200,7 @@ int cmd_export(int argc, char **argv)
 	if (line.n_operands > 1)
 		return cmd_usage("export", "one profile at a time");
 	r.file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
-	return check_and_export(&r);
+	code = check_and_export(&r);
+	option_list_done(&r.labels);
+	return code;
 }

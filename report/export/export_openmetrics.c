@@ -6,14 +6,17 @@
  * labels. What would be counters elsewhere are gauges here, as the next recording starts them anew. The
  * text keeps to what the Prometheus format and OpenMetrics have in common.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/export/exporter.h"
+#include "report/label.h"
 #include "report/limit.h"
 #include "report/quality.h"
 #include "report/tree/flatten.h"
@@ -28,6 +31,7 @@ struct openmetrics {
 		labels;  /* function, module and kind as they are written: what they agree in is one series */
 	uint32_t *group; /* of each frame: its labels */
 	struct flat_table table;
+	struct text run; /* labels of every series: two services of one host must not be one */
 	size_t n_listed;
 };
 
@@ -59,6 +63,27 @@ static void add_label(struct text *ret, const char *name, const char *value)
 	text_printf(ret, "%s%s=\"", ret->len ? "," : "", name);
 	openmetrics_add_escaped(ret, value);
 	text_printf(ret, "\"");
+}
+
+/* What tells this recording from others, then what the user adds. */
+static void label_every_series(struct openmetrics *o, const struct export_options *options)
+{
+	const struct profile *profile = o->document->profile;
+	CLEANUP(text_done) struct text target = { 0 };
+	char pid[16] = "";
+
+	label_run(profile, &target);
+	if (profile->processes.n)
+		snprintf(pid, sizeof(pid), "%d", profile->processes.at[0].pid);
+	add_label(&o->run, "target", target.at ? target.at : "");
+	add_label(&o->run, "pid", pid);
+	for (size_t i = 0; i < options->n_labels; i++) {
+		CLEANUP(freep) char *name = alloc_text(options->labels[i]);
+		size_t len = strcspn(name, "=");
+		bool has_value = name[len] != '\0';
+		name[len] = '\0';
+		add_label(&o->run, name, has_value ? options->labels[i] + len + 1 : "");
+	}
 }
 
 static void group_frames(struct openmetrics *o)
@@ -127,12 +152,14 @@ static void write_series(struct openmetrics *o, const char *name, uint32_t metri
 	add_label(&event, "event", profile_text(profile, profile->metrics.at[metric].name));
 	for (size_t i = 0; i < o->n_listed; i++) {
 		const struct flat_row *row = &o->table.rows.at[i];
-		fprintf(o->to, "%s{%s,%s}", name, intern_text(&o->labels, o->group[row->frame]), event.at);
+		fprintf(o->to, "%s{%s,%s,%s}", name, intern_text(&o->labels, o->group[row->frame]), event.at,
+			o->run.at);
 		write_number(o->to, is_self ? row->self[metric] : row->total[metric], is_time);
 		rest -= row->self[metric];
 	}
 	if (is_self) {
-		fprintf(o->to, "%s{function=\"other\",module=\"\",kind=\"other\",%s}", name, event.at);
+		fprintf(o->to, "%s{function=\"other\",module=\"\",kind=\"other\",%s,%s}", name, event.at,
+			o->run.at);
 		write_number(o->to, rest, is_time);
 	}
 	text_done(&event);
@@ -158,7 +185,7 @@ static void openmetrics_write_costs(struct openmetrics *o, bool is_time, bool is
 static void write_gauge(struct openmetrics *o, const char *name, const char *help, uint64_t value)
 {
 	begin_family(o, name, NULL, help);
-	fprintf(o->to, "%s %llu\n", name, (unsigned long long)value);
+	fprintf(o->to, "%s{%s} %llu\n", name, o->run.at, (unsigned long long)value);
 }
 
 static void openmetrics_write_run(struct openmetrics *o)
@@ -176,9 +203,9 @@ static void openmetrics_write_run(struct openmetrics *o)
 			    limit_count(o->document->tree));
 	begin_family(o, "cpprof_complete_ratio", "ratio",
 		     "complete stacks among all samples there should have been");
-	fprintf(o->to, "cpprof_complete_ratio %.6g\n", quality_percent(q) / 100);
+	fprintf(o->to, "cpprof_complete_ratio{%s} %.6g\n", o->run.at, quality_percent(q) / 100);
 	begin_family(o, "cpprof_run_seconds", "seconds", "how long the recording took");
-	fprintf(o->to, "cpprof_run_seconds");
+	fprintf(o->to, "cpprof_run_seconds{%s}", o->run.at);
 	write_number(o->to, profile->run.duration_ns, true);
 	add_label(&labels, "host", profile_text(profile, profile->run.host));
 	add_label(&labels, "kernel", profile_text(profile, profile->run.kernel));
@@ -186,7 +213,7 @@ static void openmetrics_write_run(struct openmetrics *o)
 		  profile->events.n ? profile_text(profile, profile->events.at[0].name) : "");
 	add_label(&labels, "version", profile_text(profile, profile->run.tool_version));
 	begin_family(o, "cpprof_run_info", NULL, "the recording these numbers are from");
-	fprintf(o->to, "cpprof_run_info{%s} 1\n", labels.at);
+	fprintf(o->to, "cpprof_run_info{%s,%s} 1\n", labels.at, o->run.at);
 	text_done(&labels);
 }
 
@@ -198,6 +225,7 @@ static int write_openmetrics(const struct export_input *input, const struct expo
 	(void)diag;
 	document_init(&document, input->profile, input->tree);
 	struct openmetrics o = { .to = to, .document = &document };
+	label_every_series(&o, options);
 	group_frames(&o);
 	openmetrics_choose_rows(&o, options);
 	openmetrics_write_costs(&o, true, true, "cpprof_self_seconds", "time spent in a function itself");
@@ -208,6 +236,7 @@ static int write_openmetrics(const struct export_input *input, const struct expo
 				"events in a function and what it calls");
 	openmetrics_write_run(&o);
 	fputs("# EOF\n", to);
+	text_done(&o.run);
 	free(o.group);
 	flat_table_done(&o.table);
 	intern_done(&o.labels);

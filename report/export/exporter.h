@@ -37,6 +37,8 @@ struct export_options {
 	bool wide;            /* ndjson: one line a node, names resolved */
 	bool pyroscope_names; /* pprof: the type names Pyroscope knows */
 	bool annotate;        /* folded: _[k], _[i] suffixes */
+	char *const *labels;  /* openmetrics: more labels of every series, NAME=VALUE each */
+	size_t n_labels;
 	const struct source_search
 		*sources; /* html: where source text may be; NULL = where the debug information says */
 	const uint64_t

@@ -19,6 +19,25 @@ says "stacks are always recorded"
 run 2 "$CPPROF" report --tui
 says "--html OUT.html"
 
+# Values of options are completed; folded counts samples if told to.
+ln -s "$CPPROF" cpprof
+cat >complete.sh <<'END'
+PATH=$PWD:$PATH
+. "$1/docs/completion/cpprof"
+COMP_WORDS=($2 '') COMP_CWORD=$(set -- $2; echo $#)
+_cpprof
+echo "${COMPREPLY[*]}"
+END
+run 0 bash complete.sh "$SOURCE" "cpprof report --view"
+says "^summary tree callers flat hot quality$"
+run 0 bash complete.sh "$SOURCE" "cpprof export -f"
+says "speedscope folded"
+run 0 "$CPPROF" export a.data -f folded --weight samples -o a.txt
+[ "$(awk '{ n += $NF } END { print n }' a.txt)" = "$("$FACTS" a.data | awk '$1 == "samples" { print $2 }')" ] || fail "folded does not count samples"
+run 0 "$CPPROF" export a.data -o a.prom --label service=shop
+! grep -v '^#' a.prom | grep -qv 'target=".*pid="[0-9]*",service="shop"}' || fail "a series has no target, pid or label"
+run 2 "$CPPROF" export a.data -o a.prom --label 1x=y
+
 run 2 "$CPPROF" "$SPIN" 1
 says "to run and profile it: cpprof record -- $SPIN"
 run 2 "$CPPROF" sleep 1

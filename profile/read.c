@@ -24,6 +24,17 @@ static bool starts_as_profile(struct bytes file)
 	       memcmp(file.at, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)) == 0;
 }
 
+/* JSON, a page or a picture, or gzip: most of what `cpprof export` writes. */
+static bool starts_as_export(struct bytes file)
+{
+	static const char *const starts[] = { "{", "<!", "<?xml", "<svg", "\x1f\x8b", "# HELP cpprof_" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (file.len >= strlen(starts[i]) && memcmp(file.at, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
 /* What people take for a profile, and what to do with it. */
 static int refuse_stranger(struct bytes file, const char *name, struct diag *diag)
 {
@@ -35,8 +46,8 @@ static int refuse_stranger(struct bytes file, const char *name, struct diag *dia
 	} else if (file.len >= 4 && memcmp(file.at, "\177ELF", 4) == 0) {
 		diag_why(diag, "it is a program or a library");
 		diag_hint(diag, "try: cpprof record -- COMMAND");
-	} else if (file.len && file.at[0] == '{') {
-		diag_why(diag, "it is JSON, as an export would be; reports are made of what was exported");
+	} else if (starts_as_export(file)) {
+		diag_why(diag, "this is an export; give the profile it came from");
 	}
 	return -EBADMSG;
 }

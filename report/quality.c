@@ -113,7 +113,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
 	if (quality_between(profile) > 0)
-		text_printf(ret, ", %s of the CPU time between samples",
+		text_printf(ret, ", %s of CPU time was not sampled (short-lived threads)",
 			    number_percent(quality_between(profile), number));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
@@ -154,7 +154,7 @@ static void add_tallies(const struct profile *profile, struct text *ret)
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		steps += quality->steps_by_witness[witness];
 	if (steps)
-		text_printf(ret, "steps by witness\n");
+		text_printf(ret, "frames unwound by\n");
 	for (int witness = 0; witness < WITNESS_N; witness++)
 		if (quality->steps_by_witness[witness])
 			quality_add_row(ret, witness_name((enum witness)witness),
@@ -171,7 +171,7 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	quality_add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	quality_add_row(ret, "times throttled", quality->throttled, 0);
 	if (quality_between(profile) > 0)
-		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time between samples", "",
+		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time not sampled", "",
 			    number_percent(quality_between(profile), number));
 	quality_add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
 	if (quality->outer)

@@ -20,38 +20,18 @@
  * The library is loaded by the child that asks it: libdwarf and libdw have functions of the same names, so
  * that no program can be linked with both.
  */
-#define FUNCTIONS(X)                         \
-	X(dwarf_package_version)             \
-	X(dwarf_attr)                        \
-	X(dwarf_child)                       \
-	X(dwarf_dealloc)                     \
-	X(dwarf_dealloc_rnglists_head)       \
-	X(dwarf_dieoffset)                   \
-	X(dwarf_formsdata)                   \
-	X(dwarf_formstring)                  \
-	X(dwarf_formudata)                   \
-	X(dwarf_get_ranges_b)                \
-	X(dwarf_get_rnglists_entry_fields_a) \
-	X(dwarf_global_formref)              \
-	X(dwarf_highpc_b)                    \
-	X(dwarf_init_path)                   \
-	X(dwarf_line_srcfileno)              \
-	X(dwarf_lineaddr)                    \
-	X(dwarf_lineendsequence)             \
-	X(dwarf_lineno)                      \
-	X(dwarf_lowpc)                       \
-	X(dwarf_next_cu_header_d)            \
-	X(dwarf_offdie_b)                    \
-	X(dwarf_ranges_dealloc)              \
-	X(dwarf_rnglists_get_rle_head)       \
-	X(dwarf_set_tied_dbg)                \
-	X(dwarf_siblingof_b)                 \
-	X(dwarf_srcfiles)                    \
-	X(dwarf_srclines_b)                  \
-	X(dwarf_srclines_dealloc_b)          \
-	X(dwarf_srclines_from_linecontext)   \
-	X(dwarf_tag)                         \
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \
+	X(dwarf_dealloc_rnglists_head) X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
+	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
+	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
+	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
+	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_ranges_dealloc) \
+	X(dwarf_rnglists_get_rle_head) X(dwarf_set_tied_dbg) X(dwarf_siblingof_b) X(dwarf_srcfiles) \
+	X(dwarf_srclines_b) X(dwarf_srclines_dealloc_b) X(dwarf_srclines_from_linecontext) X(dwarf_tag) \
 	X(dwarf_whatform)
+/* clang-format on */
 
 #define DECLARE(name) __typeof__(&name) name;
 static struct {

@@ -36,7 +36,7 @@ facts n.data
 
 # Processes that are gone before a sample of them is due: what no sample stands for is told. And an exec is no broken stack.
 run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
-says "of the CPU time between samples"
+says "of CPU time was not sampled"
 says "before a sample of them is due"
 run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'
 facts exec.data

@@ -141,7 +141,7 @@ for format in json ndjson rows top pprof speedscope folded firefox callgrind llv
 	case $format in
 	folded | html) continue ;; # no place; packed: tests/html reads it
 	top) said='"folded":[1-9]' ;;
-	openmetrics) said='^cpprof_folded_contexts [1-9]' ;;
+	openmetrics) said='^cpprof_folded_contexts{.*} [1-9]' ;;
 	svg) said='are folded into &lt;other&gt;' ;;
 	*) said='contexts, [0-9.]*% of cpu-clock, are folded into <other>' ;;
 	esac

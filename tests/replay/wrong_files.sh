@@ -34,8 +34,10 @@ tells missing "cannot open profile 'missing': No such file"
 tells cpprof.data "try: cpprof record -- COMMAND"
 tells "$BASH" "it is a program or a library"
 tells "$data/dwarf.data" "try: cpprof import $data/dwarf.data"
-"$CPPROF" export good -o export.json || fail "cannot export"
-says 1 "it is JSON, as an export would be" "$CPPROF" report export.json
+for name in export.json export.html export.svg export.pb.gz; do
+	"$CPPROF" export good -o $name || fail "cannot export"
+	says 1 "this is an export; give the profile it came from" "$CPPROF" report $name
+done
 head -c 1000 good >cut
 tells cut "profile 'cut' is damaged"
 

@@ -157,7 +157,7 @@ function trust(quality, notes) {
   return [
     ["samples", quality.samples.toLocaleString("en")],
     ["complete", ofSamples((100 * unwind.complete) / quality.samples) + (ends ? ` (${ends})` : "")],
-    ["steps by witness", witnesses || "none"],
+    ["frames unwound by", witnesses || "none"],
     ["lost", String(quality.lost_samples)],
     ["named", ofSamples(quality.symbolized_pct)],
     ["with lines", ofSamples(quality.line_info_pct)],

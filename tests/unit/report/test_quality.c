@@ -70,7 +70,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	p->quality.counted = sampled * 2;
 	CHECK(quality_between(p) > 47 && quality_between(p) < 49);
 	quality_line(p, &line);
-	CHECK(strstr(line.at, "48.0% of the CPU time between samples"));
+	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (short-lived threads)"));
 	CHECK(strstr(quality_hint(p), "a higher -F"));
 
 	OWNED struct profile *none = profile_new();

@@ -11,15 +11,21 @@
 #define MAX_SEEN (1u << 18) /* pages; then all is written once more */
 
 struct code_piece {
-	uint64_t addr;
+	uint64_t addr, time_ns;
 	size_t offset, len; /* in bytes */
 	pid_t pid;
+};
+
+/* What a place holds as far as was read, and since when. */
+struct code_seen {
+	uint64_t hash, since_ns;
 };
 
 struct code_log {
 	struct code_log_options options;
 	pthread_mutex_t lock;
-	struct map seen; /* process and address -> part of a hash of what was there */
+	struct map by_place; /* process and address -> seen */
+	VEC(struct code_seen) seen;
 	VEC(struct code_piece) pieces;
 	VEC(uint8_t) bytes;
 };
@@ -38,45 +44,73 @@ void code_log_free(struct code_log *log)
 	if (!log)
 		return;
 	pthread_mutex_destroy(&log->lock);
-	map_done(&log->seen);
+	map_done(&log->by_place);
+	vec_done(&log->seen);
 	vec_done(&log->pieces);
 	vec_done(&log->bytes);
 	free(log);
 }
 
-static void code_log_keep(struct code_log *log, pid_t pid, uint64_t addr, const void *code, size_t len)
+/*
+ * Is it new? Threads that walk stacks are not equally far: what one of them reads for an earlier sample than
+ * that of the last reading is kept in any case, and the last reading stays what holds from its time on.
+ */
+static bool code_log_is_new(struct code_log *log, const struct code_wanted *wanted, uint64_t addr,
+			    struct bytes code)
 {
-	uint64_t key = hash_u64(addr) ^ (uint64_t)(uint32_t)pid;
-	uint32_t value = (uint32_t)hash_bytes((struct bytes){ code, len }) >> 1; /* not MAP_NONE */
+	uint64_t key = hash_u64(addr) ^ (uint64_t)(uint32_t)wanted->pid;
+	struct code_seen now = { hash_bytes(code), wanted->time_ns };
+	uint32_t index = map_find(&log->by_place, key);
 
-	if (map_find(&log->seen, key) == value)
-		return;
-	if (log->seen.n >= MAX_SEEN) {
-		map_done(&log->seen);
-		log->seen = (struct map){ 0 };
+	if (index == MAP_NONE) {
+		if (log->seen.n >= MAX_SEEN) {
+			map_done(&log->by_place);
+			log->by_place = (struct map){ 0 };
+			vec_clear(&log->seen);
+		}
+		map_put(&log->by_place, key, (uint32_t)log->seen.n);
+		vec_push(&log->seen, now);
+		return true;
 	}
-	map_put(&log->seen, key, value);
-	struct code_piece piece = { .addr = addr, .offset = log->bytes.n, .len = len, .pid = pid };
-	vec_reserve(&log->bytes, log->bytes.n + len);
-	memcpy(log->bytes.at + log->bytes.n, code, len);
-	log->bytes.n += len;
+	struct code_seen *last = &log->seen.at[index];
+	if (now.since_ns < last->since_ns)
+		return true;
+	if (now.hash == last->hash)
+		return false;
+	*last = now;
+	return true;
+}
+
+static void code_log_keep(struct code_log *log, const struct code_wanted *wanted, uint64_t addr,
+			  struct bytes code)
+{
+	if (!code_log_is_new(log, wanted, addr, code))
+		return;
+	struct code_piece piece = { .addr = addr,
+				    .time_ns = wanted->time_ns,
+				    .offset = log->bytes.n,
+				    .len = code.len,
+				    .pid = wanted->pid };
+	vec_reserve(&log->bytes, log->bytes.n + code.len);
+	memcpy(log->bytes.at + log->bytes.n, code.at, code.len);
+	log->bytes.n += code.len;
 	vec_push(&log->pieces, piece);
 }
 
-ssize_t code_log_read(void *context, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len)
+ssize_t code_log_read(void *context, const struct code_wanted *wanted, uint64_t addr, void *to, size_t len)
 {
 	struct code_log *log = context;
-	ssize_t n = log->options.read(log->options.read_context, tid, addr, to, len);
+	ssize_t n = log->options.read(log->options.read_context, wanted->tid, addr, to, len);
 
 	if (n <= 0 || !log->options.write)
 		return n;
 	pthread_mutex_lock(&log->lock);
-	code_log_keep(log, pid, addr, to, (size_t)n);
+	code_log_keep(log, wanted, addr, (struct bytes){ to, (size_t)n });
 	pthread_mutex_unlock(&log->lock);
 	return n;
 }
 
-void code_log_write(struct code_log *log, uint64_t time_ns)
+void code_log_write(struct code_log *log)
 {
 	if (!log->options.write)
 		return;
@@ -84,7 +118,7 @@ void code_log_write(struct code_log *log, uint64_t time_ns)
 	for (size_t i = 0; i < log->pieces.n; i++) {
 		const struct code_piece *piece = &log->pieces.at[i];
 		struct event event = { .kind = EVENT_CODE,
-				       .time_ns = time_ns - (time_ns > 0),
+				       .time_ns = piece->time_ns - (piece->time_ns > 0),
 				       .pid = piece->pid,
 				       .tid = piece->pid,
 				       .code = { piece->addr,

@@ -16,12 +16,18 @@ struct code_log_options {
 	void *write_context;
 };
 
+/* Whose code, by which of its threads it is read (one that lives: the first may not), and as of when: the
+ * time of the sample whose stack needs it. */
+struct code_wanted {
+	pid_t pid, tid;
+	uint64_t time_ns;
+};
+
 struct code_log;
 struct code_log *code_log_new(const struct code_log_options *options);
 void code_log_free(struct code_log *log);
 
-/* Reads by the thread, which lives (its process's first one may not), and keeps what it got as the process's.
- * The context is the log. From any thread. */
-ssize_t code_log_read(void *log, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len);
-/* What was read since the last call is written, as of just before time_ns. */
-void code_log_write(struct code_log *log, uint64_t time_ns);
+/* The context is the log. From any thread; samples need not come in the order of their times. */
+ssize_t code_log_read(void *log, const struct code_wanted *wanted, uint64_t addr, void *to, size_t len);
+/* What was read since the last call is written, each piece as of just before the sample that needed it. */
+void code_log_write(struct code_log *log);

@@ -136,7 +136,7 @@ int recording_live_open(struct recording *r, struct diag *diag)
 
 void recording_live_event(struct recording *r, const struct event *event)
 {
-	code_log_write(r->code, event->time_ns);
+	code_log_write(r->code);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
@@ -188,6 +188,7 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 {
 	struct live_input input = { profile, r->images, &r->names, r->workers };
 
+	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
 	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
 		profile->quality.counted = perf_source_counted(r->source);

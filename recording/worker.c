@@ -41,7 +41,9 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 	const struct worker *worker = context;
 	bool is_now = worker->now->pid == pid && worker->now->tid;
 
-	return worker->code.read(worker->code.context, pid, is_now ? worker->now->tid : pid, addr, to, len);
+	struct code_wanted wanted = { pid, is_now ? worker->now->tid : pid, worker->now->time_ns };
+
+	return worker->code.read(worker->code.context, &wanted, addr, to, len);
 }
 
 struct worker *worker_new(struct images *images, const struct isa *isa,

@@ -8,12 +8,13 @@
 #pragma once
 
 #include "recording/batch.h"
+#include "recording/code_log.h"
 #include "recording/shard.h"
 #include "unwinder/unwinder.h"
 
-/* Reads code in no file from a process, by the id of one of its threads that surely lives. */
+/* Reads code in no file from a process. */
 struct code_reader {
-	ssize_t (*read)(void *context, pid_t pid, pid_t tid, uint64_t addr, void *to, size_t len);
+	ssize_t (*read)(void *context, const struct code_wanted *wanted, uint64_t addr, void *to, size_t len);
 	void *context;
 };
 

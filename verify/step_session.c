@@ -76,7 +76,9 @@ static ssize_t step_read_code(void *context, pid_t pid, uint64_t addr, void *to,
 {
 	struct step_session *s = context;
 
-	return code_log_read(s->code, pid, pid, addr, to, len);
+	struct code_wanted wanted = { pid, pid, step_time(s) };
+
+	return code_log_read(s->code, &wanted, addr, to, len);
 }
 
 static void step_write_code(void *context, const struct event *event)
@@ -247,7 +249,7 @@ static bool step_is_overwritten(const struct step_session *s)
 
 static void step_keep_sample(struct step_session *s, const struct event *event)
 {
-	code_log_write(s->code, event->time_ns);
+	code_log_write(s->code);
 	if (s->tape)
 		perf_tape_add(s->tape, s->images, event);
 	for (size_t i = 0; s->truth_file && i < s->truth.pcs.n; i++)

@@ -14,6 +14,7 @@
 #include "collector/perfdata/perf_writer_private.h"
 
 #define BUFFER_SIZE (1u << 20)
+#define ROUND_BYTES (32u << 20) /* code may come behind the sample it was read for, by what walkers hold */
 #define FIX_UP_BYTES (8u << 20) /* how much a recording that is cut off may lose */
 #define IDS_ROOM 4096           /* ids before the data; if there are more, all go behind it at the end */
 #define ENTRY_SIZE (WRITTEN_ATTR_SIZE + 16)
@@ -108,8 +109,8 @@ static void perf_writer_flush(struct perf_writer *writer)
 	writer_clear(&writer->buffer);
 }
 
-/* Records come in time order, so a round may end anywhere; without any, perf would hold all of the file in
- * memory. */
+/* Records come nearly in time order, so a round may end anywhere after a while; without any, perf would hold
+ * all of the file in memory. */
 static void perf_writer_end_round(struct perf_writer *writer)
 {
 	write_u32(&writer->buffer, TOOL_FINISHED_ROUND);
@@ -121,7 +122,10 @@ static void perf_writer_flush_if_full(struct perf_writer *writer)
 {
 	if (writer->buffer.len < BUFFER_SIZE)
 		return;
-	perf_writer_end_round(writer);
+	if (writer->written + writer->buffer.len - writer->round_at >= ROUND_BYTES) {
+		perf_writer_end_round(writer);
+		writer->round_at = writer->written + writer->buffer.len;
+	}
 	perf_writer_flush(writer);
 	if (writer->written - writer->fixed_up >= FIX_UP_BYTES)
 		perf_writer_fix_up(writer);

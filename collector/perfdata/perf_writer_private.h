@@ -28,6 +28,7 @@ struct perf_writer {
 	struct writer buffer;       /* what has not been written yet */
 	uint64_t written;           /* end of what has */
 	uint64_t fixed_up;          /* end of the data as the header states it */
+	uint64_t round_at;          /* end of the last round */
 	uint64_t first_ns, last_ns; /* of samples; first 0 = none yet */
 };
 

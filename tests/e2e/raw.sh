@@ -34,10 +34,13 @@ cc -O2 -I"$SOURCE/tests/stacks" -Dmain=jit_main -c "$SOURCE/tests/stacks/jit.c" 
 	fail "cannot build jit_thread"
 ends_of() { "$CPPROF" report "$1" --view quality --format json | tr -d ' \n' | grep -o '"by_end":{[^}]*}'; }
 for program in jit jit_thread; do
-	run 0 "$CPPROF" record -o j.data --no-resolve --raw j.raw -- ./$program
-	run 0 "$CPPROF" import -o i.data j.raw
-	[ "$(ends_of j.data)" = "$(ends_of i.data)" ] || fail "stacks of $program end otherwise when they are imported: $(ends_of j.data), $(ends_of i.data)"
-	"$CPPROF" inspect events j.raw | grep -q ' code .* bytes$' || fail "no code of $program is in the raw recording"
+	for workers in 1 2; do
+		run 0 "$CPPROF" record -o j.data --no-resolve --workers $workers --raw j.raw -- ./$program
+		run 0 "$CPPROF" import -o i.data j.raw
+		[ "$(ends_of j.data)" = "$(ends_of i.data)" ] ||
+			fail "stacks of $program, with $workers workers, end otherwise when they are imported: $(ends_of j.data), $(ends_of i.data)"
+		"$CPPROF" inspect events j.raw | grep -q ' code .* bytes$' || fail "no code of $program is in the raw recording"
+	done
 done
 
 run 1 "$CPPROF" record -o c.data --raw /no/such/folder/c.raw -- "$SPIN" 0.1

@@ -46,11 +46,12 @@ TEST(code_is_read_by_a_thread_and_kept_for_its_process)
 	struct code_log *log = code_log_new(&options);
 	uint8_t to[64];
 
-	CHECK_EQ(code_log_read(log, 100, 107, 256, to, sizeof(to)), sizeof(to));
+	CHECK_EQ(code_log_read(log, &(struct code_wanted){ 100, 107, 5000 }, 256, to, sizeof(to)),
+		 sizeof(to));
 	CHECK_EQ(scene.asked, 107);
 	CHECK_EQ(to[63], 1);
 	CHECK_EQ(scene.n, 0);
-	code_log_write(log, 5000);
+	code_log_write(log);
 	CHECK_EQ(scene.n, 1);
 	CHECK_EQ(scene.pid, 100);
 	CHECK_EQ(scene.tid, 100);
@@ -69,20 +70,54 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 	uint8_t to[64];
 
 	for (int i = 0; i < 3; i++)
-		code_log_read(log, 100, 100 + i, 0, to, sizeof(to));
-	code_log_write(log, 10);
+		code_log_read(log, &(struct code_wanted){ 100, 100 + i, 10 }, 0, to, sizeof(to));
+	code_log_write(log);
 	CHECK_EQ(scene.n, 1);
-	code_log_read(log, 101, 101, 0, to, sizeof(to)); /* another process */
-	code_log_write(log, 20);
+	code_log_read(log, &(struct code_wanted){ 101, 101, 20 }, 0, to, sizeof(to)); /* another process */
+	code_log_write(log);
 	CHECK_EQ(scene.n, 2);
 	scene.byte = 2;
-	code_log_read(log, 100, 100, 0, to, sizeof(to));
-	CHECK_EQ(code_log_read(log, 100, 100, 8192, to, sizeof(to)), -1); /* nothing there */
-	code_log_write(log, 30);
+	struct code_wanted later = { 100, 100, 30 };
+	code_log_read(log, &later, 0, to, sizeof(to));
+	CHECK_EQ(code_log_read(log, &later, 8192, to, sizeof(to)), -1); /* nothing there */
+	code_log_write(log);
 	CHECK_EQ(scene.n, 3);
 	CHECK_EQ(scene.first, 2);
-	code_log_write(log, 40);
+	code_log_write(log);
 	CHECK_EQ(scene.n, 3);
+	code_log_free(log);
+}
+
+/* Threads that walk stacks are not equally far. */
+TEST(code_is_there_before_each_sample_that_needed_it)
+{
+	struct code_scene scene = { .byte = 1 };
+	struct code_log_options options = { code_scene_read, &scene, code_scene_write, &scene };
+	struct code_log *log = code_log_new(&options);
+	uint8_t to[64];
+
+	code_log_read(log, &(struct code_wanted){ 100, 100, 900 }, 0, to, sizeof(to));
+	code_log_write(log);
+	CHECK_EQ(scene.time_ns, 899);
+	/* The same code, for a sample of another thread that was taken before. */
+	code_log_read(log, &(struct code_wanted){ 100, 101, 500 }, 0, to, sizeof(to));
+	code_log_write(log);
+	CHECK_EQ(scene.n, 2);
+	CHECK_EQ(scene.time_ns, 499);
+	/* It has changed, says one that is behind: from 899 on it is still taken for what was read then. */
+	scene.byte = 2;
+	code_log_read(log, &(struct code_wanted){ 100, 101, 600 }, 0, to, sizeof(to));
+	code_log_write(log);
+	CHECK_EQ(scene.n, 3);
+	CHECK_EQ(scene.time_ns, 599);
+	code_log_read(log, &(struct code_wanted){ 100, 100, 950 }, 0, to, sizeof(to));
+	code_log_write(log);
+	CHECK_EQ(scene.n, 4);
+	CHECK_EQ(scene.time_ns, 949);
+	CHECK_EQ(scene.first, 2);
+	code_log_read(log, &(struct code_wanted){ 100, 101, 960 }, 0, to, sizeof(to));
+	code_log_write(log);
+	CHECK_EQ(scene.n, 4);
 	code_log_free(log);
 }
 
@@ -93,8 +128,8 @@ TEST(code_is_only_read_if_nobody_keeps_it)
 	struct code_log *log = code_log_new(&options);
 	uint8_t to[8];
 
-	CHECK_EQ(code_log_read(log, 1, 2, 0, to, sizeof(to)), sizeof(to));
+	CHECK_EQ(code_log_read(log, &(struct code_wanted){ 1, 2, 10 }, 0, to, sizeof(to)), sizeof(to));
 	CHECK_EQ(to[0], 3);
-	code_log_write(log, 10);
+	code_log_write(log);
 	code_log_free(log);
 }

@@ -23,16 +23,25 @@ static image_id look_pseudo_image(struct walker *walker, pid_t pid, bool is_mapp
 	return walker->unknown;
 }
 
-/* The analysis comes first; the frame pointer, which most JIT compilers keep, is a guess and comes last. */
-static void look_at_jit(struct walker *walker, pid_t pid, struct pc_entry *entry)
+/*
+ * The analysis comes first; then what the runtime says of the frame, or else the frame pointer, which most
+ * JIT compilers keep: a guess. Code that was interrupted and that analysis can leave may have left its frame
+ * already, or not made it yet.
+ */
+static void look_at_jit(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
 	struct recipe_pair *recipes = &entry->place.recipes;
+	uint32_t stated = RECIPE_NONE;
 
 	jit_place(walker->jit, pid, entry->pc, entry->is_return, &entry->place);
 	if (walker->mode == UNWIND_CFI || walker->mode == UNWIND_FP)
 		recipes->recipe[0] = RECIPE_NONE;
-	if (walker->mode == UNWIND_AUTO)
-		recipes->recipe[1] = knowledge_frame_pointer(walker->knowledge);
+	if (walker->mode != UNWIND_AUTO)
+		return;
+	if (entry->is_return || recipes->recipe[0] == RECIPE_NONE)
+		stated = hotspot_recipe(walker->hotspot, space, pid, entry->pc, entry->is_return);
+	entry->is_stated = stated != RECIPE_NONE;
+	recipes->recipe[1] = entry->is_stated ? stated : knowledge_frame_pointer(walker->knowledge);
 }
 
 static void look_fill(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
@@ -50,11 +59,11 @@ static void look_fill(struct walker *walker, struct space *space, pid_t pid, str
 	entry->is_jit = is_jit;
 	entry->leads = LEADS_UNKNOWN;
 	entry->asked_for = VADDR_NONE;
-	entry->has_name = false;
+	entry->has_name = entry->is_stated = false;
 	entry->epoch = is_jit ? code_pages_epoch(walker->code) : 0;
 	entry->version = is_jit ? code_pages_version(walker->code, pid, entry->pc) : 0;
 	if (is_jit)
-		look_at_jit(walker, pid, entry);
+		look_at_jit(walker, space, pid, entry);
 	else
 		knowledge_place(walker->knowledge, entry->image, entry->pc - entry->bias, entry->is_return,
 				&entry->place);
@@ -149,6 +158,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	walker->knowledge = knowledge_new(images, isa, options->mode, options->store);
 	walker->code = code_pages_new(options->read_code, options->read_context);
 	walker->jit = jit_new(isa, walker->code, knowledge_recipes(walker->knowledge));
+	walker->hotspot = hotspot_new(isa, images, walker->code, knowledge_recipes(walker->knowledge));
 	for (unsigned kind = 0; kind < MANAGED_N; kind++)
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, knowledge_recipes(walker->knowledge));
@@ -159,6 +169,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 void walker_done(struct walker *walker)
 {
 	jit_free(walker->jit);
+	hotspot_free(walker->hotspot);
 	code_pages_free(walker->code);
 	knowledge_free(walker->knowledge);
 	recalls_free(walker->recalls);

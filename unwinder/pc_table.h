@@ -29,7 +29,8 @@ struct pc_entry {
 	image_id asked_for_image; /* and function: the last callee of which it was found out whether a stub's
 				     name leads there */
 	uint64_t asked_for;
-	bool has_name; /* whether it does */
+	bool has_name;  /* whether it does */
+	bool is_stated; /* the second recipe is what its runtime says of its frame, no guess */
 	struct pc_entry
 		*caller; /* the last return address that a frame here was left to; NULL = none was, yet */
 };

@@ -270,6 +270,19 @@ static bool walk_is_entered(struct walk *walk)
 	return caller->is_jit && caller->place.call == CALL_NONE;
 }
 
+/* What the runtime says of the frame is metadata, read after the sample: the step is checked as any other. */
+static bool walk_try_stated(struct walk *walk, struct attempt *attempt)
+{
+	struct attempt stated;
+
+	if (!walk->here.is_stated)
+		return false;
+	walk_try_recipe(walk, walk->here.place.recipes.recipe[1], &stated);
+	if (stated.is_good)
+		*attempt = stated;
+	return stated.is_good;
+}
+
 static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -320,12 +333,14 @@ static void walk_try_all(struct walk *walk, struct attempt *attempt)
 	walk_try_recipe(walk, is_known || mode != UNWIND_FP ? pair->recipe[0] : frame_pointer, attempt);
 	if (attempt->is_good || attempt->is_root)
 		return;
+	if (walk_try_stated(walk, attempt))
+		return;
 	if (walk_may_be_managed(walk) && walk_try_managed(walk, attempt))
 		return;
 	if (walk_is_just_called(walk))
 		walk_try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
 	else if (pair->recipe[1] != RECIPE_NONE)
-		walk_try_recipe(walk, pair->recipe[1], &other);
+		walk_try_recipe(walk, walk->here.is_stated ? frame_pointer : pair->recipe[1], &other);
 	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread &&
 		 !walk->here.place.is_between)
 		walk_try_recipe(walk, frame_pointer, &other);

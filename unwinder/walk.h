@@ -7,6 +7,7 @@
 
 #include "recipes/knowledge.h"
 #include "unwinder/cursor.h"
+#include "unwinder/hotspot.h"
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
 #include "unwinder/pc_table.h"
@@ -21,6 +22,7 @@ struct walker {
 	struct knowledge *knowledge;
 	struct code_pages *code;
 	struct jit *jit;
+	struct hotspot *hotspot;
 	uint32_t managed[MANAGED_N]; /* recipes by kind of frame */
 	struct pc_table pcs;
 	struct sample_place next; /* of the sample after the one being walked */

@@ -244,14 +244,20 @@ static void symbols_index_reach(struct symbols_private *private)
 	}
 }
 
+static struct table symbols_export_table(struct image *image)
+{
+	struct table table = symbols_section_table(image, SHT_DYNSYM, SYMBOL_DYNSYM);
+
+	return table.entries.len ? table : symbols_dynamic_table(image);
+}
+
 struct symbols *symbols_read_with(struct image *image, struct image *debug)
 {
 	struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
 	struct symbols_private *private = alloc_zero(1, sizeof(*private));
-	struct table dynamic = symbols_section_table(image, SHT_DYNSYM, SYMBOL_DYNSYM);
 
 	symbols_add_table(private, image, symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
-	symbols_add_table(private, image, dynamic.entries.len ? dynamic : symbols_dynamic_table(image));
+	symbols_add_table(private, image, symbols_export_table(image));
 	symbols_add_debugdata(private, image);
 	symbols_add_gopclntab(private, image);
 	if (debug)
@@ -280,6 +286,28 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->private->reach);
 	free(symbols->private);
 	free(symbols);
+}
+
+void symbols_find_exports(struct image *image, const char *const *names, size_t n, uint64_t *ret_vaddrs)
+{
+	struct table table = symbols_export_table(image);
+	struct reader r = reader_of(table.entries);
+
+	memset(ret_vaddrs, 0, n * sizeof(*ret_vaddrs));
+	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+		struct reader s = reader_of(bytes_from(table.strings, read_u32(&r)));
+		uint8_t info = read_u8(&r);
+		reader_skip(&r, 1);
+		uint16_t section = read_u16(&r);
+		uint64_t value = read_u64(&r);
+		reader_skip(&r, 8);
+		if (section == SHN_UNDEF || ELF64_ST_TYPE(info) != STT_OBJECT)
+			continue;
+		const char *name = read_cstr(&s);
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(name, names[i]) == 0)
+				ret_vaddrs[i] = value;
+	}
 }
 
 /* Index of the first symbol behind vaddr. */

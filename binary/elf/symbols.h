@@ -28,6 +28,9 @@ struct symbols *symbols_read(struct image *image);
 struct symbols *symbols_read_with(struct image *image, struct image *debug);
 void symbols_free(struct symbols *symbols);
 
+/* Addresses of variables that the image exports, by name; 0 for one that it does not. */
+void symbols_find_exports(struct image *image, const char *const *names, size_t n, uint64_t *ret_vaddrs);
+
 /*
  * The best symbol that covers vaddr; NULL if none does. Preference: sized over unsized, global over
  * weak over local, shorter prefix of underscores, then the name. An unsized symbol covers up to the

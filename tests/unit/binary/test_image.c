@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/elf/image.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -60,6 +61,27 @@ TEST(image_knows_its_code_and_sections)
 	CHECK_EQ(image_code_end(image, text->vaddr), text->vaddr + text->size);
 	CHECK_EQ(image_code_end(image, UINT64_MAX - 4), UINT64_MAX - 4);
 	images_free(images);
+}
+
+/* A library that names a variable for others to use. */
+TEST(symbols_find_exported_variables)
+{
+	static const char *const names[] = { "no_such_variable", "signgam", "sin" };
+	uint64_t vaddrs[3] = { 1, 1, 1 };
+	Dl_info info;
+	void *library = dlopen("libm.so.6", RTLD_NOW), *variable = library ? dlsym(library, "signgam") : NULL;
+
+	if (!variable || !dladdr(variable, &info))
+		SKIP("no libm.so.6");
+	struct images *images = images_new();
+	image_id id;
+	CHECK_EQ(images_open(images, info.dli_fname, &id, NULL), 0);
+	symbols_find_exports(images_get(images, id), names, 3, vaddrs);
+	CHECK_EQ(vaddrs[0], 0);
+	CHECK_EQ(vaddrs[1], (uint64_t)((const char *)variable - (const char *)info.dli_fbase));
+	CHECK_EQ(vaddrs[2], 0); /* a function */
+	images_free(images);
+	dlclose(library);
 }
 
 TEST(symbols_find_a_function_by_any_of_its_addresses)

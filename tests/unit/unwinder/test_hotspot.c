@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A code cache in made-up memory, described by a table as libjvm has one; and what becomes of lies.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/test.h"
+#include "unwinder/hotspot_layout.h"
+
+#define BASE 0x7f0000000000u
+#define SIZE 0x8000u
+#define PID 7
+#define STRIDE 48
+
+/* Offsets in the made-up memory. */
+enum {
+	AT_EXPORTS = 0x10, /* the exported variables */
+	AT_TABLE = 0x1000,
+	AT_NAMES = 0x2000,
+	AT_STATIC = 0x2fc0, /* CodeCache::_heaps */
+	AT_ARRAY = 0x3000,
+	AT_DATA = 0x3040,
+	AT_HEAP = 0x3100,
+	AT_SEGMAP = 0x3800,
+	AT_CODE = 0x4000, /* 128 segments of 128 bytes */
+	BLOCK = AT_CODE + 2 * 128,
+	BLOB = BLOCK + 16,
+	CODE_BEGIN = BLOB + 64,
+	PC = CODE_BEGIN + 0x2000, /* 66 segments on */
+};
+
+/* In the structures. */
+enum { LEN = 4, DATA = 16, MEMORY = 8, SEGMAP = 72, LOG2 = 136, LOW = 16, HIGH = 24 };
+enum { FRAME_SIZE_AT = 20, COMPLETE_AT = 24, BEGIN_AT = 32, OFFSET_AT = 40 };
+
+struct hotspot_scene {
+	uint8_t memory[SIZE];
+	struct code_pages *pages;
+	uint64_t exports[HOTSPOT_EXPORTS];
+	unsigned n_entries;
+	size_t names;
+	struct hotspot_layout layout;
+};
+
+static ssize_t hotspot_scene_read(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	const struct hotspot_scene *scene = context;
+	uint64_t offset = addr - BASE;
+
+	if (pid != PID || offset >= SIZE)
+		return -EFAULT;
+	len = len < SIZE - offset ? len : SIZE - offset;
+	memcpy(to, scene->memory + offset, len);
+	return (ssize_t)len;
+}
+
+static void put(struct hotspot_scene *scene, size_t at, uint64_t value, size_t size)
+{
+	memcpy(scene->memory + at, &value, size);
+}
+
+static uint64_t put_name(struct hotspot_scene *scene, const char *name)
+{
+	size_t at = scene->names;
+
+	memcpy(scene->memory + at, name, strlen(name) + 1);
+	scene->names += strlen(name) + 1;
+	return BASE + at;
+}
+
+static void put_entry(struct hotspot_scene *scene, const char *type, const char *field, const char *of_type,
+		      uint64_t value)
+{
+	size_t at = AT_TABLE + STRIDE * scene->n_entries++;
+	bool is_static = strcmp(field, "_heaps") == 0;
+
+	put(scene, at, put_name(scene, type), 8);
+	put(scene, at + 8, put_name(scene, field), 8);
+	put(scene, at + 16, put_name(scene, of_type), 8);
+	put(scene, at + 24, is_static, 4);
+	put(scene, at + 32, is_static ? 0 : value, 8);
+	put(scene, at + 40, is_static ? value : 0, 8);
+}
+
+static void put_exports(struct hotspot_scene *scene)
+{
+	const uint64_t values[HOTSPOT_EXPORTS] = { BASE + AT_TABLE, 0, 8, 16, 32, 40, STRIDE };
+
+	for (unsigned i = 0; i < HOTSPOT_EXPORTS; i++) {
+		scene->exports[i] = BASE + AT_EXPORTS + 8 * i;
+		put(scene, AT_EXPORTS + 8 * i, values[i], 8);
+	}
+}
+
+static void put_table(struct hotspot_scene *scene, bool is_new)
+{
+	put_entry(scene, "Klass", "_name", "Symbol*", 24);
+	put_entry(scene, "CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", BASE + AT_STATIC);
+	put_entry(scene, "GrowableArrayBase", "_max", "int", 8);
+	put_entry(scene, "GrowableArrayBase", "_len", "int", LEN);
+	put_entry(scene, "GrowableArray<int>", "_data", "int*", DATA);
+	put_entry(scene, "CodeHeap", "_memory", "VirtualSpace", MEMORY);
+	put_entry(scene, "CodeHeap", "_segmap", "VirtualSpace", SEGMAP);
+	put_entry(scene, "CodeHeap", "_log2_segment_size", "int", LOG2);
+	put_entry(scene, "VirtualSpace", "_low", "char*", LOW);
+	put_entry(scene, "VirtualSpace", "_high", "char*", HIGH);
+	put_entry(scene, "HeapBlock::Header", "_length", "size_t", 0);
+	put_entry(scene, "HeapBlock::Header", "_used", "bool", 8);
+	put_entry(scene, "CodeBlob", "_frame_complete_offset", is_new ? "int16_t" : "int", COMPLETE_AT);
+	if (is_new)
+		put_entry(scene, "CodeBlob", "_code_offset", "uint16_t", OFFSET_AT);
+	else
+		put_entry(scene, "CodeBlob", "_code_begin", "address", BEGIN_AT);
+	put_entry(scene, "CodeBlob", "_frame_size", "int", FRAME_SIZE_AT);
+}
+
+static void put_cache(struct hotspot_scene *scene)
+{
+	put(scene, AT_STATIC, BASE + AT_ARRAY, 8);
+	put(scene, AT_ARRAY + LEN, 2, 4);
+	put(scene, AT_ARRAY + DATA, BASE + AT_DATA, 8);
+	put(scene, AT_DATA, 0, 8); /* a heap that was not made */
+	put(scene, AT_DATA + 8, BASE + AT_HEAP, 8);
+	put(scene, AT_HEAP + MEMORY + LOW, BASE + AT_CODE, 8);
+	put(scene, AT_HEAP + MEMORY + HIGH, BASE + SIZE, 8);
+	put(scene, AT_HEAP + SEGMAP + LOW, BASE + AT_SEGMAP, 8);
+	put(scene, AT_HEAP + SEGMAP + HIGH, BASE + AT_SEGMAP + 128, 8);
+	put(scene, AT_HEAP + LOG2, 7, 4);
+	memset(scene->memory + AT_SEGMAP, 255, 128);
+	for (unsigned i = 0; i < 100; i++) /* the block: segments 2 to 101, led back through 32 at a time */
+		scene->memory[AT_SEGMAP + 2 + i] = (uint8_t)(i % 32 ? i % 32 : i ? 32 : 0);
+	put(scene, BLOCK, 100, 8);
+	put(scene, BLOCK + 8, 1, 1);
+	put(scene, BLOB + FRAME_SIZE_AT, 6, 4);
+	put(scene, BLOB + COMPLETE_AT, 0x20, 2);
+	put(scene, BLOB + BEGIN_AT, BASE + CODE_BEGIN, 8);
+	put(scene, BLOB + OFFSET_AT, CODE_BEGIN - BLOB, 2);
+}
+
+static struct hotspot_scene *hotspot_scene_new(bool is_new)
+{
+	struct hotspot_scene *scene = alloc_zero(1, sizeof(*scene));
+
+	scene->names = AT_NAMES;
+	put_exports(scene);
+	put_table(scene, is_new);
+	put_cache(scene);
+	scene->pages = code_pages_new(hotspot_scene_read, scene);
+	code_pages_tick(scene->pages, 1000000000);
+	return scene;
+}
+
+static void hotspot_scene_free(struct hotspot_scene *scene)
+{
+	code_pages_free(scene->pages);
+	free(scene);
+}
+
+static bool layout_is_read(struct hotspot_scene *scene)
+{
+	return hotspot_layout_read(scene->pages, PID, scene->exports, &scene->layout);
+}
+
+static bool code_is_found(struct hotspot_scene *scene, struct hotspot_code *ret)
+{
+	return hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, ret);
+}
+
+TEST(hotspot_tells_the_size_of_a_frame)
+{
+	for (int is_new = 0; is_new < 2; is_new++) {
+		struct hotspot_scene *scene = hotspot_scene_new(is_new);
+		struct hotspot_code code;
+
+		CHECK(layout_is_read(scene));
+		CHECK(code_is_found(scene, &code));
+		CHECK_EQ(code.frame_size, 48);
+		CHECK_EQ(code.frame_from, BASE + CODE_BEGIN + 0x20);
+		/* Before the block, behind it, in its header, in no heap. */
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK - 1, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 100 * 128, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 8, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + AT_ARRAY, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID + 1, &scene->layout, BASE + PC, &code));
+		hotspot_scene_free(scene);
+	}
+}
+
+TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
+{
+	struct hotspot_scene *scene = hotspot_scene_new(true);
+	struct hotspot_code code;
+
+	put(scene, BLOB + COMPLETE_AT, 0xffff, 2);
+	CHECK(layout_is_read(scene));
+	CHECK(code_is_found(scene, &code));
+	CHECK_EQ(code.frame_from, UINT64_MAX);
+	hotspot_scene_free(scene);
+}
+
+/* A change of the description that makes it useless. */
+TEST(hotspot_table_that_makes_no_sense_is_refused)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+	} lies[] = {
+		{ AT_EXPORTS, 0 },                                    /* no table */
+		{ AT_EXPORTS, 0x10000 },                              /* nor there */
+		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, 0 },               /* the first entry, again and again */
+		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, UINT64_MAX },      /* backwards */
+		{ AT_EXPORTS + 8 * HOTSPOT_TYPE_NAME, 1u << 20 },     /* outside the entry */
+		{ AT_TABLE + STRIDE * 3, 0 },                         /* it ends too early */
+		{ AT_TABLE + STRIDE * 3 + 32, UINT64_MAX - 8 },       /* a field before its structure */
+		{ AT_TABLE + STRIDE * 3 + 8, BASE + SIZE - 1 },       /* a name that does not end */
+		{ AT_TABLE + STRIDE * 3, BASE + 2 * (uint64_t)SIZE }, /* nor begin */
+	};
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct hotspot_scene *scene = hotspot_scene_new(false);
+		scene->memory[SIZE - 1] = 'x';
+		put(scene, lies[i].at, lies[i].value, 8);
+		CHECK(!layout_is_read(scene));
+		hotspot_scene_free(scene);
+	}
+}
+
+TEST(hotspot_cache_that_makes_no_sense_is_refused)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+		size_t size;
+	} lies[] = {
+		{ AT_STATIC, 0, 8 },
+		{ AT_ARRAY + LEN, 0xffffffff, 4 },       /* minus one heap */
+		{ AT_ARRAY + DATA, BASE + SIZE - 4, 8 }, /* half an address is readable */
+		{ AT_HEAP + MEMORY + HIGH, BASE, 8 },    /* ends before it begins */
+		{ AT_HEAP + LOG2, 0, 4 },
+		{ AT_HEAP + LOG2, 64, 4 },
+		{ AT_HEAP + LOG2, 0xffffffff, 4 },
+		{ AT_HEAP + SEGMAP + HIGH, BASE + AT_SEGMAP, 8 }, /* no map */
+		{ AT_HEAP + SEGMAP + LOW, UINT64_MAX - 8, 8 },
+		{ AT_SEGMAP + 2, 255, 1 }, /* leads to what is free */
+		{ AT_SEGMAP + 2, 3, 1 },   /* leads before the heap */
+		{ BLOCK, 0, 8 },           /* too short for pc */
+		{ BLOCK, 40, 8 },
+		{ BLOCK, UINT64_MAX, 8 },       /* longer than the heap */
+		{ BLOCK + 8, 0, 1 },            /* not in use */
+		{ BLOB + FRAME_SIZE_AT, 0, 4 }, /* the interpreter's */
+		{ BLOB + FRAME_SIZE_AT, 1, 4 },
+		{ BLOB + FRAME_SIZE_AT, 0xffffffff, 4 },
+		{ BLOB + FRAME_SIZE_AT, 0x7fffffff, 4 },
+		{ BLOB + BEGIN_AT, 0, 8 },
+		{ BLOB + BEGIN_AT, BASE + SIZE, 8 }, /* behind pc */
+	};
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct hotspot_scene *scene = hotspot_scene_new(false);
+		struct hotspot_code code;
+		put(scene, lies[i].at, lies[i].value, lies[i].size);
+		CHECK(layout_is_read(scene));
+		CHECK(!code_is_found(scene, &code));
+		hotspot_scene_free(scene);
+	}
+}
+
+/* Whatever the bytes are: it ends, and what it claims is possible. */
+TEST(hotspot_survives_any_memory)
+{
+	uint64_t random = 88172645463325252u;
+
+	for (unsigned round = 0; round < 400; round++) {
+		struct hotspot_scene *scene = hotspot_scene_new(round % 2);
+		struct hotspot_code code = { 0 };
+		for (unsigned i = 0; i < 1 + round % 40; i++) {
+			random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+			scene->memory[random % 0x4200] = (uint8_t)(random >> 40);
+		}
+		if (layout_is_read(scene) && code_is_found(scene, &code))
+			CHECK(code.frame_size >= 16 && code.frame_size <= 8 * 65536);
+		hotspot_scene_free(scene);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hotspot: the frames of compiled Java methods, left by the size that the runtime states of them.
+ *
+ * For code that analysis cannot leave: a loop compiled while it ran (on-stack replacement) goes back to the
+ * interpreter instead of returning.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+#include "recipes/recipe.h"
+#include "unwinder/code_pages.h"
+#include "unwinder/space.h"
+
+struct hotspot;
+/* All are borrowed. */
+struct hotspot *hotspot_new(const struct isa *isa, struct images *images, struct code_pages *pages,
+			    struct recipes *recipes);
+void hotspot_free(struct hotspot *hotspot);
+
+/*
+ * How to leave the frame of compiled code at pc, which is in no file. RECIPE_NONE where the process has no
+ * HotSpot, or that does not say. Code that was interrupted (not is_return) may be about to leave its frame:
+ * ask only if analysis finds no way out.
+ */
+uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, pid_t pid, uint64_t pc, bool is_return);

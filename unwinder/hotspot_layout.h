@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hotspot_layout: how HotSpot's code cache is laid out in a process, as the runtime itself describes it, and
+ * what it says of the compiled code at an address.
+ *
+ * libjvm exports a table of its structures' fields (vmStructs), made for debuggers. With it the code cache
+ * can be read: heaps of segments, and a map that leads from a segment to the block it belongs to, which
+ * begins with a description of the code in it. One of its fields is the size of the code's frame. All of this
+ * lives as long as the code does, so it may be read after a sample; but it is the target's memory and
+ * may hold anything: every number is checked, every search ends.
+ */
+#pragma once
+
+#include "unwinder/code_pages.h"
+
+/* Run-time addresses of what libjvm exports, in the order of hotspot_export_names. */
+enum hotspot_export {
+	HOTSPOT_STRUCTS,
+	HOTSPOT_TYPE_NAME,
+	HOTSPOT_FIELD_NAME,
+	HOTSPOT_TYPE_STRING,
+	HOTSPOT_OFFSET,
+	HOTSPOT_ADDRESS,
+	HOTSPOT_STRIDE,
+	HOTSPOT_EXPORTS
+};
+extern const char *const hotspot_export_names[HOTSPOT_EXPORTS];
+
+enum hotspot_field_id {
+	FIELD_HEAPS, /* the static one: its address instead of an offset */
+	FIELD_ARRAY_LEN,
+	FIELD_ARRAY_DATA,
+	FIELD_HEAP_MEMORY,
+	FIELD_HEAP_SEGMAP,
+	FIELD_HEAP_LOG2,
+	FIELD_SPACE_LOW,
+	FIELD_SPACE_HIGH,
+	FIELD_BLOCK_LENGTH,
+	FIELD_BLOCK_USED,
+	FIELD_FRAME_SIZE,
+	FIELD_FRAME_COMPLETE,
+	FIELD_CODE_BEGIN,  /* an address: up to Java 22 */
+	FIELD_CODE_OFFSET, /* a number: since then */
+	FIELD_N
+};
+
+struct hotspot_field {
+	uint64_t offset;
+	uint8_t size; /* bytes; 0 = the runtime has no such field */
+};
+
+struct hotspot_layout {
+	struct hotspot_field field[FIELD_N];
+};
+
+/* Reads the table. False if there is none that makes sense, or a field is missing that is needed. */
+bool hotspot_layout_read(struct code_pages *pages, pid_t pid, const uint64_t exports[HOTSPOT_EXPORTS],
+			 struct hotspot_layout *ret);
+
+struct hotspot_code {
+	uint64_t frame_size; /* bytes, from sp to the caller's; the return address lies at its end */
+	uint64_t frame_from; /* from this address on there is a frame; UINT64_MAX = not told */
+};
+
+/* The compiled code at pc. False if there is none with a frame of a fixed size. */
+bool hotspot_code_at(struct code_pages *pages, pid_t pid, const struct hotspot_layout *layout, uint64_t pc,
+		     struct hotspot_code *ret);

@@ -32,8 +32,10 @@ int main(void) { pthread_t thread; void *got = &thread; return pthread_create(&t
 END
 cc -O2 -I"$SOURCE/tests/stacks" -Dmain=jit_main -c "$SOURCE/tests/stacks/jit.c" -o jit.o 2>cc.log && cc -O2 thread.c jit.o -o jit_thread -lpthread 2>cc.log ||
 	fail "cannot build jit_thread"
+# And where its memory is mapped twice, as a file that has no name.
+cc -O2 -DMAPPED_TWICE -I"$SOURCE/tests/stacks" "$SOURCE/tests/stacks/jit.c" -o jit_twice 2>cc.log || fail "cannot build jit_twice"
 ends_of() { "$CPPROF" report "$1" --view quality --format json | tr -d ' \n' | grep -o '"by_end":{[^}]*}'; }
-for program in jit jit_thread; do
+for program in jit jit_thread jit_twice; do
 	for workers in 1 2; do
 		run 0 "$CPPROF" record -o j.data --no-resolve --workers $workers --raw j.raw -- ./$program
 		run 0 "$CPPROF" import -o i.data j.raw

@@ -165,13 +165,16 @@ static uint32_t hotspot_add_recipe(struct hotspot *hotspot, uint64_t frame_size)
 	return recipes_add(hotspot->recipes, &recipe, rules);
 }
 
-uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, pid_t pid, uint64_t pc, bool is_return)
+uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place,
+			bool is_anew)
 {
-	const struct hotspot_process *process = space ? hotspot_find_process(hotspot, space, pid) : NULL;
+	const struct hotspot_process *process =
+		space ? hotspot_find_process(hotspot, space, place->pid) : NULL;
 	struct hotspot_code code;
 
-	if (!process || !hotspot_code_at(hotspot->pages, pid, &process->layout, pc, &code) ||
-	    (!is_return && pc < code.frame_from))
+	if (!process ||
+	    !hotspot_code_at(hotspot->pages, place->pid, &process->layout, place->pc, is_anew, &code) ||
+	    (!place->is_return && place->pc < code.frame_from))
 		return RECIPE_NONE;
 	return hotspot_add_recipe(hotspot, code.frame_size);
 }

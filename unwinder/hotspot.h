@@ -18,9 +18,18 @@ struct hotspot *hotspot_new(const struct isa *isa, struct images *images, struct
 			    struct recipes *recipes);
 void hotspot_free(struct hotspot *hotspot);
 
+/* A place in code that is in no file. */
+struct hotspot_place {
+	pid_t pid;
+	uint64_t pc;
+	bool is_return;
+};
+
 /*
- * How to leave the frame of compiled code at pc, which is in no file. RECIPE_NONE where the process has no
+ * How to leave the frame of compiled code at a place. RECIPE_NONE where the process has no
  * HotSpot, or that does not say. Code that was interrupted (not is_return) may be about to leave its frame:
- * ask only if analysis finds no way out.
+ * ask only if analysis finds no way out. is_anew: after what was known led nowhere; the runtime's tables are
+ * read again, which may have changed since.
  */
-uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, pid_t pid, uint64_t pc, bool is_return);
+uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place,
+			bool is_anew);

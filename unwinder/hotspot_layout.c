@@ -29,11 +29,15 @@ const char *const hotspot_export_names[HOTSPOT_EXPORTS] = {
 struct hotspot_reader {
 	struct code_pages *pages;
 	pid_t pid;
+	bool is_anew;
 };
 
 /* size is 1, 2, 4 or 8. */
 static bool hotspot_read(const struct hotspot_reader *r, uint64_t addr, unsigned size, uint64_t *ret)
 {
+	if (r->is_anew)
+		code_pages_renew(r->pages, r->pid, addr);
+
 	struct bytes bytes = code_pages_at(r->pages, r->pid, addr);
 
 	*ret = 0;
@@ -170,7 +174,7 @@ static bool hotspot_has_all(const struct hotspot_layout *layout)
 bool hotspot_layout_read(struct code_pages *pages, pid_t pid, const uint64_t exports[HOTSPOT_EXPORTS],
 			 struct hotspot_layout *ret)
 {
-	struct hotspot_reader r = { pages, pid };
+	struct hotspot_reader r = { pages, pid, false };
 	uint64_t at[HOTSPOT_EXPORTS];
 
 	*ret = (struct hotspot_layout){ 0 };
@@ -275,10 +279,10 @@ static bool hotspot_code_begin(const struct hotspot_reader *r, const struct hots
 }
 
 bool hotspot_code_at(struct code_pages *pages, pid_t pid, const struct hotspot_layout *layout, uint64_t pc,
-		     struct hotspot_code *ret)
+		     bool is_anew, struct hotspot_code *ret)
 {
 	const struct hotspot_field *field = layout->field;
-	struct hotspot_reader r = { pages, pid };
+	struct hotspot_reader r = { pages, pid, is_anew };
 	uint64_t blob, begin;
 	int64_t words, from;
 

@@ -62,6 +62,7 @@ struct hotspot_code {
 	uint64_t frame_from; /* from this address on there is a frame; UINT64_MAX = not told */
 };
 
-/* The compiled code at pc. False if there is none with a frame of a fixed size. */
+/* The compiled code at pc. False if there is none with a frame of a fixed size. is_anew: what has been read
+ * of the process since the last epoch began may be out of date, and is read again, once a sample at most. */
 bool hotspot_code_at(struct code_pages *pages, pid_t pid, const struct hotspot_layout *layout, uint64_t pc,
-		     struct hotspot_code *ret);
+		     bool is_anew, struct hotspot_code *ret);

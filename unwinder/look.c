@@ -23,6 +23,14 @@ static image_id look_pseudo_image(struct walker *walker, pid_t pid, bool is_mapp
 	return walker->unknown;
 }
 
+static uint32_t look_ask_runtime(struct walker *walker, struct space *space, pid_t pid,
+				 const struct pc_entry *entry, bool is_anew)
+{
+	struct hotspot_place place = { pid, entry->pc, entry->is_return };
+
+	return hotspot_recipe(walker->hotspot, space, &place, is_anew);
+}
+
 /*
  * The analysis comes first; then what the runtime says of the frame, or else the frame pointer, which most
  * JIT compilers keep: a guess. Code that was interrupted and that analysis can leave may have left its frame
@@ -39,7 +47,7 @@ static void look_at_jit(struct walker *walker, struct space *space, pid_t pid, s
 	if (walker->mode != UNWIND_AUTO)
 		return;
 	if (entry->is_return || recipes->recipe[0] == RECIPE_NONE)
-		stated = hotspot_recipe(walker->hotspot, space, pid, entry->pc, entry->is_return);
+		stated = look_ask_runtime(walker, space, pid, entry, false);
 	entry->is_stated = stated != RECIPE_NONE;
 	recipes->recipe[1] = entry->is_stated ? stated : knowledge_frame_pointer(walker->knowledge);
 }
@@ -91,6 +99,9 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 		return false;
 	bool is_new = code_pages_renew(walker->code, pid, entry->pc);
 	is_new |= entry->version != code_pages_version(walker->code, pid, entry->pc);
+	/* Compiled since the runtime's tables were read? */
+	if (!entry->is_stated && walker->mode == UNWIND_AUTO)
+		is_new |= look_ask_runtime(walker, space, pid, entry, true) != RECIPE_NONE;
 	if (!is_new)
 		return false;
 	look_fill(walker, space, pid, entry);

@@ -164,7 +164,7 @@ static bool layout_is_read(struct hotspot_scene *scene)
 
 static bool code_is_found(struct hotspot_scene *scene, struct hotspot_code *ret)
 {
-	return hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, ret);
+	return hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, false, ret);
 }
 
 TEST(hotspot_tells_the_size_of_a_frame)
@@ -178,11 +178,12 @@ TEST(hotspot_tells_the_size_of_a_frame)
 		CHECK_EQ(code.frame_size, 48);
 		CHECK_EQ(code.frame_from, BASE + CODE_BEGIN + 0x20);
 		/* Before the block, behind it, in its header, in no heap. */
-		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK - 1, &code));
-		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 100 * 128, &code));
-		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 8, &code));
-		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + AT_ARRAY, &code));
-		CHECK(!hotspot_code_at(scene->pages, PID + 1, &scene->layout, BASE + PC, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK - 1, false, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 100 * 128, false,
+				       &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 8, false, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + AT_ARRAY, false, &code));
+		CHECK(!hotspot_code_at(scene->pages, PID + 1, &scene->layout, BASE + PC, false, &code));
 		hotspot_scene_free(scene);
 	}
 }
@@ -196,6 +197,23 @@ TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
 	CHECK(layout_is_read(scene));
 	CHECK(code_is_found(scene, &code));
 	CHECK_EQ(code.frame_from, UINT64_MAX);
+	hotspot_scene_free(scene);
+}
+
+TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
+{
+	struct hotspot_scene *scene = hotspot_scene_new(false);
+	struct hotspot_code code;
+
+	memset(scene->memory + AT_SEGMAP, 255, 128);
+	CHECK(layout_is_read(scene));
+	CHECK(!code_is_found(scene, &code));
+	put_cache(scene);
+	CHECK(!code_is_found(scene, &code));       /* as read before */
+	code_pages_tick(scene->pages, 1000001000); /* the next sample, in the same epoch */
+	CHECK(hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, true, &code));
+	CHECK_EQ(code.frame_size, 48);
+	CHECK(code_is_found(scene, &code));
 	hotspot_scene_free(scene);
 }
 

@@ -67,7 +67,7 @@ struct {
 	__type(key, __u64);
 	__type(value, struct range);
 } cpprof_threads SEC(".maps");
-/* Pages to be read at most, by thread or place; filled by cpprof. */
+/* Pages to be read at most, by thread, place or code; filled by cpprof. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, KNOWN_LIMITS);
@@ -200,21 +200,24 @@ static __always_inline __u64 sp_offset(void)
 /* A context is read at constant offsets only, and whole words: hence volatile. */
 #define CONTEXT_WORD(context, n) (*(const volatile __u64 *)((context) + 8 * (n)))
 
-/* sp in user mode: that of the interrupt, or where the kernel was entered. */
-static __always_inline __u64 find_sp(void *context)
+/* sp in user mode: that of the interrupt, or where the kernel was entered. pc: 0 if it was entered. */
+static __always_inline __u64 find_sp(void *context, __u64 *ret_pc)
 {
 	int is_user;
 	__u64 sp;
 
 	if (options.is_x86) {
 		sp = CONTEXT_WORD(context, 19);
+		*ret_pc = CONTEXT_WORD(context, 16);
 		is_user = (CONTEXT_WORD(context, 17) & 3) == 3; /* cs */
 	} else {
 		sp = CONTEXT_WORD(context, 31);
+		*ret_pc = CONTEXT_WORD(context, 32);
 		is_user = (CONTEXT_WORD(context, 33) & 15) == 0; /* pstate */
 	}
 	if (!is_user) {
 		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		*ret_pc = 0;
 		if (bpf_probe_read_kernel(&sp, sizeof(sp), regs + sp_offset()))
 			return 0;
 	}
@@ -290,7 +293,7 @@ static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *st
 /* ---- the sample ------------------------------------------------------------------------------------- */
 
 /* How many pages are to be read at most. */
-static __always_inline __u64 find_limit(__u64 thread, __u64 sp)
+static __always_inline __u64 find_limit(__u64 thread, __u64 sp, __u64 pc)
 {
 	const __u64 *limit = bpf_map_lookup_elem(&cpprof_limits, &thread);
 	__u64 n;
@@ -301,6 +304,9 @@ static __always_inline __u64 find_limit(__u64 thread, __u64 sp)
 		__u64 key = deep_place_key(thread, sp);
 		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
 		n = limit ? *limit : 0;
+		key = deep_code_key(thread, pc);
+		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
+		n = limit && *limit > n ? *limit : n;
 	}
 	return n < options.n_pages ? n : options.n_pages;
 }
@@ -339,7 +345,7 @@ SEC("perf_event")
 int cpprof_deep(void *context)
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
-	__u64 sp = find_sp(context), n, limit;
+	__u64 pc, sp = find_sp(context, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
 	if (!stack.end)
@@ -349,7 +355,7 @@ int cpprof_deep(void *context)
 	loop.first = stack.start & -(__u64)DEEP_PAGE;
 	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
 		return 1;
-	limit = find_limit(loop.thread, sp);
+	limit = find_limit(loop.thread, sp, pc);
 	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	n = n < limit ? n : limit;
 	if (!n)

@@ -18,6 +18,7 @@
 #define DEEP_LANES 4
 #define DEEP_WINDOW_SHIFT 24 /* what a CPU may write is limited for each 17 ms */
 #define DEEP_PLACE_SHIFT 16  /* a place in a process is 64 KiB of its addresses */
+#define DEEP_CODE_SHIFT 8    /* of its code 256 bytes */
 
 /* The record of one page of a stack. */
 struct deep_page_record {
@@ -46,4 +47,10 @@ struct deep_options {
 static inline __u64 deep_place_key(__u64 thread, __u64 sp)
 {
 	return 1ull << 63 | thread >> 32 << 32 | (__u32)(sp >> DEEP_PLACE_SHIFT);
+}
+
+/* The same for a piece of a process's code: of limits for samples that were taken in it. */
+static inline __u64 deep_code_key(__u64 thread, __u64 pc)
+{
+	return 3ull << 62 | thread >> 32 << 32 | (__u32)(pc >> DEEP_CODE_SHIFT);
 }

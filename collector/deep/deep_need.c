@@ -27,12 +27,20 @@ struct need {
 	bool has_limit;    /* the program has it */
 };
 
+/* Of samples in a piece of code. */
+struct code_need {
+	uint32_t limit;           /* 0: it was not worth it */
+	uint32_t n_walks, n_used; /* as above */
+};
+
 struct deep_needs {
 	struct map by_tid; /* -> threads */
 	VEC(struct need) threads;
 	VEC(uint32_t) spare;
-	struct map places; /* key -> limit */
-	struct map hints;  /* key -> part of the hint */
+	struct map places;  /* key -> limit */
+	struct map by_code; /* key -> codes */
+	VEC(struct code_need) codes;
+	struct map hints; /* key -> part of the hint */
 };
 
 struct deep_needs *deep_needs_new(void)
@@ -46,6 +54,8 @@ void deep_needs_free(struct deep_needs *needs)
 		return;
 	map_done(&needs->by_tid);
 	map_done(&needs->places);
+	map_done(&needs->by_code);
+	vec_done(&needs->codes);
 	map_done(&needs->hints);
 	vec_done(&needs->threads);
 	vec_done(&needs->spare);
@@ -102,21 +112,59 @@ static uint32_t need_lowered(const struct need *need)
 	return limit < need->limit ? limit : need->limit;
 }
 
-/* The thread has no limit but 0: only places count. */
+static struct code_need *need_find_code(struct deep_needs *needs, uint64_t key, bool is_wanted)
+{
+	uint32_t index = map_find(&needs->by_code, key);
+
+	if (index != MAP_NONE || !is_wanted)
+		return index == MAP_NONE ? NULL : &needs->codes.at[index];
+	if (needs->codes.n >= PLACES_MAX) {
+		map_done(&needs->by_code);
+		needs->by_code = (struct map){ 0 };
+		vec_clear(&needs->codes);
+	}
+	map_put(&needs->by_code, key, (uint32_t)needs->codes.n);
+	vec_push(&needs->codes, (struct code_need){ .limit = PLACE_PAGES });
+	return &needs->codes.at[needs->codes.n - 1];
+}
+
+/* Code that is sampled in many stacks, few of which are deep, is not worth it, now and later. */
+static bool need_lower_code(struct code_need *code, const struct deep_use *use)
+{
+	code->n_walks += use->n_copied > 0;
+	code->n_used += use->n_copied > 0 && use->n_needed > 0;
+	if (!code->limit || code->n_walks < WINDOW)
+		return false;
+	bool is_worth_it = code->n_used * WORTH >= code->n_walks;
+	code->n_walks = code->n_used = 0;
+	code->limit = is_worth_it ? code->limit : 0;
+	return !is_worth_it;
+}
+
+static bool need_note_code(struct deep_needs *needs, const struct need *need, const struct deep_use *use,
+			   struct deep_limit *ret)
+{
+	uint64_t key = deep_code_key(need->thread, use->pc);
+	size_t n_known = needs->codes.n;
+	struct code_need *code = use->pc ? need_find_code(needs, key, use->is_cut_off) : NULL;
+
+	if (!code)
+		return false;
+	bool is_new = needs->codes.n != n_known, is_lowered = need_lower_code(code, use);
+	bool is_raised = use->is_cut_off && code->limit && !is_new && use->n_copied >= code->limit &&
+			 code->limit < DEEP_PAGES_MAX;
+	if (is_raised)
+		code->limit = need_raised(code->limit);
+	*ret = (struct deep_limit){ .key = key, .n_pages = code->limit };
+	return is_new || is_lowered || is_raised;
+}
+
 static bool need_note_place(struct deep_needs *needs, struct need *need, const struct deep_use *use,
 			    struct deep_limit *ret)
 {
 	uint64_t key = deep_place_key(need->thread, use->sp);
 	uint32_t known = map_find(&needs->places, key), limit = PLACE_PAGES;
 
-	if (!use->is_cut_off) {
-		need->n_cut -= need->n_cut > 0;
-		return false;
-	}
-	if (++need->n_cut >= CUT_OFF_TOO_OFTEN) {
-		need->n_cut = 0;
-		return need_set_limit(need, need_raised(0), ret);
-	}
 	if (known != MAP_NONE && use->n_copied < known)
 		return false; /* its sample was taken before that limit was set */
 	if (known != MAP_NONE)
@@ -126,6 +174,21 @@ static bool need_note_place(struct deep_needs *needs, struct need *need, const s
 	map_put(&needs->places, key, limit);
 	*ret = (struct deep_limit){ .key = key, .n_pages = limit };
 	return known != limit;
+}
+
+/* The thread has no limit but 0: only code and places count. */
+static bool need_note_apart(struct deep_needs *needs, struct need *need, const struct deep_use *use,
+			    struct deep_limit *ret)
+{
+	if (!use->is_cut_off) {
+		need->n_cut -= need->n_cut > 0;
+		return need_note_code(needs, need, use, ret);
+	}
+	if (++need->n_cut >= CUT_OFF_TOO_OFTEN) {
+		need->n_cut = 0;
+		return need_set_limit(need, need_raised(0), ret);
+	}
+	return need_note_code(needs, need, use, ret) || need_note_place(needs, need, use, ret);
 }
 
 /* Each hint is given once. */
@@ -157,7 +220,7 @@ bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use 
 	if (!need->has_limit && use->n_copied > need->limit)
 		need->limit = DEEP_PAGES_MAX; /* a first stack has a higher one to begin with */
 	if (need->limit == 0)
-		return need_note_place(needs, need, use, ret);
+		return need_note_apart(needs, need, use, ret);
 	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
 	need->n_walks += use->n_copied > 0;
 	need->n_used += use->n_copied > 0 && use->n_needed > 0;

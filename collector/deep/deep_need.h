@@ -6,7 +6,9 @@
  * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
  * each thread has a limit. It rises at once when a walk would have needed more, and sinks where much more is
  * copied than walks ask for. Where few walks ask for what was copied nothing is copied any more, but for
- * places at which a stack was cut off once: a goroutine that needs more than its snapshot is there again.
+ * places at which a stack was cut off once: a goroutine that needs more than its snapshot is there again. And
+ * but for code in which a sample's stack was cut off, as long as samples there do ask for more: goroutines
+ * come and go, and what they run stays.
  *
  * Pure: says what to do, knows no kernel.
  */
@@ -21,7 +23,8 @@
 /* Of a thread that nothing is known of, unless it is on its process's first stack. */
 #define DEEP_PAGES_FIRST 64
 
-/* Limits have keys: a thread as the kernel names it, or a place in its process (deep_place_key). */
+/* Limits have keys: a thread as the kernel names it, or a place or code in its process (deep_place_key,
+ * deep_code_key). */
 struct deep_needs;
 struct deep_needs *deep_needs_new(void);
 void deep_needs_free(struct deep_needs *needs);
@@ -36,6 +39,7 @@ void deep_needs_free(struct deep_needs *needs);
 struct deep_use {
 	uint64_t thread; /* as the kernel names it; 0 = nothing was copied */
 	uint64_t sp;
+	uint64_t pc;       /* 0 = user mode was not interrupted */
 	uint32_t n_copied; /* pages */
 	uint32_t n_needed; /* of those, counted from the first */
 	bool is_cut_off;   /* the walk would have needed more */

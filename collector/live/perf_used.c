@@ -11,7 +11,9 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 {
 	struct perf_live *live = perf_live_of(source);
 	const struct sample *sample = &event->sample;
-	struct deep_use use = { .sp = sample->regs.value[source->info.isa->sp],
+	const struct isa *isa = source->info.isa;
+	struct deep_use use = { .sp = sample->regs.value[isa->sp],
+				.pc = sample->n_kernel_pc ? 0 : sample->regs.value[isa->pc],
 				.n_copied = sample->n_deep,
 				.is_cut_off = used->is_cut_off,
 				.hint = used->elsewhere };

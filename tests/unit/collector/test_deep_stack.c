@@ -259,6 +259,40 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 	deep_needs_free(needs);
 }
 
+/* Goroutines come and go, each at another place, and run the same code. */
+TEST(deep_need_of_few_stacks_is_seen_by_their_code)
+{
+	struct deep_needs *needs = deep_needs_new();
+	struct deep_use use = { .thread = THREAD, .sp = SP, .pc = 0x4010ff, .is_cut_off = true };
+	struct deep_limit limit = { 0 };
+
+	CHECK_EQ(limit_after(needs, 1000, DEEP_PAGES_FIRST, 0, false), 0);
+	CHECK(deep_needs_note(needs, 7, &use, &limit));
+	CHECK_EQ(limit.key, deep_code_key(THREAD, 0x401000));
+	CHECK_EQ(limit.n_pages, 32);
+	/* It was under way. By then the place has a limit, too. */
+	CHECK(deep_needs_note(needs, 7, &use, &limit));
+	CHECK_EQ(limit.key, deep_place_key(THREAD, SP));
+	/* It is deeper than that. */
+	use.n_copied = use.n_needed = 32;
+	CHECK(deep_needs_note(needs, 7, &use, &limit));
+	CHECK_EQ(limit.key, deep_code_key(THREAD, 0x401000));
+	CHECK_EQ(limit.n_pages, 8 * 32);
+	/* For as long as some stacks there need it. */
+	use.is_cut_off = false;
+	for (int i = 0; i < 1000; i++) {
+		use.n_needed = i % 3 ? 0 : 20;
+		CHECK(!deep_needs_note(needs, 7, &use, &limit));
+	}
+	use.n_needed = 0;
+	bool is_told = false;
+	for (int i = 0; i < 100; i++)
+		is_told |= deep_needs_note(needs, 7, &use, &limit);
+	CHECK(is_told);
+	CHECK_EQ(limit.n_pages, 0);
+	deep_needs_free(needs);
+}
+
 TEST(deep_need_of_a_deep_stack_stays)
 {
 	struct deep_needs *needs = deep_needs_new();

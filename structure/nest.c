@@ -51,6 +51,15 @@ void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 		nest->leader.at[a] = b;
 }
 
+uint32_t *nest_members(const struct nest *nest)
+{
+	uint32_t *member = alloc_resize(NULL, nest->loops.n, sizeof(uint32_t));
+
+	for (uint32_t i = (uint32_t)nest->source.n; i-- > 0;)
+		member[nest->source.at[i]] = i;
+	return member;
+}
+
 /* ---- tests: what decides whether a loop goes round again --------------------------------------- */
 
 static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
@@ -318,7 +327,8 @@ void nest_build(struct nest *nest)
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
-	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest))
+	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest) ||
+	       normalize_calls(nest))
 		locate(nest);
 	normalize_elide(nest);
 	normalize_exits(nest);

@@ -62,6 +62,8 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
+/* Some machine loop of each source loop; to be freed. */
+uint32_t *nest_members(const struct nest *nest);
 
 /* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any
  * were. */
@@ -70,6 +72,8 @@ bool normalize_fold(struct nest *nest);
 bool normalize_fuse(struct nest *nest);
 /* Fuses siblings that start on one line and whose source overlaps: unites leaders. True if any were. */
 bool normalize_overlap(struct nest *nest);
+/* Fuses siblings that hold the same inlined call: unites leaders. True if any were. */
+bool normalize_calls(struct nest *nest);
 /* Moves statements that also stand deeper in the same nest down to there: fills loop_of. */
 void normalize_elide(struct nest *nest);
 /* Moves ways out of a loop that are written inside it into it; after normalize_elide. */

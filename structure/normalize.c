@@ -20,16 +20,6 @@ static bool normalize_is_between(const struct nest *nest, uint32_t loop, const s
 
 /* ---- disjoint loops that share a statement are one loop ------------------------------------------ */
 
-/* Some machine loop of each source loop. */
-static uint32_t *members(const struct nest *nest)
-{
-	uint32_t *member = alloc_resize(NULL, nest->loops.n, sizeof(uint32_t));
-
-	for (uint32_t i = (uint32_t)nest->source.n; i-- > 0;)
-		member[nest->source.at[i]] = i;
-	return member;
-}
-
 /*
  * A region with several entries makes a nest of loops, one for each. Where one starts no later in the source
  * than the one around it, the source has one. (Loops with one entry stay: array syntax makes whole nests of
@@ -135,7 +125,7 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 
 bool normalize_fuse(struct nest *nest)
 {
-	struct fusion fusion = { .nest = nest, .member = members(nest) };
+	struct fusion fusion = { .nest = nest, .member = nest_members(nest) };
 
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		fuse_atom(&fusion, i);

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 2
+#define FORMAT_VERSION 3
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 

@@ -293,17 +293,18 @@ def structures(binary, *options):
             raise SystemExit(f"cpprof struct {binary}: exit {run.returncode}: {errors.read()}")
 
 
-def compile_program(program, command):
+def compile_program(program, command, folder=HERE / "programs"):
     """The binary's path; None if that compiler is not here."""
     words = [word for word in command.split() if word != "--alien-only"]
     command = " ".join(words)
     if subprocess.run(["which", words[0]], capture_output=True).returncode:
         return None
     WORK.mkdir(parents=True, exist_ok=True)
-    binary = WORK / (program + "." + re.sub(r"[^\w.+-]", "_", command))
-    source = HERE / "programs" / program
+    binary = (WORK / (program + "." + re.sub(r"[^\w.+-]", "_", command))).resolve()
+    source = folder / program
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run([*words, "-w", "-o", str(binary), str(source)], check=True)
+        # Libraries stand behind what needs them; Fortran leaves its module files where it runs.
+        subprocess.run([words[0], "-w", "-o", str(binary), str(source), *words[1:]], check=True, cwd=WORK)
     return binary
 
 

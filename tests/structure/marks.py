@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sources whose loops are marked, compiled in many ways, against what `cpprof struct` says of them.
+
+usage: marks.py [--only SOURCE] [--show]     (CPPROF and BUILD in the environment)
+
+A line that a loop starts on has a comment `loop DEPTH in FUNCTION`. Every loop that is shown in the source must be one
+of them, nested as deep and in the function that is marked; a loop whose first line has no code in any loop may
+start at the next line that has. `inlined: nothing` on a line of its own: no inlined call may be shown.
+A mark `loops` asks nothing of the loops on its line (array syntax).
+
+Printed per source, compiler and level: the loops marked, those found exactly and those on their first line with code, those
+missing, those that are wrong. Of all marked loops 97 % must be found, and of those shown no more than 3 % may be wrong.
+"""
+import os
+import re
+import sys
+from pathlib import Path
+
+import check
+
+HERE = Path(__file__).parent
+SOURCES = HERE / "marked"
+MAX_LATE = 4  # lines
+ASKED = 97  # per cent
+
+COMPILERS = {
+    "lambdas.cpp": ["clang++"],
+}
+
+
+def read_marks(name):
+    """{(file, line): (depth, function)}, {(file, line)} of which nothing is asked, whether inlined calls may be shown."""
+    marks, free, inlines = {}, set(), True
+    for path in [SOURCES / name, *SOURCES.glob(Path(name).stem + ".inc")]:
+        for number, text in enumerate(path.read_text().splitlines(), 1):
+            comment = re.search(r"(?://|!) (loops?|inlined:)(?: (\d+) in (\S+)| nothing)?$", text)
+            if not comment:
+                continue
+            if comment[1] == "inlined:":
+                inlines = False
+            elif comment[1] == "loops":
+                free.add((path.name, number))
+            else:
+                marks[path.name, number] = (int(comment[2]), comment[3])
+    return marks, free, inlines
+
+
+def shown_loops(structure):
+    """[(file, line, depth, function)] of a structure, and the lines with code in some loop of it."""
+    scopes, loops, lines = structure["scopes"], [], set()
+    for scope in scopes:
+        if scope["kind"] != "loop":
+            continue
+        depth, around = 1, scopes[scope["parent"]]
+        while around["kind"] == "loop":
+            depth, around = depth + 1, scopes[around["parent"]]
+        loops.append((os.path.basename(scope["file"]), scope["line"], depth, around["name"]))
+    for _, _, at, file, line in structure["statements"]:
+        while at > 0 and scopes[at]["kind"] != "loop":
+            at = scopes[at]["parent"]
+        if at > 0:
+            lines.add((os.path.basename(file), line))
+    return loops, lines
+
+
+def find_mark(marks, lines, loop):
+    """The mark of a loop that is shown; None if it is none of them."""
+    file, line, depth, function = loop
+    for first in range(line, line - MAX_LATE - 1, -1):
+        if first != line and (file, first) in lines:
+            return None
+        mark = marks.get((file, first))
+        if mark and mark[0] == depth and mark[1] in function:
+            return file, first
+    return None
+
+
+def run_case(name, command, show):
+    marks, free, inlines = read_marks(name)
+    source = SOURCES / name
+    binary = check.compile_program(name, command, SOURCES)
+    if not binary:
+        return None
+    exact, late, wrong, files = set(), set(), [], {name, source.stem + ".inc"}
+    for structure in check.structures(binary, "--lines"):
+        loops, lines = shown_loops(structure)
+        for loop in loops:
+            if loop[0] not in files or loop[:2] in free:
+                continue
+            mark = find_mark(marks, lines, loop)
+            if mark:
+                (exact if mark == loop[:2] else late).add(mark)
+            else:
+                wrong.append("{0}:{1} depth {2} in {3}".format(*loop))
+        scopes = structure["scopes"]
+        if not inlines and os.path.basename(scopes[0]["file"]) in files:
+            wrong += [f"inlined {s['name']} in {structure['function']}" for s in scopes if s["kind"] == "inline"]
+    late -= exact
+    missing = sorted(set(marks) - exact - late)
+    print(f"{name} [{command}]: {len(marks)} marked, {len(exact)} exact, {len(late)} late, {len(missing)} missing, {len(wrong)} wrong")
+    if show or missing or wrong:
+        for file, line in missing:
+            print(f"  missing: {file}:{line}")
+        for text in wrong:
+            print(f"  wrong: {text}")
+    return len(marks), len(exact) + len(late), len(wrong)
+
+
+def main():
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    n_marked = n_found = n_wrong = 0
+    for name, compilers in COMPILERS.items():
+        for compiler in compilers if only in name else []:
+            for level in (1, 2, 3):
+                words = compiler.split()
+                found = run_case(name, " ".join([words[0], f"-O{level}", "-g", *words[1:]]), "--show" in sys.argv)
+                if found is None:
+                    print(f"no {words[0]}: {name} left out")
+                    break
+                n_marked, n_found, n_wrong = n_marked + found[0], n_found + found[1], n_wrong + found[2]
+    if not n_marked:
+        print("skipped: no compiler")
+        return 77
+    print(f"{n_found} of {n_marked} loops found, {n_wrong} wrong")
+    return n_found * 100 < n_marked * ASKED or n_wrong * 100 > n_marked * (100 - ASKED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

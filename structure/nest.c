@@ -275,17 +275,46 @@ static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 		nest->loops.at[loop].has_own = true;
 }
 
-/* The innermost context that holds all that speaks for a loop, nested loops included. */
-static void find_contexts(struct nest *nest)
+/*
+ * Code of a procedure around the one that a loop's test is in, and no more than compilers leave there: on the
+ * very spot of the call, or on the procedure's last line, where it returns. It does not pull the loop out.
+ */
+static bool is_left_behind(const struct nest *nest, uint32_t test, const struct atom *atom)
+{
+	const struct contexts *contexts = nest->contexts;
+
+	if (atom->context == test || contexts_common(contexts, atom->context, test) != atom->context)
+		return false;
+	if (atom->context == 0 && atom->line == contexts->end_line && atom->file == contexts->list.at[0].file)
+		return true;
+	const struct context *call = &contexts->list.at[contexts_below(contexts, atom->context, test)];
+	return call->call_column && atom->line == call->call_line && atom->column == call->call_column &&
+	       atom->file == call->call_file;
+}
+
+/* The contexts of the tests: what a loop has at least. */
+static void find_test_contexts(struct nest *nest)
 {
 	for (size_t i = 0; i < nest->loops.n; i++)
 		nest->loops.at[i].context = UNSEEN;
-	for (size_t i = 0; i < nest->atoms->list.n; i++)
-		if (nest->evidence.at[i] != LOOP_NONE)
-			see_context(nest, nest->evidence.at[i], nest->atoms->list.at[i].context);
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
 		if (nest->test.at[i] != UNSEEN)
 			add_context(nest, nest->source.at[i], nest->atoms->list.at[nest->test.at[i]].context);
+}
+
+/* The innermost context that holds all that speaks for a loop, nested loops included. */
+static void find_contexts(struct nest *nest)
+{
+	find_test_contexts(nest);
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t loop = nest->evidence.at[i];
+		if (loop == LOOP_NONE)
+			continue;
+		uint32_t known = nest->loops.at[loop].context;
+		if (known == UNSEEN || !is_left_behind(nest, known, atom))
+			see_context(nest, loop, atom->context);
+	}
 	for (size_t i = nest->loops.n; i-- > 0;)
 		if (nest->loops.at[i].context != UNSEEN && nest->loops.at[i].parent != LOOP_NONE)
 			add_context(nest, nest->loops.at[i].parent, nest->loops.at[i].context);

@@ -25,7 +25,7 @@ MAX_LATE = 4  # lines
 ASKED = 97  # per cent
 
 COMPILERS = {
-    "lambdas.cpp": ["clang++"],
+    "lambdas.cpp": ["g++", "clang++", "x86_64-linux-gnu-g++"],
 }
 
 

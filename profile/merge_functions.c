@@ -58,11 +58,10 @@ static struct structure move_structure(const struct merge *m, struct structure s
 /* Debug information, then the tables of kernel and JIT, then symbols, then nothing. */
 static int goodness(const struct function_map *map)
 {
-	static const int by_source[] = { [MAP_FROM_NOTHING] = 0,
-					 [MAP_FROM_SYMBOL] = 1,
-					 [MAP_FROM_PERFMAP] = 2,
-					 [MAP_FROM_KALLSYMS] = 2,
-					 [MAP_FROM_DWARF] = 3 };
+	static const int by_source[] = {
+		[MAP_FROM_NOTHING] = 0,  [MAP_FROM_SYMBOL] = 1,     [MAP_FROM_PERFMAP] = 2,
+		[MAP_FROM_KALLSYMS] = 2, [MAP_FROM_FLAT_DWARF] = 3, [MAP_FROM_DWARF] = 3
+	};
 
 	return map->source < ARRAY_LEN(by_source) ? by_source[map->source] : 0;
 }

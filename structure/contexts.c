@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/contexts.h"
 
+bool contexts_are_described(const struct function_map *map)
+{
+	return map->source == MAP_FROM_DWARF || map->inlines.n > 0;
+}
+
 void contexts_init(struct contexts *contexts, const struct function_map *own, bool describes_inlines,
 		   const struct procedures *procedures)
 {

@@ -28,6 +28,8 @@ struct contexts {
 	const struct procedures *procedures; /* NULL = none are known */
 };
 
+/* The inlined calls of the map are all that there are. */
+bool contexts_are_described(const struct function_map *map);
 /* procedures may be NULL and are borrowed. */
 void contexts_init(struct contexts *contexts, const struct function_map *own, bool describes_inlines,
 		   const struct procedures *procedures);

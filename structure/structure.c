@@ -228,7 +228,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	for (size_t i = 0; i < cfg->n_parts; i++)
 		vec_push(&ret->extents, (struct code_extent){ cfg->parts[i].start, cfg->parts[i].end });
 	for (size_t i = 0; i < n_maps; i++)
-		describes_inlines |= maps[i]->inlines.n > 0;
+		describes_inlines |= contexts_are_described(maps[i]);
 	structure_find_loops(cfg, &forest);
 	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only),
 		      options ? options->procedures : NULL);

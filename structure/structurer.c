@@ -11,6 +11,7 @@
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
+#include "structure/contexts.h"
 
 #define SLICE 2048u /* functions whose structures are held at once */
 
@@ -231,7 +232,7 @@ static uint64_t hash_map(const struct structurer *s, const struct function_map *
 	if (!map)
 		return 0;
 	uint64_t hash = hash_u64(hash_u64(map->vaddr) ^ map->size);
-	return hash_u64(hash ^ map->source ^ (map->inlines.n ? 0 : hash_procedures(s, map)));
+	return hash_u64(hash ^ map->source ^ (contexts_are_described(map) ? 0 : hash_procedures(s, map)));
 }
 
 uint64_t structurer_basis(struct structurer *s, const struct structure *structure,

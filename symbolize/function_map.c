@@ -27,6 +27,11 @@ const struct function_map *function_maps_find(const struct function_map *maps, s
 	return map && map->image == image && vaddr - map->vaddr < map->size ? map : NULL;
 }
 
+bool function_map_is_described(const struct function_map *map)
+{
+	return map->source == MAP_FROM_DWARF || map->source == MAP_FROM_FLAT_DWARF;
+}
+
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset)
 {
 	size_t behind = search_first(i, map->lines.n, map->lines.at[i].offset > offset);

@@ -45,7 +45,8 @@ enum function_map_source {
 	MAP_FROM_SYMBOL,
 	MAP_FROM_DWARF,
 	MAP_FROM_PERFMAP,
-	MAP_FROM_KALLSYMS
+	MAP_FROM_KALLSYMS,
+	MAP_FROM_FLAT_DWARF, /* by a compiler that may inline and say nothing of it */
 };
 
 struct function_map {
@@ -73,6 +74,8 @@ void function_maps_done(function_maps *maps);
 const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image,
 					      uint64_t vaddr);
 
+/* Debug information has an entry for it. */
+bool function_map_is_described(const struct function_map *map);
 /* The row in force at an offset; NULL if there is none. */
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);
 /* Index of the innermost call inlined at an offset; INLINE_NONE if it is the function's own code. */

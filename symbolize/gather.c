@@ -14,7 +14,7 @@ struct found {
 static int gather_compare_maps(const void *left, const void *right)
 {
 	const struct function_map *a = left, *b = right;
-	bool a_is_entry = a->source == MAP_FROM_DWARF, b_is_entry = b->source == MAP_FROM_DWARF;
+	bool a_is_entry = function_map_is_described(a), b_is_entry = function_map_is_described(b);
 
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
@@ -81,7 +81,7 @@ static void gather_settle_map(function_maps *settled, size_t first, struct funct
 	struct function_map *last = settled->n > first ? &settled->at[settled->n - 1] : NULL;
 	bool overlaps = last && last->image == map->image && map->vaddr < last->vaddr + last->size;
 
-	if (overlaps && (last->vaddr == map->vaddr || map->source != MAP_FROM_DWARF)) {
+	if (overlaps && (last->vaddr == map->vaddr || !function_map_is_described(map))) {
 		function_map_done(map);
 		return;
 	}

@@ -146,7 +146,7 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 }
 
 static struct function_map entry_map(struct dwarf_cache *cache, struct naming *naming,
-				     const struct unit *unit, const struct part *part)
+				     const struct unit *unit, const struct part *part, bool describes_calls)
 {
 	const struct raw_function *function = part->function;
 	struct origin origin = dwarf_cache_origin(cache, unit->dwarf, function->entry);
@@ -157,7 +157,7 @@ static struct function_map entry_map(struct dwarf_cache *cache, struct naming *n
 				    .decl_file = origin.decl_file,
 				    .decl_line = origin.decl_line,
 				    .parent_vaddr = function->ranges.at[0].start,
-				    .source = MAP_FROM_DWARF };
+				    .source = describes_calls ? MAP_FROM_DWARF : MAP_FROM_FLAT_DWARF };
 
 	if (function->enclosing)
 		map.scope = dwarf_cache_origin(cache, unit->dwarf, function->enclosing).name;
@@ -221,7 +221,7 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 	for (size_t i = 0; i < list.n; i++) {
 		const struct part *part = &list.at[i];
 		if (part->is_wanted && part->function)
-			vec_push(ret, entry_map(cache, naming, body, part));
+			vec_push(ret, entry_map(cache, naming, body, part, functions.describes_calls));
 		else if (part->is_wanted)
 			vec_push(ret, bare_map(cache, naming, part));
 	}

@@ -126,7 +126,7 @@ static bool seek_abbrev(const struct unit *unit, uint64_t code, struct reader *r
 
 /* Attributes whose meaning depends on others; looked at when all are read. */
 struct root {
-	struct attribute name, directory, split_name, low_pc;
+	struct attribute name, directory, producer, split_name, low_pc;
 };
 
 static void take_root_attribute(struct unit *unit, struct root *root, uint64_t name, struct attribute value)
@@ -137,6 +137,9 @@ static void take_root_attribute(struct unit *unit, struct root *root, uint64_t n
 		break;
 	case DW_AT_comp_dir:
 		root->directory = value;
+		break;
+	case DW_AT_producer:
+		root->producer = value;
 		break;
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
@@ -206,6 +209,7 @@ static bool read_root(struct unit *unit, struct reader *r, uint64_t *n_looked)
 	}
 	unit->name = attribute_text(&root.name, unit);
 	unit->directory = attribute_text(&root.directory, unit);
+	unit->producer = attribute_text(&root.producer, unit);
 	unit->split_name = root.split_name.form ? attribute_text(&root.split_name, unit) : NULL;
 	unit->has_low_pc = attribute_address(&root.low_pc, unit, &unit->low_pc);
 	return !r->failed && !specs.failed;

@@ -48,6 +48,7 @@ struct unit {
 	bool has_lines, has_low_pc;
 	/* What its root entry says. */
 	const char *name, *directory; /* "" if unknown */
+	const char *producer;         /* the compiler; "" if unknown */
 	const char *split_name;       /* file with the rest of it; NULL = all is here */
 	uint64_t split_id;
 	uint64_t low_pc, line_offset;

@@ -7,6 +7,8 @@
  */
 #include "symbolize/dwarf/inlines.h"
 
+#include <string.h>
+
 #include "base/search.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
@@ -180,6 +182,22 @@ static bool inlines_step(struct walk *walk, struct reader *r)
 	return walk->levels.n > 1 && reader_left(r) > 0;
 }
 
+/* Compilers known to state every call they inline. Others are believed once they use the entry for it at all.
+ */
+static bool states_calls(const struct unit *unit, const struct abbrevs *abbrevs)
+{
+	static const char *const known[] = { "GNU C",      "GNU Fortran", "GNU Ada", "GNU D", "GNU GIMPLE",
+					     "GNU Modula", "GNU Rust",    "clang",   "flang", "rustc" };
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strstr(unit->producer, known[i]))
+			return true;
+	for (size_t i = 0; i < abbrevs->list.n; i++)
+		if (abbrevs->list.at[i].tag == DW_TAG_inlined_subroutine)
+			return true;
+	return false;
+}
+
 void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image,
 		  const uint64_t *vaddrs, size_t n_vaddrs, struct raw_functions *ret)
 {
@@ -191,7 +209,7 @@ void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const stru
 			     .functions = ret };
 	struct reader r = unit_reader(unit, unit->first_entry);
 
-	*ret = (struct raw_functions){ 0 };
+	*ret = (struct raw_functions){ .describes_calls = states_calls(unit, walk.abbrevs) };
 	vec_push(&walk.levels, (struct level){ NO_FUNCTION, INLINE_NONE, 0 });
 	while (inlines_step(&walk, &r))
 		;

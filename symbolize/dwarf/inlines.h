@@ -36,6 +36,7 @@ struct raw_function {
 struct raw_functions {
 	VEC(struct raw_function) list; /* in file order */
 	bool is_damaged;               /* the unit could not be read to its end */
+	bool describes_calls;          /* inlined calls are stated: where there is none, there is none */
 };
 
 /* vaddrs are sorted. */

@@ -24,8 +24,10 @@ SOURCES = HERE / "marked"
 MAX_LATE = 4  # lines
 ASKED = 97  # per cent
 
+C = ["gcc", "clang", "x86_64-linux-gnu-gcc"]
 COMPILERS = {
     "lambdas.cpp": ["g++", "clang++", "x86_64-linux-gnu-g++"],
+    "textual.c": C,
 }
 
 

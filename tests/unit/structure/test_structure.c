@@ -288,6 +288,7 @@ TEST(structure_names_alien_code_by_the_procedure_it_is_written_in)
 
 	make(&m, shape, 4);
 	m.map.decl_line = 39;
+	m.map.source = MAP_FROM_FLAT_DWARF;
 	struct function_map maps[] = { m.map,
 				       { .vaddr = 0x2000,
 					 .size = 4,

@@ -17,6 +17,8 @@
 #define MAX_READABLE (256 * 1024) /* the longest names of template-heavy programs have some 100 KB */
 #define MAX_D_REFERENCES 24       /* D's demangler allocates, so this bounds it: at most 2^24 pieces */
 
+#define MODULE_MARK "_MOD_"
+
 struct sink {
 	struct text *to;
 	size_t start;
@@ -32,10 +34,24 @@ static void demangle_take(const char *piece, size_t len, void *opaque)
 	text_add(sink->to, piece, len);
 }
 
+/*
+ * GNU Fortran: procedure p of module m is __m_MOD_p. A name of the language has no capitals there, so the
+ * mark is one. Where it starts; NULL if it is no such name.
+ */
+static const char *in_module(const char *linkage)
+{
+	const char *mark = strncmp(linkage, "__", 2) == 0 ? strstr(linkage + 2, MODULE_MARK) : NULL;
+
+	for (const char *at = linkage + 2; mark && at < mark; at++)
+		if (*at >= 'A' && *at <= 'Z')
+			return NULL;
+	return mark && mark > linkage + 2 && mark[strlen(MODULE_MARK)] ? mark : NULL;
+}
+
 bool demangle_knows(const char *linkage)
 {
 	return strncmp(linkage, "_Z", 2) == 0 || strncmp(linkage, "_R", 2) == 0 ||
-	       strncmp(linkage, "_D", 2) == 0 || strncmp(linkage, "__Z", 3) == 0;
+	       strncmp(linkage, "_D", 2) == 0 || strncmp(linkage, "__Z", 3) == 0 || in_module(linkage);
 }
 
 /* Rust's older names are C++ names that end in a hash. */
@@ -74,6 +90,12 @@ bool demangle(const char *linkage, struct text *ret)
 
 	if (!demangle_knows(linkage) || strnlen(linkage, MAX_MANGLED) == MAX_MANGLED)
 		return false;
+	const char *mark = in_module(linkage);
+	if (mark) {
+		text_add(ret, linkage + 2, (size_t)(mark - linkage) - 2);
+		text_printf(ret, "::%s", mark + strlen(MODULE_MARK));
+		return true;
+	}
 	if (linkage[1] == 'D')
 		return run_d(linkage, ret);
 	text_add(ret, "", 0); /* so that there is a text to cut back */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle: linkage names as a programmer writes them: C++, Rust (both schemes), D.
+ * demangle: linkage names as a programmer writes them: C++, Rust (both schemes), D, procedures of Fortran
+ * modules.
  */
 #pragma once
 

@@ -176,6 +176,22 @@ static struct function_map bare_map(struct dwarf_cache *cache, struct naming *na
 	return map;
 }
 
+/* What the compiler made for itself (a parallel region, the body of a coroutine) is declared nowhere: it is
+ * written where its own code starts. */
+static void find_declaration(struct function_map *map)
+{
+	if (map->decl_file || !function_map_is_described(map))
+		return;
+	for (size_t i = 0; i < map->lines.n; i++) {
+		const struct line_row *row = &map->lines.at[i];
+		if (!row->line || function_map_inline(map, row->offset) != INLINE_NONE)
+			continue;
+		map->decl_file = row->file;
+		map->decl_line = row->line;
+		return;
+	}
+}
+
 /* The last line of the procedure: the highest that its own code has in the file it is declared in. */
 static void find_end_line(struct function_map *map)
 {
@@ -201,8 +217,10 @@ static void unit_maps_add_lines(struct dwarf_cache *cache, struct naming *naming
 		vec_push(&wanted,
 			 (struct line_part){ maps[i].vaddr, maps[i].vaddr + maps[i].size, &maps[i], 0 });
 	lines_run(table, naming_image(naming), &cache->strings, wanted.at, wanted.n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		find_declaration(&maps[i]);
 		find_end_line(&maps[i]);
+	}
 	vec_done(&wanted);
 }
 

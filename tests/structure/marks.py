@@ -4,10 +4,12 @@
 
 usage: marks.py [--only SOURCE] [--show]     (CPPROF and BUILD in the environment)
 
-A line that a loop starts on has a comment `loop DEPTH in FUNCTION`. Every loop that is shown in the source must be one
-of them, nested as deep and in the function that is marked; a loop whose first line has no code in any loop may
-start at the next line that has. `inlined: nothing` on a line of its own: no inlined call may be shown.
-A mark `loops` asks nothing of the loops on its line (array syntax).
+A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`. Every loop that is shown in the
+source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
+any loop may start at the next line that has. A function with such loops must have a file.
+A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
+marked one of the next line, for clang gives it the line of its pragma.
+`inlined: nothing` on a line of its own: no inlined call may be shown.
 
 Printed per source, compiler and level: the loops marked, those found exactly and those on their first line with code, those
 missing, those that are wrong. Of all marked loops 97 % must be found, and of those shown no more than 3 % may be wrong.
@@ -27,6 +29,7 @@ ASKED = 97  # per cent
 C = ["gcc", "clang", "x86_64-linux-gnu-gcc"]
 COMPILERS = {
     "lambdas.cpp": ["g++", "clang++", "x86_64-linux-gnu-g++"],
+    "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm"],
     "textual.c": C,
 }
 
@@ -66,14 +69,17 @@ def shown_loops(structure):
     return loops, lines
 
 
+def is_mark(mark, loop):
+    return mark is not None and mark[0] == loop[2] and any(name in loop[3] for name in mark[1].split("|"))
+
+
 def find_mark(marks, lines, loop):
     """The mark of a loop that is shown; None if it is none of them."""
-    file, line, depth, function = loop
+    file, line = loop[:2]
     for first in range(line, line - MAX_LATE - 1, -1):
         if first != line and (file, first) in lines:
             return None
-        mark = marks.get((file, first))
-        if mark and mark[0] == depth and mark[1] in function:
+        if is_mark(marks.get((file, first)), loop):
             return file, first
     return None
 
@@ -88,6 +94,9 @@ def run_case(name, command, show):
     for structure in check.structures(binary, "--lines"):
         loops, lines = shown_loops(structure)
         for loop in loops:
+            below = loop[0], loop[1] + 1
+            if loop[:2] in free and is_mark(marks.get(below), loop):
+                late.add(below)
             if loop[0] not in files or loop[:2] in free:
                 continue
             mark = find_mark(marks, lines, loop)
@@ -96,6 +105,8 @@ def run_case(name, command, show):
             else:
                 wrong.append("{0}:{1} depth {2} in {3}".format(*loop))
         scopes = structure["scopes"]
+        if not scopes[0]["file"] and any(loop[0] in files for loop in loops):
+            wrong.append(f"{structure['function']} has no file")
         if not inlines and os.path.basename(scopes[0]["file"]) in files:
             wrong += [f"inlined {s['name']} in {structure['function']}" for s in scopes if s["kind"] == "inline"]
     late -= exact

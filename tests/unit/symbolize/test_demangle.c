@@ -31,10 +31,20 @@ TEST(demangle_reads_d)
 	check_name("_D8demangle4testFaZv", "demangle.test(char)");
 }
 
+TEST(demangle_reads_procedures_of_fortran_modules)
+{
+	check_name("__solver_MOD_step", "solver::step");
+	check_name("__solver_2d_MOD_step._omp_fn.1", "solver_2d::step._omp_fn.1");
+}
+
 TEST(demangle_leaves_other_names_alone)
 {
 	struct text text = { 0 };
 
+	CHECK(!demangle("__MOD_step", &text));
+	CHECK(!demangle("__solver_MOD_", &text));
+	CHECK(!demangle("__SOLVER_MOD_step", &text));
+	CHECK(!demangle("solver_MOD_step", &text));
 	CHECK(!demangle("main", &text));
 	CHECK(!demangle("_Zebra", &text));
 	CHECK(!demangle("", &text));

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 
 #define UNSEEN UINT32_MAX
-#define WEIGHTY 12 /* bytes of a statement that are no longer a stray: more than a shared constant takes */
 
 uint64_t statement_key(const struct atom *atom)
 {
@@ -188,76 +187,7 @@ static void make_loops(struct nest *nest)
 	}
 }
 
-/* ---- evidence ----------------------------------------------------------------------------------- */
-
-static uint32_t nest_source_of(const struct nest *nest, const struct atom *atom)
-{
-	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
-}
-
-/* All places of one statement. */
-struct spread {
-	uint32_t common;        /* innermost loop that holds all of it */
-	uint32_t home;          /* the loop that holds most of it ... */
-	uint64_t home_len, len; /* ... and how much; in all */
-};
-
-struct spreads {
-	struct map seen, places; /* statement -> index of its spread; (statement, loop) -> bytes */
-	VEC(struct spread) list;
-	VEC(uint32_t) of; /* per atom */
-};
-
-static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
-{
-	uint32_t loop = nest_source_of(nest, atom);
-	uint64_t key = statement_key(atom);
-	uint32_t at = map_find(&spreads->seen, key);
-
-	if (at == MAP_NONE) {
-		at = (uint32_t)spreads->list.n;
-		map_put(&spreads->seen, key, at);
-		vec_push(&spreads->list, (struct spread){ loop, loop, 0, 0 });
-	}
-	struct spread *spread = &spreads->list.at[at];
-	uint64_t place = hash_u64(key + loop * 0x9e3779b97f4a7c15u);
-	uint32_t known = map_find(&spreads->places, place);
-	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
-	map_put(&spreads->places, place, here);
-	spread->common = nest_common(nest, spread->common, loop);
-	spread->len += atom->len;
-	if (here > spread->home_len || loop == spread->home) {
-		spread->home = loop;
-		spread->home_len = here;
-	}
-	vec_push(&spreads->of, at);
-}
-
-/*
- * A statement speaks for the innermost loop that holds all of it; a weighty piece, or one where most of the
- * statement is, for the loop it stands in.
- */
-static void find_evidence(struct nest *nest)
-{
-	struct spreads spreads = { 0 };
-
-	for (size_t i = 0; i < nest->atoms->list.n; i++)
-		spread_atom(&spreads, nest, &nest->atoms->list.at[i]);
-	vec_clear(&nest->evidence);
-	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		const struct atom *atom = &nest->atoms->list.at[i];
-		const struct spread *spread = &spreads.list.at[spreads.of.at[i]];
-		uint32_t loop = nest_source_of(nest, atom);
-		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && atom->len < WEIGHTY)
-			loop = spread->common;
-		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
-	}
-	map_done(&spreads.seen);
-	map_done(&spreads.places);
-	vec_done(&spreads.list);
-	vec_done(&spreads.of);
-}
+/* ---- contexts -------------------------------------------------------------------------------------- */
 
 static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
 {
@@ -343,7 +273,7 @@ static void place_aliens(struct nest *nest)
 static void locate(struct nest *nest)
 {
 	make_loops(nest);
-	find_evidence(nest);
+	evidence_find(nest);
 	find_contexts(nest);
 	place_aliens(nest);
 	place_loops(nest);

@@ -8,8 +8,7 @@
  * context moves the loop out to it.)
  *
  * Not all code in a loop says where the loop belongs: compilers share constants and move single
- * instructions about. A statement that also stands outside a loop speaks for that loop only if most of it, or
- * enough, is inside. What each atom speaks for is its `evidence`.
+ * instructions about. What each atom speaks for is its `evidence`.
  *
  * The steps: tests of the loops; versions of one loop grouped by their test; evidence; contexts and
  * lines; groups that share a statement fused (normalize); statements put at their deepest place; ways out
@@ -65,6 +64,8 @@ uint32_t nest_leader(struct nest *nest, uint32_t loop);
 /* Some machine loop of each source loop; to be freed. */
 uint32_t *nest_members(const struct nest *nest);
 
+/* Finds what each atom speaks for. */
+void evidence_find(struct nest *nest);
 /* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any
  * were. */
 bool normalize_fold(struct nest *nest);

@@ -3,8 +3,9 @@
  * place: the source lines of a loop, by the bbranch-max heuristic (Tallent et al. 2009, 3.3): the
  * backward branch carries the line of the loop's test, and so of its head; the loop ends at the last
  * line of its own procedure context. The test of a do-while or of a loop made of gotos stands at the end or
- * in the middle: then the first line is the least one. A head of several lines may start a little above the
- * test, but not on the line that opens the procedure: the compiler puts all sorts of code there.
+ * in the middle: then the first line is the least one, or the one where control comes in. A head of several
+ * lines may start a little above the test, but not on the line that opens the procedure: the compiler puts
+ * all sorts of code there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ struct extent {
 	uint32_t file, test;   /* of the backward branch; test 0 = none seen */
 	uint32_t least, most;  /* lines of the same file, 0 = none */
 	uint32_t least_own;    /* the least behind the line that opens the procedure */
+	uint32_t head;         /* line of the code that control enters the loop at, 0 = unknown */
+	uint32_t head_behind;  /* that of the head of a vector loop, seen behind it; 0 = none */
 	uint32_t above, below; /* bytes of code on lines above and below the test */
 	bool is_lineless;
 };
@@ -93,8 +96,67 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 	}
 }
 
+/* Where control comes in: the first code of the header that was written in the loop. */
+static void add_heads(const struct nest *nest, struct extent *extents)
+{
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		uint32_t source = nest->source.at[i], block = nest->machine->loops.at[i].header;
+		uint32_t at = nest->atoms->first.at[block], end = nest->atoms->first.at[block + 1];
+		while (at < end && (!nest->atoms->list.at[at].line || nest->evidence.at[at] == LOOP_NONE ||
+				    !nest_holds(nest, source, nest->evidence.at[at])))
+			at++;
+		if (at == end)
+			continue;
+		struct native_line line =
+			nest_native_line(nest, nest->loops.at[source].context, &nest->atoms->list.at[at]);
+		if (line.line > opening_line(nest, source) && line.file == extents[source].file)
+			extents[source].head = lesser(extents[source].head, line.line);
+	}
+}
+
+/*
+ * gfortran leaves a vector loop nothing but the line of its statement. The branch behind it, which asks
+ * whether a remainder is to be done, has that of its head.
+ */
+static void add_remainder_test(const struct nest *nest, struct extent *extents, uint32_t source,
+			       uint32_t block)
+{
+	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
+	const struct source_loop *loop = &nest->loops.at[source];
+	struct extent *extent = &extents[source];
+
+	if (nest->cfg->blocks[block].end_kind != BLOCK_BRANCHES || !atom || atom->context != loop->context ||
+	    atom->file != extent->file || atom->line >= extent->least ||
+	    extent->least - atom->line > TOLERANCE || atom->line <= opening_line(nest, source))
+		return;
+	if (loop->parent != LOOP_NONE && nest->loops.at[loop->parent].context == loop->context &&
+	    atom->line <= extents[loop->parent].test)
+		return;
+	extent->head_behind = lesser(extent->head_behind, atom->line);
+}
+
+static void add_remainder_tests(const struct nest *nest, struct extent *extents)
+{
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		uint32_t machine = nest->machine->innermost.at[b];
+		if (machine == LOOP_NONE || !(nest->flags.at[machine] & SCOPE_VECTOR))
+			continue;
+		uint32_t source = nest->source.at[machine], parent = nest->machine->loops.at[machine].parent;
+		if (!extents[source].least || extents[source].least != extents[source].most)
+			continue;
+		for (uint32_t e = 0; e < block->n_edges; e++) {
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			if (nest->machine->innermost.at[to] == parent)
+				add_remainder_test(nest, extents, source, to);
+		}
+	}
+}
+
 static uint32_t first_line(const struct extent *extent)
 {
+	if (extent->head_behind)
+		return extent->head_behind;
 	if (!extent->test || !extent->least)
 		return extent->test ? extent->test : extent->least;
 	if (extent->least >= extent->test)
@@ -103,6 +165,9 @@ static uint32_t first_line(const struct extent *extent)
 	 */
 	if (extent->most <= extent->test || extent->above > extent->below)
 		return extent->least;
+	/* ... or it has its test in the middle ... */
+	if (extent->head && extent->head < extent->test)
+		return extent->head;
 	/* ... or its head is written over several lines. */
 	bool is_near = extent->least_own && extent->least_own < extent->test &&
 		       extent->test - extent->least_own <= TOLERANCE;
@@ -133,6 +198,8 @@ void place_loops(struct nest *nest)
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		if (nest->atoms->list.at[i].line)
 			place_add_line(nest, extents, (uint32_t)i);
+	add_heads(nest, extents);
+	add_remainder_tests(nest, extents);
 	for (size_t i = 0; i < nest->loops.n; i++) {
 		struct source_loop *loop = &nest->loops.at[i];
 		loop->file = extents[i].file;

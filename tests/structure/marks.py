@@ -29,6 +29,7 @@ ASKED = 97  # per cent
 C = ["gcc", "clang", "x86_64-linux-gnu-gcc"]
 COMPILERS = {
     "lambdas.cpp": ["g++", "clang++", "x86_64-linux-gnu-g++"],
+    "fields.f90": ["gfortran -fopenmp", "x86_64-linux-gnu-gfortran -fopenmp"],
     "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm"],
     "textual.c": C,
 }

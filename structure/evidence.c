@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence: which code in a loop was written there, and which was only moved there.
+ *
+ * A statement all of whose code is in a loop is in it. One that also stands outside is sure to be in it if a
+ * branch of it is, for branches are not moved; or if most of it or enough is inside: what is moved into a
+ * loop is a constant or a single instruction. For the others control flow and lines decide together: what is
+ * written between two sure lines of a loop is in that loop, however little of it is left there; and in the
+ * innermost loop that holds all of it that is in the nest.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "structure/nest.h"
+
+#define WEIGHTY 12 /* bytes of a statement that are no longer a stray: more than a shared constant takes */
+#define GOLDEN 0x9e3779b97f4a7c15u
+
+static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *atom)
+{
+	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
+}
+
+/* All places of one statement. */
+struct spread {
+	uint32_t common;        /* innermost loop that holds all of it */
+	uint32_t home;          /* the loop that holds most of it ... */
+	uint64_t home_len, len; /* ... and how much; in all */
+};
+
+struct spreads {
+	struct map seen, places; /* statement -> index of its spread; (statement, loop) -> bytes */
+	VEC(struct spread) list;
+	VEC(uint32_t) of; /* per atom */
+};
+
+static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
+{
+	uint32_t loop = evidence_loop_of(nest, atom);
+	uint64_t key = statement_key(atom);
+	uint32_t at = map_find(&spreads->seen, key);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)spreads->list.n;
+		map_put(&spreads->seen, key, at);
+		vec_push(&spreads->list, (struct spread){ loop, loop, 0, 0 });
+	}
+	struct spread *spread = &spreads->list.at[at];
+	uint64_t place = hash_u64(key + loop * GOLDEN);
+	uint32_t known = map_find(&spreads->places, place);
+	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
+	map_put(&spreads->places, place, here);
+	spread->common = nest_common(nest, spread->common, loop);
+	spread->len += atom->len;
+	if (here > spread->home_len || loop == spread->home) {
+		spread->home = loop;
+		spread->home_len = here;
+	}
+	vec_push(&spreads->of, at);
+}
+
+static void spreads_done(struct spreads *spreads)
+{
+	map_done(&spreads->seen);
+	map_done(&spreads->places);
+	vec_done(&spreads->list);
+	vec_done(&spreads->of);
+}
+
+/* Does the block end with a branch of this atom? */
+static bool is_branch(const struct nest *nest, const struct atom *atom)
+{
+	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
+
+	return block->end_kind == BLOCK_BRANCHES && block->last - atom->start < atom->len;
+}
+
+/* What is sure; returns how many atoms speak for less than the loop they stand in. */
+static size_t find_sure(struct nest *nest, const struct spreads *spreads)
+{
+	size_t n_doubtful = 0;
+
+	vec_clear(&nest->evidence);
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		const struct spread *spread = &spreads->list.at[spreads->of.at[i]];
+		uint32_t own = evidence_loop_of(nest, atom), loop = own;
+		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
+		if (!is_most && atom->len < WEIGHTY && !is_branch(nest, atom))
+			loop = spread->common;
+		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
+		n_doubtful += atom->line && loop != own;
+	}
+	return n_doubtful;
+}
+
+/* ---- doubtful code: between sure lines ----------------------------------------------------------- */
+
+/* The sure lines of a loop in one procedure context. */
+struct sure_lines {
+	uint32_t file, first, last;
+};
+
+struct between {
+	struct map known; /* (loop, context) -> index of its lines */
+	VEC(struct sure_lines) lines;
+	struct map commons; /* (statement, outermost loop) -> innermost loop that holds all of it there */
+};
+
+static uint64_t between_key(uint32_t loop, uint32_t context)
+{
+	return (uint64_t)loop << 32 | context;
+}
+
+static void add_sure_line(struct between *between, uint32_t loop, const struct atom *atom)
+{
+	uint64_t key = between_key(loop, atom->context);
+	uint32_t at = map_find(&between->known, key);
+
+	if (at == MAP_NONE) {
+		map_put(&between->known, key, (uint32_t)between->lines.n);
+		vec_push(&between->lines, (struct sure_lines){ atom->file, atom->line, atom->line });
+		return;
+	}
+	struct sure_lines *lines = &between->lines.at[at];
+	if (lines->file != atom->file)
+		return;
+	lines->first = atom->line < lines->first ? atom->line : lines->first;
+	lines->last = atom->line > lines->last ? atom->line : lines->last;
+}
+
+static uint32_t outermost(const struct nest *nest, uint32_t loop)
+{
+	while (nest->loops.at[loop].parent != LOOP_NONE)
+		loop = nest->loops.at[loop].parent;
+	return loop;
+}
+
+static uint64_t nest_key(const struct nest *nest, const struct atom *atom, uint32_t loop)
+{
+	return hash_u64(statement_key(atom) ^ (outermost(nest, loop) + 1ull) * GOLDEN);
+}
+
+static void collect_between(const struct nest *nest, struct between *between)
+{
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t own = evidence_loop_of(nest, atom);
+		for (uint32_t loop = nest->evidence.at[i]; loop != LOOP_NONE;
+		     loop = nest->loops.at[loop].parent)
+			add_sure_line(between, loop, atom);
+		if (own == LOOP_NONE || !atom->line)
+			continue;
+		uint64_t key = nest_key(nest, atom, own);
+		uint32_t known = map_find(&between->commons, key);
+		map_put(&between->commons, key, known == MAP_NONE ? own : nest_common(nest, known, own));
+	}
+}
+
+static bool is_between(const struct between *between, uint32_t loop, const struct atom *atom)
+{
+	uint32_t at = map_find(&between->known, between_key(loop, atom->context));
+
+	return at != MAP_NONE && between->lines.at[at].file == atom->file &&
+	       between->lines.at[at].first <= atom->line && atom->line <= between->lines.at[at].last;
+}
+
+static void settle_doubtful(struct nest *nest, const struct between *between)
+{
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t sure = nest->evidence.at[i], own = evidence_loop_of(nest, atom), loop = own;
+		if (!atom->line || own == sure)
+			continue;
+		while (loop != sure && !is_between(between, loop, atom))
+			loop = nest->loops.at[loop].parent;
+		uint32_t common = loop == LOOP_NONE ? LOOP_NONE
+						    : map_find(&between->commons, nest_key(nest, atom, own));
+		nest->evidence.at[i] = loop != LOOP_NONE && nest_holds(nest, loop, common) ? common : loop;
+	}
+}
+
+void evidence_find(struct nest *nest)
+{
+	struct spreads spreads = { 0 };
+	struct between between = { 0 };
+
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		spread_atom(&spreads, nest, &nest->atoms->list.at[i]);
+	if (find_sure(nest, &spreads)) {
+		collect_between(nest, &between);
+		settle_doubtful(nest, &between);
+	}
+	spreads_done(&spreads);
+	map_done(&between.known);
+	map_done(&between.commons);
+	vec_done(&between.lines);
+}

@@ -20,32 +20,6 @@ static bool normalize_is_between(const struct nest *nest, uint32_t loop, const s
 
 /* ---- disjoint loops that share a statement are one loop ------------------------------------------ */
 
-/*
- * A region with several entries makes a nest of loops, one for each. Where one starts no later in the source
- * than the one around it, the source has one. (Loops with one entry stay: array syntax makes whole nests of
- * one line.)
- */
-bool normalize_fold(struct nest *nest)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
-		uint32_t parent = nest->machine->loops.at[i].parent;
-		if (parent == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, parent))
-			continue;
-		const struct source_loop *inner = &nest->loops.at[nest->source.at[i]],
-					 *outer = &nest->loops.at[nest->source.at[parent]];
-		if (!inner->line || inner->line > outer->line || inner->file != outer->file ||
-		    inner->context != outer->context)
-			continue;
-		if (!((inner->flags | outer->flags) & SCOPE_IRREDUCIBLE))
-			continue;
-		nest_unite(nest, parent, i);
-		any = true;
-	}
-	return any;
-}
-
 struct fusion {
 	struct nest *nest;
 	uint32_t *member;  /* per source loop */

@@ -4,7 +4,8 @@
 
 usage: marks.py [--only SOURCE] [--show]     (CPPROF and BUILD in the environment)
 
-A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`. Every loop that is shown in the
+A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`; `loop 1,2 in ...` for
+two that a macro makes. Every loop that is shown in the
 source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
 any loop may start at the next line that has. A function with such loops must have a file.
 A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
@@ -32,15 +33,16 @@ COMPILERS = {
     "fields.f90": ["gfortran -fopenmp", "x86_64-linux-gnu-gfortran -fopenmp"],
     "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm"],
     "textual.c": C,
+    "switches.c": C,
 }
 
 
 def read_marks(name):
-    """{(file, line): (depth, function)}, {(file, line)} of which nothing is asked, whether inlined calls may be shown."""
+    """{(file, line, depth): function}, {(file, line)} of which nothing is asked, whether inlined calls may be shown."""
     marks, free, inlines = {}, set(), True
     for path in [SOURCES / name, *SOURCES.glob(Path(name).stem + ".inc")]:
         for number, text in enumerate(path.read_text().splitlines(), 1):
-            comment = re.search(r"(?://|!) (loops?|inlined:)(?: (\d+) in (\S+)| nothing)?$", text)
+            comment = re.search(r"(?://|!) (loops?|inlined:)(?: ([\d,]+) in (\S+)| nothing)?$", text)
             if not comment:
                 continue
             if comment[1] == "inlined:":
@@ -48,7 +50,7 @@ def read_marks(name):
             elif comment[1] == "loops":
                 free.add((path.name, number))
             else:
-                marks[path.name, number] = (int(comment[2]), comment[3])
+                marks.update({(path.name, number, int(depth)): comment[3] for depth in comment[2].split(",")})
     return marks, free, inlines
 
 
@@ -70,18 +72,18 @@ def shown_loops(structure):
     return loops, lines
 
 
-def is_mark(mark, loop):
-    return mark is not None and mark[0] == loop[2] and any(name in loop[3] for name in mark[1].split("|"))
+def is_mark(marks, mark, loop):
+    return mark in marks and any(name in loop[3] for name in marks[mark].split("|"))
 
 
 def find_mark(marks, lines, loop):
     """The mark of a loop that is shown; None if it is none of them."""
-    file, line = loop[:2]
+    file, line, depth = loop[:3]
     for first in range(line, line - MAX_LATE - 1, -1):
         if first != line and (file, first) in lines:
             return None
-        if is_mark(marks.get((file, first)), loop):
-            return file, first
+        if is_mark(marks, (file, first, depth), loop):
+            return file, first, depth
     return None
 
 
@@ -95,14 +97,14 @@ def run_case(name, command, show):
     for structure in check.structures(binary, "--lines"):
         loops, lines = shown_loops(structure)
         for loop in loops:
-            below = loop[0], loop[1] + 1
-            if loop[:2] in free and is_mark(marks.get(below), loop):
+            below = loop[0], loop[1] + 1, loop[2]
+            if loop[:2] in free and is_mark(marks, below, loop):
                 late.add(below)
             if loop[0] not in files or loop[:2] in free:
                 continue
             mark = find_mark(marks, lines, loop)
             if mark:
-                (exact if mark == loop[:2] else late).add(mark)
+                (exact if mark == loop[:3] else late).add(mark)
             else:
                 wrong.append("{0}:{1} depth {2} in {3}".format(*loop))
         scopes = structure["scopes"]
@@ -114,8 +116,8 @@ def run_case(name, command, show):
     missing = sorted(set(marks) - exact - late)
     print(f"{name} [{command}]: {len(marks)} marked, {len(exact)} exact, {len(late)} late, {len(missing)} missing, {len(wrong)} wrong")
     if show or missing or wrong:
-        for file, line in missing:
-            print(f"  missing: {file}:{line}")
+        for file, line, depth in missing:
+            print(f"  missing: {file}:{line} depth {depth}")
         for text in wrong:
             print(f"  wrong: {text}")
     return len(marks), len(exact) + len(late), len(wrong)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fold: loops inside each other that are one in the source.
+ *
+ * A region with several entries makes a nest of loops, one for each. A loop with a `switch` or a `goto` in it
+ * gets several ways back, of which some go to a copy of its head: that makes a nest too. Only loops that
+ * start on one line are looked at, and a nest may well do that: array syntax and macros make whole nests of
+ * one line, and `for (;;)` has no code. What tells:
+ *
+ * - control enters in several places;
+ * - both have the same test, and the inner loop's leaves them both;
+ * - the outer loop goes back from a statement that is written between the inner loop's lines, and is not in
+ * it;
+ * - what decides on the inner loop leads to three places or more: it is a `switch`.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "structure/nest.h"
+
+#define MANY 3 /* places that a `switch` leads to, and the condition of a loop does not */
+
+/* What the statement that decides on a loop leads to. */
+struct targets {
+	uint32_t outer; /* machine loop */
+	uint32_t n, lines[MANY];
+	bool is_above; /* it also stands in the outer loop alone */
+};
+
+struct folding {
+	struct nest *nest;
+	uint32_t *inner;     /* per machine loop: one right inside it that starts on its line, LOOP_NONE */
+	struct map within;   /* statements in such inner loops */
+	struct map deciding; /* statement -> index of its targets */
+	VEC(struct targets) targets;
+};
+
+static const struct atom *fold_last(const struct nest *nest, uint32_t block)
+{
+	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
+
+	return atom && atom->line ? atom : NULL;
+}
+
+static uint64_t fold_key(const struct atom *atom, uint32_t loop)
+{
+	return hash_u64(statement_key(atom) ^ (loop + 1ull) * 0x9e3779b97f4a7c15u);
+}
+
+static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
+{
+	const struct source_loop *i = &nest->loops.at[nest->source.at[inner]],
+				 *o = &nest->loops.at[nest->source.at[outer]];
+
+	return i->line && i->line <= o->line && i->file == o->file && i->context == o->context;
+}
+
+/* Is the loop, or one of those inside it that start with it, entered in several places? */
+static bool fold_is_irreducible(const struct nest *nest, uint32_t inner, uint32_t outer)
+{
+	return (nest->loops.at[nest->source.at[inner]].flags | nest->loops.at[nest->source.at[outer]].flags) &
+	       SCOPE_IRREDUCIBLE;
+}
+
+static bool has_same_test(const struct nest *nest, uint32_t inner, uint32_t outer)
+{
+	const struct source_loop *o = &nest->loops.at[nest->source.at[outer]];
+	uint32_t a = nest->test.at[inner], b = nest->test.at[outer];
+
+	if (a == UINT32_MAX || b == UINT32_MAX || o->end_line == o->line ||
+	    statement_key(&nest->atoms->list.at[a]) != statement_key(&nest->atoms->list.at[b]))
+		return false;
+	const struct cfg_block *block = &nest->cfg->blocks[nest->atoms->list.at[a].block];
+	for (uint32_t e = 0; e < block->n_edges; e++)
+		if (!loops_contain(nest->machine, outer, nest->cfg->edges[block->first_edge + e].to))
+			return true;
+	return false;
+}
+
+/* Candidates: one inner loop for each outer one; the next is looked at in the next round. */
+static bool fold_choose(struct folding *f)
+{
+	struct nest *nest = f->nest;
+	bool any = false;
+
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++)
+		f->inner[i] = LOOP_NONE;
+	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
+		uint32_t outer = nest->machine->loops.at[i].parent;
+		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||
+		    !starts_with(nest, i, outer))
+			continue;
+		f->inner[outer] = i;
+		any = true;
+		if (nest->test.at[i] == UINT32_MAX)
+			continue;
+		map_put(&f->deciding, statement_key(&nest->atoms->list.at[nest->test.at[i]]),
+			(uint32_t)f->targets.n);
+		vec_push(&f->targets, (struct targets){ .outer = outer });
+	}
+	return any;
+}
+
+static uint32_t line_at(const struct nest *nest, uint32_t block)
+{
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++)
+		if (nest->atoms->list.at[i].line)
+			return nest->atoms->list.at[i].line;
+	return 0;
+}
+
+static void add_target(struct targets *targets, uint32_t line)
+{
+	for (uint32_t i = 0; i < targets->n; i++)
+		if (targets->lines[i] == line)
+			return;
+	if (targets->n < MANY)
+		targets->lines[targets->n++] = line;
+}
+
+/* Where the deciding statements lead to. */
+static void find_targets(struct folding *f)
+{
+	const struct nest *nest = f->nest;
+
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		const struct atom *atom =
+			block->end_kind == BLOCK_BRANCHES || block->end_kind == BLOCK_SWITCHES
+				? fold_last(nest, b)
+				: NULL;
+		uint32_t at = atom ? map_find(&f->deciding, statement_key(atom)) : MAP_NONE;
+		if (at == MAP_NONE || !loops_contain(nest->machine, f->targets.at[at].outer, b))
+			continue;
+		f->targets.at[at].is_above |= nest->machine->innermost.at[b] == f->targets.at[at].outer;
+		for (uint32_t e = 0; e < block->n_edges; e++) {
+			uint32_t line = line_at(nest, nest->cfg->edges[block->first_edge + e].to);
+			if (line && line != atom->line)
+				add_target(&f->targets.at[at], line);
+		}
+	}
+}
+
+static void find_within(struct folding *f)
+{
+	const struct nest *nest = f->nest;
+
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		for (uint32_t loop = atom->loop; loop != LOOP_NONE && atom->line;
+		     loop = nest->machine->loops.at[loop].parent) {
+			uint32_t outer = nest->machine->loops.at[loop].parent;
+			if (outer != LOOP_NONE && f->inner[outer] == loop)
+				map_put(&f->within, fold_key(atom, loop), 1);
+		}
+	}
+}
+
+/* Is a statement in the block written between the inner loop's lines, and not in it? */
+static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
+{
+	const struct nest *nest = f->nest;
+	const struct source_loop *l = &nest->loops.at[nest->source.at[inner]];
+
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		if (atom->context == l->context && atom->file == l->file && atom->line > l->line &&
+		    atom->line < l->end_line && map_find(&f->within, fold_key(atom, inner)) == MAP_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Does the outer loop go back from between the inner loop's lines? */
+static void find_across(struct folding *f, bool *ret)
+{
+	const struct nest *nest = f->nest;
+
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		uint32_t outer = nest->machine->innermost.at[b];
+		if (outer == LOOP_NONE || f->inner[outer] == LOOP_NONE || ret[outer])
+			continue;
+		for (uint32_t e = 0; e < block->n_edges; e++)
+			if (nest->cfg->edges[block->first_edge + e].to ==
+			    nest->machine->loops.at[outer].header)
+				ret[outer] |= is_across(f, b, f->inner[outer]);
+	}
+}
+
+static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
+{
+	uint32_t test = f->nest->test.at[inner];
+	uint32_t at = test == UINT32_MAX
+			      ? MAP_NONE
+			      : map_find(&f->deciding, statement_key(&f->nest->atoms->list.at[test]));
+
+	return at != MAP_NONE && f->targets.at[at].outer == outer && f->targets.at[at].is_above &&
+	       f->targets.at[at].n == MANY;
+}
+
+bool normalize_fold(struct nest *nest)
+{
+	size_t n = nest->machine->loops.n;
+	struct folding f = { .nest = nest, .inner = alloc_resize(NULL, n, sizeof(uint32_t)) };
+	bool *across = alloc_zero(n, sizeof(bool)), any = false;
+
+	if (fold_choose(&f)) {
+		find_within(&f);
+		find_across(&f, across);
+		find_targets(&f);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t outer = nest->machine->loops.at[i].parent;
+		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||
+		    !starts_with(nest, i, outer))
+			continue;
+		if (!fold_is_irreducible(nest, i, outer) && !has_same_test(nest, i, outer) &&
+		    !(f.inner[outer] == i && across[outer]) && !is_switch(&f, i, outer))
+			continue;
+		nest_unite(nest, outer, i);
+		any = true;
+	}
+	free(f.inner);
+	free(across);
+	map_done(&f.within);
+	map_done(&f.deciding);
+	vec_done(&f.targets);
+	return any;
+}

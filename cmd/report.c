@@ -149,7 +149,7 @@ static struct text_options text_options_of(const struct report_request *request)
 		options.percent_limit = text_default_percent_limit(options.view);
 	if (request->max_depth == NO_DEPTH)
 		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
-	options.sort = request->sort == 0   ? text_default_sort(options.view)
+	options.sort = request->sort == 0   ? text_default_sort(options.view, options.group)
 		       : request->sort == 1 ? VIEW_BY_INCLUSIVE
 					    : VIEW_BY_SELF;
 	return options;

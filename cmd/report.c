@@ -96,7 +96,8 @@ static struct text_options text_options_of(const struct report_request *request)
 		options.sort = VIEW_BY_INCLUSIVE; /* of the one function: it may do nothing itself */
 		return options;
 	}
-	options.sort = request->sort == 0 ? request->children ? text_default_sort(options.view) : VIEW_BY_SELF
+	options.sort = request->sort == 0 ? request->children ? text_default_sort(options.view, options.group)
+							      : VIEW_BY_SELF
 		       : request->sort == 1 ? VIEW_BY_INCLUSIVE
 					    : VIEW_BY_SELF;
 	return options;

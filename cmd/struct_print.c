@@ -36,7 +36,7 @@ struct outline {
 	FILE *to;
 	struct structure structure;
 	VEC(struct spans) spans; /* per scope, with all below it */
-	VEC(uint32_t) first_child, next_sibling, last_child;
+	VEC(uint32_t) first_child, next_sibling;
 	VEC(uint32_t) n_pieces;
 	VEC(struct statement) sorted;
 	VEC(struct source_line) lines; /* sorted by scope, then by address */
@@ -73,30 +73,50 @@ static void struct_print_find_spans(struct outline *o)
 				  s->ranges.at[i].start + s->ranges.at[i].len);
 }
 
+/* Siblings as a reader of the source meets them: a loop at its first line, an inlined call where it is
+ * called. */
+struct sibling {
+	uint32_t parent, line, scope;
+};
+
+static int compare_siblings(const void *left, const void *right)
+{
+	const struct sibling *a = left, *b = right;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->scope < b->scope ? -1 : a->scope > b->scope;
+}
+
 static void find_children(struct outline *o)
 {
 	const struct structure *s = &o->structure;
+	VEC(struct sibling) siblings = { 0 };
 
 	vec_clear(&o->first_child);
 	vec_clear(&o->next_sibling);
-	vec_clear(&o->last_child);
 	vec_clear(&o->n_pieces);
 	for (uint32_t i = 0; i < s->scopes.n; i++) {
+		const struct static_scope *scope = &s->scopes.at[i];
 		vec_push(&o->first_child, NONE);
 		vec_push(&o->next_sibling, NONE);
-		vec_push(&o->last_child, NONE);
 		vec_push(&o->n_pieces, 0);
-		uint32_t parent = s->scopes.at[i].parent;
-		if (i == 0)
-			continue;
-		if (o->last_child.at[parent] == NONE)
-			o->first_child.at[parent] = i;
-		else
-			o->next_sibling.at[o->last_child.at[parent]] = i;
-		o->last_child.at[parent] = i;
+		uint32_t line = scope->kind == SCOPE_INLINE ? scope->call_line : scope->line;
+		if (i > 0)
+			vec_push(&siblings, (struct sibling){ scope->parent, line, i });
+	}
+	if (siblings.n)
+		qsort(siblings.at, siblings.n, sizeof(*siblings.at), compare_siblings);
+	for (size_t i = siblings.n; i-- > 0;) {
+		uint32_t *first = &o->first_child.at[siblings.at[i].parent];
+		o->next_sibling.at[siblings.at[i].scope] = *first;
+		*first = siblings.at[i].scope;
 	}
 	for (size_t i = 0; i < s->pieces.n; i++)
 		o->n_pieces.at[s->pieces.at[i].scope]++;
+	vec_done(&siblings);
 }
 
 static int compare_statements(const void *left, const void *right)
@@ -151,7 +171,6 @@ static void outline_done(struct outline *o)
 	vec_done(&o->spans);
 	vec_done(&o->first_child);
 	vec_done(&o->next_sibling);
-	vec_done(&o->last_child);
 	vec_done(&o->n_pieces);
 	vec_done(&o->sorted);
 	vec_done(&o->lines);

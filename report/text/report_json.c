@@ -48,6 +48,23 @@ struct row_writer {
 	struct json *json;
 };
 
+/* What a loop has besides. */
+static void json_rows_put_loop(const struct row_writer *writer, const struct scope *loop)
+{
+	const struct intern *strings = &writer->report->profile->strings;
+	struct loop_place place = loop_place_of(writer->report->tree, loop);
+
+	json_text_of(writer->json, "function", intern_text(strings, loop->name));
+	json_uint_of(writer->json, "end_line", loop->end_line);
+	json_uint_of(writer->json, "nesting", place.nesting);
+	json_bool_of(writer->json, "vector", loop->flags & SCOPE_VECTOR);
+	if (!place.is_inlined)
+		return;
+	json_text_of(writer->json, "inlined_into", intern_text(strings, place.host));
+	json_text_of(writer->json, "call_file", intern_text(strings, place.call_file));
+	json_uint_of(writer->json, "call_line", place.call_line);
+}
+
 static void json_rows_put_row(void *context, const struct row_facts *facts)
 {
 	const struct row_writer *writer = context;
@@ -58,6 +75,10 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 		json_name(writer->json, writer->columns->of.at[i].title);
 		json_rows_put_cell(writer->json, &cell);
 	}
+	const struct scope scope =
+		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
+	if (scope.kind == SCOPE_LOOP && !writer->report->options->columns)
+		json_rows_put_loop(writer, &scope);
 	json_end_object(writer->json);
 }
 

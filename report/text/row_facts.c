@@ -5,6 +5,26 @@
 #include "report/label.h"
 #include "report/number.h"
 
+struct loop_place loop_place_of(const struct scope_tree *tree, const struct scope *loop)
+{
+	struct loop_place place = { .nesting = 1, .host = loop->name };
+
+	for (uint32_t at = loop->parent; at; at = tree->scopes.at[at].parent) {
+		const struct scope around = scope_at(tree, at);
+		if (around.kind != SCOPE_LOOP && around.kind != SCOPE_INLINE) {
+			place.host = around.name;
+			break;
+		}
+		place.nesting += around.kind == SCOPE_LOOP;
+		if (around.kind == SCOPE_INLINE && !place.is_inlined) {
+			place.is_inlined = true;
+			place.call_file = around.call_file;
+			place.call_line = around.call_line;
+		}
+	}
+	return place;
+}
+
 static const char *kind_of(const struct scope *scope)
 {
 	static const char *const names[] = { [SCOPE_ROOT] = "all",          [SCOPE_INCOMPLETE] = "incomplete",

@@ -21,6 +21,15 @@ struct row_facts {
 	uint32_t view_row;                  /* ... and its row there */
 };
 
+/* Where a loop stands in its function. */
+struct loop_place {
+	uint32_t nesting;              /* loops around it in the same function, itself included */
+	uint32_t host;                 /* name of the function that it is machine code of */
+	uint32_t call_file, call_line; /* of the call that brought it in; 0 = unknown */
+	bool is_inlined;
+};
+struct loop_place loop_place_of(const struct scope_tree *tree, const struct scope *loop);
+
 /* All but its number, parent and depth among the rows shown; text_done(&name) afterwards. */
 void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,
 		    struct row_facts *ret);

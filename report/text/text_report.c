@@ -10,8 +10,10 @@ uint32_t text_default_metric(const struct profile *profile, const struct costs *
 	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
 }
 
-enum view_key text_default_sort(enum text_view view)
+enum view_key text_default_sort(enum text_view view, enum group_by group)
 {
+	if (view == TEXT_FLAT && group == GROUP_LOOP)
+		return VIEW_BY_INCLUSIVE;
 	return view == TEXT_FLAT || view == TEXT_CALLERS ? VIEW_BY_SELF : VIEW_BY_INCLUSIVE;
 }
 

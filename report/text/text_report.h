@@ -43,8 +43,9 @@ struct text_input {
 
 /* The first event's weight, or samples where there is none. */
 uint32_t text_default_metric(const struct profile *profile, const struct costs *costs);
-/* Flat and callers by self, the others by inclusive cost. */
-enum view_key text_default_sort(enum text_view view);
+/* Flat and callers by self, the others and loops by inclusive cost: the outer loops of a nest have none of
+ * their own. */
+enum view_key text_default_sort(enum text_view view, enum group_by group);
 
 /* Trees have many small rows; one in a hundred is enough at first sight. */
 double text_default_percent_limit(enum text_view view);

@@ -127,6 +127,22 @@ static void put_place(const struct text_report *report, struct line *line, const
 	line_name(line, TINT_DIM, place.at);
 }
 
+/* A loop of a function that was inlined: into which, and where. It tells rows apart that look alike. */
+static void put_host(const struct text_report *report, struct line *line, const struct scope *scope)
+{
+	CLEANUP(text_done) struct text place = { 0 };
+	struct loop_place loop = loop_place_of(report->tree, scope);
+
+	if (!loop.is_inlined)
+		return;
+	label_place(report->profile, loop.call_file, loop.call_line, &place);
+	line_printf(line, TINT_DIM, place.len ? ", inlined at " : ", inlined");
+	if (place.len)
+		line_name(line, TINT_DIM, place.at);
+	line_printf(line, TINT_DIM, " into ");
+	line_name(line, TINT_DIM, intern_text(&report->profile->strings, loop.host));
+}
+
 /* What a row of a flat view is, by what it was grouped by. */
 static void text_rows_put_group(const struct text_report *report, struct line *line,
 				const struct scope *scope)
@@ -150,6 +166,7 @@ static void text_rows_put_group(const struct text_report *report, struct line *l
 		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, " in ");
 		line_name(line, TINT_PLAIN, intern_text(&profile->strings, scope->name));
+		put_host(report, line, scope);
 		return;
 	case GROUP_FUNCTION:
 		break;

@@ -69,10 +69,12 @@ static bool group_key_of(const struct scope *scope, enum group_by by, struct key
 	return false;
 }
 
-/* What a scope without a group of its own is part of: of the same function, at most. */
-static uint32_t inherited(const struct groups *groups, const struct scope *scope)
+/* What a scope without a group of its own is part of: of the same function, at most. To a loop, what was
+ * inlined into it is its own code. */
+static uint32_t inherited(const struct groups *groups, const struct scope *scope, enum group_by by)
 {
-	if (scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE)
+	if (scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE ||
+	    (scope->kind == SCOPE_INLINE && by == GROUP_LOOP))
 		return groups->of[scope->parent];
 	return GROUP_NONE;
 }
@@ -87,7 +89,7 @@ void groups_init(struct groups *groups, const struct scope_tree *tree, enum grou
 	for (size_t i = 0; i < tree->scopes.n; i++) {
 		const struct scope scope = scope_at(tree, i);
 		if (!group_key_of(&scope, by, &key)) {
-			groups->of[i] = inherited(groups, &scope);
+			groups->of[i] = inherited(groups, &scope, by);
 			continue;
 		}
 		groups->of[i] = numbering_add(&numbering, &key);

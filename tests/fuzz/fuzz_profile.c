@@ -32,7 +32,7 @@ static void show(const struct profile *profile)
 		struct text_input report = { .profile = profile, .tree = &tree, .costs = &costs };
 		struct text_options shown = { .view = (enum text_view)view,
 					      .metric = text_default_metric(profile, &costs),
-					      .sort = text_default_sort((enum text_view)view),
+					      .sort = text_default_sort((enum text_view)view, GROUP_FUNCTION),
 					      .style = { .width = 80, .utf8 = true } };
 		CLEANUP(text_done) struct text text = { 0 };
 		report_text(&report, &shown, &text);

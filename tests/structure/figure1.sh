@@ -24,6 +24,9 @@ for compiler in gcc clang; do
 	! grep -q '(inlined)' run.log || fail "--no-inlines shows inlined calls"
 	run 0 "$CPPROF" report --view flat --group-by loop --no-pager figure1.data
 	says "figure1.c:16"
+	run 0 "$CPPROF" report --view flat --group-by loop --format json --no-pager figure1.data
+	says '"function":"q","end_line":'
+	says '"nesting":1,"vector":false'
 	ran=1
 done
 [ "${ran:-}" ] || skip "no compiler"

@@ -79,6 +79,21 @@ done
 "$CPPROF" struct --lines program > cut 2> /dev/null
 cmp text cut
 
+# Siblings in the order of their lines, wherever their code was put.
+cat > order.c <<'C'
+void tail(int *v, int n)
+{
+	if (__builtin_expect(n > 1000, 0))
+		for (int i = 0; i < n; i++)
+			v[i] /= n;
+	for (int i = 0; i < n; i++)
+		v[i] %= 7;
+}
+C
+gcc -g -O2 -fno-tree-vectorize -shared -fPIC -o order.so order.c
+"$CPPROF" struct --no-cache --function tail order.so > text 2> /dev/null
+[ "$(grep -o 'loop order.c:[0-9]' text | tr '\n' ' ')" = "loop order.c:4 loop order.c:6 " ] || fail "loops out of order"
+
 # Other contents are another entry; one function alone leaves none.
 printf 'int twice(int x)\n{\n\treturn 3 * x;\n}\n' > second.c
 gcc -g -O1 -c second.c

@@ -7,10 +7,12 @@
 #include "report/tree/view.h"
 #include "tests/test.h"
 
-/* A tree built by hand: scope i + 2 is the function `name` below `parent`, with `self` of its own. */
+/* A tree built by hand: scope i + 2 is the function `name` below `parent`, with `self` of its own; or of
+ * another kind. */
 struct plan {
 	uint32_t parent, name;
 	uint64_t self;
+	uint8_t kind;
 };
 
 struct world {
@@ -28,7 +30,7 @@ static void world_init(struct world *w, const struct plan *plan, size_t n)
 	scope_maker_add(&maker, &(struct scope){ .kind = SCOPE_INCOMPLETE, .image = IMAGE_NONE });
 	for (size_t i = 0; i < n; i++) {
 		scope_maker_add(&maker, &(struct scope){ .parent = plan[i].parent,
-							 .kind = SCOPE_FUNCTION,
+							 .kind = plan[i].kind ? plan[i].kind : SCOPE_FUNCTION,
 							 .name = plan[i].name,
 							 .vaddr = plan[i].name * 16,
 							 .image = plan[i].name % 2 });
@@ -72,7 +74,7 @@ enum { MAIN = 10, F, G, H };
 
 /* main -> f -> g -> f, and main -> h. */
 static const struct plan recursive[] = {
-	{ 0, MAIN, 1 }, { 2, F, 10 }, { 3, G, 20 }, { 4, F, 30 }, { 2, H, 39 },
+	{ 0, MAIN, 1, 0 }, { 2, F, 10, 0 }, { 3, G, 20, 0 }, { 4, F, 30, 0 }, { 2, H, 39, 0 },
 };
 #define N_RECURSIVE (sizeof(recursive) / sizeof(recursive[0]))
 
@@ -125,6 +127,20 @@ TEST(flat_view_by_module_takes_functions_together)
 	check_view(&w, &(struct view_cut){ 0 }, "<10 21/100><11 79/99>");
 }
 
+TEST(flat_view_by_loop_counts_inlined_code_as_the_loops_own)
+{
+	/* main, a loop in it, a call inlined into the loop, a loop and a call of that; a call that is not
+	 * inlined. */
+	static const struct plan nest[] = { { 0, MAIN, 1, 0 },          { 2, 20, 5, SCOPE_LOOP },
+					    { 3, F, 50, SCOPE_INLINE }, { 4, 21, 30, SCOPE_LOOP },
+					    { 5, G, 4, SCOPE_INLINE },  { 3, H, 10, 0 } };
+	WORLD w;
+
+	world_init(&w, nest, ARRAY_LEN(nest));
+	view_flat(&w.tree, &w.costs, GROUP_LOOP, &w.view);
+	check_view(&w, &(struct view_cut){ 0 }, "<20 55/99><21 34/34>");
+}
+
 TEST(callers_view_splits_a_function_by_who_called_it)
 {
 	WORLD w;
@@ -152,9 +168,9 @@ TEST(callers_view_follows_no_further_than_asked)
 TEST(loops_around_loops_are_one_row)
 {
 	static const struct plan plan[] = {
-		{ 0, MAIN, 0 }, { 2, 21, 1 },  { 3, 22, 1 },
-		{ 4, 23, 48 },  { 5, F, 50 },  /* 23 is in 22 is in 21 */
-		{ 5, 24, 60 },  { 5, 25, 40 }, /* two loops in 23 stay two */
+		{ 0, MAIN, 0, 0 }, { 2, 21, 1, 0 },  { 3, 22, 1, 0 },
+		{ 4, 23, 48, 0 },  { 5, F, 50, 0 },  /* 23 is in 22 is in 21 */
+		{ 5, 24, 60, 0 },  { 5, 25, 40, 0 }, /* two loops in 23 stay two */
 	};
 	WORLD w;
 
@@ -183,7 +199,9 @@ TEST(hot_path_goes_on_while_half_is_in_one_child)
 
 TEST(hot_path_stops_where_it_splits)
 {
-	static const struct plan plan[] = { { 0, MAIN, 0 }, { 2, F, 40 }, { 2, G, 35 }, { 2, H, 25 } };
+	static const struct plan plan[] = {
+		{ 0, MAIN, 0, 0 }, { 2, F, 40, 0 }, { 2, G, 35, 0 }, { 2, H, 25, 0 }
+	};
 	WORLD w;
 	view_path path = { 0 };
 

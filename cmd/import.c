@@ -82,6 +82,7 @@ int cmd_import(int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &import.recording.output, "FILE",
 		  "where the profile goes (default cpprof.data; - is standard output)" },
+		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },

@@ -16,7 +16,7 @@ static const char about[] = "Adds profiles up: runs of one program, or programs 
 
 static const char examples[] = "  cpprof merge -o all.data run1.data run2.data run3.data\n";
 
-static int merge_files(char **paths, int n, const char *output)
+static int merge_files(char **paths, int n, const char *output, mode_t mode)
 {
 	CLEANUP(profile_freep) struct profile *all = NULL;
 	struct diag diag = { 0 };
@@ -30,8 +30,8 @@ static int merge_files(char **paths, int n, const char *output)
 		else
 			all = TAKE(one);
 	}
-	CLEANUP(freep) char *target = output_follow(output);
-	if (profile_write(all, target, &diag) < 0)
+	CLEANUP(freep) char *target = NULL;
+	if (output_follow(output, &target, &diag) < 0 || profile_write_mode(all, target, mode, &diag) < 0)
 		return cmd_fail(&diag);
 	fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", output, all->cct.nodes.n - 2,
 		(unsigned long long)all->quality.samples);
@@ -41,8 +41,10 @@ static int merge_files(char **paths, int n, const char *output)
 int cmd_merge(int argc, char **argv)
 {
 	const char *output = NULL;
+	mode_t mode = 0;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &output, "FILE", "where to write it; - is standard output" },
+		MODE_SPEC(mode),
 		{ 0 },
 	};
 	struct command_line line = { .command = "merge",
@@ -58,5 +60,5 @@ int cmd_merge(int argc, char **argv)
 		return cmd_usage("merge", "where to? give -o OUTPUT");
 	if (line.n_operands == 0)
 		return cmd_usage("merge", "which files?");
-	return merge_files(line.operands, line.n_operands, output);
+	return merge_files(line.operands, line.n_operands, output, mode);
 }

@@ -221,6 +221,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
 		.resolves = o->resolves,
 		.output = o->output,
+		.mode_bits = o->mode,
 		.format = o->format ? exporter_named(o->format) : NULL,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),

@@ -158,6 +158,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output" },
+		MODE_SPEC(options->mode),
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",

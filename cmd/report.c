@@ -15,6 +15,7 @@
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
+#include "report/annotate/source_user.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
@@ -33,6 +34,7 @@ struct report_request {
 	const char *metric, *focus, *hide, *html;
 	struct option_list threads, columns, directories, rules;
 	bool inlines, loops, lines, pager;
+	mode_t mode;
 };
 
 static const char about[] =
@@ -286,13 +288,14 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	struct source_search sources = { (const char *const *)request->directories.values.at,
 					 request->directories.values.n,
 					 (const char *const *)request->rules.values.at,
-					 request->rules.values.n };
+					 request->rules.values.n, .has_user = false };
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources } };
+	struct export_choice choice = { .options = { .sources = &sources }, .mode = request->mode };
 
 	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
+	sources.has_user = source_user_find(profile, file, &sources.user);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
 	if (index < 0)
@@ -361,6 +364,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
+		MODE_SPEC(request->mode),
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
 		  "--html: where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",

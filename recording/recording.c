@@ -167,6 +167,7 @@ static int recording_export(struct recording *r, struct diag *diag)
 	if (error)
 		return error;
 	struct export_choice choice = export_choose(exporter, r->profile);
+	choice.mode = r->options.mode_bits;
 	error = export_file(exporter, r->profile, &choice, r->output.path, &folded, diag);
 	if (!error && folded.len)
 		recording_note(r, folded.at);
@@ -192,6 +193,7 @@ int recording_finish(struct recording *r, struct diag *diag)
 		recording_live_finish(r, r->profile);
 	} else {
 		output_init(&r->output, r->options.output, r->first_pid);
+		r->output.mode = r->options.mode_bits;
 		recording_file_names(r);
 	}
 	int error = recording_write(r, diag);

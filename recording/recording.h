@@ -62,6 +62,7 @@ struct recording_options {
 	bool resolves;                /* names are looked up at the end */
 
 	const char *output;            /* as in output_init */
+	mode_t mode_bits;              /* of all files but the raw one; 0 = the owner's alone */
 	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
 
 	/* Live only: */

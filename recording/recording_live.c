@@ -98,12 +98,14 @@ static void recording_plan(struct recording *r)
 		    child              ? child
 		    : o->target.n_pids ? o->target.pids[0]
 				       : o->target.tids[0]);
+	r->output.mode = o->mode_bits;
 	r->start_ns = r->source->info.start_ns;
 	if (o->duration_ns)
 		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
+	r->live.mode = o->mode_bits;
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 }
 
@@ -141,6 +143,9 @@ void recording_live_event(struct recording *r, const struct event *event)
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
+		struct user user;
+		if (target_user(event->pid, &user))
+			builder_user(workers_builder(r->workers), event->pid, &user);
 	}
 }
 

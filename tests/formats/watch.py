@@ -60,7 +60,7 @@ def watch(target):
     check("the last version is whole", subprocess.run([CPPROF, "check", "w.json"], capture_output=True).returncode == 0)
     last, whole = json.load(open("w.json")), json.loads(subprocess.run([CPPROF, "export", "a.data", "-f", "json"], capture_output=True).stdout)
     check("the last version is the profile", last["quality"]["samples"] == whole["quality"]["samples"], (last["quality"]["samples"], whole["quality"]["samples"]))
-    check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".tmp")], os.listdir("."))
+    check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".new")], os.listdir("."))
 
 
 def stream(target):

@@ -114,6 +114,28 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
+/* Sentences are kept once, however often names are looked up. */
+static void resolve_note(struct profile *profile, const char *sentence)
+{
+	uint32_t note = intern_add(&profile->strings, sentence);
+
+	for (size_t i = 0; i < profile->notes.n; i++)
+		if (profile->notes.at[i] == note)
+			return;
+	vec_push(&profile->notes, note);
+}
+
+static void resolve_note_too_much(struct profile *profile, const struct image *image)
+{
+	CLEANUP(freep)
+	char *note =
+		alloc_printf("%s: its symbols and debug information are too much for a file of its size; "
+			     "the rest of them was left out",
+			     image->path);
+
+	resolve_note(profile, note);
+}
+
 static void resolve_ask(struct profile *profile, const struct symbolizer_options *options,
 			struct requests *requests)
 {
@@ -128,6 +150,8 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 		if (request->id < profile->images.n)
 			profile->images.at[request->id].debug = intern_add(&profile->strings, request->how);
 		profile->quality.damaged_units += request->n_damaged;
+		if (request->is_too_much)
+			resolve_note_too_much(profile, request->image);
 		free(request->how);
 	}
 	vec_done(&maps);

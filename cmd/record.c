@@ -4,6 +4,7 @@
  * and results are words on standard error, the command's exit status is ours.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,11 @@
 struct record {
 	struct record_options *options;
 	sigset_t signals, old_signals;
-	int signal_fd; /* can be read while one of them is pending */
-	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	int signal_fd;     /* can be read while one of them is pending */
+	int forwarded;     /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	const char *saved; /* where the profile is, while names are looked up */
+	pthread_t watcher;
+	bool is_watched;
 	bool shows_progress;
 	int status; /* of the command, as waitpid gives it */
 	int fault;  /* the exit code of one that did not end the recording; 0 = none */
@@ -63,6 +67,44 @@ static bool record_is_over(void *context)
 	if (number > 0 && info.si_code <= 0) /* by kill, not by the kernel */
 		r->forwarded = number;
 	return number > 0;
+}
+
+/*
+ * Signals while names are looked up, which can take as long as debug information is large: the thread that
+ * looks them up asks nobody. What was recorded is in a file by then, so the first signal ends us.
+ */
+static void *record_watch(void *context)
+{
+	struct record *r = context;
+	int number = 0;
+
+	if (sigwait(&r->signals, &number) != 0)
+		return NULL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	fprintf(stderr,
+		"cpprof: ended while names were looked up: the profile is there without them\n"
+		"        add them with: cpprof resolve %s\n",
+		r->saved);
+	_exit(128 + number);
+}
+
+static void record_saved(void *context, const char *path)
+{
+	struct record *r = context;
+
+	r->saved = path;
+	r->is_watched = pthread_create(&r->watcher, NULL, record_watch, r) == 0;
+}
+
+static void record_named(void *context)
+{
+	struct record *r = context;
+
+	if (!r->is_watched)
+		return;
+	pthread_cancel(r->watcher); /* which waits for a signal, or is about to end us */
+	pthread_join(r->watcher, NULL);
+	r->is_watched = false;
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
@@ -232,6 +274,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 			      .is_over = record_is_over,
 			      .progress = shows_progress ? record_progress : NULL,
 			      .note = record_note,
+			      .saved = record_saved,
+			      .named = record_named,
 			      .fault = record_fault },
 	};
 }

@@ -134,28 +134,30 @@ int output_write(struct output *output, const struct profile *profile, struct di
 }
 
 /* In a folder that anybody may write to: a name that nobody has taken before us. */
-static bool output_keep_elsewhere(const struct profile *profile, char *path)
-{
-	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
-	struct diag diag = { 0 };
-
-	if (fd < 0)
-		return false;
-	if (profile_write(profile, path, &diag) < 0) {
-		unlink(path);
-		return false;
-	}
-	return true;
-}
-
-void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
+char *output_keep(const struct profile *profile)
 {
 	const char *folder = getenv("TMPDIR");
 	CLEANUP(freep)
 	char *path = alloc_printf("%s/cpprof-XXXXXX.data", folder && folder[0] ? folder : "/tmp");
+	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
+	struct diag diag = { 0 };
 
-	if (output->has_written && !output_is_stdout(output))
+	if (fd < 0)
+		return NULL;
+	if (profile_write(profile, path, &diag) < 0) {
+		unlink(path);
+		return NULL;
+	}
+	return TAKE(path);
+}
+
+void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
+{
+	bool is_there = output->has_written && !output_is_stdout(output);
+	CLEANUP(freep) char *path = is_there || diag->error == -EPIPE ? NULL : output_keep(profile);
+
+	if (is_there)
 		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
-	else if (diag->error != -EPIPE && output_keep_elsewhere(profile, path))
+	else if (path)
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
 }

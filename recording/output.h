@@ -36,6 +36,8 @@ int output_check(const char *template, const char *option, struct diag *diag);
 int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
+/* In the folder for temporary files; its name, allocated, or NULL. */
+char *output_keep(const struct profile *profile);
 /*
  * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files
  * unless something of it was written. The hint says where it is.

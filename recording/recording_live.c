@@ -191,14 +191,18 @@ void recording_live_tick(struct recording *r, uint64_t now)
 
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
-	struct live_input input = { profile, r->images, &r->names, r->workers };
-
 	recording_live_describe(r, profile);
 	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
 		profile->quality.counted = perf_source_counted(r->source);
+	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
+}
+
+void recording_live_last(struct recording *r, struct profile *profile)
+{
+	struct live_input input = { profile, r->images, &r->names, r->workers };
+
 	live_wait(&r->live);
 	recording_tell_live_fault(r);
 	live_finish(&r->live, &input, clock_now_ns());
 	recording_tell_live_fault(r);
-	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
 }

@@ -27,6 +27,8 @@ struct recording {
 	int wait_ms;     /* for the next event, as of the last look at the clock; 0 before the first */
 	bool is_stopped; /* is_over, or the time was */
 	pid_t first_pid; /* of a file */
+	int raw_error;   /* of the raw recording, and why */
+	struct diag raw_diag;
 	bool has_kernel; /* stacks of a file go into the kernel */
 };
 
@@ -42,6 +44,8 @@ void recording_live_describe(struct recording *r, struct profile *profile);
 /* What is due by now: checkpoints, exports, names. */
 void recording_live_tick(struct recording *r, uint64_t now);
 void recording_live_finish(struct recording *r, struct profile *profile);
+/* The last live export. */
+void recording_live_last(struct recording *r, struct profile *profile);
 
 int recording_file_open(struct recording *r, struct diag *diag);
 void recording_file_event(struct recording *r, const struct event *event);

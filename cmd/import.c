@@ -29,7 +29,7 @@ static void import_note(void *context, const char *text)
 	const struct import *import = context;
 
 	if (!import->is_quiet)
-		fprintf(stderr, "cpprof: %s\n", text);
+		cmd_say(text);
 }
 
 static int import_finish(const struct import *import, struct recording *recording, struct diag *diag)

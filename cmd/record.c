@@ -131,7 +131,7 @@ static void record_note(void *context, const char *text)
 	struct record *r = context;
 
 	if (!r->options->is_quiet)
-		fprintf(stderr, "cpprof: %s\n", text);
+		cmd_say(text);
 }
 
 static void record_fault(void *context, enum recording_part part, const struct diag *diag)
@@ -161,7 +161,7 @@ static void record_say_session(const struct record *r, const struct recording *r
 		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
 	if (info->no_deep)
-		fprintf(stderr, "cpprof: %s\n", info->no_deep);
+		cmd_say(info->no_deep);
 	if (info->bpf_log && r->options->verbosity > 1)
 		fprintf(stderr, "cpprof: the kernel's verifier says:\n%s", info->bpf_log);
 }

@@ -64,7 +64,8 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 {
 	const struct recording_listener *listener = &r->options.listener;
 
-	return (listener->is_over && listener->is_over(listener->context)) || (r->end_ns && now >= r->end_ns);
+	return (listener->is_over && listener->is_over(listener->context)) ||
+	       (r->end_ns && now >= r->end_ns) || r->has_no_reader;
 }
 
 /* Until the next look at the clock, or until something is due before. What is overdue waits for a child that

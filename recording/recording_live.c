@@ -3,6 +3,7 @@
  * recording_live: what a recording of live processes does besides the loop: it writes what it has so far,
  * looks names up ahead, keeps the raw records.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,7 +172,11 @@ static void recording_tell_live_fault(struct recording *r)
 {
 	struct diag diag;
 
-	if (live_fault(&r->live, &diag))
+	if (!live_fault(&r->live, &diag))
+		return;
+	if (!r->live.path && diag.error == -EPIPE) /* whoever read the stream has seen enough */
+		r->has_no_reader = true;
+	else
 		recording_fault(r, RECORDING_LIVE, &diag);
 }
 

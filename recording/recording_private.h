@@ -29,7 +29,8 @@ struct recording {
 	pid_t first_pid; /* of a file */
 	int raw_error;   /* of the raw recording, and why */
 	struct diag raw_diag;
-	bool has_kernel; /* stacks of a file go into the kernel */
+	bool has_no_reader; /* of the stream: it is over */
+	bool has_kernel;    /* stacks of a file go into the kernel */
 };
 
 void recording_note(struct recording *r, const char *text);

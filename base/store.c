@@ -45,12 +45,23 @@ static bool is_ours(const struct stat *st, mode_t type)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* Root with the environment of another user (sudo -E) must not make folders in that user's home. */
+static bool may_make(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	CLEANUP(freep)
+	char *parent = slash ? alloc_text_n(path, (size_t)(slash - path) + 1) : alloc_text(".");
+	struct stat st;
+
+	return stat(parent, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
+}
+
 /* Opens, and makes if necessary, a directory that no other user can write. */
 static int open_directory(const char *path)
 {
 	struct stat st;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (may_make(path) && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -1;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd >= 0 && fstat(fd, &st) == 0 && is_ours(&st, S_IFDIR))

@@ -16,6 +16,7 @@
 #include "recording/output.h"
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
+#include "report/annotate/source_user.h"
 
 #define MOST_TOLD 8 /* candidates that a message lists */
 
@@ -122,7 +123,7 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 	struct source_search sources = { (const char *const *)request->directories.values.at,
 					 request->directories.values.n,
 					 (const char *const *)request->rules.values.at,
-					 request->rules.values.n };
+					 request->rules.values.n, .has_user = false };
 	struct annotate_text_options *options = &request->options;
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
@@ -133,6 +134,7 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 	CLEANUP(freep)
 	uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !request->metric,
 					   &options->n_metrics);
+	sources.has_user = source_user_find(profile, request->path, &sources.user);
 	options->metrics = metrics;
 	options->sources = &sources;
 	options->style = terminal_style(COLOR_AUTO);

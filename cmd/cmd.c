@@ -49,6 +49,13 @@ static void print_safe(const char *text)
 	}
 }
 
+void cmd_say(const char *sentence)
+{
+	fprintf(stderr, "cpprof: ");
+	print_safe(sentence);
+	fprintf(stderr, "\n");
+}
+
 int cmd_fail(const struct diag *diag)
 {
 	fprintf(stderr, "cpprof: ");

@@ -40,6 +40,8 @@ struct command_group {
 
 /* Names come from files that others made: what a terminal would obey is printed as something else. */
 void cmd_print_name(FILE *to, const char *name);
+/* "cpprof: ..." on standard error: a sentence that may name such things. */
+void cmd_say(const char *sentence);
 /* Prints the diag once, in house form, and returns the exit code that fits its errno. */
 int cmd_fail(const struct diag *diag);
 /* "cpprof record: ..." and where to look; returns EXIT_USAGE. */

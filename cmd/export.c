@@ -153,6 +153,7 @@ int cmd_export(int argc, char **argv)
 		{ 'f', "format", OPTION_TEXT, &r.format, "NAME", format_help.at },
 		{ 'o', "output", OPTION_TEXT, &r.path, "OUT",
 		  "where to write; - or nothing is standard output; .gz compresses" },
+		MODE_SPEC(r.choice.mode),
 		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL, "which format carries what, as a table" },
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME", "for formats that hold one metric" },
 		{ 0, "loops", OPTION_CHOICE, &r.loops, "default|frames|off",

@@ -29,7 +29,7 @@ static void import_note(void *context, const char *text)
 	const struct import *import = context;
 
 	if (!import->is_quiet)
-		fprintf(stderr, "cpprof: %s\n", text);
+		cmd_say(text);
 }
 
 static int import_finish(const struct import *import, struct recording *recording, struct diag *diag)
@@ -83,6 +83,7 @@ int cmd_import(int argc, char **argv)
 		{ 'o', "output", OPTION_TEXT, &import.recording.output, "FILE",
 		  "where the profile goes (default cpprof.data; - is standard output); a name such as "
 		  "x.html asks for that export instead" },
+		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },

@@ -18,18 +18,20 @@ static const char about[] = "Adds profiles up: runs of one program, or programs 
 static const char examples[] = "  cpprof merge -o all.data run1.data run2.data run3.data\n";
 
 /* The name decides: a profile, or an export. */
-static int merge_write(struct profile *all, const char *output, struct diag *diag)
+static int merge_write(struct profile *all, const char *output, mode_t mode, struct diag *diag)
 {
 	const struct exporter *exporter = exporter_for_file(output);
-	CLEANUP(freep) char *target = output_follow(output);
+	CLEANUP(freep) char *target = NULL;
 	size_t n_contexts = all->cct.nodes.n - 2;
 	int error;
 
 	if (exporter) {
 		struct export_choice choice = export_choose(exporter, all);
+		choice.mode = mode;
 		error = export_to(exporter, all, &choice, output, diag);
 	} else {
-		error = profile_write(all, target, diag);
+		error = output_follow(output, &target, diag);
+		error = error < 0 ? error : profile_write_mode(all, target, mode, diag);
 	}
 	if (error == 0)
 		fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", output, n_contexts,
@@ -37,7 +39,7 @@ static int merge_write(struct profile *all, const char *output, struct diag *dia
 	return error;
 }
 
-static int merge_files(char **paths, int n, const char *output)
+static int merge_files(char **paths, int n, const char *output, mode_t mode)
 {
 	CLEANUP(profile_freep) struct profile *all = NULL;
 	struct diag diag = { 0 };
@@ -51,15 +53,17 @@ static int merge_files(char **paths, int n, const char *output)
 		else
 			all = TAKE(one);
 	}
-	return merge_write(all, output, &diag) < 0 ? cmd_fail(&diag) : EXIT_OK;
+	return merge_write(all, output, mode, &diag) < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
 int cmd_merge(int argc, char **argv)
 {
 	const char *output = NULL;
+	mode_t mode = 0;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &output, "FILE",
 		  "where to write it; - is standard output; a name such as x.html asks for that export" },
+		MODE_SPEC(mode),
 		{ 0 },
 	};
 	struct command_line line = { .command = "merge",
@@ -75,5 +79,5 @@ int cmd_merge(int argc, char **argv)
 		return cmd_usage("merge", "where to? give -o OUTPUT");
 	if (line.n_operands == 0)
 		return cmd_usage("merge", "which files?");
-	return merge_files(line.operands, line.n_operands, output);
+	return merge_files(line.operands, line.n_operands, output, mode);
 }

@@ -114,6 +114,17 @@ static bool parse_percent(const char *text, double *ret)
 	return true;
 }
 
+static bool parse_mode(const char *text, mode_t *ret)
+{
+	char *rest;
+	unsigned long value = strtoul(text, &rest, 8);
+
+	if (text[0] < '0' || text[0] > '7' || *rest || !value || value > 0777)
+		return false;
+	*ret = (mode_t)value;
+	return true;
+}
+
 static bool parse_choice(const char *text, const char *words, int *ret)
 {
 	size_t len = strlen(text);
@@ -177,6 +188,8 @@ static bool set_value(const struct option_spec *spec, const char *text)
 		       (*(double *)spec->to > 0 || spec->kind == OPTION_SECONDS);
 	case OPTION_PERCENT:
 		return parse_percent(text, spec->to);
+	case OPTION_MODE:
+		return parse_mode(text, spec->to);
 	case OPTION_CHOICE:
 		return parse_choice(text, spec->value, spec->to);
 	case OPTION_FLAG:
@@ -197,6 +210,7 @@ static int bad_value(const struct command_line *line, const struct option_spec *
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",
+		[OPTION_MODE] = "rights in octal such as 600 or 644",
 	};
 
 	if (spec->kind == OPTION_CHOICE)

@@ -19,6 +19,13 @@
 
 #include "cmd/command_line.h"
 
+/* The rights of what is written; mode_t, 0 = the owner's alone. */
+#define MODE_SPEC(variable)                                                       \
+	{                                                                         \
+		0, "mode", OPTION_MODE, &(variable), "OCTAL",                     \
+			"rights of the file, such as 644 (600: only you read it)" \
+	}
+
 void option_list_done(struct option_list *list);
 
 /* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was

@@ -4,6 +4,7 @@
  * and results are words on standard error, the command's exit status is ours.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,11 @@
 struct record {
 	struct record_options *options;
 	sigset_t signals, old_signals;
-	int signal_fd; /* can be read while one of them is pending */
-	int forwarded; /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	int signal_fd;     /* can be read while one of them is pending */
+	int forwarded;     /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	const char *saved; /* where the profile is, while names are looked up */
+	pthread_t watcher;
+	bool is_watched;
 	bool shows_progress;
 	int status; /* of the command, as waitpid gives it */
 	int fault;  /* the exit code of one that did not end the recording; 0 = none */
@@ -68,6 +72,44 @@ static bool record_is_over(void *context)
 	return number > 0;
 }
 
+/*
+ * Signals while names are looked up, which can take as long as debug information is large: the thread that
+ * looks them up asks nobody. What was recorded is in a file by then, so the first signal ends us.
+ */
+static void *record_watch(void *context)
+{
+	struct record *r = context;
+	int number = 0;
+
+	if (sigwait(&r->signals, &number) != 0)
+		return NULL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	fprintf(stderr,
+		"cpprof: ended while names were looked up: the profile is there without them\n"
+		"        add them with: cpprof resolve %s\n",
+		r->saved);
+	_exit(128 + number);
+}
+
+static void record_saved(void *context, const char *path)
+{
+	struct record *r = context;
+
+	r->saved = path;
+	r->is_watched = pthread_create(&r->watcher, NULL, record_watch, r) == 0;
+}
+
+static void record_named(void *context)
+{
+	struct record *r = context;
+
+	if (!r->is_watched)
+		return;
+	pthread_cancel(r->watcher); /* which waits for a signal, or is about to end us */
+	pthread_join(r->watcher, NULL);
+	r->is_watched = false;
+}
+
 /* ---- telling -------------------------------------------------------------------------------- */
 
 static void record_progress(void *context, uint64_t elapsed_ns, const struct profile_quality *quality)
@@ -96,7 +138,7 @@ static void record_note(void *context, const char *text)
 	struct record *r = context;
 
 	if (!r->options->is_quiet)
-		fprintf(stderr, "cpprof: %s\n", text);
+		cmd_say(text);
 }
 
 static void record_fault(void *context, enum recording_part part, const struct diag *diag)
@@ -126,7 +168,7 @@ static void record_say_session(const struct record *r, const struct recording *r
 		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
 	if (info->no_deep)
-		fprintf(stderr, "cpprof: %s\n", info->no_deep);
+		cmd_say(info->no_deep);
 	if (info->bpf_log && r->options->verbosity > 1)
 		fprintf(stderr, "cpprof: the kernel's verifier says:\n%s", info->bpf_log);
 }
@@ -227,6 +269,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
 		.resolves = o->resolves,
 		.output = o->output,
+		.mode_bits = o->mode,
 		.format = o->exporter,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),
@@ -237,6 +280,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 			      .is_over = record_is_over,
 			      .progress = shows_progress ? record_progress : NULL,
 			      .note = record_note,
+			      .saved = record_saved,
+			      .named = record_named,
 			      .fault = record_fault },
 	};
 }

@@ -160,6 +160,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
 		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
 		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },
+		MODE_SPEC(options->mode),
 		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },

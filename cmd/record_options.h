@@ -29,6 +29,7 @@ struct record_options {
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	const char *output, *raw, *format, *watch;
 	const struct exporter *exporter; /* by --format or the name of the output; NULL = a profile */
+	mode_t mode;                     /* of what is written; 0 = the owner's alone */
 	double stream, interval;         /* seconds between two live exports; stream 0 = none */
 	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */

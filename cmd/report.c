@@ -19,6 +19,7 @@
 #include "cmd/report_filter.h"
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
+#include "report/annotate/source_user.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
@@ -39,6 +40,7 @@ struct report_request {
 	bool inlines, loops, lines, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
+	mode_t mode;
 };
 
 static const char about[] =
@@ -239,13 +241,14 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	struct source_search sources = { (const char *const *)request->directories.values.at,
 					 request->directories.values.n,
 					 (const char *const *)request->rules.values.at,
-					 request->rules.values.n };
+					 request->rules.values.n, .has_user = false };
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources } };
+	struct export_choice choice = { .options = { .sources = &sources }, .mode = request->mode };
 
 	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
+	sources.has_user = source_user_find(profile, file, &sources.user);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
 	if (index < 0)
@@ -320,6 +323,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
+		MODE_SPEC(request->mode),
 		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "--html: and open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
 		  "--html: where source files may be; repeatable" },

@@ -131,8 +131,9 @@ static int resolve_cmd_run(const char *path, const char *output, struct symbol_o
 		fprintf(stderr,
 			"cpprof: warning: %zu of %zu files are missing or have changed since the recording\n",
 			tally.n_missing, tally.n_wanted);
-	CLEANUP(freep) char *target = output_follow(output ? output : path);
-	return profile_write(profile, target, diag);
+	CLEANUP(freep) char *target = NULL;
+	error = output_follow(output ? output : path, &target, diag);
+	return error ? error : profile_write(profile, target, diag);
 }
 
 /* What was read from a pipe cannot be put back into it. */

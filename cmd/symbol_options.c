@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "cmd/cmd.h"
 
@@ -42,7 +44,8 @@ static void symbol_note(void *context, bool is_warning, const char *text)
 	if (options->verbosity <= 0 && !(is_warning && options->verbosity == 0))
 		return;
 	symbol_erase(options);
-	fprintf(stderr, "cpprof: %s%s\n", is_warning ? "warning: " : "", text);
+	CLEANUP(freep) char *sentence = alloc_printf("%s%s", is_warning ? "warning: " : "", text);
+	cmd_say(sentence);
 }
 
 /* After a second, and only for somebody who looks. */
@@ -73,7 +76,9 @@ static void symbol_fetching(void *context, const char *image, uint64_t done, uin
 
 	if (!symbol_is_slow(options))
 		return;
-	fprintf(stderr, "\r\033[Kcpprof: fetching debug information of '%s': %" PRIu64, image, done >> 10);
+	fprintf(stderr, "\r\033[Kcpprof: fetching debug information of '");
+	cmd_print_name(stderr, image);
+	fprintf(stderr, "': %" PRIu64, done >> 10);
 	if (total)
 		fprintf(stderr, " of %" PRIu64, total >> 10);
 	fputs(" KiB ", stderr);

@@ -56,6 +56,7 @@ struct profile_process {
 	int32_t pid, parent_pid;
 	uint32_t comm, command_line;
 	uint64_t start_ns, exit_ns; /* exit 0 = still there at the end */
+	uint32_t user, group;       /* who started it: 1 + uid, 0 = not known; gid */
 };
 
 struct profile_thread {
@@ -133,6 +134,8 @@ static inline void profile_freep(struct profile **profile)
  * new one; mode 0600, as it shows what ran. "-" is standard output; pipes and devices are written through.
  */
 int profile_write(const struct profile *profile, const char *path, struct diag *diag);
+/* The same with another mode, as in fresh_file_open. */
+int profile_write_mode(const struct profile *profile, const char *path, mode_t mode, struct diag *diag);
 /* A file that is there already is kept as "path.old". */
 int profile_rotate(const char *path, struct diag *diag);
 /*

@@ -114,20 +114,36 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
-/* A sentence for the user; said once, however often the profile is resolved. */
-static void resolve_note(struct profile *profile, const char *image, uint64_t n)
+/* Sentences are kept once, however often names are looked up. */
+static void resolve_note(struct profile *profile, const char *sentence)
 {
-	char *text = alloc_printf("'%s' has debug information that cpprof cannot read: %llu of its functions "
+	uint32_t note = intern_add(&profile->strings, sentence);
+
+	for (size_t i = 0; i < profile->notes.n; i++)
+		if (profile->notes.at[i] == note)
+			return;
+	vec_push(&profile->notes, note);
+}
+
+static void resolve_note_libdwarf(struct profile *profile, const char *image, uint64_t n)
+{
+	CLEANUP(freep)
+	char *note = alloc_printf("'%s' has debug information that cpprof cannot read: %llu of its functions "
 				  "were named by libdwarf",
 				  image, (unsigned long long)n);
-	uint32_t id = intern_add(&profile->strings, text);
-	bool is_said = false;
 
-	free(text);
-	for (size_t i = 0; i < profile->notes.n && !is_said; i++)
-		is_said = profile->notes.at[i] == id;
-	if (!is_said)
-		vec_push(&profile->notes, id);
+	resolve_note(profile, note);
+}
+
+static void resolve_note_too_much(struct profile *profile, const struct image *image)
+{
+	CLEANUP(freep)
+	char *note =
+		alloc_printf("%s: its symbols and debug information are too much for a file of its size; "
+			     "the rest of them was left out",
+			     image->path);
+
+	resolve_note(profile, note);
 }
 
 static void resolve_ask(struct profile *profile, const struct symbolizer_options *options,
@@ -145,7 +161,9 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 			profile->images.at[request->id].debug = intern_add(&profile->strings, request->how);
 		profile->quality.damaged_units += request->n_damaged;
 		if (request->n_by_libdwarf)
-			resolve_note(profile, image_name(request->image), request->n_by_libdwarf);
+			resolve_note_libdwarf(profile, image_name(request->image), request->n_by_libdwarf);
+		if (request->is_too_much)
+			resolve_note_too_much(profile, request->image);
 		free(request->how);
 	}
 	vec_done(&maps);

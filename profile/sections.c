@@ -59,6 +59,8 @@ static const struct column processes_columns[] = {
 	COLUMN(struct profile_process, command_line, CODE_DELTA, TO(STRING)),
 	COLUMN(struct profile_process, start_ns, CODE_DELTA),
 	COLUMN(struct profile_process, exit_ns, CODE_DELTA),
+	COLUMN(struct profile_process, user, CODE_PLAIN),
+	COLUMN(struct profile_process, group, CODE_PLAIN),
 };
 static const struct table processes_table = TABLE(struct profile_process, processes_columns);
 

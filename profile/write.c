@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "base/cleanup.h"
 #include "base/compress.h"
+#include "base/fresh_file.h"
 #include "base/pool.h"
 #include "profile/container.h"
 #include "profile/section.h"
@@ -137,59 +138,35 @@ static int container_write_all(int fd, struct bytes bytes)
 	return 0;
 }
 
-static void unlink_text(char **path)
+static int container_write_file(const char *path, struct bytes bytes, mode_t mode)
 {
-	if (*path)
-		unlink(*path);
-	free(*path);
+	CLEANUP(fresh_file_done) struct fresh_file file;
+	int error = fresh_file_open(&file, path, mode);
+
+	if (!error)
+		error = container_write_all(file.fd, bytes);
+	return error ? error : fresh_file_keep(&file);
 }
 
-/* A reader sees the old file or the new one, never half of one. */
-static int replace_file(const char *path, struct bytes bytes)
-{
-	CLEANUP(unlink_text) char *beside = alloc_printf("%s.XXXXXX", path);
-	CLEANUP(close_fd) int fd = mkostemp(beside, O_CLOEXEC);
-
-	if (fd < 0) {
-		int error = -errno;
-		free(TAKE(beside));
-		return error;
-	}
-	int error = container_write_all(fd, bytes);
-	if (error < 0)
-		return error;
-	if (close(TAKE_FD(fd)) < 0 || rename(beside, path) < 0)
-		return -errno;
-	free(TAKE(beside));
-	return 0;
-}
-
-/* Pipes and devices are written to as they are. */
-static int write_through(const char *path, struct bytes bytes)
-{
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : container_write_all(fd, bytes);
-}
-
-int profile_write(const struct profile *profile, const char *path, struct diag *diag)
+int profile_write_mode(const struct profile *profile, const char *path, mode_t mode, struct diag *diag)
 {
 	struct writer file = { 0 };
-	struct stat st;
 	int error;
 
 	profile_pack(profile, &file);
 	if (strcmp(path, "-") == 0)
 		error = container_write_all(STDOUT_FILENO, writer_bytes(&file));
-	else if (strncmp(path, "/dev/", 5) == 0 ||
-		 (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* /dev/stdout may be a file */
-		error = write_through(path, writer_bytes(&file));
 	else
-		error = replace_file(path, writer_bytes(&file));
+		error = container_write_file(path, writer_bytes(&file), mode);
 	writer_done(&file);
 	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'",
 				    strcmp(path, "-") == 0 ? "standard output" : path)
 			 : 0;
+}
+
+int profile_write(const struct profile *profile, const char *path, struct diag *diag)
+{
+	return profile_write_mode(profile, path, FRESH_PRIVATE, diag);
 }
 
 int profile_rotate(const char *path, struct diag *diag)

@@ -104,6 +104,16 @@ void builder_command(struct builder *builder, pid_t pid, const char *command_lin
 			intern_add(&builder->profile->strings, command_line);
 }
 
+void builder_user(struct builder *builder, pid_t pid, const struct user *user)
+{
+	uint32_t process = tasks_process(&builder->tasks, pid);
+
+	if (process == MAP_NONE)
+		return;
+	builder->profile->processes.at[process].user = user->uid + 1;
+	builder->profile->processes.at[process].group = user->gid;
+}
+
 /*
  * Time since the start, at least 1: an exit at 0 would read as "still there". What was there before
  * the recording carries time 0 and starts with it.

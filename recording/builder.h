@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/real_user.h"
 #include "collector/source.h"
 #include "profile/profile.h"
 #include "unwinder/unwinder.h"
@@ -20,6 +21,8 @@ void builder_free(struct builder *builder);
 void builder_note(struct builder *builder, const char *text);
 /* The command line of a process that has been seen, where someone knows it. */
 void builder_command(struct builder *builder, pid_t pid, const char *command_line);
+/* Who runs it, likewise. */
+void builder_user(struct builder *builder, pid_t pid, const struct user *user);
 
 /* Every event that is not a sample: processes, threads, names, losses. */
 void builder_event(struct builder *builder, const struct event *event);

@@ -3,11 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/compress.h"
+#include "base/fresh_file.h"
 #include "recording/output.h"
 #include "report/limit.h"
 #include "structure/fuse.h"
@@ -19,62 +18,38 @@ static bool export_ends_in(const char *text, const char *suffix)
 	return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
 
-/*
- * A file is written beside path and renamed, so that a reader never sees half of it; pipes and devices (the
- * temporary stays NULL) are written through: /dev/null must not become a file, nor what /dev/stdout stands
- * for.
- */
-static FILE *export_open(const char *path, char **ret_temporary)
-{
-	struct stat st;
-
-	if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
-		return fopen(path, "we");
-	*ret_temporary = alloc_printf("%s.%d.tmp", path, getpid());
-	return fopen(*ret_temporary, "we");
-}
-
 /* The error so far decides whether what was written is kept. */
-static int export_close(FILE *to, const char *path, const char *temporary, int error, struct diag *diag)
+static int export_close(FILE *to, struct fresh_file *file, int error, struct diag *diag)
 {
 	bool failed = ferror(to) != 0;
 
 	errno = 0;
 	failed |= fclose(to) != 0;
-	if (error == 0 && !failed && temporary && rename(temporary, path) < 0)
-		failed = true;
-	if (failed)
-		error = diag_set(diag, error ? error : errno ? -errno : -EIO, "cannot write '%s'", path);
-	if (error < 0 && temporary)
-		unlink(temporary);
-	return error;
-}
-
-static int export_write_plain(const struct exporter *exporter, const struct export_input *input,
-			      const struct export_options *options, const char *path, struct diag *diag)
-{
-	CLEANUP(freep) char *temporary = NULL;
-	FILE *to = export_open(path, &temporary);
-
-	if (!to)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	int error = export_profile(exporter, input, options, to, diag);
-	return export_close(to, path, temporary, error, diag);
+	int why = failed ? (errno ? -errno : -EIO) : error ? error : fresh_file_keep(file);
+	return why < 0 && error == 0 ? diag_set(diag, why, "cannot write '%s'", file->path) : error;
 }
 
 /* A name that ends in .gz asks for compression, unless the format is compressed anyway. */
-static int export_write_gzip(const struct exporter *exporter, const struct export_input *input,
-			     const struct export_options *options, const char *path, struct diag *diag)
+static int export_write(const struct exporter *exporter, const struct export_input *input,
+			const struct export_choice *choice, const char *path, bool packs, struct diag *diag)
 {
-	CLEANUP(freep) char *temporary = NULL;
-	FILE *to = export_open(path, &temporary), *packed = to ? compress_stream(to, COMPRESS_GZIP) : NULL;
+	/* Other programs, of other users, collect it. */
+	mode_t mode = !choice->mode && exporter == &exporter_openmetrics ? FRESH_BY_UMASK : choice->mode;
+	CLEANUP(fresh_file_done) struct fresh_file file;
+	int error = fresh_file_open(&file, path, mode);
+	FILE *to = error ? NULL : fresh_file_stream(&file);
+	FILE *packed = to && packs ? compress_stream(to, COMPRESS_GZIP) : to;
 
-	if (!packed)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	int error = export_profile(exporter, input, options, packed, diag);
-	if (fclose(packed) != 0 && error == 0)
+	if (!packed) {
+		error = diag_set(diag, error ? error : -errno, "cannot write '%s'", path);
+		if (to)
+			fclose(to);
+		return error;
+	}
+	error = export_profile(exporter, input, &choice->options, packed, diag);
+	if (packs && fclose(packed) != 0 && error == 0)
 		error = diag_set(diag, errno ? -errno : -EIO, "cannot write '%s'", path);
-	return export_close(to, path, temporary, error, diag);
+	return export_close(to, &file, error, diag);
 }
 
 static void export_note_folded(const struct exporter *exporter, const struct profile *profile,
@@ -112,16 +87,17 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .addresses = exporter->needs_addresses };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
-	CLEANUP(freep) char *target = output_follow(path ? path : "-");
-	int error;
+	CLEANUP(freep) char *target = NULL;
+	int error = output_follow(path ? path : "-", &target, diag);
 
+	if (error)
+		return error;
 	profile_take_tree(profile, &fuse_options, &tree);
 	if (strcmp(target, "-") == 0)
 		error = export_profile(exporter, &input, &choice->options, stdout, diag);
-	else if (!exporter->is_binary && export_ends_in(path, ".gz"))
-		error = export_write_gzip(exporter, &input, &choice->options, target, diag);
 	else
-		error = export_write_plain(exporter, &input, &choice->options, target, diag);
+		error = export_write(exporter, &input, choice, target,
+				     !exporter->is_binary && export_ends_in(path, ".gz"), diag);
 	if (error == 0 && ret_folded)
 		export_note_folded(exporter, profile, &tree, ret_folded);
 	scope_tree_done(&tree);

@@ -10,6 +10,7 @@
 struct export_choice {
 	struct export_options options;
 	bool no_inlines, no_loops;
+	mode_t mode; /* of the file; 0 = the owner's alone, openmetrics: as the umask says */
 };
 
 /* What an export has that nobody asked for more than its format. */

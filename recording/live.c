@@ -63,6 +63,7 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	struct profile *profile = input->profile;
 	struct export_choice choice = export_choose(live->exporter, profile);
 
+	choice.mode = live->mode;
 	if (!live->path) {
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fresh_file.h"
+#include "base/real_user.h"
 #include "base/text.h"
-
-#define MAX_LINKS 40 /* as many as the kernel follows */
 
 char *output_expand(const char *template, pid_t pid, const struct tm *when)
 {
@@ -35,34 +34,18 @@ char *output_expand(const char *template, pid_t pid, const struct tm *when)
 	return text.at;
 }
 
-/* One link further, or NULL if path is none. */
-static char *output_follow_once(const char *path)
+int output_follow(const char *path, char **ret, struct diag *diag)
 {
-	char target[PATH_MAX];
-	ssize_t len = readlink(path, target, sizeof(target));
-	const char *slash = strrchr(path, '/');
+	int error = fresh_file_follow(path, ret);
 
-	if (len <= 0 || len == sizeof(target))
-		return NULL;
-	if (target[0] == '/' || !slash)
-		return alloc_printf("%.*s", (int)len, target);
-	return alloc_printf("%.*s/%.*s", (int)(slash - path), path, (int)len, target);
-}
-
-char *output_follow(const char *path)
-{
-	char *at = alloc_text(path);
-
-	if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
-		return at;
-	for (int i = 0; i < MAX_LINKS; i++) {
-		char *next = output_follow_once(at);
-		if (!next)
-			break;
-		free(at);
-		at = next;
-	}
-	return at;
+	if (!error)
+		return 0;
+	diag_set(diag, error, "cannot write '%s'", path);
+	if (error != -EACCES)
+		return error;
+	diag_why(diag, "it is a link that somebody else made in a folder that everybody can write to");
+	diag_hint(diag, "name the file it leads to, or a file of another folder");
+	return error;
 }
 
 void output_init(struct output *output, const char *template, pid_t pid)
@@ -72,8 +55,10 @@ void output_init(struct output *output, const char *template, pid_t pid)
 
 	localtime_r(&now, &when);
 	*output = (struct output){ .path = output_expand(template, pid, &when), .keeps_last = !template };
-	if (template) {
-		char *path = output_follow(output->path);
+	char *path = NULL;
+	if (template)
+		output->error = fresh_file_follow(output->path, &path);
+	if (path) {
 		free(output->path);
 		output->path = path;
 	}
@@ -97,6 +82,12 @@ int output_check(const char *template, const char *option, struct diag *diag)
 	int error = 0;
 
 	output_init(&output, template, 0);
+	if (output.error) {
+		CLEANUP(freep) char *path = NULL;
+		error = output_follow(output.path, &path, diag);
+		output_done(&output);
+		return error;
+	}
 	const char *slash = strrchr(output.path, '/');
 	CLEANUP(freep)
 	char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
@@ -116,24 +107,15 @@ int output_check(const char *template, const char *option, struct diag *diag)
 	return error;
 }
 
-/* Who typed sudo wants to read, and later to overwrite, the file as himself. */
-static void output_give_to_user(const char *path)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-
-	if (geteuid() != 0 || !uid || !gid)
-		return;
-	if (lchown(path, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
-		return; /* a file system without owners */
-}
-
 int output_create(const char *path, struct diag *diag)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct user user;
 
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot write '%s'", path);
-	output_give_to_user(path);
+	if (real_user_find(&user) && fchown(fd, user.uid, user.gid) < 0)
+		return fd; /* a file system without owners */
 	return fd;
 }
 
@@ -146,48 +128,46 @@ static bool output_is_kept(const struct output *output, const struct profile *pr
 
 int output_write(struct output *output, const struct profile *profile, struct diag *diag)
 {
-	int error = 0;
+	CLEANUP(freep) char *path = NULL;
+	int error = output->error ? output_follow(output->path, &path, diag) : 0;
 
 	output->is_left = output_is_kept(output, profile);
 	if (output->is_left)
 		return 0;
-	if (output->keeps_last && !output->has_rotated)
+	if (!error && output->keeps_last && !output->has_rotated)
 		error = profile_rotate(output->path, diag);
 	output->has_rotated |= !error;
 	if (!error)
-		error = profile_write(profile, output->path, diag);
-	if (error)
-		return error;
-	output->has_written = true;
-	if (!output_is_stdout(output))
-		output_give_to_user(output->path);
-	return 0;
+		error = profile_write_mode(profile, path ? path : output->path, output->mode, diag);
+	output->has_written |= !error;
+	return error;
 }
 
 /* In a folder that anybody may write to: a name that nobody has taken before us. */
-static bool output_keep_elsewhere(const struct profile *profile, char *path)
-{
-	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
-	struct diag diag = { 0 };
-
-	if (fd < 0)
-		return false;
-	if (profile_write(profile, path, &diag) < 0) {
-		unlink(path);
-		return false;
-	}
-	output_give_to_user(path);
-	return true;
-}
-
-void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
+char *output_keep(const struct profile *profile)
 {
 	const char *folder = getenv("TMPDIR");
 	CLEANUP(freep)
 	char *path = alloc_printf("%s/cpprof-XXXXXX.data", folder && folder[0] ? folder : "/tmp");
+	CLEANUP(close_fd) int fd = mkostemps(path, (int)strlen(".data"), O_CLOEXEC);
+	struct diag diag = { 0 };
 
-	if (output->has_written && !output_is_stdout(output))
+	if (fd < 0)
+		return NULL;
+	if (profile_write(profile, path, &diag) < 0) {
+		unlink(path);
+		return NULL;
+	}
+	return TAKE(path);
+}
+
+void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag)
+{
+	bool is_there = output->has_written && !output_is_stdout(output);
+	CLEANUP(freep) char *path = is_there || diag->error == -EPIPE ? NULL : output_keep(profile);
+
+	if (is_there)
 		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
-	else if (diag->error != -EPIPE && output_keep_elsewhere(profile, path))
+	else if (path)
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
 }

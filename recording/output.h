@@ -14,6 +14,8 @@
 
 struct output {
 	char *path;       /* "-" = standard output */
+	mode_t mode;      /* as in fresh_file_open */
+	int error;        /* why the name cannot be followed; 0 = it can */
 	bool keeps_last;  /* the default name: a file of that name becomes cpprof.data.old */
 	bool has_rotated; /* that was done */
 	bool has_written; /* by us, not by a checkpoint */
@@ -23,11 +25,8 @@ struct output {
 /* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
 char *output_expand(const char *template, pid_t pid, const struct tm *when);
 
-/*
- * Where a file of that name is written: links are followed, so that what is replaced is the file and not the
- * link. A link to nothing names the file to make; "-" and what lies below /dev stay what they are. Allocated.
- */
-char *output_follow(const char *path);
+/* fresh_file_follow, with words for a link that must not be followed. */
+int output_follow(const char *path, char **ret, struct diag *diag);
 
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
@@ -39,6 +38,8 @@ int output_create(const char *path, struct diag *diag);
 /* Replaces what was written before; but a profile without samples leaves the last one under the default name.
  */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
+/* In the folder for temporary files; its name, allocated, or NULL. */
+char *output_keep(const struct profile *profile);
 /*
  * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files
  * unless something of it was written. The hint says where it is.

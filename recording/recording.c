@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -64,7 +65,8 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 {
 	const struct recording_listener *listener = &r->options.listener;
 
-	return (listener->is_over && listener->is_over(listener->context)) || (r->end_ns && now >= r->end_ns);
+	return (listener->is_over && listener->is_over(listener->context)) ||
+	       (r->end_ns && now >= r->end_ns) || r->has_no_reader;
 }
 
 /* Until the next look at the clock, or until something is due before. What is overdue waits for a child that
@@ -170,24 +172,66 @@ static int recording_export(struct recording *r, struct diag *diag)
 {
 	const struct exporter *exporter = r->options.format;
 	CLEANUP(text_done) struct text folded = { 0 };
-	int error = result_resolve(r->workers, r->profile, r->images, &r->names, diag);
-
-	if (error)
-		return error;
 	struct export_choice choice = export_choose(exporter, r->profile);
-	error = export_file(exporter, r->profile, &choice, r->output.path, &folded, diag);
+
+	choice.mode = r->options.mode_bits;
+	int error = export_file(exporter, r->profile, &choice, r->output.path, &folded, diag);
 	if (!error && folded.len)
 		recording_note(r, folded.at);
 	return error;
 }
 
+/*
+ * What was recorded cannot be had again, and names cost time and read files of any size. So it is written
+ * without them first: to its file, or where that is not for a profile, to one that is gone when all is done.
+ */
+static int recording_keep(struct recording *r, char **ret_elsewhere, struct diag *diag)
+{
+	bool has_file = !r->options.format && !output_is_stdout(&r->output);
+
+	if (has_file || !(r->options.format || r->options.resolves))
+		return output_write(&r->output, r->profile, diag);
+	if (recording_is_live(r)) /* a file can be read again */
+		*ret_elsewhere = output_keep(r->profile);
+	return 0;
+}
+
+static int recording_add_names(struct recording *r, const char *kept, struct diag *diag)
+{
+	const struct recording_listener *listener = &r->options.listener;
+
+	if (kept && listener->saved)
+		listener->saved(listener->context, kept);
+	if (recording_is_live(r))
+		recording_live_last(r, r->profile);
+	int error = r->options.format || r->options.resolves
+			    ? result_resolve(r->workers, r->profile, r->images, &r->names, diag)
+			    : 0;
+	if (kept && listener->named)
+		listener->named(listener->context);
+	return error;
+}
+
 static int recording_write(struct recording *r, struct diag *diag)
 {
-	if (r->options.format)
-		return recording_export(r, diag);
-	if (!r->options.resolves)
-		return output_write(&r->output, r->profile, diag);
-	return result_write(&r->output, r->workers, r->profile, r->images, &r->names, diag);
+	CLEANUP(freep) char *elsewhere = NULL;
+	int error = recording_keep(r, &elsewhere, diag);
+
+	if (recording_is_live(r)) /* before names: it needs none */
+		r->raw_error = perf_source_raw_close(r->source, r->options.command_line, &r->raw_diag);
+	if (!error)
+		error = recording_add_names(r,
+					    elsewhere               ? elsewhere
+					    : r->output.has_written ? r->output.path
+								    : NULL,
+					    diag);
+	if (!error && r->options.format)
+		error = recording_export(r, diag);
+	else if (!error && r->options.resolves)
+		error = output_write(&r->output, r->profile, diag);
+	if (elsewhere)
+		unlink(elsewhere);
+	return error;
 }
 
 int recording_finish(struct recording *r, struct diag *diag)
@@ -200,6 +244,7 @@ int recording_finish(struct recording *r, struct diag *diag)
 		recording_live_finish(r, r->profile);
 	} else {
 		output_init(&r->output, r->options.output, r->first_pid);
+		r->output.mode = r->options.mode_bits;
 		recording_file_names(r);
 	}
 	int error = recording_write(r, diag);
@@ -212,8 +257,10 @@ int recording_save(struct recording *r, struct diag *diag)
 {
 	int error = 0;
 
-	if (recording_is_live(r))
-		error = perf_source_raw_close(r->source, r->options.command_line, diag);
+	if (r->raw_error) {
+		error = r->raw_error;
+		*diag = r->raw_diag;
+	}
 	workers_save(r->workers);
 	return error;
 }

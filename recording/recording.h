@@ -41,6 +41,12 @@ struct recording_listener {
 	void (*progress)(void *context, uint64_t elapsed_ns, const struct profile_quality *quality);
 	/* A sentence for the user. */
 	void (*note)(void *context, const char *text);
+	/*
+	 * What was recorded is in a file, without names, which are looked up until `named` is called. Whoever
+	 * runs the recording may end the process meanwhile, from any thread, and loses nothing but names.
+	 */
+	void (*saved)(void *context, const char *path);
+	void (*named)(void *context);
 	/* A fault that does not end the recording. */
 	void (*fault)(void *context, enum recording_part part, const struct diag *diag);
 };
@@ -62,6 +68,7 @@ struct recording_options {
 	bool resolves;                /* names are looked up at the end */
 
 	const char *output;            /* as in output_init */
+	mode_t mode_bits;              /* of all files but the raw one; 0 = the owner's alone */
 	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
 
 	/* Live only: */

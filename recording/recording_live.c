@@ -3,6 +3,7 @@
  * recording_live: what a recording of live processes does besides the loop: it writes what it has so far,
  * looks names up ahead, keeps the raw records.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,12 +99,14 @@ static void recording_plan(struct recording *r)
 		    child              ? child
 		    : o->target.n_pids ? o->target.pids[0]
 				       : o->target.tids[0]);
+	r->output.mode = o->mode_bits;
 	r->start_ns = r->source->info.start_ns;
 	if (o->duration_ns)
 		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
+	r->live.mode = o->mode_bits;
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 }
 
@@ -141,6 +144,9 @@ void recording_live_event(struct recording *r, const struct event *event)
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
+		struct user user;
+		if (target_user(event->pid, &user))
+			builder_user(workers_builder(r->workers), event->pid, &user);
 	}
 }
 
@@ -166,7 +172,11 @@ static void recording_tell_live_fault(struct recording *r)
 {
 	struct diag diag;
 
-	if (live_fault(&r->live, &diag))
+	if (!live_fault(&r->live, &diag))
+		return;
+	if (!r->live.path && diag.error == -EPIPE) /* whoever read the stream has seen enough */
+		r->has_no_reader = true;
+	else
 		recording_fault(r, RECORDING_LIVE, &diag);
 }
 
@@ -186,15 +196,19 @@ void recording_live_tick(struct recording *r, uint64_t now)
 
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
-	struct live_input input = { profile, r->images, &r->names, r->workers };
-
 	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
 	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
 		profile->quality.counted = perf_source_counted(r->source);
+	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
+}
+
+void recording_live_last(struct recording *r, struct profile *profile)
+{
+	struct live_input input = { profile, r->images, &r->names, r->workers };
+
 	live_wait(&r->live);
 	recording_tell_live_fault(r);
 	live_finish(&r->live, &input, clock_now_ns());
 	recording_tell_live_fault(r);
-	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
 }

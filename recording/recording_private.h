@@ -28,7 +28,10 @@ struct recording {
 	bool is_stopped;     /* is_over, or the time was */
 	uint64_t stopped_ns; /* when; 0 = it ended by itself, or goes on */
 	pid_t first_pid;     /* of a file */
-	bool has_kernel;     /* stacks of a file go into the kernel */
+	int raw_error;       /* of the raw recording, and why */
+	struct diag raw_diag;
+	bool has_no_reader; /* of the stream: it is over */
+	bool has_kernel;    /* stacks of a file go into the kernel */
 };
 
 void recording_note(struct recording *r, const char *text);
@@ -43,6 +46,8 @@ void recording_live_describe(struct recording *r, struct profile *profile);
 /* What is due by now: checkpoints, exports, names. */
 void recording_live_tick(struct recording *r, uint64_t now);
 void recording_live_finish(struct recording *r, struct profile *profile);
+/* The last live export. */
+void recording_live_last(struct recording *r, struct profile *profile);
 
 int recording_file_open(struct recording *r, struct diag *diag);
 void recording_file_event(struct recording *r, const struct event *event);

@@ -22,14 +22,3 @@ int result_resolve(struct workers *workers, struct profile *profile, struct imag
 				  found */
 	return resolve(profile, images, options, diag);
 }
-
-/* Names cost time and read debug info of any size. */
-int result_write(struct output *output, struct workers *workers, struct profile *profile,
-		 struct images *images, const struct resolve_options *options, struct diag *diag)
-{
-	int error = output_is_stdout(output) ? 0 : output_write(output, profile, diag);
-
-	if (!error)
-		error = result_resolve(workers, profile, images, options, diag);
-	return error ? error : output_write(output, profile, diag);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * result: what becomes of a profile when all samples are in it: names, and the file.
+ * result: names for a profile when all samples are in it.
  */
 #pragma once
 
@@ -13,6 +13,3 @@ struct resolve_options result_names(const struct resolve_options *options, struc
 /* Adds names, after the workers have saved what they found out. */
 int result_resolve(struct workers *workers, struct profile *profile, struct images *images,
 		   const struct resolve_options *options, struct diag *diag);
-/* Writes the file, adds names and writes it again: what was recorded is safe before names are looked up. */
-int result_write(struct output *output, struct workers *workers, struct profile *profile,
-		 struct images *images, const struct resolve_options *options, struct diag *diag);

@@ -58,8 +58,14 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
 	uint32_t comm = parent == MAP_NONE ? 0 : tasks->profile->threads.at[parent].comm;
 
 	if (parent_pid != pid || process == MAP_NONE) {
+		uint32_t from = tasks_process(tasks, parent_pid);
 		process = tasks_add_process(tasks, pid, parent_pid == pid ? 0 : parent_pid, time_ns);
 		tasks->profile->processes.at[process].comm = comm;
+		if (from != MAP_NONE) {
+			tasks->profile->processes.at[process].user = tasks->profile->processes.at[from].user;
+			tasks->profile->processes.at[process].group =
+				tasks->profile->processes.at[from].group;
+		}
 	}
 	uint32_t thread = tasks_add_thread(tasks, process, tid, time_ns);
 	if (comm)

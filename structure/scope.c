@@ -211,6 +211,8 @@ size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes
 	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
 	size_t kept = 0;
 
+	if (n == 0) /* then there may be no values to point into, either */
+		return 0;
 	for (size_t i = 0; i < n; i++)
 		start[values[i].scope + 1]++;
 	for (size_t scope = 0; scope < n_scopes; scope++)

@@ -4,7 +4,8 @@
  *
  * A mangled name refers back to its own parts, so a short hostile one can unfold to any length. The
  * demanglers cannot be told to stop; they hand out their text piece by piece, and we jump out of the
- * piece that is one too many. They hold no memory of the heap then, only of the stack.
+ * piece that is one too many. They hold no memory of the heap then, only of the stack. D's allocates, so what
+ * it would make of a name is estimated before.
  */
 #include "symbolize/demangle.h"
 
@@ -13,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
 #define MAX_MANGLED (64 * 1024)
 #define MAX_READABLE (256 * 1024) /* the longest names of template-heavy programs have some 100 KB */
-#define MAX_D_REFERENCES 24       /* D's demangler allocates, so this bounds it: at most 2^24 pieces */
 
 #define MODULE_MARK "_MOD_"
 
@@ -71,13 +74,83 @@ static bool demangle_run(const char *linkage, struct sink *sink)
 	return cplus_demangle_v3_callback(linkage, options, demangle_take, sink);
 }
 
+/* Where the reference at `at` leads to; NULL if it is none. Digits are base 26, a small letter is the last.
+ */
+static const char *d_target(const char *start, const char *at)
+{
+	size_t back = 0;
+
+	const char *digit = at + 1;
+
+	for (; *digit >= 'A' && *digit <= 'Z' && back < MAX_MANGLED; digit++)
+		back = back * 26 + (size_t)(*digit - 'A');
+	if (*digit < 'a' || *digit > 'z')
+		return NULL;
+	back = back * 26 + (size_t)(*digit - 'a');
+	return back && back <= (size_t)(at - start) ? at - back : NULL;
+}
+
+/* Behind identifiers that follow each other, each a length and as many characters, or a reference to one. */
+static const char *d_skip_names(const char *start, const char *at, const char *end)
+{
+	while (at < end) {
+		char *name;
+		const char *target = *at == 'Q' ? d_target(start, at) : at;
+		if (!target || *target < '0' || *target > '9')
+			break;
+		if (*at == 'Q') {
+			at += 1 + strcspn(at, "abcdefghijklmnopqrstuvwxyz");
+			continue;
+		}
+		unsigned long len = strtoul(at, &name, 10);
+		if (len > (size_t)(end - name))
+			return end;
+		at = name + len;
+	}
+	return at;
+}
+
+/* Behind what stands at `at`, at the most `end`: an identifier, a basic type, a named type, or one of these
+ * behind *, [] and const. Anything else may go on to the end. */
+static const char *d_skip(const char *start, const char *at, const char *end)
+{
+	while (at < end && strchr("APOxy", *at))
+		at++;
+	if (at < end && *at >= 'a' && *at <= 'w')
+		return at + 1;
+	if (at < end && strchr("CSE", *at)) {
+		const char *behind = d_skip_names(start, at + 1, end);
+		return behind < end && strchr("_MFUVWRY", *behind) ? end : behind;
+	}
+	return at < end && *at >= '0' && *at <= '9' ? d_skip_names(start, at, end) : end;
+}
+
+/*
+ * Whether a D name stays readable. References repeat what they lead to, with the references in there, so that
+ * few of them can double a text again and again; and D's demangler keeps it all in memory. sum[i] is at least
+ * what the first i characters unfold to.
+ */
+static bool d_is_readable(const char *linkage)
+{
+	size_t len = strlen(linkage);
+	CLEANUP(freep) size_t *sum = alloc_zero(len + 1, sizeof(*sum));
+
+	for (size_t i = 0; i < len; i++) {
+		const char *at = linkage + i, *target = *at == 'Q' ? d_target(linkage, at) : NULL;
+		size_t more = 1;
+		if (target)
+			more += sum[d_skip(linkage, target, at) - linkage] - sum[target - linkage];
+		sum[i + 1] = sum[i] + more;
+		if (sum[i + 1] > MAX_READABLE)
+			return false;
+	}
+	return true;
+}
+
 static bool run_d(const char *linkage, struct text *ret)
 {
-	size_t references = 0;
+	char *readable = d_is_readable(linkage) ? dlang_demangle(linkage, 0) : NULL;
 
-	for (const char *q = strchr(linkage, 'Q'); q; q = strchr(q + 1, 'Q'))
-		references++;
-	char *readable = references <= MAX_D_REFERENCES ? dlang_demangle(linkage, 0) : NULL;
 	if (readable)
 		text_add(ret, readable, strlen(readable));
 	free(readable);

@@ -46,6 +46,7 @@ struct symbolizer_request {
 	char *how;              /* where names came from, in words; free() it */
 	uint64_t n_damaged;     /* units that could not be read to their end */
 	uint64_t n_by_libdwarf; /* functions of those units that libdwarf was asked for */
+	bool is_too_much;       /* something of the image or its debug files was left out; see image_take */
 	uint64_t identity; /* a hash of the image and its debug files: it changes when their contents do */
 	struct bytes
 		entry; /* of map_entry, in place of maps; store_release it. Empty: the maps are in the list */

@@ -302,10 +302,19 @@ static struct store_key symbolizer_key_of(const struct batch *batch, const struc
 	return map_store_key(subject->file.identity, !batch->options->keeps_mangled);
 }
 
+static bool symbolizer_is_too_much(const struct subject *subject)
+{
+	const struct debugfile *file = &subject->file;
+
+	return image_is_too_much(subject->request->image) ||
+	       (file->debug && image_is_too_much(file->debug)) ||
+	       (file->alt_image && image_is_too_much(file->alt_image));
+}
+
 static bool symbolizer_is_storable(const struct batch *batch, const struct subject *subject)
 {
 	return batch->options->store && subject->request->image->file.len > 0 &&
-	       !subject->request->image->is_changed;
+	       !subject->request->image->is_changed && !symbolizer_is_too_much(subject);
 }
 
 /* Whether an entry can stand for the maps: whole, and with names as they are asked for. */
@@ -395,6 +404,7 @@ static void batch_done(struct batch *batch)
 		struct subject *subject = &batch->subjects[i];
 		subject->request->how = alloc_text(subject->file.how);
 		subject->request->identity = subject->file.identity;
+		subject->request->is_too_much = symbolizer_is_too_much(subject);
 		subject->request->n_damaged = subject->n_damaged + subject->file.dwarf.n_damaged;
 		subject->request->n_by_libdwarf = subject->n_by_libdwarf;
 		subject_done(subject);

@@ -24,9 +24,9 @@
 #include "base/vec.h"
 #include "binary/elf/image_private.h"
 
-#define READ_LIMIT                                                                                       \
-	(16u << 10) /* larger files are mapped instead of read: programs link to a hundred libraries and \
-		     * more, and samples touch little of most */
+/* Larger files are mapped instead of read: programs link to a hundred libraries, and samples touch little. */
+#define READ_LIMIT (16u << 10)
+#define MAX_FILE (8ull << 30) /* programs with all their debug information have less */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
@@ -92,6 +92,13 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
+static int image_refuse(struct diag *diag, int error, const char *path, const char *why)
+{
+	diag_set(diag, error, "cannot read image '%s'", path);
+	diag_why(diag, "%s", why);
+	return error;
+}
+
 static int image_read_file(int fd, void *to, size_t size)
 {
 	for (size_t at = 0; at < size;) {
@@ -113,7 +120,9 @@ static int image_load_file(struct image *image, int fd, size_t size, size_t read
 	private->map_len = size;
 	private->is_mapped = size > read_limit && file_map(fd, size, &image->is_changed, &private->map) == 0;
 	if (!private->is_mapped) {
-		private->map = alloc_resize(NULL, size, 1);
+		private->map = malloc(size);
+		if (!private->map)
+			return -ENOMEM;
 		error = image_read_file(fd, private->map, size);
 	}
 	image->file = (struct bytes){ private->map, size };
@@ -204,15 +213,11 @@ static int image_parse_elf(struct image *image, struct diag *diag)
 	GElf_Ehdr header;
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
 		elf_end(elf);
-		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
-		diag_why(diag, "it is not an ELF file");
-		return -ENOEXEC;
+		return image_refuse(diag, -ENOEXEC, image->path, "it is not an ELF file");
 	}
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
 		elf_end(elf);
-		diag_set(diag, -ENOEXEC, "cannot read image '%s'", image->path);
-		diag_why(diag, "it is not a 64-bit little-endian ELF file");
-		return -ENOEXEC;
+		return image_refuse(diag, -ENOEXEC, image->path, "it is not a 64-bit little-endian ELF file");
 	}
 	image->elf_machine = header.e_machine;
 	image->elf_type = header.e_type;
@@ -374,16 +379,12 @@ static int image_open_fd(struct images *images, int fd, const char *path, size_t
 
 	if (fstat(fd, &st) < 0)
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	if (!S_ISREG(st.st_mode)) {
-		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
-		diag_why(diag, "it is not a regular file");
-		return -ENOEXEC;
-	}
-	if (st.st_size < (off_t)sizeof(Elf64_Ehdr)) {
-		diag_set(diag, -ENOEXEC, "cannot read image '%s'", path);
-		diag_why(diag, "it is too small to be an ELF file");
-		return -ENOEXEC;
-	}
+	if (!S_ISREG(st.st_mode))
+		return image_refuse(diag, -ENOEXEC, path, "it is not a regular file");
+	if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
+		return image_refuse(diag, -ENOEXEC, path, "it is too small to be an ELF file");
+	if ((uint64_t)st.st_size > MAX_FILE)
+		return image_refuse(diag, -EFBIG, path, "it is too much: more than 8 GB");
 
 	uint64_t key = image_file_key(&st);
 	image_id known = map_find(&images->by_file, key);
@@ -395,6 +396,7 @@ static int image_open_fd(struct images *images, int fd, const char *path, size_t
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
 	image->dev = st.st_dev;
 	image->inode = st.st_ino;
+	image_allow(image, (uint64_t)st.st_blocks * 512); /* holes are no bytes */
 	int error = image_load_file(image, fd, (size_t)st.st_size, read_limit);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);
@@ -447,6 +449,7 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 {
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_VDSO, name);
 
+	image_allow(image, elf.len);
 	image->private->map = alloc_resize(NULL, elf.len, 1);
 	image->private->map_len = elf.len;
 	if (elf.len)

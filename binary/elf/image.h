@@ -135,8 +135,17 @@ uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset);
 const struct segment *image_segment(const struct image *image, uint32_t type);
 /* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
-/* A hash that differs between files of different contents. Without a build-id it is of the whole file. */
+/* A hash that differs between files of different contents. Without a build-id it is of the whole file,
+ * unless that is so large that it is like no other, not even itself in another run. */
 uint64_t image_identity(const struct image *image);
+/*
+ * What an image may cost us in memory grows with its file; a small file that makes gigabytes is hostile.
+ * Whoever keeps something that a file decides the size of takes it from there first. False: too much; it is
+ * left out, and image_is_too_much says so from then on. Any thread may take and give back.
+ */
+bool image_take(struct image *image, uint64_t bytes);
+void image_give_back(struct image *image, uint64_t bytes);
+bool image_is_too_much(const struct image *image);
 /* Last component of the path. */
 const char *image_name(const struct image *image);
 

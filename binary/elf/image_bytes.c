@@ -125,13 +125,13 @@ static uint8_t *image_bytes_make_room(size_t size)
 	return room;
 }
 
-static struct unpacked *image_bytes_unpacked_new(const struct package *package)
+static struct unpacked *image_bytes_unpacked_new(struct image *image, const struct package *package)
 {
 	struct unpacked *unpacked = alloc_zero(1, sizeof(*unpacked));
 	struct buffer whole = { 0 };
 
 	pthread_mutex_init(&unpacked->lock, NULL);
-	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE)
+	if (package->size > DECOMPRESS_LIMIT || package->kind == STRANGE || !image_take(image, package->size))
 		return unpacked;
 	if (package->kind == ZLIB && inflate_is_possible(package->body.len, (size_t)package->size)) {
 		unpacked->at = image_bytes_make_room(
@@ -155,7 +155,7 @@ static struct unpacked *image_bytes_unpacked_of(struct image *image, size_t inde
 
 	pthread_mutex_lock(&private->lock);
 	if (!private->unpacked[index])
-	private->unpacked[index] = image_bytes_unpacked_new(package);
+	private->unpacked[index] = image_bytes_unpacked_new(image, package);
 	pthread_mutex_unlock(&private->lock);
 	return private->unpacked[index];
 }

@@ -28,10 +28,15 @@ struct image_private {
 	struct unpacked **unpacked; /* per section; NULL = not asked for yet */
 	struct segment *segments;
 	struct section *sections;
-	size_t n_headers;     /* of sections, as stated */
+	size_t n_headers;           /* of sections, as stated */
+	atomic_uint_least64_t left; /* bytes that it may still cost; see image_take */
+	atomic_bool is_too_much;
 	atomic_bool is_brief; /* only the head was read so far: no sections are known */
 	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */
 };
+
+/* How much a file of so many bytes may cost. */
+void image_allow(struct image *image, uint64_t file_bytes);
 
 #define IMAGE_HEAD 4096 /* bytes */
 /* Everything but the sections, from the first bytes of the file. False, and nothing is changed, if those are

@@ -12,9 +12,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/search.h"
 
-#define MAX_FILE (1ull << 30) /* a map of a gigabyte names more code than any process holds */
+#define MAX_MAP (256ull << 20) /* a line takes up to three times its bytes; more than any process needs */
+#define MAX_DUMP (1ull << 30)  /* holds the code, which is stepped over */
 #define MAX_ENTRIES (8u << 20)
 #define MAX_CODE_SIZE (1ull << 32)
 #define ROOT_OF "/proc/%d/root" /* what the process sees as / */
@@ -142,7 +144,8 @@ enum { JIT_LOAD = 0, JIT_MOVE = 1, JIT_DEBUG_INFO = 2 };
 struct dump {
 	struct perfmap *map;
 	written_list list;
-	uint64_t lines_for; /* address of the code that the pending lines describe */
+	struct map by_start; /* the last entry that starts there */
+	uint64_t lines_for;  /* address of the code that the pending lines describe */
 	uint32_t first_line, n_lines;
 };
 
@@ -170,6 +173,15 @@ static void perfmap_read_debug_info(struct dump *dump, struct reader *r)
 	dump->n_lines = (uint32_t)dump->map->lines.n - dump->first_line;
 }
 
+static void perfmap_add_code(struct dump *dump, uint64_t start, uint64_t size, const char *name)
+{
+	size_t before = dump->list.n;
+
+	perfmap_add(&dump->list, start, size, name);
+	if (dump->list.n > before)
+		map_put(&dump->by_start, start, (uint32_t)before);
+}
+
 static void perfmap_read_load(struct dump *dump, struct reader *r)
 {
 	reader_skip(r, 8 + 8); /* pid, tid, vma */
@@ -179,7 +191,7 @@ static void perfmap_read_load(struct dump *dump, struct reader *r)
 	size_t before = dump->list.n;
 
 	if (!r->failed)
-		perfmap_add(&dump->list, start, size, arena_text(&dump->map->names, name, strlen(name)));
+		perfmap_add_code(dump, start, size, arena_text(&dump->map->names, name, strlen(name)));
 	if (dump->list.n > before && dump->lines_for == start) {
 		dump->list.at[before].code.first_line = dump->first_line;
 		dump->list.at[before].code.n_lines = dump->n_lines;
@@ -194,11 +206,9 @@ static void perfmap_read_move(struct dump *dump, struct reader *r)
 	reader_skip(r, 8 + 8);
 	uint64_t from = read_u64(r), to = read_u64(r), size = read_u64(r);
 
-	for (size_t i = dump->list.n; i > 0 && !r->failed; i--)
-		if (dump->list.at[i - 1].code.start == from) {
-			perfmap_add(&dump->list, to, size, dump->list.at[i - 1].code.name);
-			return;
-		}
+	uint32_t last = r->failed ? MAP_NONE : map_find(&dump->by_start, from);
+	if (last != MAP_NONE)
+		perfmap_add_code(dump, to, size, dump->list.at[last].code.name);
 }
 
 static int perfmap_compare_lines(const void *left, const void *right)
@@ -233,6 +243,7 @@ void jitdump_parse(struct bytes bytes, struct perfmap *ret)
 		else if (kind == JIT_DEBUG_INFO)
 			perfmap_read_debug_info(&dump, &body);
 	}
+	map_done(&dump.by_start);
 	perfmap_make_disjoint(&dump.list, ret);
 	for (size_t i = 0; i < ret->code.n; i++)
 		if (ret->code.at[i].n_lines)
@@ -271,7 +282,7 @@ static bool perfmap_is_trusted(pid_t pid, const struct stat *file)
 	return geteuid() == 0 && caller && strtoul(caller, NULL, 10) == file->st_uid;
 }
 
-static int perfmap_read_file(pid_t pid, const char *path, struct bytes *ret)
+static int perfmap_read_file(pid_t pid, const char *path, uint64_t limit, struct bytes *ret)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct stat st;
@@ -280,7 +291,7 @@ static int perfmap_read_file(pid_t pid, const char *path, struct bytes *ret)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(pid, &st))
 		return -EPERM;
-	if ((uint64_t)st.st_size > MAX_FILE)
+	if ((uint64_t)st.st_size > limit)
 		return -EFBIG;
 	uint8_t *bytes = alloc_zero(1, (size_t)st.st_size + 1);
 	size_t len = 0;
@@ -315,13 +326,13 @@ int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
 	CLEANUP(freep)
 	char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
 	struct bytes text = { 0 };
-	int error = path ? perfmap_read_file(pid, path, &text) : -ENOENT;
+	int error = path ? perfmap_read_file(pid, path, MAX_MAP, &text) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0) {
 		free(path);
 		path = alloc_printf("/tmp/perf-%d.map", (int)pid);
-		error = perfmap_read_file(pid, path, &text);
+		error = perfmap_read_file(pid, path, MAX_MAP, &text);
 	}
 	if (error < 0)
 		return error;
@@ -335,11 +346,11 @@ int jitdump_open(pid_t pid, const char *path, struct perfmap *ret)
 {
 	CLEANUP(freep) char *seen = alloc_printf(ROOT_OF "%s", (int)pid, path);
 	struct bytes dump = { 0 };
-	int error = perfmap_read_file(pid, seen, &dump);
+	int error = perfmap_read_file(pid, seen, MAX_DUMP, &dump);
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0)
-		error = perfmap_read_file(pid, path, &dump);
+		error = perfmap_read_file(pid, path, MAX_DUMP, &dump);
 	if (error < 0)
 		return error;
 	jitdump_parse(dump, ret);

@@ -15,10 +15,15 @@
 
 #define DEBUGDATA_LIMIT (256u << 20) /* unpacked .gnu_debugdata; real ones are a few MB */
 #define MAX_SYMBOLS (16u << 20)
+#define MAX_RESERVED (1u << 20) /* before a symbol is seen */
+#define MAX_NAME (1u << 20)     /* the longest of real programs have some 100 KB */
 
 struct symbols_private {
 	VEC(struct symbol) list;
 	struct arena names;
+	struct image *image; /* that pays for all */
+	uint64_t taken;      /* from it */
+	bool is_too_much;    /* the rest is left out */
 	uint64_t *reach; /* per symbol: the furthest end of it and all before it, to stop a backward search */
 };
 
@@ -97,6 +102,18 @@ static struct table symbols_section_table(struct image *image, uint32_t type, en
 	return (struct table){ 0 };
 }
 
+/* A symbol with its name, and what sorting and looking up add to it. Names may overlap in the file: many long
+ * ones in one string. */
+static bool symbols_pay(struct symbols_private *private, size_t name_len)
+{
+	uint64_t bytes = sizeof(struct symbol) * 2 + 8 + name_len + 1;
+
+	private->is_too_much |=
+		name_len > MAX_NAME || private->list.n >= MAX_SYMBOLS || !image_take(private->image, bytes);
+	private->taken += private->is_too_much ? 0 : bytes;
+	return !private->is_too_much;
+}
+
 /* A name without its version: "memcpy@@GLIBC_2.14" is memcpy. */
 static const char *symbols_plain_name(struct symbols_private *private, const char *name, size_t len)
 {
@@ -127,8 +144,8 @@ static void symbols_add_table(struct symbols_private *private, const struct imag
 	struct reader r = reader_of(table.entries);
 	size_t most = private->list.n + table.entries.len / sizeof(Elf64_Sym);
 
-	vec_reserve(&private->list, most < MAX_SYMBOLS ? most : MAX_SYMBOLS);
-	while (reader_left(&r) >= sizeof(Elf64_Sym) && private->list.n < MAX_SYMBOLS) {
+	vec_reserve(&private->list, most < MAX_RESERVED ? most : MAX_RESERVED);
+	while (reader_left(&r) >= sizeof(Elf64_Sym) && !private->is_too_much) {
 		uint32_t name = read_u32(&r);
 		uint8_t info = read_u8(&r);
 		reader_skip(&r, 1);
@@ -142,7 +159,7 @@ static void symbols_add_table(struct symbols_private *private, const struct imag
 			continue;
 		struct reader s = reader_of(bytes_from(table.strings, name));
 		const char *text = read_cstr(&s);
-		if (symbols_is_marker(text))
+		if (symbols_is_marker(text) || !symbols_pay(private, reader_offset(&s)))
 			continue;
 		vec_push(&private->list,
 			 (struct symbol){ value, size,
@@ -177,8 +194,9 @@ static void symbols_add_gopclntab(struct symbols_private *private, struct image 
 
 	if (!gopclntab_open(image, &table))
 		return;
-	for (uint64_t i = 0; i < table.n_functions && private->list.n < MAX_SYMBOLS; i++)
-		if (gopclntab_get(&table, i, &function) && image_is_executable(image, function.start))
+	for (uint64_t i = 0; i < table.n_functions && !private->is_too_much; i++)
+		if (gopclntab_get(&table, i, &function) && image_is_executable(image, function.start) &&
+		    symbols_pay(private, strlen(function.name)))
 			vec_push(&private->list,
 				 (struct symbol){
 					 function.start, function.end - function.start,
@@ -256,6 +274,7 @@ struct symbols *symbols_read_with(struct image *image, struct image *debug)
 	struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
 	struct symbols_private *private = alloc_zero(1, sizeof(*private));
 
+	private->image = image;
 	symbols_add_table(private, image, symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB));
 	symbols_add_table(private, image, symbols_export_table(image));
 	symbols_add_debugdata(private, image);
@@ -281,6 +300,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
+	image_give_back(symbols->private->image, symbols->private->taken);
 	vec_done(&symbols->private->list);
 	arena_done(&symbols->private->names);
 	free(symbols->private->reach);

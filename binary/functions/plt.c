@@ -74,11 +74,11 @@ static void plt_read_section(struct plt *plt, struct image *image, const struct 
 {
 	uint64_t size =
 		section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
-	uint64_t end = section->vaddr + section->size;
-	uint64_t head = isa->call_pushes_ra ? 16 : 32;
 	struct bytes code = bytes_slice(image_code(image, section->vaddr), 0, section->size);
+	uint64_t end = section->vaddr + code.len; /* a header may state any size */
+	uint64_t head = isa->call_pushes_ra ? 16 : 32;
 
-	for (uint64_t at = section->vaddr; at < end && code.len;) {
+	for (uint64_t at = section->vaddr; at < end && image_take(image, sizeof(struct plt_stub));) {
 		struct bytes rest = bytes_from(code, at - section->vaddr);
 		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 &&
 			       plt_is_lazy_head(isa, rest, at);

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
+#include "base/real_user.h"
 #include "base/vec.h"
 
 struct pid_list {
@@ -38,6 +39,8 @@ char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' has ended, 'T' is s
 char *target_comm(pid_t pid, pid_t tid);
 /* argv joined by spaces, control characters replaced. */
 char *target_command_line(pid_t pid);
+/* Who started it. False if it is gone. */
+bool target_user(pid_t pid, struct user *ret);
 
 /* -ENOTSUP with a diag if the process runs a program we cannot profile (32 bits, another machine). */
 int target_check_machine(pid_t pid, struct diag *diag);

@@ -12,9 +12,10 @@
 
 #define MAX_SIZE (16 << 20)
 
-static char *source_text_read_file(const char *path)
+static char *source_text_read_file(const char *path, const struct source_search *search)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const struct user *user = search && search->has_user ? &search->user : NULL;
+	CLEANUP(close_fd) int fd = real_user_open(user, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > MAX_SIZE)
@@ -40,12 +41,12 @@ static char *apply_rule(const char *path, const char *rule)
 }
 
 /* Under a directory: the whole path, then ever shorter tails of it. */
-static char *find_below(const char *directory, const char *path)
+static char *find_below(const char *directory, const char *path, const struct source_search *search)
 {
 	for (const char *tail = path; tail; tail = strchr(tail, '/')) {
 		tail += strspn(tail, "/");
 		CLEANUP(freep) char *name = alloc_printf("%s/%s", directory, tail);
-		char *bytes = *tail ? source_text_read_file(name) : NULL;
+		char *bytes = *tail ? source_text_read_file(name, search) : NULL;
 		if (bytes)
 			return bytes;
 	}
@@ -58,12 +59,12 @@ static char *source_text_find(const char *path, const struct source_search *sear
 
 	for (size_t i = 0; search && !bytes && i < search->n_rules; i++) {
 		CLEANUP(freep) char *name = apply_rule(path, search->rules[i]);
-		bytes = name ? source_text_read_file(name) : NULL;
+		bytes = name ? source_text_read_file(name, search) : NULL;
 	}
 	if (!bytes)
-		bytes = source_text_read_file(path);
+		bytes = source_text_read_file(path, search);
 	for (size_t i = 0; search && !bytes && i < search->n_directories; i++)
-		bytes = find_below(search->directories[i], path);
+		bytes = find_below(search->directories[i], path, search);
 	return bytes;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/diag.h"
+#include "base/real_user.h"
 #include "base/vec.h"
 
 struct source_search {
@@ -13,6 +14,9 @@ struct source_search {
 	size_t n_directories;
 	const char *const *rules; /* --source-map OLD=NEW */
 	size_t n_rules;
+	/* With whose rights; as real_user_open. */
+	struct user user;
+	bool has_user;
 };
 
 struct source_text {

@@ -9,15 +9,17 @@
 
 #include "base/text.h"
 #include "report/export/exporter.h"
+#include "report/style.h"
 #include "report/tree/document.h"
 
 static void folded_add_name(struct text *line, const char *name)
 {
+	const struct style style = { .utf8 = true };
 	size_t start = line->len;
 
-	text_add(line, name, strlen(name));
+	style_safe(line, &style, name);
 	for (char *c = line->at + start; *c; c++)
-		*c = *c == ';' ? ':' : (unsigned char)*c < ' ' ? ' ' : *c;
+		*c = *c == ';' ? ':' : *c;
 }
 
 static const char *suffix_of(const struct scope_frame *frame)

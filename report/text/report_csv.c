@@ -6,12 +6,24 @@
 
 #include "base/cleanup.h"
 #include "report/quality.h"
+#include "report/style.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
 #include "report/text/text_rows.h"
 
-static void put_field(struct text *to, const char *text)
+/*
+ * Names come from foreign files. What a terminal would obey is replaced, and what a spreadsheet would compute
+ * is marked as text by the quote that they all know.
+ */
+static void put_field(struct text *to, const char *name)
 {
+	const struct style style = { .utf8 = true };
+	CLEANUP(text_done) struct text safe = { 0 };
+
+	if (*name && strchr("=+-@", *name))
+		text_add(&safe, "'", 1);
+	style_safe(&safe, &style, name);
+	const char *text = safe.at;
 	if (!strpbrk(text, ",\"\r\n")) {
 		text_printf(to, "%s", text);
 		return;

@@ -16,6 +16,7 @@
 #include "symbolize/files/debuginfod.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+#define MAX_CHECKED (4ull << 30) /* the checksum of larger files takes many seconds */
 #define MAX_DIGITS (2 * BUILD_ID_MAX + 1)
 
 __attribute__((format(printf, 3, 4))) static void say(const struct debug_search *search, bool is_warning,
@@ -85,6 +86,11 @@ static bool is_the_one(const struct wanted *wanted, struct image *candidate, con
 			return true;
 		say(search, true, "%s '%s' is not of '%s': its %s is another", wanted->what, path,
 		    wanted->file->image->path, wanted->is_sup ? "id" : "build-id");
+		return false;
+	}
+	if (wanted->has_crc && candidate->file.len > MAX_CHECKED) {
+		say(search, true, "%s '%s' is too much and left out: %llu GB", wanted->what, path,
+		    (unsigned long long)candidate->file.len >> 30);
 		return false;
 	}
 	if (wanted->has_crc && compress_crc32(candidate->file) == wanted->crc)

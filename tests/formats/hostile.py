@@ -64,7 +64,7 @@ raw = gzip.decompress(export("pprof"))
 for name in functions:
     check("pprof: " + ascii(name[:40]), name.encode() in raw)
 
-folded = export("folded").decode("utf-8", "replace")
+folded = export("folded").decode("utf-8", "strict")
 check("folded: every line is a path and a number", all(re.fullmatch(r"[^\x00-\x1f]+ \d+", line) for line in folded.split("\n")[:-1]), folded[:200])
 check("folded: the sum", sum(int(line.rsplit(" ", 1)[1]) for line in folded.split("\n")[:-1]) == total)
 depth = {}
@@ -91,9 +91,12 @@ check("html: no name stands in it as it is", "onerror=alert(1)>" not in page and
 blob = zlib.decompress(base64.b64decode(re.search('id="block-meta">([^<]*)<', page)[1]), -15)
 check("html: it carries them", functions <= set(json.loads(blob)["strings"]))
 
-table = list(csv.reader(io.StringIO(run("report", "h.data", "--view", "flat", "--format", "csv", "--percent-limit", "0").decode("utf-8", "replace"), newline="")))
+text = run("report", "h.data", "--view", "flat", "--format", "csv", "--percent-limit", "0").decode("utf-8", "strict")
+table = list(csv.reader(io.StringIO(text, newline="")))
+check("csv: nothing that a terminal obeys", not re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f]", text), text[:200])
+check("csv: nothing that a spreadsheet computes", not [cell for row in table for cell in row if cell[:1] in tuple("=+-@")])
 check("csv: rows are equally long", len({len(row) for row in table}) == 1)
-check("csv: names are there", {"semi;colon;frames 12", "quote\"s 'single' `tick` \\back\\slash\\", "=cmd|' /C calc'!A0"} <= {row[4] for row in table})
+check("csv: names are there", {"semi;colon;frames 12", "quote\"s 'single' `tick` \\back\\slash\\", "'=cmd|' /C calc'!A0"} <= {row[4] for row in table})
 report = json.loads(run("report", "h.data", "--view", "tree", "--format", "json").decode("utf-8", "strict"))
 check("report json", len(report["rows"]) > 10)
 for view in ("summary", "tree", "callers", "flat", "hot", "quality"):

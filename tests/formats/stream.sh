@@ -37,6 +37,11 @@ PY
 )
 all=$(python3 -c 'import json; print(json.load(open("p.json"))["quality"]["samples"])')
 check "intervals add up: $sum of $all samples" [ "$sum" = "$all" ]
+"$example" 300 >/dev/null 2>&1 &
+busy=$!
+check "the recording ends when nobody reads on" bash -c "timeout -k 5 60 '$CPPROF' attach -q -p $busy -o r.data --stream 0.3 | head -1; exit \${PIPESTATUS[0]}"
+check "its profile is whole" "$CPPROF" check r.data
+kill -9 $busy
 check "watch" "$CPPROF" record -q -o q.data --watch w.json --interval 1 -- "$example" 2
 check "what was watched is whole" "$CPPROF" check w.json
 check "format" "$CPPROF" record -q --format json -o direct.json -- "$example" 1

@@ -61,7 +61,7 @@ def watch(target):
     last, whole = json.load(open("w.json")), json.loads(subprocess.run([CPPROF, "export", "a.data", "-f", "json"], capture_output=True).stdout)
     check("the last version is the profile", last["quality"]["samples"] == whole["quality"]["samples"], (last["quality"]["samples"], whole["quality"]["samples"]))
     check("the last version is complete", last["run"]["complete"] if "complete" in last["run"] else last["complete"])
-    check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".tmp")], os.listdir("."))
+    check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".new")], os.listdir("."))
 
 
 def stream(target):

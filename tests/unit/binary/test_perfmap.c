@@ -160,6 +160,49 @@ TEST(jitdump_follows_code_that_moves)
 	writer_done(&w);
 }
 
+/* All of the oldest code, so that looking for it from the newest would take minutes. */
+TEST(jitdump_follows_many_moves)
+{
+	const uint64_t n = 400000, old = 0x100000, new = 0x40000000;
+	struct writer w = { 0 };
+	struct perfmap map;
+
+	dump_header(&w);
+	for (uint64_t i = 0; i < n; i++)
+		dump_load(&w, old + i * 16, 16, i == 7 ? "seventh" : "f");
+	for (uint64_t i = 0; i < n; i++) {
+		struct writer move = { 0 };
+		write_u64(&move, 0);
+		write_u64(&move, 0);
+		write_u64(&move, old + i * 16);
+		write_u64(&move, new + i * 16);
+		write_u64(&move, 16);
+		dump_record(&w, 1, &move);
+		writer_done(&move);
+	}
+	jitdump_parse(writer_bytes(&w), &map);
+	CHECK_STR(name_at(&map, new + 7 * 16), "seventh");
+	CHECK_STR(name_at(&map, new + (n - 1) * 16), "f");
+	perfmap_done(&map);
+	writer_done(&w);
+}
+
+TEST(perfmap_of_any_size_is_not_taken)
+{
+	struct perfmap map;
+	char path[64];
+	char *found = NULL;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, 1000 << 20), 0);
+	close(fd);
+	int error = perfmap_open(getpid(), &map, &found);
+	unlink(path);
+	CHECK_EQ(error, -EFBIG);
+}
+
 TEST(jitdump_cut_off_in_a_record_keeps_those_before)
 {
 	struct writer w = { 0 };

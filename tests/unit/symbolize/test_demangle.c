@@ -90,3 +90,46 @@ TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
 	text_done(&name);
 	text_done(&text);
 }
+
+/* Arrays by arrays, each key the array inside it: every reference doubles the text. */
+TEST(demangle_leaves_d_names_alone_that_unfold)
+{
+	struct text name = { 0 }, readable = { 0 };
+	const int n = 18;
+
+	text_printf(&name, "_D1a");
+	for (int i = 0; i < n; i++)
+		text_printf(&name, "H");
+	size_t inner = name.len;
+	text_printf(&name, "C9ninechars");
+	for (int i = 0; i < n; i++) {
+		size_t back = name.len - (i == 0 ? inner : inner - (size_t)i);
+		text_printf(&name, "Q");
+		if (back >= 26)
+			text_printf(&name, "%c", 'A' + (int)(back / 26));
+		text_printf(&name, "%c", 'a' + (int)(back % 26));
+	}
+	CHECK(!demangle(name.at, &readable));
+	text_done(&name);
+	text_done(&readable);
+}
+
+/* References that do not nest are no reason to give up, however many there are. */
+TEST(demangle_reads_d_names_of_many_references)
+{
+	struct text name = { 0 }, readable = { 0 };
+
+	text_printf(&name, "_D1a1fFS3one3two");
+	for (size_t i = 0, at = strlen("_D1a1fF"); i < 60; i++) {
+		size_t back = name.len - at;
+		text_printf(&name, "Q");
+		if (back >= 26)
+			text_printf(&name, "%c", 'A' + (int)(back / 26));
+		text_printf(&name, "%c", 'a' + (int)(back % 26));
+	}
+	text_printf(&name, "Zv");
+	CHECK(demangle(name.at, &readable));
+	CHECK(strncmp(readable.at, "a.f(one.two, one.two, one.two", 29) == 0);
+	text_done(&name);
+	text_done(&readable);
+}

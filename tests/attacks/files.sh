@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs whose files state more than anybody could hold: what is too much is left out, the rest of the profile is
+# there. Memory is limited, so that what is not bounded fails.
+. "$(dirname "$0")/../e2e/lib.sh"
+need gcc python3
+make_elf() { python3 "$SOURCE/tests/attacks/make_elf.py" "$@" || fail "make_elf.py $*"; }
+export XDG_CACHE_HOME=$HERE/cache
+
+cat >victim.c <<'EOF'
+#include <stdlib.h>
+volatile double x;
+__attribute__((noinline)) void burn(int n) { for (int i = 0; i < n; i++) x = x * 1.0001 + 1; }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 200; i++)
+		burn(argc > 1 ? atoi(argv[1]) : 0);
+}
+EOF
+gcc -O1 -g victim.c -o victim || skip "gcc cannot link"
+gcc -O1 -g -Wl,--build-id=none victim.c -o plain || skip "gcc cannot link"
+
+# survives WHAT GIGABYTES: records it together with an honest program, whose names must be there.
+survives() {
+	local what=$1
+	(
+		ulimit -v $(($2 * 1024 * 1024))
+		run 0 timeout -k 5 120 "$CPPROF" record -o "$what.data" -- sh -c "./$what 1000000; $SPIN 0.3"
+	) || exit 1
+	facts "$what.data"
+	[ "$(number samples)" -gt 50 ] || fail "$what: only $(number samples) samples"
+	run 0 "$CPPROF" report --view flat "$what.data"
+	says "spin"
+}
+
+make_elf stubs victim stubs
+chmod +x stubs
+survives stubs 3
+says burn
+
+make_elf names victim names 400000 1000000
+chmod +x names
+survives names 3
+run 0 "$CPPROF" report --view quality names.data
+says "names: .* too much .* left out"
+
+make_elf packed victim packed $((1 << 30))
+chmod +x packed
+survives packed 3
+says burn
+run 0 "$CPPROF" report --view quality packed.data
+says "packed: .* too much .* left out"
+
+# Files that are mostly holes. The first has no build-id, so its contents are its identity.
+cp plain holes && truncate -s 7G holes
+survives holes 20
+says burn
+cp plain large && truncate -s 1T large 2>/dev/null && survives large 20
+cp plain larger && truncate -s 7P larger 2>/dev/null && survives larger 20
+make_elf wide plain wide $((6 << 30))
+chmod +x wide && truncate -s 7G wide
+survives wide 12
+
+# A debug link to a file of holes.
+gcc -O1 -Wl,--build-id=none victim.c -o linked
+cp plain far.debug
+objcopy --add-gnu-debuglink=far.debug linked
+truncate -s 7G far.debug
+survives linked 20
+says burn
+exit 0

@@ -37,6 +37,12 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  sudo cpprof attach -p 1               another user's; the file will be yours\n";
 
+static const struct option_rivals record_rivals[] = {
+	{ "frequency", "count" },
+	{ "stream", "watch" },
+	{ NULL, NULL },
+};
+
 static bool record_parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
 	for (size_t i = 0; i < texts->values.n; i++) {
@@ -196,6 +202,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 				     .usage = is_record ? record_usage : attach_usage,
 				     .about = is_record ? record_about : attach_about,
 				     .examples = is_record ? record_examples : attach_examples,
+				     .rivals = record_rivals,
 				     .stops_at_operand = true };
 
 	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,

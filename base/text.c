@@ -82,3 +82,18 @@ size_t text_distance(const char *a, const char *b)
 	}
 	return rows[len_a % 3][len_b];
 }
+
+const char *text_nearest(const char *wanted, const char *const *names, size_t n)
+{
+	size_t best = strlen(wanted) > 4 ? 3 : 2; /* first distance that is no longer close */
+	const char *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t d = text_distance(wanted, names[i]);
+		if (d < best) {
+			best = d;
+			found = names[i];
+		}
+	}
+	return found;
+}

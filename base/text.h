@@ -20,3 +20,5 @@ void text_done(struct text *text);
 /* How many letters must be added, dropped, changed or swapped with their neighbour to make one name the
  * other. */
 size_t text_distance(const char *a, const char *b);
+/* The name most like `wanted`, or NULL if none is close. */
+const char *text_nearest(const char *wanted, const char *const *names, size_t n);

@@ -39,12 +39,19 @@ struct option_spec {
 	const char *help;  /* NULL = works, but is not listed */
 };
 
+/* Options that exclude each other: where the command line has one, the other is not taken from the settings.
+ */
+struct option_rivals {
+	const char *one, *other; /* long names; NULL ends a table */
+};
+
 struct command_line {
 	const char *command;
 	const char *usage;    /* behind "cpprof COMMAND": "[options] -- CMD [ARGS]" */
 	const char *about;    /* one paragraph */
 	const char *examples; /* whole lines, or NULL */
 	const struct option_spec *specs;
+	const struct option_rivals *rivals; /* NULL = none */
 	bool stops_at_operand; /* what follows the first operand belongs to somebody else (a command to run)
 				*/
 	/* Outcome: */

@@ -182,8 +182,7 @@ int cmd_export(int argc, char **argv)
 	struct command_line line = {
 		.command = "export",
 		.usage = "[FILE] --format NAME [-o OUT]",
-		.about = "Writes a profile (default cpprof.data) in another form, for dashboards and other "
-			 "tools.",
+		.about = "Writes a profile (default cpprof.data) in another form, for other tools.",
 		.examples = "  cpprof export -o profile.json.gz\n"
 			    "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
 			    "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"

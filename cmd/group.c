@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "cmd/manual.h"
-#include "cmd/options.h"
+#include "cmd/settings.h"
 
 static int group_print_help(const struct command_group *group)
 {
@@ -31,7 +32,7 @@ static int unknown(const struct command_group *group, const char *name)
 
 	for (const struct command *command = group->commands; command->name; command++)
 		vec_push(&names, command->name);
-	const char *near = options_nearest(name, names.at, names.n);
+	const char *near = text_nearest(name, names.at, names.n);
 	vec_done(&names);
 	int code = group->answer && !near ? group->answer(name) : -1;
 	if (code >= 0)
@@ -56,7 +57,9 @@ int group_run(const struct command_group *group, int argc, char **argv)
 	if (strcmp(name, "--list-options") == 0)
 		return print_names(group);
 	for (const struct command *command = group->commands; command->name; command++)
-		if (strcmp(command->name, name) == 0)
+		if (strcmp(command->name, name) == 0) {
+			settings_enter(group, command->name);
 			return command->run(argc - 1, argv + 1);
+		}
 	return unknown(group, name);
 }

@@ -14,6 +14,16 @@ static const char exit_codes[] = ".SH EXIT STATUS\n"
 				 ".PP\nOnce its command has started, record ends with the command's own "
 				 "status if that is not 0, 128+n for signal n.\n";
 
+static const char files[] =
+	".SH FILES\n.TP\n\\fI$XDG_CONFIG_HOME/cpprof/config.json\\fR, else "
+	"\\fI~/.config/cpprof/config.json\\fR\n"
+	"Default values of options, a JSON object for each command with the long names of its options as "
+	"keys:\n"
+	".EX\n{ \"record\": { \"frequency\": 499, \"event\": [\"cycles\", \"instructions\"] } }\n.EE\n"
+	"What the command line says wins. The file is read if it is a regular file of the user's own that "
+	"nobody\n"
+	"else may write, and not with \\-\\-no\\-config.\n";
+
 /* Text that troff prints as it stands. */
 static void manual_put(const char *text)
 {
@@ -95,6 +105,7 @@ static void put_body(const struct command_line *line)
 	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++)
 		if (spec->help)
 			put_option(spec);
+	puts(".TP\n\\fB\\-\\-no\\-config\\fR\nwithout the settings in config.json; see FILES");
 	puts(".TP\n\\fB\\-h, \\-\\-help\\fR\nshow a short form of this");
 	if (line->examples) {
 		fputs(".SH EXAMPLES\n.nf\n", stdout);
@@ -110,6 +121,7 @@ int manual_of_command(const struct command_line *line)
 	snprintf(name, sizeof(name), "cpprof %s", line->command);
 	put_title(name, line->about ? line->about : "");
 	put_body(line);
+	fputs(files, stdout);
 	fputs(exit_codes, stdout);
 	puts(".SH SEE ALSO\n.BR cpprof (1)");
 	return EXIT_OK;
@@ -126,6 +138,7 @@ int manual_of_group(const struct command_group *group)
 		manual_put(command->summary);
 		putchar('\n');
 	}
+	fputs(files, stdout);
 	fputs(exit_codes, stdout);
 	fputs(".SH SEE ALSO\n", stdout);
 	for (const struct command *command = group->commands;
@@ -146,6 +159,7 @@ int manual_list_options(const struct command_line *line)
 		if (spec->letter)
 			printf("-%c\n", spec->letter);
 	}
+	puts("--no-config");
 	puts("--help");
 	return EXIT_OK;
 }

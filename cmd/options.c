@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options: parsing by table. Values are checked here, so that a command only sees sound ones.
+ * options: parsing by table.
  */
 #include "cmd/options.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +12,8 @@
 #include "cmd/cmd.h"
 #include "cmd/habits.h"
 #include "cmd/manual.h"
+#include "cmd/option_value.h"
+#include "cmd/settings.h"
 
 #define GO_ON (-1)
 #define HELP_COLUMN 28
@@ -27,11 +25,6 @@ static bool is_end(const struct option_spec *spec)
 	return !spec->name && !spec->letter;
 }
 
-static bool takes_value(const struct option_spec *spec)
-{
-	return spec->kind != OPTION_FLAG && spec->kind != OPTION_COUNT;
-}
-
 void option_list_done(struct option_list *list)
 {
 	for (size_t i = 0; i < list->values.n; i++)
@@ -39,201 +32,16 @@ void option_list_done(struct option_list *list)
 	vec_done(&list->values);
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
-
-static bool parse_number(const char *text, uint64_t *ret, const char **ret_rest)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, text[0] == '0' && tolower((unsigned char)text[1]) == 'x' ? 16 : 10);
-	*ret_rest = end;
-	return errno == 0;
-}
-
-static bool parse_size(const char *text, uint64_t *ret)
-{
-	static const struct {
-		const char *suffix;
-		unsigned shift;
-	} units[] = { { "", 0 },    { "k", 10 }, { "kb", 10 }, { "m", 20 },
-		      { "mb", 20 }, { "g", 30 }, { "gb", 30 } };
-	const char *rest;
-	uint64_t value;
-
-	if (!parse_number(text, &value, &rest))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcasecmp(rest, units[i].suffix) == 0 && value <= UINT64_MAX >> units[i].shift) {
-			*ret = value << units[i].shift;
-			return true;
-		}
-	return false;
-}
-
-static bool parse_real(const char *text, double *ret, const char **ret_rest)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-		return false;
-	*ret = strtod(text, &end);
-	*ret_rest = end;
-	return end != text && isfinite(*ret);
-}
-
-static bool parse_seconds(const char *text, double *ret)
-{
-	static const struct {
-		const char *suffix;
-		double factor;
-	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "m", 60 }, { "h", 3600 } };
-	const char *rest;
-	double value;
-
-	if (!parse_real(text, &value, &rest))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(rest, units[i].suffix) == 0 && value * units[i].factor < 1e9) {
-			*ret = value * units[i].factor;
-			return true;
-		}
-	return false;
-}
-
-static bool parse_percent(const char *text, double *ret)
-{
-	const char *rest;
-	double value;
-
-	if (!parse_real(text, &value, &rest) || (rest[0] && strcmp(rest, "%") != 0) || value > 100)
-		return false;
-	*ret = value;
-	return true;
-}
-
-static bool parse_mode(const char *text, mode_t *ret)
-{
-	char *rest;
-	unsigned long value = strtoul(text, &rest, 8);
-
-	if (text[0] < '0' || text[0] > '7' || *rest || !value || value > 0777)
-		return false;
-	*ret = (mode_t)value;
-	return true;
-}
-
-static bool parse_choice(const char *text, const char *words, int *ret)
-{
-	size_t len = strlen(text);
-	int index = 0;
-
-	for (const char *word = words; len; index++) {
-		size_t word_len = strcspn(word, "|");
-		if (word_len == len && memcmp(word, text, len) == 0) {
-			*ret = index;
-			return true;
-		}
-		if (!word[word_len])
-			return false;
-		word += word_len + 1;
-	}
-	return false;
-}
-
-static void add_split(struct option_list *list, const char *text)
-{
-	for (;;) {
-		size_t len = strcspn(text, ",");
-		if (len)
-			vec_push(&list->values, alloc_text_n(text, len));
-		if (!text[len])
-			return;
-		text += len + 1;
-	}
-}
-
-static bool set_value(const struct option_spec *spec, const char *text)
-{
-	const char *rest;
-	uint64_t number;
-
-	switch (spec->kind) {
-	case OPTION_TEXT:
-		*(const char **)spec->to = text;
-		return true;
-	case OPTION_LIST:
-		add_split(spec->to, text);
-		return true;
-	case OPTION_RULES:
-	case OPTION_TEXTS:
-		if (spec->kind == OPTION_RULES && (text[0] == '=' || !strchr(text, '=')))
-			return false;
-		vec_push(&((struct option_list *)spec->to)->values, alloc_text(text));
-		return true;
-	case OPTION_NUMBER:
-	case OPTION_POSITIVE:
-		if (!parse_number(text, &number, &rest) || *rest ||
-		    (number == 0 && spec->kind == OPTION_POSITIVE))
-			return false;
-		*(uint64_t *)spec->to = number;
-		return true;
-	case OPTION_SIZE:
-		return parse_size(text, spec->to);
-	case OPTION_SECONDS:
-	case OPTION_DURATION:
-		return parse_seconds(text, spec->to) &&
-		       (*(double *)spec->to > 0 || spec->kind == OPTION_SECONDS);
-	case OPTION_PERCENT:
-		return parse_percent(text, spec->to);
-	case OPTION_MODE:
-		return parse_mode(text, spec->to);
-	case OPTION_CHOICE:
-		return parse_choice(text, spec->value, spec->to);
-	case OPTION_FLAG:
-	case OPTION_COUNT:
-		break;
-	}
-	return false;
-}
-
 static int bad_value(const struct command_line *line, const struct option_spec *spec, const char *given,
 		     const char *text)
 {
-	static const char *const wants[] = {
-		[OPTION_NUMBER] = "a number",
-		[OPTION_POSITIVE] = "a number above 0",
-		[OPTION_RULES] = "OLD=NEW",
-		[OPTION_SIZE] = "a size such as 16384 or 16k",
-		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
-		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
-		[OPTION_PERCENT] = "a percentage from 0 to 100",
-		[OPTION_MODE] = "rights in octal such as 600 or 644",
-	};
+	bool is_choice = spec->kind == OPTION_CHOICE;
 
-	if (spec->kind == OPTION_CHOICE)
-		return cmd_usage(line->command, "%s takes one of %s, not '%s'", given, spec->value, text);
-	return cmd_usage(line->command, "%s takes %s, not '%s'", given, wants[spec->kind], text);
+	return cmd_usage(line->command, "%s takes %s%s%s, not '%s'", given, option_value_wants(spec),
+			 is_choice ? " " : "", is_choice ? spec->value : "", text);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
-
-const char *options_nearest(const char *wanted, const char *const *names, size_t n)
-{
-	size_t best = strlen(wanted) > 4 ? 3 : 2; /* first distance that is no longer close */
-	const char *found = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t d = text_distance(wanted, names[i]);
-		if (d < best) {
-			best = d;
-			found = names[i];
-		}
-	}
-	return found;
-}
 
 static int unknown_option(const struct command_line *line, const char *name)
 {
@@ -244,11 +52,12 @@ static int unknown_option(const struct command_line *line, const char *name)
 	if (answer)
 		return cmd_usage(line->command, "there is no option '%s': %s", given, answer);
 	vec_push(&names, "help");
+	vec_push(&names, "no-config");
 	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
 		if (spec->name && spec->help)
 			vec_push(&names, spec->name);
 
-	const char *near = options_nearest(name, names.at, names.n);
+	const char *near = text_nearest(name, names.at, names.n);
 	vec_done(&names);
 	if (near)
 		return cmd_usage(line->command, "unknown option '--%s'; did you mean '--%s'?", name, near);
@@ -309,7 +118,7 @@ static void print_option(const struct option_spec *spec)
 			 spec->letter ? spec->letter : ' ', spec->letter && spec->name ? ", " : "  ",
 			 spec->name ? "--" : "", no, spec->name ? spec->name : "");
 
-	if (takes_value(spec) && spec->value && n > 0 && (size_t)n < sizeof(left))
+	if (option_takes_value(spec) && spec->value && n > 0 && (size_t)n < sizeof(left))
 		snprintf(left + n, sizeof(left) - (size_t)n, " %s", spec->value);
 	printf("%-*s", HELP_COLUMN, left);
 	if (strlen(left) >= HELP_COLUMN)
@@ -319,6 +128,9 @@ static void print_option(const struct option_spec *spec)
 
 static void options_print_help(const struct command_line *line)
 {
+	static const struct option_spec no_config = {
+		0, "no-config", OPTION_COUNT, NULL, NULL, "without the settings in config.json"
+	};
 	static const struct option_spec help = { 'h', "help", OPTION_COUNT, NULL, NULL, "show this text" };
 
 	printf("usage: cpprof %s%s%s\n", line->command, line->usage[0] ? " " : "", line->usage);
@@ -330,6 +142,7 @@ static void options_print_help(const struct command_line *line)
 	for (const struct option_spec *spec = line->specs; !is_end(spec); spec++)
 		if (spec->help)
 			print_option(spec);
+	print_option(&no_config);
 	print_option(&help);
 	if (line->examples)
 		printf("\nexamples:\n%s", line->examples);
@@ -340,6 +153,8 @@ static void options_print_help(const struct command_line *line)
 struct cursor {
 	char **argv;
 	int argc, at;
+	bool has_settings; /* until --no-config */
+	struct settings_given given;
 };
 
 static int set_from(const struct command_line *line, struct cursor *cursor, const struct option_spec *spec,
@@ -352,7 +167,17 @@ static int set_from(const struct command_line *line, struct cursor *cursor, cons
 	if (!text)
 		return cmd_usage(line->command, "%s needs a value (%s)", given,
 				 spec->value ? spec->value : "VALUE");
-	return set_value(spec, text) ? GO_ON : bad_value(line, spec, given, text);
+	vec_push(&cursor->given.variables, spec->to);
+	return option_value_set(spec, text) ? GO_ON : bad_value(line, spec, given, text);
+}
+
+static void set_switch(struct cursor *cursor, const struct option_spec *spec, bool is_on)
+{
+	vec_push(&cursor->given.variables, spec->to);
+	if (spec->kind == OPTION_FLAG)
+		*(bool *)spec->to = is_on;
+	else
+		++*(int *)spec->to;
 }
 
 static int parse_long(const struct command_line *line, struct cursor *cursor, const char *name)
@@ -374,14 +199,11 @@ static int parse_long(const struct command_line *line, struct cursor *cursor, co
 	}
 	if (!spec)
 		return unknown_option(line, given + 2);
-	if (takes_value(spec))
+	if (option_takes_value(spec))
 		return set_from(line, cursor, spec, given, attached);
 	if (attached)
 		return cmd_usage(line->command, "%s takes no value", given);
-	if (spec->kind == OPTION_FLAG)
-		*(bool *)spec->to = !is_no;
-	else
-		++*(int *)spec->to;
+	set_switch(cursor, spec, !is_no);
 	return GO_ON;
 }
 
@@ -396,21 +218,56 @@ static int parse_letters(const struct command_line *line, struct cursor *cursor,
 		}
 		if (!spec)
 			return unknown_letter(line, given);
-		if (takes_value(spec))
+		if (option_takes_value(spec))
 			return set_from(line, cursor, spec, given, letters[1] ? letters + 1 : NULL);
-		if (spec->kind == OPTION_FLAG)
-			*(bool *)spec->to = true;
-		else
-			++*(int *)spec->to;
+		set_switch(cursor, spec, true);
 	}
+	return GO_ON;
+}
+
+static int parse_words(struct command_line *line, struct cursor *cursor)
+{
+	char **argv = cursor->argv;
+	int n = 0; /* operands so far, kept in argv[1..n]: never ahead of the cursor */
+
+	while (cursor->at < cursor->argc) {
+		char *word = argv[cursor->at++];
+		int code = GO_ON;
+
+		if (strcmp(word, "--help") == 0) {
+			options_print_help(line);
+			return EXIT_OK;
+		}
+		if (strcmp(word, "--") == 0)
+			break;
+		if (strcmp(word, "--no-config") == 0) {
+			cursor->has_settings = false;
+			continue;
+		}
+		if (word[0] != '-' || !word[1]) {
+			argv[1 + n++] = word;
+			if (line->stops_at_operand)
+				break;
+		} else if (word[1] == '-') {
+			code = parse_long(line, cursor, word + 2);
+		} else {
+			code = parse_letters(line, cursor, word + 1);
+		}
+		if (code >= 0)
+			return code;
+	}
+	while (cursor->at < cursor->argc)
+		argv[1 + n++] = argv[cursor->at++];
+	argv[1 + n] = NULL; /* argv[argc] is NULL already if nothing was taken out */
+	line->operands = argv + 1;
+	line->n_operands = n;
 	return GO_ON;
 }
 
 int options_parse(struct command_line *line, int argc, char **argv)
 {
 	static const struct option_spec none[] = { { 0 } };
-	struct cursor cursor = { argv, argc, 1 };
-	int n = 0; /* operands so far, kept in argv[1..n]: never ahead of the cursor */
+	struct cursor cursor = { argv, argc, 1, true, { { 0 } } };
 
 	if (!line->specs)
 		line->specs = none;
@@ -420,32 +277,9 @@ int options_parse(struct command_line *line, int argc, char **argv)
 		return manual_list_options(line);
 	if (argc == 3 && strcmp(argv[1], "--list-values") == 0)
 		return manual_list_values(line, argv[2]);
-	while (cursor.at < argc) {
-		char *word = argv[cursor.at++];
-		int code = GO_ON;
-
-		if (strcmp(word, "--help") == 0) {
-			options_print_help(line);
-			return EXIT_OK;
-		}
-		if (strcmp(word, "--") == 0)
-			break;
-		if (word[0] != '-' || !word[1]) {
-			argv[1 + n++] = word;
-			if (line->stops_at_operand)
-				break;
-		} else if (word[1] == '-') {
-			code = parse_long(line, &cursor, word + 2);
-		} else {
-			code = parse_letters(line, &cursor, word + 1);
-		}
-		if (code >= 0)
-			return code;
-	}
-	while (cursor.at < argc)
-		argv[1 + n++] = argv[cursor.at++];
-	argv[1 + n] = NULL; /* argv[argc] is NULL already if nothing was taken out */
-	line->operands = argv + 1;
-	line->n_operands = n;
-	return GO_ON;
+	int code = parse_words(line, &cursor);
+	if (code < 0 && cursor.has_settings)
+		code = settings_apply(line, &cursor.given);
+	vec_done(&cursor.given.variables);
+	return code;
 }

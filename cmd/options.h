@@ -12,8 +12,9 @@
  *     if (code >= 0)
  *             return code;
  *
- * Variables hold their defaults before parsing. -h and --help are always there. `--name VALUE`,
- * `--name=VALUE`, `-nVALUE`, `-n VALUE` and clustered flags work; every flag has its `--no-name`.
+ * Variables hold their defaults before parsing. -h, --help and --no-config are always there. `--name VALUE`,
+ * `--name=VALUE`, `-nVALUE`, `-n VALUE` and clustered flags work; every flag has its `--no-name`. What is not
+ * given is taken from the user's settings (settings.h).
  */
 #pragma once
 
@@ -31,6 +32,3 @@ void option_list_done(struct option_list *list);
 /* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was
  * printed. */
 int options_parse(struct command_line *line, int argc, char **argv);
-
-/* The name most like `wanted`, or NULL if none is close. */
-const char *options_nearest(const char *wanted, const char *const *names, size_t n);

@@ -38,6 +38,12 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
 
+static const struct option_rivals record_rivals[] = {
+	{ "frequency", "count" },
+	{ "stream", "watch" },
+	{ NULL, NULL },
+};
+
 static bool record_parse_ids(const struct option_list *texts, struct pid_list *ret, const char **ret_bad)
 {
 	for (size_t i = 0; i < texts->values.n; i++) {
@@ -132,8 +138,7 @@ static int record_check(const struct record_options *options, const char *comman
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
-		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID",
-		  "attach to these processes, all threads" },
+		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes" },
 		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
 		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME",
 		  "attach to every process of that name" },
@@ -200,6 +205,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 				     .usage = is_record ? record_usage : attach_usage,
 				     .about = is_record ? record_about : attach_about,
 				     .examples = is_record ? record_examples : attach_examples,
+				     .rivals = record_rivals,
 				     .stops_at_operand = true };
 
 	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,

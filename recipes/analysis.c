@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "binary/flow/entry.h"
+#include "binary/flow/noreturn.h"
 #include "binary/functions/function.h"
 #include "recipes/inner.h"
 #include "recipes/recover.h"
@@ -440,7 +441,9 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 
-	return f && f->start == vaddr ? analysis_name_number(f->name) : 0;
+	/* An index that was kept has few names; the answer must not depend on whether it was. */
+	bool is_told = f && f->start == vaddr && (f->kind == FUNCTION_STUB || noreturn_by_name(f->name));
+	return is_told ? analysis_name_number(f->name) : 0;
 }
 
 uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)

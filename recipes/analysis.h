@@ -46,7 +46,7 @@ uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
 /* A number for a name, its hash; 0 = no name. */
 uint64_t analysis_name_number(const char *name);
-/* The name of the function or stub that starts at vaddr; 0 if it has none. */
+/* The name of the stub, or the function that never returns by its name, that starts at vaddr; else 0. */
 uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
 /* The name of the symbol that the stub at vaddr goes to; 0 if no stub starts there, or its symbol is not
  * known. */

@@ -22,13 +22,14 @@ enum question {
 	ASK_MARKED_RECIPE, /* the recipe between the marks around a */
 	ASK_KEPT, /* mask of registers that the function which starts at a does not write; 0 = not known */
 	ASK_LEADS_ONLY_TO, /* does the function at a, where it does not return, lead to b and nowhere else? */
-	ASK_NAME,          /* the name of the function at a, as a number (analysis_name_number); 0 = none */
-	ASK_STUB_NAME,     /* the name of the symbol that the stub at a goes to */
-	ASK_HAS_NAME,      /* is there a symbol of the name b at a? */
-	ASK_MAY_LEAVE,     /* may a call to a end up in another function without a frame of its own: a stub, a
-			      tail     call, a jump to a cold part? True when that cannot be told */
-	ASK_HOLDS,         /* does b lie in the function whose unwind entry starts at a? */
-	ASK_SP_FROM_FP,    /* how far sp lies from the frame pointer at a; VADDR_NONE = not known */
+	ASK_NAME,       /* the name of the function at a that never returns by it, or of the stub, as a number
+			   (analysis_name_number); 0 = none */
+	ASK_STUB_NAME,  /* the name of the symbol that the stub at a goes to */
+	ASK_HAS_NAME,   /* is there a symbol of the name b at a? */
+	ASK_MAY_LEAVE,  /* may a call to a end up in another function without a frame of its own: a stub, a
+			   tail     call, a jump to a cold part? True when that cannot be told */
+	ASK_HOLDS,      /* does b lie in the function whose unwind entry starts at a? */
+	ASK_SP_FROM_FP, /* how far sp lies from the frame pointer at a; VADDR_NONE = not known */
 	ASK_PLACE, /* what a walk wants to know; b: is it a return address, so that the call before counts? */
 	QUESTIONS_N
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * witness_libdwarf: the only file that knows libdwarf, in the interface that Debian's 20210528 has. Nothing
- * is given back before the end: the child that runs this is short-lived.
- */
+/* The only file that knows libdwarf, as of 20210528. Nothing is freed: the child that runs this is
+ * short-lived. */
 #include <dlfcn.h>
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
@@ -16,10 +14,7 @@
 #define MAX_HOPS 16 /* from an entry to the one that names it */
 #define DWO_GROUP 2 /* libdwarf's number for the .dwo sections that are in no group of their own */
 
-/*
- * The library is loaded by the child that asks it: libdwarf and libdw have functions of the same names, so
- * that no program can be linked with both.
- */
+/* Loaded by the child that asks it: libdwarf and libdw have functions of the same names. */
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \

@@ -15,7 +15,7 @@ esac
 # profiled, too.
 packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip hostname libc-bin mount procps mawk sed
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
-	libgmp10 libbpf-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static)
+	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static)
 # What stands between the kernel and its disk. What a kernel has built in is not looked for.
 modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)

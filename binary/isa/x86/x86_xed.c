@@ -123,7 +123,7 @@ static const uint8_t ops[XED_ICLASS_LAST] = {
 	[XED_ICLASS_XOR] = X86_XOR,
 };
 
-static uint8_t condition_of(xed_iclass_enum_t iclass)
+static uint8_t xed_condition_of(xed_iclass_enum_t iclass)
 {
 	switch (iclass) {
 	case XED_ICLASS_JZ:
@@ -144,7 +144,7 @@ static uint8_t condition_of(xed_iclass_enum_t iclass)
 }
 
 /* The general register that a register is part of; the pseudo-registers of push and pop are rsp. */
-static uint8_t reg_of(xed_reg_enum_t reg)
+static uint8_t xed_reg_of(xed_reg_enum_t reg)
 {
 	static const uint8_t dwarf[] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP,
 					 X86_RSI, X86_RDI, X86_R8,  X86_R9,  X86_R10, X86_R11,
@@ -165,28 +165,28 @@ static uint8_t reg_of(xed_reg_enum_t reg)
 	return REG_NONE;
 }
 
-static uint32_t mask_of(xed_reg_enum_t reg)
+static uint32_t xed_mask_of(xed_reg_enum_t reg)
 {
-	uint8_t number = reg_of(reg);
+	uint8_t number = xed_reg_of(reg);
 
 	return number == REG_NONE ? 0 : 1u << number;
 }
 
-static uint8_t width_of(unsigned bytes)
+static uint8_t xed_width_of(unsigned bytes)
 {
 	return bytes == 0 || bytes > 255 ? 255 : (uint8_t)bytes;
 }
 
-static int64_t sign_extend(uint64_t value, unsigned bits)
+static int64_t xed_sign_extend(uint64_t value, unsigned bits)
 {
 	unsigned unused = 64 - bits;
 
 	return bits == 0 || bits >= 64 ? (int64_t)value : (int64_t)(value << unused) >> unused;
 }
 
-static void note_register(xed_reg_enum_t reg, xed_operand_action_enum_t action, struct x86_insn *ret)
+static void xed_note_register(xed_reg_enum_t reg, xed_operand_action_enum_t action, struct x86_insn *ret)
 {
-	uint32_t mask = mask_of(reg);
+	uint32_t mask = xed_mask_of(reg);
 
 	if (xed_operand_action_read(action) || xed_operand_action_conditional_write(action))
 		ret->reads |= mask;
@@ -194,20 +194,20 @@ static void note_register(xed_reg_enum_t reg, xed_operand_action_enum_t action, 
 		ret->writes |= mask;
 }
 
-static void fill_memory(const xed_decoded_inst_t *xed, unsigned i, bool is_address_only, uint64_t next,
-			struct x86_operand *ret)
+static void xed_fill_memory(const xed_decoded_inst_t *xed, unsigned i, bool is_address_only, uint64_t next,
+			    struct x86_operand *ret)
 {
 	static const uint8_t shifts[] = { [1] = 0, [2] = 1, [4] = 2, [8] = 3 };
 	xed_reg_enum_t base = xed_decoded_inst_get_base_reg(xed, i),
 		       index = xed_decoded_inst_get_index_reg(xed, i);
 	xed_reg_enum_t segment = xed_decoded_inst_get_seg_reg(xed, i);
 	bool has_segment = segment == XED_REG_FS || segment == XED_REG_GS;
-	bool has_plain_index = index == XED_REG_INVALID || reg_of(index) != REG_NONE;
+	bool has_plain_index = index == XED_REG_INVALID || xed_reg_of(index) != REG_NONE;
 
 	ret->kind = X86_MEM;
-	ret->width = width_of(xed_decoded_inst_get_memory_operand_length(xed, i));
-	ret->base = reg_of(base);
-	ret->index = reg_of(index);
+	ret->width = xed_width_of(xed_decoded_inst_get_memory_operand_length(xed, i));
+	ret->base = xed_reg_of(base);
+	ret->index = xed_reg_of(index);
 	ret->shift = shifts[xed_decoded_inst_get_scale(xed, i) & 15];
 	ret->value = xed_decoded_inst_get_memory_displacement(xed, i);
 	ret->has_address =
@@ -217,45 +217,47 @@ static void fill_memory(const xed_decoded_inst_t *xed, unsigned i, bool is_addre
 		ret->value = (int64_t)(next + (uint64_t)ret->value);
 }
 
-static void fill_immediate(const xed_decoded_inst_t *xed, xed_operand_enum_t name, struct x86_operand *ret)
+static void xed_fill_immediate(const xed_decoded_inst_t *xed, xed_operand_enum_t name,
+			       struct x86_operand *ret)
 {
 	ret->kind = X86_IMM;
 	if (name == XED_OPERAND_IMM1)
-		ret->value = sign_extend(xed_decoded_inst_get_second_immediate(xed), 8);
+		ret->value = xed_sign_extend(xed_decoded_inst_get_second_immediate(xed), 8);
 	else
-		ret->value = sign_extend(xed_decoded_inst_get_unsigned_immediate(xed),
-					 xed_decoded_inst_get_immediate_width_bits(xed));
+		ret->value = xed_sign_extend(xed_decoded_inst_get_unsigned_immediate(xed),
+					     xed_decoded_inst_get_immediate_width_bits(xed));
 }
 
-static void fill_operand(const xed_decoded_inst_t *xed, unsigned i, uint64_t next, struct x86_operand *ret)
+static void xed_fill_operand(const xed_decoded_inst_t *xed, unsigned i, uint64_t next,
+			     struct x86_operand *ret)
 {
 	const xed_operand_t *operand = xed_inst_operand(xed_decoded_inst_inst(xed), i);
 	xed_operand_enum_t name = xed_operand_name(operand);
 	xed_operand_action_enum_t action = xed_decoded_inst_operand_action(xed, i);
 
 	memset(ret, 0, sizeof *ret);
-	ret->width = width_of(xed_decoded_inst_operand_length(xed, i));
+	ret->width = xed_width_of(xed_decoded_inst_operand_length(xed, i));
 	ret->is_read = xed_operand_action_read(action);
 	ret->is_written = xed_operand_action_written(action);
 	if (name == XED_OPERAND_MEM0 || name == XED_OPERAND_AGEN) {
-		fill_memory(xed, 0, name == XED_OPERAND_AGEN, next, ret);
+		xed_fill_memory(xed, 0, name == XED_OPERAND_AGEN, next, ret);
 	} else if (name == XED_OPERAND_MEM1) {
-		fill_memory(xed, 1, false, next, ret);
+		xed_fill_memory(xed, 1, false, next, ret);
 	} else if (name == XED_OPERAND_RELBR) {
 		ret->kind = X86_IMM;
 		ret->value = (int64_t)(next + (uint64_t)xed_decoded_inst_get_branch_displacement(xed));
 	} else if (name == XED_OPERAND_IMM0 || name == XED_OPERAND_IMM1) {
-		fill_immediate(xed, name, ret);
+		xed_fill_immediate(xed, name, ret);
 	} else if (xed_operand_is_register(name)) {
 		xed_reg_enum_t reg = xed_decoded_inst_get_reg(xed, name);
 
-		ret->reg = reg_of(reg);
+		ret->reg = xed_reg_of(reg);
 		ret->kind = ret->reg == REG_NONE ? X86_OTHER_REG : X86_REG;
 		ret->is_high_byte = reg >= XED_REG_AH && reg <= XED_REG_BH;
 	}
 }
 
-static void fill_operands(const xed_decoded_inst_t *xed, uint64_t next, struct x86_insn *ret)
+static void xed_fill_operands(const xed_decoded_inst_t *xed, uint64_t next, struct x86_insn *ret)
 {
 	const xed_inst_t *form = xed_decoded_inst_inst(xed);
 
@@ -264,21 +266,21 @@ static void fill_operands(const xed_decoded_inst_t *xed, uint64_t next, struct x
 		xed_operand_enum_t name = xed_operand_name(operand);
 
 		if (xed_operand_is_register(name) || xed_operand_is_memory_addressing_register(name))
-			note_register(xed_decoded_inst_get_reg(xed, name),
-				      xed_decoded_inst_operand_action(xed, i), ret);
+			xed_note_register(xed_decoded_inst_get_reg(xed, name),
+					  xed_decoded_inst_operand_action(xed, i), ret);
 		if (ret->n_operands < X86_MAX_OPERANDS &&
 		    xed_operand_operand_visibility(operand) != XED_OPVIS_SUPPRESSED)
-			fill_operand(xed, i, next, &ret->operand[ret->n_operands++]);
+			xed_fill_operand(xed, i, next, &ret->operand[ret->n_operands++]);
 	}
 	for (unsigned i = 0; i < xed_decoded_inst_number_of_memory_operands(xed); i++) {
-		ret->reads |= mask_of(xed_decoded_inst_get_base_reg(xed, i)) |
-			      mask_of(xed_decoded_inst_get_index_reg(xed, i));
+		ret->reads |= xed_mask_of(xed_decoded_inst_get_base_reg(xed, i)) |
+			      xed_mask_of(xed_decoded_inst_get_index_reg(xed, i));
 		if (ret->op == X86_STORE_RDI && xed_decoded_inst_mem_written(xed, i))
-			ret->operand_width = width_of(xed_decoded_inst_get_memory_operand_length(xed, i));
+			ret->operand_width = xed_width_of(xed_decoded_inst_get_memory_operand_length(xed, i));
 	}
 }
 
-static bool writes_flags(const xed_decoded_inst_t *xed)
+static bool xed_writes_flags(const xed_decoded_inst_t *xed)
 {
 	const xed_simple_flag_t *flags = xed_decoded_inst_get_rflags_info(xed);
 
@@ -292,7 +294,7 @@ static bool writes_flags(const xed_decoded_inst_t *xed)
 }
 
 /* The same processor that Zydis is told to be; registers beyond r15 have no place in our operands. */
-static bool decode(struct bytes code, xed_decoded_inst_t *ret)
+static bool xed_decode_one(struct bytes code, xed_decoded_inst_t *ret)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -312,7 +314,7 @@ static bool decode(struct bytes code, xed_decoded_inst_t *ret)
 }
 
 /* The byte d6, newly named for being undefined, is what data looks like to older decoders. */
-static bool is_undefined(xed_iclass_enum_t iclass)
+static bool xed_is_undefined(xed_iclass_enum_t iclass)
 {
 #ifdef XED_ICLASS_UDB_DEFINED
 	return iclass == XED_ICLASS_UDB;
@@ -326,24 +328,24 @@ static int xed_decode_operands(struct bytes code, uint64_t vaddr, struct x86_ins
 {
 	xed_decoded_inst_t xed;
 
-	if (!decode(code, &xed))
+	if (!xed_decode_one(code, &xed))
 		return -EBADMSG;
 
 	xed_iclass_enum_t iclass = xed_decoded_inst_get_iclass(&xed);
 
-	if (is_undefined(iclass))
+	if (xed_is_undefined(iclass))
 		return -EBADMSG;
 	ret->reads = ret->writes = 0;
 	ret->op = ops[iclass];
 	ret->len = (uint8_t)xed_decoded_inst_get_length(&xed);
 	ret->n_operands = 0;
-	ret->condition = ret->op == X86_BRANCH ? condition_of(iclass) : CONDITION_OTHER;
+	ret->condition = ret->op == X86_BRANCH ? xed_condition_of(iclass) : CONDITION_OTHER;
 	ret->operand_width = (uint8_t)(xed_decoded_inst_get_operand_width(&xed) / 8);
 	ret->address_width = (uint8_t)(xed_operand_values_get_effective_address_width(
 					       xed_decoded_inst_operands_const(&xed)) /
 				       8);
-	ret->writes_flags = writes_flags(&xed);
-	fill_operands(&xed, vaddr + ret->len, ret);
+	ret->writes_flags = xed_writes_flags(&xed);
+	xed_fill_operands(&xed, vaddr + ret->len, ret);
 	return 0;
 }
 
@@ -355,7 +357,7 @@ static size_t xed_format(struct bytes code, uint64_t vaddr, char *text, size_t s
 	if (size == 0)
 		return 0;
 	text[0] = '\0';
-	if (!decode(code, &xed))
+	if (!xed_decode_one(code, &xed))
 		return 0;
 	xed_init_print_info(&info);
 	info.p = &xed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 
@@ -174,7 +175,7 @@ TEST(options_nearest_finds_slips_and_nothing_else)
 {
 	static const char *const names[] = { "record", "report", "attach" };
 
-	CHECK_STR(options_nearest("recrod", names, 3), "record");
-	CHECK_STR(options_nearest("reprt", names, 3), "report");
-	CHECK(options_nearest("zebra", names, 3) == NULL);
+	CHECK_STR(text_nearest("recrod", names, 3), "record");
+	CHECK_STR(text_nearest("reprt", names, 3), "report");
+	CHECK(text_nearest("zebra", names, 3) == NULL);
 }

@@ -3,8 +3,10 @@
 #include "recipes/knowledge.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,7 +28,7 @@ struct scene {
 	size_t n_places;
 };
 
-static void scene_make(struct scene *s)
+static void scene_make_of(struct scene *s, const char *path)
 {
 	image_id id;
 	struct fde fde;
@@ -35,7 +37,7 @@ static void scene_make(struct scene *s)
 	CHECK(mkdtemp(s->directory));
 	s->store = store_open(s->directory, 0);
 	CHECK(s->store);
-	CHECK_EQ(images_open(s->images, "/proc/self/exe", &id, NULL), 0);
+	CHECK_EQ(images_open(s->images, path, &id, NULL), 0);
 	s->id = id;
 	s->image = images_get(s->images, id);
 	s->frames = frames_read(s->image);
@@ -44,6 +46,11 @@ static void scene_make(struct scene *s)
 		if (frames_get(s->frames, i, &fde) == 0)
 			s->places[s->n_places++] = (fde.start + fde.size / 2) & ~UINT64_C(3);
 	CHECK(s->n_places > 20);
+}
+
+static void scene_make(struct scene *s)
+{
+	scene_make_of(s, "/proc/self/exe");
 }
 
 /* Entries about recipes; or all are removed. */
@@ -133,12 +140,12 @@ TEST(knowledge_is_the_same_with_and_without_a_store)
 	scene_done(&s);
 }
 
-TEST(knowledge_joins_what_is_kept)
+static void check_joins(const char *path)
 {
 	static char plain[TEXT_MAX], text[TEXT_MAX];
 	struct scene s;
 
-	scene_make(&s);
+	scene_make_of(&s, path);
 	size_t half = s.n_places / 2;
 	uint64_t n = ask(&s, NULL, 0, s.n_places, false, plain, sizeof(plain));
 	CHECK(ask(&s, s.store, half, s.n_places, true, text, sizeof(text)) > 0);
@@ -148,6 +155,20 @@ TEST(knowledge_joins_what_is_kept)
 	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0);
 	CHECK_STR(text, plain);
 	scene_done(&s);
+}
+
+TEST(knowledge_joins_what_is_kept)
+{
+	check_joins("/proc/self/exe");
+}
+
+/* Of an image with thousands of functions their list is kept, too, with a few of their names. */
+TEST(knowledge_joins_what_is_kept_of_a_large_image)
+{
+	Dl_info libc;
+
+	CHECK(dladdr((void *)(uintptr_t)getenv, &libc) != 0);
+	check_joins(libc.dli_fname);
 }
 
 TEST(knowledge_is_kept_when_it_is_saved_and_not_before)

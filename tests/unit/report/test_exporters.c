@@ -38,7 +38,7 @@ TEST(folded_spells_out_every_path_once)
 {
 	expect_text("folded", "app;main;[loop app.c:12] 2\n"
 			      "app;main;[loop app.c:12];dot 13\n"
-			      "app;main;main;evil:\"</script> \\\xff__proto__ 5\n"
+			      "app;main;main;evil:\"</script>?\\?__proto__ 5\n"
 			      "app;<incomplete>;main 1\n");
 }
 

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The user's settings: what config.json says is what a command does, unless the command line says otherwise.
+. "$(dirname "$0")/../support/claims.sh"
+
+# run CODE COMMAND...: the exit code must be CODE; output goes to run.log.
+run() {
+	local want=$1 code=0
+	shift
+	"$@" >run.log 2>&1 || code=$?
+	[ "$code" = "$want" ] || { cat run.log; fail "exit code $code, not $want, of: $*"; }
+}
+
+says() {
+	grep -qF -- "$1" run.log || { cat run.log; fail "nothing says '$1'"; }
+}
+
+no_word_of() {
+	! grep -qF -- "$1" run.log || fail "something says '$1'"
+}
+
+# settings TEXT: the user's file
+settings() {
+	printf '%s' "$1" >config/cpprof/config.json
+	chmod 600 config/cpprof/config.json
+}
+
+mkdir -p config/cpprof
+export XDG_CONFIG_HOME=$PWD/config
+"$MAKE_PROFILE" sample small.data || fail "cannot make a profile"
+
+run 0 "$CPPROF" report --no-pager small.data # no settings
+cp run.log plain.log
+settings '{}'
+if ! "$CPPROF" report --no-pager small.data >run.log 2>&1 && grep -q 'built without cJSON' run.log; then
+	run 1 "$CPPROF" report small.data
+	says "cpprof report --no-config"
+	run 0 "$CPPROF" report --no-pager --no-config small.data
+	cmp run.log plain.log || fail "--no-config reads the settings"
+	exit 0
+fi
+run 0 "$CPPROF" report --no-pager small.data
+cmp run.log plain.log || fail "empty settings make a difference"
+
+settings '{ "report": { "view": "flat" }, "inspect": { "cfg": {} } }'
+run 0 "$CPPROF" report --no-pager small.data
+cp run.log flat.log
+cmp -s plain.log flat.log && fail "the settings make no difference"
+run 0 "$CPPROF" report --no-pager --no-config --view flat small.data
+cmp run.log flat.log || fail "the settings are not what the option is"
+run 0 "$CPPROF" report --no-pager --view summary small.data
+cmp run.log plain.log || fail "the command line does not win"
+run 0 "$CPPROF" report --no-pager --no-config small.data
+cmp run.log plain.log || fail "--no-config reads the settings"
+run 0 "$CPPROF" check small.data
+no_word_of config
+
+# What is wrong is said, with what may have been meant; help is there all the same.
+settings '{ "reprot": {} }'
+run 2 "$CPPROF" check small.data
+says 'unknown command "reprot"; did you mean "report"?'
+says "cpprof check --no-config"
+settings '{ "report": { "veiw": "flat" } }'
+run 2 "$CPPROF" report small.data
+says "unknown option of 'report' \"veiw\"; did you mean \"view\"?"
+settings '{ "report": { "view": "flatt" } }'
+run 2 "$CPPROF" report small.data
+says '"view" takes one of'
+settings '{ "report": { "view": "flat", } }'
+run 2 "$CPPROF" report small.data
+says "line 1, column"
+run 0 "$CPPROF" report --help
+says "--no-config"
+settings '{ "inspect": { "cgf": {} } }'
+run 2 "$CPPROF" inspect cfg /bin/true
+says 'unknown command "cgf"; did you mean "cfg"?'
+head -c 70000 /dev/zero | tr '\0' ' ' >config/cpprof/config.json
+run 1 "$CPPROF" check small.data
+says "it is larger than 65536 bytes"
+
+# Options that exclude each other: what is typed puts the other one of the settings out of force.
+settings '{ "record": { "frequency": 499 } }'
+run 2 "$CPPROF" record -c 1000
+says "give a command to run"
+settings '{ "record": { "frequency": 499, "count": 1000 } }'
+run 2 "$CPPROF" record -- true
+says "exclude each other"
+
+# A file that somebody else could have written is left alone.
+settings '{ "report": { "view": "flat" } }'
+chmod o+w config/cpprof/config.json
+run 0 "$CPPROF" report --no-pager small.data
+says "others may write it"
+grep -vF "without the settings" run.log | cmp - plain.log || fail "settings that others may write are used"

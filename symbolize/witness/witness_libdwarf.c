@@ -32,7 +32,6 @@
 static struct {
 	FUNCTIONS(DECLARE)
 } libdwarf;
-#undef DECLARE
 
 static bool libdwarf_load(void)
 {
@@ -45,8 +44,8 @@ static bool libdwarf_load(void)
 	if (!libdwarf.name)                               \
 		return false;
 	FUNCTIONS(LOAD)
-#undef LOAD
 	return true;
+#undef LOAD
 }
 
 /* A file and what it leans on. */

@@ -265,12 +265,14 @@ static bool discover_is_behind_traps(struct discovery *d, uint64_t at, uint64_t 
 	unsigned n = discover_count_traps(d, at, start);
 	struct sketch first;
 
-	if (n == 0 || !sketch_at(&d->sketches, at, UINT64_MAX, &first) || first.is_padding)
+	if (n == 0 || discover_is_covered(d, at) || !sketch_at(&d->sketches, at, UINT64_MAX, &first) ||
+	    first.is_padding)
 		return false;
 	return discover_makes_frame(d, at) || (n == MANY_TRAPS && sketch_is_code(&d->sketches, at));
 }
 
 /* Control does not run through traps. Where they fill the space up to an aligned address, a function starts.
+ * The same bytes in code that is known are a constant, such as the one that divides by ten.
  */
 static void discover_find_behind_traps(struct discovery *d)
 {
@@ -466,7 +468,6 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	discover_begin_sketches(&d);
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
-	discover_find_behind_traps(&d);
 	discover_take_finds(&d);
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 	discover_take_finds(&d);
@@ -476,6 +477,8 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 		discover_take_finds(&d);
 	}
 	discover_find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
+	discover_take_finds(&d);
+	discover_find_behind_traps(&d);
 	discover_take_finds(&d);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {
 		discover_sweep(&d);

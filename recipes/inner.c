@@ -59,20 +59,49 @@ static bool inner_is_start(const struct functions *functions, uint64_t vaddr)
 	       (functions_is_taken(functions, vaddr) && inner_makes_frame(functions, vaddr));
 }
 
+struct inner_rows {
+	struct flow *flow;
+	struct recipes *recipes;
+	struct recipe_rows rows;
+	uint64_t start;
+};
+
+/* A frame of its own is on the stack: the interpreter's row does not hold for it. */
+static bool inner_has_frame(const struct state *state, const struct isa *isa)
+{
+	value sp = state->reg[isa->sp];
+
+	return value_kind(sp) == VALUE_CFA && value_offset(sp) < 0;
+}
+
+/* Where such a frame is known but its return address is lost, that is known, too. */
+static void inner_see(void *context, const struct recover_point *point)
+{
+	struct inner_rows *to = context;
+	const struct isa *isa = to->flow->isa;
+	enum trust trust = point->is_guess ? TRUST_GUESS : recover_trust(to->flow);
+	uint32_t recipe = point->state ? recover_recipe(point->state, isa, trust, to->recipes) : RECIPE_NONE;
+
+	if (recipe == RECIPE_NONE && point->state && inner_has_frame(point->state, isa))
+		recipe = recipes_add(to->recipes,
+				     &(struct recipe){ .cfa_kind = CFA_NONE, .witness = WITNESS_ANALYSIS },
+				     NULL);
+	recipe_rows_add(&to->rows, (uint32_t)(to->flow->vaddrs.at[point->insn] - to->start), recipe);
+}
+
 static void inner_analyse(struct inner *inner, struct functions *functions, struct flow *flow,
 			  struct recipes *recipes, struct inner_range range)
 {
-	struct recipe_rows rows = { 0 };
+	struct inner_rows to = { .flow = flow, .recipes = recipes, .start = range.start };
 
+	recipe_rows_add(&to.rows, 0, RECIPE_NONE);
 	flow->ignores_references = true;
 	functions_analyse_range(functions, range.start, range.end, flow);
 	if (flow->parts.n)
-		recover_rows(flow, 0, recipes, &rows);
-	else
-		recipe_rows_add(&rows, 0, RECIPE_NONE);
+		recover_walk(flow, 0, inner_see, &to);
 	map_put(&inner->by_start, range.start,
-		table_add(&inner->table, range.start, range.end - range.start, &rows));
-	vec_done(&rows.rows);
+		table_add(&inner->table, range.start, range.end - range.start, &to.rows));
+	vec_done(&to.rows.rows);
 }
 
 uint32_t inner_recipe(struct inner *inner, struct functions *functions, struct flow *flow,

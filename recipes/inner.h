@@ -24,7 +24,8 @@ bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, 
 
 /*
  * What the analysis of the inner function that holds vaddr says there; RECIPE_NONE if vaddr is in none, or
- * its start does not lead there. [start, end): what the unwind entry covers. flow: as made for the functions.
+ * its start does not lead there; a recipe without CFA where it is known that the return address is lost.
+ * [start, end): what the unwind entry covers. flow: as made for the functions.
  */
 struct inner_range {
 	uint64_t start, end;

@@ -161,7 +161,8 @@ static void place_doubt_entry(struct knowledge *knowledge, struct code *code, ui
 				     &knowledge->recipes);
 	if (inner == RECIPE_NONE)
 		return;
-	bool is_spent = place_is_spent(knowledge, inner, is_return);
+	bool is_spent = place_is_spent(knowledge, inner, is_return) ||
+			knowledge->recipes.recipes.at[inner].cfa_kind == CFA_NONE;
 	ret->recipes = (struct recipe_pair){ { inner, is_spent ? RECIPE_NONE : stated } };
 	place_find_wants(knowledge, ret);
 }

@@ -59,11 +59,18 @@ def fib(n):
 print(sum(fib(22) + len(sorted(str(i) for i in range(20000))) for _ in range(200)))
 """
 
+RUBY = """
+def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
+fibers = 8.times.map { Fiber.new { loop { Fiber.yield fib(16) } } }
+puts 3000.times.sum { fibers.sum(&:resume) }
+"""
+
 # What to run; the name of the process whose stacks are the case.
 PROGRAMS = {
     "xz": (["xz", "-k", "-9", "-c", "big.txt"], "xz"),
     "gcc -O2": (["gcc", "-O2", "-c", "big.c", "-o", "big.o"], "cc1"),
     "python3": (["python3", "-c", PYTHON], "python3"),
+    "ruby with fibers": (["ruby", "-e", RUBY], "ruby"),
     "16 threads": ([SPIN, "4", "threads=16"], "spin"),
 }
 

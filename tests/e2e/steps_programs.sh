@@ -42,6 +42,21 @@ program() {
 	one analysis 99.9 "$@"
 }
 
+# sound NAME MIN_EXACT MODULES SKIP INTERVAL command: in the usual mode, for programs that other witnesses know little of
+sound() {
+	name=$1 least=$2
+	shift 2
+	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
+	if ! command -v "$4" >/dev/null; then
+		echo "$name: not installed"
+		return
+	fi
+	one auto "$least" "$@"
+	grep -q '^samples.* wrong but complete 0$' "$work/report" && return
+	echo "FAILED: $name: a wrong stack claims to be complete"
+	failed=1
+}
+
 # bare_copy FILE...: copies with neither symbols nor unwind entries in $work/copies
 bare_copy() {
 	for file; do
@@ -75,6 +90,31 @@ if command -v git >/dev/null; then
 		git -C "$work/repository" add . && git -C "$work/repository" -c user.name=me -c user.email=me@example.org commit -qm "change $i"
 	done
 fi
+cat >"$work/fib.lua" <<'END'
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+local function sorted(n)
+	local t = {}
+	for i = 1, n do t[i] = (i * 7919) % 1009 end
+	table.sort(t, function(a, b) return a < b end)
+	return t[1] + t[n]
+end
+local sum = 0
+for i = 1, 2000000 do sum = sum + fib(12) + sorted(100) end
+print(sum)
+END
+cat >"$work/lists.ml" <<'END'
+let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
+let () =
+  let sum = ref 0 in
+  for i = 1 to 1000000 do
+    let a = Array.init 60 (fun j -> (j * 7919 + i) mod 101) in
+    Array.sort compare a;
+    let s = String.concat "," (List.map string_of_int (Array.to_list a)) in
+    sum := !sum + fib 8 + String.length s + int_of_float (float_of_string (string_of_float (float i)))
+  done;
+  print_int !sum
+END
+! command -v ocamlopt >/dev/null || (cd "$work" && ocamlopt -o ocaml lists.ml 2>/dev/null)
 # The libraries are linked, though the program asks for their functions by name: the loader shall have done its work.
 for library in libgmp.so.10 libcrypto.so.3; do
 	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
@@ -102,6 +142,9 @@ program tableless 'tableless|libc' 0 30 "$work/tableless"
 program bare 'bare|libc' 0 30 "$work/bare"
 program x264 'libx264' 300000 100 x264 --quiet --threads 1 --input-res 64x48 --demuxer raw -o "$work/out.264" "$work/bytes"
 program dav1d 'libdav1d' 20000 100 dav1d -q --threads 1 -i "$source/tests/data/steps/tiny.ivf" -o "$work/out.y4m"
+sound luajit 0 'luajit|libgcc|libc|\[jit' 400000 400 luajit "$work/fib.lua"
+sound luajit-joff 99.99 'luajit' 400000 400 luajit -joff "$work/fib.lua"
+sound ocaml 99.99 'ocaml|libc' 400000 200 "$work/ocaml"
 
 mkdir "$work/copies"
 libraries=$(dirname "$(ldd "$work/stripped" | sed -n 's/.*=> \(.*libc.so.6\).*/\1/p')")

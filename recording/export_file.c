@@ -47,6 +47,8 @@ static int export_write(const struct exporter *exporter, const struct export_inp
 		return error;
 	}
 	error = export_profile(exporter, input, &choice->options, packed, diag);
+	if (error && ferror(packed)) /* what cannot be written is a file that has a name */
+		error = diag_set(diag, error, "cannot write '%s'", path);
 	if (packs && fclose(packed) != 0 && error == 0)
 		error = diag_set(diag, errno ? -errno : -EIO, "cannot write '%s'", path);
 	return export_close(to, &file, error, diag);

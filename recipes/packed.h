@@ -92,5 +92,5 @@ static inline int32_t packed_high(const struct packed_rule *packed)
 /* Bytes from the lowest slot to that of the n-th register, counted from the highest one with a slot down. */
 static inline uint32_t packed_slot(const struct packed_rule *packed, unsigned n)
 {
-	return (packed->slots[n / 2] >> (n % 2 * 4) & 15u) * PACKED_WORD;
+	return ((uint32_t)packed->slots[n / 2] >> (n % 2 * 4) & 15u) * PACKED_WORD;
 }

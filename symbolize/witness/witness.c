@@ -135,6 +135,8 @@ static const char *witness_why(int status)
 		return "it crashed or reached its limit of memory or time";
 	case -EMSGSIZE:
 		return "it said too much";
+	case CHILD_REFUSED:
+		return "the system does not let its process be limited";
 	case 1:
 		return "it is not installed, or cannot read the file";
 	default:
@@ -148,6 +150,7 @@ void witness_ask(enum library_kind kind, const struct witness_question *question
 	struct child_options options = { .run = witness_run,
 					 .context = &job,
 					 .has_result = true,
+					 .is_unprivileged = true,
 					 .max_memory = MAX_MEMORY,
 					 .max_cpu_s = MAX_CPU_S,
 					 .max_result = MAX_RESULT };

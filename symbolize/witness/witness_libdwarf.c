@@ -18,7 +18,8 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \
-	X(dwarf_dealloc_rnglists_head) X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
+	X(dwarf_dealloc_rnglists_head) X(dwarf_load_rnglists) X(dwarf_get_rnglist_offset_index_value) \
+	X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
 	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
 	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
 	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
@@ -96,30 +97,21 @@ static const char *libdwarf_text(Dwarf_Die die, Dwarf_Half name)
 												      : NULL;
 }
 
+/* A number, or an offset of a section. */
 static uint64_t libdwarf_number(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
 	Dwarf_Unsigned value = 0;
 	Dwarf_Signed negative = 0;
+	Dwarf_Off offset = 0;
 
 	if (!attribute)
 		return 0;
 	if (libdwarf.dwarf_formudata(attribute, &value, &libdwarf.error) == DW_DLV_OK)
 		return value;
-	return libdwarf.dwarf_formsdata(attribute, &negative, &libdwarf.error) == DW_DLV_OK
-		       ? (uint64_t)negative
-		       : 0;
-}
-
-/* Of a section. */
-static uint64_t libdwarf_offset(Dwarf_Die die, Dwarf_Half name)
-{
-	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Off offset = 0;
-
-	return attribute && libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK
-		       ? offset
-		       : 0;
+	if (libdwarf.dwarf_formsdata(attribute, &negative, &libdwarf.error) == DW_DLV_OK)
+		return (uint64_t)negative;
+	return libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK ? offset : 0;
 }
 
 /* The entry that an attribute refers to, in this file or the one it leans on; NULL if there is none. */
@@ -165,12 +157,19 @@ static uint32_t libdwarf_name(void *context, uint64_t entry)
 
 typedef VEC(struct witness_range) libdwarf_ranges;
 
-static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, uint64_t offset,
-				    libdwarf_ranges *ret)
+static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute attribute, Dwarf_Half form,
+				    Dwarf_Unsigned offset, libdwarf_ranges *ret)
 {
 	Dwarf_Rnglists_Head head = NULL;
-	Dwarf_Unsigned n = 0, where = 0;
+	Dwarf_Unsigned n = 0, where = 0, n_tables = 0;
 
+	/* It does not know the list of a split unit by its number: that is looked up in the only table. */
+	if (form == DW_FORM_rnglistx && walk->body.dwarf != walk->file.dwarf &&
+	    libdwarf.dwarf_load_rnglists(walk->body.dwarf, &n_tables, &libdwarf.error) == DW_DLV_OK &&
+	    n_tables == 1 &&
+	    libdwarf.dwarf_get_rnglist_offset_index_value(walk->body.dwarf, 0, offset, &where, &offset,
+							  &libdwarf.error) == DW_DLV_OK)
+		form = DW_FORM_sec_offset;
 	if (libdwarf.dwarf_rnglists_get_rle_head(attribute, form, offset, &head, &n, &where,
 						 &libdwarf.error) != DW_DLV_OK)
 		return;
@@ -182,8 +181,7 @@ static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, 
 							       &lacks_table, &cooked[0], &cooked[1],
 							       &libdwarf.error) != DW_DLV_OK)
 			break;
-		bool is_base = kind == DW_RLE_base_address || kind == DW_RLE_base_addressx;
-		if (kind != DW_RLE_end_of_list && !is_base && !lacks_table && cooked[0] < cooked[1])
+		if (!lacks_table && cooked[0] < cooked[1]) /* bases and the end have no second one */
 			vec_push(ret, (struct witness_range){ cooked[0], cooked[1], 0 });
 	}
 	libdwarf.dwarf_dealloc_rnglists_head(head);
@@ -245,10 +243,9 @@ static void libdwarf_add_ranges(struct libdwarf_walk *walk, Dwarf_Die die, uint6
 	}
 	if (libdwarf.dwarf_whatform(attribute, &form, &libdwarf.error) != DW_DLV_OK)
 		return;
-	bool is_number = form == DW_FORM_rnglistx || form == DW_FORM_data4 || form == DW_FORM_data8;
-	uint64_t offset = is_number ? libdwarf_number(die, DW_AT_ranges) : libdwarf_offset(die, DW_AT_ranges);
+	uint64_t offset = libdwarf_number(die, DW_AT_ranges);
 	if (walk->version >= 5)
-		libdwarf_add_new_ranges(attribute, form, offset, ret);
+		libdwarf_add_new_ranges(walk, attribute, form, offset, ret);
 	else
 		libdwarf_add_old_ranges(walk, die, offset, base, ret);
 }
@@ -296,8 +293,9 @@ static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 		libdwarf.dwarf_lineno(lines[i], &line, &libdwarf.error);
 		libdwarf.dwarf_line_srcfileno(lines[i], &file, &libdwarf.error);
 		libdwarf.dwarf_lineendsequence(lines[i], &is_end, &libdwarf.error);
-		vec_push(&walk->unit.rows, (struct witness_row){ vaddr, libdwarf_path(walk, file),
-								 (uint32_t)line, is_end != 0 });
+		vec_push(&walk->unit.rows,
+			 (struct witness_row){ vaddr, libdwarf_path(walk, file), (uint32_t)line, is_end != 0,
+					       file == 0 && walk->version >= 5 });
 	}
 	libdwarf.dwarf_srclines_dealloc_b(context);
 }
@@ -459,7 +457,7 @@ static void libdwarf_read_unit(struct libdwarf_walk *walk, Dwarf_Die root, const
 		return;
 	witness_unit_clear(&walk->unit);
 	walk->directory = directory ? directory : "";
-	walk->ranges_base = libdwarf_offset(root, DW_AT_GNU_ranges_base);
+	walk->ranges_base = libdwarf_number(root, DW_AT_GNU_ranges_base);
 	libdwarf_read_paths(walk, root);
 	libdwarf_read_rows(walk, root);
 	Dwarf_Die body = libdwarf_find_body(walk, root, id);

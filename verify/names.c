@@ -15,8 +15,9 @@ const char *names_known_text(enum names_known known)
 		[KNOWN_LIBDWARF_FILES] =
 			"libdwarf 20210528 starts a line table of DWARF 5 with file 0, not 1",
 		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence behind its end",
-		[KNOWN_LIBDW_RELATIVE] = "libdw 0.188 leaves out a relative directory of compilation",
-		[KNOWN_SUPPLEMENTARY] = "this version does not follow references into a file made by dwz -5",
+		[KNOWN_LIBDW_RELATIVE] =
+			"libdw 0.188 leaves out the directory of compilation before a relative one",
+		[KNOWN_SUPPLEMENTARY] = "this version loses or misreads what is in a file made by dwz -5",
 	};
 
 	return texts[known];
@@ -204,19 +205,19 @@ static bool names_same_call_files(const struct names_pair *pair)
 	return true;
 }
 
-/* Where files differ, are both relative paths, and is the end of ours what the library says, leading ".."
- * apart? */
+/* Where files differ, is what the library says a relative path, and the end of ours, leading ".." apart? */
 static bool names_lacks_directory(const struct names_pair *pair)
 {
 	for (size_t i = 0; i < pair->n_own && i < pair->n_other; i++) {
 		const char *own = pair->own[i].file ? locator_text(pair->locator, pair->own[i].file) : "";
 		const char *said = names_said(pair, pair->other[i].file);
+		bool is_whole = said[0] == '/';
 		while (strncmp(said, "../", 3) == 0)
 			said += 3;
 		size_t len = strlen(own), len_said = strlen(said);
 		bool is_end = len_said && len_said <= len && strcmp(own + len - len_said, said) == 0 &&
 			      (len_said == len || own[len - len_said - 1] == '/');
-		if (!names_same_file(pair, i) && (own[0] == '/' || !is_end))
+		if (!names_same_file(pair, i) && (is_whole || !is_end))
 			return false;
 	}
 	return true;
@@ -247,7 +248,8 @@ static enum names_known names_why(const struct names_pair *pair, enum library_ki
 	if (kind == LIBRARY_LIBDW && has_name && names_same_functions(pair, false) &&
 	    names_lacks_directory(pair))
 		return KNOWN_LIBDW_RELATIVE;
-	if (pair->is_sup && !(differ & 1u << NAMES_FILE) && names_same_functions(pair, true))
+	if (pair->is_sup && !(differ & 1u << NAMES_FILE) &&
+	    (kind == LIBRARY_LIBDW || names_same_functions(pair, true)))
 		return KNOWN_SUPPLEMENTARY;
 	return KNOWN_NOT;
 }

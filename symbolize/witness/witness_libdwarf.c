@@ -23,7 +23,7 @@
 	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
 	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
 	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
-	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_ranges_dealloc) \
+	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_prologue_end_etc) X(dwarf_ranges_dealloc) \
 	X(dwarf_rnglists_get_rle_head) X(dwarf_set_tied_dbg) X(dwarf_siblingof_b) X(dwarf_srcfiles) \
 	X(dwarf_srclines_b) X(dwarf_srclines_dealloc_b) X(dwarf_srclines_from_linecontext) X(dwarf_tag) \
 	X(dwarf_whatform)
@@ -192,8 +192,7 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 {
 	Dwarf_Ranges *ranges = NULL;
 	Dwarf_Signed n = 0;
-	Dwarf_Unsigned bytes = 0;
-	Dwarf_Off real = 0;
+	Dwarf_Unsigned bytes = 0, real = 0;
 	Dwarf_Debug dwarf = walk->file.dwarf;
 
 	/* The lists of a split unit are in the file of its skeleton, which says where they start. */
@@ -273,6 +272,17 @@ static uint32_t libdwarf_path(const struct libdwarf_walk *walk, uint64_t number)
 	return number < walk->paths.n ? walk->paths.at[number] : 0;
 }
 
+/* This version takes most rows with which an epilogue begins for the end of a sequence, too. */
+static bool libdwarf_is_end(Dwarf_Line line)
+{
+	Dwarf_Bool is_end = 0, is_body = 0, is_epilogue = 0;
+	Dwarf_Unsigned isa, discriminator;
+
+	libdwarf.dwarf_lineendsequence(line, &is_end, &libdwarf.error);
+	libdwarf.dwarf_prologue_end_etc(line, &is_body, &is_epilogue, &isa, &discriminator, &libdwarf.error);
+	return is_end && !is_epilogue;
+}
+
 static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 {
 	Dwarf_Line_Context context = NULL;
@@ -281,21 +291,18 @@ static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 	Dwarf_Line *lines = NULL;
 	Dwarf_Signed n = 0;
 
-	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &libdwarf.error) != DW_DLV_OK)
-		return;
-	if (libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &libdwarf.error) != DW_DLV_OK)
+	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &libdwarf.error) != DW_DLV_OK ||
+	    libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &libdwarf.error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < n; i++) {
 		Dwarf_Unsigned line = 0, file = 0;
 		Dwarf_Addr vaddr = 0;
-		Dwarf_Bool is_end = 0;
 		libdwarf.dwarf_lineaddr(lines[i], &vaddr, &libdwarf.error);
 		libdwarf.dwarf_lineno(lines[i], &line, &libdwarf.error);
 		libdwarf.dwarf_line_srcfileno(lines[i], &file, &libdwarf.error);
-		libdwarf.dwarf_lineendsequence(lines[i], &is_end, &libdwarf.error);
 		vec_push(&walk->unit.rows,
-			 (struct witness_row){ vaddr, libdwarf_path(walk, file), (uint32_t)line, is_end != 0,
-					       file == 0 && walk->version >= 5 });
+			 (struct witness_row){ vaddr, libdwarf_path(walk, file), (uint32_t)line,
+					       libdwarf_is_end(lines[i]), file == 0 && walk->version >= 5 });
 	}
 	libdwarf.dwarf_srclines_dealloc_b(context);
 }
@@ -409,21 +416,17 @@ static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *p
 static Dwarf_Die libdwarf_find_body(struct libdwarf_walk *walk, Dwarf_Die root, const Dwarf_Sig8 *id)
 {
 	const char *name = libdwarf_text(root, DW_AT_dwo_name);
-	Dwarf_Die found = NULL;
 
 	walk->body = walk->file;
 	name = name ? name : libdwarf_text(root, DW_AT_GNU_dwo_name);
 	if (!name)
 		return root;
 	Dwarf_Debug dwarf = walk->package;
-	if (dwarf)
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+	Dwarf_Die found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	if (!found) {
 		char *path = name[0] == '/' ? alloc_text(name) : alloc_printf("%s/%s", walk->directory, name);
 		dwarf = libdwarf_open_split(walk, path, DWO_GROUP);
-		if (!dwarf)
-			return root;
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+		found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	}
 	if (!found)
 		return root;

@@ -75,8 +75,9 @@ static void witness_take_answer(struct testimony *testimony, struct reader *r)
 	if (!answer || n > WITNESS_MAX_DEPTH)
 		reader_fail(r);
 	for (uint32_t i = 0; i < n && !r->failed; i++) {
-		struct witness_frame frame = { read_u32(r), read_u32(r), read_u32(r), false };
+		struct witness_frame frame = { read_u32(r), read_u32(r), read_u32(r), false, false };
 		frame.is_inlined = read_u8(r) != 0;
+		frame.is_primary = read_u8(r) != 0;
 		if (frame.function >= testimony->strings.strings.n ||
 		    frame.file >= testimony->strings.strings.n)
 			reader_fail(r);

@@ -18,11 +18,12 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \
-	X(dwarf_dealloc_rnglists_head) X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
+	X(dwarf_dealloc_rnglists_head) X(dwarf_load_rnglists) X(dwarf_get_rnglist_offset_index_value) \
+	X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
 	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
 	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
 	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
-	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_ranges_dealloc) \
+	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_prologue_end_etc) X(dwarf_ranges_dealloc) \
 	X(dwarf_rnglists_get_rle_head) X(dwarf_set_tied_dbg) X(dwarf_siblingof_b) X(dwarf_srcfiles) \
 	X(dwarf_srclines_b) X(dwarf_srclines_dealloc_b) X(dwarf_srclines_from_linecontext) X(dwarf_tag) \
 	X(dwarf_whatform)
@@ -96,30 +97,21 @@ static const char *libdwarf_text(Dwarf_Die die, Dwarf_Half name)
 												      : NULL;
 }
 
+/* A number, or an offset of a section. */
 static uint64_t libdwarf_number(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
 	Dwarf_Unsigned value = 0;
 	Dwarf_Signed negative = 0;
+	Dwarf_Off offset = 0;
 
 	if (!attribute)
 		return 0;
 	if (libdwarf.dwarf_formudata(attribute, &value, &libdwarf.error) == DW_DLV_OK)
 		return value;
-	return libdwarf.dwarf_formsdata(attribute, &negative, &libdwarf.error) == DW_DLV_OK
-		       ? (uint64_t)negative
-		       : 0;
-}
-
-/* Of a section. */
-static uint64_t libdwarf_offset(Dwarf_Die die, Dwarf_Half name)
-{
-	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Off offset = 0;
-
-	return attribute && libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK
-		       ? offset
-		       : 0;
+	if (libdwarf.dwarf_formsdata(attribute, &negative, &libdwarf.error) == DW_DLV_OK)
+		return (uint64_t)negative;
+	return libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK ? offset : 0;
 }
 
 /* The entry that an attribute refers to, in this file or the one it leans on; NULL if there is none. */
@@ -165,12 +157,19 @@ static uint32_t libdwarf_name(void *context, uint64_t entry)
 
 typedef VEC(struct witness_range) libdwarf_ranges;
 
-static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, uint64_t offset,
-				    libdwarf_ranges *ret)
+static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute attribute, Dwarf_Half form,
+				    Dwarf_Unsigned offset, libdwarf_ranges *ret)
 {
 	Dwarf_Rnglists_Head head = NULL;
-	Dwarf_Unsigned n = 0, where = 0;
+	Dwarf_Unsigned n = 0, where = 0, n_tables = 0;
 
+	/* It does not know the list of a split unit by its number: that is looked up in the only table. */
+	if (form == DW_FORM_rnglistx && walk->body.dwarf != walk->file.dwarf &&
+	    libdwarf.dwarf_load_rnglists(walk->body.dwarf, &n_tables, &libdwarf.error) == DW_DLV_OK &&
+	    n_tables == 1 &&
+	    libdwarf.dwarf_get_rnglist_offset_index_value(walk->body.dwarf, 0, offset, &where, &offset,
+							  &libdwarf.error) == DW_DLV_OK)
+		form = DW_FORM_sec_offset;
 	if (libdwarf.dwarf_rnglists_get_rle_head(attribute, form, offset, &head, &n, &where,
 						 &libdwarf.error) != DW_DLV_OK)
 		return;
@@ -182,8 +181,7 @@ static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, 
 							       &lacks_table, &cooked[0], &cooked[1],
 							       &libdwarf.error) != DW_DLV_OK)
 			break;
-		bool is_base = kind == DW_RLE_base_address || kind == DW_RLE_base_addressx;
-		if (kind != DW_RLE_end_of_list && !is_base && !lacks_table && cooked[0] < cooked[1])
+		if (!lacks_table && cooked[0] < cooked[1]) /* bases and the end have no second one */
 			vec_push(ret, (struct witness_range){ cooked[0], cooked[1], 0 });
 	}
 	libdwarf.dwarf_dealloc_rnglists_head(head);
@@ -194,8 +192,7 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 {
 	Dwarf_Ranges *ranges = NULL;
 	Dwarf_Signed n = 0;
-	Dwarf_Unsigned bytes = 0;
-	Dwarf_Off real = 0;
+	Dwarf_Unsigned bytes = 0, real = 0;
 	Dwarf_Debug dwarf = walk->file.dwarf;
 
 	/* The lists of a split unit are in the file of its skeleton, which says where they start. */
@@ -245,10 +242,9 @@ static void libdwarf_add_ranges(struct libdwarf_walk *walk, Dwarf_Die die, uint6
 	}
 	if (libdwarf.dwarf_whatform(attribute, &form, &libdwarf.error) != DW_DLV_OK)
 		return;
-	bool is_number = form == DW_FORM_rnglistx || form == DW_FORM_data4 || form == DW_FORM_data8;
-	uint64_t offset = is_number ? libdwarf_number(die, DW_AT_ranges) : libdwarf_offset(die, DW_AT_ranges);
+	uint64_t offset = libdwarf_number(die, DW_AT_ranges);
 	if (walk->version >= 5)
-		libdwarf_add_new_ranges(attribute, form, offset, ret);
+		libdwarf_add_new_ranges(walk, attribute, form, offset, ret);
 	else
 		libdwarf_add_old_ranges(walk, die, offset, base, ret);
 }
@@ -276,6 +272,17 @@ static uint32_t libdwarf_path(const struct libdwarf_walk *walk, uint64_t number)
 	return number < walk->paths.n ? walk->paths.at[number] : 0;
 }
 
+/* This version takes most rows with which an epilogue begins for the end of a sequence, too. */
+static bool libdwarf_is_end(Dwarf_Line line)
+{
+	Dwarf_Bool is_end = 0, is_body = 0, is_epilogue = 0;
+	Dwarf_Unsigned isa, discriminator;
+
+	libdwarf.dwarf_lineendsequence(line, &is_end, &libdwarf.error);
+	libdwarf.dwarf_prologue_end_etc(line, &is_body, &is_epilogue, &isa, &discriminator, &libdwarf.error);
+	return is_end && !is_epilogue;
+}
+
 static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 {
 	Dwarf_Line_Context context = NULL;
@@ -284,20 +291,18 @@ static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 	Dwarf_Line *lines = NULL;
 	Dwarf_Signed n = 0;
 
-	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &libdwarf.error) != DW_DLV_OK)
-		return;
-	if (libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &libdwarf.error) != DW_DLV_OK)
+	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &libdwarf.error) != DW_DLV_OK ||
+	    libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &libdwarf.error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < n; i++) {
 		Dwarf_Unsigned line = 0, file = 0;
 		Dwarf_Addr vaddr = 0;
-		Dwarf_Bool is_end = 0;
 		libdwarf.dwarf_lineaddr(lines[i], &vaddr, &libdwarf.error);
 		libdwarf.dwarf_lineno(lines[i], &line, &libdwarf.error);
 		libdwarf.dwarf_line_srcfileno(lines[i], &file, &libdwarf.error);
-		libdwarf.dwarf_lineendsequence(lines[i], &is_end, &libdwarf.error);
-		vec_push(&walk->unit.rows, (struct witness_row){ vaddr, libdwarf_path(walk, file),
-								 (uint32_t)line, is_end != 0 });
+		vec_push(&walk->unit.rows,
+			 (struct witness_row){ vaddr, libdwarf_path(walk, file), (uint32_t)line,
+					       libdwarf_is_end(lines[i]), file == 0 && walk->version >= 5 });
 	}
 	libdwarf.dwarf_srclines_dealloc_b(context);
 }
@@ -411,21 +416,17 @@ static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *p
 static Dwarf_Die libdwarf_find_body(struct libdwarf_walk *walk, Dwarf_Die root, const Dwarf_Sig8 *id)
 {
 	const char *name = libdwarf_text(root, DW_AT_dwo_name);
-	Dwarf_Die found = NULL;
 
 	walk->body = walk->file;
 	name = name ? name : libdwarf_text(root, DW_AT_GNU_dwo_name);
 	if (!name)
 		return root;
 	Dwarf_Debug dwarf = walk->package;
-	if (dwarf)
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+	Dwarf_Die found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	if (!found) {
 		char *path = name[0] == '/' ? alloc_text(name) : alloc_printf("%s/%s", walk->directory, name);
 		dwarf = libdwarf_open_split(walk, path, DWO_GROUP);
-		if (!dwarf)
-			return root;
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+		found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	}
 	if (!found)
 		return root;
@@ -459,7 +460,7 @@ static void libdwarf_read_unit(struct libdwarf_walk *walk, Dwarf_Die root, const
 		return;
 	witness_unit_clear(&walk->unit);
 	walk->directory = directory ? directory : "";
-	walk->ranges_base = libdwarf_offset(root, DW_AT_GNU_ranges_base);
+	walk->ranges_base = libdwarf_number(root, DW_AT_GNU_ranges_base);
 	libdwarf_read_paths(walk, root);
 	libdwarf_read_rows(walk, root);
 	Dwarf_Die body = libdwarf_find_body(walk, root, id);

@@ -186,6 +186,7 @@ const struct exporter exporter_html = {
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_addresses = true,
+	.joins = true,
 	.max_nodes = 1000000,
 	.write = html_write,
 };

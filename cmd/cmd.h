@@ -51,6 +51,7 @@ char *cmd_command_line(int argc, char **argv);
 
 /* The commands, each in its own file, each with a row in main.c. */
 int cmd_attach(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_export(int argc, char **argv);

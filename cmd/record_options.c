@@ -11,6 +11,7 @@
 #include "recording/workers.h"
 
 #define GO_ON (-1)
+#define TRACE_STACK_SIZE 8192 /* calls come in bursts: more of them fit into the rings */
 
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID";
 static const char record_about[] =
@@ -37,6 +38,18 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
+
+static const char trace_usage[] = "-f FUNCTION [-f FUNCTION] -p PID [options]\n       cpprof trace -f "
+				  "FUNCTION [options] [--] COMMAND [ARGS]";
+static const char trace_about[] =
+	"Measures every call of the named functions in a running process, by call path: how many, how long,\n"
+	"how long it waited in them. The kernel's own probes see the calls; they are gone when cpprof is. "
+	"Needs root.";
+static const char trace_examples[] =
+	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
+	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
+	"  cpprof trace -f 'lookup(Key const&)' -- ./prog\n"
+	"  cpprof report --metric calls                the result is a profile\n";
 
 static const struct option_rivals record_rivals[] = {
 	{ "frequency", "count" },
@@ -89,7 +102,7 @@ static int record_find_names(struct record_options *options, const char *command
 static int record_find_targets(struct record_options *options, const struct command_line *line)
 {
 	const char *bad = NULL;
-	bool is_record = strcmp(line->command, "record") == 0;
+	bool is_record = strcmp(line->command, "attach") != 0;
 
 	if (!record_parse_ids(&options->pid_texts, &options->pids, &bad))
 		return cmd_usage(line->command, "'%s' is no process id", bad);
@@ -205,6 +218,44 @@ static int record_parse(struct record_options *options, struct command_line *lin
 	return options_parse(line, argc, argv);
 }
 
+static int record_parse_trace(struct record_options *options, struct command_line *line, int argc,
+			      char **argv)
+{
+	const struct option_spec specs[] = {
+		{ 'f', "function", OPTION_TEXTS, &options->functions, "NAME",
+		  "whose calls: a name, a glob of names, FILE:NAME or FILE+0xVADDR; repeatable" },
+		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "in these processes" },
+		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "in every process of that name" },
+		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
+		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
+		  "add up what is returned, if it is more than 0" },
+		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
+		{ 0, "exits", OPTION_CHOICE, &options->exits, "auto|code|return",
+		  "where the end of a call is seen (auto: what is cheaper on this machine)" },
+		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
+		  "of the stack copied with each call (8k, at most 65528)" },
+		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL, "in children, too (default)" },
+		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
+		  "profile to write (cpprof.data); a name such as x.html or x.svg asks for that export "
+		  "instead" },
+		MODE_SPEC(options->mode),
+		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
+		  "add names, lines and loops (default)" },
+		SYMBOL_SPECS(options->symbols),
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 0 },
+	};
+
+	line->specs = specs;
+	int code = options_parse(line, argc, argv);
+	if (code == GO_ON && !options->functions.values.n)
+		code = cmd_usage(line->command, "give a function: -f NAME");
+	if (code == GO_ON && options->arg > 6)
+		code = cmd_usage(line->command, "--arg is at most 6");
+	return code;
+}
+
 int record_options_parse(struct record_options *options, const char *command, int argc, char **argv)
 {
 	bool is_record = strcmp(command, "record") == 0;
@@ -223,7 +274,15 @@ int record_options_parse(struct record_options *options, const char *command, in
 					    .resolves = true,
 					    .unwind = UNWIND_AUTO,
 					    .symbols = SYMBOL_DEFAULTS };
-	int code = record_parse(options, &line, argc, argv);
+	bool is_trace = strcmp(command, "trace") == 0;
+	if (is_trace) {
+		line.usage = trace_usage;
+		line.about = trace_about;
+		line.examples = trace_examples;
+		options->stack_size = TRACE_STACK_SIZE;
+	}
+	int code = is_trace ? record_parse_trace(options, &line, argc, argv)
+			    : record_parse(options, &line, argc, argv);
 	if (code == GO_ON)
 		code = record_check(options, command);
 	if (code == GO_ON)
@@ -243,6 +302,7 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->tid_texts);
 	option_list_done(&options->names);
 	option_list_done(&options->events);
+	option_list_done(&options->functions);
 	symbol_options_done(&options->symbols);
 	vec_done(&options->pids.pids);
 	vec_done(&options->tids.pids);

@@ -31,13 +31,24 @@ struct stack_page {
 	uint64_t hash;
 };
 
+/* A return address that the kernel has hidden, because the return is probed. */
+struct hidden_return {
+	uint64_t stack;   /* sp at the entry of the function whose it is */
+	uint64_t address; /* where it will return to */
+};
+
+#define SAMPLE_VALUES_MAX 5
+
 struct sample {
 	uint64_t weight; /* what this sample stands for: events (or ns, for clocks) since the last one */
 	uint32_t cpu;
-	uint32_t event;         /* index into the source's event list */
-	uint32_t round;         /* the span of time it belongs to: samples of another were taken by another
-				   luck */
-	bool in_kernel;         /* the sample hit kernel mode; regs are those of the interrupted user code */
+	uint32_t event; /* index into the source's event list */
+	uint32_t round; /* the span of time it belongs to: samples of another were taken by another luck */
+	uint32_t n_more;
+	uint64_t more[SAMPLE_VALUES_MAX]; /* what it stands for of the events that follow `event` in the list
+					   */
+	uint64_t callee; /* start of a function that has just returned to where the sample is; 0 = none has */
+	bool in_kernel;  /* the sample hit kernel mode; regs are those of the interrupted user code */
 	struct regs regs;       /* known == 0: no user registers */
 	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */
 	bool stack_was_full;    /* the copy filled the requested size: the stack may go on */
@@ -51,6 +62,8 @@ struct sample {
 	const uint64_t *kernel_pc,
 		*user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
+	const struct hidden_return *hidden; /* innermost first */
+	uint32_t n_hidden;
 };
 
 /* Where a sample was taken. */

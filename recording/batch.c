@@ -36,6 +36,7 @@ static void batch_put_sample(struct batch *batch, const struct sample *sample)
 	batch_put(batch, sample->stack.at, sample->stack.len);
 	batch_put(batch, sample->kernel_pc, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	batch_put(batch, sample->user_pc, sample->n_user_pc * sizeof(*sample->user_pc));
+	batch_put(batch, sample->hidden, sample->n_hidden * sizeof(*sample->hidden));
 	batch_put(batch, sample->deep, sample->n_deep * sizeof(*sample->deep));
 	for (uint32_t i = 0; i < sample->n_deep; i++)
 		if (sample->deep[i].at)
@@ -48,6 +49,7 @@ static void batch_take_sample(struct batch *batch, struct sample *sample)
 	sample->stack.at = batch_take(batch, sample->stack.len);
 	sample->kernel_pc = batch_take(batch, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	sample->user_pc = batch_take(batch, sample->n_user_pc * sizeof(*sample->user_pc));
+	sample->hidden = batch_take(batch, sample->n_hidden * sizeof(*sample->hidden));
 	struct stack_page *pages = batch_take(batch, sample->n_deep * sizeof(*sample->deep));
 	for (uint32_t i = 0; i < sample->n_deep; i++)
 		pages[i].at = pages[i].at ? batch_take(batch, STACK_PAGE) : NULL;

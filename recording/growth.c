@@ -39,7 +39,10 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 	cct_add_value(growth->cct, node, thread, 0, 1);
 	if (event->sample.event < n_events)
 		cct_add_value(growth->cct, node, thread, 1 + event->sample.event, event->sample.weight);
-	cct_add_value(growth->cct, node, thread, CCT_ROUND + event->sample.round % CCT_ROUNDS, 1);
+	for (uint32_t i = 0; i < event->sample.n_more && event->sample.event + i + 1 < n_events; i++)
+		cct_add_value(growth->cct, node, thread, 2 + event->sample.event + i, event->sample.more[i]);
+	if (!event->sample.n_more) /* a call that was measured is no matter of luck */
+		cct_add_value(growth->cct, node, thread, CCT_ROUND + event->sample.round % CCT_ROUNDS, 1);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 }

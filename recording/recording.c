@@ -272,6 +272,7 @@ void recording_close(struct recording *r)
 	prefetch_end(&r->prefetch);
 	checkpoint_finish(&r->checkpoint);
 	live_done(&r->live);
+	trace_done(&r->trace);
 	workers_free(r->workers);
 	code_log_free(r->code);
 	source_close(r->source);

@@ -56,6 +56,8 @@ struct recording_options {
 
 	/* Live processes, or a recording of them: */
 	struct perf_source_options target;
+	char *const *functions; /* with target.is_traced: whose calls, as patterns of recording/chosen.h */
+	size_t n_functions;
 	const char *file; /* a perf.data, "-" = standard input; NULL = live */
 	struct perf_file_options file_options;
 	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */

@@ -4,6 +4,7 @@
  * looks names up ahead, keeps the raw records.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,14 +111,31 @@ static void recording_plan(struct recording *r)
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 }
 
+/* Its first calls are to be seen: its own file has its probes before it starts. */
+static void recording_trace_command(void *context, struct source *source, pid_t pid)
+{
+	struct recording *r = context;
+	char path[PATH_MAX];
+
+	if (target_find_command(r->options.target.argv[0], path))
+		trace_file(&r->trace, r->images, source, pid, path);
+}
+
 int recording_live_open(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = &r->options;
 	struct diag late = { 0 };
 
+	struct perf_source_options target = o->target;
+
+	trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+	if (target.is_traced) {
+		target.before_start = recording_trace_command;
+		target.before_context = r;
+	}
 	int error = recording_live_check(o, diag);
 	if (!error)
-		error = perf_source_open(r->images, &o->target, &r->source, diag);
+		error = perf_source_open(r->images, &target, &r->source, diag);
 	if (error)
 		return error;
 	r->names = o->names;
@@ -137,9 +155,27 @@ int recording_live_open(struct recording *r, struct diag *diag)
 
 /* ---- meanwhile ------------------------------------------------------------------------------ */
 
+static void recording_tell_trace(struct recording *r)
+{
+	const char *note;
+
+	while ((note = trace_next_note(&r->trace))) {
+		recording_note(r, note);
+		builder_note(workers_builder(r->workers), note);
+	}
+}
+
+static void recording_trace(struct recording *r, const struct event *event)
+{
+	trace_event(&r->trace, r->images, r->source, event);
+	recording_tell_trace(r);
+}
+
 void recording_live_event(struct recording *r, const struct event *event)
 {
 	code_log_write(r->code);
+	if (r->options.target.is_traced)
+		recording_trace(r, event);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep) char *line = target_command_line(event->pid);
 		if (line[0])
@@ -183,6 +219,16 @@ static void recording_tell_live_fault(struct recording *r)
 void recording_live_tick(struct recording *r, uint64_t now)
 {
 	recording_tell_live_fault(r);
+	/* What is mapped when we attach has been looked through by the first look at the clock. */
+	if (r->options.target.is_traced && !r->options.target.argv && !r->has_told_missing) {
+		char text[64];
+		r->has_told_missing = true;
+		snprintf(text, sizeof(text), "tracing %zu functions; Ctrl-C ends and writes",
+			 r->trace.chosen.functions.n);
+		recording_note(r, text);
+		trace_note_missing(&r->trace);
+		recording_tell_trace(r);
+	}
 	if (live_is_due(&r->live, now)) {
 		recording_tell_live_fault(r);
 		struct live_input input = { recording_so_far(r), r->images, &r->names, r->workers };
@@ -196,6 +242,13 @@ void recording_live_tick(struct recording *r, uint64_t now)
 
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
+	if (r->options.target.is_traced && r->options.target.argv) {
+		trace_note_missing(&r->trace);
+		for (const char *note; (note = trace_next_note(&r->trace));) {
+			recording_note(r, note);
+			vec_push(&profile->notes, intern_add(&profile->strings, note));
+		}
+	}
 	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
 	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */

@@ -9,6 +9,7 @@
 #include "recording/live.h"
 #include "recording/prefetch.h"
 #include "recording/recording.h"
+#include "recording/trace.h"
 
 struct recording {
 	struct recording_options options;
@@ -23,6 +24,7 @@ struct recording {
 	struct checkpoint checkpoint;
 	struct prefetch prefetch;
 	struct live live;
+	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	int wait_ms;         /* for the next event, as of the last look at the clock; 0 before the first */
 	bool is_stopped;     /* is_over, or the time was */
@@ -30,8 +32,9 @@ struct recording {
 	pid_t first_pid;     /* of a file */
 	int raw_error;       /* of the raw recording, and why */
 	struct diag raw_diag;
-	bool has_no_reader; /* of the stream: it is over */
-	bool has_kernel;    /* stacks of a file go into the kernel */
+	bool has_told_missing; /* of functions that nothing has */
+	bool has_no_reader;    /* of the stream: it is over */
+	bool has_kernel;       /* stacks of a file go into the kernel */
 };
 
 void recording_note(struct recording *r, const char *text);

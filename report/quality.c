@@ -115,12 +115,22 @@ static void add_cost(const struct profile *profile, struct text *ret)
 			number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
 }
 
+static bool quality_is_traced(const struct profile *profile)
+{
+	return strcmp(intern_text(&profile->strings, profile->run.mode), "trace") == 0;
+}
+
+const char *quality_unit(const struct profile *profile)
+{
+	return quality_is_traced(profile) ? "call" : "sample";
+}
+
 void quality_line(const struct profile *profile, struct text *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
 	char number[NUMBER_MAX];
 
-	text_printf(ret, "quality: %s sample%s", number_count(quality->samples, number),
+	text_printf(ret, "quality: %s %s%s", number_count(quality->samples, number), quality_unit(profile),
 		    quality->samples == 1 ? "" : "s");
 	if (quality->samples > 0) {
 		double complete = number_share(quality->by_end[STACK_COMPLETE], quality->samples);
@@ -138,7 +148,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (profile->run.is_resolved && quality->samples > 0)
 		text_printf(ret, ", %s unsymbolised",
 			    number_percent(number_share(quality->unsymbolized, quality->samples), number));
-	if (quality_rate(profile) > 0)
+	if (quality_rate(profile) > 0 && !quality_is_traced(profile))
 		text_printf(ret, ", %.0f Hz", quality_rate(profile));
 	add_cost(profile, ret);
 	if (profile->run.is_checkpoint)
@@ -265,7 +275,13 @@ const char *quality_hint(const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
 
-	if (quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost)
+	bool loses = quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost;
+
+	if (loses && quality_is_traced(profile))
+		return "many calls were lost: there are too many of them for their stacks to be copied; try "
+		       "a "
+		       "smaller --stack-size, or functions that are called less often";
+	if (loses)
 		return quality_is_live(profile)
 			       ? "many samples were lost, for the kernel's buffers were full; try a "
 				 "lower -F, a smaller --stack-size, "
@@ -292,6 +308,8 @@ const char *quality_hint(const struct profile *profile)
 
 const char *quality_no_samples(const struct profile *profile)
 {
+	if (quality_is_traced(profile))
+		return "no call of the functions that were named has ended while it was watched";
 	if (profile->quality.lost > 0)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (quality_between(profile) > 0)

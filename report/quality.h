@@ -9,6 +9,9 @@
 #include "profile/profile.h"
 #include "report/style.h"
 
+/* What its samples are: "sample", or "call" of a function that was traced. */
+const char *quality_unit(const struct profile *profile);
+
 /*
  * Complete stacks among all samples there should have been, in percent: lost samples count against
  * it. 0 if there are no samples. This is what --min-quality is held against.

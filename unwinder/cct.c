@@ -60,7 +60,7 @@ static struct cct_step cct_step_of(const struct stack *stack, size_t i)
 	return (struct cct_step){ .vaddr = frame->vaddr,
 				  .image = frame->image,
 				  .flags = (frame->is_return ? CCT_IS_RETURN : 0u) |
-					   (i < stack->n_kernel ? CCT_IS_KERNEL : 0u) };
+					   (i < stack->n_kernel && !stack->has_callee ? CCT_IS_KERNEL : 0u) };
 }
 
 static uint32_t cct_take_step(struct cct *cct, uint32_t parent, const struct cct_step *step)

@@ -32,6 +32,7 @@ void stack_clear(struct stack *stack)
 {
 	vec_clear(&stack->frames);
 	stack->n_kernel = stack->n_shared = 0;
+	stack->has_callee = false;
 	stack->serial = stack->shared_serial = stack->reach = stack->elsewhere = 0;
 	stack->has_jit = false;
 	stack->end = STACK_NO_USER_REGS;

@@ -42,6 +42,8 @@ struct frame {
 struct stack {
 	VEC(struct frame) frames; /* kernel frames first, if any, then user frames */
 	uint32_t n_kernel;
+	bool has_callee; /* the one frame before those of the user is no kernel's: it is of a function that
+			    has just returned */
 	enum stack_end end;
 	/* Of a stack that was walked only in part: how many of its outermost frames are those of stack
 	 * shared_serial. Serials are unique in one unwinder; 0 = not numbered. */

@@ -73,6 +73,19 @@ static void unwinder_add_kernel_frames(struct unwinder *unwinder, const struct s
 	ret->n_kernel = (uint32_t)ret->frames.n;
 }
 
+/* A function that has just returned has no frame any more; it is shown all the same. */
+static void unwinder_add_callee(struct unwinder *unwinder, const struct event *event, struct stack *ret)
+{
+	struct frame frame = { .pc = event->sample.callee };
+
+	frame.image = unwinder_locate(unwinder, event->pid, frame.pc, &frame.vaddr);
+	if (frame.image == IMAGE_NONE)
+		return;
+	vec_push(&ret->frames, frame);
+	ret->n_kernel = 1;
+	ret->has_callee = true;
+}
+
 void unwinder_expect(struct unwinder *unwinder, struct sample_place next)
 {
 	unwinder->walker.next = next;
@@ -84,7 +97,10 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 	struct space *space = spaces_find(unwinder->spaces, event->pid);
 
 	stack_clear(ret);
-	unwinder_add_kernel_frames(unwinder, sample, ret);
+	if (sample->callee)
+		unwinder_add_callee(unwinder, event, ret);
+	else
+		unwinder_add_kernel_frames(unwinder, sample, ret);
 	/* A chain from the kernel is second best: it exists where no stack was copied. */
 	if (sample->stack.len == 0 && sample->n_user_pc)
 		walk_chain(&unwinder->walker, space, event, ret);

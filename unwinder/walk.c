@@ -89,25 +89,6 @@ static bool walk_has_progress(const struct walk *walk, const struct attempt *att
 	       walk_may_have_no_frame(walk, attempt->recipe);
 }
 
-/*
- * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
- * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
- */
-static void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_input *ret)
-{
-	struct walker *walker = walk->walker;
-	const struct recipe *recipe = &ret->recipes->recipes.at[index];
-	uint64_t sp, at = walk->here.pc - walk->here.bias - walk->here.is_return;
-
-	if (recipe->cfa_reg != walker->isa->sp || walk->here.is_jit || walker->mode == UNWIND_FP ||
-	    (recipe->cfa_kind != CFA_REG && recipe->cfa_kind != CFA_DEREF) ||
-	    cursor_reg(&walker->cursor, walker->isa->sp, &sp))
-		return;
-	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at, 0);
-	ret->has_sp_from_fp = distance != VADDR_NONE;
-	ret->sp_from_fp = (int64_t)distance;
-}
-
 static void attempt_apply(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -188,6 +169,8 @@ static void attempt_check(struct walk *walk, struct attempt *attempt)
 		return;
 	}
 	attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, !is_signal);
+	if (attempt->caller.place.is_trampoline && walk_uncover(walk, attempt->step.cfa, &attempt->step.ra))
+		attempt->caller = *walk_look(walker, walk->space, walk->pid, attempt->step.ra, true);
 	if (is_signal)
 		attempt->verdict = attempt->caller.is_mapped ? VERDICT_VALID : VERDICT_INVALID;
 	else
@@ -466,7 +449,12 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 {
 	const struct sample *sample = &event->sample;
 	struct walk walk = {
-		.walker = walker, .space = space, .pid = event->pid, .stack = ret, .is_interrupted = true
+		.walker = walker,
+		.space = space,
+		.pid = event->pid,
+		.stack = ret,
+		.sample = sample,
+		.is_interrupted = !sample->callee,
 	};
 	uint64_t pc;
 
@@ -478,12 +466,13 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
-	walk.here = *walk_look(walker, space, event->pid, pc, false);
+	walk.here = *walk_look(walker, space, event->pid, pc, sample->callee != 0);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
 	}
-	bool has_memory = walker->recalls && !walker->observer;
+	/* What is hidden is no part of what a recall compares. */
+	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);

@@ -15,13 +15,21 @@ struct walk {
 	pid_t pid;
 	struct stack *stack;
 	struct pc_entry here; /* a copy: walk_look_again may change it */
-	bool is_interrupted;  /* the present frame made no call: innermost, or behind a signal */
-	bool has_jit;         /* a frame's code is in no file */
-	bool can_recall;      /* the last stack of the thread may be known: looks are noted */
-	bool has_guessed;     /* a frame pointer alone led on where it may have skipped a caller */
+	const struct sample *sample;
+	bool is_interrupted; /* the present frame made no call: innermost, or behind a signal */
+	bool has_jit;        /* a frame's code is in no file */
+	bool can_recall;     /* the last stack of the thread may be known: looks are noted */
+	bool has_guessed;    /* a frame pointer alone led on where it may have skipped a caller */
 	uint64_t
 		elsewhere; /* address of the saved sp of an interrupted stack that was not copied; 0 = none */
 };
+
+struct step_input;
+/* Sets has_sp_from_fp and sp_from_fp, for a recipe that wants sp where it is not known. */
+void walk_find_sp_from_fp(const struct walk *walk, uint32_t recipe, struct step_input *ret);
+/* The true return address of the frame with this CFA, if the kernel's own stands in its place and it is
+ * known. */
+bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
 
 /* What is known of a pc. It stays where it is until the next walk. */
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,

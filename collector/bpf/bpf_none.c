@@ -7,6 +7,7 @@
 
 #include "collector/bpf/bpf_deep.h"
 #include "collector/bpf/bpf_symbol.h"
+#include "collector/bpf/bpf_trace.h"
 
 int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
 		  struct text *ret_log, struct diag *diag)
@@ -57,5 +58,49 @@ void bpf_symbol_close(struct bpf_symbol *symbol)
 int bpf_symbol_ask(const struct bpf_symbol *symbol, struct symbol_question *question)
 {
 	(void)symbol, (void)question;
+	return -EOPNOTSUPP;
+}
+
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
+		   struct text *ret_log, struct diag *diag)
+{
+	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
+	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	diag_why(diag, "tracing needs it");
+	return -EOPNOTSUPP;
+}
+
+void bpf_trace_close(struct bpf_trace *trace)
+{
+	(void)trace;
+}
+
+bool bpf_trace_sees_waits(const struct bpf_trace *trace)
+{
+	(void)trace;
+	return false;
+}
+
+int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event)
+{
+	(void)trace, (void)cpu, (void)event;
+	return -EOPNOTSUPP;
+}
+
+struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function)
+{
+	(void)trace, (void)function;
+	return (struct trace_count){ 0 };
+}
+
+int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places)
+{
+	(void)trace, (void)places;
+	return -EOPNOTSUPP;
+}
+
+int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_places *places, size_t place)
+{
+	(void)trace, (void)places, (void)place;
 	return -EOPNOTSUPP;
 }

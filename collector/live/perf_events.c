@@ -88,6 +88,8 @@ static void events_add_sampling(struct perf_event_attr *attr, const struct perf_
 		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = want->stack_size;
 	}
+	if (want->is_probed)
+		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (want->with_kernel) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_user = 1;
@@ -130,7 +132,7 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 		vec_push(&events->attrs, attr);
 	}
 	events->n_sampling = n;
-	if (want->starts_later) {
+	if (want->starts_later || want->is_probed) {
 		struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 		events_add_sampling(&attr, want);
 		attr.exclude_kernel = 1;
@@ -269,6 +271,8 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events)
 {
 	uint64_t bytes = 0;
 
+	if (!events->n_sampling)
+		return UINT64_MAX;
 	for (size_t i = 0; i < events->n_sampling; i++) {
 		const struct perf_event_attr *attr = &events->attrs.at[i];
 		if (!attr->freq)
@@ -327,6 +331,7 @@ void perf_events_done(struct perf_events *events)
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
 	perf_deep_close(&events->deep);
+	perf_probe_close(&events->probe);
 	periods_done(&events->periods);
 	events_close_anchors(events);
 	map_done(&events->by_id);
@@ -377,8 +382,12 @@ uint64_t perf_events_lost(const struct perf_events *events)
 {
 	uint64_t lost = 0;
 
-	for (size_t i = 0; events->attrs.at[0].read_format && i < events->fds.n; i++)
+	if (!events->attrs.at[0].read_format)
+		return 0;
+	for (size_t i = 0; i < events->fds.n; i++)
 		lost += events_read_value(events, events->fds.at[i].fd).lost;
+	for (size_t i = 0; i < events->probe.outputs.n; i++)
+		lost += events_read_value(events, events->probe.outputs.at[i].fd).lost;
 	return lost;
 }
 

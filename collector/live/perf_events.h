@@ -20,12 +20,14 @@
 #include "collector/live/drain.h"
 #include "collector/live/events.h"
 #include "collector/live/periods.h"
+#include "collector/probe/perf_probe.h"
 
 struct perf_want {
 	const struct isa *isa;      /* of this machine */
 	uint64_t frequency, period; /* one of them 0 */
 	uint32_t stack_size;        /* a multiple of 8, at most PERF_STACK_MAX */
 	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
+	bool is_probed;             /* samples are the calls that probes see, and no others */
 	bool is_inherited;
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
 	bool starts_on_exec;    /* else by perf_events_enable */
@@ -47,9 +49,10 @@ struct perf_events {
 	VEC(int) cpus;
 	VEC(int) anchors; /* one a CPU */
 	VEC(struct perf_fd) fds;
-	struct periods periods; /* of clocks */
-	struct perf_deep deep;  /* its event counts as one more attr, behind the last */
-	struct drain *drain;    /* borrowed: has the rings, one a CPU */
+	struct periods periods;  /* of clocks */
+	struct perf_deep deep;   /* its event counts as one more attr, behind the last */
+	struct perf_probe probe; /* if is_probed: opened by who wants it */
+	struct drain *drain;     /* borrowed: has the rings, one a CPU */
 };
 
 /*

@@ -63,6 +63,8 @@ static int setup_choose_events(struct perf_live *live, const struct perf_source_
 {
 	if (options->n_events > EVENTS_MAX)
 		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
+	if (options->is_traced)
+		return 0;
 	if (!options->n_events)
 		setup_choose_default(setup);
 	for (size_t i = 0; i < options->n_events; i++) {
@@ -87,7 +89,8 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 {
 	struct perf_want *want = &setup->want;
 
-	want->with_kernel = !options->all_user;
+	want->is_probed = options->is_traced;
+	want->with_kernel = !options->all_user && !options->is_traced;
 	if (want->with_kernel && perf_events_probe(&setup->specs[0], true) == -EACCES) {
 		source_info_note(&live->source.info,
 				 "no permission to sample the kernel: time in system calls is not seen; "
@@ -219,6 +222,22 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 	vec_push(&info->events, event);
 }
 
+/* What is known of a call; live_finish_call has the same order. */
+static void setup_describe_calls(struct source_info *info, const struct perf_source_options *options)
+{
+	static const char *const names[][2] = { { "wall", "ns" },        { "off-cpu", "ns" },
+						{ "cpu", "ns" },         { "calls", "count" },
+						{ "argument", "count" }, { "result", "count" } };
+	size_t n = options->adds_results ? 6 : options->arg ? 5 : 4;
+
+	for (size_t i = 0; i < n; i++) {
+		struct source_event event = { .period = 1, .excludes_kernel = true };
+		snprintf(event.name, sizeof(event.name), "%s", names[i][0]);
+		snprintf(event.unit, sizeof(event.unit), "%s", names[i][1]);
+		vec_push(&info->events, event);
+	}
+}
+
 static void setup_describe(struct perf_live *live, const struct perf_source_options *options,
 			   const struct setup *setup)
 {
@@ -228,6 +247,8 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 
 	for (size_t i = 0; i < setup->n; i++)
 		setup_describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
+	if (options->is_traced)
+		setup_describe_calls(info, options);
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
 	info->cpu = setup_describe_cpu();
@@ -297,6 +318,23 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 						     : "");
 }
 
+/* Calls of chosen functions become samples; their probes are set later. */
+static int setup_add_probe(struct perf_live *live, const struct perf_source_options *options,
+			   struct diag *diag)
+{
+	struct perf_events *events = &live->events;
+	struct perf_probe_want want = { .isa = live->source.info.isa,
+					.arg = options->arg,
+					.at_returns = options->at_returns,
+					.like = &events->attrs.at[0],
+					.cpus = events->cpus.at,
+					.anchors = events->anchors.at,
+					.n_cpus = events->cpus.n };
+
+	live->adds_results = options->adds_results;
+	return perf_probe_open(&events->probe, &want, NULL, diag);
+}
+
 /* The rate into one ring, by what was asked for. */
 static uint64_t setup_nominal_rate(const struct perf_live *live)
 {
@@ -320,7 +358,13 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		return error;
 	setup_describe(live, options, &setup);
 	drain_set_rate(live->drain, setup_nominal_rate(live));
-	setup_add_deep(live, options);
+	if (options->is_traced) {
+		error = setup_add_probe(live, options, diag);
+	} else {
+		setup_add_deep(live, options);
+	}
+	if (error)
+		return error;
 	if (options->delay_ns)
 		live->pace.samples_from_ns = live->source.info.start_ns + options->delay_ns;
 
@@ -330,6 +374,8 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 				      .drain = live->drain,
 				      .info = &live->source.info,
 				      .priority = &live->priority };
+	if (options->argv && options->before_start)
+		options->before_start(options->before_context, &live->source, live->launch.pid);
 	return options->argv ? perf_attach_command(&attach, options, &live->launch, diag)
 			     : perf_attach_all(&attach, options, diag);
 }

@@ -35,6 +35,28 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
 
+/* The metrics of a call, in the order of setup_describe_calls. */
+static bool live_finish_call(struct perf_live *live, struct sample *sample)
+{
+	struct trace_call call;
+
+	if (!perf_probe_read(live->record.sample.raw, &call))
+		return false;
+	sample->n_hidden = (uint32_t)call.n_hidden;
+	for (uint32_t i = 0; i < sample->n_hidden; i++)
+		live->hidden[i] = (struct hidden_return){ call.hidden[i].stack, call.hidden[i].address };
+	sample->hidden = live->hidden;
+	sample->callee = call.site == TRACE_RETURN ? call.entry : 0;
+	sample->weight = call.wall;
+	sample->more[sample->n_more++] = call.off_cpu < call.wall ? call.off_cpu : call.wall;
+	sample->more[sample->n_more++] = call.wall - sample->more[0];
+	sample->more[sample->n_more++] = 1;
+	sample->more[sample->n_more++] = call.arg;
+	/* Less than nothing is an error. */
+	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret : 0;
+	return true;
+}
+
 static void live_finish_sample(struct perf_live *live, struct event *event)
 {
 	struct sample *sample = &event->sample;
@@ -48,6 +70,8 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 									      .stream = live->record.stream,
 									      .time_ns = event->time_ns,
 									      .said = sample->weight });
+	if (live->events.probe.program && !live_finish_call(live, sample))
+		live->n_damaged++;
 	deep_stacks_join(live->deep, event->tid, isa, sample);
 	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
@@ -334,11 +358,23 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status)
 	return true;
 }
 
+int perf_source_trace(struct source *source, pid_t pid, const char *path,
+		      const struct probe_function *functions, size_t n, size_t *ret_refused)
+{
+	return perf_probe_set(&perf_live_of(source)->events.probe, pid, path, functions, n, ret_refused);
+}
+
+struct trace_count perf_source_trace_count(const struct source *source, uint32_t function)
+{
+	return bpf_trace_count(((const struct perf_live *)source)->events.probe.program, function);
+}
+
 void perf_source_stop(struct source *source)
 {
 	struct perf_live *live = perf_live_of(source);
 
 	perf_events_disable(&live->events);
+	perf_probe_clear(&live->events.probe);
 	live->pace.is_stopped = true;
 }
 

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include "base/diag.h"
+#include "collector/bpf/trace_layout.h"
 #include "collector/source.h"
 
 struct perf_source_options {
@@ -31,6 +32,14 @@ struct perf_source_options {
 	uint64_t delay_ns;   /* samples only from then on */
 	uint64_t ring_bytes; /* of all rings; 0 = a default */
 	bool all_user;       /* no samples in the kernel */
+	bool is_traced;      /* no events are sampled: perf_source_trace says whose calls are */
+	bool at_returns;     /* is_traced: calls end where functions return to, not in their own code */
+	unsigned arg;        /* is_traced: number of an argument that is added up, from 1; 0 = none */
+	bool adds_results;
+	/* is_traced: the command is about to start, as this process; probes may be set. NULL = nobody asks.
+	 */
+	void (*before_start)(void *context, struct source *source, pid_t pid);
+	void *before_context;
 	bool has_fixed_periods; /* clocks are not varied: a program that beats in time is shown wrongly */
 	bool inherits; /* children that run already are taken, threads and processes that come later followed
 			*/
@@ -64,6 +73,13 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 int perf_source_raw_close(struct source *source, const char *command_line, struct diag *diag);
 /* Adds an event that the kernel did not write; does nothing if there is no raw file. */
 void perf_source_raw_event(struct source *source, const struct event *event);
+
+struct probe_function;
+/* is_traced: calls of these functions are samples from now on. As perf_probe_set. */
+int perf_source_trace(struct source *source, pid_t pid, const char *path,
+		      const struct probe_function *functions, size_t n, size_t *ret_refused);
+/* What became of a function's calls. */
+struct trace_count perf_source_trace_count(const struct source *source, uint32_t function);
 
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);

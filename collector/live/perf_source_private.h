@@ -41,7 +41,9 @@ struct perf_live {
 	struct stack_tops *tops;
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
-	struct perf_writer *raw; /* NULL = not asked for */
+	bool adds_results;                             /* of traced calls */
+	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
+	struct perf_writer *raw;                       /* NULL = not asked for */
 	struct perf_pace pace;
 
 	struct perf_scratch scratch;

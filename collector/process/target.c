@@ -300,7 +300,7 @@ int target_check_machine(pid_t pid, struct diag *diag)
 }
 
 /* As execvp does; false if there is none. */
-static bool target_find_command(const char *command, char ret[PATH_MAX])
+bool target_find_command(const char *command, char ret[PATH_MAX])
 {
 	const char *dirs = getenv("PATH");
 

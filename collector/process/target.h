@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,6 +47,8 @@ bool target_user(pid_t pid, struct user *ret);
 int target_check_machine(pid_t pid, struct diag *diag);
 /* The same for the file a command name would run, as found by PATH; a file that is no ELF passes. */
 int target_check_file(const char *command, struct diag *diag);
+/* The file that a command name would run, by PATH; false if there is none. */
+bool target_find_command(const char *command, char ret[PATH_MAX]);
 /*
  * Does the file a command name would run give it other rights (setuid, setgid, capabilities), or may we not
  * read it? The kernel stops profiling at the exec of such a program, unless we have those rights already.

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "report/label.h"
 #include "report/number.h"
+#include "report/quality.h"
 #include "report/shorten.h"
 #include "report/text/columns_text.h"
 
@@ -92,8 +93,9 @@ static void text_rows_put_header(const struct text_report *report, struct line *
 	if (text_is_narrow(report))
 		line_printf(line, TINT_DIM, "%7s %7s  ", first, second);
 	else
-		line_printf(line, TINT_DIM, "%7s %*s %7s %*s  ", first, columns, "samples", second, columns,
-			    "samples");
+		line_printf(line, TINT_DIM, "%7s %*ss %7s %*ss  ", first, columns - 1,
+			    quality_unit(report->profile), second, columns - 1,
+			    quality_unit(report->profile));
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "report/label.h"
 #include "report/number.h"
+#include "report/quality.h"
 #include "report/shorten.h"
 #include "report/text/text_rows.h"
 
@@ -95,7 +96,8 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	text_printf(ret, ": %s", number_count(report->samples, count));
 	if (report->samples != report->profile->quality.samples)
 		text_printf(ret, " of %s", number_count(report->profile->quality.samples, count));
-	text_printf(ret, " sample%s", report->profile->quality.samples == 1 ? "" : "s");
+	text_printf(ret, " %s%s", quality_unit(report->profile),
+		    report->profile->quality.samples == 1 ? "" : "s");
 	if (report->metric != 0) {
 		text_printf(ret, ", %s of ",
 			    number_value(report->total, text_summary_string(report, metric->unit), value));

@@ -67,6 +67,7 @@ e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
 case_of bpf.verifier bash -c deep_programs
 case_of e2e.record "$e2e/record.sh"
 case_of e2e.attach "$e2e/attach.sh"
+case_of e2e.trace python3 "$SOURCE/tests/e2e/trace.py"
 case_of e2e.deep "$e2e/deep.sh"
 case_of e2e.raw "$e2e/raw.sh"
 case_of e2e.steps "$e2e/steps.sh" 300

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/bpf/bpf_trace.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "collector/bpf/bpf_load.h"
+#include "collector/bpf/trace.skel.h"
+
+/* Linux 6.6; Debian 12's headers and libbpf do not know it. */
+#define ATTACH_UPROBE_MULTI 48
+#define UPROBE_MULTI_RETURN 1u
+#define UPROBE_TYPE "/sys/bus/event_source/devices/uprobe/type"
+
+struct bpf_trace {
+	struct trace_bpf *skeleton;
+	struct bpf_link *switches; /* NULL = it does not know how long threads wait */
+	bool is_multi;             /* many probes are set at once */
+};
+
+/* The part of union bpf_attr that BPF_LINK_CREATE reads for many probes. */
+struct trace_link_attr {
+	uint32_t program, target, attach_type, flags;
+	uint64_t path, offsets, ref_counters, cookies;
+	uint32_t n, multi_flags, pid;
+	uint32_t zero;
+};
+
+static bool trace_kernel_has_multi(void)
+{
+	struct utsname name;
+	unsigned major, minor;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 6));
+}
+
+/* ---- loading ---------------------------------------------------------------------------------------- */
+
+static int trace_load(struct bpf_trace *trace, const struct trace_options *options, uint32_t n_cpus,
+		      bool sees_waits)
+{
+	struct trace_bpf *skeleton = trace->skeleton;
+
+	skeleton->rodata->options = *options;
+	if (trace->is_multi)
+		bpf_program__set_expected_attach_type(skeleton->progs.cpprof_trace,
+						      (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
+	bpf_program__set_autoload(skeleton->progs.cpprof_switch, sees_waits);
+	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
+	return error ? error : trace_bpf__load(skeleton);
+}
+
+static int trace_open_once(struct bpf_trace *trace, const struct trace_options *options, uint32_t n_cpus,
+			   bool sees_waits, struct text *ret_log, struct diag *diag)
+{
+	struct bpf_load load;
+
+	bpf_load_begin(&load);
+	trace->skeleton = trace_bpf__open_opts(&load.options);
+	int error = trace->skeleton ? trace_load(trace, options, n_cpus, sees_waits) : -errno;
+	error = bpf_load_end(&load, error, ret_log, diag);
+	if (error) {
+		trace_bpf__destroy(trace->skeleton);
+		trace->skeleton = NULL;
+	}
+	return error;
+}
+
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
+		   struct text *ret_log, struct diag *diag)
+{
+	struct bpf_trace *trace = alloc_zero(1, sizeof(*trace));
+	struct diag ignored = { 0 };
+
+	trace->is_multi = trace_kernel_has_multi();
+	int error = trace_open_once(trace, options, n_cpus, true, NULL, &ignored);
+	if (!error)
+		trace->switches = bpf_program__attach(trace->skeleton->progs.cpprof_switch);
+	else if (error != -EPERM)
+		error = trace_open_once(trace, options, n_cpus, false, ret_log, diag);
+	else
+		*diag = ignored;
+	if (error)
+		free(trace);
+	else
+		*ret = trace;
+	return error;
+}
+
+void bpf_trace_close(struct bpf_trace *trace)
+{
+	if (!trace)
+		return;
+	bpf_link__destroy(trace->switches);
+	trace_bpf__destroy(trace->skeleton);
+	free(trace);
+}
+
+bool bpf_trace_sees_waits(const struct bpf_trace *trace)
+{
+	return trace->switches != NULL;
+}
+
+int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event)
+{
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_output);
+
+	return bpf_map_update_elem(map, &cpu, &event, BPF_ANY) < 0 ? -errno : 0;
+}
+
+struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	struct trace_count *all = alloc_zero(n_cpus > 0 ? (size_t)n_cpus : 1, sizeof(*all)), sum = { 0 };
+
+	if (bpf_map_lookup_elem(bpf_map__fd(trace->skeleton->maps.cpprof_counts), &function, all) == 0)
+		for (int i = 0; i < n_cpus; i++) {
+			sum.entries += all[i].entries;
+			sum.exits += all[i].exits;
+			sum.abandoned += all[i].abandoned;
+			sum.strange += all[i].strange;
+			sum.dropped += all[i].dropped;
+		}
+	free(all);
+	return sum;
+}
+
+/* ---- probes ----------------------------------------------------------------------------------------- */
+
+int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places)
+{
+	struct trace_link_attr attr = {
+		.program = (uint32_t)bpf_program__fd(trace->skeleton->progs.cpprof_trace),
+		.attach_type = ATTACH_UPROBE_MULTI,
+		.path = (uintptr_t)places->path,
+		.offsets = (uintptr_t)places->offsets,
+		.cookies = (uintptr_t)places->cookies,
+		.n = (uint32_t)places->n,
+		.multi_flags = places->at_returns ? UPROBE_MULTI_RETURN : 0,
+		.pid = (uint32_t)places->pid,
+	};
+
+	if (!trace->is_multi)
+		return -EOPNOTSUPP;
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static uint32_t trace_uprobe_type(void)
+{
+	FILE *from = fopen(UPROBE_TYPE, "re");
+	unsigned type = 0;
+
+	if (from && fscanf(from, "%u", &type) != 1)
+		type = 0;
+	if (from)
+		fclose(from);
+	return type;
+}
+
+int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_places *places, size_t place)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr),
+					.type = trace_uprobe_type(),
+					.config = places->at_returns ? 1 : 0,
+					.uprobe_path = (uintptr_t)places->path,
+					.probe_offset = places->offsets[place] };
+	struct bpf_link_create_opts cookie = { .sz = sizeof(cookie),
+					       .perf_event.bpf_cookie = places->cookies[place] };
+
+	if (!attr.type)
+		return -EOPNOTSUPP;
+	long event = syscall(SYS_perf_event_open, &attr, places->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	int link = bpf_link_create(bpf_program__fd(trace->skeleton->progs.cpprof_trace), (int)event,
+				   BPF_PERF_EVENT, &cookie);
+	int error = link < 0 ? -errno : 0;
+	close((int)event); /* the link keeps it */
+	return error ? error : link;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bpf_trace: the program trace.bpf.c, loaded, and the links that set it on code.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "base/text.h"
+#include "collector/bpf/trace_layout.h"
+
+struct bpf_trace;
+
+/* As bpf_deep_open. */
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
+		   struct text *ret_log, struct diag *diag);
+/* Every probe is gone when this returns. */
+void bpf_trace_close(struct bpf_trace *trace);
+/* Does it know how long threads wait? Not on a kernel without type information. */
+bool bpf_trace_sees_waits(const struct bpf_trace *trace);
+/* Records made on this CPU go through this event. 0 or -errno. */
+int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
+/* Sums over all CPUs. */
+struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
+
+/* Places in one file, all of a kind: parallel arrays. */
+struct bpf_trace_places {
+	const char *path;
+	const uint64_t *offsets, *cookies;
+	size_t n;
+	pid_t pid;
+	bool at_returns; /* probes of return addresses; offsets are entries */
+};
+/*
+ * Probes at all places, or at none: they are gone when the descriptor is closed. Returns it, or -errno:
+ * -EINVAL where one of the places cannot be probed, -EOPNOTSUPP on a kernel that cannot set many at once.
+ */
+int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places);
+/* One probe, on any kernel; place: its index. The same. */
+int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_places *places, size_t place);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * trace: runs in the kernel at each entry and each exit of chosen functions, pairs them, and sends a record
+ * of every call that has ended, with the registers and the stack of its end.
+ *
+ * A call is known by its process, its function and the stack pointer at its entry, which is the same at its
+ * exit. So recursion, signal handlers, coroutines and calls that are left by longjmp or an exception cannot
+ * be mistaken for each other: of two open calls of one process, no two have the same.
+ *
+ * Times are net of traced calls inside: a thread adds up what those took.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "collector/bpf/trace_layout.h"
+
+#define OPEN_CALLS 65536
+#define KNOWN_THREADS 16384
+
+/* The kernel gives some of the functions used here to programs under its own licence only. */
+char cpprof_license[] SEC("license") = "GPL";
+
+const volatile struct trace_options options = { 0 };
+
+/* Where these members are differs from kernel to kernel: the loader finds out. */
+struct return_instance {
+	unsigned long stack, orig_ret_vaddr;
+	struct return_instance *next;
+} __attribute__((preserve_access_index));
+struct uprobe_task {
+	struct return_instance *return_instances;
+} __attribute__((preserve_access_index));
+struct task_struct {
+	int pid;
+	struct uprobe_task *utask;
+} __attribute__((preserve_access_index));
+
+struct call_key {
+	__u64 frame; /* sp at the entry */
+	__u32 process, function;
+};
+struct open_call {
+	__u64 start, off_start; /* off_start: what the thread had waited until then */
+	__u64 wall, off_cpu;    /* what calls beside it had taken, to be restored */
+	__u64 arg;
+	__u64 entry;
+};
+struct thread {
+	__u64 left;          /* when it left its CPU; 0 = it has one */
+	__u64 off_cpu;       /* all it has waited since it is known */
+	__u64 wall, off_sum; /* of calls that have ended inside the present one */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, OPEN_CALLS);
+	__type(key, struct call_key);
+	__type(value, struct open_call);
+} cpprof_open SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KNOWN_THREADS);
+	__type(key, __u32);
+	__type(value, struct thread);
+} cpprof_threads SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TRACE_FUNCTIONS_MAX);
+	__type(key, __u32);
+	__type(value, struct trace_count);
+} cpprof_counts SEC(".maps");
+/* The record that is put together: one a CPU, for a probe is not interrupted by another. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct trace_call);
+} cpprof_call SEC(".maps");
+/* Where records go: one event a CPU. Its size is set before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_output SEC(".maps");
+
+/* ---- what is read of the context ---------------------------------------------------------------------- */
+
+/* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
+#define CONTEXT_WORD(context, n)                                                                  \
+	({                                                                                        \
+		__u64 word;                                                                       \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(word) : "r"(context), "i"(8 * (n))); \
+		word;                                                                             \
+	})
+
+static __always_inline __u64 read_sp(void *context)
+{
+	return options.is_x86 ? CONTEXT_WORD(context, 19) : CONTEXT_WORD(context, 31);
+}
+
+static __always_inline __u64 read_pc(void *context)
+{
+	return options.is_x86 ? CONTEXT_WORD(context, 16) : CONTEXT_WORD(context, 32);
+}
+
+static __always_inline __u64 read_result(void *context)
+{
+	return options.is_x86 ? CONTEXT_WORD(context, 10) : CONTEXT_WORD(context, 0);
+}
+
+static __always_inline __u64 read_x86_argument(void *context)
+{
+	switch (options.arg) {
+	case 0:
+		return CONTEXT_WORD(context, 14); /* rdi */
+	case 1:
+		return CONTEXT_WORD(context, 13); /* rsi */
+	case 2:
+		return CONTEXT_WORD(context, 12); /* rdx */
+	case 3:
+		return CONTEXT_WORD(context, 11); /* rcx */
+	case 4:
+		return CONTEXT_WORD(context, 9); /* r8 */
+	case 5:
+		return CONTEXT_WORD(context, 8); /* r9 */
+	}
+	return 0;
+}
+
+static __always_inline __u64 read_a64_argument(void *context)
+{
+	switch (options.arg) {
+	case 0:
+		return CONTEXT_WORD(context, 0);
+	case 1:
+		return CONTEXT_WORD(context, 1);
+	case 2:
+		return CONTEXT_WORD(context, 2);
+	case 3:
+		return CONTEXT_WORD(context, 3);
+	case 4:
+		return CONTEXT_WORD(context, 4);
+	case 5:
+		return CONTEXT_WORD(context, 5);
+	}
+	return 0;
+}
+
+static __always_inline __u64 read_argument(void *context)
+{
+	return options.is_x86 ? read_x86_argument(context) : read_a64_argument(context);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------ */
+
+static __always_inline struct thread *find_thread(__u32 tid)
+{
+	struct thread *thread = bpf_map_lookup_elem(&cpprof_threads, &tid);
+
+	if (!thread) {
+		struct thread fresh = { 0 };
+		bpf_map_update_elem(&cpprof_threads, &tid, &fresh, BPF_ANY);
+		thread = bpf_map_lookup_elem(&cpprof_threads, &tid);
+	}
+	return thread;
+}
+
+SEC("tp_btf/sched_switch")
+int cpprof_switch(__u64 *context)
+{
+	const struct task_struct *before = (const void *)context[1], *next = (const void *)context[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 out = (__u32)before->pid, in = (__u32)next->pid;
+	struct thread *thread = bpf_map_lookup_elem(&cpprof_threads, &out);
+
+	if (thread)
+		thread->left = now;
+	thread = bpf_map_lookup_elem(&cpprof_threads, &in);
+	if (thread && thread->left) {
+		thread->off_cpu += now - thread->left;
+		thread->left = 0;
+	}
+	return 0;
+}
+
+/* ---- calls -------------------------------------------------------------------------------------------- */
+
+static __always_inline void enter(void *context, const struct call_key *key, struct thread *thread,
+				  struct trace_count *count)
+{
+	struct open_call call = { .start = bpf_ktime_get_ns(),
+				  .off_start = thread->off_cpu,
+				  .wall = thread->wall,
+				  .off_cpu = thread->off_sum,
+				  .arg = read_argument(context),
+				  .entry = read_pc(context) };
+
+	count->entries++;
+	if (bpf_map_lookup_elem(&cpprof_open, key))
+		count->abandoned++;
+	thread->wall = thread->off_sum = 0;
+	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
+		count->dropped++;
+}
+
+static __always_inline __u64 less(__u64 a, __u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The true return addresses of calls that still go on, from this frame outwards. */
+static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct uprobe_task *utask = task->utask;
+	const struct return_instance *it = utask ? utask->return_instances : 0;
+	__u64 n = 0;
+
+	for (int i = 0; i < TRACE_HIDDEN_MAX && it; i++) {
+		struct trace_hidden *to = &record->hidden[n & (TRACE_HIDDEN_MAX - 1)];
+		to->stack = it->stack;
+		to->address = it->orig_ret_vaddr;
+		n += (frame - it->stack) >>
+		     63; /* above the frame? A branch would double what the verifier looks at */
+		it = it->next;
+	}
+	record->n_hidden = n;
+}
+
+static __always_inline void send(void *context, struct trace_call *record, struct trace_count *count)
+{
+	__u64 n = record->n_hidden;
+
+	if (n > TRACE_HIDDEN_MAX)
+		return;
+	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
+				  __builtin_offsetof(struct trace_call, hidden) +
+					  n * sizeof(struct trace_hidden)))
+		count->dropped++;
+}
+
+static __always_inline void leave(void *context, const struct call_key *key, __u32 site,
+				  struct thread *thread, struct trace_count *count)
+{
+	const struct open_call *call = bpf_map_lookup_elem(&cpprof_open, key);
+	__u32 zero = 0;
+	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
+
+	if (!record)
+		return;
+	if (!call) {
+		count->strange++;
+		return;
+	}
+	__u64 off = less(thread->off_cpu, call->off_start);
+	record->magic = TRACE_MAGIC;
+	record->function = key->function;
+	record->site = site;
+	record->whole_wall = less(bpf_ktime_get_ns(), call->start);
+	record->wall = less(record->whole_wall, thread->wall);
+	record->off_cpu = less(off, thread->off_sum);
+	record->arg = call->arg;
+	record->ret = read_result(context);
+	record->entry = call->entry;
+	record->n_hidden = 0;
+	thread->wall = call->wall + record->whole_wall;
+	thread->off_sum = call->off_cpu + off;
+	bpf_map_delete_elem(&cpprof_open, key);
+	count->exits++;
+	if (options.hides)
+		find_hidden(record, key->frame);
+	send(context, record, count);
+}
+
+SEC("kprobe")
+int cpprof_trace(void *context)
+{
+	__u64 cookie = bpf_get_attach_cookie(context), ids = bpf_get_current_pid_tgid();
+	__u32 function = (__u32)(cookie >> 2), site = cookie & 3;
+	struct call_key key = { read_sp(context), (__u32)(ids >> 32), function };
+	struct trace_count *count = bpf_map_lookup_elem(&cpprof_counts, &function);
+	struct thread *thread = find_thread((__u32)ids);
+
+	if (!count || !thread)
+		return 0;
+	/* Behind the return, which on x86 took the return address off the stack. */
+	if (site == TRACE_RETURN && options.is_x86)
+		key.frame -= 8;
+	if (site == TRACE_ENTRY)
+		enter(context, &key, thread, count);
+	else
+		leave(context, &key, site, thread, count);
+	return 0;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/chosen.h"
+
+#include <elf.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "binary/cfi/frames.h"
+#include "binary/elf/symbols.h"
+#include "binary/flow/cfg.h"
+#include "binary/flow/flow.h"
+#include "binary/functions/function.h"
+#include "symbolize/demangle.h"
+
+void chosen_init(struct chosen *chosen, char *const *patterns, size_t n)
+{
+	*chosen = (struct chosen){ .patterns = patterns, .n_patterns = n };
+	for (size_t i = 0; i < n; i++)
+		vec_push(&chosen->found,
+			 ((struct chosen_pattern){ .distance = 2 + strlen(patterns[i]) / 4 }));
+}
+
+void chosen_done(struct chosen *chosen)
+{
+	for (size_t i = 0; i < chosen->functions.n; i++) {
+		free(chosen->functions.at[i].name);
+		vec_done(&chosen->functions.at[i].exits);
+	}
+	vec_done(&chosen->functions);
+	for (size_t i = 0; i < chosen->found.n; i++)
+		free(chosen->found.at[i].nearest);
+	vec_done(&chosen->found);
+	vec_done(&chosen->looked_at);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+
+/* The part of a pattern behind FILE: or FILE+, if that is this file; NULL if it is another. A name may have
+ * colons of its own, so FILE: counts only if it names this file. */
+static const char *chosen_behind_file(const char *pattern, const char *file, char mark)
+{
+	size_t len = strlen(file);
+
+	return strncmp(pattern, file, len) == 0 && pattern[len] == mark ? pattern + len + 1 : NULL;
+}
+
+/* Without its parameters: up to the parenthesis that opens the last list. */
+static size_t chosen_bare_length(const char *name)
+{
+	const char *open = strrchr(name, '(');
+
+	/* "operator()(int)", "f(int) const": the list that is closed last, unless it is the name. */
+	if (!open || open == name ||
+	    (open - name >= 8 && strncmp(open - 8, "operator", 8) == 0 && open[1] == ')'))
+		return strlen(name);
+	int depth = 0;
+	for (const char *at = strrchr(name, ')'); at && at > name; at--) {
+		depth += *at == ')';
+		depth -= *at == '(';
+		if (depth == 0)
+			return (size_t)(at - name);
+	}
+	return strlen(name);
+}
+
+/* A template's name begins with what it returns: behind the last space that is in no brackets. */
+static const char *chosen_behind_type(const char *bare)
+{
+	const char *name = bare;
+	int depth = 0;
+
+	for (const char *at = bare; *at; at++) {
+		depth += *at == '<' || *at == '(';
+		depth -= *at == '>' || *at == ')';
+		if (*at == ' ' && depth == 0)
+			name = at + 1;
+	}
+	return name;
+}
+
+static bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
+{
+	if (fnmatch(pattern, linkage, 0) == 0 || strcmp(pattern, linkage) == 0)
+		return true;
+	if (!readable)
+		return false;
+	CLEANUP(freep) char *bare = alloc_text_n(readable, chosen_bare_length(readable));
+	return strcmp(pattern, readable) == 0 || fnmatch(pattern, readable, 0) == 0 ||
+	       fnmatch(pattern, bare, 0) == 0 || fnmatch(pattern, chosen_behind_type(bare), 0) == 0;
+}
+
+/* The first pattern that names the symbol; SIZE_MAX if none does. */
+static size_t chosen_pattern(const struct chosen *chosen, const struct image *image,
+			     const struct symbol *symbol, const char *readable)
+{
+	for (size_t i = 0; i < chosen->n_patterns; i++) {
+		const char *name = chosen_behind_file(chosen->patterns[i], image_name(image), ':');
+		if (chosen_fits(name ? name : chosen->patterns[i], symbol->name, readable))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------ */
+
+/* UINT64_MAX if the address is not of the file. */
+static uint64_t chosen_offset(const struct image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && (s->flags & PF_X) && vaddr >= s->vaddr &&
+		    vaddr - s->vaddr < s->file_size)
+			return vaddr - s->vaddr + s->offset;
+	}
+	return UINT64_MAX;
+}
+
+/* Returns and jumps to other functions. None if one of them may be missing, or may not be taken. */
+static void chosen_find_exits(struct functions *functions, const struct image *image,
+			      struct chosen_function *ret)
+{
+	uint32_t index = functions_find(functions, ret->vaddr);
+	bool is_sure = index != FUNCTION_NONE && functions->at[index].start == ret->vaddr;
+	struct flow flow;
+	struct cfg cfg;
+
+	if (!is_sure)
+		return;
+	flow_init(&flow, functions_facts(functions));
+	functions_analyse_alone(functions, index, &flow);
+	cfg_build(&cfg, &flow);
+	for (size_t i = 0; i < cfg.n_blocks; i++) {
+		const struct cfg_block *block = &cfg.blocks[i];
+		bool leaves = block->end_kind == BLOCK_RETURNS || block->end_kind == BLOCK_TAIL_CALLS;
+		is_sure &= block->end_kind != BLOCK_UNRESOLVED && (leaves || !block->tail_target);
+		if (leaves && (block->is_reached || block->is_guess))
+			vec_push(&ret->exits, chosen_offset(image, block->last));
+	}
+	is_sure &= flow.verdict == FLOW_PASSES;
+	if (!is_sure)
+		vec_clear(&ret->exits);
+	cfg_done(&cfg);
+	flow_done(&flow);
+}
+
+/* ---- images ------------------------------------------------------------------------------------------ */
+
+/* What looking an image through needs; code is read only if something is found. */
+struct chosen_search {
+	struct chosen *chosen;
+	image_id id;
+	struct image *image;
+	struct symbols *symbols;
+	struct frames *frames;
+	struct functions *functions;
+	size_t first, max;
+};
+
+static bool chosen_has(const struct chosen_search *search, uint64_t vaddr)
+{
+	for (size_t i = search->first; i < search->chosen->functions.n; i++)
+		if (search->chosen->functions.at[i].vaddr == vaddr)
+			return true;
+	return false;
+}
+
+static void chosen_add(struct chosen_search *search, uint64_t vaddr, const char *name, size_t pattern)
+{
+	struct chosen *chosen = search->chosen;
+	struct chosen_function it = { .image = search->id,
+				      .vaddr = vaddr,
+				      .entry = chosen_offset(search->image, vaddr),
+				      .pattern = pattern };
+
+	if (it.entry == UINT64_MAX || chosen_has(search, vaddr))
+		return;
+	chosen->found.at[pattern].n++;
+	if (chosen->functions.n >= search->max) {
+		chosen->n_more++;
+		return;
+	}
+	if (!search->functions) {
+		search->frames = frames_read(search->image);
+		search->functions = functions_new(search->image, search->symbols, search->frames, NULL);
+	}
+	it.name = alloc_text(name);
+	if (search->functions)
+		chosen_find_exits(search->functions, search->image, &it);
+	vec_push(&chosen->functions, it);
+}
+
+/* A name that nothing has may be one that is misspelt. */
+static void chosen_compare(struct chosen *chosen, const char *name)
+{
+	for (size_t i = 0; i < chosen->n_patterns; i++) {
+		struct chosen_pattern *found = &chosen->found.at[i];
+		bool is_name = !found->n && !strpbrk(chosen->patterns[i], "*?[+");
+		size_t distance = is_name ? text_distance(chosen->patterns[i], name) : SIZE_MAX;
+		if (distance >= found->distance)
+			continue;
+		free(found->nearest);
+		found->nearest = alloc_text(name);
+		found->distance = distance;
+	}
+}
+
+static void chosen_look_at_symbols(struct chosen_search *search)
+{
+	for (size_t i = 0; i < search->symbols->n; i++) {
+		const struct symbol *symbol = &search->symbols->at[i];
+		CLEANUP(text_done) struct text readable = { 0 };
+		bool is_mangled = demangle(symbol->name, &readable);
+		size_t pattern = chosen_pattern(search->chosen, search->image, symbol,
+						is_mangled ? readable.at : NULL);
+		if (pattern != SIZE_MAX) {
+			chosen_add(search, symbol->vaddr, is_mangled ? readable.at : symbol->name, pattern);
+			continue;
+		}
+		CLEANUP(freep)
+		char *bare = is_mangled ? alloc_text_n(readable.at, chosen_bare_length(readable.at)) : NULL;
+		chosen_compare(search->chosen, bare ? bare : symbol->name);
+	}
+}
+
+static void chosen_look_at_addresses(struct chosen_search *search)
+{
+	for (size_t i = 0; i < search->chosen->n_patterns; i++) {
+		const char *text =
+			chosen_behind_file(search->chosen->patterns[i], image_name(search->image), '+');
+		char *end;
+		uint64_t vaddr = text ? strtoull(text, &end, 16) : 0;
+		if (text && *text && !*end)
+			chosen_add(search, vaddr, search->chosen->patterns[i], i);
+	}
+}
+
+size_t chosen_look(struct chosen *chosen, struct images *images, image_id image, size_t max)
+{
+	struct chosen_search search = {
+		.chosen = chosen, .id = image, .first = chosen->functions.n, .max = max
+	};
+
+	for (size_t i = 0; i < chosen->looked_at.n; i++)
+		if (chosen->looked_at.at[i] == image)
+			return search.first;
+	vec_push(&chosen->looked_at, image);
+	search.image = images_get(images, image);
+	if (!search.image || search.image->kind != IMAGE_ELF)
+		return search.first;
+	search.symbols = symbols_read(search.image);
+	chosen_look_at_symbols(&search);
+	chosen_look_at_addresses(&search);
+	functions_free(search.functions);
+	frames_free(search.frames);
+	symbols_free(search.symbols);
+	return search.first;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/trace.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "collector/live/perf_source.h"
+#include "collector/probe/perf_probe.h"
+#include "collector/process/target.h"
+
+void trace_init(struct trace *trace, char *const *patterns, size_t n, bool at_returns)
+{
+	*trace = (struct trace){ .at_returns = at_returns };
+	chosen_init(&trace->chosen, patterns, n);
+}
+
+void trace_done(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->notes.n; i++)
+		free(trace->notes.at[i]);
+	vec_done(&trace->notes);
+	vec_done(&trace->sets);
+	chosen_done(&trace->chosen);
+}
+
+const char *trace_next_note(struct trace *trace)
+{
+	return trace->n_told < trace->notes.n ? trace->notes.at[trace->n_told++] : NULL;
+}
+
+size_t trace_note_missing(struct trace *trace)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->chosen.n_patterns; i++) {
+		const struct chosen_pattern *found = &trace->chosen.found.at[i];
+		if (found->n)
+			continue;
+		n++;
+		vec_push(&trace->notes,
+			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns[i],
+				      found->nearest ? "; there is '" : "",
+				      found->nearest ? found->nearest : "", found->nearest ? "'" : ""));
+	}
+	if (trace->chosen.n_more)
+		vec_push(&trace->notes,
+			 alloc_printf("%zu functions more are named, and not traced: %d is the most",
+				      trace->chosen.n_more, TRACE_FUNCTIONS_MAX));
+	return n;
+}
+
+/* Of one image of one process. */
+struct trace_wanted {
+	VEC(struct probe_function) functions;
+};
+
+/* ---- one image of one process -------------------------------------------------------------------- */
+
+/* The file as it is mapped, whatever is at its path by now. */
+static char *trace_path(pid_t pid, const struct image *image, const struct mapping *mapping)
+{
+	char *path = mapping ? alloc_printf("/proc/%d/map_files/%llx-%llx", (int)pid,
+					    (unsigned long long)mapping->start,
+					    (unsigned long long)(mapping->start + mapping->len))
+			     : NULL;
+
+	if (path && access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return alloc_printf("/proc/%d/root%s", (int)pid, image->path);
+}
+
+static void trace_refuse(struct trace *trace, const struct chosen_function *function,
+			 const struct image *image, const char *why)
+{
+	vec_push(&trace->notes, alloc_printf("cannot trace %s in '%s': %s",
+					     function ? function->name : "anything", image->path, why));
+}
+
+/*
+ * Why returns may not be probed; NULL if they may. Go moves stacks, and finds the kernel's address on them;
+ * on x86-64 some kernels leave a probed return by a system call, for which a filter may kill the process.
+ */
+static const char *trace_no_returns(pid_t pid, const struct image *image)
+{
+	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
+	CLEANUP(freep) char *status = target_read_file(path, NULL);
+
+	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
+		return "its exits are not known from its code, and returns of Go cannot be probed";
+	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
+		return "its exits are not known from its code, and a seccomp filter may forbid to probe "
+		       "returns";
+	return NULL;
+}
+
+/* What of the image is to be probed; what cannot be is noted. */
+static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const struct image *image,
+					image_id id)
+{
+	const char *no_returns = trace_no_returns(pid, image);
+	struct trace_wanted wanted = { 0 };
+
+	for (size_t i = 0; i < trace->chosen.functions.n; i++) {
+		const struct chosen_function *f = &trace->chosen.functions.at[i];
+		bool at_returns = !f->exits.n || (trace->at_returns && !no_returns);
+		if (f->image != id)
+			continue;
+		if (at_returns && no_returns)
+			trace_refuse(trace, f, image, no_returns);
+		else
+			vec_push(&wanted.functions,
+				 ((struct probe_function){ .number = (uint32_t)i,
+							   .entry = f->entry,
+							   .exits = f->exits.at,
+							   .n_exits = at_returns ? 0 : f->exits.n }));
+	}
+	return wanted;
+}
+
+/* A function that is refused is left out. */
+static void trace_set(struct trace *trace, struct source *source, pid_t pid, const struct image *image,
+		      image_id id, const struct mapping *mapping)
+{
+	struct trace_wanted wanted = trace_choose(trace, pid, image, id);
+	CLEANUP(freep) char *path = trace_path(pid, image, mapping);
+	size_t refused;
+	int error;
+
+	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,
+								wanted.functions.n, &refused))) {
+		bool is_one = refused < wanted.functions.n;
+		uint32_t number = is_one ? wanted.functions.at[refused].number : 0;
+		trace_refuse(trace, is_one ? &trace->chosen.functions.at[number] : NULL, image,
+			     strerror(-error));
+		if (!is_one)
+			break;
+		wanted.functions.at[refused] = wanted.functions.at[--wanted.functions.n];
+	}
+	vec_done(&wanted.functions);
+	vec_push(&trace->sets, ((struct trace_set){ pid, id }));
+}
+
+static bool trace_is_set(const struct trace *trace, pid_t pid, image_id image)
+{
+	for (size_t i = 0; i < trace->sets.n; i++)
+		if (trace->sets.at[i].pid == pid && trace->sets.at[i].image == image)
+			return true;
+	return false;
+}
+
+void trace_file(struct trace *trace, struct images *images, struct source *source, pid_t pid,
+		const char *path)
+{
+	CLEANUP(freep) char *real = realpath(path, NULL);
+	struct diag ignored = { 0 };
+	image_id image;
+
+	if (!real || images_open(images, real, &image, &ignored) < 0)
+		return;
+	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
+	trace_set(trace, source, pid, images_peek(images, image), image, NULL);
+}
+
+/* ---- what happens ---------------------------------------------------------------------------------- */
+
+static void trace_forget(struct trace *trace, pid_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->sets.n; i++)
+		if (trace->sets.at[i].pid != pid)
+			trace->sets.at[n++] = trace->sets.at[i];
+	trace->sets.n = n;
+}
+
+/* A child has what its parent has. */
+static void trace_fork(struct trace *trace, struct images *images, struct source *source, pid_t parent,
+		       pid_t child)
+{
+	size_t n = trace->sets.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct trace_set set = trace->sets.at[i];
+		if (set.pid == parent)
+			trace_set(trace, source, child, images_peek(images, set.image), set.image, NULL);
+	}
+}
+
+void trace_event(struct trace *trace, struct images *images, struct source *source, const struct event *event)
+{
+	const struct mapping *mapping = &event->mapping;
+
+	switch (event->kind) {
+	case EVENT_MAPPING:
+		if (!mapping->is_executable || mapping->image == IMAGE_NONE ||
+		    trace_is_set(trace, event->pid, mapping->image))
+			return;
+		chosen_look(&trace->chosen, images, mapping->image, TRACE_FUNCTIONS_MAX);
+		trace_set(trace, source, event->pid, images_peek(images, mapping->image), mapping->image,
+			  mapping);
+		return;
+	case EVENT_FORK:
+		if (event->pid != event->fork.parent_pid)
+			trace_fork(trace, images, source, event->fork.parent_pid, event->pid);
+		return;
+	case EVENT_EXIT:
+		if (event->pid == event->tid)
+			trace_forget(trace, event->pid);
+		return;
+	case EVENT_EXEC: /* probes are of a file in a process, whatever that runs */
+	case EVENT_SAMPLE:
+	case EVENT_COMM:
+	case EVENT_LOST:
+	case EVENT_THROTTLE:
+	case EVENT_UNTHROTTLE:
+	case EVENT_SWITCH:
+	case EVENT_CODE:
+		return;
+	}
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls: functions that are called a known number of times on known paths, for a known time. Reads a line
+ * first, so that somebody can attach. usage: calls [PLUGIN]
+ *
+ * PLUGIN: a shared library with a function plugged(int), loaded later.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define OWN __attribute__((noinline, noclone, noipa))
+
+static volatile unsigned sink;
+static jmp_buf out;
+
+OWN static void pause_ms(int ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L }, NULL);
+}
+
+OWN int target(int n)
+{
+	for (int i = 0; i < 100 * n; i++)
+		sink += (unsigned)i;
+	return n + 1;
+}
+
+OWN int alpha(int n)
+{
+	return target(n) + 1;
+}
+
+OWN int beta(int n)
+{
+	return target(n) + 2;
+}
+
+OWN int recurse(int depth)
+{
+	int below = depth ? recurse(depth - 1) : 0;
+
+	sink++; /* what is done after the call keeps it a call */
+	return below + 1;
+}
+
+OWN int landing(int n)
+{
+	sink += (unsigned)n;
+	return n;
+}
+
+/* Ends in a jump. */
+OWN int springboard(int n)
+{
+	sink++;
+	return landing(n + 1);
+}
+
+OWN int leave_somehow(int n)
+{
+	if (n % 2)
+		longjmp(out, 1);
+	return n;
+}
+
+OWN int sleeper(int ms)
+{
+	pause_ms(ms);
+	return ms;
+}
+
+OWN int burner(int ms)
+{
+	struct timespec now;
+	double end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	end = (double)now.tv_sec + (double)now.tv_nsec / 1e9 + ms / 1e3;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((double)now.tv_sec + (double)now.tv_nsec / 1e9 < end);
+	return ms;
+}
+
+/* Another traced function inside: its time is not this one's. */
+OWN int outer_sleeper(int ms)
+{
+	return sleeper(ms) + 1;
+}
+
+OWN int threaded(int n)
+{
+	sink += (unsigned)n;
+	return n;
+}
+
+static void *run_thread(void *nothing)
+{
+	for (int i = 0; i < 25; i++)
+		threaded(i);
+	return nothing;
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[8];
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, run_thread, NULL);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void run_plugin(const char *path)
+{
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*plugged)(int) = library ? (int (*)(int))dlsym(library, "plugged") : NULL;
+
+	if (!plugged)
+		return;
+	pause_ms(getenv("SLOW") ? 6000 : 1500); /* it is to be noticed; SLOW: on an emulated machine */
+	for (int i = 0; i < 15; i++)
+		plugged(i);
+}
+
+int main(int argc, char **argv)
+{
+	getchar();
+	for (int i = 0; i < 100; i++)
+		alpha(3);
+	for (int i = 0; i < 50; i++)
+		beta(7);
+	for (int i = 0; i < 7; i++)
+		recurse(10);
+	for (int i = 0; i < 30; i++)
+		springboard(i);
+	for (volatile int i = 0; i < 40; i++)
+		if (setjmp(out) == 0)
+			leave_somehow(i);
+	for (int i = 0; i < 20; i++)
+		outer_sleeper(2);
+	for (int i = 0; i < 20; i++)
+		burner(2);
+	run_threads();
+	run_plugin(argc > 1 ? argv[1] : NULL);
+	puts("done");
+	return 0;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cpprof trace` on a program whose calls are known: counts are exact for each path, times are those that passed.
+usage: trace.py; needs CPPROF and BUILD in the environment."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
+CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
+PLUGIN = os.path.join(BUILD, "tests", "e2e", "libcalls_plugin.so")
+SLOW = float(os.environ.get("SLOW", "1"))  # of an emulated machine
+passed = failed = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED: {what} {detail}", flush=True)
+
+
+def trace(*options, plugin=False, name="t.data"):
+    """The program under `cpprof trace`, attached or started."""
+    command = [CALLS] + ([PLUGIN] if plugin else [])
+    if "-p" in options:
+        target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        options = [str(target.pid) if o == "PID" else o for o in options]
+        tracer = subprocess.Popen([CPPROF, "trace", "-o", name, *options], stderr=subprocess.PIPE, text=True)
+        errors = tracer.stderr.readline()
+        check("it says when the probes are there", errors.startswith("cpprof: tracing "), errors)
+        out = target.communicate("\n")[0]
+        errors += tracer.communicate()[1]
+        code = tracer.returncode
+    else:
+        ran = subprocess.run([CPPROF, "trace", "-o", name, *options, "--", *command], input="\n", capture_output=True, text=True)
+        out, errors, code = ran.stdout, ran.stderr, ran.returncode
+    check("the program's output is right", out == "done\n", out)
+    return code, errors
+
+
+def values(name, metric):
+    """By path from main on, loops left out: the sum of a metric's own values."""
+    d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
+    index = next(m["id"] for m in d["metrics"] if m["name"] == metric)
+    nodes, frames, paths, found = d["nodes"], d["frames"], [], {}
+    for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
+        path = paths[parent] if i and parent is not None and parent >= 0 else ()
+        if frames["kind"][frame] == "function":
+            path += (d["strings"][frames["name"][frame]],)
+        paths.append(path)
+        value = d["node_values"]["exclusive"][str(index)][i]
+        if value:
+            key = ">".join(path[path.index("main"):] if "main" in path else path[-2:])
+            found[key] = found.get(key, 0) + value
+    return found
+
+
+def permitted():
+    tried = subprocess.run([CPPROF, "trace", "-q", "-f", "main", "-o", "probe.data", "--", CALLS], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if tried.returncode in (0, 5):
+        return
+    print("skipped: probes cannot be set here: " + tried.stderr.strip().replace("\n", " "))
+    sys.exit(77)
+
+
+def check_counts(exits):
+    code, errors = trace("--exits", exits, "-f", "target", "-f", "recurse", "-f", "springboard", "-f", "landing", "-f", "leave_somehow", "-f", "threaded", "-f", "plugged",
+                         "--arg", "1", "--ret", "-p", "PID", plugin=True)
+    check("trace ends well", code == 0, errors)
+    calls = values("t.data", "calls")
+    check("calls by path", calls.get("main>alpha>target") == 100 and calls.get("main>beta>target") == 50, calls)
+    recursive = {key: n for key, n in calls.items() if key.endswith("recurse")}
+    check("recursion: seven of each depth", recursive == {"main" + ">recurse" * i: 7 for i in range(1, 12)}, recursive)
+    check("a jump to another function ends a call", calls.get("main>springboard") == 30, calls)
+    check("and begins one", sum(n for key, n in calls.items() if key.endswith("landing")) == 30, calls)
+    check("calls that longjmp ends are not counted as ended", sum(n for key, n in calls.items() if key.endswith("leave_somehow")) == 20, calls)
+    check("eight threads", sum(n for key, n in calls.items() if key.endswith("threaded")) == 200, calls)
+    check("a library that is loaded later", sum(n for key, n in calls.items() if key.endswith("plugged")) == 15, calls)
+    arguments, results = values("t.data", "argument"), values("t.data", "result")
+    check("arguments", arguments.get("main>alpha>target") == 300 and arguments.get("main>beta>target") == 350, arguments)
+    check("results", results.get("main>alpha>target") == 400 and results.get("main>beta>target") == 400, results)
+
+
+def check_times(exits):
+    code, errors = trace("--exits", exits, "-f", "*sleeper", "-f", "burner")
+    check("trace of a command ends well", code == 0, errors)
+    wall, off, cpu = (values("t.data", metric) for metric in ("wall", "off-cpu", "cpu"))
+    slept, burnt = "main>outer_sleeper>sleeper", "main>burner"
+    check("the time of sleeping", 40e6 <= wall[slept], wall)
+    check("is waiting", off[slept] >= (0.9 if SLOW == 1 else 0.5) * wall[slept], (wall, off))
+    if SLOW == 1:  # a probe itself takes a millisecond where every instruction is emulated
+        check("and is not its caller's", wall["main>outer_sleeper"] < 0.2 * wall[slept], wall)
+    check("CPU time", 38e6 <= cpu[burnt] <= 60e6 * SLOW, cpu)
+    check("wall is both", all(abs(wall[key] - off.get(key, 0) - cpu.get(key, 0)) < 1000 for key in wall), (wall, off, cpu))
+
+
+CXX = """
+#include <cstdio>
+#include <stdexcept>
+struct Key { int k; };
+namespace shop {
+__attribute__((noinline)) int lookup(Key const &key) { if (key.k % 3 == 0) throw std::runtime_error("gone"); return key.k; }
+__attribute__((noinline)) int lookup(long key) { static volatile long sum; sum += key; return (int)sum; }
+template <class T> __attribute__((noinline)) int twice(T value) { return lookup(long(value)) + lookup(long(value)); }
+}
+int main()
+{
+	int sum = 0;
+	std::getchar();
+	for (int i = 0; i < 30; i++) {
+		try { sum += shop::lookup(Key{ i }); } catch (std::exception const &) { sum--; }
+		sum += shop::twice(i);
+	}
+	std::printf("%d\\n", sum);
+}
+"""
+
+
+def run_cxx(*patterns):
+    ran = subprocess.run([CPPROF, "trace", "-o", "c.data", *(word for pattern in patterns for word in ("-f", pattern)), "--", "./c"],
+                         input="\n", capture_output=True, text=True)
+    check(f"{patterns} is traced", ran.returncode in (0, 5), ran.stderr)
+    calls = {}
+    for key, n in values("c.data", "calls").items():
+        name = key.split(">main>")[-1].split("main>")[-1]
+        calls[name] = calls.get(name, 0) + n
+    return calls, ran.stderr
+
+
+def check_names():
+    """Names as reports print them; calls that an exception ends do not return."""
+    open("c.cc", "w").write(CXX)
+    if not shutil.which("g++") or subprocess.run(["g++", "-O1", "-g", "c.cc", "-o", "c"]).returncode:
+        print("skipped: no g++ for names of C++")
+        return
+    calls, _ = run_cxx("shop::lookup(Key const&)")
+    check("by its whole name: those that return", sum(calls.values()) == 20, calls)
+    calls, _ = run_cxx("shop::lookup")
+    check("without parameters: both of that name", sum(calls.values()) == 80, calls)
+    calls, _ = run_cxx("c:shop::*")
+    check("by a glob, in one file", sum(calls.values()) == 110, calls)
+    _, said = run_cxx("shop::lokup")
+    check("a name that nothing has, and one like it", "no function is named 'shop::lokup'; there is 'shop::lookup'" in said, said)
+
+
+def check_kill():
+    """However it ends, nothing stays behind."""
+    target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    tracer = subprocess.Popen([CPPROF, "trace", "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+    tracer.stderr.readline()
+    tracer.kill()
+    tracer.wait()
+    check("the program goes on when cpprof is killed", target.communicate("\n")[0] == "done\n" and target.returncode == 0)
+
+
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+permitted()
+for where in ("code", "return"):
+    check_counts(where)
+    check_times(where)
+check_names()
+check_kill()
+print(f"tally: {passed} passed, {failed} failed, 0 skipped")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk_find: what a step needs and its recipe does not have: sp where only the frame pointer is known, a
+ * return address that the kernel hides.
+ */
+#include "unwinder/walk_private.h"
+
+/*
+ * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
+ * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
+ */
+void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_input *ret)
+{
+	struct walker *walker = walk->walker;
+	const struct recipe *recipe = &ret->recipes->recipes.at[index];
+	uint64_t sp, at = walk->here.pc - walk->here.bias - walk->here.is_return;
+
+	if (recipe->cfa_reg != walker->isa->sp || walk->here.is_jit || walker->mode == UNWIND_FP ||
+	    (recipe->cfa_kind != CFA_REG && recipe->cfa_kind != CFA_DEREF) ||
+	    cursor_reg(&walker->cursor, walker->isa->sp, &sp))
+		return;
+	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at, 0);
+	ret->has_sp_from_fp = distance != VADDR_NONE;
+	ret->sp_from_fp = (int64_t)distance;
+}
+
+bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
+{
+	uint64_t stack = cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0);
+
+	for (uint32_t i = 0; i < walk->sample->n_hidden; i++)
+		if (walk->sample->hidden[i].stack == stack) {
+			*ra = walk->sample->hidden[i].address;
+			return true;
+		}
+	return false;
+}

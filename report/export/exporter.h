@@ -78,5 +78,5 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		   const struct export_options *options, FILE *to, struct diag *diag);
 
 extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded,
-	exporter_speedscope, exporter_pprof, exporter_callgrind, exporter_openmetrics, exporter_svg,
-	exporter_firefox, exporter_llvm, exporter_html;
+	exporter_speedscope, exporter_pprof, exporter_otlp, exporter_callgrind, exporter_openmetrics,
+	exporter_svg, exporter_firefox, exporter_llvm, exporter_html;

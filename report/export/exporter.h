@@ -61,6 +61,8 @@ struct exporter {
 	bool loops_by_default;
 	bool needs_lines;     /* the tree must have SCOPE_LINE leaves */
 	bool needs_addresses; /* one for each address */
+	bool joins;           /* parallel regions stand where they are written, unless that is not wanted */
+	bool needs_spread;    /* how sure the costs of frames are */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
 	bool is_binary;       /* not for a terminal */
 	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to,

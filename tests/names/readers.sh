@@ -7,7 +7,7 @@ need gcc g++ python3 readelf objcopy
 
 cp "$TESTS/../oracle/programs/lists.c" "$TESTS/../oracle/programs/shapes.cc" .
 gcc -O2 -g -gdwarf-5 -o c lists.c || fail "cannot compile"
-g++ -std=c++17 -O1 -g -gdwarf-5 -o cxx shapes.cc || fail "cannot compile"
+g++ -std=c++17 -DQUICK -O1 -g -gdwarf-5 -o cxx shapes.cc || fail "cannot compile"
 "$CPPROF" verify names --json c >json.log 2>err.log || fail "verify names"
 built=()
 for reader in libdwarf libdw; do
@@ -36,8 +36,8 @@ for version in 2 3 4 5; do
 	gcc -O2 -g -gdwarf-$version -o c-$version lists.c && agrees c-$version
 done
 agrees cxx
-g++ -std=c++17 -O1 -g -gdwarf-5 -gdwarf64 -o cxx-64 shapes.cc && agrees cxx-64
-g++ -std=c++17 -O1 -g -gdwarf-5 -gsplit-dwarf -fdebug-types-section -o cxx-split shapes.cc && agrees cxx-split
+g++ -std=c++17 -DQUICK -O1 -g -gdwarf-5 -gdwarf64 -o cxx-64 shapes.cc && agrees cxx-64
+g++ -std=c++17 -DQUICK -O1 -g -gdwarf-5 -gsplit-dwarf -fdebug-types-section -o cxx-split shapes.cc && agrees cxx-split
 
 # One address, three ways.
 vaddr=$(nm cxx | awk '$3 == "main" { print $1 }')

@@ -48,7 +48,7 @@ compiles() {
 
 for language in c cxx; do
 	compiler=gcc source=lists.c
-	[ $language = c ] || compiler=g++ source=shapes.cc
+	[ $language = c ] || compiler="g++ -DQUICK" source=shapes.cc
 	plain $compiler -O2 -g -gdwarf-5 $source
 	compiles "$language with 64-bit offsets" $compiler -O2 -g -gdwarf-5 -gdwarf64 $source
 	compiles "$language, split" $compiler -O2 -g -gdwarf-5 -gsplit-dwarf $source
@@ -64,7 +64,7 @@ done
 command -v dwz >/dev/null || { echo "not checked, no dwz"; exit 0; }
 dwz -o program plain/program 2>compile.log || fail "dwz"
 equals "dwz" program
-g++ -O1 -g -gdwarf-5 shapes.cc -o second
+g++ -DQUICK -O1 -g -gdwarf-5 shapes.cc -o second
 for version in "" -5; do
 	rm -rf shared
 	mkdir shared

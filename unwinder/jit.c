@@ -141,6 +141,55 @@ static uint32_t jit_recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_r
 	return jit->now.recipe;
 }
 
+/* ---- ways out ------------------------------------------------------------------------------------ */
+
+#define WAY_OUT_MAX 1024 /* instructions looked at behind pc */
+#define EPILOGUE_MAX 24
+#define SHARED_MIN (1u << 16) /* bytes: no function is that long */
+
+/* Does straight code from pc on restore the return address, and return? */
+static bool jit_is_epilogue(struct jit *jit, pid_t pid, uint64_t pc)
+{
+	const struct isa *isa = jit->isa;
+	bool has_ra = isa->call_pushes_ra;
+	struct insn insn;
+
+	for (unsigned n = 0; n < EPILOGUE_MAX; n++, pc += insn.len) {
+		if (isa->decode(code_pages_at(jit->pages, pid, pc), pc, &insn) < 0 || insn.len == 0)
+			return false;
+		for (unsigned i = 0; i < insn.n_effects; i++)
+			has_ra |= insn.effect[i].kind == EFFECT_LOAD && insn.effect[i].reg == isa->ra;
+		if (insn.flow != FLOW_NEXT)
+			return insn.flow == FLOW_RETURN && has_ra;
+	}
+	return false;
+}
+
+static uint64_t jit_find_way_out(struct jit *jit, pid_t pid, uint64_t pc)
+{
+	struct insn insn;
+
+	for (unsigned n = 0; n < WAY_OUT_MAX; n++) {
+		if (jit->isa->decode(code_pages_at(jit->pages, pid, pc), pc, &insn) < 0)
+			insn = (struct insn){ .len = jit->isa->min_insn }; /* constants between the code */
+		if (insn.flow == FLOW_JUMP && jit_is_epilogue(jit, pid, insn.target))
+			return insn.target;
+		pc += insn.len ? insn.len : jit->isa->min_insn;
+	}
+	return VADDR_NONE;
+}
+
+/* What that finds is kept as that of the place at the way out. */
+uint32_t jit_way_out(struct jit *jit, pid_t pid, uint64_t pc, bool *ret_is_shared)
+{
+	uint64_t way_out = jit_find_way_out(jit, pid, pc);
+
+	*ret_is_shared = way_out - pc + SHARED_MIN > 2 * SHARED_MIN;
+	return way_out == VADDR_NONE ? RECIPE_NONE : jit_recipe_at(jit, pid, way_out, true);
+}
+
+/* ---- places -------------------------------------------------------------------------------------- */
+
 static bool jit_touches(const struct isa *isa, const struct insn *insn)
 {
 	uint64_t kept = 1ull << isa->sp | 1ull << isa->ra;

@@ -19,3 +19,10 @@ void jit_free(struct jit *jit);
 bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);
 /* The same as knowledge_place; has_code is false if the process's memory cannot be read. */
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret);
+/*
+ * How a frame is left by the first way out that stands behind pc: a jump to code that gives a frame back and
+ * returns. For code that itself only jumps on to other code with the same frame; RECIPE_NONE if there is none
+ * nearby. is_shared: it lies so far off that no function has it for itself: all code that jumps there has
+ * one frame, as in qemu and guile. Else it may be another function's: a second witness has to agree.
+ */
+uint32_t jit_way_out(struct jit *jit, pid_t pid, uint64_t pc, bool *ret_is_shared);

@@ -289,42 +289,32 @@ static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 	return managed.is_good;
 }
 
-#define JUST_CALLED_MAX 256 /* bytes of code from an entry to where nothing has happened to the stack yet */
-
 /*
- * A runtime's stub that ends in a jump to the method it has found: the call before the address in the return
- * address register leads to code just before here, which has changed neither the stack nor that register.
+ * A step by the frame pointer, out of code in no file, is no guess if a way out that stands nearby finds the
+ * same caller from sp: two witnesses that know nothing of each other. And sp is known then. A way out that
+ * much code shares needs no other witness: guile's code leaves the frame pointer as it was.
  */
-static bool walk_is_just_called(struct walk *walk)
+static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
-	const struct isa *isa = walker->isa;
-	uint64_t ra;
+	uint64_t fp = 0, other_fp = 0;
+	struct attempt other;
+	bool is_shared;
 
-	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted ||
-	    !walk->here.is_jit || walk->here.place.recipes.recipe[0] != RECIPE_NONE ||
-	    !cursor_reg(&walker->cursor, isa->ra, &ra))
-		return false;
-	ra = isa->strip_pc(ra);
-	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
-	uint64_t entry = caller->place.call_target;
-	return caller->is_jit && caller->place.call == CALL_DIRECT &&
-	       walk->here.pc - entry < JUST_CALLED_MAX &&
-	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
-}
-
-/* For code that has no recipe because it has not made a frame yet; RECIPE_NONE if that cannot be shown. */
-static uint32_t walk_find_entry_recipe(struct walk *walk)
-{
-	struct walker *walker = walk->walker;
-	struct hotspot_place place = { walk->pid, walk->here.pc, false };
-
-	if (walk_is_just_called(walk))
-		return walker->managed[MANAGED_HOTSPOT_ENTERED];
-	if (!walk->is_interrupted || !walk->here.is_jit || walker->mode != UNWIND_AUTO ||
-	    walk->here.place.recipes.recipe[0] != RECIPE_NONE)
-		return RECIPE_NONE;
-	return hotspot_entry_recipe(walker->hotspot, walk->space, &place);
+	if (!attempt->is_good || !walk->here.is_jit || walker->mode != UNWIND_AUTO ||
+	    attempt->recipe != knowledge_frame_pointer(walker->knowledge) ||
+	    !cursor_caller_reg(&walker->cursor, walker->isa->fp, &fp))
+		return;
+	uint32_t way_out = jit_way_out(walker->jit, walk->pid, walk->here.pc, &is_shared);
+	if (way_out == RECIPE_NONE)
+		return;
+	walk_try_recipe(walk, way_out, &other);
+	bool is_same = other.is_good && other.step.ra == attempt->step.ra &&
+		       cursor_caller_reg(&walker->cursor, walker->isa->fp, &other_fp) && other_fp == fp;
+	if (is_same || (other.is_good && is_shared))
+		*attempt = other;
+	else
+		walk_try_recipe(walk, attempt->recipe, attempt); /* the cursor has the last one's registers */
 }
 
 /* Tries every recipe in turn; of several failures, the first one is reported. */
@@ -353,6 +343,7 @@ static void walk_try_all(struct walk *walk, struct attempt *attempt)
 		walk_try_recipe(walk, frame_pointer, &other);
 	else
 		return;
+	walk_confirm_frame_pointer(walk, &other);
 	if (other.is_good || other.is_root)
 		*attempt = other;
 }

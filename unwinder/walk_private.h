@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What walk.c (the loop), look.c (what is known of a pc, and the check of a step), walk_plain.c (quick
- * steps), walk_start.c and walk_exec.c share.
+ * steps), walk_entry.c, walk_start.c and walk_exec.c share.
  */
 #pragma once
 
@@ -65,6 +65,9 @@ static inline struct frame walk_frame(const struct pc_entry *here)
  * makes at most one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
+
+/* For code that has no recipe because it has not made a frame yet; RECIPE_NONE if that cannot be shown. */
+uint32_t walk_find_entry_recipe(struct walk *walk);
 
 /* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);

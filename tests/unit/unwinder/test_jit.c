@@ -14,8 +14,10 @@
 #define PID 9
 #define SECOND_NS 1000000000ull
 
+#define FAR_CODE 0x20000u /* bytes into the code: no function's own */
+
 struct target {
-	uint32_t code[2048]; /* two pages */
+	uint32_t code[FAR_CODE / 4 + 1024];
 	unsigned n_reads;
 	bool is_gone;
 };
@@ -345,6 +347,54 @@ TEST(jit_calls_may_return_to_code_that_is_given_up)
 	walk(&s, CALLER + 1, 0, words, 8);
 	CHECK_EQ(s.stack.frames.n, 1);
 	CHECK_EQ(s.stack.end, STACK_INVALID_STEP);
+	scene_done(&s);
+}
+
+/* Code that only jumps on, and behind it a jump to a way out that gives 32 bytes back. */
+static void put_way_out(struct scene *s, unsigned at, unsigned way_out)
+{
+	s->target.code[at] = NOP;
+	s->target.code[at + 1] = JUMP_X8;
+	s->target.code[at + 2] = 0x14000000 | (way_out - at - 2); /* b way_out */
+	s->target.code[way_out] = NOP;
+	s->target.code[way_out + 1] = POP_32;
+	s->target.code[way_out + 2] = RET;
+}
+
+TEST(jit_code_that_only_jumps_on_is_left_by_a_way_out_that_the_frame_pointer_confirms)
+{
+	enum { JUMPS = 128, WAY_OUT = 192 };
+	uint64_t words[12] = { STACK + 64, pc_of(CALLER + 1), 0, 0, STACK + 64, pc_of(CALLER + 1) };
+	struct scene s;
+
+	scene_init(&s, UNWIND_AUTO);
+	put_way_out(&s, JUMPS, WAY_OUT);
+	s.event.sample.regs.value[29] = STACK;
+	walk(&s, JUMPS, 0, words, 12);
+	CHECK(s.stack.frames.n >= 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLER + 1));
+	/* the frame pointer finds another frame: the way out may be another function's */
+	s.event.sample.regs.value[29] = STACK + 32;
+	words[4] = STACK + 80;
+	walk(&s, JUMPS, 0, words, 12);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	scene_done(&s);
+}
+
+TEST(jit_code_that_shares_a_way_out_has_one_frame)
+{
+	enum { JUMPS = 128, WAY_OUT = FAR_CODE / 4 };
+	uint64_t words[12] = { STACK + 64, pc_of(CALLER + 1), 0, 0, STACK + 80, pc_of(CALLER + 1) };
+	struct scene s;
+
+	scene_init(&s, UNWIND_AUTO);
+	put_way_out(&s, JUMPS, WAY_OUT);
+	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code leaves it as it was */
+	walk(&s, JUMPS, 0, words, 12);
+	CHECK(s.stack.frames.n >= 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLER + 1));
 	scene_done(&s);
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk_entry: code in no file that was interrupted before it had made a frame.
+ */
+#include "unwinder/walk_private.h"
+
+#define JUST_CALLED_MAX 256 /* bytes of code from an entry to where nothing has happened to the stack yet */
+
+/*
+ * A runtime's stub that ends in a jump to the method it has found: the call before the address in the return
+ * address register leads to code just before here, which has changed neither the stack nor that register.
+ */
+static bool walk_is_just_called(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	const struct isa *isa = walker->isa;
+	uint64_t ra;
+
+	if (isa->call_pushes_ra || walker->mode != UNWIND_AUTO || !walk->is_interrupted ||
+	    !walk->here.is_jit || walk->here.place.recipes.recipe[0] != RECIPE_NONE ||
+	    !cursor_reg(&walker->cursor, isa->ra, &ra))
+		return false;
+	ra = isa->strip_pc(ra);
+	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	uint64_t entry = caller->place.call_target;
+	return caller->is_jit && caller->place.call == CALL_DIRECT &&
+	       walk->here.pc - entry < JUST_CALLED_MAX &&
+	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
+}
+
+uint32_t walk_find_entry_recipe(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	struct hotspot_place place = { walk->pid, walk->here.pc, false };
+
+	if (walk_is_just_called(walk))
+		return walker->managed[MANAGED_HOTSPOT_ENTERED];
+	if (!walk->is_interrupted || !walk->here.is_jit || walker->mode != UNWIND_AUTO ||
+	    walk->here.place.recipes.recipe[0] != RECIPE_NONE)
+		return RECIPE_NONE;
+	return hotspot_entry_recipe(walker->hotspot, walk->space, &place);
+}

@@ -17,6 +17,8 @@
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
 #include "report/annotate/source_user.h"
+#include "report/names.h"
+#include "report/shorten.h"
 
 #define MOST_TOLD 8 /* candidates that a message lists */
 
@@ -25,15 +27,19 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 {
 	uint64_t all = profile->quality.samples;
 	struct style style = terminal_style(COLOR_NEVER);
+	struct names *names = names_new(profile);
 
 	for (size_t i = from; i < choices->n && i < from + MOST_TOLD; i++) {
 		const struct annotate_choice *choice = &choices->at[i];
-		struct text line = { 0 };
-		style_safe(&line, &style, intern_text(&profile->strings, choice->name));
+		struct text line = { 0 }, shown = { 0 };
+		names_shorten(names, intern_text(&profile->strings, choice->name), SHORTEN_COLUMNS, &shown);
+		style_safe(&line, &style, shown.at ? shown.at : "");
 		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)",
 			all ? 100.0 * (double)choice->samples / (double)all : 0);
 		text_done(&line);
+		text_done(&shown);
 	}
+	names_free(names);
 	if (choices->n > from + MOST_TOLD)
 		fprintf(stderr, "        and %zu more\n", choices->n - from - MOST_TOLD);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "report/names.h"
 #include "report/style.h"
 #include "report/tree/costs.h"
 #include "report/tree/view.h"
@@ -60,6 +61,7 @@ struct text_report {
 	uint32_t metric;
 	uint64_t total, samples; /* of everything that is reported on */
 	struct text *to;
+	struct names *names; /* how long names are shortened; NULL = each by itself */
 };
 
 struct text_report text_report_of(const struct text_input *input, const struct text_options *options,

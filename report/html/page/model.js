@@ -57,6 +57,17 @@ class Model {
     return this.label(this.tree.frame[node]);
   }
 
+  // A name for a row: long ones are shortened, no two to the same.
+  shortName(id) {
+    return this.data.meta.short[id] || this.text(id);
+  }
+  shortLabel(frame) {
+    const f = this.data.frame,
+      isNamed = f.kind[frame] > 1 && !(f.kind[frame] === LOOP && f.line[frame]);
+    if (!isNamed || !(f.name[frame] in this.data.meta.short)) return this.label(frame);
+    return (f.kind[frame] === LOOP ? "loop in " : "") + this.shortName(f.name[frame]);
+  }
+
   // "file.c:12-30"
   lines(frame) {
     const f = this.data.frame;
@@ -214,10 +225,26 @@ class Model {
     return of ? (100 * value) / of : 0;
   }
 
-  // Half the 95 % interval of a share, in percent, from the number of samples behind it.
-  interval(value) {
-    const p = this.all ? value / this.all : 0;
-    return this.samples ? 196 * Math.sqrt(Math.max(0, p * (1 - p)) / this.samples) : 0;
+  // The 95 % interval of a share, [low, high] in percent, as the text report has it (number_interval_of_cost): by cost and by
+  // samples, where these are given too.
+  bounds(value, samples) {
+    const wilson = (p, n) => {
+      const z = 1.959964,
+        middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n),
+        half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
+      return [p <= 0 ? 0 : 100 * (middle - half), p >= 1 ? 100 : 100 * (middle + half)];
+    };
+    if (!this.samples || !this.all) return [0, 0];
+    const by = wilson(Math.min(1, value / this.all), this.samples);
+    if (samples === undefined) return by;
+    const [low, high] = wilson(Math.min(1, samples / this.samples), this.samples);
+    return [Math.min(by[0], low), Math.max(by[1], high)];
+  }
+
+  // Half of it.
+  interval(value, samples) {
+    const [low, high] = this.bounds(value, samples);
+    return (high - low) / 2;
   }
 
   amount(value, metric = this.metric) {
@@ -283,12 +310,13 @@ class Model {
     return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node);
   }
 
-  // Of a chain, its first and its last name, or if there are not too many all.
-  shownLabel(node, most = 3) {
+  // Of a chain, its first and its last name, or if there are not too many all. Whole names, or short ones.
+  shownLabel(node, most = 3, isShort = false) {
     const names = [],
-      head = this.head(node);
-    for (let at = node; names.push(this.nodeLabel(at)) <= most && at !== head;) at = this.tree.parent[at];
-    return (names.length > most ? [...names.slice(0, most - 2), "…", this.nodeLabel(head)] : names).reverse().join(" › ");
+      head = this.head(node),
+      name = (at) => (isShort ? this.shortLabel(this.tree.frame[at]) : this.nodeLabel(at));
+    for (let at = node; names.push(name(at)) <= most && at !== head;) at = this.tree.parent[at];
+    return (names.length > most ? [...names.slice(0, most - 2), "…", name(head)] : names).reverse().join(" › ");
   }
 
   path(node) {

@@ -113,6 +113,14 @@ static bool export_is_label(const char *text)
 	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == len;
 }
 
+const char *export_bad_label(const struct option_list *labels)
+{
+	for (size_t i = 0; i < labels->values.n; i++)
+		if (!export_is_label(labels->values.at[i]))
+			return labels->values.at[i];
+	return NULL;
+}
+
 static int check_and_export(struct export_request *r)
 {
 	const struct exporter *exporter = export_cmd_choose(r->format, r->path);
@@ -122,10 +130,8 @@ static int check_and_export(struct export_request *r)
 		return complain_of_format(r->format);
 	if (r->weight == 1 && r->metric)
 		return cmd_usage("export", "--weight samples and --metric exclude each other");
-	for (size_t i = 0; i < r->labels.values.n; i++)
-		if (!export_is_label(r->labels.values.at[i]))
-			return cmd_usage("export", "'%s': a label is letters, digits and _, then =VALUE",
-					 r->labels.values.at[i]);
+	if (export_bad_label(&r->labels))
+		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels));
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
 		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
 				 exporter->name);

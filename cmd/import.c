@@ -129,7 +129,7 @@ int cmd_import(int argc, char **argv)
 		import.path = line.operands[0];
 		import.recording.unwind = (enum unwind_mode)mode;
 		if (import.recording.output)
-			import.recording.format = exporter_for_file(import.recording.output);
+			import.recording.format = exporter_instead_of_profile(import.recording.output);
 		code = import_run(&import);
 	}
 	symbol_options_done(&import.symbols);

@@ -20,7 +20,7 @@ static const char examples[] = "  cpprof merge -o all.data run1.data run2.data r
 /* The name decides: a profile, or an export. */
 static int merge_write(struct profile *all, const char *output, mode_t mode, struct diag *diag)
 {
-	const struct exporter *exporter = exporter_for_file(output);
+	const struct exporter *exporter = exporter_instead_of_profile(output);
 	CLEANUP(freep) char *target = NULL;
 	size_t n_contexts = all->cct.nodes.n - 2;
 	int error;

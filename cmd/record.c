@@ -271,6 +271,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.output = o->output,
 		.mode_bits = o->mode,
 		.format = o->exporter,
+		.labels = o->labels.values.at,
+		.n_labels = o->labels.values.n,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),
 		.stream_ns = record_ns(o->stream),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "collector/live/perf_source.h"
 #include "recording/workers.h"
 
@@ -36,6 +37,7 @@ static const char attach_examples[] =
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
+	"  cpprof attach -p 4711 --watch app.prom --label service=app   for Prometheus\n"
 	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
 
 static const struct option_rivals record_rivals[] = {
@@ -127,6 +129,9 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
+	const char *bad_label = export_bad_label(&options->labels);
+	if (bad_label)
+		return cmd_usage(command, EXPORT_LABEL_WRONG, bad_label);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
 		return cmd_usage(command,
 				 "--stream writes to standard output; give the profile a file with -o FILE");
@@ -173,6 +178,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "write ndjson to standard output, one interval after another" },
 		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
 		  "rewrite this export (by its name) every --interval" },
+		{ 0, "label", OPTION_RULES, &options->labels, "NAME=VALUE",
+		  "openmetrics, with -o or --watch: a label of every series; repeatable" },
 		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC", "of --watch (10)" },
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
@@ -222,7 +229,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 	if (code == GO_ON)
 		code = symbol_options_check(&options->symbols, command);
 	options->exporter = options->format   ? exporter_named(options->format)
-			    : options->output ? exporter_for_file(options->output)
+			    : options->output ? exporter_instead_of_profile(options->output)
 					      : NULL;
 	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
 	    options->exporter != &exporter_svg)
@@ -236,6 +243,7 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->tid_texts);
 	option_list_done(&options->names);
 	option_list_done(&options->events);
+	option_list_done(&options->labels);
 	symbol_options_done(&options->symbols);
 	vec_done(&options->pids.pids);
 	vec_done(&options->tids.pids);

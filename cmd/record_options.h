@@ -21,7 +21,7 @@ struct record_options {
 	bool is_by_name;                                /* pids were found by -n */
 	char **argv;                                    /* a command to run; NULL = attach */
 
-	struct option_list events;
+	struct option_list events, labels;
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool all_user, inherits, resolves, opens;

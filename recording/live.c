@@ -64,6 +64,8 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	struct export_choice choice = export_choose(live->exporter, profile);
 
 	choice.mode = live->mode;
+	choice.options.labels = live->labels;
+	choice.options.n_labels = live->n_labels;
 	if (!live->path) {
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;

@@ -22,6 +22,8 @@ struct live {
 	const struct exporter *exporter; /* NULL = there is nothing to do */
 	const char *path;                /* the watched file; NULL = a stream */
 	mode_t mode;                     /* of that file, as in export_choice */
+	char *const *labels;             /* as in export_options */
+	size_t n_labels;
 	uint64_t interval_ns, start_ns, last_ns, next_ns;
 	struct child writer;
 	bool is_last;                   /* no export comes after the one that is written */

@@ -264,17 +264,35 @@ static size_t attach_new_children(struct perf_attach *attach, const struct pid_l
 	return n_new;
 }
 
+/* Those whose children are meant with them: not the machine's init, whose children are everything that runs.
+ */
+static void attach_find_parents(struct perf_attach *attach, const struct perf_source_options *options,
+				struct pid_list *ret)
+{
+	for (size_t i = 0; i < options->n_pids; i++) {
+		if (!target_is_machine_init(options->pids[i])) {
+			vec_push(&ret->pids, options->pids[i]);
+			continue;
+		}
+		source_info_note(
+			attach->info,
+			"process 1 starts every service of this machine: its child processes are left out; "
+			"name those that you mean with -p or -n");
+	}
+}
+
 /* A server's master does nothing itself: its workers run already. */
 static void attach_children(struct perf_attach *attach, const struct perf_source_options *options)
 {
-	struct pid_list children = { 0 };
+	struct pid_list children = { 0 }, parents = { 0 };
 	struct map seen = { 0 };
 	size_t n_attached = 0;
 
+	attach_find_parents(attach, options, &parents);
 	for (size_t i = 0; i < options->n_pids; i++)
 		map_put(&seen, (uint32_t)options->pids[i], 1);
-	for (unsigned round = 0; round < MAX_ROUNDS; round++)
-		if (target_descendants(options->pids, options->n_pids, &children) < 0 ||
+	for (unsigned round = 0; parents.pids.n && round < MAX_ROUNDS; round++)
+		if (target_descendants(parents.pids.at, parents.pids.n, &children) < 0 ||
 		    !attach_new_children(attach, &children, &seen, &n_attached))
 			break;
 	if (n_attached)
@@ -282,6 +300,7 @@ static void attach_children(struct perf_attach *attach, const struct perf_source
 				 "%zu child process%s profiled, too; --no-inherit leaves %s out", n_attached,
 				 n_attached == 1 ? " is" : "es are", n_attached == 1 ? "it" : "them");
 	vec_done(&children.pids);
+	vec_done(&parents.pids);
 	map_done(&seen);
 }
 

@@ -76,8 +76,8 @@ int cmd_merge(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!output)
-		return cmd_usage("merge", "where to? give -o OUTPUT");
+		return cmd_usage("merge", "give the file to write with -o FILE");
 	if (line.n_operands == 0)
-		return cmd_usage("merge", "which files?");
+		return cmd_usage("merge", "give the profiles to merge");
 	return merge_files(line.operands, line.n_operands, output, mode);
 }

@@ -94,9 +94,9 @@ static int record_find_targets(struct record_options *options, const struct comm
 	bool is_record = strcmp(line->command, "record") == 0;
 
 	if (!record_parse_ids(&options->pid_texts, &options->pids, &bad))
-		return cmd_usage(line->command, "'%s' is no process id", bad);
+		return cmd_usage(line->command, "'%s' is not a process id", bad);
 	if (!record_parse_ids(&options->tid_texts, &options->tids, &bad))
-		return cmd_usage(line->command, "'%s' is no thread id", bad);
+		return cmd_usage(line->command, "'%s' is not a thread id", bad);
 
 	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
 	if (line->n_operands && n_given)
@@ -115,7 +115,7 @@ static int record_find_targets(struct record_options *options, const struct comm
 static int record_check(const struct record_options *options, const char *command)
 {
 	if (options->frequency && options->period)
-		return cmd_usage(command, "-F and -c exclude each other");
+		return cmd_usage(command, "-F and -c cannot be used together");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
 		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller",
 				 SOURCE_STACK_SIZE_MIN);
@@ -136,7 +136,7 @@ static int record_check(const struct record_options *options, const char *comman
 		return cmd_usage(command,
 				 "--stream writes to standard output; give the profile a file with -o FILE");
 	if (options->stream > 0 && options->watch)
-		return cmd_usage(command, "--stream and --watch exclude each other");
+		return cmd_usage(command, "--stream and --watch cannot be used together");
 	return GO_ON;
 }
 
@@ -157,12 +157,11 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "a sample every N events (ns, for clocks)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
 		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "
-		  "modifiers as libpfm4 has them" },
+		  "modifiers are those of libpfm4" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
-		  "of the stack copied with each sample (16k, at most 65528)" },
+		  "bytes of stack to copy with each sample (16k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
-		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
-		  "none)" },
+		  "more of them, copied where a stack is deeper; needs root (8m, the\nmaximum; 0 = none)" },
 		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
@@ -177,10 +176,11 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
 		  "write ndjson to standard output, one interval after another" },
 		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
-		  "rewrite this export (by its name) every --interval" },
+		  "rewrite this export every --interval; its name says the format" },
 		{ 0, "label", OPTION_RULES, &options->labels, "NAME=VALUE",
 		  "openmetrics, with -o or --watch: a label of every series; repeatable" },
-		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC", "of --watch (10)" },
+		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC",
+		  "seconds between two writes of --watch (10)" },
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
@@ -196,8 +196,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "write the profile so far this often (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
-		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
-		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "print more; repeatable" },
 		{ 0 },
 	};
 

@@ -51,8 +51,10 @@ static void attach_explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 static void attach_explain_absence(pid_t pid, struct diag *diag)
 {
 	if (target_state(pid) == 'Z') {
-		diag_why(diag, "it has ended, and process %d has not asked for its exit status yet",
-			 target_parent(pid));
+		diag_why(
+			diag,
+			"it is a zombie: it has ended, and its parent, process %d, has not waited for it yet",
+			target_parent(pid));
 		return;
 	}
 	diag_why(diag, "there is no such process");
@@ -220,8 +222,8 @@ static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct di
 		known_learn(attach->known, pid, it.alive, &it.seen);
 		attach_note_missed(&it);
 		if (target_state(tid ? tid : pid) == 'T')
-			source_info_note(attach->info,
-					 "process %d is stopped; it goes on with: kill -CONT %d", pid, pid);
+			source_info_note(attach->info, "process %d is stopped; to continue it: kill -CONT %d",
+					 pid, pid);
 	}
 	map_done(&it.seen);
 	return error ? attach_refused(pid, tid, error, diag) : 0;
@@ -367,7 +369,8 @@ int perf_attach_command(struct perf_attach *attach, const struct perf_source_opt
 		return perf_events_refused(diag, error, "cannot profile '%s'", options->argv[0]);
 	if (target_changes_rights(options->argv[0]))
 		source_info_note(attach->info,
-				 "'%s' runs with other rights than ours, which the kernel lets nobody watch; "
+				 "'%s' runs with other privileges than cpprof, so the kernel does not let it "
+				 "be profiled; "
 				 "try: sudo cpprof record -- ...",
 				 options->argv[0]);
 	targets_add(attach->targets, launch->pid, 0);

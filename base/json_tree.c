@@ -80,7 +80,7 @@ static int json_tree_check(struct bytes text, const char *name, struct diag *dia
 	}
 }
 
-/* The name that stands twice in one object of the tree; NULL if none does. As deep as the tree is. */
+/* The name that occurs twice in one object of the tree; NULL if none does. As deep as the tree is. */
 static const char *json_tree_find_double(const cJSON *item)
 {
 	for (const cJSON *a = item->child; a; a = a->next) {
@@ -107,13 +107,13 @@ int json_tree_parse(struct bytes text, const char *name, struct json_node **ret_
 	cJSON *root = cJSON_ParseWithLength((const char *)text.at, text.len);
 	if (!root) {
 		diag_set(diag, -EINVAL, "cannot read '%s'", name);
-		diag_why(diag, "cJSON does not take it for JSON");
+		diag_why(diag, "it is not valid JSON");
 		return -EINVAL;
 	}
 	const char *twice = json_tree_find_double(root);
 	if (twice) {
 		diag_set(diag, -EINVAL, "cannot read '%s'", name);
-		diag_why(diag, "\"%s\" stands twice in one object", twice);
+		diag_why(diag, "\"%s\" occurs twice in one object", twice);
 		cJSON_Delete(root);
 		return -EINVAL;
 	}

@@ -4,7 +4,7 @@
  * looked into by name. Large documents are streamed (json_reader.h).
  *
  * Read by cJSON, after json_reader has found the text sound, small and shallow: what RFC 8259 does not allow,
- * a name that stands twice in one object and a text with a zero byte in it are refused with their place.
+ * a name that occurs twice in one object and a text with a zero byte in it are refused with their place.
  * Without cJSON (json_tree_is_there) every document is refused.
  */
 #pragma once

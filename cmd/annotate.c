@@ -17,6 +17,8 @@
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
 #include "report/annotate/source_user.h"
+#include "report/names.h"
+#include "report/shorten.h"
 
 #define MOST_TOLD 8 /* candidates that a message lists */
 
@@ -25,15 +27,19 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 {
 	uint64_t all = profile->quality.samples;
 	struct style style = terminal_style(COLOR_NEVER);
+	struct names *names = names_new(profile);
 
 	for (size_t i = from; i < choices->n && i < from + MOST_TOLD; i++) {
 		const struct annotate_choice *choice = &choices->at[i];
-		struct text line = { 0 };
-		style_safe(&line, &style, intern_text(&profile->strings, choice->name));
+		struct text line = { 0 }, shown = { 0 };
+		names_shorten(names, intern_text(&profile->strings, choice->name), SHORTEN_COLUMNS, &shown);
+		style_safe(&line, &style, shown.at ? shown.at : "");
 		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)",
 			all ? 100.0 * (double)choice->samples / (double)all : 0);
 		text_done(&line);
+		text_done(&shown);
 	}
+	names_free(names);
 	if (choices->n > from + MOST_TOLD)
 		fprintf(stderr, "        and %zu more\n", choices->n - from - MOST_TOLD);
 }
@@ -41,7 +47,7 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 static int complain(const struct profile *profile, const char *path, const char *name,
 		    const annotate_choices *close)
 {
-	fprintf(stderr, "cpprof: no sampled function of '%s' is called '%s'\n", path, name);
+	fprintf(stderr, "cpprof: no sampled function in '%s' is called '%s'\n", path, name);
 	if (close->n)
 		fprintf(stderr, "        did you mean:\n");
 	list(profile, close, 0);
@@ -80,7 +86,8 @@ static int annotate_cmd_show(const struct profile *profile, const char *path, co
 		return code;
 	}
 	if (choices.n > 1) {
-		fprintf(stderr, "cpprof: %zu functions fit '%s'; this is the costliest, the others:\n",
+		fprintf(stderr,
+			"cpprof: %zu functions match '%s'; this is the most expensive one, the others are:\n",
 			choices.n, name);
 		list(profile, &choices, 1);
 	}
@@ -149,11 +156,12 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 static int take_operands(const struct command_line *line, struct annotate_request *request)
 {
 	if (line->n_operands < 1 || line->n_operands > 2 || !line->operands[line->n_operands - 1][0])
-		return cmd_usage("annotate", "name a function, and before it the profile if it is not %s",
+		return cmd_usage("annotate",
+				 "give the name of a function, after the profile if that is not %s",
 				 PROFILE_DEFAULT);
 	if (line->n_operands == 1 && !request->input && access(PROFILE_DEFAULT, F_OK) != 0 &&
 	    access(line->operands[0], F_OK) == 0)
-		return cmd_usage("annotate", "which function of '%s'? name it behind the profile",
+		return cmd_usage("annotate", "which function of '%s'? give its name after the profile",
 				 line->operands[0]);
 	request->path = line->n_operands == 2 ? line->operands[0]
 			: request->input      ? request->input
@@ -170,7 +178,7 @@ int cmd_annotate(int argc, char **argv)
 		{ 0, "all", OPTION_FLAG, &request.options.all, NULL,
 		  "every line and every place, not only those with or near a cost" },
 		{ 0, "inlined", OPTION_FLAG, &request.inlined, NULL,
-		  "what was inlined of it, also where it has code of its own" },
+		  "its inlined copies, even if it also has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
 		  "only this metric (default: every event, side by side)" },
 		{ 0, "source-dir", OPTION_TEXTS, &request.directories, "DIR",

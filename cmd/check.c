@@ -115,7 +115,7 @@ int cmd_check(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands == 0)
-		return cmd_usage("check", "which file?");
+		return cmd_usage("check", "give a file to check");
 	for (int i = 0; i < line.n_operands; i++) {
 		code = check_file(line.operands[i]);
 		if (code != EXIT_OK)

@@ -115,6 +115,14 @@ static bool export_is_label(const char *text, const struct exporter *exporter)
 	return n > 0 && n == len && !isdigit((unsigned char)text[0]);
 }
 
+const char *export_bad_label(const struct option_list *labels, const struct exporter *exporter)
+{
+	for (size_t i = 0; i < labels->values.n; i++)
+		if (!export_is_label(labels->values.at[i], exporter))
+			return labels->values.at[i];
+	return NULL;
+}
+
 static int check_and_export(struct export_request *r)
 {
 	const struct exporter *exporter = export_cmd_choose(r->format, r->path);
@@ -123,16 +131,14 @@ static int check_and_export(struct export_request *r)
 	if (!exporter)
 		return complain_of_format(r->format);
 	if (r->weight == 1 && r->metric)
-		return cmd_usage("export", "--weight samples and --metric exclude each other");
-	for (size_t i = 0; i < r->labels.values.n; i++)
-		if (!export_is_label(r->labels.values.at[i], exporter))
-			return cmd_usage("export", "'%s': a label is letters, digits and _, then =VALUE",
-					 r->labels.values.at[i]);
+		return cmd_usage("export", "--weight samples and --metric cannot be used together");
+	if (export_bad_label(&r->labels, exporter))
+		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels, exporter));
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
-		return cmd_usage("export", "--detail is for json and ndjson; %s holds what it holds",
-				 exporter->name);
+		return cmd_usage("export", "--detail is for json and ndjson, not for %s", exporter->name);
 	if (exporter->is_binary && (!r->path || strcmp(r->path, "-") == 0) && isatty(STDOUT_FILENO))
-		return cmd_usage("export", "%s is not for a terminal: name a file with -o", exporter->name);
+		return cmd_usage("export", "%s is binary and is not written to a terminal; give -o FILE",
+				 exporter->name);
 	choice->no_inlines = !r->inlines;
 	choice->no_loops = r->loops == 2 || (r->loops == 0 && !exporter->loops_by_default) || r->no_loops;
 	choice->options.detail = (enum export_detail)r->detail;

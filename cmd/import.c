@@ -86,7 +86,7 @@ int cmd_import(int argc, char **argv)
 		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
 		  "names of the recorded kernel: its /proc/kallsyms" },
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "whom to ask for recipes" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "how to unwind (auto)" },
 		{ 0, "workers", OPTION_POSITIVE, &import.n_workers, "N",
 		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &import.recording.resolves, NULL,
@@ -94,9 +94,9 @@ int cmd_import(int argc, char **argv)
 		SYMBOL_SPECS(import.symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
 		  "exit 6 if fewer stacks are complete" },
-		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "say nothing but errors" },
+		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL,
-		  "say where debug information is looked for" },
+		  "print where debug information is searched for" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -121,7 +121,7 @@ int cmd_import(int argc, char **argv)
 	if (code < 0 && import.n_workers > WORKERS_MAX)
 		code = cmd_usage("import", "--workers is at most %u", WORKERS_MAX);
 	if (code < 0 && line.n_operands != 1)
-		code = cmd_usage("import", "name one recording");
+		code = cmd_usage("import", "give one recording");
 	if (code < 0 && import.recording.output && strcmp(import.recording.output, "-") == 0 &&
 	    isatty(STDOUT_FILENO))
 		code = cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
@@ -129,7 +129,7 @@ int cmd_import(int argc, char **argv)
 		import.path = line.operands[0];
 		import.recording.unwind = (enum unwind_mode)mode;
 		if (import.recording.output)
-			import.recording.format = exporter_for_file(import.recording.output);
+			import.recording.format = exporter_instead_of_profile(import.recording.output);
 		code = import_run(&import);
 	}
 	symbol_options_done(&import.symbols);

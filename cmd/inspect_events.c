@@ -187,7 +187,7 @@ int inspect_events(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage("inspect events", "name one recording");
+		return cmd_usage("inspect events", "give one recording");
 
 	struct images *images = images_new();
 	if (perf_file_open(line.operands[0], &options, images, &source, &diag) < 0) {

@@ -236,7 +236,7 @@ int inspect_locations(int argc, char **argv)
 		  "who reads the debug information: cpprof (default) or a library" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "say where debug information is looked for" },
+		  "print where debug information is searched for" },
 		{ 0 },
 	};
 	struct command_line line = {

@@ -195,7 +195,7 @@ int inspect_stacks(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage("inspect stacks", "name one recording");
+		return cmd_usage("inspect stacks", "give one recording");
 	if (stacks.explains && stacks.only == NO_SAMPLE)
 		return cmd_usage("inspect stacks", "--explain needs --sample");
 	return inspect_stacks_run(line.operands[0], &file, (enum unwind_mode)mode, &stacks);

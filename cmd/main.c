@@ -29,7 +29,7 @@ static const struct command commands[] = {
 	{ "check", cmd_check, "is a profile whole and consistent" },
 	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },
-	{ "verify", cmd_verify, "hold what cpprof derives against the truth" },
+	{ "verify", cmd_verify, "compare what cpprof derives with the truth" },
 	{ NULL, NULL, NULL },
 };
 

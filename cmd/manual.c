@@ -105,7 +105,7 @@ static void put_body(const struct command_line *line)
 	for (const struct option_spec *spec = line->specs; spec->name || spec->letter; spec++)
 		if (spec->help)
 			put_option(spec);
-	puts(".TP\n\\fB\\-\\-no\\-config\\fR\nwithout the settings in config.json; see FILES");
+	puts(".TP\n\\fB\\-\\-no\\-config\\fR\nignore the settings in config.json; see FILES");
 	puts(".TP\n\\fB\\-h, \\-\\-help\\fR\nshow a short form of this");
 	if (line->examples) {
 		fputs(".SH EXAMPLES\n.nf\n", stdout);

@@ -20,7 +20,7 @@ static const char examples[] = "  cpprof merge -o all.data run1.data run2.data r
 /* The name decides: a profile, or an export. */
 static int merge_write(struct profile *all, const char *output, mode_t mode, struct diag *diag)
 {
-	const struct exporter *exporter = exporter_for_file(output);
+	const struct exporter *exporter = exporter_instead_of_profile(output);
 	CLEANUP(freep) char *target = NULL;
 	size_t n_contexts = all->cct.nodes.n - 2;
 	int error;
@@ -76,8 +76,8 @@ int cmd_merge(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!output)
-		return cmd_usage("merge", "where to? give -o OUTPUT");
+		return cmd_usage("merge", "give the file to write with -o FILE");
 	if (line.n_operands == 0)
-		return cmd_usage("merge", "which files?");
+		return cmd_usage("merge", "give the profiles to merge");
 	return merge_files(line.operands, line.n_operands, output, mode);
 }

@@ -129,7 +129,7 @@ static void print_option(const struct option_spec *spec)
 static void options_print_help(const struct command_line *line)
 {
 	static const struct option_spec no_config = {
-		0, "no-config", OPTION_COUNT, NULL, NULL, "without the settings in config.json"
+		0, "no-config", OPTION_COUNT, NULL, NULL, "ignore the settings in config.json"
 	};
 	static const struct option_spec help = { 'h', "help", OPTION_COUNT, NULL, NULL, "show this text" };
 
@@ -192,7 +192,7 @@ static int parse_long(const struct command_line *line, struct cursor *cursor, co
 	if (!spec && is_no) {
 		spec = find_name(line->specs, name + 3, len - 3);
 		if (spec && spec->kind != OPTION_FLAG)
-			return cmd_usage(line->command, "'%s': '--%s' is not something to switch off", given,
+			return cmd_usage(line->command, "'%s': '--%s' cannot be switched off", given,
 					 spec->name);
 	} else {
 		is_no = false;

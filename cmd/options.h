@@ -24,7 +24,7 @@
 #define MODE_SPEC(variable)                                                       \
 	{                                                                         \
 		0, "mode", OPTION_MODE, &(variable), "OCTAL",                     \
-			"rights of the file, such as 644 (600: only you read it)" \
+			"permissions of the file, such as 644 (600: only you can read it)" \
 	}
 
 void option_list_done(struct option_list *list);

@@ -85,7 +85,7 @@ static void *record_watch(void *context)
 		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	fprintf(stderr,
-		"cpprof: ended while names were looked up: the profile is there without them\n"
+		"cpprof: interrupted while names were looked up: the profile was written without them\n"
 		"        add them with: cpprof resolve %s\n",
 		r->saved);
 	_exit(128 + number);
@@ -202,8 +202,8 @@ static void record_await_command(struct record *r, struct recording *recording)
 		bool is_over = record_is_over(r);
 		if (!is_told)
 			fprintf(stderr,
-				"cpprof: the command (process %d) goes on and is waited for; Ctrl-C ends the "
-				"wait\n",
+				"cpprof: the command (process %d) is still running; waiting for it to end "
+				"(Ctrl-C stops the waiting)\n",
 				(int)child);
 		is_told = true;
 		if (is_over && is_stopped) {
@@ -288,6 +288,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.output = o->output,
 		.mode_bits = o->mode,
 		.format = o->exporter,
+		.labels = o->labels.values.at,
+		.n_labels = o->labels.values.n,
 		.raw = o->raw,
 		.checkpoint_ns = record_ns(o->checkpoint),
 		.stream_ns = record_ns(o->stream),

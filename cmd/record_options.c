@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "collector/live/perf_source.h"
 #include "recording/workers.h"
 
@@ -37,6 +38,7 @@ static const char attach_examples[] =
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
+	"  cpprof attach -p 4711 --watch app.prom --label service=app   for Prometheus\n"
 	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
 
 static const char trace_usage[] = "-f FUNCTION [-f FUNCTION] -p PID [options]\n       cpprof trace -f "
@@ -105,9 +107,9 @@ static int record_find_targets(struct record_options *options, const struct comm
 	bool is_record = strcmp(line->command, "attach") != 0;
 
 	if (!record_parse_ids(&options->pid_texts, &options->pids, &bad))
-		return cmd_usage(line->command, "'%s' is no process id", bad);
+		return cmd_usage(line->command, "'%s' is not a process id", bad);
 	if (!record_parse_ids(&options->tid_texts, &options->tids, &bad))
-		return cmd_usage(line->command, "'%s' is no thread id", bad);
+		return cmd_usage(line->command, "'%s' is not a thread id", bad);
 
 	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
 	if (line->n_operands && n_given)
@@ -126,7 +128,7 @@ static int record_find_targets(struct record_options *options, const struct comm
 static int record_check(const struct record_options *options, const char *command)
 {
 	if (options->frequency && options->period)
-		return cmd_usage(command, "-F and -c exclude each other");
+		return cmd_usage(command, "-F and -c cannot be used together");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
 		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller",
 				 SOURCE_STACK_SIZE_MIN);
@@ -140,11 +142,14 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
+	const char *bad_label = export_bad_label(&options->labels, NULL);
+	if (bad_label)
+		return cmd_usage(command, EXPORT_LABEL_WRONG, bad_label);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
 		return cmd_usage(command,
 				 "--stream writes to standard output; give the profile a file with -o FILE");
 	if (options->stream > 0 && options->watch)
-		return cmd_usage(command, "--stream and --watch exclude each other");
+		return cmd_usage(command, "--stream and --watch cannot be used together");
 	return GO_ON;
 }
 
@@ -172,12 +177,11 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "a sample every N events (ns, for clocks)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
 		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "
-		  "modifiers as libpfm4 has them" },
+		  "modifiers are those of libpfm4" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
-		  "of the stack copied with each sample (16k, at most 65528)" },
+		  "bytes of stack to copy with each sample (16k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
-		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
-		  "none)" },
+		  "more of them, copied where a stack is deeper; needs root (8m, the\nmaximum; 0 = none)" },
 		RECORD_HIDDEN_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
@@ -192,8 +196,11 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
 		  "write ndjson to standard output, one interval after another" },
 		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
-		  "rewrite this export (by its name) every --interval" },
-		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC", "of --watch (10)" },
+		  "rewrite this export every --interval; its name says the format" },
+		{ 0, "label", OPTION_RULES, &options->labels, "NAME=VALUE",
+		  "openmetrics, with -o or --watch: a label of every series; repeatable" },
+		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC",
+		  "seconds between two writes of --watch (10)" },
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
@@ -209,8 +216,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "write the profile so far this often (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
-		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
-		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "print more; repeatable" },
 		{ 0 },
 	};
 
@@ -288,7 +295,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 	if (code == GO_ON)
 		code = symbol_options_check(&options->symbols, command);
 	options->exporter = options->format   ? exporter_named(options->format)
-			    : options->output ? exporter_for_file(options->output)
+			    : options->output ? exporter_instead_of_profile(options->output)
 					      : NULL;
 	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
 	    options->exporter != &exporter_svg)
@@ -303,6 +310,7 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->names);
 	option_list_done(&options->events);
 	option_list_done(&options->functions);
+	option_list_done(&options->labels);
 	symbol_options_done(&options->symbols);
 	vec_done(&options->pids.pids);
 	vec_done(&options->tids.pids);

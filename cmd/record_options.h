@@ -21,7 +21,7 @@ struct record_options {
 	bool is_by_name;                                /* pids were found by -n */
 	char **argv;                                    /* a command to run; NULL = attach */
 
-	struct option_list events;
+	struct option_list events, labels;
 	struct option_list functions; /* trace: whose calls; none = samples are taken */
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */
 	int exits;                    /* trace: 0 by machine, 1 in their code, 2 where they return to */

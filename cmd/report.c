@@ -141,7 +141,7 @@ static int report_cmd_judge(const struct profile *profile, const struct report_r
 	double percent = quality_percent(&profile->quality);
 
 	if (profile->quality.samples == 0) {
-		fprintf(stderr, "cpprof: the profile holds no samples: %s\n", quality_no_samples(profile));
+		fprintf(stderr, "cpprof: the profile has no samples: %s\n", quality_no_samples(profile));
 		return EXIT_NO_SAMPLES;
 	}
 	if (percent < request->min_quality) {
@@ -165,7 +165,7 @@ static int no_metric(const struct profile *profile, const char *wanted)
 
 static int nothing_left(const char *filter)
 {
-	fprintf(stderr, "cpprof: no sample is left of: ");
+	fprintf(stderr, "cpprof: no samples match: ");
 	cmd_print_name(stderr, filter);
 	fprintf(stderr, "\n");
 	return EXIT_NO_SAMPLES;
@@ -277,11 +277,9 @@ static int check_request(const struct command_line *line, const struct report_re
 	if (request->opens && !request->html)
 		return cmd_usage("report", "--open opens what --html OUT.html writes");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
-		return cmd_usage(
-			"report",
-			"--group-by chooses the rows of --view flat; other views have none to choose");
+		return cmd_usage("report", "--group-by applies to --view flat only");
 	if (request->columns.values.n && (request->view == TEXT_QUALITY || request->group > GROUP_LINE))
-		return cmd_usage("report", "--columns chooses facts of rows in the code; this view has none");
+		return cmd_usage("report", "--columns does not apply to this view");
 	return -1;
 }
 
@@ -315,10 +313,10 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",
 		  "what percentages in trees are of" },
 		{ 0, "columns", OPTION_LIST, &request->columns, "NAME,...",
-		  "which facts of a row, in which order: self_percent, self_ci95, module, ...;\nself and "
+		  "which columns, in which order: self_percent, self_ci95, module, ...;\nself and "
 		  "total also of another metric: self:METRIC" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "go by this metric (default: the first event)" },
+		  "the metric to show (default: the first event)" },
 		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
@@ -326,13 +324,13 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "put what threads spend in an OpenMP region where it is written (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks are whole" },
+		  "exit 6 if fewer than N % of the stacks are complete" },
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
 		  "for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
 		MODE_SPEC(request->mode),
-		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "--html: and open it in a browser" },
+		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
 		  "--html: where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",

@@ -48,7 +48,7 @@ static int report_filter_keep(const struct profile *profile, const struct option
 		if (is_there)
 			continue;
 		diag_set(diag, -ENOENT, "this profile has no %s '%s'", what, wanted->values.at[i]);
-		diag_why(diag, "all are listed by --group-by %s", what);
+		diag_why(diag, "--group-by %s lists them all", what);
 		return -ENOENT;
 	}
 	for (size_t thread = 0; wanted->values.n && thread < profile->threads.n; thread++)
@@ -101,8 +101,8 @@ static int report_filter_places(const struct report_filter *filter, const struct
 	}
 	if (is_found)
 		return 0;
-	diag_set(diag, -EINVAL, "no sampled code is of '%s'", filter->modules.values.at[0]);
-	diag_why(diag, "all modules are listed by --group-by module");
+	diag_set(diag, -EINVAL, "no samples are in '%s'", filter->modules.values.at[0]);
+	diag_why(diag, "--group-by module lists all modules");
 	return -EINVAL;
 }
 

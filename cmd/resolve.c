@@ -154,9 +154,9 @@ int cmd_resolve(int argc, char **argv)
 		{ 'o', "output", OPTION_TEXT, &output, "FILE",
 		  "where to write it; the profile itself if not given" },
 		SYMBOL_SPECS(symbols),
-		{ 'q', "quiet", OPTION_FLAG, &is_quiet, NULL, "say nothing but errors" },
+		{ 'q', "quiet", OPTION_FLAG, &is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "say where debug information is looked for" },
+		  "print where debug information is searched for" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -180,7 +180,8 @@ int cmd_resolve(int argc, char **argv)
 		code = cmd_usage(line.command, "one profile at a time");
 	const char *path = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
 	if (code < 0 && !output && !can_be_replaced(path))
-		code = cmd_usage(line.command, "'%s' is no file that can be replaced; give -o FILE", path);
+		code = cmd_usage(line.command,
+				 "'%s' is not a regular file and cannot be replaced; give -o FILE", path);
 	if (code < 0) {
 		int error = resolve_cmd_run(path, output, &symbols, is_quiet ? -1 : verbosity, &diag);
 		code = error < 0 ? cmd_fail(&diag) : EXIT_OK;

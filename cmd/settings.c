@@ -79,7 +79,7 @@ static int settings_open(const char *path)
 		fd < 0 ? errno == ELOOP ? "it is a symbolic link" : strerror(errno) : settings_distrust(fd);
 	if (!why)
 		return TAKE_FD(fd);
-	fprintf(stderr, "cpprof: without the settings in '");
+	fprintf(stderr, "cpprof: ignoring the settings in '");
 	cmd_print_name(stderr, path);
 	fprintf(stderr, "': %s\n", why);
 	return -1;

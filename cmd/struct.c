@@ -201,7 +201,8 @@ static int run_struct(struct struct_run *run, bool as_json, bool pieces)
 		return code;
 	struct structurer *structurer = structurer_new(run->image);
 	if (!structurer)
-		return cmd_usage("struct", "'%s' is for a machine cpprof does not know", run->image->path);
+		return cmd_usage("struct", "'%s' is for a machine that cpprof does not support",
+				 run->image->path);
 	work_out(run, structurer, &found);
 	structurer_free(structurer);
 	if (stores && !run->image->is_changed)
@@ -249,10 +250,10 @@ int cmd_struct(int argc, char **argv)
 		{ 0, "lines", OPTION_FLAG, &run.options.statements, NULL,
 		  "show the source lines in every scope" },
 		{ 0, "alien-only", OPTION_FLAG, &run.options.alien_only, NULL,
-		  "do not believe what the compiler says of inlined calls" },
+		  "ignore what the compiler says about inlined calls" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "say where debug information is looked for" },
+		  "print where debug information is searched for" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -269,7 +270,7 @@ int cmd_struct(int argc, char **argv)
 	if (code < 0)
 		code = symbol_options_check(&symbols, line.command);
 	if (code < 0 && line.n_operands != 1)
-		code = cmd_usage("struct", "name one ELF file");
+		code = cmd_usage("struct", "give one ELF file");
 	if (code < 0) {
 		struct symbolizer_options options = symbol_options_open(&symbols, verbosity);
 		run.symbols = &options;

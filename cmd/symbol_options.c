@@ -20,7 +20,7 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 
 	/* Nothing would be found there, and nobody would say so. */
 	if (options->symfs && (stat(options->symfs, &st) < 0 || !S_ISDIR(st.st_mode)))
-		return cmd_usage(command, "--symfs '%s' is no folder", options->symfs);
+		return cmd_usage(command, "--symfs '%s' is not a directory", options->symfs);
 	for (size_t i = 0; i < options->source_maps.values.n; i++) {
 		char *rule = options->source_maps.values.at[i], *equals = strchr(rule, '=');
 		*equals = '\0';

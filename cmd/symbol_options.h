@@ -49,10 +49,10 @@ struct symbol_options {
 		  OPTION_FLAG, &(s).demangles,                                                                  \
 		  NULL,        "names as a programmer writes them (default)" },                                 \
 		{ 0,           "cache", OPTION_FLAG,                                                            \
-		  &(s).caches, NULL,    "keep what was found out for the next time (default)" },                \
+		  &(s).caches, NULL,    "keep what was worked out for the next run (default)" },                \
 	{                                                                                                       \
 		0, "threads", OPTION_NUMBER, &(s).threads, "N",                                                 \
-			"how many to look up with; all CPUs if not given"                                       \
+			"threads that look up names (default: one per CPU)"                                       \
 	}
 
 /* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */

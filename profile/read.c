@@ -39,7 +39,7 @@ static bool starts_as_export(struct bytes file)
 static int refuse_stranger(struct bytes file, const char *name, struct diag *diag)
 {
 	diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
-	diag_why(diag, file.len ? "it does not start as one" : "it is empty");
+	diag_why(diag, file.len ? "it does not begin like one" : "it is empty");
 	if (file.len >= 7 && memcmp(file.at, "PERFILE", 7) == 0) {
 		diag_why(diag, "it is a recording of perf");
 		diag_hint(diag, "try: cpprof import %s", name == standard_input ? "-" : name);

@@ -60,7 +60,7 @@ static void export_note_folded(const struct exporter *exporter, const struct pro
 {
 	limit_note(tree, profile, ret);
 	if (ret->len)
-		text_printf(ret, "; more stays with: cpprof export -f %s --max-nodes N", exporter->name);
+		text_printf(ret, "; to keep more: cpprof export -f %s --max-nodes N", exporter->name);
 }
 
 int export_find_metric(const struct profile *profile, const char *name)

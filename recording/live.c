@@ -13,8 +13,8 @@ int live_check(const char *watch, struct diag *diag)
 {
 	if (exporter_for_file(watch))
 		return output_check(watch, "--watch", diag);
-	diag_set(diag, -EINVAL, "cannot watch with '%s'", watch);
-	diag_why(diag, "its name says no format");
+	diag_set(diag, -EINVAL, "cannot use '%s' with --watch", watch);
+	diag_why(diag, "its name does not say which format to write");
 	diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
 	return -EINVAL;
 }
@@ -64,6 +64,8 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	struct export_choice choice = export_choose(live->exporter, profile);
 
 	choice.mode = live->mode;
+	choice.options.labels = live->labels;
+	choice.options.n_labels = live->n_labels;
 	if (!live->path) {
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;

@@ -22,6 +22,8 @@ struct live {
 	const struct exporter *exporter; /* NULL = there is nothing to do */
 	const char *path;                /* the watched file; NULL = a stream */
 	mode_t mode;                     /* of that file, as in export_choice */
+	char *const *labels;             /* as in export_options */
+	size_t n_labels;
 	uint64_t interval_ns, start_ns, last_ns, next_ns;
 	struct child writer;
 	bool is_last;                   /* no export comes after the one that is written */
@@ -38,7 +40,7 @@ struct live_input {
 	const struct workers *workers;
 };
 
-/* Before anything is started: can this file be watched with? -EINVAL if its name says no format. */
+/* Before anything is started: can this file be watched with? -EINVAL if its name does not say which format to write. */
 int live_check(const char *watch, struct diag *diag);
 /* stream_ns, watch: 0 and NULL if not asked for. */
 void live_init(struct live *live, uint64_t stream_ns, const char *watch, uint64_t watch_ns, uint64_t now_ns);

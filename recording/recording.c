@@ -175,6 +175,8 @@ static int recording_export(struct recording *r, struct diag *diag)
 	struct export_choice choice = export_choose(exporter, r->profile);
 
 	choice.mode = r->options.mode_bits;
+	choice.options.labels = r->options.labels;
+	choice.options.n_labels = r->options.n_labels;
 	int error = export_file(exporter, r->profile, &choice, r->output.path, &folded, diag);
 	if (!error && folded.len)
 		recording_note(r, folded.at);

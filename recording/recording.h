@@ -73,6 +73,9 @@ struct recording_options {
 	mode_t mode_bits;              /* of all files but the raw one; 0 = the owner's alone */
 	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
 
+	char *const *labels; /* of exports, as in export_options */
+	size_t n_labels;
+
 	/* Live only: */
 	const char *raw;        /* every record, as perf.data; NULL = none */
 	uint64_t checkpoint_ns; /* the profile so far, this often; 0 = never */

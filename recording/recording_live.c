@@ -108,6 +108,8 @@ static void recording_plan(struct recording *r)
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
 	r->live.mode = o->mode_bits;
+	r->live.labels = o->labels;
+	r->live.n_labels = o->n_labels;
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 }
 

@@ -137,3 +137,69 @@ void name_shorten(const char *name, size_t columns, struct text *ret)
 	}
 	text_add(ret, best.at, best.len);
 }
+
+/* ---- the shortest form, and what it leaves out ---------------------------------------------------- */
+
+struct taker {
+	const char *name;
+	struct name_parts *to;
+	unsigned depth;
+	size_t start; /* of the slot that is open */
+};
+
+static void taker_open(struct taker *t, size_t at)
+{
+	if (t->depth++ == 0)
+		t->start = at + 1;
+}
+
+static void taker_close(struct taker *t, size_t at)
+{
+	if (--t->depth == 0)
+		vec_push(&t->to->slots,
+			 (struct name_slot){ t->name + t->start, at - t->start, t->to->text.len });
+}
+
+/* False if the brackets do not match. */
+static bool taker_run(struct taker *t)
+{
+	for (size_t at = 0; t->name[at]; at++) {
+		char c = t->name[at];
+		size_t sign = operator_at(t->name, at);
+		if (sign) {
+			if (t->depth == 0)
+				text_add(&t->to->text, t->name + at, sign);
+			at += sign - 1;
+			continue;
+		}
+		bool is_end = closes(t->name, at);
+		if (is_end && t->depth == 0)
+			return false;
+		if (is_end || (c == ')' && t->depth))
+			taker_close(t, at);
+		if (t->depth == 0)
+			text_add(&t->to->text, &c, 1);
+		if (c == '<' || (c == '(' && (t->depth || opens_parameters(t->name, at))))
+			taker_open(t, at);
+	}
+	return t->depth == 0;
+}
+
+void name_take_apart(const char *name, struct name_parts *ret)
+{
+	*ret = (struct name_parts){ 0 };
+	use_nicknames(name, &ret->name);
+	struct taker taker = { .name = ret->name.at, .to = ret };
+	if (!ret->name.len || taker_run(&taker))
+		return;
+	vec_clear(&ret->slots);
+	text_clear(&ret->text);
+	text_add(&ret->text, ret->name.at, ret->name.len);
+}
+
+void name_parts_done(struct name_parts *parts)
+{
+	text_done(&parts->name);
+	text_done(&parts->text);
+	vec_done(&parts->slots);
+}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "base/vec.h"
 
 #define SHORTEN_COLUMNS 100 /* if the width of the page is unknown */
 
@@ -21,3 +22,19 @@
  * stays as it is.
  */
 void name_shorten(const char *name, size_t columns, struct text *ret);
+
+/* What the shortest form of a name leaves out in one place: template arguments or parameters. */
+struct name_slot {
+	const char *at;
+	size_t len, place; /* place: where in the text it belongs */
+};
+
+/* The shortest form, without the dots, and what stood where they would be. */
+struct name_parts {
+	struct text name, text;
+	VEC(struct name_slot) slots;
+};
+
+/* A name whose brackets do not match has no slots. name_parts_done it. */
+void name_take_apart(const char *name, struct name_parts *ret);
+void name_parts_done(struct name_parts *parts);

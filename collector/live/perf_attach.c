@@ -53,8 +53,10 @@ static void attach_explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 static void attach_explain_absence(pid_t pid, struct diag *diag)
 {
 	if (target_state(pid) == 'Z') {
-		diag_why(diag, "it has ended, and process %d has not asked for its exit status yet",
-			 target_parent(pid));
+		diag_why(
+			diag,
+			"it is a zombie: it has ended, and its parent, process %d, has not waited for it yet",
+			target_parent(pid));
 		return;
 	}
 	diag_why(diag, "there is no such process");
@@ -222,8 +224,8 @@ static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct di
 		known_learn(attach->known, pid, it.alive, &it.seen);
 		attach_note_missed(&it);
 		if (target_state(tid ? tid : pid) == 'T')
-			source_info_note(attach->info,
-					 "process %d is stopped; it goes on with: kill -CONT %d", pid, pid);
+			source_info_note(attach->info, "process %d is stopped; to continue it: kill -CONT %d",
+					 pid, pid);
 	}
 	map_done(&it.seen);
 	return error ? attach_refused(pid, tid, error, diag) : 0;
@@ -266,17 +268,35 @@ static size_t attach_new_children(struct perf_attach *attach, const struct pid_l
 	return n_new;
 }
 
+/* Those whose children are meant with them: not the machine's init, whose children are everything that runs.
+ */
+static void attach_find_parents(struct perf_attach *attach, const struct perf_source_options *options,
+				struct pid_list *ret)
+{
+	for (size_t i = 0; i < options->n_pids; i++) {
+		if (!target_is_machine_init(options->pids[i])) {
+			vec_push(&ret->pids, options->pids[i]);
+			continue;
+		}
+		source_info_note(
+			attach->info,
+			"process 1 starts every service of this machine: its child processes are left out; "
+			"name those that you mean with -p or -n");
+	}
+}
+
 /* A server's master does nothing itself: its workers run already. */
 static void attach_children(struct perf_attach *attach, const struct perf_source_options *options)
 {
-	struct pid_list children = { 0 };
+	struct pid_list children = { 0 }, parents = { 0 };
 	struct map seen = { 0 };
 	size_t n_attached = 0;
 
+	attach_find_parents(attach, options, &parents);
 	for (size_t i = 0; i < options->n_pids; i++)
 		map_put(&seen, (uint32_t)options->pids[i], 1);
-	for (unsigned round = 0; round < MAX_ROUNDS; round++)
-		if (target_descendants(options->pids, options->n_pids, &children) < 0 ||
+	for (unsigned round = 0; parents.pids.n && round < MAX_ROUNDS; round++)
+		if (target_descendants(parents.pids.at, parents.pids.n, &children) < 0 ||
 		    !attach_new_children(attach, &children, &seen, &n_attached))
 			break;
 	if (n_attached)
@@ -284,6 +304,7 @@ static void attach_children(struct perf_attach *attach, const struct perf_source
 				 "%zu child process%s profiled, too; --no-inherit leaves %s out", n_attached,
 				 n_attached == 1 ? " is" : "es are", n_attached == 1 ? "it" : "them");
 	vec_done(&children.pids);
+	vec_done(&parents.pids);
 	map_done(&seen);
 }
 
@@ -377,7 +398,8 @@ int perf_attach_command(struct perf_attach *attach, const struct perf_source_opt
 		return perf_events_refused(diag, error, "cannot profile '%s'", options->argv[0]);
 	if (target_changes_rights(options->argv[0]))
 		source_info_note(attach->info,
-				 "'%s' runs with other rights than ours, which the kernel lets nobody watch; "
+				 "'%s' runs with other privileges than cpprof, so the kernel does not let it "
+				 "be profiled; "
 				 "try: sudo cpprof record -- ...",
 				 options->argv[0]);
 	targets_add(attach->targets, launch->pid, 0);

@@ -219,7 +219,7 @@ int perf_events_refused(struct diag *diag, int error, const char *what, ...)
 	if (error == -EACCES)
 		events_explain_denial(diag);
 	else if (error == -ENOSYS)
-		diag_why(diag, "there is no perf_event in this kernel, or a container hides it");
+		diag_why(diag, "this kernel has no perf events, or a container hides them");
 	return error;
 }
 

@@ -93,8 +93,8 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 	want->with_kernel = !options->all_user && !options->is_traced;
 	if (want->with_kernel && perf_events_probe(&setup->specs[0], true) == -EACCES) {
 		source_info_note(&live->source.info,
-				 "no permission to sample the kernel: time in system calls is not seen; "
-				 "root, or kernel.perf_event_paranoid=1, would show it");
+				 "no permission to sample the kernel: time in system calls is missing; "
+				 "root, or kernel.perf_event_paranoid=1, would include it");
 		want->with_kernel = false;
 	}
 	want->is_inherited = options->inherits;

@@ -117,6 +117,16 @@ pid_t target_parent(pid_t pid)
 	return target_status_number(pid, "\nPPid:");
 }
 
+/* The inode of the first pid namespace is the kernel's constant. */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+
+bool target_is_machine_init(pid_t pid)
+{
+	struct stat st;
+
+	return pid == 1 && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
 char target_state(pid_t pid)
 {
 	char text[32];

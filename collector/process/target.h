@@ -32,6 +32,8 @@ int target_descendants(const pid_t *pids, size_t n, struct pid_list *ret);
 /* The process a thread belongs to; -ESRCH if it is gone. */
 int target_process_of(pid_t tid, pid_t *ret);
 pid_t target_parent(pid_t pid); /* 0 if it is gone */
+/* Process 1 of the machine itself; that of a container is a program like any other. */
+bool target_is_machine_init(pid_t pid);
 /* CPU time of a process, or of one thread (tid 0 = the process), in ns; 0 if it is gone. */
 uint64_t target_cpu_ns(pid_t pid, pid_t tid);
 char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' has ended, 'T' is stopped; 0 if it is gone */

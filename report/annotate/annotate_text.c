@@ -10,7 +10,9 @@
 #include "report/annotate/insn_loops.h"
 #include "report/annotate/insn_text.h"
 #include "report/annotate/source_loops.h"
+#include "report/names.h"
 #include "report/number.h"
+#include "report/shorten.h"
 #include "report/spread.h"
 
 #define CONTEXT 3 /* lines shown around one that costs something */
@@ -23,7 +25,18 @@ struct writer_state {
 	const struct annotate_text_options *o;
 	struct text *to;
 	source_loops loops;
+	struct names *names;
 };
+
+/* A function's name, short enough to be read. */
+static void annotate_text_put_function(const struct writer_state *w, struct line *line, enum tint tint,
+				       uint32_t name)
+{
+	CLEANUP(text_done) struct text shown = { 0 };
+
+	names_shorten(w->names, intern_text(&w->profile->strings, name), SHORTEN_COLUMNS, &shown);
+	line_name(line, tint, shown.at ? shown.at : "");
+}
 
 /* Foreign text, made safe. */
 static void annotate_text_put_name(struct writer_state *w, const char *name)
@@ -185,7 +198,7 @@ static void put_line(struct writer_state *w, uint32_t number, const char *source
 	if (line && line->inlined_name && line->inlined[main_metric(w)]) {
 		double percent = number_share(line->inlined[main_metric(w)], w->a->all[main_metric(w)]);
 		line_printf(&to, TINT_DIM, "   <- inlined ");
-		line_name(&to, TINT_DIM, intern_text(&w->profile->strings, line->inlined_name));
+		annotate_text_put_function(w, &to, TINT_DIM, line->inlined_name);
 		line_printf(&to, TINT_DIM, " %s", number_percent(percent, share));
 	}
 	line_end(&to);
@@ -312,7 +325,7 @@ static void put_code_heading(struct writer_state *w, const struct annotated_code
 	struct line to = line_start(w->to, &w->o->style);
 	line_printf(&to, TINT_PLAIN, "%*s", columns + 1, "");
 	line_printf(&to, TINT_PLAIN, w->a->map == &w->a->inlined ? "inlined in " : "split off as ");
-	line_name(&to, TINT_BOLD, intern_text(&w->profile->strings, code->map->name));
+	annotate_text_put_function(w, &to, TINT_BOLD, code->map->name);
 	line_printf(&to, TINT_PLAIN, "  [");
 	line_name(&to, TINT_PLAIN,
 		  annotate_text_base_name(
@@ -380,7 +393,7 @@ static void put_head(struct writer_state *w)
 	const char *path = intern_text(&w->profile->strings, w->profile->images.at[map->image].path);
 	struct line head = line_start(w->to, &w->o->style);
 
-	line_name(&head, TINT_BOLD, intern_text(&w->profile->strings, map->name));
+	annotate_text_put_function(w, &head, TINT_BOLD, map->name);
 	line_printf(&head, TINT_PLAIN, "  [");
 	line_name(&head, TINT_PLAIN, annotate_text_base_name(path));
 	line_printf(&head, TINT_PLAIN, map == &w->a->inlined ? "]  all inlined copies" : "]");
@@ -411,6 +424,7 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 {
 	struct writer_state w = { .profile = profile, .a = annotation, .o = options, .to = ret };
 
+	w.names = names_new(profile);
 	put_head(&w);
 	put_sums(&w);
 	source_loops_find(profile, annotation->map, annotation->map == &annotation->inlined, &w.loops);
@@ -418,4 +432,5 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 	vec_done(&w.loops);
 	if (options->insns || (!annotation->map->decl_file && annotation->codes.n))
 		put_insns(&w);
+	names_free(w.names);
 }

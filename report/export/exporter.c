@@ -59,6 +59,15 @@ const struct exporter *exporter_for_file(const char *path)
 	return exporter;
 }
 
+const struct exporter *exporter_instead_of_profile(const char *path)
+{
+	static const char any_profile[] = ".prof";
+	const struct exporter *exporter = exporter_for_file(path);
+	size_t len = strlen(path), n = sizeof(any_profile) - 1;
+
+	return len >= n && strcmp(path + len - n, any_profile) == 0 ? NULL : exporter;
+}
+
 int export_profile(const struct exporter *exporter, const struct export_input *input,
 		   const struct export_options *options, FILE *to, struct diag *diag)
 {

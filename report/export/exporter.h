@@ -75,6 +75,9 @@ const struct exporter *exporter_named(const char *name);
 /* By the longest suffix of a file name that fits; .gz behind it is no matter. NULL if none does. */
 const struct exporter *exporter_for_file(const char *path);
 
+/* The same where a profile is written unless the name asks for an export: "x.prof" asks for nothing else. */
+const struct exporter *exporter_instead_of_profile(const char *path);
+
 /* Prunes if necessary, then writes. 0, or -errno with a diag. */
 int export_profile(const struct exporter *exporter, const struct export_input *input,
 		   const struct export_options *options, FILE *to, struct diag *diag);

@@ -53,7 +53,7 @@ int json_checker_refuse(struct json_checker *c, const char *why, ...)
 	va_start(args, why);
 	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	diag_set(c->diag, -EBADMSG, "'%s' is not a sound cpprof-profile", c->path);
+	diag_set(c->diag, -EBADMSG, "'%s' is not a valid cpprof-profile", c->path);
 	diag_why(c->diag, "at offset %llu: %s", (unsigned long long)json_reader_offset(&c->in), text);
 	return -EBADMSG;
 }

@@ -2,6 +2,8 @@
 /*
  * html_meta: what of the profile is not a column: the run, its quality, names.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,7 +12,10 @@
 #include "report/export/json_sections.h"
 #include "report/html/html.h"
 #include "report/limit.h"
+#include "report/names.h"
 #include "report/quality.h"
+
+#define SHORT_NAME 64 /* columns of a name that is shown whole */
 
 static void html_meta_write_run(struct json *json, const struct profile *profile)
 {
@@ -80,10 +85,47 @@ static void write_names(struct json *json, const struct profile *profile)
 		json_object(json);
 		json_text_of(json, "name", profile_text(profile, profile->threads.at[i].comm));
 		json_int_of(json, "tid", profile->threads.at[i].tid);
+		json_uint_of(json, "process", profile->threads.at[i].process);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_name(json, "processes");
+	json_array(json);
+	for (size_t i = 0; i < profile->processes.n; i++) {
+		json_object(json);
+		json_text_of(json, "name", profile_text(profile, profile->processes.at[i].comm));
+		json_int_of(json, "pid", profile->processes.at[i].pid);
 		json_end_object(json);
 	}
 	json_end_array(json);
 	json_uint_of(json, "bin_ns", profile->bin_ns);
+}
+
+/* "short": string id -> a name that fits into a row, of those that do not. Two of them never look the same.
+ */
+static void write_short_names(struct json *json, const struct document *document)
+{
+	const struct profile *profile = document->profile;
+	struct names *names = names_new(profile);
+	bool *seen = alloc_zero(profile->strings.strings.n + 1, sizeof(bool));
+
+	json_name(json, "short");
+	json_object(json);
+	for (size_t i = 0; i < document->frames.n; i++) {
+		uint32_t id = document->frames.at[i].name;
+		const char *name = profile_text(profile, id);
+		CLEANUP(text_done) struct text shown = { 0 };
+		char key[16];
+		if (seen[id] || strlen(name) <= SHORT_NAME)
+			continue;
+		seen[id] = true;
+		names_shorten(names, name, SHORT_NAME, &shown);
+		snprintf(key, sizeof(key), "%u", id);
+		json_text_of(json, key, shown.at);
+	}
+	json_end_object(json);
+	free(seen);
+	names_free(names);
 }
 
 void html_write_meta(FILE *to, const struct document *document, const struct export_options *options)
@@ -94,6 +136,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	json_object(&json);
 	html_column_directory(&json);
 	write_names(&json, document->profile);
+	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
 	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);

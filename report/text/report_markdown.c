@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "report/quality.h"
+#include "report/shorten.h"
 #include "report/text/columns_text.h"
 #include "report/text/rows.h"
 #include "report/text/text_rows.h"
@@ -31,22 +32,26 @@ static void markdown_put_code(struct text *to, const char *name)
 	text_printf(to, "%s%s", fence[1] ? " " : "", fence);
 }
 
+struct row_writer {
+	const struct text_report *report;
+	const struct columns *columns;
+};
+
 static void markdown_put_row(void *context, const struct row_facts *facts)
 {
-	struct text *to = context;
+	const struct text_report *report = ((const struct row_writer *)context)->report;
+	struct text *to = report->to;
+	CLEANUP(text_done) struct text name = { 0 };
 
+	if (facts->name.len)
+		names_shorten(report->names, facts->name.at, SHORTEN_COLUMNS, &name);
 	text_printf(to, "| %.1f%% | %.1f%% | ", facts->self_percent, facts->total_percent);
-	markdown_put_code(to, facts->name.len ? facts->name.at : "[unknown]");
+	markdown_put_code(to, name.len ? name.at : "[unknown]");
 	text_printf(to, " | ");
 	if (*facts->module)
 		markdown_put_code(to, facts->module);
 	text_printf(to, " |\n");
 }
-
-struct row_writer {
-	const struct text_report *report;
-	const struct columns *columns;
-};
 
 static void put_chosen_row(void *context, const struct row_facts *facts)
 {
@@ -92,7 +97,7 @@ static void put_table(const struct text_report *report)
 	text_build_view(report, &view);
 	text_printf(report->to, "| self | total | %s | %s |\n|---:|---:|---|---|\n",
 		    group_name(report->options->group), has_modules ? "module" : "");
-	row_facts_each(report, &view, markdown_put_row, report->to);
+	row_facts_each(report, &view, markdown_put_row, &(struct row_writer){ report, NULL });
 }
 
 /* Every line starts with numbers, so that no name can end the fence. */
@@ -170,6 +175,7 @@ void report_markdown(const struct text_input *input, const struct text_options *
 	struct text_options plain = *options;
 	struct text_report report = text_report_of(input, &plain, ret);
 
+	report.names = names_new(input->profile);
 	plain.style = (struct style){ .utf8 = true, .width = MAX_LINE };
 	if (!plain.limit && plain.view == TEXT_FLAT)
 		plain.limit = DEFAULT_ROWS;
@@ -181,4 +187,5 @@ void report_markdown(const struct text_input *input, const struct text_options *
 	text_printf(ret, "<sub>");
 	quality_line(input->profile, ret);
 	text_printf(ret, "</sub>\n");
+	names_free(report.names);
 }

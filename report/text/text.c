@@ -129,6 +129,7 @@ void report_text(const struct text_input *input, const struct text_options *opti
 	struct text_report report = text_report_of(input, options, ret);
 	CLEANUP(text_done) struct text quality = { 0 };
 
+	report.names = names_new(input->profile);
 	if (report.samples > 0) {
 		if (options->view != TEXT_QUALITY) {
 			text_paragraph(&report, input->filter);
@@ -143,4 +144,5 @@ void report_text(const struct text_input *input, const struct text_options *opti
 		put_remedy(&report, input->remedy);
 	quality_line(input->profile, &quality);
 	style_paragraph(ret, &options->style, quality.at);
+	names_free(report.names);
 }

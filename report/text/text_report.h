@@ -5,6 +5,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "report/names.h"
 #include "report/number.h"
 #include "report/style.h"
 #include "report/tree/costs.h"
@@ -62,6 +63,7 @@ struct text_report {
 	uint64_t total, samples;     /* of everything that is reported on */
 	uint64_t rounds[CCT_ROUNDS]; /* samples of everything, by round */
 	struct text *to;
+	struct names *names; /* how long names are shortened; NULL = each by itself */
 };
 
 struct text_report text_report_of(const struct text_input *input, const struct text_options *options,

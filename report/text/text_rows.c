@@ -108,18 +108,28 @@ static bool is_waiting(const struct text_report *report, const struct scope *sco
 		!(scope_frame(report->tree, scope->parent)->flags & SCOPE_WAITING));
 }
 
+/* As much of a name as there is room for on the line. */
+static void put_name(const struct text_report *report, struct line *line, enum tint tint, const char *name)
+{
+	CLEANUP(text_done) struct text shown = { 0 };
+	size_t width = line->style->width, room = width > line->used ? width - line->used : 0;
+
+	if (width)
+		names_fit(report->names, name, room, &shown);
+	else
+		names_shorten(report->names, name, SHORTEN_COLUMNS, &shown);
+	line_name(line, tint, shown.at ? shown.at : "");
+}
+
 static void text_rows_put_label(const struct text_report *report, struct line *line,
 				const struct scope *scope)
 {
 	CLEANUP(text_done) struct text label = { 0 };
-	CLEANUP(text_done) struct text shown = { 0 };
-	size_t width = line->style->width, room = width > line->used ? width - line->used : 0;
 	bool is_dull =
 		scope->kind == SCOPE_INCOMPLETE || scope->kind == SCOPE_UNKNOWN || scope->kind == SCOPE_LINE;
 
 	label_scope(report->profile, scope, &label);
-	name_shorten(label.at ? label.at : "", width ? room : SHORTEN_COLUMNS, &shown);
-	line_name(line, is_dull ? TINT_DIM : TINT_PLAIN, shown.at ? shown.at : "");
+	put_name(report, line, is_dull ? TINT_DIM : TINT_PLAIN, label.at ? label.at : "");
 	if (scope->kind == SCOPE_INLINE)
 		line_printf(line, TINT_DIM, " (inlined)");
 	if (scope->flags & SCOPE_JOINED)
@@ -159,7 +169,7 @@ static void put_host(const struct text_report *report, struct line *line, const 
 	if (place.len)
 		line_name(line, TINT_DIM, place.at);
 	line_printf(line, TINT_DIM, " into ");
-	line_name(line, TINT_DIM, intern_text(&report->profile->strings, loop.host));
+	put_name(report, line, TINT_DIM, intern_text(&report->profile->strings, loop.host));
 }
 
 /* What a row of a flat view is, by what it was grouped by. */
@@ -179,12 +189,12 @@ static void text_rows_put_group(const struct text_report *report, struct line *l
 	case GROUP_LINE:
 		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, "  in ");
-		line_name(line, TINT_DIM, intern_text(&profile->strings, scope->name));
+		put_name(report, line, TINT_DIM, intern_text(&profile->strings, scope->name));
 		return;
 	case GROUP_LOOP:
 		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, " in ");
-		line_name(line, TINT_PLAIN, intern_text(&profile->strings, scope->name));
+		put_name(report, line, TINT_PLAIN, intern_text(&profile->strings, scope->name));
 		put_host(report, line, scope);
 		return;
 	case GROUP_FUNCTION:

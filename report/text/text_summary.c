@@ -10,11 +10,11 @@
 #include "report/label.h"
 #include "report/number.h"
 #include "report/quality.h"
-#include "report/shorten.h"
 #include "report/text/text_rows.h"
 
 #define PATH_NAMES 5    /* more of a path is left out in the middle */
 #define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
+#define MOST_COLUMNS 80 /* unless it takes a little more to tell it from another */
 
 static const char *text_summary_string(const struct text_report *report, uint32_t id)
 {
@@ -37,8 +37,11 @@ static void text_summary_add_scope(const struct text_report *report, uint32_t sc
 
 	const struct scope what = scope_at(report->tree, scope);
 	label_scope(report->profile, &what, &label);
-	name_shorten(label.at ? label.at : "", NAME_COLUMNS, &shown);
-	text_summary_add_name(report, shown.at ? shown.at : "", ret);
+	names_shorten(report->names, label.at ? label.at : "", NAME_COLUMNS, &shown);
+	if (shown.len <= MOST_COLUMNS)
+		style_safe(ret, &report->options->style, shown.at ? shown.at : "");
+	else
+		text_summary_add_name(report, shown.at, ret);
 }
 
 /* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */

@@ -19,6 +19,19 @@ grep -q '<svg' import.svg || fail "import.svg is no picture"
 run 0 "$CPPROF" merge -o merge.svg one.data one.data
 grep -q '<svg' merge.svg || fail "merge.svg is no picture"
 
+# A name that says no more than "profile" asks for one.
+run 0 "$CPPROF" record -o x.prof -- "$SPIN" 0.2
+says "wrote x.prof; look at it with: cpprof report x.prof"
+run 0 "$CPPROF" report x.prof
+
+# Labels of series, also of a file that is rewritten while the recording goes on.
+run 0 "$CPPROF" record --watch w.prom --interval 0.2 --label service=shop -o one.data -- "$SPIN" 0.5
+grep -q 'service="shop"' w.prom || fail "--watch has no --label"
+run 0 "$CPPROF" record -o l.prom --label service=shop -- "$SPIN" 0.2
+grep -q 'service="shop"' l.prom || fail "-o l.prom has no --label"
+run 2 "$CPPROF" record --label "1x=y" -- true
+says "the name of a label is made of letters"
+
 # A page says where it is, and is opened if that is asked for.
 printf '#!/bin/sh\necho "$1" >opened\n' >open_with
 chmod +x open_with
@@ -55,6 +68,12 @@ fact "^thread $(cat inner) of $(cat inner) samples [1-9]"
 run 5 "$CPPROF" attach -p "$master" --no-inherit -d 0.3 -o m.data
 says "child process [0-9]* (spin) is busy; try: cpprof attach -p [0-9]"
 kill -9 "$(cat outer)"
+
+# Process 1 of a machine is the parent of everything: its children are not meant.
+if [ "$(id -u)" = 0 ] && [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
+	"$CPPROF" attach -p 1 -d 0.2 -o init.data >run.log 2>&1
+	says "its child processes are left out"
+fi
 
 # Ten targets are ten, and parentheses are closed.
 pids=

@@ -7,7 +7,7 @@
 run 1 "$CPPROF" record -o "" -- touch ran
 says "cannot write ''"
 run 1 "$CPPROF" record --watch a.nothing -- touch ran
-says "its name says no format"
+says "its name does not say which format to write"
 run 1 "$CPPROF" record --watch no/such/folder/a.json -- touch ran
 says "name another place with --watch FILE"
 for option in "-d 0" "--stream 0" "--interval 0"; do
@@ -61,7 +61,7 @@ says "wrote /dev/null$"
 # The command outlives the recording: that is said, and a signal ends the wait.
 start "$CPPROF" record -d 0.2 -o d.data -- "$SPIN" 300 2>wait.log
 profiler=$pid
-await grep -q "goes on and is waited for" wait.log
+await grep -q "is still running; waiting for it" wait.log
 child=$(sed -n 's/.*the command (process \([0-9]*\)) goes on.*/\1/p' wait.log)
 started+=("$child")
 kill -INT "$profiler"

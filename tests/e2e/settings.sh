@@ -84,7 +84,7 @@ run 2 "$CPPROF" record -c 1000
 says "give a command to run"
 settings '{ "record": { "frequency": 499, "count": 1000 } }'
 run 2 "$CPPROF" record -- true
-says "exclude each other"
+says "cannot be used together"
 
 # A file that somebody else could have written is left alone.
 settings '{ "report": { "view": "flat" } }'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes one of the profiles that tests are made of: make_profile
- * sample|random|empty|hostile|none|one|kernel|threads|deep|N FILE; N is a large one of that many contexts,
- * empty one of nothing at all.
+ * sample|random|empty|hostile|none|one|kernel|threads|instances|deep|N FILE; N is a large one of that many
+ * contexts, empty one of nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,8 @@ int main(int argc, char **argv)
 		profile = profile_of_the_kernel();
 	else if (strcmp(argv[1], "threads") == 0)
 		profile = profile_of_threads(2000);
+	else if (strcmp(argv[1], "instances") == 0)
+		profile = profile_of_instances();
 	else if (strtoul(argv[1], NULL, 10))
 		profile = large_profile(strtoul(argv[1], NULL, 10));
 	else

@@ -60,7 +60,7 @@ ends 0 "90 of 100 samples" "$CPPROF" report --process 4711
 ends 0 "90 of 100 samples" "$CPPROF" report --process solve
 ends 2 "no process 'nobody'; all are listed by --group-by process" "$CPPROF" report --process nobody
 ends 0 "samples outside the kernel" "$CPPROF" report --user-only
-ends 5 "no sample is left of: samples in the kernel, stacks through" "$CPPROF" report --kernel-only --focus '^sin$'
+ends 5 "no samples match: samples in the kernel, stacks through" "$CPPROF" report --kernel-only --focus '^sin$'
 "$CPPROF" report --view callers --focus '^sin$' --percent-limit 0 -f csv | tail -n +2 >callers.csv
 [ "$(cut -d, -f2 callers.csv | grep -c '^$')" = 1 ] || { fail "callers of other functions are shown"; cat callers.csv; }
 grep -q '^0,.*sin' callers.csv || fail "the callers of a function are not below it"
@@ -98,7 +98,7 @@ ends 0 "quality:" "$CPPROF" report --min-quality 83
 ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles
 ends 2 "no thread 'nobody'" "$CPPROF" report --thread nobody
 ends 2 "one profile at a time" "$CPPROF" report cpprof.data cpprof.data
-ends 2 "which file?" "$CPPROF" check
+ends 2 "give a file to check" "$CPPROF" check
 
 ends 0 "| 30.0% | 30.0% | \`mul\` | \`solve\` |" "$CPPROF" report --format md
 ends 0 "function,mul,solve,/src/vec.h,1,30090270,30.0000,30" "$CPPROF" report --view flat --format csv
@@ -110,7 +110,7 @@ ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns s
 ends 0 '{"self_percent":30,"total:samples":30,"name":"mul"}' "$CPPROF" report --view flat --columns self_percent,total:samples,name --format json
 ends 2 "there is no column 'nope': there are row, parent" "$CPPROF" report --columns self,nope
 ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
-ends 2 "--columns chooses facts of rows" "$CPPROF" report --view quality --columns self
+ends 2 "--columns does not apply to this view" "$CPPROF" report --view quality --columns self
 make empty empty.data
 ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "holds no samples" "$CPPROF" report empty.data
@@ -136,7 +136,7 @@ ends 0 'all inlined copies' "$CPPROF" annotate --inlined hostile.data constructo
 # What --max-nodes folds is said: to whoever exports, and in every format that has a place for it.
 for format in json ndjson rows top pprof speedscope folded firefox callgrind llvm-sample openmetrics svg html; do
 	"$CPPROF" export cpprof.data -f $format --max-nodes 6 >folded.out 2>folded.err || fail "export -f $format --max-nodes 6"
-	grep -q "contexts, [0-9.]*% of cpu-clock, are folded into <other>; more stays with: cpprof export -f $format" folded.err ||
+	grep -q "contexts, [0-9.]*% of cpu-clock, are folded into <other>; to keep more: cpprof export -f $format" folded.err ||
 		fail "$format: $(cat folded.err)"
 	case $format in
 	folded | html) continue ;; # no place; packed: tests/html reads it
@@ -156,7 +156,7 @@ ends 0 "whole" "$CPPROF" check there/export.json there/both.data
 [ -L link.json ] && [ -L again.json ] && [ -L link.data ] || fail "a link was replaced"
 "$CPPROF" export cpprof.data -f folded -o /dev/stdout >through.txt
 [ -s through.txt ] && [ -e /dev/stdout ] || fail "/dev/stdout is not written through"
-ends 2 "--symfs '/nonexistent' is no folder" "$CPPROF" import --symfs /nonexistent cpprof.data
+ends 2 "--symfs '/nonexistent' is not a directory" "$CPPROF" import --symfs /nonexistent cpprof.data
 
 # On a terminal that is too small a pager is asked; where that cannot be run, the report is shown all the same.
 if command -v script >/dev/null && command -v stty >/dev/null; then

@@ -24,6 +24,9 @@ for kind in empty none one kernel threads; do
 	"$BUILD/tests/make_profile" $kind e.data && "$CPPROF" report e.data --html e-$kind.html || exit 1
 done
 node odd.mjs "$chromium" e-*.html d.html || failed=1
+"$CPPROF" report r.data >r.txt && "$CPPROF" record -q -o p.data -- sh -c '"$0" 0.5 & "$0" 0.5 & wait' "$BUILD/examples/stencil" >/dev/null && "$CPPROF" report p.data --html p.html || exit 1
+"$BUILD/tests/make_profile" instances n.data && "$CPPROF" report n.data --html n.html || exit 1
+node first.mjs "$chromium" r.html r.txt p.html n.html || failed=1
 node extras.mjs x.html x.json "$chromium" x.asm || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
 "$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1

@@ -78,8 +78,8 @@ expect 1 'no perf.data file' import "$data/tower.c"
 expect 1 'Is a directory' import "$data"
 mkdir threads && touch threads/data
 expect 1 'without `--threads`' import threads
-expect 2 'name one recording' import
-expect 2 'name one recording' import a b
+expect 2 'give one recording' import
+expect 2 'give one recording' import a b
 expect 6 '--min-quality' import --symfs "$data/root-aarch64" --min-quality 100 "$data/several.data" -o out.cpprof
 head -c 248 "$data/x86_64.data" >empty.data
 expect 5 'no samples' import empty.data -o out.cpprof

@@ -29,7 +29,7 @@ tells() {
 }
 tells folder "cannot read profile 'folder': Is a directory"
 tells empty "'empty' is not a cpprof profile: it is empty"
-tells words "'words' is not a cpprof profile: it does not start as one"
+tells words "'words' is not a cpprof profile: it does not begin like one"
 tells missing "cannot open profile 'missing': No such file"
 tells cpprof.data "try: cpprof record -- COMMAND"
 tells "$BASH" "it is a program or a library"
@@ -92,7 +92,7 @@ for command in report check export; do
 	says 0 "" "$CPPROF" $command $arguments pipe
 	wait $! || fail "$command did not read all of a pipe"
 done
-says 2 "'pipe' is no file that can be replaced; give -o FILE" "$CPPROF" resolve pipe
+says 2 "'pipe' is not a regular file and cannot be replaced; give -o FILE" "$CPPROF" resolve pipe
 cat good >pipe &
 says 0 "" "$CPPROF" resolve -q pipe -o resolved
 says 0 "whole" "$CPPROF" check resolved

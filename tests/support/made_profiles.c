@@ -305,3 +305,32 @@ struct profile *profile_of_threads(uint32_t n)
 	}
 	return p;
 }
+
+struct profile *profile_of_instances(void)
+{
+	static const char *const types[] = { "int", "long", "double", "short" };
+	static const char *const orders[] = { "less", "greater" };
+	struct profile *p = profile_without_samples();
+	char name[512];
+
+	for (unsigned i = 0; i < 8; i++) {
+		const char *type = types[i / 2], *order = orders[i % 2];
+		snprintf(name, sizeof(name),
+			 "analysis::Ranker<std::vector<%s, std::allocator<%s> >, std::%s<%s> "
+			 ">::rank(std::vector<%s, "
+			 "std::allocator<%s> > const&, std::%s<%s>)",
+			 type, type, order, type, type, type, order, type);
+		uint64_t vaddr = 0x10000 + i * FUNCTION_SIZE;
+		vec_push(&p->functions, ((struct function_map){ .vaddr = vaddr,
+								.size = FUNCTION_SIZE,
+								.name = text(p, name),
+								.parent_vaddr = vaddr,
+								.source = MAP_FROM_SYMBOL }));
+		add_value(p, cct_child(&p->cct, CCT_ROOT, 0, vaddr + 8, 0), 0, 100 - 10 * i);
+	}
+	/* by image and address */
+	struct function_map kernel = p->functions.at[1];
+	memmove(&p->functions.at[1], &p->functions.at[2], (p->functions.n - 2) * sizeof(kernel));
+	p->functions.at[p->functions.n - 1] = kernel;
+	return p;
+}

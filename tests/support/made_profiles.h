@@ -16,3 +16,5 @@ struct profile *profile_without_samples(void);
 struct profile *profile_of_one_sample(void);
 struct profile *profile_of_the_kernel(void);
 struct profile *profile_of_threads(uint32_t n);
+/* Functions whose long names differ in a few words: instances of one template. */
+struct profile *profile_of_instances(void);

@@ -81,7 +81,7 @@ function showHidden(model) {
   const chips = [
     ...numbersOf(state.hide)
       .filter((f) => f > 0 && f < model.data.frame.kind.length)
-      .map((f) => chip(model.label(f), "hide", f)),
+      .map((f) => chip(model.shortLabel(f), "hide", f)),
     ...numbersOf(state.hidemod)
       .filter((m) => m < model.data.meta.modules.length)
       .map((m) => chip("all of " + model.data.meta.modules[m], "hidemod", m)),

@@ -137,13 +137,26 @@ function onQueryKey(model, event) {
 
 /* ---- choosers, tabs, keys */
 
+// Threads in the order of their numbers; below their processes, where there are several.
+function threadOptions(meta, option) {
+  const groups = new Map();
+  meta.threads.slice(0, 500).forEach((t, i) => {
+    if (!groups.has(t.process)) groups.set(t.process, []);
+    groups.get(t.process).push(option(i, `${t.name} ${t.tid}`));
+  });
+  if (groups.size < 2) return [...groups.values()].flat();
+  return [...groups].map(([process, options]) =>
+    h("optgroup", { label: `${meta.processes[process].name} ${meta.processes[process].pid}` }, ...options),
+  );
+}
+
 function fillChoosers(model) {
   const { meta } = model.data,
     option = (value, text) => h("option", { value }, text);
   $("metric").append(...meta.metrics.map((m, i) => option(i, `${m.name} (${m.unit})`)));
   $("thread").append(
     option("", `all ${meta.threads.length}`),
-    ...meta.threads.slice(0, 500).map((t, i) => option(i, `${t.name} ${t.tid}`)),
+    ...threadOptions(meta, option),
     option("some", "some"),
   );
   $("base").append(...BASES.map(([value, text]) => option(value, text)));

@@ -104,7 +104,7 @@ function codeTable(model, frame, nodes) {
   const body = hosts.flatMap((host) => {
     const rows = insnRows(model, host, frame);
     if (!rows.length || (host.frame === frame && hosts.length === 1)) return rows;
-    const title = host.frame === frame ? "its own code" : "inlined in " + model.label(host.frame);
+    const title = host.frame === frame ? "its own code" : "inlined in " + model.shortLabel(host.frame);
     return [
       h("tr", { class: "host" }, h("td", { class: "num" }, pct(model.percent(host.total))), h("td", { colspan: columns + 2 }, title)),
       ...rows,

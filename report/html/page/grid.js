@@ -7,15 +7,17 @@ const ROW = 24;
 const DEEPEST = 22; // levels that are indented; below that the depth is a number
 
 class Grid {
-  constructor(source, columns, label = "costs") {
+  // usual: the column by which the rows come sorted.
+  constructor(source, columns, label = "costs", usual = "total") {
     this.source = source;
+    this.usual = usual;
     this.columns = columns;
     this.open = new Set();
     this.rows = [];
     this.at = 0;
     this.hot = new Set();
-    this.template = ["minmax(16rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
-    this.least = `calc(${["16rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
+    this.template = ["minmax(24rem, 1fr)", ...columns.map((c) => c.width)].join(" ");
+    this.least = `calc(${["24rem", "1.8rem", ...columns.map((c) => `${c.width} + .9rem`)].join(" + ")})`; // so that all rows are equally wide
     this.head = h("div", { class: "head", role: "row", style: { gridTemplateColumns: this.template, minWidth: this.least } });
     this.body = h("div", { class: "body", role: "rowgroup" });
     this.element = h(
@@ -51,17 +53,18 @@ class Grid {
 
   // By this column; a second time the other way round; a third time as usual.
   sortBy(column) {
-    const next = { [column.name]: "-" + column.name, ["-" + column.name]: "" };
-    state.s = state.s in next ? next[state.s] : column.name;
+    const next = { [column.name]: "-" + column.name, ["-" + column.name]: "" },
+      isUsual = column.name === this.usual && !this.order();
+    state.s = isUsual ? "-" + column.name : state.s in next ? next[state.s] : column.name;
     writeState();
     this.rebuild();
   }
 
   drawHead() {
-    const order = this.order();
+    const order = this.order() || { column: this.columns.find((c) => c.name === this.usual), back: false };
     this.head.replaceChildren(
       ...[this.nameColumn, ...this.columns].map((c) => {
-        const isBy = order && order.column === c && this.rows.length,
+        const isBy = order.column === c && this.rows.length,
           arrow = isBy ? ((typeof c.by(this.rows[0].row) === "string") === order.back ? " ▾" : " ▴") : "";
         const text = c.by
           ? h(
@@ -155,7 +158,7 @@ class Grid {
         level > DEEPEST + 1 ? h("span", { class: "depth", title: "depth" }, String(level - 1)) : null,
         h("button", { class: "twist", tabindex: -1, "aria-hidden": "true", onclick: toggle }, more ? (open ? "▾" : "▸") : ""),
         h("span", { class: "icon", title: ICON_NAMES[kind] }, ICONS[kind] || ""),
-        h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, name),
+        h("span", { class: "label" + (source.matched(row) ? " mark" : ""), title: source.fullName ? source.fullName(row) : name }, ...nameParts(name)),
       ),
       ...cells,
     );
@@ -232,7 +235,7 @@ class Grid {
     const shown = this.columns.filter((c) => c.name),
       lines = [["level", "kind", "name", ...shown.map((c) => c.name)]];
     for (const { row, level } of this.rows)
-      lines.push([String(level), this.source.kind(row), this.source.name(row), ...shown.map((c) => text(c.cell(row)))]);
+      lines.push([String(level), this.source.kind(row), (this.source.fullName || this.source.name)(row), ...shown.map((c) => text(c.cell(row)))]);
     return lines.map((line) => line.map(quote).join(",") + "\r\n").join("");
   }
 }

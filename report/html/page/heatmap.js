@@ -38,6 +38,18 @@ function intervalText(model) {
   return `${seconds(first)} s to ${seconds(last + 1)} s${model.threads ? ", chosen threads" : ""}: ${n.toLocaleString("en")} samples, ${pct(all ? (100 * n) / all : 0)} of all, in ${threads.filter((s) => s > 0).length} threads`;
 }
 
+// Round times from 0 to end, in seconds, at most so many: steps of 1, 2 or 5 and zeros; of minutes and hours as people count them.
+function timeTicks(end, most) {
+  const least = end / Math.max(1, most),
+    ten = 10 ** Math.floor(Math.log10(least)),
+    steps = least > 10 ? [15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400] : [1, 2, 5, 10].map((n) => n * ten),
+    step = steps.find((s) => s >= least * 0.999) || Math.ceil(least / 86400) * 86400,
+    digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)),
+    ticks = [];
+  for (let i = 0; i * step <= end * 1.0001; i++) ticks.push({ at: i * step, text: (i * step).toFixed(digits) + " s" });
+  return ticks;
+}
+
 class HeatMap {
   constructor(model, order) {
     Object.assign(this, { model, order, bins: timeBins(model), rows: Math.min(order.length, MOST_ROWS) });
@@ -83,11 +95,9 @@ class HeatMap {
 
   drawTicks(g) {
     const { bins, width, rows, rowHeight } = this,
-      end = (bins * this.model.data.meta.bin_ns) / 1e9,
-      steps = Math.max(1, Math.min(8, Math.floor(width / 90)));
-    for (let i = 0; i <= steps; i++) {
-      const text = ((end * i) / steps).toFixed(end < 10 ? 2 : 1) + " s",
-        x = MARGIN + (width * i) / steps;
+      end = (bins * this.model.data.meta.bin_ns) / 1e9;
+    for (const { at, text } of timeTicks(end, Math.floor(width / 80))) {
+      const x = MARGIN + (width * at) / end;
       g.fillRect(x, rows * rowHeight, 1, 4);
       g.fillText(text, Math.min(x, MARGIN + width - text.length * 6.7), rows * rowHeight + 16);
     }

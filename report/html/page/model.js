@@ -57,6 +57,17 @@ class Model {
     return this.label(this.tree.frame[node]);
   }
 
+  // A name for a row: long ones are shortened, no two to the same.
+  shortName(id) {
+    return this.data.meta.short[id] || this.text(id);
+  }
+  shortLabel(frame) {
+    const f = this.data.frame,
+      isNamed = f.kind[frame] > 1 && !(f.kind[frame] === LOOP && f.line[frame]);
+    if (!isNamed || !(f.name[frame] in this.data.meta.short)) return this.label(frame);
+    return (f.kind[frame] === LOOP ? "loop in " : "") + this.shortName(f.name[frame]);
+  }
+
   // "file.c:12-30"
   lines(frame) {
     const f = this.data.frame;
@@ -214,11 +225,27 @@ class Model {
     return of ? (100 * value) / of : 0;
   }
 
-  // Half the 95 % interval of a share, in percent: from the number of samples behind it, and from how much the shares of the
-  // frame differ between rounds of sampling. spread: that of the frame's "self" or "total", in sixteenths, or none.
-  interval(value, spread) {
-    const p = this.all ? value / this.all : 0;
-    return this.samples ? 196 * Math.sqrt((Math.max(0, p * (1 - p)) * Math.max(1, (spread || 0) / 16)) / this.samples) : 0;
+  // The 95 % interval of a share, [low, high] in percent, as the text report has it (number_interval_of_cost): by cost and by
+  // samples, where these are given too. spread: how much the shares of the frame differ between rounds of sampling, in sixteenths.
+  bounds(value, samples, spread) {
+    const counted = this.samples / Math.max(1, (spread || 0) / 16);
+    const wilson = (p, n) => {
+      const z = 1.959964,
+        middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n),
+        half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
+      return [p <= 0 ? 0 : 100 * (middle - half), p >= 1 ? 100 : 100 * (middle + half)];
+    };
+    if (!this.samples || !this.all) return [0, 0];
+    const by = wilson(Math.min(1, value / this.all), counted);
+    if (samples === undefined) return by;
+    const [low, high] = wilson(Math.min(1, samples / this.samples), counted);
+    return [Math.min(by[0], low), Math.max(by[1], high)];
+  }
+
+  // Half of it.
+  interval(value, samples, spread) {
+    const [low, high] = this.bounds(value, samples, spread);
+    return (high - low) / 2;
   }
   spread(frame, kind) {
     return frame >= 0 ? this.data.frame[kind + "_spread"][frame] : 0;
@@ -287,12 +314,13 @@ class Model {
     return this.options.chains ? this.children(node).map((child) => this.tail(child)) : this.children(node);
   }
 
-  // Of a chain, its first and its last name, or if there are not too many all.
-  shownLabel(node, most = 3) {
+  // Of a chain, its first and its last name, or if there are not too many all. Whole names, or short ones.
+  shownLabel(node, most = 3, isShort = false) {
     const names = [],
-      head = this.head(node);
-    for (let at = node; names.push(this.nodeLabel(at)) <= most && at !== head;) at = this.tree.parent[at];
-    return (names.length > most ? [...names.slice(0, most - 2), "…", this.nodeLabel(head)] : names).reverse().join(" › ");
+      head = this.head(node),
+      name = (at) => (isShort ? this.shortLabel(this.tree.frame[at]) : this.nodeLabel(at));
+    for (let at = node; names.push(name(at)) <= most && at !== head;) at = this.tree.parent[at];
+    return (names.length > most ? [...names.slice(0, most - 2), "…", name(head)] : names).reverse().join(" › ");
   }
 
   path(node) {

@@ -37,7 +37,8 @@ function callersView(model) {
       roots: () => all,
       children: callersOf,
       key: (row) => row.key,
-      name: (row) => model.label(row.frame),
+      name: (row) => model.shortLabel(row.frame),
+      fullName: (row) => model.label(row.frame),
       kind: (row) => model.kind(row.frame),
       matched: (row) => model.isMatch(row.frame),
       chosen: (row) => choose(model, row.entries[0][0], row.frame),
@@ -50,6 +51,7 @@ function callersView(model) {
       textColumn("module", "10rem", (row) => model.module(row.frame)),
     ],
     "callers, bottom-up",
+    "cost",
   );
   return {
     element: [

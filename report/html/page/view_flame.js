@@ -28,6 +28,13 @@ function flameColour(model, node) {
   return `hsl(${hue(key) + (own % 41) - 20} ${kind === LOOP ? 38 : 55}% ${(dark ? 34 : 76) + (own % 13) - 6}%)`;
 }
 
+// As much of a name as there is room for; where there is enough, its end too.
+function cutLabel(label, room) {
+  if (label.length <= room) return label;
+  const tail = room >= 24 ? Math.floor(room / 3) : 0;
+  return label.slice(0, Math.max(room - tail - 1, 1)) + "…" + (tail ? label.slice(-tail) : "");
+}
+
 // A canvas as wide as asked, sharp on every screen; gives its context with one unit a pixel.
 function sizeCanvas(canvas, width, height) {
   const scale = devicePixelRatio || 1,
@@ -52,7 +59,10 @@ class Flame {
       { class: "matchmap", title: "the whole picture: where the matches are, and what is in sight; click to go there" },
       this.map,
     );
+    sizeCanvas(this.map, 200, MAP_HEIGHT);
     this.upward = state.c === "flame";
+    this.boxes = []; // until it is drawn for the first time
+    this.stretches = [];
     this.pointed = -1;
     this.hatch = this.makeHatch();
     this.canvas.addEventListener("mousemove", (event) => this.point(event));
@@ -153,17 +163,17 @@ class Flame {
     }
     if (box.w <= 34) return;
     const room = Math.floor((box.w - 8) / 7.25),
-      label = box.node < 0 ? "…" : box.faded ? model.nodeLabel(box.node) : model.shownLabel(box.node);
+      label = box.node < 0 ? "…" : box.faded ? model.shortLabel(model.tree.frame[box.node]) : model.shownLabel(box.node, 3, true);
     g.globalAlpha = box.faded ? 0.7 : 1;
     g.fillStyle = isDark() ? "#f2f4f7" : "#14181d";
-    g.fillText(label.length > room ? label.slice(0, Math.max(room - 1, 1)) + "…" : label, box.x + 4, box.y + 12.5);
+    g.fillText(cutLabel(label, room), box.x + 4, box.y + 12.5);
   }
 
   // A strip of the whole picture: matches, and a frame around what is in sight. Only where there is something to find.
   drawMap(width) {
     const { model } = this,
       isNeeded = Boolean(model.matches) || state.z > 0;
-    this.mapHolder.hidden = !isNeeded;
+    this.mapHolder.style.visibility = isNeeded ? "" : "hidden"; // its room stays, so that nothing moves at the first zoom
     if (!isNeeded) return;
     if (this.mapWidth !== width) this.stretches = matchStretches(model, width);
     this.mapWidth = width;
@@ -251,6 +261,33 @@ class Flame {
   }
 }
 
+const LEGEND_MODULES = 6;
+
+// What colours, hatching and edges mean: the modules that cost most, each in its hue.
+function flameLegend(model) {
+  const swatch = (style, text, kind = "") =>
+    h("span", { class: "key" }, h("i", { class: kind, style, "aria-hidden": "true" }), text);
+  const tint = (name) => ({ background: `hsl(${hue(name)} 55% ${isDark() ? 34 : 76}%)` });
+  const modules = flatRows(model, "module")
+    .filter((row) => row.self > 0)
+    .sort((a, b) => b.self - a.self);
+  const colours =
+    state.e === "heat"
+      ? [swatch({}, "own cost, little to much", "heat")]
+      : [
+          ...modules.slice(0, LEGEND_MODULES).map((row) => swatch(tint(row.name), row.name)),
+          modules.length > LEGEND_MODULES ? `and ${modules.length - LEGEND_MODULES} more modules` : null,
+        ];
+  return h(
+    "div",
+    { class: "legend", role: "note", "aria-label": "legend" },
+    ...colours,
+    swatch({}, "loop", "loop"),
+    swatch({}, "inlined call", "inline"),
+    swatch({}, "stacks that are not complete, or too small to draw", "rest"),
+  );
+}
+
 function flameView(model) {
   const flame = new Flame(model);
   const toggle = (name, value, label, title) =>
@@ -281,7 +318,7 @@ function flameView(model) {
     file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
     file("folded", "paths with their own costs, a line each, as a file", () => save("cpprof.folded", "text/plain", folded(model))),
   );
-  return { element: [bar, flame.mapHolder, flame.holder], focus: () => flame.canvas.focus(), hot };
+  return { element: [bar, flame.mapHolder, flame.holder, flameLegend(model)], focus: () => flame.canvas.focus(), hot };
 }
 
 // One path a line with what is spent right there; names may hold what the format cannot.

@@ -28,7 +28,7 @@ class LineRow {
   }
   get place() {
     const at = this.model.procedure(this.node);
-    return at ? this.model.nodeLabel(at) : "";
+    return at ? this.model.shortLabel(this.model.tree.frame[at]) : "";
   }
   get path() {
     return this.model.text(this.file);
@@ -77,8 +77,9 @@ function flatRows(model, level) {
       node: costs.node[g],
       frame: isFrame ? g : -1,
       name: named === null ? model.label(g) : named,
+      short: named === null ? model.shortLabel(g) : named,
       kind: isFrame ? model.kind(g) : "special",
-      place: level === "loop" ? model.text(name[g]) : isFrame ? model.lines(g) : "",
+      place: level === "loop" ? model.shortName(name[g]) : isFrame ? model.lines(g) : "",
     });
   }
   return rows;
@@ -110,7 +111,8 @@ function flatView(model) {
       roots: () => rows,
       children: () => [],
       key: (row) => row.key,
-      name: (row) => row.name,
+      name: (row) => row.short || row.name,
+      fullName: (row) => row.name,
       kind: (row) => row.kind,
       matched: (row) => isMarked(model, row.frame, row.name),
       chosen: (row) => choose(model, row.node, row.frame),
@@ -123,6 +125,7 @@ function flatView(model) {
         : textColumn("module", "9rem", (row) => (row.frame >= 0 ? model.module(row.frame) : "")),
     ],
     "costs by " + level,
+    by,
   );
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return {

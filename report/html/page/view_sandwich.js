@@ -41,7 +41,8 @@ function sandwichView(model) {
         roots: () => rows,
         children: () => [],
         key: (r) => r.frame,
-        name: (r) => model.label(r.frame),
+        name: (r) => model.shortLabel(r.frame),
+        fullName: (r) => model.label(r.frame),
         kind: (r) => model.kind(r.frame),
         matched: (r) => model.isMatch(r.frame),
         chosen: (r) => status(model, r.node),
@@ -73,7 +74,7 @@ function sandwichView(model) {
       h(
         "div",
         { class: "bar" },
-        h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)),
+        h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.shortLabel(frame)),
         h(
           "span",
           {},

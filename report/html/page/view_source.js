@@ -101,7 +101,7 @@ function foldRows(model, frame, group, { key, marks, depth }) {
     h(
       "td",
       { style: indent },
-      h("button", { class: "link", "aria-expanded": String(open), onclick: toggle }, `${open ? "▾" : "▸"} ↪ inlined ${model.label(frame)}`),
+      h("button", { class: "link", "aria-expanded": String(open), onclick: toggle }, `${open ? "▾" : "▸"} ↪ inlined ${model.shortLabel(frame)}`),
     ),
   );
   return open ? [row, ...functionRows(model, frame, group.nodes, depth + 1)] : [row];
@@ -117,7 +117,7 @@ function sourceRows(model, site, place) {
     "tr",
     { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
     ...shareCells(model, own),
-    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
+    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], undefined, model.spread(frame, "self"))) : ""),
     h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
     h("td", { class: "num" }, String(line)),
     h("td", { class: "gutter" }, marks),
@@ -225,7 +225,7 @@ function sourceView(model) {
   const bar = h(
     "div",
     { class: "bar" },
-    h("b", { class: model.isMatch(frame) ? "mark" : "" }, model.label(frame)),
+    h("b", { class: model.isMatch(frame) ? "mark" : "", title: model.label(frame) }, model.shortLabel(frame)),
     h("span", {}, `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
     h("span", { class: "place" }, `${path}${path ? ":" + model.data.frame.line[frame] : ""}`),
     h("span", { class: "sep" }),

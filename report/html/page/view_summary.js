@@ -8,8 +8,9 @@ function isMarked(model, frame, name) {
 }
 
 // Nothing at all where there are no rows and nothing to say about that.
-function summaryTable(model, title, rows, by, empty) {
+function summaryTable(model, title, rows, by, { level = "function", empty = "" } = {}) {
   if (!rows.length && !empty) return null;
+  const samples = flatCost(model, level)[by];
   const go = (row) => {
     choose(model, row.node, row.frame);
     setState({ v: "tree" });
@@ -21,10 +22,10 @@ function summaryTable(model, title, rows, by, empty) {
       h(
         "td",
         { title: row.name },
-        h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name),
+        h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.short || row.name),
       ),
       h("td", { class: "num" }, pct(model.percent(row[by]))),
-      h("td", { class: "num" }, pct(model.interval(row[by], model.spread(row.frame, by)))),
+      h("td", { class: "num" }, pct(model.interval(row[by], samples(row, 0), model.spread(row.frame, by)))),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
   const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
@@ -32,7 +33,7 @@ function summaryTable(model, title, rows, by, empty) {
     "section",
     {},
     h("h2", {}, title),
-    rows.length ? h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty),
+    rows.length ? h("table", { class: level === "loop" || level === "line" ? "places" : "" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line))) : h("p", { class: "hint" }, empty),
   );
 }
 
@@ -41,10 +42,13 @@ function sentence(model, functions, loops) {
     loop = loops[0],
     path = model.hotPath();
   if (!top) return "There are no samples.";
-  let text = `${top.name} takes ${pct(model.percent(top.self))} ± ${pct(model.interval(top.self, model.spread(top.frame, "self")))} by itself`;
+  const [low, high] = model
+    .bounds(top.self, flatCost(model, "function").self(top, 0), model.spread(top.frame, "self"))
+    .map((share) => share.toFixed(1));
+  let text = `${top.short} takes ${pct(model.percent(top.self))} (${low}–${high}%) by itself`;
   if (loop && loop.total > model.all * 0.05)
     text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
-  if (path.length) text += `; the hot path ends in ${model.nodeLabel(path[path.length - 1])}`;
+  if (path.length) text += `; the hot path ends in ${model.shortLabel(model.tree.frame[path[path.length - 1]])}`;
   return text + ".";
 }
 
@@ -73,12 +77,14 @@ function hotPathList(model) {
         "button",
         {
           class: "link" + (model.matched(node) ? " mark" : ""),
+          title: model.nodeLabel(node),
           onclick: () => {
             choose(model, node);
             setState({ v: "tree" });
           },
         },
-        `${ICONS[model.kind(model.tree.frame[node])]} ${model.nodeLabel(node)}`,
+        ICONS[model.kind(model.tree.frame[node])],
+        ...nameParts(model.shortLabel(model.tree.frame[node])),
       ),
     );
   const path = model.hotPath();
@@ -132,9 +138,9 @@ function summaryView(model) {
         h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
         summaryTable(model, "Functions by their own cost", bySelf, "self"),
         summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
-        summaryTable(model, "Loops", loops, "total"),
-        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
-        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
+        summaryTable(model, "Loops", loops, "total", { level: "loop" }),
+        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", { level: "line", empty: reading }),
+        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self", { level: "module" }),
         hotPathList(model),
         factList("This run", facts),
         factList("How far to trust it", trust(quality, notes), "trust"),

@@ -39,74 +39,105 @@ function threadPlot(model, chosen) {
   };
   new ResizeObserver(draw).observe(holder);
   const buttons = PLOTS.map((name) => h("button", { "aria-pressed": String(name === how), onclick: () => setState({ p: name }) }, name));
-  return [h("div", { class: "bar" }, h("b", {}, `${model.nodeLabel(state.n)} in each thread`), ...buttons), holder];
+  return [h("div", { class: "bar" }, h("b", {}, `${model.shortLabel(model.tree.frame[state.n])} in each thread`), ...buttons), holder];
 }
 
-function threadGrid(model, order, sums, chosen) {
-  const { meta } = model.data,
-    all = sumOf(sums) || 1,
-    most = mostOf(sums, 1),
-    samples = intervalSamples(model);
-  const { duration_ns } = meta.run,
+// Threads under their processes, the heaviest first; where there is but one process, its threads alone.
+function threadRows(model, sums) {
+  const { threads, processes } = model.data.meta,
+    groups = processes.map((_, process) => ({ process, threads: [], total: 0 }));
+  threads.forEach((thread, t) => {
+    groups[thread.process].threads.push(t);
+    groups[thread.process].total += sums[t];
+  });
+  for (const group of groups) group.threads.sort((a, b) => sums[b] - sums[a]);
+  const found = groups.filter((group) => group.threads.length).sort((a, b) => b.total - a.total);
+  return { roots: found.length > 1 ? found : found.flatMap((group) => group.threads), order: found.flatMap((group) => group.threads) };
+}
+
+// A row is a process with its threads, or the number of a thread.
+function threadSource(model, roots) {
+  const { threads, processes } = model.data.meta,
+    isProcess = (row) => typeof row !== "number",
+    isLeftOut = (t) => model.threads && !model.threads[t];
+  const name = (row) => {
+    if (!isProcess(row)) return `${threads[row].name} (${threads[row].tid})`;
+    const { name, pid } = processes[row.process],
+      n = row.threads.length;
+    return `${name} (${pid})${n === 1 ? "" : `, ${n} threads`}`;
+  };
+  return {
+    roots: () => roots,
+    children: (row) => (isProcess(row) && row.threads.length > 1 ? row.threads : []), // one thread is the process
+    key: (row) => (isProcess(row) ? "process " + row.process : row),
+    name,
+    kind: (row) => ((isProcess(row) ? row.threads.every(isLeftOut) : isLeftOut(row)) ? "special" : isProcess(row) ? "process" : "thread"),
+    matched: () => false,
+    chosen: () => {},
+  };
+}
+
+function threadGrid(model, roots, sums, chosen) {
+  const all = sumOf(sums) || 1,
+    samples = intervalSamples(model),
+    of = (row, values) => (typeof row === "number" ? values[row] : row.threads.reduce((sum, t) => sum + values[t], 0)),
+    most = Math.max(1, ...roots.map((row) => of(row, sums)));
+  const { duration_ns } = model.data.meta.run,
     isTime = model.metrics[model.metric].unit === "ns" && duration_ns > 0;
-  const only = (t) =>
-    linkCell(state.t === String(t) ? "all threads" : "only this", "filter every view", () =>
-      setState({ t: state.t === String(t) ? "" : String(t) }),
+  const only = (row) => {
+    const these = typeof row === "number" ? String(row) : writeSet([...row.threads].sort((a, b) => a - b));
+    return linkCell(state.t === these ? "all threads" : "only this", "filter every view", () =>
+      setState({ t: state.t === these ? "" : these }),
     );
+  };
+  const column = (name, width, values, text, title = "") => ({
+    name,
+    title,
+    width,
+    num: true,
+    by: (row) => of(row, values),
+    cell: (row) => text(of(row, values)),
+  });
   return new Grid(
-    {
-      roots: () => order,
-      children: () => [],
-      key: (t) => t,
-      name: (t) => `${meta.threads[t].name} (${meta.threads[t].tid})`,
-      kind: (t) => (model.threads && !model.threads[t] ? "special" : "thread"),
-      matched: () => false,
-      chosen: () => {},
-    },
+    threadSource(model, roots),
     [
-      { name: "share", width: "4.6rem", num: true, by: (t) => sums[t], cell: (t) => pct((100 * sums[t]) / all) },
-      { name: "", width: "9rem", cell: (t) => meter(sums[t], chosen[t], most) },
-      { name: "amount", width: "5.6rem", num: true, by: (t) => sums[t], cell: (t) => model.amount(sums[t]) },
-      ...(isTime
-        ? [
-            {
-              name: "busy",
-              title: "of the time that the run took",
-              width: "4.6rem",
-              num: true,
-              by: (t) => sums[t],
-              cell: (t) => pct((100 * sums[t]) / duration_ns),
-            },
-          ]
-        : []),
-      { name: "in selection", width: "6.4rem", num: true, by: (t) => chosen[t], cell: (t) => model.amount(chosen[t]) },
+      column("share", "4.6rem", sums, (value) => pct((100 * value) / all)),
+      { name: "", width: "9rem", cell: (row) => meter(of(row, sums), of(row, chosen), most) },
+      column("amount", "5.6rem", sums, (value) => model.amount(value)),
+      ...(isTime ? [column("busy", "4.6rem", sums, (value) => pct((100 * value) / duration_ns), "of the time that the run took")] : []),
+      column("in selection", "6.4rem", chosen, (value) => model.amount(value)),
       ...(timeBins(model)
         ? [
-            {
-              name: state.y ? "samples in interval" : "samples",
-              width: state.y ? "9.4rem" : "5rem",
-              num: true,
-              by: (t) => samples[t],
-              cell: (t) => samples[t].toLocaleString("en"),
-            },
+            column(state.y ? "samples in interval" : "samples", state.y ? "9.4rem" : "5rem", samples, (value) =>
+              value.toLocaleString("en"),
+            ),
           ]
         : []),
       { name: "", title: "filter", width: "6rem", cell: only },
     ],
     "threads",
+    "share",
   );
 }
+
+const MOST_OPEN = 60; // threads: where there are more, processes start closed
 
 function threadsView(model) {
   const sums = model.wholeThreadSums(model.metric),
     chosen = model.threadSums(model.metric, state.n),
-    order = [...sums.keys()].sort((a, b) => sums[b] - sums[a]);
-  const grid = threadGrid(model, order, sums, chosen);
-  grid.element.style.flex = `0 0 min(${28 + 24 * order.length + 14}px, 26vh)`;
+    { roots, order } = threadRows(model, sums);
+  const grid = threadGrid(model, roots, sums, chosen),
+    count = (n, what) => `${n} ${n === 1 ? what : what + (what.endsWith("s") ? "es" : "s")}`,
+    processes = typeof roots[0] === "object" ? roots.length : 0;
+  if (processes && order.length <= MOST_OPEN) {
+    for (const row of roots) grid.open.add(grid.source.key(row));
+    grid.rebuild();
+  }
+  grid.element.style.flex = `0 0 min(${28 + 24 * grid.rows.length + 14}px, 26vh)`;
   const bar = h(
     "div",
     { class: "bar" },
-    `${order.length} ${order.length === 1 ? "thread" : "threads"}; the strong part of a bar is in ${model.nodeLabel(state.n)}`,
+    `${processes ? count(processes, "process") + ", " : ""}${count(order.length, "thread")}; the strong part of a bar is in ${model.shortLabel(model.tree.frame[state.n])}`,
     h("span", { class: "sep" }),
     csvButton(grid),
   );

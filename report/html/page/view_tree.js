@@ -7,7 +7,7 @@ function treeView(model) {
     roots: () => [state.z],
     children: (node) => model.shownChildren(node),
     key: (node) => node,
-    name: (node) => model.shownLabel(node),
+    name: (node) => model.shownLabel(node, 3, true),
     fullName: (node) => model.shownLabel(node, 30),
     kind: (node) => model.kind(frame(node)),
     matched: (node) => isChainMatched(model, node),
@@ -97,7 +97,7 @@ function switches() {
 
 // The way to what is zoomed in on; each step of it zooms out to there.
 function crumbs(model) {
-  const step = (node) => h("button", { class: "link", onclick: () => zoom(node) }, model.nodeLabel(node)),
+  const step = (node) => h("button", { class: "link", onclick: () => zoom(node), title: model.nodeLabel(node) }, model.shortLabel(model.tree.frame[node])),
     path = model.path(state.z);
   const parts = [step(0), ...(path.length > 8 ? [" › …"] : []), ...path.slice(-8).flatMap((node) => [" › ", step(node)])];
   return h("div", { class: "crumbs", role: "navigation", "aria-label": "zoomed in on" }, ...parts);

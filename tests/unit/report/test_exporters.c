@@ -198,6 +198,10 @@ TEST(the_format_is_told_by_the_longest_suffix)
 	CHECK_STR(exporter_for_file("x.top.json")->name, "top");
 	CHECK_STR(exporter_for_file("x.pb.gz")->name, "pprof");
 	CHECK_STR(exporter_for_file("x.json.gz")->name, "json");
+	CHECK_STR(exporter_for_file("x.prof")->name, "llvm-sample");
+	CHECK(exporter_instead_of_profile("x.prof") == NULL);
+	CHECK_STR(exporter_instead_of_profile("x.afdo")->name, "llvm-sample");
+	CHECK_STR(exporter_instead_of_profile("x.html")->name, "html");
 	CHECK(exporter_for_file("x.gz") == NULL);
 	CHECK(exporter_for_file("x.txt") == NULL);
 	CHECK(exporter_named("nothing") == NULL);

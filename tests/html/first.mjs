@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody meets who opens a report for the first time: nothing throws or jumps, what is drawn is explained, numbers are
+// those of the text report.
+// usage: node first.mjs CHROMIUM REPORT.html SUMMARY.txt PROCESSES.html NAMES.html
+import fs from "node:fs";
+import { check, launch, openReport, tally } from "./driver.mjs";
+
+const [chromium, report, summary, processes, names] = process.argv.slice(2);
+const browser = await launch(chromium);
+const { page, errors, go } = await openReport(browser, report, async (page) => {
+  // A machine so busy that the first picture comes late: what is observed is never told.
+  await page.evaluateOnNewDocument(() => {
+    globalThis.ResizeObserver = class {
+      observe() {}
+    };
+  });
+});
+
+// A pointer over the flame graph before it is drawn.
+await go("#v=flame");
+await page.evaluate(() => {
+  const canvas = document.querySelector(".tall canvas");
+  for (const type of ["mousemove", "click", "mouseleave"]) canvas.dispatchEvent(new MouseEvent(type, { clientX: 30, clientY: 9 }));
+});
+check("a pointer over a flame graph that is not drawn does no harm", errors.length === 0, errors[0]);
+await page.close();
+
+const shown = await openReport(browser, report);
+// Nothing moves at the first zoom, on a wide screen and on a narrow one.
+const place = () =>
+  shown.page.$eval(".canvas", (e) => {
+    const { x, y, width, height } = e.getBoundingClientRect();
+    return [x, y, width, height].join(" ");
+  });
+for (const width of [1400, 800]) {
+  await shown.page.setViewport({ width, height: 900 });
+  await shown.go("#v=flame");
+  const before = await place(),
+    box = await (await shown.page.$(".tall canvas")).boundingBox();
+  await shown.page.mouse.click(box.x + 20, box.y + 18 * 6);
+  await shown.settled();
+  await shown.frames();
+  check("a click zooms", (await shown.hash()).includes("z="));
+  check(`nothing jumps at the first zoom, ${width} wide`, (await place()) === before, `${before} -> ${await place()}`);
+}
+
+// What the picture means is said below it.
+await shown.go("#v=flame");
+const legend = await shown.text(".legend");
+check("there is a legend", /stencil/.test(legend) && /loop/.test(legend) && /inlined call/.test(legend), legend);
+
+// The usual order has its arrow, and a click turns it round.
+for (const [view, column] of [
+  ["tree", "total"],
+  ["flat", "self"],
+  ["callers", "cost"],
+  ["threads", "share"],
+]) {
+  await shown.go("#v=" + view);
+  check(`${view}: what it is sorted by`, (await shown.text('[aria-sort="descending"]')) === column + " ▾");
+}
+await shown.click(".head button", "share ▾");
+check("a click turns the usual order round", (await shown.text('[aria-sort="ascending"]')) === "share ▴");
+
+// The interval of the hottest function is that of the text report.
+await shown.go("");
+const interval = (from) => (from.match(/\((\d+\.\d)[–-](\d+\.\d)%\)/) || []).slice(1).join("-");
+const said = interval(fs.readFileSync(summary, "utf8")),
+  here = interval(await shown.text(".lead"));
+check("text and page have one interval", here !== "" && here === said, `${here} and ${said}`);
+check("no error", shown.errors.length === 0, shown.errors[0]);
+await shown.page.close();
+
+// Processes are a level above threads.
+const many = await openReport(browser, processes);
+await many.go("#v=threads");
+const levels = await many.rows();
+check("processes stand above their threads", levels[0].level === 1 && /, \d+ threads$/.test(levels[0].name), levels[0].name);
+check("threads stand below", levels.some((r) => r.level === 2));
+const groups = await many.page.$$eval("#thread optgroup", (all) => all.length);
+check("the chooser has them by process", groups > 1);
+await many.click(".row .link", "only this");
+check("a process can be chosen", (await many.hash()).includes("t="));
+check("no error", many.errors.length === 0, many.errors[0]);
+await many.page.close();
+
+// Long names: no two rows of a table look the same.
+const long = await openReport(browser, names);
+for (const view of ["", "#v=flat"]) {
+  await long.go(view);
+  const labels = await long.page.$$eval(view ? ".grid .label" : ".page section:nth-child(2) td .link", (all) => all.map((e) => e.textContent));
+  check("long names differ " + view, labels.length > 3 && new Set(labels).size === labels.length, labels.join("\n"));
+  check("long names are short " + view, Math.max(...labels.map((l) => l.length)) < 100, labels.join("\n"));
+}
+check("no error", long.errors.length === 0, long.errors[0]);
+await browser.close();
+process.exit(tally());

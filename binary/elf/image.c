@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image: opening and reading ELF files. The only file that knows libelf.
+ * image: opening and reading one ELF file. The only file that knows libelf.
  *
  * libelf reads the headers; segment and section contents are sliced out of the file's bytes by us,
  * each slice checked against the file's end.
@@ -8,7 +8,6 @@
 #include "binary/elf/image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,29 +19,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file_map.h"
-#include "base/hash.h"
-#include "base/vec.h"
 #include "binary/elf/image_private.h"
 
-/* Larger files are mapped instead of read: programs link to a hundred libraries, and samples touch little. */
-#define READ_LIMIT (16u << 10)
 #define MAX_FILE (8ull << 30) /* programs with all their debug information have less */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
-#define FIRST_BLOCK_LOG2 6
-
-/* Blocks double in size and stay where they are, so that readers need no lock. */
-struct images {
-	struct image **blocks[32 - FIRST_BLOCK_LOG2];
-	atomic_size_t n;
-	pthread_mutex_t lock; /* of adding, and of the maps */
-	struct map by_file, by_build_id;
-};
-
-/* ---- one image ------------------------------------------------------------------------------ */
-
-static struct image *image_new(enum image_kind kind, const char *path)
+struct image *image_new(enum image_kind kind, const char *path)
 {
 	struct image *image = alloc_zero(1, sizeof(*image));
 
@@ -66,7 +49,7 @@ static void image_unpacked_free(struct unpacked *unpacked)
 	free(unpacked);
 }
 
-static void image_free(struct image *image)
+void image_free(struct image *image)
 {
 	if (!image)
 		return;
@@ -239,8 +222,7 @@ static bool image_read_head(struct image *image, int fd)
 	return n > 0 && image_head_read(image, (struct bytes){ head, (size_t)n });
 }
 
-/* Reads what image_read_head left out. */
-static void image_complete(struct image *image)
+void image_complete(struct image *image)
 {
 	struct image_private *private = image->private;
 
@@ -258,194 +240,32 @@ static void image_complete(struct image *image)
 	pthread_mutex_unlock(&private->lock);
 }
 
-/* ---- the registry --------------------------------------------------------------------------- */
-
-struct images *images_new(void)
+int image_open_file(int fd, const struct stat *st, const char *path, size_t read_limit, struct image **ret,
+		    struct diag *diag)
 {
-	struct images *images = alloc_zero(1, sizeof(*images));
-
-	pthread_mutex_init(&images->lock, NULL);
-	return images;
-}
-
-size_t images_count(const struct images *images)
-{
-	return atomic_load_explicit(&images->n, memory_order_acquire);
-}
-
-/* Block b holds the ids from (2^b - 1) first blocks on. */
-static unsigned image_block_of(image_id id, size_t *ret_index)
-{
-	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
-	unsigned log2 = 63u - (unsigned)__builtin_clzll(position);
-
-	*ret_index = (size_t)(position - (1ull << log2));
-	return log2 - FIRST_BLOCK_LOG2;
-}
-
-static struct image *image_look_up(const struct images *images, image_id id)
-{
-	size_t index;
-
-	if (id >= images_count(images))
-		return NULL;
-	unsigned block = image_block_of(id, &index);
-	return images->blocks[block][index];
-}
-
-const struct image *images_peek(const struct images *images, image_id id)
-{
-	return image_look_up(images, id);
-}
-
-struct image *images_get(const struct images *images, image_id id)
-{
-	struct image *image = image_look_up(images, id);
-
-	if (image && atomic_load_explicit(&image->private->is_brief, memory_order_acquire))
-		image_complete(image);
-	return image;
-}
-
-void images_free(struct images *images)
-{
-	if (!images)
-		return;
-	for (size_t i = 0; i < images_count(images); i++)
-		image_free(image_look_up(images, (image_id)i));
-	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
-		free(images->blocks[i]);
-	map_done(&images->by_file);
-	map_done(&images->by_build_id);
-	pthread_mutex_destroy(&images->lock);
-	free(images);
-}
-
-static uint64_t image_file_key(const struct stat *st)
-{
-	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
-	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
-}
-
-static uint64_t image_build_id_key(const struct build_id *id)
-{
-	return hash_bytes((struct bytes){ id->bytes, id->len });
-}
-
-static image_id image_add(struct images *images, struct image *image)
-{
-	image_id id = (image_id)images_count(images);
-	size_t index;
-	unsigned block = image_block_of(id, &index);
-
-	if (!images->blocks[block])
-		images->blocks[block] =
-			alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
-	images->blocks[block][index] = image;
-	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
-	return id;
-}
-
-/* An image with the same build-id and machine that is as good as this one. */
-static image_id image_find_same(const struct images *images, const struct image *image)
-{
-	if (!image->build_id.len)
-		return IMAGE_NONE;
-
-	image_id id = map_find(&images->by_build_id, image_build_id_key(&image->build_id));
-	const struct image *other = image_look_up(images, id);
-	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
-	    other->private->n_headers != image->private->n_headers || other->file.len != image->file.len)
-		return IMAGE_NONE;
-	return id;
-}
-
-static image_id image_enter(struct images *images, struct image **image)
-{
-	image_id same = image_find_same(images, *image);
-
-	if (same != IMAGE_NONE)
-		return same;
-	if ((*image)->build_id.len)
-		map_put(&images->by_build_id, image_build_id_key(&(*image)->build_id),
-			(image_id)images_count(images));
-	return image_add(images, TAKE(*image));
-}
-
-static int image_open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
-			 struct diag *diag)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st->st_mode))
 		return image_refuse(diag, -ENOEXEC, path, "it is not a regular file");
-	if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
+	if (st->st_size < (off_t)sizeof(Elf64_Ehdr))
 		return image_refuse(diag, -ENOEXEC, path, "it is too small to be an ELF file");
-	if ((uint64_t)st.st_size > MAX_FILE)
+	if ((uint64_t)st->st_size > MAX_FILE)
 		return image_refuse(diag, -EFBIG, path, "it is too much: more than 8 GB");
 
-	uint64_t key = image_file_key(&st);
-	image_id known = map_find(&images->by_file, key);
-	if (known != IMAGE_NONE) {
-		*ret = known;
-		return 0;
-	}
-
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
-	image->dev = st.st_dev;
-	image->inode = st.st_ino;
-	image_allow(image, (uint64_t)st.st_blocks * 512); /* holes are no bytes */
-	int error = image_load_file(image, fd, (size_t)st.st_size, read_limit);
+	image->dev = st->st_dev;
+	image->inode = st->st_ino;
+	image_allow(image, (uint64_t)st->st_blocks * 512); /* holes are no bytes */
+	int error = image_load_file(image, fd, (size_t)st->st_size, read_limit);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);
 
 	atomic_init(&image->private->is_brief, image_read_head(image, fd));
 	if (!image->private->is_brief && (error = image_parse_elf(image, diag)) < 0)
 		return error;
-	*ret = image_enter(images, &image);
-	map_put(&images->by_file, key, *ret);
+	*ret = TAKE(image);
 	return 0;
 }
 
-static int image_open_locked(struct images *images, int fd, const char *path, size_t read_limit,
-			     image_id *ret, struct diag *diag)
-{
-	pthread_mutex_lock(&images->lock);
-	int error = image_open_fd(images, fd, path, read_limit, ret, diag);
-	pthread_mutex_unlock(&images->lock);
-	return error;
-}
-
-int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
-{
-	return image_open_locked(images, fd, path, READ_LIMIT, ret, diag);
-}
-
-static int image_open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
-			   struct diag *diag)
-{
-	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return diag_set(diag, -errno, "cannot read image '%s'", path);
-	return image_open_locked(images, fd, path, read_limit, ret, diag);
-}
-
-int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
-{
-	return image_open_path(images, path, READ_LIMIT, ret, diag);
-}
-
-int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag)
-{
-	return image_open_path(images, path, 0, ret, diag);
-}
-
-int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
-		       struct diag *diag)
+int image_open_bytes(struct bytes elf, const char *name, struct image **ret, struct diag *diag)
 {
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_VDSO, name);
 
@@ -458,43 +278,6 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 	int error = image_parse_elf(image, diag);
 	if (error < 0)
 		return error;
-	pthread_mutex_lock(&images->lock);
-	*ret = image_enter(images, &image);
-	pthread_mutex_unlock(&images->lock);
+	*ret = TAKE(image);
 	return 0;
-}
-
-static image_id image_add_pseudo(struct images *images, enum image_kind kind, const char *name,
-				 const struct build_id *build_id, pid_t pid)
-{
-	for (image_id i = 0; i < images_count(images); i++) {
-		const struct image *image = image_look_up(images, i);
-		bool same_id =
-			build_id ? build_id_equal(build_id, &image->build_id) : image->build_id.len == 0;
-		if (image->kind == kind && image->pid == pid && same_id && strcmp(image->path, name) == 0)
-			return i;
-	}
-
-	struct image *image = image_new(kind, name);
-	image->pid = pid;
-	if (build_id)
-		image->build_id = *build_id;
-	return image_add(images, image);
-}
-
-image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
-			   const struct build_id *build_id)
-{
-	pthread_mutex_lock(&images->lock);
-	image_id id = image_add_pseudo(images, kind, name, build_id, 0);
-	pthread_mutex_unlock(&images->lock);
-	return id;
-}
-
-image_id images_add_jit(struct images *images, const char *name, pid_t pid)
-{
-	pthread_mutex_lock(&images->lock);
-	image_id id = image_add_pseudo(images, IMAGE_JIT, name, NULL, pid);
-	pthread_mutex_unlock(&images->lock);
-	return id;
 }

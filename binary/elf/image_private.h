@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_private: what image.c keeps of a file and image_bytes.c reads.
+ * image_private: what image.c keeps of a file and image_bytes.c reads, and how image_registry.c makes images.
  */
 #pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "base/inflate.h"
 #include "binary/elf/image.h"
@@ -34,6 +35,16 @@ struct image_private {
 	atomic_bool is_brief; /* only the head was read so far: no sections are known */
 	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */
 };
+
+struct image *image_new(enum image_kind kind, const char *path);
+void image_free(struct image *image); /* NULL too */
+/* As images_open_fd and images_open_memory, each time another image. Files of more than read_limit bytes are
+ * mapped. */
+int image_open_file(int fd, const struct stat *st, const char *path, size_t read_limit, struct image **ret,
+		    struct diag *diag);
+int image_open_bytes(struct bytes elf, const char *name, struct image **ret, struct diag *diag);
+/* Reads what was left out when the image was opened, if anything was. */
+void image_complete(struct image *image);
 
 /* How much a file of so many bytes may cost. */
 void image_allow(struct image *image, uint64_t file_bytes);

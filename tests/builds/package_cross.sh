@@ -38,8 +38,8 @@ shows '% complete'
 run report tower.data --html tower.html
 grep -q '<html' tower.html || fail "tower.html is no page"
 run export tower.data -o tower.pb.gz
-run inspect functions "$program"
-shows '0x'
+run inspect functions "$(find "$SOURCE/tests/data/tower/root-$machine" -type f -name 'tower*' | head -n 1)"
+shows 'tower_main'
 run inspect events "$recording"
 shows 'sample'
 "$emulator" "$program" record -o live.data -- true >out.log 2>err.log

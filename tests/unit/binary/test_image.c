@@ -356,6 +356,28 @@ TEST(images_stay_where_they_are)
 	images_free(images);
 }
 
+/* Were each looked for among all others, this would take minutes. */
+TEST(pseudo_images_may_be_many)
+{
+	struct images *images = images_new();
+	struct build_id build_id = { 4, { 0 } };
+	image_id n = 200000;
+	char name[24];
+
+	for (image_id round = 0; round < 2; round++)
+		for (image_id i = 0; i < n; i++) {
+			snprintf(name, sizeof(name), "%u", i / 4);
+			memcpy(build_id.bytes, &i, sizeof(i));
+			image_id id = i % 4 == 0   ? images_add_pseudo(images, IMAGE_UNKNOWN, name, NULL)
+				      : i % 4 == 1 ? images_add_pseudo(images, IMAGE_UNKNOWN, name, &build_id)
+						   : images_add_jit(images, name, (pid_t)(i % 4));
+			if (id != i)
+				CHECK_EQ(id, i);
+		}
+	CHECK_EQ(images_count(images), n);
+	images_free(images);
+}
+
 TEST(pseudo_images_are_told_apart_by_kind_and_name)
 {
 	struct images *images = images_new();

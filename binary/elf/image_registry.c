@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_registry: all images of a run. One that was seen before is found without looking at the others: a
+ * process may map tens of thousands of files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/slots.h"
+#include "base/vec.h"
+#include "binary/elf/image_private.h"
+
+/* Larger files are mapped instead of read: programs link to a hundred libraries, and samples touch little. */
+#define READ_LIMIT (16u << 10)
+
+#define FIRST_BLOCK_LOG2 6
+
+/* Blocks double in size and stay where they are, so that readers need no lock. */
+struct images {
+	struct image **blocks[32 - FIRST_BLOCK_LOG2];
+	atomic_size_t n;
+	pthread_mutex_t lock; /* of adding, and of all below */
+	struct map by_file, by_build_id;
+	VEC(image_id) pseudos;
+	struct slots by_name; /* of pseudos */
+};
+
+static void registry_freep(struct image **image)
+{
+	image_free(*image);
+}
+
+struct images *images_new(void)
+{
+	struct images *images = alloc_zero(1, sizeof(*images));
+
+	pthread_mutex_init(&images->lock, NULL);
+	slots_init(&images->by_name);
+	return images;
+}
+
+size_t images_count(const struct images *images)
+{
+	return atomic_load_explicit(&images->n, memory_order_acquire);
+}
+
+/* Block b holds the ids from (2^b - 1) first blocks on. */
+static unsigned registry_block_of(image_id id, size_t *ret_index)
+{
+	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
+	unsigned log2 = 63u - (unsigned)__builtin_clzll(position);
+
+	*ret_index = (size_t)(position - (1ull << log2));
+	return log2 - FIRST_BLOCK_LOG2;
+}
+
+static struct image *registry_look_up(const struct images *images, image_id id)
+{
+	size_t index;
+
+	if (id >= images_count(images))
+		return NULL;
+	unsigned block = registry_block_of(id, &index);
+	return images->blocks[block][index];
+}
+
+const struct image *images_peek(const struct images *images, image_id id)
+{
+	return registry_look_up(images, id);
+}
+
+struct image *images_get(const struct images *images, image_id id)
+{
+	struct image *image = registry_look_up(images, id);
+
+	if (image && atomic_load_explicit(&image->private->is_brief, memory_order_acquire))
+		image_complete(image);
+	return image;
+}
+
+void images_free(struct images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images_count(images); i++)
+		image_free(registry_look_up(images, (image_id)i));
+	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
+		free(images->blocks[i]);
+	map_done(&images->by_file);
+	map_done(&images->by_build_id);
+	vec_done(&images->pseudos);
+	slots_done(&images->by_name);
+	pthread_mutex_destroy(&images->lock);
+	free(images);
+}
+
+static uint64_t registry_file_key(const struct stat *st)
+{
+	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
+	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+static uint64_t registry_build_id_key(const struct build_id *id)
+{
+	return hash_bytes((struct bytes){ id->bytes, id->len });
+}
+
+static image_id registry_add(struct images *images, struct image *image)
+{
+	image_id id = (image_id)images_count(images);
+	size_t index;
+	unsigned block = registry_block_of(id, &index);
+
+	if (!images->blocks[block])
+		images->blocks[block] =
+			alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
+	images->blocks[block][index] = image;
+	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
+	return id;
+}
+
+/* An image with the same build-id and machine that is as good as this one. */
+static image_id registry_find_same(const struct images *images, const struct image *image)
+{
+	if (!image->build_id.len)
+		return IMAGE_NONE;
+
+	image_id id = map_find(&images->by_build_id, registry_build_id_key(&image->build_id));
+	const struct image *other = registry_look_up(images, id);
+	if (!other || other->kind != image->kind || !build_id_equal(&other->build_id, &image->build_id) ||
+	    other->private->n_headers != image->private->n_headers || other->file.len != image->file.len)
+		return IMAGE_NONE;
+	return id;
+}
+
+static image_id registry_enter(struct images *images, struct image **image)
+{
+	image_id same = registry_find_same(images, *image);
+
+	if (same != IMAGE_NONE)
+		return same;
+	if ((*image)->build_id.len)
+		map_put(&images->by_build_id, registry_build_id_key(&(*image)->build_id),
+			(image_id)images_count(images));
+	return registry_add(images, TAKE(*image));
+}
+
+static int registry_open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
+			    struct diag *diag)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+
+	uint64_t key = registry_file_key(&st);
+	image_id known = map_find(&images->by_file, key);
+	if (known != IMAGE_NONE) {
+		*ret = known;
+		return 0;
+	}
+
+	CLEANUP(registry_freep) struct image *image = NULL;
+	int error = image_open_file(fd, &st, path, read_limit, &image, diag);
+	if (error < 0)
+		return error;
+	*ret = registry_enter(images, &image);
+	map_put(&images->by_file, key, *ret);
+	return 0;
+}
+
+static int registry_open_locked(struct images *images, int fd, const char *path, size_t read_limit,
+				image_id *ret, struct diag *diag)
+{
+	pthread_mutex_lock(&images->lock);
+	int error = registry_open_fd(images, fd, path, read_limit, ret, diag);
+	pthread_mutex_unlock(&images->lock);
+	return error;
+}
+
+int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag)
+{
+	return registry_open_locked(images, fd, path, READ_LIMIT, ret, diag);
+}
+
+static int registry_open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
+			      struct diag *diag)
+{
+	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return diag_set(diag, -errno, "cannot read image '%s'", path);
+	return registry_open_locked(images, fd, path, read_limit, ret, diag);
+}
+
+int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return registry_open_path(images, path, READ_LIMIT, ret, diag);
+}
+
+int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag)
+{
+	return registry_open_path(images, path, 0, ret, diag);
+}
+
+int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
+		       struct diag *diag)
+{
+	CLEANUP(registry_freep) struct image *image = NULL;
+	int error = image_open_bytes(elf, name, &image, diag);
+
+	if (error < 0)
+		return error;
+	pthread_mutex_lock(&images->lock);
+	*ret = registry_enter(images, &image);
+	pthread_mutex_unlock(&images->lock);
+	return 0;
+}
+
+/* ---- pseudo-images ------------------------------------------------------------------------- */
+
+/* What a pseudo-image is known by. */
+struct pseudo {
+	enum image_kind kind;
+	const char *name;
+	const struct build_id *build_id;
+	pid_t pid;
+};
+
+static uint64_t registry_pseudo_hash(const struct pseudo *pseudo)
+{
+	uint64_t hash = hash_bytes((struct bytes){ (const uint8_t *)pseudo->name, strlen(pseudo->name) });
+
+	hash = hash_u64(hash ^ (uint64_t)pseudo->kind << 32 ^ (uint32_t)pseudo->pid);
+	return hash_u64(hash ^ registry_build_id_key(pseudo->build_id));
+}
+
+static const struct image *registry_pseudo(const void *owner, uint32_t index)
+{
+	const struct images *images = owner;
+
+	return registry_look_up(images, images->pseudos.at[index]);
+}
+
+static uint64_t registry_hash_of(const void *owner, uint32_t index)
+{
+	const struct image *image = registry_pseudo(owner, index);
+
+	return registry_pseudo_hash(
+		&(struct pseudo){ image->kind, image->path, &image->build_id, image->pid });
+}
+
+static bool registry_is_pseudo(const void *owner, uint32_t index, const void *key)
+{
+	const struct image *image = registry_pseudo(owner, index);
+	const struct pseudo *pseudo = key;
+
+	return image->kind == pseudo->kind && image->pid == pseudo->pid &&
+	       build_id_equal(&image->build_id, pseudo->build_id) && strcmp(image->path, pseudo->name) == 0;
+}
+
+static image_id registry_add_pseudo(struct images *images, const struct pseudo *pseudo)
+{
+	size_t slot = slots_find(&images->by_name, registry_pseudo_hash(pseudo), registry_is_pseudo, images,
+				 pseudo);
+
+	if (images->by_name.at[slot] != SLOT_FREE)
+		return images->pseudos.at[images->by_name.at[slot]];
+
+	struct image *image = image_new(pseudo->kind, pseudo->name);
+	image->pid = pseudo->pid;
+	image->build_id = *pseudo->build_id;
+	image_id id = registry_add(images, image);
+	vec_push(&images->pseudos, id);
+	slots_put(&images->by_name, slot, (uint32_t)images->pseudos.n - 1, registry_hash_of, images);
+	return id;
+}
+
+image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
+			   const struct build_id *build_id)
+{
+	static const struct build_id none;
+
+	pthread_mutex_lock(&images->lock);
+	image_id id =
+		registry_add_pseudo(images, &(struct pseudo){ kind, name, build_id ? build_id : &none, 0 });
+	pthread_mutex_unlock(&images->lock);
+	return id;
+}
+
+image_id images_add_jit(struct images *images, const char *name, pid_t pid)
+{
+	static const struct build_id none;
+
+	pthread_mutex_lock(&images->lock);
+	image_id id = registry_add_pseudo(images, &(struct pseudo){ IMAGE_JIT, name, &none, pid });
+	pthread_mutex_unlock(&images->lock);
+	return id;
+}

@@ -17,6 +17,7 @@
 #include "cmd/pager.h"
 #include "cmd/remedy.h"
 #include "cmd/report_filter.h"
+#include "cmd/source_lines.h"
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/annotate/source_user.h"
@@ -24,6 +25,7 @@
 #include "report/text/columns.h"
 #include "report/text/rows.h"
 #include "report/text/text.h"
+#include "report/tree/loop_facts.h"
 #include "structure/fuse.h"
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
@@ -53,6 +55,7 @@ static const char examples[] =
 	"  cpprof report --view tree --percent-limit 2    calling contexts of at least 2 %\n"
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
+	"  cpprof report --view loops                     the loops, and why they may be slow\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
@@ -182,6 +185,32 @@ static int choose_columns(const struct profile *profile, const struct option_lis
 	return -1;
 }
 
+static struct source_search report_cmd_sources(const struct report_request *request,
+					       const struct profile *profile, const char *path)
+{
+	struct source_search sources = { (const char *const *)request->directories.values.at,
+					 request->directories.values.n,
+					 (const char *const *)request->rules.values.at,
+					 request->rules.values.n, .has_user = false };
+
+	sources.has_user = source_user_find(profile, path, &sources.user);
+	return sources;
+}
+
+static int print_loops(const char *path, struct text_input *input, struct text_options *options,
+		       const struct report_request *request)
+{
+	struct source_search sources = report_cmd_sources(request, input->profile, path);
+	CLEANUP(source_lines_done) struct source_lines lines = { .search = &sources };
+	CLEANUP(loop_table_done) struct loop_table loops;
+	struct text_source source = source_lines_for(&lines);
+
+	loop_table_init(&loops, input->profile, input->tree, options->metric, input->threads);
+	input->loops = &loops;
+	options->source = &source;
+	return print_report(input, options, (enum format)request->format, request->pager);
+}
+
 static int report_cmd_show(const char *path, struct profile *profile, const struct report_request *request,
 			   const bool *is_kept)
 {
@@ -189,7 +218,9 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 				       .no_loops = !request->loops,
 				       .joins = request->joins,
 				       .rounds = profile->cct.nodes.n <= ROUNDS_NODES_MAX,
-				       .lines = request->lines || request->group == GROUP_LINE };
+				       .lines = request->lines || request->group == GROUP_LINE ||
+						request->view == TEXT_LOOPS,
+				       .addresses = request->view == TEXT_LOOPS };
 	struct text_options options = text_options_of(request);
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
@@ -217,8 +248,10 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	    profile->quality.samples > 0)
 		return nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
-	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at };
-	int error = print_report(&report, &options, (enum format)request->format, request->pager);
+	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL };
+	int error = request->view == TEXT_LOOPS
+			    ? print_loops(path, &report, &options, request)
+			    : print_report(&report, &options, (enum format)request->format, request->pager);
 	if (error < 0) {
 		diag_set(&diag, error, "cannot write the report");
 		return cmd_fail(&diag);
@@ -242,10 +275,7 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 
 static int report_cmd_write_html(const char *file, const struct report_request *request)
 {
-	struct source_search sources = { (const char *const *)request->directories.values.at,
-					 request->directories.values.n,
-					 (const char *const *)request->rules.values.at,
-					 request->rules.values.n, .has_user = false };
+	struct source_search sources;
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 	struct export_choice choice = { .options = { .sources = &sources },
@@ -254,7 +284,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 
 	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
-	sources.has_user = source_user_find(profile, file, &sources.user);
+	sources = report_cmd_sources(request, profile, file);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
 	if (index < 0)
@@ -298,7 +328,7 @@ static int check_and_run(const struct command_line *line, const struct report_re
 static int parse_and_run(struct report_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
-		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|callers|flat|hot|quality",
+		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|callers|flat|hot|loops|quality",
 		  "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
@@ -332,9 +362,9 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		MODE_SPEC(request->mode),
 		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
-		  "--html: where source files may be; repeatable" },
+		  "--html, --view loops: where source files may be; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
-		  "--html: source paths that start with OLD start with NEW here" },
+		  "--html, --view loops: source paths that start with OLD start with NEW here" },
 		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
 		  "a screen at a time, on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },

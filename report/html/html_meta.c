@@ -11,9 +11,11 @@
 #include "base/text.h"
 #include "report/export/json_sections.h"
 #include "report/html/html.h"
+#include "report/label.h"
 #include "report/limit.h"
 #include "report/names.h"
 #include "report/quality.h"
+#include "report/text/text_loops.h"
 
 #define SHORT_NAME 64 /* columns of a name that is shown whole */
 
@@ -128,6 +130,71 @@ static void write_short_names(struct json *json, const struct document *document
 	names_free(names);
 }
 
+static void html_meta_tell(const struct document *document, const struct scope_frame *frame,
+			   const struct loop_facts *facts, uint64_t total, struct text *label,
+			   struct text *told)
+{
+	struct scope scope = { .kind = frame->kind,
+			       .flags = frame->flags,
+			       .name = frame->name,
+			       .file = frame->file,
+			       .line = frame->line,
+			       .image = frame->image,
+			       .vaddr = frame->vaddr };
+
+	if (frame->flags & (SCOPE_PARALLEL | SCOPE_SCHEDULE))
+		label_scope(document->profile, &scope, label);
+	if (frame->flags & SCOPE_JOINED)
+		text_printf(told, "joined");
+	if (frame->flags & SCOPE_WAITING)
+		text_printf(told, "waiting");
+	if (!facts)
+		return;
+	loop_facts_tell(facts, total, told);
+	CLEANUP(text_done) struct text tags = { 0 };
+	loop_tags_tell(document->profile, frame, &tags);
+	if (tags.len)
+		text_printf(told, "%s%s", told->len ? "; " : "", tags.at + 1);
+}
+
+static void write_remark(struct json *json, const struct document *document, uint32_t index,
+			 const struct loop_facts *facts, uint64_t total)
+{
+	CLEANUP(text_done) struct text label = { 0 }, told = { 0 };
+	char number[16];
+
+	html_meta_tell(document, &document->frames.at[index], facts, total, &label, &told);
+	if (!label.len && !told.len)
+		return;
+	snprintf(number, sizeof(number), "%u", index);
+	json_name(json, number);
+	json_array(json);
+	json_text(json, label.at ? label.at : "");
+	json_text(json, told.at ? told.at : "");
+	json_end_array(json);
+}
+
+/* By frame: what it is called if not by its name, and what is known of it; only those of which something is.
+ */
+static void write_remarks(struct json *json, const struct document *document, uint32_t metric)
+{
+	CLEANUP(loop_table_done) struct loop_table loops;
+	uint64_t total = document_inclusive(document, 0, metric);
+	uint32_t n_seen = 0;
+
+	loop_table_init(&loops, document->profile, document->tree, metric, NULL);
+	json_name(json, "remarks");
+	json_object(json);
+	for (uint32_t node = 0; node < document->n_nodes; node++) {
+		uint32_t frame = document_frame(document, node);
+		if (frame < n_seen) /* frames are in the order of the nodes that show them first */
+			continue;
+		n_seen = frame + 1;
+		write_remark(json, document, frame, loop_table_find(&loops, document->tree, node), total);
+	}
+	json_end_object(json);
+}
+
 void html_write_meta(FILE *to, const struct document *document, const struct export_options *options)
 {
 	struct json json;
@@ -138,6 +205,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_names(&json, document->profile);
 	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
+	write_remarks(&json, document, options->metric);
 	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);
 	json_end_object(&json);

@@ -10,6 +10,7 @@
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
+#include "report/text/text_loops.h"
 #include "report/text/text_rows.h"
 
 static double hundredths(double value)
@@ -48,6 +49,45 @@ struct row_writer {
 	struct json *json;
 };
 
+/* What its machine code says. */
+static void json_rows_put_code(const struct row_writer *writer, const struct scope *loop)
+{
+	struct loop_code code;
+
+	if (!loop_code_find(writer->report->profile, loop->image, loop->vaddr, &code))
+		return;
+	if (code.width && code.width != 255)
+		json_uint_of(writer->json, "vector_bits", code.width * 8);
+	json_uint_of(writer->json, "copies", code.n_copies);
+	json_uint_of(writer->json, "calls", code.n_calls);
+}
+
+/* What was measured besides its cost; in the loops view. */
+static void json_rows_put_measured(const struct row_writer *writer, const struct loop_facts *facts)
+{
+	const struct text_report *report = writer->report;
+	struct json *json = writer->json;
+
+	json_uint_of(json, "own", facts->own);
+	json_uint_of(json, "own_vector", facts->vector);
+	if (facts->hot_line) {
+		json_text_of(json, "hottest_file", intern_text(&report->profile->strings, facts->hot_file));
+		json_uint_of(json, "hottest_line", facts->hot_line);
+		json_uint_of(json, "hottest_cost", facts->hot_cost);
+	}
+	json_uint_of(json, "threads", facts->n_threads);
+	json_uint_of(json, "thread_min", facts->least);
+	json_number_of(json, "thread_mean", facts->n_threads ? (double)facts->sum / facts->n_threads : 0);
+	json_uint_of(json, "thread_max", facts->most);
+	json_number_of(json, "imbalance_percent", hundredths(loop_facts_imbalance(facts)));
+	json_name(json, "doubts");
+	json_array(json);
+	for (unsigned doubt = DOUBT_NOT_VECTOR; doubt <= DOUBT_IMBALANCE; doubt <<= 1)
+		if (loop_facts_doubts(facts, report->total) & doubt)
+			json_text(json, loop_doubt_name((enum loop_doubt)doubt));
+	json_end_array(json);
+}
+
 /* What a loop has besides. */
 static void json_rows_put_loop(const struct row_writer *writer, const struct scope *loop)
 {
@@ -58,6 +98,7 @@ static void json_rows_put_loop(const struct row_writer *writer, const struct sco
 	json_uint_of(writer->json, "end_line", loop->end_line);
 	json_uint_of(writer->json, "nesting", place.nesting);
 	json_bool_of(writer->json, "vector", loop->flags & SCOPE_VECTOR);
+	json_rows_put_code(writer, loop);
 	if (!place.is_inlined)
 		return;
 	json_text_of(writer->json, "inlined_into", intern_text(strings, place.host));
@@ -79,6 +120,9 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
 	if (scope.kind == SCOPE_LOOP && !writer->report->options->columns)
 		json_rows_put_loop(writer, &scope);
+	if (scope.kind == SCOPE_LOOP && writer->report->loops)
+		json_rows_put_measured(writer, loop_table_find(writer->report->loops, writer->report->tree,
+							       facts->view->rows.at[facts->view_row].scope));
 	json_end_object(writer->json);
 }
 
@@ -167,7 +211,8 @@ int report_json(const struct text_input *input, const struct text_options *optio
 {
 	static const char *const views[] = {
 		[TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree", [TEXT_CALLERS] = "callers",
-		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",   [TEXT_QUALITY] = "quality"
+		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",   [TEXT_LOOPS] = "loops",
+		[TEXT_QUALITY] = "quality"
 	};
 	struct text_report report = text_report_of(input, options, NULL);
 	struct json json;

@@ -44,6 +44,10 @@ static void text_report_put_rows(const struct text_report *report)
 	case TEXT_HOT:
 		text_tree(report, &view, "function");
 		return;
+	case TEXT_LOOPS:
+		text_tree(report, &view, "loop");
+		say_left_out(report, n_left_out, "loops");
+		return;
 	default:
 		text_table(report, &view, group_name(report->options->group));
 		say_left_out(report, n_left_out, plurals[report->options->group]);

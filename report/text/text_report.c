@@ -31,6 +31,7 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 				      .tree = input->tree,
 				      .costs = input->costs,
 				      .threads = input->threads,
+				      .loops = input->loops,
 				      .options = options,
 				      .metric = options->metric,
 				      .to = to };

@@ -11,9 +11,17 @@
 #include "report/tree/costs.h"
 #include "report/tree/view.h"
 
-enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
+enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_LOOPS, TEXT_QUALITY };
 
 struct columns;
+struct loop_table;
+
+/* Lines of source files, for those who may read them. */
+struct text_source {
+	void *context;
+	/* NULL if it is not there; valid until the next call. */
+	const char *(*line)(void *context, const char *path, uint32_t line);
+};
 
 /* Instead of places in the code. */
 enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
@@ -31,6 +39,7 @@ struct text_options {
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
 	const struct columns
 		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	const struct text_source *source; /* of the loops view; NULL = none is shown */
 	struct style style;
 };
 
@@ -41,6 +50,7 @@ struct text_input {
 	const bool *threads;       /* which those are, by index; NULL = all */
 	const char *filter;        /* the same in words; NULL = all */
 	const char *remedy;        /* what would give names to code that has none; NULL = nothing to say */
+	const struct loop_table *loops; /* for the loops view; NULL = nothing is known of them */
 };
 
 /* The first event's weight, or samples where there is none. */
@@ -58,6 +68,7 @@ struct text_report {
 	const struct scope_tree *tree;
 	const struct costs *costs;
 	const bool *threads; /* NULL = all */
+	const struct loop_table *loops;
 	const struct text_options *options;
 	uint32_t metric;
 	uint64_t total, samples;     /* of everything that is reported on */

@@ -10,6 +10,7 @@
 #include "report/quality.h"
 #include "report/shorten.h"
 #include "report/text/columns_text.h"
+#include "report/text/text_loops.h"
 
 #define MODULE_COLUMNS 24 /* longer module names are cut */
 #define HOT_PERCENT 20
@@ -172,13 +173,20 @@ static void put_host(const struct text_report *report, struct line *line, const 
 	put_name(report, line, TINT_DIM, intern_text(&report->profile->strings, loop.host));
 }
 
+static enum group_by text_rows_group(const struct text_report *report)
+{
+	if (report->options->view == TEXT_LOOPS)
+		return GROUP_LOOP;
+	return report->options->view == TEXT_FLAT ? report->options->group : GROUP_FUNCTION;
+}
+
 /* What a row of a flat view is, by what it was grouped by. */
 static void text_rows_put_group(const struct text_report *report, struct line *line,
 				const struct scope *scope)
 {
 	const struct profile *profile = report->profile;
 
-	switch (report->options->view == TEXT_FLAT ? report->options->group : GROUP_FUNCTION) {
+	switch (text_rows_group(report)) {
 	case GROUP_MODULE:
 		line_name(line, TINT_PLAIN, label_image(profile, scope->image));
 		return;
@@ -258,6 +266,8 @@ void text_table(const struct text_report *report, const struct view *view, const
 		if (has_modules)
 			put_module(report, &line, scope.image, columns);
 		text_rows_put_group(report, &line, &scope);
+		if (text_rows_group(report) == GROUP_LOOP)
+			text_loop_tags(report, &line, view->rows.at[row].scope);
 		line_end(&line);
 	}
 }
@@ -387,11 +397,24 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 		whole = view_cost(view, parent, report->options->sort, report->metric);
 	put_numbers(report, &line, view, row, whole);
 	put_branches(&line, lines, row);
-	text_rows_put_label(report, &line, &scope);
+	size_t column = line.used;
+	if (report->options->view == TEXT_LOOPS)
+		text_rows_put_group(report, &line, &scope);
+	else
+		text_rows_put_label(report, &line, &scope);
+	text_loop_tags(report, &line, view->rows.at[row].scope);
 	put_folded(&line, &view->rows.at[row]);
 	if (module_changes(report, view, row))
 		put_bracketed(&line, label_image(report->profile, scope.image));
 	line_end(&line);
+	if (report->options->view == TEXT_LOOPS)
+		text_loop_details(report, view->rows.at[row].scope, column);
+}
+
+/* Are top rows things of their own? */
+static bool is_of_blocks(const struct text_report *report)
+{
+	return report->options->view == TEXT_CALLERS || report->options->view == TEXT_LOOPS;
 }
 
 void text_tree(const struct text_report *report, const struct view *view, const char *what)
@@ -405,8 +428,8 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 	text_rows_find_lines(report, view, &lines);
 	for (uint32_t row = 0; row < view->rows.n; row++) {
 		if (text_is_shown(report, view, row)) {
-			bool is_block = report->options->view == TEXT_CALLERS && row > 0 &&
-					view->rows.at[row].parent == VIEW_NONE;
+			bool is_block =
+				is_of_blocks(report) && row > 0 && view->rows.at[row].parent == VIEW_NONE;
 			text_printf(report->to, is_block ? "\n" : "");
 			put_tree_row(report, view, &lines, row);
 			continue;

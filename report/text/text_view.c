@@ -127,6 +127,18 @@ static void build_hot(const struct text_report *report, struct view *ret)
 	vec_done(&path);
 }
 
+/* Nests of loops: each loop once, wherever it is called from, below the loop around it in its function. */
+static size_t build_loops(const struct text_report *report, struct view *ret)
+{
+	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
+
+	view_loops(report->tree, report->costs, ret);
+	size_t before = text_view_count_rows(report, ret, VIEW_BY_INCLUSIVE);
+	view_arrange(ret, &cut);
+	size_t after = ret->rows.n;
+	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
+}
+
 size_t text_build_view(const struct text_report *report, struct view *ret)
 {
 	switch (report->options->view) {
@@ -138,6 +150,8 @@ size_t text_build_view(const struct text_report *report, struct view *ret)
 	case TEXT_HOT:
 		build_hot(report, ret);
 		return 0;
+	case TEXT_LOOPS:
+		return build_loops(report, ret);
 	default:
 		return build_flat(report, ret);
 	}

@@ -61,14 +61,14 @@ static void count_inclusive(void *context, uint32_t scope, uint32_t group)
 		flat->view->inclusive.at[group * n + metric] += costs_inclusive(flat->costs, scope, metric);
 }
 
-void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
+static void view_flat_by(const struct scope_tree *tree, const struct costs *costs, const struct groups *by,
+			 struct view *ret)
 {
-	CLEANUP(groups_done) struct groups groups;
-	struct flat_view flat = { &groups, costs, ret };
+	const struct groups groups = *by;
+	struct flat_view flat = { by, costs, ret };
 	size_t n = costs->n_metrics;
 
 	*ret = (struct view){ .n_metrics = n };
-	groups_init(&groups, tree, by);
 	for (size_t i = 0; i < groups.scopes.n; i++)
 		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
 	for (size_t scope = 0; scope < tree->scopes.n; scope++)
@@ -76,6 +76,29 @@ void view_flat(const struct scope_tree *tree, const struct costs *costs, enum gr
 			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
 	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, view_flat_group, count_inclusive };
 	outermost_visit(&outermost, tree, tree->scopes.n);
+}
+
+void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
+{
+	CLEANUP(groups_done) struct groups groups;
+
+	groups_init(&groups, tree, by);
+	view_flat_by(tree, costs, &groups, ret);
+}
+
+void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret)
+{
+	CLEANUP(groups_done) struct groups groups;
+
+	groups_init(&groups, tree, GROUP_LOOP);
+	view_flat_by(tree, costs, &groups, ret);
+	for (uint32_t row = 0; row < ret->rows.n; row++) {
+		uint32_t at = tree->scopes.at[ret->rows.at[row].scope].parent;
+		while (scope_kind(tree, at) == SCOPE_INLINE)
+			at = tree->scopes.at[at].parent;
+		if (scope_kind(tree, at) == SCOPE_LOOP && groups.of[at] < row)
+			ret->rows.at[row].parent = groups.of[at];
+	}
 }
 
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret)

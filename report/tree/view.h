@@ -40,6 +40,8 @@ struct view_cut {
 void view_tree(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
 /* Flat: a row for every group. */
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret);
+/* Flat by loop, but loops of one function below each other as they nest. */
+void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
 /*
  * Bottom-up: a row for every function, below it its callers, below them theirs. Only rows that cut keeps
  * for their size are followed further, max_depth callers up.

@@ -64,6 +64,7 @@ static void export(struct profile *profile, unsigned which, bool is_consistent)
 		n_exporters++;
 	const struct exporter *exporter = exporters[which % n_exporters];
 	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE,
+					.joins = true,
 					.lines = exporter->needs_lines,
 					.no_loops = which & 16 };
 	FILE *to = open_memstream(&text, &len);

@@ -8,6 +8,7 @@ shared_work.c measures what its threads spend in each loop. The share of each lo
 regions joined and with --no-join. Joined, all of it stands below `small`, `large` and `slope`, most of it below `large` (how much is an estimate),
 and the threads' own stacks hold no region any more; not joined, workers' regions stand where threads start.
 """
+import base64
 import json
 import math
 import os
@@ -15,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 CPPROF = os.environ.get("CPPROF", "cpprof")
@@ -77,6 +79,26 @@ def check_loops(what, loops, truth, problems):
             problems.append(f"{what}: {name} has {share:.1%} of the samples, {want:.1%} of the time")
 
 
+def check_view(lines, problems):
+    """The loops view knows what threads have of a loop, and which line is the hottest; HTML says the same."""
+    out = subprocess.run([CPPROF, "report", "--no-pager", "--view", "loops", "--format", "json", "joined.data"],
+                         capture_output=True, text=True, check=True).stdout
+    slope = [row for row in json.loads(out)["rows"] if row["file"].endswith("shared_work.c") and lines.get(row["line"]) == "slope"]
+    if not slope or slope[0]["threads"] != 3 or not slope[0]["thread_min"] < slope[0]["thread_mean"] < slope[0]["thread_max"]:
+        problems.append(f"the loops view does not know the threads of slope: {slope}")
+    elif "imbalance" not in slope[0]["doubts"]:
+        problems.append(f"nothing says that slope is not balanced: {slope[0]}")
+    text = subprocess.run([CPPROF, "report", "--no-pager", "--view", "loops", "joined.data"], capture_output=True, text=True, check=True).stdout
+    if not re.search(r"hottest line shared_work.c:\d+, [\d.]+%: x = x \* 0.999", text):
+        problems.append("the loops view shows no line of source")
+    subprocess.run([CPPROF, "report", "--html", "joined.html", "joined.data"], capture_output=True, check=True)
+    page = Path("joined.html").read_text()
+    meta = json.loads(zlib.decompress(base64.b64decode(re.search(r'id="block-meta">([^<]*)<', page)[1]), -15))
+    told = list(meta["remarks"].values())
+    if not any("parallel region at" in label and facts == "joined" for label, facts in told) or not any("imbalance" in facts for _, facts in told):
+        problems.append(f"the HTML report does not have them: {told}")
+
+
 def run_compiler(compiler):
     if not shutil.which(compiler):
         return None
@@ -101,6 +123,7 @@ def run_compiler(compiler):
         problems.append("a region is left where threads start")
     if not is_split_alone:
         problems.append("--no-join joins")
+    check_view(lines, problems)
     share, want = contexts["large"] / (contexts["small"] + contexts["large"]), truth["large"] / (truth["small"] + truth["large"])
     print(f"  below large: {share:.1%}, measured {want:.1%}")
     if not 0.5 < share < 1:

@@ -44,13 +44,20 @@ class Model {
     if (label === undefined) {
       const f = this.data.frame,
         kind = f.kind[frame];
-      if (kind === 0) label = "all";
+      const called = (this.data.meta.remarks[frame] || [])[0];
+      if (called) label = called;
+      else if (kind === 0) label = "all";
       else if (kind === 1) label = "incomplete stacks";
       else if (kind === LOOP) label = f.line[frame] ? `loop at ${this.lines(frame)}` : `loop in ${this.text(f.name[frame])}`;
       else label = this.text(f.name[frame]) || "other";
       this.labels.set(frame, label);
     }
     return label;
+  }
+
+  // What is known of a loop, or of a parallel region; "" where that is nothing.
+  facts(frame) {
+    return frame < 0 ? "" : (this.data.meta.remarks[frame] || ["", ""])[1];
   }
 
   nodeLabel(node) {

@@ -120,6 +120,12 @@ function flatView(model) {
     [
       ...costColumns(model, flatCost(model, level)),
       textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
+      ...(level === "loop"
+        ? [
+            textColumn("facts", "20rem", (row) => model.facts(row.frame)),
+            textColumn("source", "16rem", (row) => (model.sourceLine(model.data.frame.file[row.frame], model.data.frame.line[row.frame]) || "").trim()),
+          ]
+        : []),
       level === "line"
         ? textColumn("file", "9rem", (row) => row.path)
         : textColumn("module", "9rem", (row) => (row.frame >= 0 ? model.module(row.frame) : "")),

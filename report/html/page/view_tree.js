@@ -34,6 +34,7 @@ function treeView(model) {
       textColumn("written at", "9rem", writtenAt, (node) =>
         linkCell(writtenAt(node), "where it is written", () => showSource(model, model.procedure(node), 0)),
       ),
+      ...(Object.keys(model.data.meta.remarks).length ? [textColumn("facts", "9rem", (node) => model.facts(frame(node)))] : []),
       textColumn("module", "7.5rem", module),
     ],
     "contexts, top-down",

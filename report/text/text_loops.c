@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/text_loops.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "report/label.h"
+#include "report/number.h"
+
+#define HOT_LOOP 5      /* per cent: so much in its own code, and it is worth a remark */
+#define UNEVEN 20       /* per cent above the mean */
+#define DETAIL_INDENT 4 /* columns */
+
+unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total)
+{
+	bool is_hot = number_share(facts->own, total) >= HOT_LOOP;
+	bool is_warm = number_share(facts->sum, total) >= HOT_LOOP;
+	bool is_body = facts->has_code && facts->code.is_innermost && is_hot;
+	const struct structure *structure = facts->code.structure;
+	bool is_vector = is_body && (structure->scopes.at[facts->code.scope].flags & SCOPE_VECTOR);
+
+	return (is_body && !is_vector ? DOUBT_NOT_VECTOR : 0u) |
+	       (is_body && facts->code.n_calls ? DOUBT_CALLS : 0u) |
+	       (is_warm && facts->n_threads > 1 && loop_facts_imbalance(facts) >= UNEVEN ? DOUBT_IMBALANCE
+											 : 0u);
+}
+
+const char *loop_doubt_name(enum loop_doubt doubt)
+{
+	return doubt == DOUBT_NOT_VECTOR ? "not vectorised"
+	       : doubt == DOUBT_CALLS    ? "calls inside"
+					 : "imbalance";
+}
+
+void loop_tags_tell(const struct profile *profile, const struct scope_frame *loop, struct text *ret)
+{
+	struct loop_code code = { 0 };
+	bool has_code = loop_code_find(profile, loop->image, loop->vaddr, &code);
+
+	if ((loop->flags & SCOPE_VECTOR) && code.width == 255)
+		text_printf(ret, " [vector of any length]");
+	else if ((loop->flags & SCOPE_VECTOR) && code.width)
+		text_printf(ret, " [vector %u bit]", code.width * 8);
+	else if (loop->flags & SCOPE_VECTOR)
+		text_printf(ret, " [vector]");
+	if (has_code && code.n_copies > 1)
+		text_printf(ret, " [%u copies]", code.n_copies);
+}
+
+void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope)
+{
+	const struct scope_frame *frame = scope_frame(report->tree, scope);
+	CLEANUP(text_done) struct text tags = { 0 };
+
+	if (frame->kind != SCOPE_LOOP)
+		return;
+	loop_tags_tell(report->profile, frame, &tags);
+	if (tags.len)
+		line_printf(line, TINT_DIM, "%s", tags.at);
+}
+
+/* A line of its own, as far in as the name it belongs to. */
+static struct line detail_start(const struct text_report *report, size_t column)
+{
+	struct line line = line_start(report->to, &report->options->style);
+
+	line_pad(&line, column + DETAIL_INDENT);
+	return line;
+}
+
+static void put_hot_line(const struct text_report *report, const struct loop_facts *facts, size_t column)
+{
+	const struct text_source *source = report->options->source;
+	CLEANUP(text_done) struct text place = { 0 };
+	struct line line = detail_start(report, column);
+
+	label_place(report->profile, facts->hot_file, facts->hot_line, &place);
+	line_printf(&line, TINT_DIM, "hottest line ");
+	line_name(&line, TINT_DIM, place.at ? place.at : "");
+	line_printf(&line, TINT_DIM, ", %.1f%%", number_share(facts->hot_cost, report->total));
+	const char *text = source ? source->line(source->context,
+						 intern_text(&report->profile->strings, facts->hot_file),
+						 facts->hot_line)
+				  : NULL;
+	while (text && isspace((unsigned char)*text))
+		text++;
+	if (text && *text) {
+		line_printf(&line, TINT_DIM, ": ");
+		line_name(&line, TINT_PLAIN, text);
+	}
+	line_end(&line);
+}
+
+__attribute__((format(printf, 2, 3))) static void add_remark(struct text *to, const char *format, ...)
+{
+	va_list args;
+	char remark[160];
+
+	va_start(args, format);
+	vsnprintf(remark, sizeof(remark), format, args);
+	va_end(args);
+	text_printf(to, "%s%s", to->len ? "; " : "", remark);
+}
+
+void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text *ret)
+{
+	if (loop_facts_doubts(facts, total) & DOUBT_NOT_VECTOR)
+		add_remark(ret, "not vectorised");
+	if (facts->vector && facts->vector < facts->own)
+		add_remark(ret, "%.0f%% of its own in vector code, the rest in copies that are not",
+			   number_share(facts->vector, facts->own));
+	if (facts->has_code && facts->code.n_calls)
+		add_remark(ret, "%u call%s inside", facts->code.n_calls, facts->code.n_calls > 1 ? "s" : "");
+	if (facts->n_threads > 1)
+		add_remark(ret, "%u threads: %.1f%% to %.1f%%, mean %.1f%%, imbalance %.0f%%",
+			   facts->n_threads, number_share(facts->least, total),
+			   number_share(facts->most, total),
+			   number_share(facts->sum, total) / facts->n_threads, loop_facts_imbalance(facts));
+}
+
+static void put_facts(const struct text_report *report, const struct loop_facts *facts, size_t column)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	loop_facts_tell(facts, report->total, &text);
+	if (!text.len)
+		return;
+	struct line line = detail_start(report, column);
+	line_printf(&line, TINT_DIM, "%s", text.at);
+	line_end(&line);
+}
+
+void text_loop_details(const struct text_report *report, uint32_t scope, size_t column)
+{
+	const struct loop_facts *facts =
+		report->loops ? loop_table_find(report->loops, report->tree, scope) : NULL;
+
+	if (!facts)
+		return;
+	if (facts->hot_line)
+		put_hot_line(report, facts, column);
+	put_facts(report, facts, column);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_loops: what is said of a loop besides its cost.
+ */
+#pragma once
+
+#include "report/text/text_report.h"
+#include "report/tree/loop_facts.h"
+
+/* Why a loop may be slow, as far as that is known: a mask. */
+enum loop_doubt {
+	DOUBT_NOT_VECTOR = 1, /* hot, innermost, and not vectorised */
+	DOUBT_CALLS = 2,      /* hot, innermost, and it calls */
+	DOUBT_IMBALANCE = 4,  /* its threads have very different shares */
+};
+unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total);
+/* "not vectorised", ... */
+const char *loop_doubt_name(enum loop_doubt doubt);
+
+/* "not vectorised; 1 call inside; 3 threads: 1.0% to 2.0%, ...": shares are of `total`. May be nothing. */
+void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text *ret);
+/* " [vector 128 bit] [2 copies]"; may be nothing. */
+void loop_tags_tell(const struct profile *profile, const struct scope_frame *loop, struct text *ret);
+
+/* The same behind the name of a row. */
+void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope);
+/* The lines below a row of the loops view: its hottest line, and its facts; `column` is where they start. */
+void text_loop_details(const struct text_report *report, uint32_t scope, size_t column);

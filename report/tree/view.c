@@ -61,21 +61,28 @@ static void count_inclusive(void *context, uint32_t scope, uint32_t group)
 		flat->view->inclusive.at[group * n + metric] += costs_inclusive(flat->costs, scope, metric);
 }
 
-void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
+void view_groups(const struct scope_tree *tree, const struct costs *costs, const struct groups *groups,
+		 struct view *ret)
 {
-	CLEANUP(groups_done) struct groups groups;
-	struct flat_view flat = { &groups, costs, ret };
+	struct flat_view flat = { groups, costs, ret };
 	size_t n = costs->n_metrics;
 
 	*ret = (struct view){ .n_metrics = n };
-	groups_init(&groups, tree, by);
-	for (size_t i = 0; i < groups.scopes.n; i++)
-		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
+	for (size_t i = 0; i < groups->scopes.n; i++)
+		view_add_row(ret, VIEW_NONE, groups->scopes.at[i]);
 	for (size_t scope = 0; scope < tree->scopes.n; scope++)
-		for (size_t metric = 0; metric < n && groups.of[scope] != GROUP_NONE; metric++)
-			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
-	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, view_flat_group, count_inclusive };
+		for (size_t metric = 0; metric < n && groups->of[scope] != GROUP_NONE; metric++)
+			ret->self.at[groups->of[scope] * n + metric] += costs->self[scope * n + metric];
+	struct outermost outermost = { &flat, (uint32_t)groups->scopes.n, view_flat_group, count_inclusive };
 	outermost_visit(&outermost, tree, tree->scopes.n);
+}
+
+void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
+{
+	CLEANUP(groups_done) struct groups groups;
+
+	groups_init(&groups, tree, by);
+	view_groups(tree, costs, &groups, ret);
 }
 
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret)

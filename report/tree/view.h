@@ -39,6 +39,9 @@ struct view_cut {
 void view_tree(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
 /* Flat: a row for every group. */
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret);
+/* The same for groups that were found in another way. */
+void view_groups(const struct scope_tree *tree, const struct costs *costs, const struct groups *groups,
+		 struct view *ret);
 /*
  * Bottom-up: a row for every function, below it its callers, below them theirs. Only rows that cut keeps
  * for their size are followed further, max_depth callers up.

@@ -62,5 +62,6 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_resolve(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
 int cmd_struct(int argc, char **argv);
 int cmd_verify(int argc, char **argv);

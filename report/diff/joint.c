@@ -239,7 +239,7 @@ static void joining_values(struct joining *in)
 		if (value->metric == in->part->metric)
 			vec_push(&joint->values, joined);
 		joined.metric += joint->n_units;
-		if (value->metric == 0)
+		if (value->metric == 0 && !joint->options.no_samples)
 			vec_push(&joint->values, joined);
 	}
 }

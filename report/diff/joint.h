@@ -16,6 +16,7 @@ struct joint_options {
 	bool no_loops, no_inlines;
 	bool lines;      /* costs of single lines */
 	bool call_sites; /* calls of one function from different lines of another are told apart, by order */
+	bool no_samples; /* only costs; then n_units may still grow until joint_finish */
 	const struct renames *renames;
 };
 

@@ -53,7 +53,6 @@ static const struct habit habit_commands[] = {
 	{ "script ", NULL,
 	  "samples are counted, not kept one by one; for flame graphs: cpprof export -f folded" },
 	{ "list ", NULL, "events have libpfm4's names; try: cpprof record -e cache-misses -- COMMAND" },
-	{ "diff ", NULL, "for a comparison, make both tables with: cpprof report -f csv --view flat" },
 	{ "archive buildid-cache inject ", NULL, "a profile carries its names; nothing else need be kept" },
 	{ "version ", NULL, "try: cpprof --version" },
 	{ "run profile start ", NULL, "try: cpprof record -- COMMAND" },

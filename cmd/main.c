@@ -26,6 +26,8 @@ static const struct command commands[] = {
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "annotate", cmd_annotate, "source and instructions of one function with their costs" },
 	{ "merge", cmd_merge, "several profiles as one" },
+	{ "diff", cmd_diff, "what changed between runs, and what of it is more than chance" },
+	{ "stats", cmd_stats, "how much runs, threads or processes differ from each other" },
 	{ "check", cmd_check, "is a profile whole and consistent" },
 	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },

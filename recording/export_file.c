@@ -80,6 +80,25 @@ struct export_choice export_choose(const struct exporter *exporter, const struct
 				       .no_loops = !exporter->loops_by_default };
 }
 
+int export_tree(const struct exporter *exporter, const struct export_input *input,
+		const struct export_choice *choice, const char *path, struct text *ret_folded,
+		struct diag *diag)
+{
+	CLEANUP(freep) char *target = NULL;
+	int error = output_follow(path ? path : "-", &target, diag);
+
+	if (error)
+		return error;
+	if (strcmp(target, "-") == 0)
+		error = export_profile(exporter, input, &choice->options, stdout, diag);
+	else
+		error = export_write(exporter, input, choice, target,
+				     !exporter->is_binary && export_ends_in(path, ".gz"), diag);
+	if (error == 0 && ret_folded)
+		export_note_folded(exporter, input->profile, input->tree, ret_folded);
+	return error;
+}
+
 int export_file(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
 		const char *path, struct text *ret_folded, struct diag *diag)
 {
@@ -90,23 +109,11 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .rounds = exporter->needs_spread,
 					     .addresses = exporter->needs_addresses,
 					     .joins = exporter->joins && !choice->no_join };
-	struct scope_tree tree = { 0 };
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
-	CLEANUP(freep) char *target = NULL;
-	int error = output_follow(path ? path : "-", &target, diag);
 
-	if (error)
-		return error;
 	profile_take_tree(profile, &fuse_options, &tree);
 	if (exporter->needs_spread)
 		frame_spread_set(&tree);
-	if (strcmp(target, "-") == 0)
-		error = export_profile(exporter, &input, &choice->options, stdout, diag);
-	else
-		error = export_write(exporter, &input, choice, target,
-				     !exporter->is_binary && export_ends_in(path, ".gz"), diag);
-	if (error == 0 && ret_folded)
-		export_note_folded(exporter, profile, &tree, ret_folded);
-	scope_tree_done(&tree);
-	return error;
+	return export_tree(exporter, &input, choice, path, ret_folded, diag);
 }

@@ -25,3 +25,7 @@ int export_find_metric(const struct profile *profile, const char *name);
  */
 int export_file(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
 		const char *path, struct text *ret_folded, struct diag *diag);
+/* The same of a tree that is there already. */
+int export_tree(const struct exporter *exporter, const struct export_input *input,
+		const struct export_choice *choice, const char *path, struct text *ret_folded,
+		struct diag *diag);

@@ -43,6 +43,7 @@ struct export_options {
 		*sources; /* html: where source text may be; NULL = where the debug information says */
 	const uint64_t
 		*interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
+	bool is_diff;      /* html: metrics 1 and 2 are before and after of a comparison */
 };
 
 /* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in

@@ -14,6 +14,7 @@
 #include "base/embed.h"
 #include "base/text.h"
 #include "report/html/html.h"
+#include "report/html_text.h"
 #include "report/quality.h"
 #include "report/tree/flatten.h"
 
@@ -51,24 +52,6 @@ static const char *const scripts[] = {
 	html_app,
 };
 
-/* Foreign text between tags: no markup, no control characters, no bytes that are not UTF-8. */
-static void write_escaped(FILE *to, const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		unsigned len = utf8_length(text, left);
-		if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-			fprintf(to, "&#%u;", (unsigned char)*text);
-		else if (len == 0 || (unsigned char)*text < ' ' || *text == 0x7f)
-			fputs("\xef\xbf\xbd", to);
-		else
-			fwrite(text, 1, len, to);
-		text += len ? len : 1;
-		left -= len ? len : 1;
-	}
-}
-
 /* For mail previews and pagers: the heaviest functions as a plain table. */
 static void write_plain_table(FILE *to, const struct document *d, uint32_t metric)
 {
@@ -79,9 +62,9 @@ static void write_plain_table(FILE *to, const struct document *d, uint32_t metri
 
 	quality_line(d->profile, &line);
 	fputs("<h1>cpprof: ", to);
-	write_escaped(to, profile_text(d->profile, d->profile->run.target));
+	html_escaped(to, profile_text(d->profile, d->profile->run.target));
 	fputs("</h1><p>", to);
-	write_escaped(to, line.at);
+	html_escaped(to, line.at);
 	fputs("</p><table><tr><th>self</th><th>total</th><th>name</th></tr>", to);
 	flatten_frames(d, &table);
 	flat_table_sort(&table, metric);
@@ -93,7 +76,7 @@ static void write_plain_table(FILE *to, const struct document *d, uint32_t metri
 			continue;
 		fprintf(to, "<tr><td>%.2f%%</td><td>%.2f%%</td><td>", 100 * (double)row->self[metric] / all,
 			100 * (double)row->total[metric] / all);
-		write_escaped(to, document_frame_label(d, row->frame, label, sizeof(label)));
+		html_escaped(to, document_frame_label(d, row->frame, label, sizeof(label)));
 		fputs("</td></tr>", to);
 		rows++;
 	}

@@ -206,6 +206,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
 	write_remarks(&json, document, options->metric);
+	json_bool_of(&json, "is_diff", options->is_diff);
 	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);
 	json_end_object(&json);

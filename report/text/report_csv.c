@@ -6,33 +6,11 @@
 
 #include "base/cleanup.h"
 #include "report/quality.h"
+#include "report/quote.h"
 #include "report/style.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
 #include "report/text/text_rows.h"
-
-/*
- * Names come from foreign files. What a terminal would obey is replaced, and what a spreadsheet would compute
- * is marked as text by the quote that they all know.
- */
-static void put_field(struct text *to, const char *name)
-{
-	const struct style style = { .utf8 = true };
-	CLEANUP(text_done) struct text safe = { 0 };
-
-	if (*name && strchr("=+-@", *name))
-		text_add(&safe, "'", 1);
-	style_safe(&safe, &style, name);
-	const char *text = safe.at;
-	if (!strpbrk(text, ",\"\r\n")) {
-		text_printf(to, "%s", text);
-		return;
-	}
-	text_add(to, "\"", 1);
-	for (; *text; text++)
-		text_add(to, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-	text_add(to, "\"", 1);
-}
 
 static void csv_put_cell(struct text *to, const struct cell *cell)
 {
@@ -52,7 +30,7 @@ static void csv_put_cell(struct text *to, const struct cell *cell)
 		text_printf(to, "%.2f-%.2f", cell->interval.low, cell->interval.high);
 		return;
 	case CELL_TEXT:
-		put_field(to, cell->text);
+		quote_csv(to, cell->text);
 		return;
 	}
 }
@@ -81,7 +59,7 @@ static void csv_put_rows(const struct text_report *report, const struct columns 
 
 	for (size_t i = 0; i < columns->of.n; i++) {
 		text_printf(report->to, "%s", i ? "," : "");
-		put_field(report->to, columns->of.at[i].title);
+		quote_csv(report->to, columns->of.at[i].title);
 	}
 	text_printf(report->to, "\r\n");
 	text_build_view(report, &view);
@@ -92,7 +70,7 @@ static void put_fact(void *context, const char *name, double value)
 {
 	struct text *to = context;
 
-	put_field(to, name);
+	quote_csv(to, name);
 	text_printf(to, ",%.15g\r\n", value);
 }
 
@@ -112,7 +90,7 @@ static void put_tasks(const struct text_report *report)
 		if (is_thread)
 			text_printf(report->to, "%d", profile->threads.at[costs[i].task].tid);
 		text_add(report->to, ",", 1);
-		put_field(report->to, intern_text(&profile->strings, comm));
+		quote_csv(report->to, intern_text(&profile->strings, comm));
 		text_printf(report->to, ",%llu,%.4f,%llu\r\n", (unsigned long long)costs[i].cost,
 			    number_share(costs[i].cost, report->total), (unsigned long long)costs[i].samples);
 	}

@@ -6,31 +6,14 @@
 
 #include "base/cleanup.h"
 #include "report/quality.h"
+#include "report/quote.h"
 #include "report/shorten.h"
 #include "report/text/columns_text.h"
 #include "report/text/rows.h"
 #include "report/text/text_rows.h"
 
-#define MAX_NAME 200    /* columns of a name; comments hold 64 KiB in all */
 #define MAX_LINE 160    /* columns of a line of a tree */
 #define DEFAULT_ROWS 20 /* of a table, unless another number is asked for */
-
-/* As code, so that nothing in a name is taken for markup; a bar would end the cell. */
-static void markdown_put_code(struct text *to, const char *name)
-{
-	CLEANUP(text_done) struct text safe = { 0 };
-	const char *fence = strchr(name, '`') ? "``" : "`";
-
-	struct style style = { .utf8 = true, .width = MAX_NAME };
-	struct line line = line_start(&safe, &style);
-	line_name(&line, TINT_PLAIN, name);
-	if (!safe.len)
-		text_printf(&safe, " ");
-	text_printf(to, "%s%s", fence, fence[1] ? " " : "");
-	for (const char *at = safe.at; *at; at++)
-		text_add(to, *at == '|' ? "\\|" : at, *at == '|' ? 2 : 1);
-	text_printf(to, "%s%s", fence[1] ? " " : "", fence);
-}
 
 struct row_writer {
 	const struct text_report *report;
@@ -46,10 +29,10 @@ static void markdown_put_row(void *context, const struct row_facts *facts)
 	if (facts->name.len)
 		names_shorten(report->names, facts->name.at, SHORTEN_COLUMNS, &name);
 	text_printf(to, "| %.1f%% | %.1f%% | ", facts->self_percent, facts->total_percent);
-	markdown_put_code(to, name.len ? name.at : "[unknown]");
+	quote_markdown(to, name.len ? name.at : "[unknown]");
 	text_printf(to, " | ");
 	if (*facts->module)
-		markdown_put_code(to, facts->module);
+		quote_markdown(to, facts->module);
 	text_printf(to, " |\n");
 }
 
@@ -64,7 +47,7 @@ static void put_chosen_row(void *context, const struct row_facts *facts)
 		if (cell.type != CELL_TEXT)
 			text_printf(writer->report->to, "%s", column_number(&cell, number));
 		else if (*cell.text)
-			markdown_put_code(writer->report->to, cell.text);
+			quote_markdown(writer->report->to, cell.text);
 		text_printf(writer->report->to, " ");
 	}
 	text_printf(writer->report->to, "|\n");

@@ -69,13 +69,13 @@ static bool group_key_of(const struct scope *scope, enum group_by by, struct key
 	return false;
 }
 
-/* What a scope without a group of its own is part of: of the same function, at most. To a loop, what was
- * inlined into it is its own code. */
-static uint32_t inherited(const struct groups *groups, const struct scope *scope, enum group_by by)
+uint32_t groups_inherited(const struct groups *groups, const struct scope_tree *tree, uint32_t scope,
+			  enum group_by by)
 {
-	if (scope->kind == SCOPE_LOOP || scope->kind == SCOPE_LINE ||
-	    (scope->kind == SCOPE_INLINE && by == GROUP_LOOP))
-		return groups->of[scope->parent];
+	unsigned kind = scope_kind(tree, scope);
+
+	if (kind == SCOPE_LOOP || kind == SCOPE_LINE || (kind == SCOPE_INLINE && by == GROUP_LOOP))
+		return groups->of[tree->scopes.at[scope].parent];
 	return GROUP_NONE;
 }
 
@@ -89,7 +89,7 @@ void groups_init(struct groups *groups, const struct scope_tree *tree, enum grou
 	for (size_t i = 0; i < tree->scopes.n; i++) {
 		const struct scope scope = scope_at(tree, i);
 		if (!group_key_of(&scope, by, &key)) {
-			groups->of[i] = inherited(groups, &scope, by);
+			groups->of[i] = groups_inherited(groups, tree, (uint32_t)i, by);
 			continue;
 		}
 		groups->of[i] = numbering_add(&numbering, &key);

@@ -22,3 +22,9 @@ struct groups {
 
 void groups_init(struct groups *groups, const struct scope_tree *tree, enum group_by by);
 void groups_done(struct groups *groups);
+/*
+ * What a scope without a group of its own is part of: of the same function, at most. To a loop, what was
+ * inlined into it is its own code. The group of its parent is known already.
+ */
+uint32_t groups_inherited(const struct groups *groups, const struct scope_tree *tree, uint32_t scope,
+			  enum group_by by);

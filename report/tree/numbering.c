@@ -35,6 +35,13 @@ void numbering_done(struct numbering *numbering)
 	*numbering = (struct numbering){ 0 };
 }
 
+uint32_t numbering_find(const struct numbering *numbering, const void *key)
+{
+	uint64_t hash = hash_bytes((struct bytes){ key, numbering->key_size });
+
+	return numbering->slots.at[slots_find(&numbering->slots, hash, numbering_same, numbering, key)];
+}
+
 uint32_t numbering_add(struct numbering *numbering, const void *key)
 {
 	uint64_t hash = hash_bytes((struct bytes){ key, numbering->key_size });

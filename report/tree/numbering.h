@@ -21,3 +21,5 @@ void numbering_init(struct numbering *numbering, size_t key_size);
 void numbering_done(struct numbering *numbering);
 /* numbering->n before the call means: it is new. */
 uint32_t numbering_add(struct numbering *numbering, const void *key);
+/* UINT32_MAX if it has none. */
+uint32_t numbering_find(const struct numbering *numbering, const void *key);

@@ -61,20 +61,19 @@ static void count_inclusive(void *context, uint32_t scope, uint32_t group)
 		flat->view->inclusive.at[group * n + metric] += costs_inclusive(flat->costs, scope, metric);
 }
 
-static void view_flat_by(const struct scope_tree *tree, const struct costs *costs, const struct groups *by,
-			 struct view *ret)
+void view_groups(const struct scope_tree *tree, const struct costs *costs, const struct groups *groups,
+		 struct view *ret)
 {
-	const struct groups groups = *by;
-	struct flat_view flat = { by, costs, ret };
+	struct flat_view flat = { groups, costs, ret };
 	size_t n = costs->n_metrics;
 
 	*ret = (struct view){ .n_metrics = n };
-	for (size_t i = 0; i < groups.scopes.n; i++)
-		view_add_row(ret, VIEW_NONE, groups.scopes.at[i]);
+	for (size_t i = 0; i < groups->scopes.n; i++)
+		view_add_row(ret, VIEW_NONE, groups->scopes.at[i]);
 	for (size_t scope = 0; scope < tree->scopes.n; scope++)
-		for (size_t metric = 0; metric < n && groups.of[scope] != GROUP_NONE; metric++)
-			ret->self.at[groups.of[scope] * n + metric] += costs->self[scope * n + metric];
-	struct outermost outermost = { &flat, (uint32_t)groups.scopes.n, view_flat_group, count_inclusive };
+		for (size_t metric = 0; metric < n && groups->of[scope] != GROUP_NONE; metric++)
+			ret->self.at[groups->of[scope] * n + metric] += costs->self[scope * n + metric];
+	struct outermost outermost = { &flat, (uint32_t)groups->scopes.n, view_flat_group, count_inclusive };
 	outermost_visit(&outermost, tree, tree->scopes.n);
 }
 
@@ -83,7 +82,7 @@ void view_flat(const struct scope_tree *tree, const struct costs *costs, enum gr
 	CLEANUP(groups_done) struct groups groups;
 
 	groups_init(&groups, tree, by);
-	view_flat_by(tree, costs, &groups, ret);
+	view_groups(tree, costs, &groups, ret);
 }
 
 void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret)
@@ -91,7 +90,7 @@ void view_loops(const struct scope_tree *tree, const struct costs *costs, struct
 	CLEANUP(groups_done) struct groups groups;
 
 	groups_init(&groups, tree, GROUP_LOOP);
-	view_flat_by(tree, costs, &groups, ret);
+	view_groups(tree, costs, &groups, ret);
 	for (uint32_t row = 0; row < ret->rows.n; row++) {
 		uint32_t at = tree->scopes.at[ret->rows.at[row].scope].parent;
 		while (scope_kind(tree, at) == SCOPE_INLINE)

@@ -42,6 +42,9 @@ void view_tree(const struct scope_tree *tree, const struct costs *costs, struct 
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret);
 /* Flat by loop, but loops of one function below each other as they nest. */
 void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
+/* The same for groups that were found in another way. */
+void view_groups(const struct scope_tree *tree, const struct costs *costs, const struct groups *groups,
+		 struct view *ret);
 /*
  * Bottom-up: a row for every function, below it its callers, below them theirs. Only rows that cut keeps
  * for their size are followed further, max_depth callers up.

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_set.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "recording/export_file.h"
+#include "report/quality.h"
+
+#define GO_ON (-1)
+
+void run_set_done(struct run_set *set)
+{
+	for (size_t i = 0; i < set->notes.n; i++)
+		free(set->notes.at[i]);
+	vec_done(&set->notes);
+	vec_done(&set->seen);
+	free(set->first);
+	free(set->metric_name);
+	free(set->unit);
+	free(set->arch);
+}
+
+__attribute__((format(printf, 1, 2))) static int run_set_refuse(const char *format, ...)
+{
+	CLEANUP(freep) char *sentence = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&sentence, format, args) < 0)
+		sentence = NULL;
+	va_end(args);
+	cmd_say(sentence ? sentence : "no memory");
+	return EXIT_FAULT;
+}
+
+/* The same file twice counts twice. */
+static void run_set_note_twice(struct run_set *set, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return;
+	for (size_t i = 0; i < set->seen.n; i++)
+		if (set->seen.at[i].device == st.st_dev && set->seen.at[i].inode == st.st_ino) {
+			vec_push(&set->notes, alloc_printf("Note: %s is given more than once.", path));
+			return;
+		}
+	vec_push(&set->seen, (struct run_file){ st.st_dev, st.st_ino });
+}
+
+static void run_set_note_state(struct run_set *set, const char *path, const struct profile *profile)
+{
+	if (!profile->run.is_resolved)
+		vec_push(&set->notes,
+			 alloc_printf("Note: %s has no names yet, so little of it can be matched; try: "
+				      "cpprof resolve %s",
+				      path, path));
+	if (profile->run.is_checkpoint)
+		vec_push(&set->notes, alloc_printf("Note: %s was not written to its end.", path));
+}
+
+static bool run_set_excludes_kernel(const struct profile *profile)
+{
+	return profile->events.n > 0 && profile->events.at[0].excludes_kernel;
+}
+
+/* What is compared must be the same thing; what may be worth a look in spite of a difference is noted. */
+static int run_set_fit(struct run_set *set, const char *path, const struct profile *profile, uint32_t metric)
+{
+	const char *name = intern_text(&profile->strings, profile->metrics.at[metric].name);
+	const char *unit = intern_text(&profile->strings, profile->metrics.at[metric].unit);
+	const char *arch = intern_text(&profile->strings, profile->run.arch);
+
+	if (!set->first) {
+		set->first = alloc_text(path);
+		set->metric_name = alloc_text(name);
+		set->unit = alloc_text(unit);
+		set->arch = alloc_text(arch);
+		set->excludes_kernel = run_set_excludes_kernel(profile);
+		return GO_ON;
+	}
+	if (strcmp(name, set->metric_name) != 0)
+		return run_set_refuse("'%s' counts %s and '%s' %s: they cannot be compared", path, name,
+				      set->first, set->metric_name);
+	if (strcmp(unit, set->unit) != 0)
+		return run_set_refuse("'%s' counts %s in %s and '%s' in %s: they cannot be compared", path,
+				      name, unit, set->first, set->unit);
+	if (strcmp(arch, set->arch) != 0)
+		vec_push(&set->notes,
+			 alloc_printf("Note: %s is of %s and %s of %s: costs of different machines.", path,
+				      *arch ? arch : "an unknown architecture", set->first,
+				      *set->arch ? set->arch : "an unknown architecture"));
+	if (run_set_excludes_kernel(profile) != set->excludes_kernel)
+		vec_push(&set->notes, alloc_printf("Note: of %s and %s only one has samples of the kernel.",
+						   path, set->first));
+	return GO_ON;
+}
+
+static int run_set_trust(const struct run_set *set, const char *path, const struct profile *profile)
+{
+	double percent = quality_percent(&profile->quality);
+
+	if (profile->quality.samples == 0) {
+		run_set_refuse("'%s' holds no samples: %s", path, quality_no_samples(profile));
+		return EXIT_NO_SAMPLES;
+	}
+	if (percent < set->min_quality) {
+		run_set_refuse("'%s': quality %.1f%% is below the %.1f%% asked for", path, percent,
+			       set->min_quality);
+		return EXIT_UNTRUSTWORTHY;
+	}
+	return GO_ON;
+}
+
+static void run_set_add_quality(struct profile_quality *to, const struct profile_quality *from)
+{
+	to->samples += from->samples;
+	to->lost += from->lost;
+	to->unsymbolized += from->unsymbolized;
+	to->without_lines += from->without_lines;
+	to->own_cpu_ns += from->own_cpu_ns;
+	for (size_t i = 0; i < STACK_END_N; i++)
+		to->by_end[i] += from->by_end[i];
+	for (size_t i = 0; i < WITNESS_N; i++)
+		to->steps_by_witness[i] += from->steps_by_witness[i];
+}
+
+int run_set_read(struct run_set *set, const char *path, struct profile **ret, uint32_t *ret_metric)
+{
+	CLEANUP(profile_freep) struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	if (profile_read(path, &profile, &diag) < 0)
+		return cmd_fail(&diag);
+	int code = run_set_trust(set, path, profile);
+	if (code >= 0)
+		return code;
+	int metric = export_find_metric(profile, set->metric);
+	if (metric < 0)
+		return cmd_usage(set->command, "'%s' has no metric '%s'", path, set->metric);
+	if (profile->metrics.n == 0) /* a file of samples that count nothing but themselves */
+		return run_set_refuse("'%s' has no metric", path);
+	code = run_set_fit(set, path, profile, (uint32_t)metric);
+	if (code >= 0)
+		return code;
+	run_set_note_twice(set, path);
+	run_set_note_state(set, path, profile);
+	run_set_add_quality(&set->quality, &profile->quality);
+	*ret = TAKE(profile);
+	*ret_metric = (uint32_t)metric;
+	return GO_ON;
+}

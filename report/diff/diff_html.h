@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff_html: a diff as the HTML report takes it: a profile with the metrics before and after.
+ */
+#pragma once
+
+#include "report/diff/diff_report.h"
+
+#define DIFF_HTML_BEFORE 1
+#define DIFF_HTML_AFTER 2
+
+/*
+ * The joint profile, with what the report says about a run filled in; it stays the diff's. ret: its tree with
+ * the values of both sides, means of their runs; scope_tree_done it.
+ */
+struct profile *diff_html_profile(struct diff_report *report, const struct profile_quality *quality,
+				  struct scope_tree *ret);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fail_rule: what a user calls a regression, such as "total>2%", "function:parse_.*>5%" or
+ * "module:libz.so>20ms".
+ *
+ * A percentage is of what the thing itself cost before; what is new has passed any. A rule fails if the cost
+ * has grown by more than its limit at 95 %: by chance, a thing that has grown by no more looks so in at most
+ * one of twenty comparisons. A rule that fits several things is held to that as a whole.
+ */
+#pragma once
+
+#include <regex.h>
+
+#include "base/bytes.h"
+#include "report/diff/diff.h"
+
+enum rule_scope { RULE_TOTAL, RULE_FUNCTION, RULE_LOOP, RULE_MODULE, RULE_LINE };
+
+struct fail_rule {
+	char *text, *why; /* as given; why may be NULL */
+	enum rule_scope scope;
+	regex_t regex; /* of all but RULE_TOTAL; the whole name must match */
+	double limit;
+	bool is_percent;
+};
+typedef VEC(struct fail_rule) fail_rules;
+
+/* -EINVAL and a diag that says what is wrong. `why` may be NULL. */
+int fail_rules_add(fail_rules *rules, const char *text, const char *why, struct diag *diag);
+/*
+ * A JSON document: {"rules": ["total>2%", {"rule": "function:parse_.*>5%", "why": "every request waits for
+ * it"}]}.
+ */
+int fail_rules_read(fail_rules *rules, struct bytes text, const char *name, struct diag *diag);
+void fail_rules_done(fail_rules *rules);
+/* Does any rule need the costs of lines? */
+bool fail_rules_need_lines(const fail_rules *rules);
+
+struct rule_verdict {
+	const struct fail_rule *rule;
+	size_t n_matches; /* things that the rule fits */
+	size_t n_failed;
+	struct change worst; /* of that which most surely passes the limit, or comes nearest to it */
+	double at_least;     /* by which that has grown, at 95 %; in percent if the limit is */
+	char *name;          /* of it; NULL if there are no matches */
+};
+typedef VEC(struct rule_verdict) rule_verdicts;
+
+/* One verdict a rule. A verdict without matches means that the rule fits nothing at all. */
+void fail_rules_judge(const fail_rules *rules, const struct diff *diff, rule_verdicts *ret);
+void rule_verdicts_done(rule_verdicts *verdicts);
+/* "total>2%: failed: +6.5 %, at least +3.2 % at 95 %" */
+void rule_verdict_say(const struct rule_verdict *verdict, const char *unit, struct text *ret);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * functions: which functions of several profiles are one: by linkage name, then by demangled name, then by
+ * position. A copy or piece that the compiler made (".cold", ".constprop.0") is the function it was made of.
+ * Functions of one name in one module are told apart by the name of the source file, as paths and lines
+ * change from build to build.
+ */
+#pragma once
+
+#include "report/diff/modules.h"
+#include "report/diff/positions.h"
+
+/* Ways to find a function, the surest first. */
+enum function_key { BY_LINKAGE_AND_FILE, BY_LINKAGE, BY_NAME, BY_NAME_WITHOUT_ARGUMENTS, N_FUNCTION_KEYS };
+
+struct function_index {
+	struct numbering keys;
+	VEC(uint32_t) function; /* by key: the first that has it */
+	VEC(uint32_t) count;    /* how many have it */
+};
+
+struct functions {
+	struct modules *modules;
+	VEC(struct scope_frame)
+	all;                    /* as the first profile shows it; strings and images are the joint ones */
+	VEC(uint32_t) taken_by; /* by function: the number of the last profile that has it */
+	struct function_index by[N_FUNCTION_KEYS];
+	struct positions positions; /* of those without a name */
+	uint32_t n_profiles;
+};
+
+void functions_init(struct functions *functions, struct modules *modules);
+void functions_done(struct functions *functions);
+
+/* A profile whose functions are looked up. */
+struct functions_from {
+	const struct profile *profile;
+	const struct module_place *places; /* by image */
+	const struct renames *renames;     /* NULL = none */
+	uint32_t *strings;                 /* by string of the profile: the joint one, UINT32_MAX = not yet */
+};
+uint32_t functions_string(struct functions *functions, const struct functions_from *from, uint32_t id);
+
+/* ret: by frame of the tree, the function; UINT32_MAX for frames that are neither functions nor inlined
+ * calls. */
+void functions_add(struct functions *functions, const struct functions_from *from,
+		   const struct scope_tree *tree, uint32_t *ret);

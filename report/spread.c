@@ -24,7 +24,7 @@ static double spread_of_few(size_t n)
 	return 1 + 2.4 / freedom + 4 / (freedom * freedom);
 }
 
-double spread_of(const uint64_t *part, const uint64_t *whole, size_t n_rounds)
+double spread_factor(const uint64_t *part, const uint64_t *whole, size_t n_rounds)
 {
 	double share[ROUNDS_MAX], size[ROUNDS_MAX], all = 0, own = 0, square = 0;
 	size_t n = 0;

@@ -12,4 +12,4 @@
 #include <stdint.h>
 
 /* How many samples one sample counts for, inverted: 1 or more. By round: of the part, and of the whole. */
-double spread_of(const uint64_t *part, const uint64_t *whole, size_t n_rounds);
+double spread_factor(const uint64_t *part, const uint64_t *whole, size_t n_rounds);

@@ -373,7 +373,8 @@ int perf_writer_open(int fd, const char *name, const struct perf_writer_event *e
 	writer->fd = fd;
 	writer->name = alloc_text(name);
 	if (lseek(fd, 0, SEEK_CUR) < 0)
-		return diag_set(diag, -errno, "cannot write raw samples to '%s', which is not a regular file", name);
+		return diag_set(diag, -errno, "cannot write raw samples to '%s', which is not a regular file",
+				name);
 	for (size_t i = 0; i < n_events; i++)
 		perf_writer_add_event(writer, &events[i]);
 	writer->layout = perf_layout_of(&writer->events.at[0].attr, NULL, 0);

@@ -84,7 +84,7 @@ static void put_share(const struct writer_state *w, struct line *line, const uin
 static struct interval annotate_text_interval(const struct writer_state *w, const uint64_t *costs)
 {
 	uint32_t metric = main_metric(w), rounds = w->a->n_metrics - CCT_ROUNDS;
-	double spread = spread_of(costs + rounds, w->a->all + rounds, CCT_ROUNDS);
+	double spread = spread_factor(costs + rounds, w->a->all + rounds, CCT_ROUNDS);
 
 	return number_interval_of_cost(costs[metric], w->a->all[metric], costs[0], w->a->all[0], spread);
 }

@@ -49,7 +49,8 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 struct interval text_interval(const struct text_report *report, const uint64_t *costs)
 {
 	const struct scope_tree *tree = report->tree;
-	double spread = spread_of(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
+	double spread =
+		spread_factor(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
 
 	return number_interval_of_cost(costs[report->metric], report->total, costs[0], report->samples,
 				       spread);

@@ -89,8 +89,8 @@ void frame_spread_set(struct scope_tree *tree)
 	frame_spread_add_totals(&of, n_nodes);
 	const uint64_t *all = &total[tree->scopes.at[0].frame * m];
 	for (size_t i = 0; i < tree->frames.n; i++) {
-		tree->frames.at[i].self_spread = frame_spread_pack(spread_of(&self[i * m], all, m));
-		tree->frames.at[i].total_spread = frame_spread_pack(spread_of(&total[i * m], all, m));
+		tree->frames.at[i].self_spread = frame_spread_pack(spread_factor(&self[i * m], all, m));
+		tree->frames.at[i].total_spread = frame_spread_pack(spread_factor(&total[i * m], all, m));
 	}
 	frame_spread_drop_rounds(tree);
 }

@@ -23,7 +23,7 @@ TEST(samples_that_fall_by_themselves_are_hardly_widened)
 	for (unsigned run = 0; run < 100; run++) {
 		for (unsigned i = 0; i < ROUNDS; i++)
 			part[i] = draw(&random, whole[i] = 50);
-		sum += spread_of(part, whole, ROUNDS);
+		sum += spread_factor(part, whole, ROUNDS);
 	}
 	CHECK(sum / 100 < 1.6);
 }
@@ -36,7 +36,7 @@ TEST(rounds_that_differ_by_luck_widen)
 		whole[i] = 50;
 		part[i] = i % 3 == 0 ? 50 : 0; /* in step: all or nothing */
 	}
-	CHECK(spread_of(part, whole, ROUNDS) > 20);
+	CHECK(spread_factor(part, whole, ROUNDS) > 20);
 }
 
 TEST(one_round_in_step_is_seen)
@@ -47,7 +47,7 @@ TEST(one_round_in_step_is_seen)
 		whole[i] = 50;
 		part[i] = i == 9 ? 50 : 15;
 	}
-	CHECK(spread_of(part, whole, ROUNDS) > 3);
+	CHECK(spread_factor(part, whole, ROUNDS) > 3);
 }
 
 TEST(phases_of_a_program_are_no_luck)
@@ -58,16 +58,16 @@ TEST(phases_of_a_program_are_no_luck)
 		whole[i] = 50;
 		part[i] = i < 11 ? 50 : 0;
 	}
-	CHECK(spread_of(part, whole, ROUNDS) == 1);
+	CHECK(spread_factor(part, whole, ROUNDS) == 1);
 }
 
 TEST(few_rounds_and_shares_of_nothing_say_nothing)
 {
 	uint64_t part[ROUNDS] = { 5, 0, 5, 0, 5 }, whole[ROUNDS] = { 5, 5, 5, 5, 5 }, none[ROUNDS] = { 0 };
 
-	CHECK(spread_of(part, whole, ROUNDS) == 1);
-	CHECK(spread_of(none, whole, ROUNDS) == 1);
-	CHECK(spread_of(none, none, ROUNDS) == 1);
-	CHECK(spread_of(whole, whole, ROUNDS) == 1);
-	CHECK(spread_of(NULL, NULL, 0) == 1);
+	CHECK(spread_factor(part, whole, ROUNDS) == 1);
+	CHECK(spread_factor(none, whole, ROUNDS) == 1);
+	CHECK(spread_factor(none, none, ROUNDS) == 1);
+	CHECK(spread_factor(whole, whole, ROUNDS) == 1);
+	CHECK(spread_factor(NULL, NULL, 0) == 1);
 }

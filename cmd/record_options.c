@@ -21,6 +21,7 @@ static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, children too\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
 	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
 	"  cpprof report                         look at the result\n";
@@ -33,6 +34,7 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
 	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"
 	"  cpprof attach -n postgres -d 30       every process of that name\n"
+	"  sudo cpprof attach -p 4711 --off-cpu -d 10   where its threads wait, and for what\n"
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
@@ -122,6 +124,11 @@ static int record_check(const struct record_options *options, const char *comman
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->deep_bytes > SOURCE_DEEP_BYTES)
 		return cmd_usage(command, "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
+	if ((options->wall || options->off_cpu) && options->all_user)
+		return cmd_usage(command, "--wall and --off-cpu look into the kernel; leave out -u");
+	if (options->off_cpu &&
+	    (options->wall || options->events.values.n || options->frequency || options->period))
+		return cmd_usage(command, "--off-cpu takes no samples of CPU time; with both: --wall");
 	if (options->n_workers > WORKERS_MAX)
 		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
@@ -135,11 +142,18 @@ static int record_check(const struct record_options *options, const char *comman
 	return GO_ON;
 }
 
-/* The former name of --deep-stack; a test that shows what random periods are good for. */
-#define RECORD_HIDDEN_SPECS(options)                                                      \
-	{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },         \
-	{                                                                                 \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL \
+/* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
+ */
+#define RECORD_WAIT_SPECS(options)                                                                               \
+	{                                                                                                        \
+		0,           "wall",                                                                             \
+		OPTION_FLAG, &(options)->wall,                                                                   \
+		NULL,        "also where threads wait, and how long; needs root"                                 \
+	},                                                                                                       \
+		{ 0, "off-cpu", OPTION_FLAG, &(options)->off_cpu, NULL, "only where threads wait; needs root" }, \
+		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },                        \
+	{                                                                                                        \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL                        \
 	}
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
@@ -165,7 +179,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
 		  "none)" },
-		RECORD_HIDDEN_SPECS(options),
+		RECORD_WAIT_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "profile children, too, and follow new threads (default)" },

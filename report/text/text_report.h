@@ -9,8 +9,9 @@
 #include "report/style.h"
 #include "report/tree/costs.h"
 #include "report/tree/view.h"
+#include "report/waits.h"
 
-enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
+enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY, TEXT_WAITS };
 
 struct columns;
 
@@ -59,7 +60,9 @@ struct text_report {
 	const bool *threads; /* NULL = all */
 	const struct text_options *options;
 	uint32_t metric;
+	struct wait_metrics waits;
 	uint64_t total, samples;     /* of everything that is reported on */
+	uint64_t sampled;            /* of the samples, those that are no waits */
 	uint64_t rounds[CCT_ROUNDS]; /* samples of everything, by round */
 	struct text *to;
 };

@@ -88,7 +88,8 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .no_loops = choice->no_loops,
 					     .lines = exporter->needs_lines,
 					     .rounds = exporter->needs_spread,
-					     .addresses = exporter->needs_addresses };
+					     .addresses = exporter->needs_addresses,
+					     .joins = exporter->joins && !choice->no_join };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
 	CLEANUP(freep) char *target = NULL;

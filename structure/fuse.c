@@ -136,8 +136,10 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 				  const struct function_map *map)
 {
 	const struct landing *caller = &fuse->landings[node->parent];
+	const struct join_notes *notes = fuse->input->notes;
 	unsigned flags = (node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0u) |
-			 (map->source == MAP_FROM_NOTHING ? SCOPE_RECOVERED_NAME : 0u);
+			 (map->source == MAP_FROM_NOTHING ? SCOPE_RECOVERED_NAME : 0u) |
+			 (notes && notes->flags ? notes->flags[map - fuse->input->functions] : 0u);
 	struct scope_frame frame = { .kind = SCOPE_FUNCTION,
 				     .flags = (uint16_t)flags,
 				     .name = map->name,
@@ -154,6 +156,17 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 static uint32_t call_at(struct fuse *fuse, uint32_t file, uint32_t line)
 {
 	return scope_maker_call(&fuse->maker, (struct scope_call){ .file = file, .line = line });
+}
+
+/* Did somebody write a call of it? */
+static bool is_written(const struct fuse *fuse, uint32_t name)
+{
+	const struct join_notes *notes = fuse->input->notes;
+
+	for (size_t i = 0; notes && i < notes->wrapped.n; i++)
+		if (notes->wrapped.at[i] == name)
+			return false;
+	return true;
 }
 
 /* `call` is the place in the outer function from which `inner` was inlined. */
@@ -194,7 +207,9 @@ static uint32_t fuse_add_line(struct fuse *fuse, const struct landing *landing, 
 
 static bool is_shown(const struct fuse *fuse, const struct static_scope *scope)
 {
-	return scope->kind == SCOPE_LOOP ? !fuse->options->no_loops : !fuse->options->no_inlines;
+	if (scope->kind == SCOPE_LOOP)
+		return !fuse->options->no_loops;
+	return !fuse->options->no_inlines && is_written(fuse, scope->name);
 }
 
 static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct static_scope *from)
@@ -253,7 +268,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	if (structure)
 		scope = add_static_chain(fuse, scope, structure, structure_find(structure, vaddr));
 	for (size_t i = n - 1; !structure && i-- > 0;)
-		scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
+		if (is_written(fuse, chain[i].function))
+			scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
 	struct scope_call call = { node->vaddr, place->file, place->line };
 	return (struct landing){ scope, scope_maker_call(&fuse->maker, call) };
 }

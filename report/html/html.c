@@ -187,6 +187,7 @@ const struct exporter exporter_html = {
 	.needs_lines = true,
 	.needs_spread = true,
 	.needs_addresses = true,
+	.joins = true,
 	.max_nodes = 1000000,
 	.write = html_write,
 };

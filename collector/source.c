@@ -69,6 +69,16 @@ uint32_t source_info_find(const struct source_info *info, enum source_values val
 	return UINT32_MAX;
 }
 
+static void source_info_add_event(struct source_info *info, enum source_values values, const char *name,
+				  const char *unit)
+{
+	struct source_event event = { .values = values, .period = 1 };
+
+	snprintf(event.name, sizeof(event.name), "%s%s", info->has_near_waits ? "approximate-" : "", name);
+	snprintf(event.unit, sizeof(event.unit), "%s", unit);
+	vec_push(&info->events, event);
+}
+
 void source_info_add_waits(struct source_info *info)
 {
 	bool has_clock = false;
@@ -76,7 +86,9 @@ void source_info_add_waits(struct source_info *info)
 	for (size_t i = 0; i < info->events.n; i++)
 		has_clock |= info->events.at[i].values == SOURCE_WEIGHTS &&
 			     strcmp(info->events.at[i].unit, "ns") == 0;
-	vec_push(&info->events, ((struct source_event){ SOURCE_WAITS, "waits", "count", .period = 1 }));
+	if (info->has_near_waits)
+		source_info_add_event(info, SOURCE_OFF_CPU, "off-cpu", "ns");
+	source_info_add_event(info, SOURCE_WAITS, "waits", "count");
 	if (has_clock)
-		vec_push(&info->events, ((struct source_event){ SOURCE_WALL, "wall", "ns", .period = 1 }));
+		source_info_add_event(info, SOURCE_WALL, "wall", "ns");
 }

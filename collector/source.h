@@ -36,6 +36,8 @@ struct source_info {
 	char *bpf_log;          /* what the kernel's verifier said when it refused that; NULL = it did not */
 	uint64_t start_unix_ns; /* wall clock at time zero of the recording, 0 = unknown */
 	uint64_t start_ns;      /* the events' clock at that moment, 0 = unknown */
+	bool has_near_waits; /* of waits only the time is known; they are put where a thread was last sampled
+			      */
 	char *host, *kernel, *cpu; /* NULL = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
@@ -43,7 +45,7 @@ struct source_info {
 
 /* An event by its values; UINT32_MAX if there is none. */
 uint32_t source_info_find(const struct source_info *info, enum source_values values);
-/* There is an event of SOURCE_OFF_CPU: adds those that go with it. */
+/* There is an event of SOURCE_OFF_CPU, or will be if they are only near: adds those that go with it. */
 void source_info_add_waits(struct source_info *info);
 
 struct source;

@@ -44,7 +44,8 @@ struct growth_events growth_events_of(const struct source_info *info)
 	return (struct growth_events){ .n = info->events.n,
 				       .off_cpu = growth_metric(info, SOURCE_OFF_CPU),
 				       .waits = growth_metric(info, SOURCE_WAITS),
-				       .wall = growth_metric(info, SOURCE_WALL) };
+				       .wall = growth_metric(info, SOURCE_WALL),
+				       .has_near_waits = info->has_near_waits };
 }
 
 /* How long it takes is known when it is over. */
@@ -75,6 +76,8 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 		growth_begin_wait(growth, event->tid, node);
 	else
 		growth_add_weight(growth, event, node, thread, events);
+	if (events->has_near_waits)
+		growth_begin_wait(growth, event->tid, node);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 }
@@ -84,9 +87,12 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 {
 	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
 
-	if (node == MAP_NONE)
+	if (node == MAP_NONE && !events->has_near_waits)
 		return;
-	map_remove(&growth->wait_of, (uint32_t)event->tid);
+	if (node == MAP_NONE) /* never sampled: nobody knows */
+		node = CCT_INCOMPLETE;
+	else if (!events->has_near_waits)
+		map_remove(&growth->wait_of, (uint32_t)event->tid);
 	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
 	cct_add_value(growth->cct, node, thread, events->waits, 1);
 	if (events->wall)

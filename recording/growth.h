@@ -12,13 +12,15 @@
 struct growth_events {
 	size_t n;
 	uint32_t off_cpu, waits, wall;
+	bool has_near_waits; /* source_info has it */
 };
 
 struct growth {
 	struct cct *cct;    /* borrowed */
 	struct map path_of; /* tid -> paths */
 	VEC(struct cct_path) paths;
-	struct map wait_of; /* tid -> the node in which it waits */
+	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
+			       know */
 	uint64_t by_end[STACK_END_N];
 };
 

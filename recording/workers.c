@@ -22,6 +22,7 @@ struct workers {
 	bool has_images, has_kernel; /* the pseudo-images */
 	uint64_t n_samples;
 	uint32_t off_cpu; /* the event of waits; UINT32_MAX = none */
+	bool has_near_waits;
 	struct waits waits;
 };
 
@@ -42,6 +43,7 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->options = *options;
 	workers->builder = builder_new(images, info);
 	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
+	workers->has_near_waits = info->has_near_waits;
 	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	for (bool goes_on = true; goes_on;) {
@@ -147,7 +149,10 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 
 	if (event->kind == EVENT_EXIT)
 		waits_forget(&workers->waits, event->tid);
-	if (event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu)
+	bool is_out = workers->has_near_waits
+			      ? event->kind == EVENT_SWITCH && event->sw.is_out
+			      : event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
+	if (is_out)
 		waits_out(&workers->waits, event->pid, event->tid, event->time_ns);
 	return event->kind == EVENT_SWITCH && !event->sw.is_out &&
 	       waits_in(&workers->waits, event->tid, event->time_ns, &wait) &&

@@ -14,6 +14,11 @@ static uint32_t waits_find_metric(const struct profile *profile, const char *nam
 
 struct wait_metrics wait_metrics_of(const struct profile *profile)
 {
+	if (waits_find_metric(profile, "approximate-off-cpu"))
+		return (struct wait_metrics){ .off_cpu = waits_find_metric(profile, "approximate-off-cpu"),
+					      .waits = waits_find_metric(profile, "approximate-waits"),
+					      .wall = waits_find_metric(profile, "approximate-wall"),
+					      .is_near = true };
 	return (struct wait_metrics){ .off_cpu = waits_find_metric(profile, "off-cpu"),
 				      .waits = waits_find_metric(profile, "waits"),
 				      .wall = waits_find_metric(profile, "wall") };

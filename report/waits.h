@@ -11,6 +11,7 @@
 /* The metrics of waits, by their names; 0 = it has none. */
 struct wait_metrics {
 	uint32_t off_cpu, waits, wall;
+	bool is_near; /* they are put where a thread was last sampled on a CPU */
 };
 struct wait_metrics wait_metrics_of(const struct profile *profile);
 

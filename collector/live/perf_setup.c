@@ -82,8 +82,28 @@ static int setup_choose_events(struct perf_live *live, const struct perf_source_
 	return 0;
 }
 
+/* Nobody lets us see where in the kernel a thread waits; that it is away, we may know. */
+static int setup_add_near_waits(struct perf_live *live, const struct perf_source_options *options,
+				struct setup *setup, struct diag *diag)
+{
+	if (options->without_cpu) {
+		diag_set(diag, -EACCES, "cannot see threads wait");
+		diag_why(diag, "permission denied: the kernel is where they do");
+		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1\n"
+				"        or: --wall, which puts waits where a thread was last seen running");
+		return -EACCES;
+	}
+	source_info_note(
+		&live->source.info,
+		"no permission to see threads wait: how long they do is right, where is approximate, "
+		"namely where they were last sampled on a CPU; root would know");
+	setup->want.has_switches = live->source.info.has_near_waits = true;
+	return 0;
+}
+
 /* Of waits, the last of the events. */
-static int setup_add_waits(const struct perf_source_options *options, struct setup *setup, struct diag *diag)
+static int setup_add_waits(struct perf_live *live, const struct perf_source_options *options,
+			   struct setup *setup, struct diag *diag)
 {
 	struct event_spec spec = event_spec_waits();
 
@@ -92,12 +112,8 @@ static int setup_add_waits(const struct perf_source_options *options, struct set
 	if (setup->n == EVENTS_MAX)
 		return diag_set(diag, -E2BIG, "cannot count %zu events at once", setup->n + 1);
 	int error = perf_events_probe(&spec, true);
-	if (error == -EACCES || error == -EPERM) {
-		diag_set(diag, -EACCES, "cannot see threads wait");
-		diag_why(diag, "permission denied: the kernel is where they do");
-		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1");
-		return -EACCES;
-	}
+	if (error == -EACCES || error == -EPERM)
+		return setup_add_near_waits(live, options, setup, diag);
 	if (error)
 		return perf_events_refused(diag, error, "cannot see threads wait");
 	setup_add_spec(setup, &spec);
@@ -336,7 +352,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	int error = setup_choose_events(live, options, &setup, diag);
 
 	if (!error)
-		error = setup_add_waits(options, &setup, diag);
+		error = setup_add_waits(live, options, &setup, diag);
 	if (error)
 		return error;
 	setup_choose_modes(live, options, &setup);

@@ -110,7 +110,8 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 		CLEANUP(text_done) struct text path = { 0 };
 		text_wait_path(report, rows.at[i].scope, &path);
 		json_object(json);
-		json_text_of(json, "kind", wait_kind_name(rows.at[i].kind));
+		json_text_of(json, "kind",
+			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
 		json_text_of(json, "path", path.at ? path.at : "");

@@ -39,7 +39,7 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 		report.total = costs_inclusive(input->costs, 0, options->metric);
 		report.samples = report.sampled = costs_inclusive(input->costs, 0, 0);
 		report.waits = wait_metrics_of(input->profile);
-		if (report.waits.waits)
+		if (report.waits.waits && !report.waits.is_near)
 			report.sampled -= costs_inclusive(input->costs, 0, report.waits.waits);
 	}
 	for (uint32_t i = 0; i < input->tree->n_rounds && i < CCT_ROUNDS; i++)
@@ -54,7 +54,7 @@ static struct interval text_sampled_interval(const struct text_report *report, c
 {
 	const struct scope_tree *tree = report->tree;
 	double spread = spread_of(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
-	uint64_t n_waits = report->waits.waits ? costs[report->waits.waits] : 0;
+	uint64_t n_waits = report->waits.waits && !report->waits.is_near ? costs[report->waits.waits] : 0;
 	uint64_t samples = costs[0] > n_waits ? costs[0] - n_waits : 0;
 
 	return number_interval_of_cost(costs[metric], total, samples, report->sampled, spread);

@@ -37,10 +37,11 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX];
 
 	text_wait_path(report, row->scope, &path);
-	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-10s  ",
+	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
 		    number_count(row->waits, count),
-		    number_time(row->waits ? row->off_cpu / row->waits : 0, mean), wait_kind_name(row->kind));
+		    number_time(row->waits ? row->off_cpu / row->waits : 0, mean),
+		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
 }
@@ -55,7 +56,7 @@ void text_waits(const struct text_report *report)
 	for (size_t i = 0; i < rows.n; i++)
 		all += rows.at[i].off_cpu;
 	struct line line = line_start(report->to, &report->options->style);
-	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s  %-10s  %s", "share", "off-cpu", "waits", "mean",
+	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s  %-11s  %s", "share", "off-cpu", "waits", "mean",
 		    "kind", "where");
 	line_end(&line);
 	for (size_t i = 0; i < rows.n && (!limit || n_shown < limit); i++)

@@ -252,6 +252,8 @@ static struct perf_source_options record_target(const struct record *r)
 		.skips_refused = o->is_by_name || o->pids.pids.n + o->tids.pids.n > 1,
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
+		.with_waits = o->wall || o->off_cpu,
+		.without_cpu = o->off_cpu,
 		.frequency = o->frequency,
 		.period = o->period,
 		.stack_size = (uint32_t)o->stack_size,

@@ -23,6 +23,7 @@ static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, children too\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
 	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
 	"  cpprof report                         look at the result\n";
@@ -35,6 +36,7 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
 	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"
 	"  cpprof attach -n postgres -d 30       every process of that name\n"
+	"  sudo cpprof attach -p 4711 --off-cpu -d 10   where its threads wait, and for what\n"
 	"  cpprof attach -t 4712                 one thread, until Ctrl-C\n"
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
@@ -137,6 +139,11 @@ static int record_check(const struct record_options *options, const char *comman
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->deep_bytes > SOURCE_DEEP_BYTES)
 		return cmd_usage(command, "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
+	if ((options->wall || options->off_cpu) && options->all_user)
+		return cmd_usage(command, "--wall and --off-cpu look into the kernel; leave out -u");
+	if (options->off_cpu &&
+	    (options->wall || options->events.values.n || options->frequency || options->period))
+		return cmd_usage(command, "--off-cpu takes no samples of CPU time; with both: --wall");
 	if (options->n_workers > WORKERS_MAX)
 		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
@@ -153,11 +160,31 @@ static int record_check(const struct record_options *options, const char *comman
 	return GO_ON;
 }
 
-/* The former name of --deep-stack; a test that shows what random periods are good for. */
-#define RECORD_HIDDEN_SPECS(options)                                                      \
-	{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },         \
-	{                                                                                 \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL \
+/* clang-format off */
+/* Exports while the recording goes on. */
+#define RECORD_LIVE_SPECS(options)                                                                          \
+	{ 0, "stream", OPTION_DURATION, &(options)->stream, "SEC",                                          \
+	  "write ndjson to standard output, one interval after another" },                                  \
+	{ 0, "watch", OPTION_TEXT, &(options)->watch, "FILE",                                               \
+	  "rewrite this export every --interval; its name says the format" },                               \
+	{ 0, "label", OPTION_RULES, &(options)->labels, "NAME=VALUE",                                       \
+	  "openmetrics, with -o or --watch: a label of every series; repeatable" },                         \
+	{ 0, "interval", OPTION_DURATION, &(options)->interval, "SEC",                                      \
+	  "seconds between two writes of --watch (10)" }
+/* clang-format on */
+
+/* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
+ */
+#define RECORD_WAIT_SPECS(options)                                                                               \
+	{                                                                                                        \
+		0,           "wall",                                                                             \
+		OPTION_FLAG, &(options)->wall,                                                                   \
+		NULL,        "also where threads wait, and how long; needs root"                                 \
+	},                                                                                                       \
+		{ 0, "off-cpu", OPTION_FLAG, &(options)->off_cpu, NULL, "only where threads wait; needs root" }, \
+		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },                        \
+	{                                                                                                        \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL                        \
 	}
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
@@ -182,7 +209,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "bytes of stack to copy with each sample (16k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "more of them, copied where a stack is deeper; needs root (8m, the\nmaximum; 0 = none)" },
-		RECORD_HIDDEN_SPECS(options),
+		RECORD_WAIT_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "profile children, too, and follow new threads (default)" },
@@ -193,14 +220,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
-		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
-		  "write ndjson to standard output, one interval after another" },
-		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
-		  "rewrite this export every --interval; its name says the format" },
-		{ 0, "label", OPTION_RULES, &options->labels, "NAME=VALUE",
-		  "openmetrics, with -o or --watch: a label of every series; repeatable" },
-		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC",
-		  "seconds between two writes of --watch (10)" },
+		RECORD_LIVE_SPECS(options),
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",

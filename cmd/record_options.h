@@ -28,6 +28,7 @@ struct record_options {
 	bool adds_results;            /* trace */
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
+	bool wall, off_cpu;                 /* what threads do off the CPU, too; that alone */
 	bool all_user, has_fixed_periods, inherits, resolves, opens;
 	int unwind;         /* enum unwind_mode */
 	uint64_t n_workers; /* 0 = by the number of CPUs */

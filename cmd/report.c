@@ -56,6 +56,7 @@ static const char examples[] =
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view loops                     the loops, and why they may be slow\n"
+	"  cpprof report --view waits                     where threads wait, for what, how long\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
@@ -242,6 +243,8 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 		options.callers_of = is_focus;
 	costs_init(&costs, &tree, is_kept);
 	options.metric = text_default_metric(profile, &costs);
+	if (options.view == TEXT_WAITS && wait_metrics_of(profile).off_cpu)
+		options.metric = wait_metrics_of(profile).off_cpu;
 	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
 		return no_metric(profile, request->metric);
 	if (filter && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
@@ -308,7 +311,10 @@ static int check_request(const struct command_line *line, const struct report_re
 		return cmd_usage("report", "--open opens what --html OUT.html writes");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage("report", "--group-by applies to --view flat only");
-	if (request->columns.values.n && (request->view == TEXT_QUALITY || request->group > GROUP_LINE))
+	if (request->view == TEXT_WAITS && request->format == FORMAT_CSV)
+		return cmd_usage("report", "--view waits is written as text, md or json");
+	if (request->columns.values.n &&
+	    (request->view == TEXT_QUALITY || request->view == TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns does not apply to this view");
 	return -1;
 }
@@ -328,8 +334,8 @@ static int check_and_run(const struct command_line *line, const struct report_re
 static int parse_and_run(struct report_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
-		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|callers|flat|hot|loops|quality",
-		  "what to show" },
+		{ 0, "view", OPTION_CHOICE, &request->view,
+		  "summary|tree|callers|flat|hot|loops|quality|waits", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
 		  "rows of the flat view, which is then the default" },

@@ -156,6 +156,7 @@ struct event {
 		uint64_t lost;
 		struct {
 			bool is_out, is_preempted;
+			uint64_t waited_ns; /* on the way in, where somebody has found that out */
 		} sw;
 		struct {
 			uint64_t addr;

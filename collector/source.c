@@ -4,6 +4,8 @@
  */
 #include "collector/source.h"
 
+#include <string.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,4 +59,36 @@ void source_info_done(struct source_info *info)
 		free(info->notes.at[i]);
 	vec_done(&info->notes);
 	*info = (struct source_info){ 0 };
+}
+
+uint32_t source_info_find(const struct source_info *info, enum source_values values)
+{
+	for (uint32_t i = 0; i < info->events.n; i++)
+		if (info->events.at[i].values == values)
+			return i;
+	return UINT32_MAX;
+}
+
+static void source_info_add_event(struct source_info *info, enum source_values values, const char *name,
+				  const char *unit)
+{
+	struct source_event event = { .values = values, .period = 1 };
+
+	snprintf(event.name, sizeof(event.name), "%s%s", info->has_near_waits ? "approximate-" : "", name);
+	snprintf(event.unit, sizeof(event.unit), "%s", unit);
+	vec_push(&info->events, event);
+}
+
+void source_info_add_waits(struct source_info *info)
+{
+	bool has_clock = false;
+
+	for (size_t i = 0; i < info->events.n; i++)
+		has_clock |= info->events.at[i].values == SOURCE_WEIGHTS &&
+			     strcmp(info->events.at[i].unit, "ns") == 0;
+	if (info->has_near_waits)
+		source_info_add_event(info, SOURCE_OFF_CPU, "off-cpu", "ns");
+	source_info_add_event(info, SOURCE_WAITS, "waits", "count");
+	if (has_clock)
+		source_info_add_event(info, SOURCE_WALL, "wall", "ns");
 }

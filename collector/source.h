@@ -8,8 +8,17 @@
 #include "base/vec.h"
 #include "collector/event.h"
 
+/* What an event's values are. Waits are sampled once, and have several. */
+enum source_values {
+	SOURCE_WEIGHTS, /* of its samples */
+	SOURCE_OFF_CPU, /* ns between its samples, when a thread leaves its CPU, and when that is back */
+	SOURCE_WAITS,   /* how many of those; has no samples */
+	SOURCE_WALL,    /* ns on a CPU and off; has no samples */
+};
+
 /* One event that samples count. */
 struct source_event {
+	enum source_values values;
 	char name[64]; /* "cpu-clock" */
 	char unit[16]; /* of a sample's weight: "ns" for clocks, else "count" */
 	uint32_t type;
@@ -27,10 +36,17 @@ struct source_info {
 	char *bpf_log;          /* what the kernel's verifier said when it refused that; NULL = it did not */
 	uint64_t start_unix_ns; /* wall clock at time zero of the recording, 0 = unknown */
 	uint64_t start_ns;      /* the events' clock at that moment, 0 = unknown */
+	bool has_near_waits; /* of waits only the time is known; they are put where a thread was last sampled
+			      */
 	char *host, *kernel, *cpu; /* NULL = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
 };
+
+/* An event by its values; UINT32_MAX if there is none. */
+uint32_t source_info_find(const struct source_info *info, enum source_values values);
+/* There is an event of SOURCE_OFF_CPU, or will be if they are only near: adds those that go with it. */
+void source_info_add_waits(struct source_info *info);
 
 struct source;
 struct source_ops {

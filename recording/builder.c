@@ -14,8 +14,9 @@ struct builder {
 	struct tasks tasks;
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
-	bool has_started;     /* run.start_ns is known */
-	uint64_t last_ns;     /* of the latest event */
+	struct growth_events events;
+	bool has_started; /* run.start_ns is known */
+	uint64_t last_ns; /* of the latest event */
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -54,6 +55,7 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	builder->profile = profile;
 	builder->tasks.profile = profile;
 	builder->growth.cct = &profile->cct;
+	builder->events = growth_events_of(info);
 	timeline_init(&builder->timeline);
 	builder_add_events(profile, info);
 	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
@@ -180,6 +182,22 @@ uint32_t builder_count(struct builder *builder, const struct event *event)
 	return thread;
 }
 
+uint32_t builder_find(struct builder *builder, const struct event *event)
+{
+	return tasks_thread(&builder->tasks, event->pid, event->tid,
+			    builder_since_start(builder, event->time_ns));
+}
+
+void builder_wait(struct builder *builder, const struct event *event)
+{
+	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
+}
+
+uint64_t builder_last_ns(const struct builder *builder)
+{
+	return builder->last_ns;
+}
+
 bool builder_has_exited(const struct builder *builder, uint32_t thread)
 {
 	return builder->profile->threads.at[thread].exit_ns != 0;
@@ -189,7 +207,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 {
 	uint32_t thread = builder_count(builder, event);
 
-	growth_add(&builder->growth, event, thread, builder->profile->events.n, stack);
+	growth_add(&builder->growth, event, thread, &builder->events, stack);
 }
 
 /* Images are only ever added, so those we have are those at the front. */

@@ -33,6 +33,12 @@ void builder_event(struct builder *builder, const struct event *event);
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
 /* The same without the stack, which the caller keeps; returns the thread's row. */
 uint32_t builder_count(struct builder *builder, const struct event *event);
+/* A thread is back: EVENT_SWITCH, with how long it was away. */
+void builder_wait(struct builder *builder, const struct event *event);
+/* The row of an event's thread. */
+uint32_t builder_find(struct builder *builder, const struct event *event);
+/* When the latest event was. */
+uint64_t builder_last_ns(const struct builder *builder);
 bool builder_has_exited(const struct builder *builder, uint32_t thread);
 
 /*

@@ -15,6 +15,7 @@ void growth_done(struct growth *growth)
 {
 	growth_drop_paths(growth);
 	vec_done(&growth->paths);
+	map_done(&growth->wait_of);
 }
 
 static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct stack *stack)
@@ -31,18 +32,72 @@ static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct 
 	return cct_follow_stack(growth->cct, stack, &growth->paths.at[index]);
 }
 
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread, size_t n_events,
-		const struct stack *stack)
+static uint32_t growth_metric(const struct source_info *info, enum source_values values)
+{
+	uint32_t event = source_info_find(info, values);
+
+	return event == UINT32_MAX ? 0 : 1 + event;
+}
+
+struct growth_events growth_events_of(const struct source_info *info)
+{
+	return (struct growth_events){ .n = info->events.n,
+				       .off_cpu = growth_metric(info, SOURCE_OFF_CPU),
+				       .waits = growth_metric(info, SOURCE_WAITS),
+				       .wall = growth_metric(info, SOURCE_WALL),
+				       .has_near_waits = info->has_near_waits };
+}
+
+/* How long it takes is known when it is over. */
+static void growth_begin_wait(struct growth *growth, pid_t tid, uint32_t node)
+{
+	map_put(&growth->wait_of, (uint32_t)tid, node);
+}
+
+static void growth_add_weight(struct growth *growth, const struct event *event, uint32_t node,
+			      uint32_t thread, const struct growth_events *events)
+{
+	const struct sample *sample = &event->sample;
+
+	if (sample->event < events->n)
+		cct_add_value(growth->cct, node, thread, 1 + sample->event, sample->weight);
+	if (events->wall && sample->event == 0)
+		cct_add_value(growth->cct, node, thread, events->wall, sample->weight);
+	for (uint32_t i = 0; i < sample->n_more && sample->event + i + 1 < events->n; i++)
+		cct_add_value(growth->cct, node, thread, 2 + sample->event + i, sample->more[i]);
+	if (!sample->n_more) /* a call that was measured is no matter of luck */
+		cct_add_value(growth->cct, node, thread, CCT_ROUND + sample->round % CCT_ROUNDS, 1);
+}
+
+void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		const struct growth_events *events, const struct stack *stack)
 {
 	uint32_t node = growth_add_stack(growth, event->tid, stack);
 
 	cct_add_value(growth->cct, node, thread, 0, 1);
-	if (event->sample.event < n_events)
-		cct_add_value(growth->cct, node, thread, 1 + event->sample.event, event->sample.weight);
-	for (uint32_t i = 0; i < event->sample.n_more && event->sample.event + i + 1 < n_events; i++)
-		cct_add_value(growth->cct, node, thread, 2 + event->sample.event + i, event->sample.more[i]);
-	if (!event->sample.n_more) /* a call that was measured is no matter of luck */
-		cct_add_value(growth->cct, node, thread, CCT_ROUND + event->sample.round % CCT_ROUNDS, 1);
+	if (events->off_cpu && 1 + event->sample.event == events->off_cpu)
+		growth_begin_wait(growth, event->tid, node);
+	else
+		growth_add_weight(growth, event, node, thread, events);
+	if (events->has_near_waits)
+		growth_begin_wait(growth, event->tid, node);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
+}
+
+void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
+		     const struct growth_events *events)
+{
+	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
+
+	if (node == MAP_NONE && !events->has_near_waits)
+		return;
+	if (node == MAP_NONE) /* never sampled: nobody knows */
+		node = CCT_INCOMPLETE;
+	else if (!events->has_near_waits)
+		map_remove(&growth->wait_of, (uint32_t)event->tid);
+	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
+	cct_add_value(growth->cct, node, thread, events->waits, 1);
+	if (events->wall)
+		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

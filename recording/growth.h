@@ -5,20 +5,30 @@
 #pragma once
 
 #include "base/hash.h"
-#include "collector/event.h"
+#include "collector/source.h"
 #include "unwinder/cct.h"
+
+/* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
+struct growth_events {
+	size_t n;
+	uint32_t off_cpu, waits, wall;
+	bool has_near_waits; /* source_info has it */
+};
 
 struct growth {
 	struct cct *cct;    /* borrowed */
 	struct map path_of; /* tid -> paths */
 	VEC(struct cct_path) paths;
+	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
+			       know */
 	uint64_t by_end[STACK_END_N];
 };
 
 void growth_done(struct growth *growth);
-/*
- * A sample of the thread, which is the caller's own index; n_events: of the source. Allocates nothing in the
- * steady state.
- */
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread, size_t n_events,
-		const struct stack *stack);
+struct growth_events growth_events_of(const struct source_info *info);
+/* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
+void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		const struct growth_events *events, const struct stack *stack);
+/* The thread is back from where it was last sampled leaving its CPU. */
+void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
+		     const struct growth_events *events);

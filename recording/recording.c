@@ -239,6 +239,7 @@ static int recording_write(struct recording *r, struct diag *diag)
 int recording_finish(struct recording *r, struct diag *diag)
 {
 	prefetch_end(&r->prefetch);
+	workers_cut_waits(r->workers, r->stopped_ns);
 	r->profile = workers_finish(r->workers);
 	r->profile->run.mode = intern_add(&r->profile->strings, r->options.mode);
 	r->profile->run.command_line = intern_add(&r->profile->strings, r->options.command_line);

@@ -253,7 +253,8 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 	}
 	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
-	if (!r->source->info.events.at[0].excludes_kernel) /* a clock goes on counting there */
+	const struct source_event *first = &r->source->info.events.at[0];
+	if (!first->excludes_kernel && first->values == SOURCE_WEIGHTS) /* a clock goes on counting there */
 		profile->quality.counted = perf_source_counted(r->source);
 	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
 }

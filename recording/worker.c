@@ -17,7 +17,7 @@ struct worker {
 	struct code_reader code;
 	const struct event *now; /* whose stack is being walked */
 	struct stack stack;
-	size_t n_events;
+	struct growth_events events;
 	struct cct cct;
 	struct growth growth;
 	VEC(uint64_t) node_since;
@@ -47,7 +47,8 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 }
 
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, struct code_reader code, size_t n_events)
+			  const struct unwinder_options *options, struct code_reader code,
+			  const struct growth_events *events)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
@@ -56,7 +57,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	own.read_code = code.read ? worker_read_code : NULL;
 	own.read_context = worker;
 	worker->unwinder = unwinder_new(images, isa, &own);
-	worker->n_events = n_events;
+	worker->events = *events;
 	worker->isa = isa;
 	cct_init(&worker->cct);
 	worker->growth.cct = &worker->cct;
@@ -77,16 +78,22 @@ const struct stack *worker_walk(struct worker *worker, const struct event *event
 	return &worker->stack;
 }
 
+static void worker_grow(struct worker *worker, struct batch_item *item)
+{
+	const struct stack *stack = worker_walk(worker, &item->event);
+
+	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere, stack->has_jit };
+	growth_add(&worker->growth, &item->event, item->thread, &worker->events, stack);
+}
+
 static void worker_do(struct worker *worker, struct batch_item *item)
 {
-	if (item->event.kind != EVENT_SAMPLE) {
+	if (item->event.kind == EVENT_SWITCH)
+		growth_add_wait(&worker->growth, &item->event, item->thread, &worker->events);
+	else if (item->event.kind == EVENT_SAMPLE)
+		worker_grow(worker, item);
+	else
 		unwinder_event(worker->unwinder, &item->event);
-		return;
-	}
-
-	const struct stack *stack = worker_walk(worker, &item->event);
-	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere, stack->has_jit };
-	growth_add(&worker->growth, &item->event, item->thread, worker->n_events, stack);
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, item->number);
 	while (worker->value_since.n < worker->cct.values.n)

@@ -9,6 +9,7 @@
 
 #include "recording/batch.h"
 #include "recording/code_log.h"
+#include "recording/growth.h"
 #include "recording/shard.h"
 #include "unwinder/unwinder.h"
 
@@ -21,7 +22,8 @@ struct code_reader {
 struct worker;
 /* options->read_code is the worker's to set. code.read may be NULL. Not started. */
 struct worker *worker_new(struct images *images, const struct isa *isa,
-			  const struct unwinder_options *options, struct code_reader code, size_t n_events);
+			  const struct unwinder_options *options, struct code_reader code,
+			  const struct growth_events *events);
 /* -errno if there is no thread to be had. */
 int worker_start(struct worker *worker);
 /* Ends the thread, when it has done all. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/workers.h"
 
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "base/pool.h"
+#include "collector/waits.h"
 #include "recording/worker.h"
 
 #define FEW_CPUS 16 /* one worker keeps up with what these can run */
@@ -18,6 +21,9 @@ struct workers {
 	bool is_holding;
 	bool has_images, has_kernel; /* the pseudo-images */
 	uint64_t n_samples;
+	uint32_t off_cpu; /* the event of waits; UINT32_MAX = none */
+	bool has_near_waits;
+	struct waits waits;
 };
 
 static unsigned workers_default(void)
@@ -36,10 +42,13 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->images = images;
 	workers->options = *options;
 	workers->builder = builder_new(images, info);
+	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
+	workers->has_near_waits = info->has_near_waits;
+	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	for (bool goes_on = true; goes_on;) {
 		struct worker *worker =
-			worker_new(images, info->isa, &options->unwinding, options->code, info->events.n);
+			worker_new(images, info->isa, &options->unwinding, options->code, &events);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;
 
 		workers->is_alone = !is_started && workers->all.n == 0;
@@ -59,6 +68,7 @@ void workers_free(struct workers *workers)
 	for (size_t i = 0; i < workers->all.n; i++)
 		worker_free(workers->all.at[i]);
 	vec_done(&workers->all);
+	waits_done(&workers->waits);
 	builder_free(workers->builder);
 	free(workers);
 }
@@ -113,6 +123,66 @@ static bool workers_send_sample(struct workers *workers, const struct event *eve
 	return worker_send(workers->all.at[thread % workers->all.n], event, ++workers->n_samples, thread);
 }
 
+/* ---- waits -------------------------------------------------------------------------------------- */
+
+/* The thread is back; it waited where it was last sampled, by the same worker. */
+static bool workers_end_wait(struct workers *workers, const struct wait *wait)
+{
+	struct event event = { .kind = EVENT_SWITCH,
+			       .time_ns = wait->since_ns + wait->ns,
+			       .pid = wait->pid,
+			       .tid = wait->tid,
+			       .sw = { .waited_ns = wait->ns } };
+
+	if (workers->is_alone) {
+		builder_wait(workers->builder, &event);
+		return false;
+	}
+	uint32_t thread = builder_find(workers->builder, &event);
+	workers->is_holding = true;
+	return worker_send(workers->all.at[thread % workers->all.n], &event, ++workers->n_samples, thread);
+}
+
+static bool workers_note_switches(struct workers *workers, const struct event *event)
+{
+	struct wait wait;
+
+	if (event->kind == EVENT_EXIT)
+		waits_forget(&workers->waits, event->tid);
+	bool is_out = workers->has_near_waits
+			      ? event->kind == EVENT_SWITCH && event->sw.is_out
+			      : event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
+	if (is_out)
+		waits_out(&workers->waits, event->pid, event->tid, event->time_ns);
+	return event->kind == EVENT_SWITCH && !event->sw.is_out &&
+	       waits_in(&workers->waits, event->tid, event->time_ns, &wait) &&
+	       workers_end_wait(workers, &wait);
+}
+
+void workers_cut_waits(struct workers *workers, uint64_t end_ns)
+{
+	struct wait wait;
+	char note[160];
+	uint64_t n_cut = 0;
+
+	if (!end_ns)
+		end_ns = builder_last_ns(workers->builder);
+	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++)
+		workers_end_wait(workers, &wait);
+	if (n_cut) {
+		snprintf(note, sizeof(note), "%llu waits had not ended with the recording: cut there",
+			 (unsigned long long)n_cut);
+		builder_note(workers->builder, note);
+	}
+	if (workers->waits.n_lost) {
+		snprintf(note, sizeof(note), "%llu waits have no length: a record of their end was lost",
+			 (unsigned long long)workers->waits.n_lost);
+		builder_note(workers->builder, note);
+	}
+}
+
+/* ---- any event ---------------------------------------------------------------------------------- */
+
 static bool workers_send(struct workers *workers, const struct event *event)
 {
 	bool is_sent = false;
@@ -124,7 +194,7 @@ static bool workers_send(struct workers *workers, const struct event *event)
 
 void workers_event(struct workers *workers, const struct event *event)
 {
-	bool is_sent = false;
+	bool is_sent = workers->off_cpu != UINT32_MAX && workers_note_switches(workers, event);
 
 	switch (event_route(event->kind)->unwinders) {
 	case EVENT_UNWINDERS_ONE:
@@ -132,14 +202,14 @@ void workers_event(struct workers *workers, const struct event *event)
 		if (workers->is_alone)
 			workers_walk(workers, event);
 		else
-			is_sent = workers_send_sample(workers, event);
+			is_sent |= workers_send_sample(workers, event);
 		break;
 	case EVENT_UNWINDERS_EVERY:
 		builder_event(workers->builder, event);
 		if (workers->is_alone)
 			unwinder_event(worker_unwinder(workers->all.at[0]), event);
 		else
-			is_sent = workers_send(workers, event);
+			is_sent |= workers_send(workers, event);
 		break;
 	case EVENT_UNWINDERS_NONE:
 		builder_event(workers->builder, event);

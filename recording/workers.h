@@ -45,6 +45,8 @@ void workers_flush(struct workers *workers);
  * images, recipes or the profile (base/child.h). The context is the struct workers.
  */
 bool workers_are_idle(const void *workers);
+/* At the end: waits that go on are cut, at this time, 0 = that of the last event. */
+void workers_cut_waits(struct workers *workers, uint64_t end_ns);
 /* For notes and command lines. */
 struct builder *workers_builder(struct workers *workers);
 

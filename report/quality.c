@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/number.h"
+#include "report/waits.h"
 
 #define DEEP_SHARE 50            /* more than one stack in so many is worth a hint */
 #define LOST_SHARE 20            /* one sample in so many lost is worth a hint */
@@ -57,11 +58,16 @@ static uint64_t sampled_ns(const struct profile *profile)
 
 double quality_rate(const struct profile *profile)
 {
-	uint64_t ns = sampled_ns(profile);
+	uint64_t ns = sampled_ns(profile), samples = profile->quality.samples;
+	struct wait_metrics waits = wait_metrics_of(profile);
+	uint64_t n_waits = waits.waits && !waits.is_near ? profile_sum(profile, waits.waits) : 0;
 
+	if (waits.off_cpu == 1) /* nothing else was sampled */
+		return 0;
+	samples = samples > n_waits ? samples - n_waits : 0;
 	if (ns == 0)
 		ns = profile->run.duration_ns;
-	return ns ? (double)profile->quality.samples * 1e9 / (double)ns : 0;
+	return ns ? (double)samples * 1e9 / (double)ns : 0;
 }
 
 /* "snapshot_ended" as people write it. */

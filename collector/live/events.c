@@ -17,6 +17,15 @@ struct event_spec event_spec_cpu_clock(void)
 				    .is_clock = true };
 }
 
+struct event_spec event_spec_waits(void)
+{
+	return (struct event_spec){ .name = "off-cpu",
+				    .type = PERF_TYPE_SOFTWARE,
+				    .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+				    .period = 1,
+				    .is_wait = true };
+}
+
 struct event_spec event_spec_cycles(void)
 {
 	return (struct event_spec){ .name = "cycles",

@@ -19,11 +19,14 @@ struct event_spec {
 	bool excludes_user, excludes_kernel, excludes_hypervisor;
 	uint8_t precise;
 	bool is_clock; /* counts nanoseconds */
+	bool is_wait;  /* a thread leaves its CPU; when it comes back is recorded, too */
 };
 
 /* -ENOENT, with a diag, for a name nobody knows. */
 int event_spec_parse(const char *name, struct event_spec *ret, struct diag *diag);
 /* Needs no library and no hardware: time on a CPU. */
 struct event_spec event_spec_cpu_clock(void);
+/* Every time that a thread leaves its CPU. Only who may look into the kernel sees one. */
+struct event_spec event_spec_waits(void);
 /* Where there is a PMU. */
 struct event_spec event_spec_cycles(void);

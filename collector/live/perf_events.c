@@ -128,6 +128,7 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 		struct perf_event_attr attr = events_spec_attr(&specs[i], want->with_kernel);
 		events_add_sampling(&attr, want);
 		events_add_rate(&attr, &specs[i], want);
+		attr.context_switch = specs[i].is_wait || (want->has_switches && i == 0);
 		attr.enable_on_exec = want->starts_on_exec && !want->starts_later;
 		vec_push(&events->attrs, attr);
 	}

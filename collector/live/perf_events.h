@@ -29,6 +29,7 @@ struct perf_want {
 	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
 	bool is_probed;             /* samples are the calls that probes see, and no others */
 	bool is_inherited;
+	bool has_switches;      /* the first event says when threads leave a CPU and come back */
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
 	bool starts_on_exec;    /* else by perf_events_enable */
 	bool starts_later;      /* names and mappings at once, samples by perf_events_enable_samples */

@@ -65,7 +65,7 @@ static int setup_choose_events(struct perf_live *live, const struct perf_source_
 		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
 	if (options->is_traced)
 		return 0;
-	if (!options->n_events)
+	if (!options->n_events && !options->without_cpu)
 		setup_choose_default(setup);
 	for (size_t i = 0; i < options->n_events; i++) {
 		struct event_spec spec;
@@ -81,6 +81,44 @@ static int setup_choose_events(struct perf_live *live, const struct perf_source_
 		}
 		setup_add_spec(setup, &spec);
 	}
+	return 0;
+}
+
+/* Nobody lets us see where in the kernel a thread waits; that it is away, we may know. */
+static int setup_add_near_waits(struct perf_live *live, const struct perf_source_options *options,
+				struct setup *setup, struct diag *diag)
+{
+	if (options->without_cpu) {
+		diag_set(diag, -EACCES, "cannot see threads wait");
+		diag_why(diag, "permission denied: the kernel is where they do");
+		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1\n"
+				"        or: --wall, which puts waits where a thread was last seen running");
+		return -EACCES;
+	}
+	source_info_note(
+		&live->source.info,
+		"no permission to see threads wait: how long they do is right, where is approximate, "
+		"namely where they were last sampled on a CPU; root would know");
+	setup->want.has_switches = live->source.info.has_near_waits = true;
+	return 0;
+}
+
+/* Of waits, the last of the events. */
+static int setup_add_waits(struct perf_live *live, const struct perf_source_options *options,
+			   struct setup *setup, struct diag *diag)
+{
+	struct event_spec spec = event_spec_waits();
+
+	if (!options->with_waits)
+		return 0;
+	if (setup->n == EVENTS_MAX)
+		return diag_set(diag, -E2BIG, "cannot count %zu events at once", setup->n + 1);
+	int error = perf_events_probe(&spec, true);
+	if (error == -EACCES || error == -EPERM)
+		return setup_add_near_waits(live, options, setup, diag);
+	if (error)
+		return perf_events_refused(diag, error, "cannot see threads wait");
+	setup_add_spec(setup, &spec);
 	return 0;
 }
 
@@ -216,7 +254,8 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 				      .excludes_kernel = attr->exclude_kernel };
 
 	snprintf(event.name, sizeof(event.name), "%s", spec->name);
-	snprintf(event.unit, sizeof(event.unit), "%s", spec->is_clock ? "ns" : "count");
+	snprintf(event.unit, sizeof(event.unit), "%s", spec->is_clock || spec->is_wait ? "ns" : "count");
+	event.values = spec->is_wait ? SOURCE_OFF_CPU : SOURCE_WEIGHTS;
 	event.frequency = attr->freq ? attr->sample_freq : 0;
 	event.period = attr->freq ? 0 : attr->sample_period;
 	vec_push(&info->events, event);
@@ -249,6 +288,8 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 		setup_describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
 	if (options->is_traced)
 		setup_describe_calls(info, options);
+	if (options->with_waits)
+		source_info_add_waits(info);
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
 	info->cpu = setup_describe_cpu();
@@ -348,6 +389,8 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	struct setup setup = { 0 };
 	int error = setup_choose_events(live, options, &setup, diag);
 
+	if (!error)
+		error = setup_add_waits(live, options, &setup, diag);
 	if (error)
 		return error;
 	setup_choose_modes(live, options, &setup);

@@ -25,8 +25,9 @@ struct perf_source_options {
 	bool skips_refused;        /* what we cannot attach to becomes a note, if others are left */
 	const char *const *events; /* names; none = cycles where there is a PMU, else cpu-clock */
 	size_t n_events;
-	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
-	uint32_t stack_size;        /* bytes of stack copied with each sample, rounded up to 8 */
+	bool with_waits, without_cpu; /* what threads do off the CPU, too; that alone */
+	uint64_t frequency, period;   /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
+	uint32_t stack_size;          /* bytes of stack copied with each sample, rounded up to 8 */
 	uint64_t deep_bytes; /* of the stack beyond that, copied at the same moment where the kernel can; 0 =
 				 none */
 	uint64_t delay_ns;   /* samples only from then on */

@@ -111,6 +111,13 @@ static void header_add_ids(struct perf_header *header, uint32_t entry, struct by
 	}
 }
 
+/* Every time that a thread leaves its CPU, and when it comes back. */
+static bool header_is_wait(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
+	       !attr->freq && attr->sample_period == 1 && attr->context_switch;
+}
+
 int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct bytes ids)
 {
 	struct perf_event_attr attr = { 0 };
@@ -132,6 +139,8 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 	};
 	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", header_is_clock(&attr) ? "ns" : "count");
 	header_name_by_number(&attr, &entry.event);
+	if (header_is_wait(&attr))
+		entry.event.values = SOURCE_OFF_CPU;
 	vec_push(&header->entries, entry);
 	header_add_ids(header, (uint32_t)header->entries.n - 1, ids);
 	return 0;

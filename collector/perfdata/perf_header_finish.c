@@ -105,6 +105,18 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 	return 0;
 }
 
+/* As it is called in live recordings; perf's name is that of what it counts. */
+static void header_add_waits(struct source_info *info)
+{
+	uint32_t at = source_info_find(info, SOURCE_OFF_CPU);
+
+	if (at == UINT32_MAX)
+		return;
+	snprintf(info->events.at[at].name, sizeof(info->events.at[at].name), "off-cpu");
+	snprintf(info->events.at[at].unit, sizeof(info->events.at[at].unit), "ns");
+	source_info_add_waits(info);
+}
+
 /* Those that sample are numbered in file order; if there is only a dummy, it is the one. */
 static void header_number_events(struct perf_header *header, struct source_info *info)
 {
@@ -124,6 +136,7 @@ static void header_number_events(struct perf_header *header, struct source_info 
 		if (info->stack_size < entry->stack_size)
 			info->stack_size = entry->stack_size;
 	}
+	header_add_waits(info);
 }
 
 static char *header_copy(const char *text)

@@ -145,6 +145,25 @@ static void json_rows_put_task(const struct text_report *report, const struct ta
 	json_end_object(json);
 }
 
+static void json_rows_put_waits(const struct text_report *report, struct json *json)
+{
+	wait_rows rows = { 0 };
+
+	wait_rows_find(report->profile, report->tree, report->threads, &rows);
+	for (size_t i = 0; i < rows.n && (!report->options->limit || i < report->options->limit); i++) {
+		CLEANUP(text_done) struct text path = { 0 };
+		text_wait_path(report, rows.at[i].scope, &path);
+		json_object(json);
+		json_text_of(json, "kind",
+			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
+		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
+		json_uint_of(json, "waits", rows.at[i].waits);
+		json_text_of(json, "path", path.at ? path.at : "");
+		json_end_object(json);
+	}
+	vec_done(&rows);
+}
+
 static void json_rows_put(const struct text_report *report, struct json *json)
 {
 	CLEANUP(view_done) struct view view = { 0 };
@@ -158,6 +177,8 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 		CLEANUP(freep) struct task_cost *costs = text_task_costs(report, report->options->tasks, &n);
 		for (size_t i = 0; i < n && (!report->options->limit || i < report->options->limit); i++)
 			json_rows_put_task(report, &costs[i], json);
+	} else if (report->options->view == TEXT_WAITS) {
+		json_rows_put_waits(report, json);
 	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
 		text_build_view(report, &view);
 		row_facts_each(
@@ -210,9 +231,9 @@ static const char *metric_text(const struct text_report *report, bool is_unit)
 int report_json(const struct text_input *input, const struct text_options *options, FILE *to)
 {
 	static const char *const views[] = {
-		[TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree", [TEXT_CALLERS] = "callers",
-		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",   [TEXT_LOOPS] = "loops",
-		[TEXT_QUALITY] = "quality"
+		[TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree",  [TEXT_CALLERS] = "callers",
+		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",    [TEXT_LOOPS] = "loops",
+		[TEXT_QUALITY] = "quality", [TEXT_WAITS] = "waits"
 	};
 	struct text_report report = text_report_of(input, options, NULL);
 	struct json json;

@@ -127,6 +127,11 @@ static void markdown_put_view(const struct text_report *report)
 		quality_table(report->profile, &report->options->style, report->to);
 		text_printf(report->to, "~~~~\n");
 		return;
+	case TEXT_WAITS:
+		text_printf(report->to, "~~~~text\n");
+		text_waits(report);
+		text_printf(report->to, "~~~~\n");
+		return;
 	case TEXT_FLAT:
 		if (!report->options->tasks) {
 			put_table(report);

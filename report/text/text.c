@@ -95,6 +95,8 @@ static void text_report_put_view(const struct text_report *report)
 		text_report_put_summary(report);
 	else if (report->options->view == TEXT_QUALITY)
 		quality_table(report->profile, &report->options->style, report->to);
+	else if (report->options->view == TEXT_WAITS)
+		text_waits(report);
 	else if (report->options->view == TEXT_FLAT && report->options->tasks)
 		text_tasks(report, report->options->tasks, report->options->limit);
 	else

@@ -38,7 +38,10 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 
 	if (input->costs->n_metrics > 0) {
 		report.total = costs_inclusive(input->costs, 0, options->metric);
-		report.samples = costs_inclusive(input->costs, 0, 0);
+		report.samples = report.sampled = costs_inclusive(input->costs, 0, 0);
+		report.waits = wait_metrics_of(input->profile);
+		if (report.waits.waits && !report.waits.is_near)
+			report.sampled -= costs_inclusive(input->costs, 0, report.waits.waits);
 	}
 	for (uint32_t i = 0; i < input->tree->n_rounds && i < CCT_ROUNDS; i++)
 		report.rounds[i] =
@@ -46,14 +49,37 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 	return report;
 }
 
-struct interval text_interval(const struct text_report *report, const uint64_t *costs)
+/* The interval of what is sampled: all of it, or CPU time beside waits. */
+static struct interval text_sampled_interval(const struct text_report *report, const uint64_t *costs,
+					     uint32_t metric, uint64_t total)
 {
 	const struct scope_tree *tree = report->tree;
 	double spread =
 		spread_factor(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
+	uint64_t n_waits = report->waits.waits && !report->waits.is_near ? costs[report->waits.waits] : 0;
+	uint64_t samples = costs[0] > n_waits ? costs[0] - n_waits : 0;
 
-	return number_interval_of_cost(costs[report->metric], report->total, costs[0], report->samples,
-				       spread);
+	return number_interval_of_cost(costs[metric], total, samples, report->sampled, spread);
+}
+
+/* Waits are measured, not sampled; of wall time, the part on a CPU is. */
+struct interval text_interval(const struct text_report *report, const uint64_t *costs)
+{
+	const struct wait_metrics *waits = &report->waits;
+	double share = number_share(costs[report->metric], report->total);
+	struct interval exact = { share, share };
+
+	if (!waits->off_cpu || (report->metric != waits->off_cpu && report->metric != waits->waits &&
+				report->metric != waits->wall))
+		return text_sampled_interval(report, costs, report->metric, report->total);
+	if (report->metric != waits->wall)
+		return exact;
+
+	uint64_t cpu = costs_inclusive(report->costs, 0, 1);
+	struct interval on_cpu = text_sampled_interval(report, costs, 1, cpu);
+	double part = number_share(cpu, report->total) / 100, middle = number_share(costs[1], cpu);
+	return (struct interval){ share - (middle - on_cpu.low) * part,
+				  share + (on_cpu.high - middle) * part };
 }
 
 uint64_t text_min_cost(const struct text_report *report)

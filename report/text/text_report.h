@@ -10,8 +10,18 @@
 #include "report/style.h"
 #include "report/tree/costs.h"
 #include "report/tree/view.h"
+#include "report/waits.h"
 
-enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_LOOPS, TEXT_QUALITY };
+enum text_view {
+	TEXT_SUMMARY,
+	TEXT_TREE,
+	TEXT_CALLERS,
+	TEXT_FLAT,
+	TEXT_HOT,
+	TEXT_LOOPS,
+	TEXT_QUALITY,
+	TEXT_WAITS,
+};
 
 struct columns;
 struct loop_table;
@@ -71,7 +81,9 @@ struct text_report {
 	const struct loop_table *loops;
 	const struct text_options *options;
 	uint32_t metric;
+	struct wait_metrics waits;
 	uint64_t total, samples;     /* of everything that is reported on */
+	uint64_t sampled;            /* of the samples, those that are no waits */
 	uint64_t rounds[CCT_ROUNDS]; /* samples of everything, by round */
 	struct text *to;
 	struct names *names; /* how long names are shortened; NULL = each by itself */

@@ -30,3 +30,7 @@ struct task_cost {
 };
 struct task_cost *text_task_costs(const struct text_report *report, enum text_tasks tasks, size_t *ret_n);
 void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit);
+
+/* text_waits.c: where threads wait; the functions around such a place, the innermost last. */
+void text_waits(const struct text_report *report);
+void text_wait_path(const struct text_report *report, uint32_t scope, struct text *ret);

@@ -50,9 +50,10 @@ static void add_share(const struct text_report *report, const uint64_t *costs, s
 	struct interval interval = text_interval(report, costs);
 	char number[NUMBER_MAX];
 
-	text_printf(ret, "%s (%.1f%s%.1f%%)",
-		    number_percent(number_share(costs[report->metric], report->total), number), interval.low,
-		    report->options->style.utf8 ? "–" : "-", interval.high);
+	text_printf(ret, "%s", number_percent(number_share(costs[report->metric], report->total), number));
+	if (interval.low < interval.high) /* else it is measured, not sampled */
+		text_printf(ret, " (%.1f%s%.1f%%)", interval.low, report->options->style.utf8 ? "–" : "-",
+			    interval.high);
 }
 
 static void count_tasks(const struct text_report *report, size_t *ret_threads, size_t *ret_processes)

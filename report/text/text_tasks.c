@@ -32,7 +32,7 @@ struct task_cost *text_task_costs(const struct text_report *report, enum text_ta
 		cost->samples += value->metric == 0 ? value->value : 0;
 	}
 	qsort(costs, n, sizeof(*costs), compare_costs);
-	while (n > 0 && costs[n - 1].samples == 0)
+	while (n > 0 && costs[n - 1].samples == 0 && costs[n - 1].cost == 0) /* a wait need not be sampled */
 		n--;
 	*ret_n = n;
 	return costs;

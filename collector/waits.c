@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/waits.h"
+
+#include "base/alloc.h"
+
+void waits_done(struct waits *waits)
+{
+	map_done(&waits->by_tid);
+	vec_done(&waits->threads);
+}
+
+void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+{
+	uint32_t at = map_find(&waits->by_tid, (uint32_t)tid);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)waits->threads.n;
+		map_put(&waits->by_tid, (uint32_t)tid, at);
+		vec_push(&waits->threads, (struct wait){ .tid = tid });
+	}
+	struct wait *thread = &waits->threads.at[at];
+	waits->n_lost += thread->since_ns != 0; /* it must have been back meanwhile */
+	thread->pid = pid;
+	thread->since_ns = time_ns;
+}
+
+static void waits_make(struct wait *thread, uint64_t end_ns, struct wait *ret)
+{
+	*ret = *thread;
+	ret->ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
+	thread->since_ns = 0;
+}
+
+bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret)
+{
+	uint32_t at = map_find(&waits->by_tid, (uint32_t)tid);
+
+	if (at == MAP_NONE) {
+		waits->n_before++;
+		return false;
+	}
+	if (!waits->threads.at[at].since_ns) {
+		waits->n_lost++;
+		return false;
+	}
+	waits_make(&waits->threads.at[at], time_ns, ret);
+	return true;
+}
+
+void waits_forget(struct waits *waits, pid_t tid)
+{
+	uint32_t at = map_find(&waits->by_tid, (uint32_t)tid);
+
+	if (at == MAP_NONE)
+		return;
+	map_remove(&waits->by_tid, (uint32_t)tid);
+	waits->threads.at[at] = waits->threads.at[--waits->threads.n];
+	if (at < waits->threads.n)
+		map_put(&waits->by_tid, (uint32_t)waits->threads.at[at].tid, at);
+}
+
+bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret)
+{
+	while (waits->n_cut < waits->threads.n) {
+		struct wait *thread = &waits->threads.at[waits->n_cut++];
+		if (!thread->since_ns)
+			continue;
+		waits_make(thread, end_ns, ret);
+		return true;
+	}
+	return false;
+}

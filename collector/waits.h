@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits: how long threads were off the CPU. A thread that leaves is sampled (out); a record says when it
+ * comes back (in). Both are put together here, by thread, in the order of their times.
+ *
+ * Where one of them was lost there is no wait: it is counted as lost, and never has a wrong length. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct wait {
+	pid_t pid, tid;
+	uint64_t since_ns, ns;
+};
+
+struct waits {
+	struct map by_tid;
+	VEC(struct wait) threads; /* each once; since_ns 0 = it runs */
+	uint64_t n_lost;          /* waits of which an end is missing */
+	uint64_t n_before;        /* that had begun when nobody watched yet */
+	size_t n_cut;             /* threads looked at by waits_cut */
+};
+
+void waits_done(struct waits *waits);
+/* A thread leaves its CPU. */
+void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* It is back. False: it is not known since when it was away. */
+bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
+/* It has ended. */
+void waits_forget(struct waits *waits, pid_t tid);
+/* The recording ends: a wait that has not, cut there. False: there is no other. */
+bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret);

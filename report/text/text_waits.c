@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where threads wait: the heaviest first, by place and kind.
+ */
+#include "base/cleanup.h"
+#include "report/label.h"
+#include "report/number.h"
+#include "report/text/text_rows.h"
+#include "report/waits.h"
+
+#define PATH_NAMES 5 /* of the functions around a wait, the innermost */
+
+/* "main > serve > lock", the innermost last. */
+void text_wait_path(const struct text_report *report, uint32_t scope, struct text *ret)
+{
+	uint32_t path[PATH_NAMES];
+	size_t n = 0;
+
+	for (; scope && n < PATH_NAMES; scope = report->tree->scopes.at[scope].parent) {
+		unsigned kind = scope_kind(report->tree, scope);
+		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
+			path[n++] = scope;
+	}
+	if (scope)
+		text_printf(ret, report->options->style.utf8 ? "… > " : "... > ");
+	while (n-- > 0) {
+		const struct scope what = scope_at(report->tree, path[n]);
+		label_scope(report->profile, &what, ret);
+		text_printf(ret, n ? " > " : "");
+	}
+}
+
+static void text_waits_put(const struct text_report *report, const struct wait_row *row, uint64_t all)
+{
+	CLEANUP(text_done) struct text path = { 0 };
+	struct line line = line_start(report->to, &report->options->style);
+	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX];
+
+	text_wait_path(report, row->scope, &path);
+	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
+		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
+		    number_count(row->waits, count),
+		    number_time(row->waits ? row->off_cpu / row->waits : 0, mean),
+		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
+	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
+	line_end(&line);
+}
+
+void text_waits(const struct text_report *report)
+{
+	size_t limit = report->options->limit, n_shown = 0;
+	uint64_t all = 0;
+	wait_rows rows = { 0 };
+
+	wait_rows_find(report->profile, report->tree, report->threads, &rows);
+	for (size_t i = 0; i < rows.n; i++)
+		all += rows.at[i].off_cpu;
+	struct line line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s  %-11s  %s", "share", "off-cpu", "waits", "mean",
+		    "kind", "where");
+	line_end(&line);
+	for (size_t i = 0; i < rows.n && (!limit || n_shown < limit); i++)
+		if (number_share(rows.at[i].off_cpu, all) >= report->options->percent_limit) {
+			text_waits_put(report, &rows.at[i], all);
+			n_shown++;
+		}
+	if (!rows.n)
+		text_printf(report->to, "no waits were recorded: cpprof record --wall, or --off-cpu\n");
+	vec_done(&rows);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits: what a profile says about time off the CPU.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "structure/scope.h"
+#include "symbolize/wait_kind.h"
+
+/* The metrics of waits, by their names; 0 = it has none. */
+struct wait_metrics {
+	uint32_t off_cpu, waits, wall;
+	bool is_near; /* they are put where a thread was last sampled on a CPU */
+};
+struct wait_metrics wait_metrics_of(const struct profile *profile);
+
+/* All waits of one kind in one place: the innermost scope that is not the kernel's. */
+struct wait_row {
+	uint32_t scope;
+	enum wait_kind kind;
+	uint64_t off_cpu, waits;
+};
+typedef VEC(struct wait_row) wait_rows;
+/* The longest first. is_kept: by thread; NULL = all. */
+void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
+		    wait_rows *ret);

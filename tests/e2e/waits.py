@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of waits (off-cpu.json, wall.json, waits.json, kinds.json) against what the program has measured.
+
+usage: waits.py TRUTH
+"""
+import json
+import sys
+
+KINDS = {"sleep_here": "sleep", "lock_here": "futex", "read_here": "pipe", "poll_here": "poll"}
+
+
+def totals(metric):
+    rows = json.load(open(metric + ".json"))["rows"]
+    found = {}
+    for row in rows:
+        if row["name"] in WANTED:
+            found[row["name"]] = found.get(row["name"], 0) + row["total"]
+    return found
+
+
+def check(what, is_right):
+    if not is_right:
+        print("wrong:", what)
+        sys.exit(1)
+    print("right:", what)
+
+
+truth = {name: (float(waited), float(took)) for name, waited, took in map(str.split, open(sys.argv[1]))}
+WANTED = set(truth)
+off_cpu, wall, waits = totals("off-cpu"), totals("wall"), totals("waits")
+kinds = json.load(open("kinds.json"))["rows"]
+for name, (waited, took) in truth.items():
+    ours = off_cpu.get(name, 0) / 1e6
+    check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10))
+    ours = wall.get(name, 0) / 1e6
+    check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20))
+for name, kind in KINDS.items():
+    by_kind = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] == kind) / 1e6
+    all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"]) / 1e6
+    check(f"{name}: {by_kind:.1f} of {all_kinds:.1f} ms are {kind}", all_kinds and by_kind >= 0.8 * all_kinds)
+    check(f"{name} waited {waits.get(name, 0)} times", 1 <= waits.get(name, 0) < 1000)
+runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
+check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))

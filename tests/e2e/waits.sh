@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# waits: where threads wait, for what and how long, is what they measure themselves; with and without unwind
+# tables and frame pointers.
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: only root sees threads wait"
+	exit 77
+fi
+
+# judge PROFILE TRUTH: the shares of each path against what the program printed.
+judge() {
+	for metric in off-cpu wall waits; do
+		"$CPPROF" report --view tree --percent-limit 0 --metric $metric --format json "$1" >"$metric.json" ||
+			fail "no report by $metric"
+	done
+	"$CPPROF" report --view waits --percent-limit 0 --format json "$1" >kinds.json || fail "no report of waits"
+	python3 "$SOURCE/tests/e2e/waits.py" "$2" || fail "$1 is not what the program has measured"
+}
+
+for program in waits waits_fp waits_bare; do
+	run 0 "$CPPROF" record --wall --raw $program.raw -o $program.data -- "$BUILD/tests/e2e/$program" 1200
+	grep _here run.log >$program.truth
+	judge $program.data $program.truth
+done
+run 0 "$CPPROF" record --off-cpu -o one.data -- "$BUILD/tests/e2e/waits" 1200 one
+grep _here run.log >one.truth
+"$CPPROF" report one.data >one.log || fail "no report"
+grep -q 'of off-cpu' one.log || fail "waits are not what it goes by"
+
+# As many as perf counts in the same run, but for those before exec.
+if command -v perf >/dev/null; then
+	run 0 "$CPPROF" record -q --off-cpu --no-resolve -o stat.data -- \
+		perf stat -x, -e context-switches -o stat.log "$BUILD/tests/e2e/waits" 600
+	theirs=$(awk -F, '$3 == "context-switches" { print $1 }' stat.log)
+	ours=$("$CPPROF" report --process waits --group-by process --metric waits --format json stat.data |
+		python3 -c 'import json, sys; print(sum(row["total"] for row in json.load(sys.stdin)["rows"]))')
+	[ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le $((theirs + 200)) ] ||
+		fail "perf counts $theirs switches, we $ours"
+fi
+
+# The same from the raw records.
+run 0 "$CPPROF" import -q -o again.data waits.raw
+judge again.data waits.truth
+
+# A wait that goes on is cut where the recording ends, and the profile says so.
+run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
+"$CPPROF" report --view waits cut.data >cut.log || fail "no report"
+grep -q 'sleep' cut.log || fail "the sleep is not there"
+grep -q 'had not ended with the recording' cut.log || fail "nothing says that it was cut"
+
+# What cannot be, and what it says.
+run 2 "$CPPROF" record --off-cpu -u -- true
+run 2 "$CPPROF" record --off-cpu -e cycles -- true
+run 2 "$CPPROF" report --view waits --format csv waits.data
+
+# Without rights: how long is known, where is approximate, and nothing claims otherwise.
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
+	mkdir nobody
+	cp "$CPPROF" "$BUILD/tests/e2e/waits" nobody
+	chmod 755 nobody/*
+	chown 65534:65534 nobody
+	as_nobody() { (cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"); }
+	run 0 as_nobody ./cpprof record --wall --no-cache -o near.data -- ./waits 600
+	grep _here run.log >near.truth
+	says "where is approximate"
+	"$CPPROF" report --view waits --percent-limit 0 --format json nobody/near.data >near.json || fail "no report"
+	python3 - <<-'PYTHON' || fail "the waits of an own process are wrong"
+		import json
+		rows = json.load(open("near.json"))["rows"]
+		waited = sum(float(line.split()[1]) for line in open("near.truth"))
+		total = sum(row["off_cpu_ns"] for row in rows) / 1e6
+		print(f"approximate: {total:.0f} ms in all, {waited:.0f} of them in the threads that measure")
+		assert rows and all(row["kind"] == "approximate" for row in rows)
+		assert waited < total < 4 * waited
+	PYTHON
+	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits pass for exact ones"
+	run 3 as_nobody ./cpprof record --off-cpu --no-cache -o not.data -- ./waits 10
+	says "cannot see threads wait"
+fi

@@ -171,10 +171,11 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 
 /* ---- asking structure/ ---------------------------------------------------------------------- */
 
-/* Rewritten paths, and what a file held before it changed, are no use to another run. */
+/* Rewritten paths, what a file held before it changed, and memory of a process are no use to another run. */
 static bool resolve_is_storable(const struct symbolizer_options *options, const struct image *image)
 {
-	return options->store && options->n_source_maps == 0 && !image->is_changed;
+	return options->store && options->n_source_maps == 0 && image->kind == IMAGE_ELF &&
+	       !image->is_changed;
 }
 
 static void ask_structures(struct profile *profile, const struct symbolizer_options *options,

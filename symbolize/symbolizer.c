@@ -313,8 +313,11 @@ static bool symbolizer_is_too_much(const struct subject *subject)
 
 static bool symbolizer_is_storable(const struct batch *batch, const struct subject *subject)
 {
-	return batch->options->store && subject->request->image->file.len > 0 &&
-	       !subject->request->image->is_changed && !symbolizer_is_too_much(subject);
+	const struct image *image = subject->request->image;
+
+	/* What is no file is memory of a process, which may say anything. */
+	return batch->options->store && image->kind == IMAGE_ELF && image->file.len > 0 &&
+	       !image->is_changed && !symbolizer_is_too_much(subject);
 }
 
 /* Whether an entry can stand for the maps: whole, and with names as they are asked for. */

@@ -62,6 +62,8 @@ uint64_t image_identity(const struct image *image)
 {
 	uint64_t hash = hash_u64(image->file.len);
 
+	if (image->foreign)
+		return hash_u64(hash ^ image->foreign);
 	if (!image->build_id.len && image->file.len > MAX_HASHED)
 		return hash_u64(hash ^ (uintptr_t)image ^ clock_now_ns());
 	if (!image->build_id.len)

@@ -253,6 +253,7 @@ int image_open_file(int fd, const struct stat *st, const char *path, size_t read
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
 	image->dev = st->st_dev;
 	image->inode = st->st_ino;
+	image->foreign = image_file_foreign(st);
 	image_allow(image, (uint64_t)st->st_blocks * 512); /* holes are no bytes */
 	int error = image_load_file(image, fd, (size_t)st->st_size, read_limit);
 	if (error < 0)

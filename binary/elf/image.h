@@ -57,6 +57,9 @@ struct image {
 	struct bytes file; /* the whole file; empty for pseudo-images */
 	dev_t dev;
 	ino_t inode;
+	/* 0: only root and the user can write the file. Else what image_identity makes of it, for this run
+	 * alone: what such a file says of itself must not be taken for what a real one says. */
+	uint64_t foreign;
 	pid_t pid; /* IMAGE_JIT: whose code it is, 0 = not known */
 	const struct segment *segments;
 	size_t n_segments;
@@ -82,8 +85,8 @@ const struct image *images_peek(const struct images *images, image_id id);
 
 /*
  * Opens the regular file behind fd (borrowed; never blocks) once: the same device, inode and size,
- * or the same build-id, gives the same id again. path is only a name. -ENOEXEC if it is no 64-bit
- * little-endian ELF file.
+ * or the same build-id of files that only root and the user can write, gives the same id again. path is only
+ * a name. -ENOEXEC if it is no 64-bit little-endian ELF file.
  */
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag);
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag);
@@ -135,8 +138,11 @@ uint64_t image_vaddr_of_offset(const struct image *image, uint64_t offset);
 const struct segment *image_segment(const struct image *image, uint32_t type);
 /* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
-/* A hash that differs between files of different contents. Without a build-id it is of the whole file,
- * unless that is so large that it is like no other, not even itself in another run. */
+/*
+ * A hash that differs between files of different contents. Without a build-id it is of the whole file,
+ * unless that is so large that it is like no other, not even itself in another run. So is one that others
+ * can write: its build-id may be anybody's.
+ */
 uint64_t image_identity(const struct image *image);
 /*
  * What an image may cost us in memory grows with its file; a small file that makes gigabytes is hostile.

@@ -127,10 +127,16 @@ static image_id registry_add(struct images *images, struct image *image)
 	return id;
 }
 
+/* A file that others can write may claim any. */
+static bool registry_is_known_by_build_id(const struct image *image)
+{
+	return image->build_id.len && !image->foreign;
+}
+
 /* An image with the same build-id and machine that is as good as this one. */
 static image_id registry_find_same(const struct images *images, const struct image *image)
 {
-	if (!image->build_id.len)
+	if (!registry_is_known_by_build_id(image))
 		return IMAGE_NONE;
 
 	image_id id = map_find(&images->by_build_id, registry_build_id_key(&image->build_id));
@@ -147,7 +153,7 @@ static image_id registry_enter(struct images *images, struct image **image)
 
 	if (same != IMAGE_NONE)
 		return same;
-	if ((*image)->build_id.len)
+	if (registry_is_known_by_build_id(*image))
 		map_put(&images->by_build_id, registry_build_id_key(&(*image)->build_id),
 			(image_id)images_count(images));
 	return registry_add(images, TAKE(*image));

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
 #define MAX_CODE_SECTIONS 16 /* of a .dwo file; compilers make one */
@@ -220,6 +221,8 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 		split->unit = matching_unit(&split->dwarf, skeleton->split_id);
 		if (!split->unit && !is_packaged)
 			find_code_section(image, split);
+		if (image->foreign) /* what it says is then kept for nobody */
+			file->identity = hash_u64(file->identity ^ image_identity(image));
 	}
 	return split;
 }

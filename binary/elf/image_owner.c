@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_owner: whose word a file is. A build-id is only what a file says of itself: somebody who can write a
+ * file could give it that of libc, and names of his own, which the store would then keep for the real one.
+ * So a file that others can write is known by a number that nobody can guess, and to this run alone.
+ */
+#include <pthread.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/real_user.h"
+#include "binary/elf/image_private.h"
+
+static uint64_t owner_secret;
+
+static void owner_draw_secret(void)
+{
+	/* Without it there are worse problems; the store is not trusted then. */
+	if (getrandom(&owner_secret, sizeof(owner_secret), 0) != (ssize_t)sizeof(owner_secret))
+		owner_secret = hash_u64(clock_now_ns() ^ (uint64_t)getpid() << 32);
+}
+
+/* Drawn when the first file is opened, so before any child is forked, which is to know the same files. */
+static uint64_t owner_get_secret(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, owner_draw_secret);
+	return owner_secret;
+}
+
+/* Root, who runs us, and who typed sudo: they could do worse without us. */
+static bool owner_is_ours(uid_t uid)
+{
+	struct user user;
+
+	return uid == 0 || uid == geteuid() || (real_user_find(&user) && uid == user.uid);
+}
+
+/* A group of the same number as its user is that user alone, by the custom of all distributions. */
+static bool owner_has_only_us(const struct stat *st)
+{
+	bool is_private_group = st->st_gid == 0 || st->st_gid == st->st_uid;
+
+	return owner_is_ours(st->st_uid) && !(st->st_mode & S_IWOTH) &&
+	       (!(st->st_mode & S_IWGRP) || is_private_group);
+}
+
+uint64_t image_file_foreign(const struct stat *st)
+{
+	uint64_t hash = hash_u64(owner_get_secret() ^ (uint64_t)st->st_dev);
+
+	if (owner_has_only_us(st))
+		return 0;
+	hash = hash_u64(hash ^ (uint64_t)st->st_ino);
+	hash = hash_u64(hash ^ (uint64_t)st->st_size);
+	hash = hash_u64(hash ^ (uint64_t)st->st_mtim.tv_sec);
+	return hash_u64(hash ^ (uint64_t)st->st_mtim.tv_nsec) | 1;
+}

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What is kept between runs can be poisoned by nobody: somebody's copy of a library, with its build-id and layout and two
+# names swapped, is profiled by root; the real library keeps its names, in later recordings and in the same one.
+. "$(dirname "$0")/../e2e/lib.sh"
+[ "$(id -u)" = 0 ] || skip "needs root, to have files of another user"
+need setpriv gcc python3
+need_perf
+mkdir -m 700 cache
+export XDG_CACHE_HOME=$HERE/cache
+
+cat >lib.c <<'E2'
+volatile double x;
+__attribute__((noinline)) void honest_compute(int n) { for (int i = 0; i < n; i++) x = x * 1.0001 + 1; }
+__attribute__((noinline)) void innocent_other(int n) { for (int i = 0; i < n; i++) x = x * 1.0002 + 1; }
+E2
+cat >app.c <<'E2'
+#include <time.h>
+void honest_compute(int);
+void innocent_other(int);
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 2) {
+		honest_compute(10000);
+		innocent_other(10000);
+	}
+}
+E2
+mkdir real poisoned
+gcc -O1 -g -shared -fPIC lib.c -o real/libwork.so -Wl,--build-id=sha1 && gcc -O1 app.c -o app -Lreal -lwork || skip "gcc cannot link"
+python3 - real/libwork.so poisoned/libwork.so <<'P'
+import struct, sys
+# Names only: what the loader looks up stays, so do build-id, length and layout.
+data = bytearray(open(sys.argv[1], 'rb').read())
+headers, = struct.unpack_from('<Q', data, 0x28)
+n, names = struct.unpack_from('<HH', data, 0x3c)
+table, = struct.unpack_from('<Q', data, headers + 64 * names + 24)
+for i in range(n):
+    name, = struct.unpack_from('<I', data, headers + 64 * i)
+    offset, size = struct.unpack_from('<QQ', data, headers + 64 * i + 24)
+    if data[table + name:].split(b'\0', 1)[0] in (b'.strtab', b'.debug_str'):
+        text = bytes(data[offset:offset + size])
+        text = text.replace(b'honest_compute', b'@' * 14).replace(b'innocent_other', b'honest_compute')
+        data[offset:offset + size] = text.replace(b'@' * 14, b'innocent_other')
+open(sys.argv[2], 'wb').write(data)
+P
+cmp -s real/libwork.so poisoned/libwork.so && fail "nothing was swapped"
+chmod 755 real poisoned app
+chmod 644 real/libwork.so poisoned/libwork.so
+chown -R 65534:65534 poisoned
+
+as_nobody() { # FOLDER
+	echo setpriv --reuid=65534 --regid=65534 --clear-groups env LD_LIBRARY_PATH="$HERE/$1" "$HERE/app"
+}
+
+# The attacker's comes first. Its own wrong names are its own affair.
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -o first.data -- $(as_nobody poisoned)
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -o second.data -- $(as_nobody real)
+run 0 "$CPPROF" report second.data --view flat --no-pager
+named() { # NAME LINE
+	grep -qE "$1 +lib\.c:$2\b" run.log
+}
+named honest_compute 2 && named innocent_other 3 || fail "the real library has names that somebody gave a copy of it"
+
+# Both in one recording: they are two files.
+run 0 "$CPPROF" record -o both.data -- sh -c "$(as_nobody poisoned); $(as_nobody real)"
+run 0 "$CPPROF" report both.data --view flat --no-pager
+named honest_compute 2 && named innocent_other 3 || fail "names of a copy were given to the real library"
+named honest_compute 3 || named innocent_other 2 || fail "the copy has no names of its own: this test shows nothing"
+
+# What only root can write is kept as before: the second time nothing new is found out about it.
+run 0 "$CPPROF" record -o again.data -- env LD_LIBRARY_PATH="$HERE/real" ./app
+find cache -type f -name 'maps-*' | sort >before.log
+run 0 "$CPPROF" record -o again.data -- env LD_LIBRARY_PATH="$HERE/real" ./app
+find cache -type f -name 'maps-*' | sort >after.log
+[ -s before.log ] || fail "nothing is kept"
+cmp before.log after.log || fail "files of root are not known again"

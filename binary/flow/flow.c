@@ -187,12 +187,15 @@ static void flow_judge(struct flow *flow)
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
 
-static bool flow_has_failed_exit(const struct flow *flow)
+/* Is there an exit, and is every one right? A jump to nobody knows where is an exit only if it looks like
+ * one. */
+static bool flow_has_good_exits(const struct flow *flow)
 {
+	uint16_t all = 0;
+
 	for (size_t i = 0; i < flow->flags.n; i++)
-		if (flow->flags.at[i] & INSN_EXIT_FAILS)
-			return true;
-	return false;
+		all |= flow->flags.at[i];
+	return (all & INSN_EXIT_PASSES) && !(all & INSN_EXIT_FAILS);
 }
 
 /*
@@ -204,11 +207,11 @@ static void flow_try_bias(struct flow *flow)
 	struct flow_private *p = flow->private;
 
 	flow_run_from_entry(flow);
-	if (flow_has_failed_exit(flow) && !flow->isa->call_pushes_ra && flow->bias >= 16) {
+	if (!flow_has_good_exits(flow) && !flow->isa->call_pushes_ra && flow->bias >= 16) {
 		p->ra_is_pushed = true;
 		flow_run_from_entry(flow);
 	}
-	if (!flow_has_failed_exit(flow))
+	if (flow_has_good_exits(flow))
 		return;
 	flow->bias = 0;
 	p->ra_is_pushed = false;

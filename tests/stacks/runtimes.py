@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ten runtimes that make code of their own, or use the stack in their own way: what share of their stacks is complete, and
+does a raw recording hold the code that was read, so that importing it gives the same stacks?
+
+docs/limits.md has the figures, and says why some are low. What is not complete must be named as such.
+
+usage: runtimes.py [NAME...]      CPPROF comes from the environment
+"""
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "cpprof"))
+SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
+MIN_SAMPLES = 100
+# The other machine's code, for an emulator.
+FOREIGN = ("x86-64-linux-gnu", "x86_64") if platform.machine() == "aarch64" else ("aarch64-linux-gnu", "aarch64")
+FOREIGN_CC = f"{FOREIGN[0].replace('x86-64', 'x86_64')}-gcc"
+
+# least: percent that must be complete
+Runtime = namedtuple("Runtime", "name need build run least")
+RUNTIMES = [
+    Runtime("luajit", ["luajit"], "true", f"luajit {SRC}/work.lua", 20),
+    Runtime("luajit-joff", ["luajit"], "true", f"luajit -joff {SRC}/work.lua", 99.9),
+    Runtime("ocaml", ["ocamlopt"], f"cp {SRC}/work.ml . && ocamlopt -o work work.ml", "./work", 99.9),
+    Runtime("ruby", ["ruby"], "true", f"ruby {SRC}/work.rb", 99.5),
+    Runtime("erlang", ["erl", "erlc"], f"erlc {SRC}/work.erl", "erl -noshell -s work main", 5),
+    Runtime("ghc", ["ghc"], f"cp {SRC}/work.hs . && ghc -v0 -O1 work.hs -o work", "./work", 1),
+    Runtime("sbcl", ["sbcl"], "true", f"sbcl --script {SRC}/work.lisp", 0.1),
+    Runtime("php", ["php"], "true",
+            f"php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing {SRC}/work.php", 80),
+    Runtime("guile", ["guile"], "true", f"guile --no-auto-compile {SRC}/work.scm", 99),
+    Runtime("qemu-user", [f"qemu-{FOREIGN[1]}", FOREIGN_CC], f"{FOREIGN_CC} -O1 -static -o work {SRC}/work.c",
+            f"qemu-{FOREIGN[1]} ./work", 99),
+    Runtime("R", ["R"], "true", f"R --vanilla --slave -f {SRC}/work.R", 99.9),
+]
+
+
+def shell(command, folder):
+    done = subprocess.run(command, shell=True, cwd=folder, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{command}: exit {done.returncode}\n{done.stderr[-500:]}")
+    return done.stdout
+
+
+def ends_of(profile, folder):
+    return json.loads(shell(f"{CPPROF} report {profile} --view quality --format json", folder))["quality"]["by_end"]
+
+
+def judge(runtime):
+    with tempfile.TemporaryDirectory(prefix="cpprof_runtimes.") as folder:
+        shell(runtime.build, folder)
+        shell(f"{CPPROF} record -q -F 1999 --workers 1 --raw raw -o live --no-resolve -- {runtime.run}", folder)
+        shell(f"{CPPROF} import -q --no-resolve -o again raw", folder)
+        live, again = ends_of("live", folder), ends_of("again", folder)
+    total = sum(live.values())
+    share = 100 * live.get("complete", 0) / total if total else 0
+    is_good = total >= MIN_SAMPLES and share >= runtime.least and live == again
+    print(f"{'ok    ' if is_good else 'FAILED'} {runtime.name:12} {share:6.2f} % complete of {total} (wanted {runtime.least}): {live}"
+          + ("" if live == again else f"; imported {again}"), flush=True)
+    return is_good
+
+
+def main():
+    failed = 0
+    if subprocess.run([CPPROF, "record", "-q", "-o", "/dev/null", "--", "true"], capture_output=True, check=False).returncode == 3:
+        print("skipped: recording is not permitted here")
+        sys.exit(77)
+    for runtime in RUNTIMES:
+        if sys.argv[1:] and runtime.name not in sys.argv[1:]:
+            continue
+        lacks = [tool for tool in runtime.need if not shutil.which(tool)]
+        if lacks:
+            print(f"skip   {runtime.name:12} no program '{lacks[0]}'")
+            continue
+        try:
+            failed += not judge(runtime)
+        except RuntimeError as fault:
+            print(f"FAILED {runtime.name:12} {fault}")
+            failed += 1
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

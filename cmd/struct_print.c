@@ -211,6 +211,8 @@ static void print_flags(const struct outline *o, uint32_t flags)
 		fputs(" [compiler-made]", o->to);
 	if (flags & SCOPE_VECTOR)
 		fputs(" [vector]", o->to);
+	if (flags & SCOPE_SCHEDULE)
+		fputs(" [schedule]", o->to);
 }
 
 static void print_spans(const struct outline *o, const struct spans *spans)
@@ -415,6 +417,8 @@ static void write_pieces(struct json *json, const struct structure *s)
 		json_uint_of(json, "vaddr", s->pieces.at[i].header);
 		json_uint_of(json, "blocks", s->pieces.at[i].n_blocks);
 		json_uint_of(json, "flags", s->pieces.at[i].flags);
+		json_uint_of(json, "calls", s->pieces.at[i].n_calls);
+		json_uint_of(json, "width", s->pieces.at[i].width);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -152,14 +152,53 @@ static void group_versions(struct nest *nest)
 	map_done(&seen);
 }
 
-/* What a machine loop is by itself; its own blocks say whether it is vectorised, not those of loops in it. */
+/* What the own blocks of a machine loop hold. */
+struct vector_code {
+	uint32_t n_blocks, n_calls, n_packed;
+	uint8_t packed_width, stored_width;
+	bool is_outer;
+};
+
+/*
+ * Only an innermost loop is vectorised: around it stands what was computed beforehand for its vectors. A
+ * single operation on half a register is one on a number that happens to be in it. A loop that only copies or
+ * fills has no arithmetic at all: if it is one block that stores whole registers, it is vectorised, too; in
+ * larger ones that may be the copy of a structure.
+ */
+static bool is_vectorised(const struct vector_code *code)
+{
+	bool computes = code->packed_width > 8 || code->n_packed > 1;
+	bool copies = code->stored_width && code->n_blocks == 1 && code->n_calls == 0;
+
+	return !code->is_outer && (computes || copies);
+}
+
 static void find_flags(struct nest *nest)
 {
-	for (size_t i = 0; i < nest->machine->loops.n; i++)
-		vec_push(&nest->flags, nest->machine->loops.at[i].is_irreducible ? SCOPE_IRREDUCIBLE : 0);
-	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
-		if (nest->cfg->blocks[b].n_packed && nest->machine->innermost.at[b] != LOOP_NONE)
-			nest->flags.at[nest->machine->innermost.at[b]] |= SCOPE_VECTOR;
+	const struct loop_forest *machine = nest->machine;
+	struct vector_code *codes = alloc_zero(machine->loops.n + 1, sizeof(*codes));
+
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		if (machine->innermost.at[b] == LOOP_NONE)
+			continue;
+		struct vector_code *code = &codes[machine->innermost.at[b]];
+		code->n_blocks++;
+		code->n_calls += block->n_calls;
+		code->n_packed += block->n_packed;
+		if (block->packed_width > code->packed_width)
+			code->packed_width = block->packed_width;
+		code->stored_width |= block->stored_width;
+	}
+	for (size_t i = 0; i < machine->loops.n; i++)
+		if (machine->loops.at[i].parent != LOOP_NONE)
+			codes[machine->loops.at[i].parent].is_outer = true;
+	for (size_t i = 0; i < machine->loops.n; i++) {
+		unsigned flags = (machine->loops.at[i].is_irreducible ? SCOPE_IRREDUCIBLE : 0u) |
+				 (is_vectorised(&codes[i]) ? SCOPE_VECTOR : 0u);
+		vec_push(&nest->flags, (uint16_t)flags);
+	}
+	free(codes);
 }
 
 /* The source loops that the leaders make, contexts and lines still to be found. */

@@ -28,11 +28,13 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 }
 
 struct extent {
-	uint32_t file, test;   /* of the backward branch; test 0 = none seen */
-	uint32_t least, most;  /* lines of the same file, 0 = none */
-	uint32_t least_own;    /* the least behind the line that opens the procedure */
-	uint32_t head;         /* line of the code that control enters the loop at, 0 = unknown */
-	uint32_t head_behind;  /* that of the head of a vector loop, seen behind it; 0 = none */
+	uint32_t file, test;  /* of the backward branch; test 0 = none seen */
+	uint32_t least, most; /* lines of the same file, 0 = none */
+	uint32_t
+		least_inside; /* the least behind the procedure's name: what is on that line was moved here */
+	uint32_t least_own;   /* the least behind the line that opens the procedure */
+	uint32_t head;        /* line of the code that control enters the loop at, 0 = unknown */
+	uint32_t head_behind; /* that of the head of a vector loop, seen behind it; 0 = none */
 	uint32_t above, below; /* bytes of code on lines above and below the test */
 	bool is_lineless;
 };
@@ -59,11 +61,13 @@ static uint32_t lesser(uint32_t known, uint32_t line)
 	return !known || line < known ? line : known;
 }
 
-static void place_widen(struct extent *extent, uint32_t line, uint32_t len, bool is_own)
+static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint32_t opening)
 {
 	extent->most = line > extent->most ? line : extent->most;
 	extent->least = lesser(extent->least, line);
-	if (is_own)
+	if (line + 1 > opening)
+		extent->least_inside = lesser(extent->least_inside, line);
+	if (line > opening)
 		extent->least_own = lesser(extent->least_own, line);
 	extent->above += line < extent->test ? len : 0;
 	extent->below += line > extent->test ? len : 0;
@@ -92,7 +96,7 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 		if (!extent->file)
 			extent->file = line.file;
 		if (line.file == extent->file)
-			place_widen(extent, line.line, atom->len, line.line > opening_line(nest, loop));
+			place_widen(extent, line.line, atom->len, opening_line(nest, loop));
 	}
 }
 
@@ -164,7 +168,7 @@ static uint32_t first_line(const struct extent *extent)
 	/* Lines above the test: the loop ends with its test, or there is little but the test at the end ...
 	 */
 	if (extent->most <= extent->test || extent->above > extent->below)
-		return extent->least;
+		return extent->least_inside ? extent->least_inside : extent->least;
 	/* ... or it has its test in the middle ... */
 	if (extent->head && extent->head < extent->test)
 		return extent->head;

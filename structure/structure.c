@@ -187,8 +187,9 @@ static void add_to_piece(struct loop_piece *piece, const struct cfg_block *block
 	end = block->end > end ? block->end : end;
 	piece->len = end - piece->start > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - piece->start);
 	piece->n_calls += block->n_calls;
-	if (block->packed_width > piece->width)
-		piece->width = block->packed_width;
+	uint8_t width = block->packed_width ? block->packed_width : block->stored_width;
+	if ((piece->flags & SCOPE_VECTOR) && width > piece->width)
+		piece->width = width;
 }
 
 static void add_pieces(struct assembler *a)

@@ -104,6 +104,15 @@ static void cfg_add_call(struct builder *b, uint32_t i)
 	vec_push(&b->calls, call);
 }
 
+static void cfg_note_vectors(const struct isa *isa, struct bytes insn, struct cfg_block *block)
+{
+	unsigned width = isa->packed_width(insn), stored = width ? 0 : isa->stored_width(insn);
+
+	block->n_packed += width > 0;
+	block->packed_width = width > block->packed_width ? (uint8_t)width : block->packed_width;
+	block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
+}
+
 /* One block from instruction i; returns the one behind it. */
 static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 {
@@ -121,9 +130,7 @@ static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 		bool is_last =
 			i + 1 >= end || cfg_ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
-		unsigned width = flow->isa->packed_width(bytes_from(code, flow->vaddrs.at[i] - block.start));
-		block.n_packed += width > 0;
-		block.packed_width = width > block.packed_width ? (uint8_t)width : block.packed_width;
+		cfg_note_vectors(flow->isa, bytes_from(code, flow->vaddrs.at[i] - block.start), &block);
 		if (cfg_is_call(&flow->insns.at[i]))
 			cfg_add_call(b, i);
 		if (is_last)

@@ -46,6 +46,8 @@ struct cfg_block {
 	uint32_t n_insns;
 	uint32_t n_packed;    /* instructions that compute several values at once */
 	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
+	uint8_t stored_width; /* bytes of the widest vector register that is stored, but for the stack; 0 =
+				 none is */
 	uint8_t end_kind;     /* enum block_end */
 	bool is_guess;        /* no edge reaches it: its state is the function's usual one */
 	bool is_reached;      /* false: neither an edge nor a guess (padding, data) */

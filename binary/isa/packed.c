@@ -7,12 +7,17 @@
 
 /* ---- AArch64 ------------------------------------------------------------------------------------- */
 
+static uint32_t packed_word(struct bytes code)
+{
+	return (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 |
+	       (uint32_t)code.at[3] << 24;
+}
+
 unsigned a64_packed_width(struct bytes code)
 {
 	if (code.len < 4)
 		return 0;
-	uint32_t word = (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 |
-			(uint32_t)code.at[3] << 24;
+	uint32_t word = packed_word(code);
 	bool is_simd = (word & 0x9e000000) == 0x0e000000;
 	bool is_sve = (word & 0x1e000000) == 0x04000000 || (word & 0xff000000) == 0x65000000;
 	bool is_immediate = (word & 0x9ff80400) == 0x0f000400; /* movi and its like */
@@ -27,6 +32,20 @@ unsigned a64_packed_width(struct bytes code)
 	return word >> 30 & 1 ? 16 : 8;
 }
 
+unsigned a64_stored_width(struct bytes code)
+{
+	if (code.len < 4)
+		return 0;
+	uint32_t word = packed_word(code);
+	bool is_single = (word & 0xffc00000) == 0x3d800000 || (word & 0xffe00000) == 0x3c800000 ||
+			 (word & 0xffe00c00) == 0x3ca00800;                                    /* str q */
+	bool is_pair = (word & 0xfc400000) == 0xac000000;                                      /* stp q */
+	bool is_list = (word & 0xffff0000) == 0x4c000000 || (word & 0xffe00000) == 0x4c800000; /* st1 */
+	bool is_on_stack = (word >> 5 & 31) == 31;
+
+	return (is_single || is_pair || is_list) && !is_on_stack ? 16 : 0;
+}
+
 /* ---- x86-64 -------------------------------------------------------------------------------------- */
 
 enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 };
@@ -35,6 +54,7 @@ struct opcode {
 	uint8_t map, prefix, byte; /* map 1: 0f, 2: 0f 38 */
 	bool is_vex;
 	uint8_t width; /* of the registers, in bytes */
+	uint8_t modrm;
 };
 
 /* REX and legacy prefixes, or VEX or EVEX, up to the opcode. False if it is of no map we ask about. */
@@ -51,17 +71,22 @@ static bool packed_find_opcode(struct bytes code, struct opcode *ret)
 	if (at + 6 > code.len)
 		return false;
 	if (b[at] == 0xc5) {
-		*ret = (struct opcode){ 1, b[at + 1] & 3, b[at + 2], true, b[at + 1] & 4 ? 32 : 16 };
+		*ret = (struct opcode){
+			1, b[at + 1] & 3, b[at + 2], true, b[at + 1] & 4 ? 32 : 16, b[at + 3]
+		};
 	} else if (b[at] == 0xc4) {
-		*ret = (struct opcode){ b[at + 1] & 31, b[at + 2] & 3, b[at + 3], true,
-					b[at + 2] & 4 ? 32 : 16 };
+		*ret = (struct opcode){ b[at + 1] & 31, b[at + 2] & 3,           b[at + 3],
+					true,           b[at + 2] & 4 ? 32 : 16, b[at + 4] };
 	} else if (b[at] == 0x62) {
-		*ret = (struct opcode){ b[at + 1] & 7, b[at + 2] & 3, b[at + 4], true,
-					(uint8_t)(16 << (b[at + 3] >> 5 & 3)) };
+		*ret = (struct opcode){
+			b[at + 1] & 7, b[at + 2] & 3, b[at + 4], true, (uint8_t)(16 << (b[at + 3] >> 5 & 3)),
+			b[at + 5]
+		};
 	} else if (b[at] == 0x0f) {
 		ret->map = b[at + 1] == 0x38 ? 2 : 1;
 		ret->byte = b[at + ret->map];
 		ret->width = 16;
+		ret->modrm = b[at + ret->map + 1];
 	}
 	return ret->map == 1 || ret->map == 2;
 }
@@ -143,4 +168,16 @@ unsigned x86_packed_width(struct bytes code)
 	struct opcode op;
 
 	return packed_find_opcode(code, &op) && packed_computes(op) ? op.width : 0;
+}
+
+unsigned x86_stored_width(struct bytes code)
+{
+	struct opcode op;
+
+	if (!packed_find_opcode(code, &op) || op.map != 1 || op.modrm >> 6 == 3)
+		return 0;
+	bool is_float = (op.byte == 0x11 || op.byte == 0x29 || op.byte == 0x2b) && op.prefix <= PREFIX_66;
+	bool is_integer = (op.byte == 0x7f && (op.prefix == PREFIX_66 || op.prefix == PREFIX_F3)) ||
+			  (op.byte == 0xe7 && op.prefix == PREFIX_66);
+	return is_float || is_integer ? op.width : 0;
 }

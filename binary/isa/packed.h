@@ -14,3 +14,6 @@
 /* 0 = it is not. */
 unsigned a64_packed_width(struct bytes code);
 unsigned x86_packed_width(struct bytes code);
+/* Of a store of a whole vector register to memory that is not the stack's: its bytes; 0 = it is none. */
+unsigned a64_stored_width(struct bytes code);
+unsigned x86_stored_width(struct bytes code);

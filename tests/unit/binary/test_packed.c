@@ -3,12 +3,20 @@
 
 #include "tests/test.h"
 
-static bool a64(uint32_t word)
+static unsigned a64(uint32_t word)
 {
 	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
 			    (uint8_t)(word >> 24) };
 
 	return a64_packed_width((struct bytes){ code, sizeof(code) });
+}
+
+static unsigned stored(uint32_t word)
+{
+	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+			    (uint8_t)(word >> 24) };
+
+	return a64_stored_width((struct bytes){ code, sizeof(code) });
 }
 
 #define X86(...) x86_packed_width((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
@@ -24,6 +32,33 @@ TEST(a64_packed_is_arithmetic_on_lanes)
 	CHECK(!a64(0x1f410040)); /* fmadd d0, d2, d1, d0 */
 	CHECK(!a64(0x1e612800)); /* fadd d0, d0, d1 */
 	CHECK(!a64(0x8b010000)); /* add x0, x0, x1 */
+}
+
+TEST(packed_knows_how_wide_it_is)
+{
+	CHECK_EQ(a64(0x0e211c00), 8);                          /* and v0.8b, v0.8b, v1.8b */
+	CHECK_EQ(a64(0x4e211c00), 16);                         /* and v0.16b, v0.16b, v1.16b */
+	CHECK_EQ(X86(0x66, 0x0f, 0x59, 0xc3), 16);             /* mulpd %xmm3, %xmm0 */
+	CHECK_EQ(X86(0xc5, 0xfd, 0xfe, 0xc1), 32);             /* vpaddd %ymm1, %ymm0, %ymm0 */
+	CHECK_EQ(X86(0xc5, 0xf9, 0xfe, 0xc1), 16);             /* vpaddd %xmm1, %xmm0, %xmm0 */
+	CHECK_EQ(X86(0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1), 64); /* vpaddd %zmm1, %zmm0, %zmm0 */
+}
+
+TEST(stores_of_vector_registers_are_known)
+{
+	CHECK_EQ(stored(0x3c810420), 16); /* str q0, [x1], #16 */
+	CHECK_EQ(stored(0x3ca06820), 16); /* str q0, [x1, x0] */
+	CHECK_EQ(stored(0xad000420), 16); /* stp q0, q1, [x1] */
+	CHECK_EQ(stored(0x3d8007e0), 0);  /* str q0, [sp, #16] */
+	CHECK_EQ(stored(0x3cc10420), 0);  /* ldr q0, [x1], #16 */
+	CHECK_EQ(stored(0xad400420), 0);  /* ldp q0, q1, [x1] */
+	CHECK_EQ(stored(0xfd000020), 0);  /* str d0, [x1] */
+#define STORED(...) x86_stored_width((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
+	CHECK_EQ(STORED(0x0f, 0x11, 0x00), 16);       /* movups %xmm0, (%rax) */
+	CHECK_EQ(STORED(0xc5, 0xfe, 0x7f, 0x00), 32); /* vmovdqu %ymm0, (%rax) */
+	CHECK_EQ(STORED(0x0f, 0x10, 0x00), 0);        /* movups (%rax), %xmm0 */
+	CHECK_EQ(STORED(0x0f, 0x29, 0xc1), 0);        /* movaps %xmm0, %xmm1 */
+	CHECK_EQ(STORED(0xf2, 0x0f, 0x11, 0x00), 0);  /* movsd %xmm0, (%rax) */
 }
 
 TEST(x86_packed_is_arithmetic_on_lanes)

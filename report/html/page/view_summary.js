@@ -8,12 +8,21 @@ function isMarked(model, frame, name) {
 }
 
 // Nothing at all where there are no rows and nothing to say about that.
-function summaryTable(model, title, rows, by, empty) {
+function summaryTable(model, title, rows, by, empty, level) {
   if (!rows.length && !empty) return null;
   const go = (row) => {
     choose(model, row.node, row.frame);
     setState({ v: "tree" });
   };
+  const cost = isDiff(model) ? flatCost(model, level) : null;
+  const changeCells = (row) =>
+    cost
+      ? [
+          h("td", { class: "num" }, model.amount(cost[by](row, BEFORE), BEFORE)),
+          h("td", { class: "num" }, model.amount(cost[by](row, AFTER), AFTER)),
+          h("td", { class: "num" }, signedAmount(model, cost[by](row, AFTER) - cost[by](row, BEFORE))),
+        ]
+      : [];
   const line = (row) =>
     h(
       "tr",
@@ -25,9 +34,10 @@ function summaryTable(model, title, rows, by, empty) {
       ),
       h("td", { class: "num" }, pct(model.percent(row[by]))),
       h("td", { class: "num" }, pct(model.interval(row[by]))),
+      ...changeCells(row),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
-  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
+  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), ...(cost ? ["before", "after", "change"] : []).map((name) => h("th", { class: "num" }, name)), h("th", {}, "where"));
   return h(
     "section",
     {},
@@ -130,11 +140,11 @@ function summaryView(model) {
         "div",
         { class: "page" },
         h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
-        summaryTable(model, "Functions by their own cost", bySelf, "self"),
-        summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
-        summaryTable(model, "Loops", loops, "total"),
-        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading),
-        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self"),
+        summaryTable(model, "Functions by their own cost", bySelf, "self", "", "function"),
+        summaryTable(model, "Functions with all they call", most(functions, "total"), "total", "", "function"),
+        summaryTable(model, "Loops", loops, "total", "", "loop"),
+        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", reading, "line"),
+        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self", "", "module"),
         hotPathList(model),
         factList("This run", facts),
         factList("How far to trust it", trust(quality, notes), "trust"),

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#define NEAR 8 /* lines */
+
 struct sorted {
 	uint32_t key, at;
 };
@@ -61,6 +63,25 @@ static size_t order_pair_equal(struct pairing *pairing, int from_end)
 	return pairs;
 }
 
+/* What is left and stands nearly where it stood: compilers do not agree on where a loop begins. */
+static void order_pair_near(struct pairing *pairing)
+{
+	size_t n, m;
+	CLEANUP(freep)
+	struct sorted *known = order_sort(pairing->known, pairing->n, pairing->of_known, 0, &n);
+	CLEANUP(freep) struct sorted *ours = order_sort(pairing->ours, pairing->m, pairing->of_ours, 0, &m);
+
+	for (size_t i = 0, k = 0; i < n && k < m;) {
+		uint32_t apart =
+			known[i].key < ours[k].key ? ours[k].key - known[i].key : known[i].key - ours[k].key;
+		if (apart <= NEAR) {
+			pairing->of_ours[ours[k++].at] = known[i++].at;
+			continue;
+		}
+		*(known[i].key < ours[k].key ? &i : &k) += 1;
+	}
+}
+
 static void order_pair_all(struct pairing *pairing)
 {
 	size_t n;
@@ -86,8 +107,10 @@ void order_match(const struct order_place *known, size_t n, const struct order_p
 		ret[i] = ORDER_NONE;
 	if (order_pair_equal(&pairing, 0) == m)
 		return;
-	if (n == m)
+	if (n == m) {
 		order_pair_all(&pairing);
-	else
-		order_pair_equal(&pairing, 1);
+		return;
+	}
+	order_pair_equal(&pairing, 1);
+	order_pair_near(&pairing);
 }

@@ -18,7 +18,8 @@ struct order_place {
 /*
  * Which of `ours` is which of the known ones: ret[i] is an index, ORDER_NONE = none. If all of ours are where
  * known ones are, by place; else if there are as many, by order; else those in the same place from the start,
- * and of the rest those in the same place from the end.
+ * of the rest those in the same place from the end,
+ * and of the rest those that are a few lines apart.
  */
 void order_match(const struct order_place *known, size_t n, const struct order_place *ours, size_t m,
 		 uint32_t *ret);

@@ -42,6 +42,7 @@ function costColumns(model, cost) {
       cell: (row) => pct(model.interval(total(row), cost.total(row, 0), model.spread(cost.frame(row), "total"))),
     },
     { name: "amount", width: "5.2rem", num: true, title: "of total", by: total, cell: (row) => model.amount(total(row)) },
+    ...(isDiff(model) ? diffColumns(model, cost) : []),
     ...formulaColumns(model, cost),
   ];
 }

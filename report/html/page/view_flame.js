@@ -22,6 +22,7 @@ function flameColour(model, node) {
     const heat = Math.min(1, 3 * (model.all ? model.self[node] / model.all : 0));
     return dark ? `hsl(35 ${20 + 60 * heat}% ${24 + 26 * heat}%)` : `hsl(35 ${20 + 70 * heat}% ${90 - 34 * heat}%)`;
   }
+  if (isDiff(model) && state.e !== "module") return diffColour(model, node, dark);
   if (kind < FUNCTION || kind > LOOP) return dark ? "#3a414b" : "#d8dde3";
   const key = model.data.frame.flags[frame] & 16 ? "[kernel]" : model.module(frame),
     own = hue(model.label(frame)); // the module's hue, a little apart from function to function
@@ -218,7 +219,7 @@ class Flame {
     if (box && now < 0) tip(`${box.count} more, each too small to draw\n${pct(model.percent(box.cost))} together`, event);
     else if (box)
       tip(
-        `${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}`,
+        `${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}${isDiff(model) ? diffTip(model, now) : ""}`,
         event,
       );
     else tip("");
@@ -313,6 +314,7 @@ function flameView(model) {
     toggle("c", "flame", "upward", "callees above their callers"),
     toggle("o", "name", "by name", "children in order of their names, not of their cost"),
     toggle("e", "heat", "heat", "colour by own cost, not by module"),
+    isDiff(model) ? toggle("e", "module", "modules", "colour by module, not by change") : null,
     ...switches(),
     file("PNG", "this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
     file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),

@@ -67,8 +67,12 @@ function flatRows(model, level) {
     rows = [],
     isFrame = level === "function" || level === "loop";
   const costs = isFrame ? model.frameCosts(model.metric) : model.group(level, model.metric, ...levelGroups(model, level));
+  // What is gone has a cost before, if not after.
+  const other = (metric) => (isFrame ? model.frameCosts(metric) : model.group(level, metric, ...levelGroups(model, level))).total,
+    before = isDiff(model) ? other(BEFORE) : costs.total,
+    after = isDiff(model) ? other(AFTER) : costs.total;
   for (let g = 0; g < costs.total.length; g++) {
-    if (!costs.total[g] || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
+    if (!(before[g] || after[g]) || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
     const named = level === "module" ? model.data.meta.modules[g] || "unknown" : level === "file" ? model.text(g) : null;
     rows.push({
       key: g,
@@ -104,7 +108,7 @@ function flatCost(model, level) {
 function flatView(model) {
   const level = LEVELS.includes(state.g) ? state.g : "function",
     by = level === "loop" ? "total" : "self",
-    rows = flatRows(model, level).filter((r) => r.total > 0);
+    rows = flatRows(model, level).filter((r) => r.total > 0 || isDiff(model));
   rows.sort((a, b) => b[by] - a[by] || b.total - a.total);
   const grid = new Grid(
     {

@@ -15,6 +15,15 @@ function summaryTable(model, title, rows, by, { level = "function", empty = "" }
     choose(model, row.node, row.frame);
     setState({ v: "tree" });
   };
+  const cost = isDiff(model) ? flatCost(model, level) : null;
+  const changeCells = (row) =>
+    cost
+      ? [
+          h("td", { class: "num" }, model.amount(cost[by](row, BEFORE), BEFORE)),
+          h("td", { class: "num" }, model.amount(cost[by](row, AFTER), AFTER)),
+          h("td", { class: "num" }, signedAmount(model, cost[by](row, AFTER) - cost[by](row, BEFORE))),
+        ]
+      : [];
   const line = (row) =>
     h(
       "tr",
@@ -26,9 +35,10 @@ function summaryTable(model, title, rows, by, { level = "function", empty = "" }
       ),
       h("td", { class: "num" }, pct(model.percent(row[by]))),
       h("td", { class: "num" }, pct(model.interval(row[by], samples(row, 0), model.spread(row.frame, by)))),
+      ...changeCells(row),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
-  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), h("th", {}, "where"));
+  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), ...(cost ? ["before", "after", "change"] : []).map((name) => h("th", { class: "num" }, name)), h("th", {}, "where"));
   return h(
     "section",
     {},

@@ -113,6 +113,14 @@ TEST(one_more_in_the_middle_leaves_the_others_what_they_were)
 	check_order(known, 2, ours, 3, (const uint32_t[]){ 0, ORDER_NONE, 1 });
 }
 
+TEST(a_loop_that_begins_a_few_lines_later_is_the_same)
+{
+	const struct order_place known[] = { { 85, 8450 }, { 400, 8135 } };
+	const struct order_place ours[] = { { 88, 8447 } };
+
+	check_order(known, 2, ours, 1, (const uint32_t[]){ 0 });
+}
+
 TEST(nothing_matches_nothing)
 {
 	const struct order_place one[] = { { 1, ORDER_NONE } };

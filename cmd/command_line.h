@@ -39,7 +39,8 @@ struct option_spec {
 	const char *help;  /* NULL = works, but is not listed */
 };
 
-/* Options that cannot be used together: where the command line has one, the other is not taken from the settings.
+/* Options that cannot be used together: where the command line has one, the other is not taken from the
+ * settings.
  */
 struct option_rivals {
 	const char *one, *other; /* long names; NULL ends a table */

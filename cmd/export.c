@@ -104,19 +104,21 @@ struct export_request {
 	struct export_choice choice;
 };
 
-/* As Prometheus wants the name before the '='. */
-static bool export_is_label(const char *text)
+/* As Prometheus wants the name before the '='; OpenTelemetry's have dots, too. */
+static bool export_is_label(const char *text, const struct exporter *exporter)
 {
-	size_t len = strcspn(text, "=");
+	size_t len = strcspn(text, "="), n = 0;
 
-	return !isdigit((unsigned char)text[0]) &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == len;
+	while (isalnum((unsigned char)text[n]) || text[n] == '_' ||
+	       (text[n] == '.' && exporter == &exporter_otlp))
+		n++;
+	return n > 0 && n == len && !isdigit((unsigned char)text[0]);
 }
 
-const char *export_bad_label(const struct option_list *labels)
+const char *export_bad_label(const struct option_list *labels, const struct exporter *exporter)
 {
 	for (size_t i = 0; i < labels->values.n; i++)
-		if (!export_is_label(labels->values.at[i]))
+		if (!export_is_label(labels->values.at[i], exporter))
 			return labels->values.at[i];
 	return NULL;
 }
@@ -130,8 +132,8 @@ static int check_and_export(struct export_request *r)
 		return complain_of_format(r->format);
 	if (r->weight == 1 && r->metric)
 		return cmd_usage("export", "--weight samples and --metric cannot be used together");
-	if (export_bad_label(&r->labels))
-		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels));
+	if (export_bad_label(&r->labels, exporter))
+		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels, exporter));
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
 		return cmd_usage("export", "--detail is for json and ndjson, not for %s", exporter->name);
 	if (exporter->is_binary && (!r->path || strcmp(r->path, "-") == 0) && isatty(STDOUT_FILENO))
@@ -176,7 +178,7 @@ int cmd_export(int argc, char **argv)
 		  "keep the N heaviest contexts, fold the rest into `<other>`" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "top, openmetrics: at most N rows of each kind" },
 		{ 0, "label", OPTION_RULES, &r.labels, "NAME=VALUE",
-		  "openmetrics: a label of every series; repeatable" },
+		  "openmetrics: a label of every series; otlp: an attribute of the resource; repeatable" },
 		{ 0, "weight", OPTION_CHOICE, &r.weight, "cost|samples",
 		  "folded and others of one metric: what is counted" },
 		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",

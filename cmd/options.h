@@ -21,9 +21,9 @@
 #include "cmd/command_line.h"
 
 /* The rights of what is written; mode_t, 0 = the owner's alone. */
-#define MODE_SPEC(variable)                                                       \
-	{                                                                         \
-		0, "mode", OPTION_MODE, &(variable), "OCTAL",                     \
+#define MODE_SPEC(variable)                                                                \
+	{                                                                                  \
+		0, "mode", OPTION_MODE, &(variable), "OCTAL",                              \
 			"permissions of the file, such as 644 (600: only you can read it)" \
 	}
 

@@ -129,7 +129,8 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
-	const char *bad_label = export_bad_label(&options->labels);
+	const char *labelled = options->watch ? options->watch : options->output ? options->output : "";
+	const char *bad_label = export_bad_label(&options->labels, exporter_for_file(labelled));
 	if (bad_label)
 		return cmd_usage(command, EXPORT_LABEL_WRONG, bad_label);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)
@@ -139,6 +140,35 @@ static int record_check(const struct record_options *options, const char *comman
 		return cmd_usage(command, "--stream and --watch cannot be used together");
 	return GO_ON;
 }
+
+/* The former name of --deep-stack; a test that shows what random periods are good for. */
+#define RECORD_HIDDEN_SPECS(options)                                                      \
+	{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },         \
+	{                                                                                 \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL \
+	}
+
+/* Exports that are written while the recording goes on. */
+#define RECORD_LIVE_SPECS(options)                                                                 \
+	{ 0,                                                                                       \
+	  "stream",                                                                                \
+	  OPTION_DURATION,                                                                         \
+	  &(options)->stream,                                                                      \
+	  "SEC",                                                                                   \
+	  "write ndjson to standard output, one interval after another" },                         \
+		{ 0,           "watch",                                                            \
+		  OPTION_TEXT, &(options)->watch,                                                  \
+		  "FILE",      "rewrite this export every --interval; its name says the format" }, \
+		{ 0,                                                                               \
+		  "label",                                                                         \
+		  OPTION_RULES,                                                                    \
+		  &(options)->labels,                                                              \
+		  "NAME=VALUE",                                                                    \
+		  "openmetrics, with -o or --watch: a label of every series; repeatable" },        \
+	{                                                                                          \
+		0, "interval", OPTION_DURATION, &(options)->interval, "SEC",                       \
+			"seconds between two writes of --watch (10)"                               \
+	}
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
@@ -162,7 +192,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "bytes of stack to copy with each sample (16k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "more of them, copied where a stack is deeper; needs root (8m, the\nmaximum; 0 = none)" },
-		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
+		RECORD_HIDDEN_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "profile children, too, and follow new threads (default)" },
@@ -173,14 +203,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
 		  "write this export instead of a profile: json, pprof, html ..." },
-		{ 0, "stream", OPTION_DURATION, &options->stream, "SEC",
-		  "write ndjson to standard output, one interval after another" },
-		{ 0, "watch", OPTION_TEXT, &options->watch, "FILE",
-		  "rewrite this export every --interval; its name says the format" },
-		{ 0, "label", OPTION_RULES, &options->labels, "NAME=VALUE",
-		  "openmetrics, with -o or --watch: a label of every series; repeatable" },
-		{ 0, "interval", OPTION_DURATION, &options->interval, "SEC",
-		  "seconds between two writes of --watch (10)" },
+		RECORD_LIVE_SPECS(options),
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",

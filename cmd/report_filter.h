@@ -30,10 +30,11 @@ struct report_filter {
 		  OPTION_TEXT,                                                                                 \
 		  &(filter).focus,                                                                             \
 		  "REGEX",                                                                                     \
-		  "only stacks through a matching function; with --view callers,\nthe callers of "       \
+		  "only stacks through a matching function; with --view callers,\nthe callers of "             \
 		  "it" },                                                                                      \
 	{                                                                                                      \
-		0, "hide", OPTION_TEXT, &(filter).hide, "REGEX", "leave matching functions out of the stacks"       \
+		0, "hide", OPTION_TEXT, &(filter).hide, "REGEX",                                               \
+			"leave matching functions out of the stacks"                                           \
 	}
 
 /* In words; NULL if everything is shown. Allocated. */

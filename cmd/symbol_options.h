@@ -52,7 +52,7 @@ struct symbol_options {
 		  &(s).caches, NULL,    "keep what was worked out for the next run (default)" },                \
 	{                                                                                                       \
 		0, "threads", OPTION_NUMBER, &(s).threads, "N",                                                 \
-			"threads that look up names (default: one per CPU)"                                       \
+			"threads that look up names (default: one per CPU)"                                     \
 	}
 
 /* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */

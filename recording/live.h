@@ -40,7 +40,8 @@ struct live_input {
 	const struct workers *workers;
 };
 
-/* Before anything is started: can this file be watched with? -EINVAL if its name does not say which format to write. */
+/* Before anything is started: can this file be watched with? -EINVAL if its name does not say which format to
+ * write. */
 int live_check(const char *watch, struct diag *diag);
 /* stream_ns, watch: 0 and NULL if not asked for. */
 void live_init(struct live *live, uint64_t stream_ns, const char *watch, uint64_t watch_ns, uint64_t now_ns);

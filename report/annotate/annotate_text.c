@@ -13,6 +13,7 @@
 #include "report/names.h"
 #include "report/number.h"
 #include "report/shorten.h"
+#include "report/spread.h"
 
 #define CONTEXT 3 /* lines shown around one that costs something */
 #define MAX_LOOP_MARKS 6
@@ -80,6 +81,14 @@ static void put_share(const struct writer_state *w, struct line *line, const uin
 		    values && values[metric] ? number_percent(percent, share) : "");
 }
 
+static struct interval annotate_text_interval(const struct writer_state *w, const uint64_t *costs)
+{
+	uint32_t metric = main_metric(w), rounds = w->a->n_metrics - CCT_ROUNDS;
+	double spread = spread_of(costs + rounds, w->a->all + rounds, CCT_ROUNDS);
+
+	return number_interval_of_cost(costs[metric], w->a->all[metric], costs[0], w->a->all[0], spread);
+}
+
 /* Half of the 95 % interval of a self cost. */
 static void put_interval(const struct writer_state *w, struct line *line, const uint64_t *self)
 {
@@ -89,7 +98,7 @@ static void put_interval(const struct writer_state *w, struct line *line, const 
 		line_printf(line, TINT_PLAIN, "%6s ", "");
 		return;
 	}
-	struct interval i = number_interval_of_cost(self[metric], w->a->all[metric], self[0], w->a->all[0]);
+	struct interval i = annotate_text_interval(w, self);
 	line_printf(line, TINT_DIM, "%6.1f ", (i.high - i.low) / 2);
 }
 
@@ -396,7 +405,7 @@ static void put_sums(struct writer_state *w)
 {
 	uint32_t metric = main_metric(w);
 	uint64_t own = w->a->own[metric], code = w->a->self[metric], all = w->a->all[metric];
-	struct interval interval = number_interval_of_cost(own, all, w->a->own[0], w->a->all[0]);
+	struct interval interval = annotate_text_interval(w, w->a->own);
 	char share[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
 
 	text_printf(w->to, "%s (%s-%s) of ", number_percent(number_share(own, all), share),

@@ -109,7 +109,7 @@ function foldRows(model, frame, group, { key, marks, depth }) {
 
 // One line of source, and below it what was inlined there.
 function sourceRows(model, site, place) {
-  const { line, text, key, marks, depth } = place,
+  const { line, text, key, marks, depth, frame } = place,
     own = site.own.get(key),
     calls = site.calls.get(key),
     heat = heatOf(model, own);
@@ -117,7 +117,7 @@ function sourceRows(model, site, place) {
     "tr",
     { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
     ...shareCells(model, own),
-    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric])) : ""),
+    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
     h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
     h("td", { class: "num" }, String(line)),
     h("td", { class: "gutter" }, marks),
@@ -153,7 +153,7 @@ function functionRows(model, frame, nodes, depth) {
     if (text === undefined && !here.has(line)) continue;
     if (before && line > before + 1)
       rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceMetrics(model).length + 4 }), h("td", {}, "⋯")));
-    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), depth }));
+    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), depth, frame }));
     before = line;
   }
   for (const [at, line] of keys.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
@@ -165,6 +165,7 @@ function functionRows(model, frame, nodes, depth) {
           key: at + ":" + line,
           marks: at === file ? gutter(loops, line) : "",
           depth,
+          frame,
         }),
       );
   return rows;

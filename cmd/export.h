@@ -10,6 +10,6 @@
 /* As export_file; what had to be folded is said on standard error. */
 int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
 	      const char *path, struct diag *diag);
-/* Of labels NAME=VALUE, the first whose name Prometheus does not take; NULL if there is none. */
+/* Of labels NAME=VALUE, the first whose name the format does not take; NULL if there is none. */
 const char *export_bad_label(const struct option_list *labels, const struct exporter *exporter);
 #define EXPORT_LABEL_WRONG "'%s': the name of a label is made of letters, digits and _"

@@ -149,7 +149,8 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
-	const char *bad_label = export_bad_label(&options->labels, NULL);
+	const char *labelled = options->watch ? options->watch : options->output ? options->output : "";
+	const char *bad_label = export_bad_label(&options->labels, exporter_for_file(labelled));
 	if (bad_label)
 		return cmd_usage(command, EXPORT_LABEL_WRONG, bad_label);
 	if (options->stream > 0 && options->output && strcmp(options->output, "-") == 0)

@@ -229,6 +229,26 @@ static void names_tell_apart(const struct alike *alike, struct text *ret)
 	free(r.all);
 }
 
+/* Where there is no room: the name without its namespaces, and without the parameters of which nothing is
+ * kept.
+ */
+static void names_strip(struct text *text, size_t columns)
+{
+	static const char parameters[] = "(...)";
+	CLEANUP(text_done) struct text bare = { 0 };
+	size_t start = 0, end = strcspn(text->at, "<(");
+
+	for (size_t at = 0; at + 1 < end; at++)
+		if (text->at[at] == ':' && text->at[at + 1] == ':')
+			start = at + 2;
+	text_printf(&bare, "%s", text->at + start);
+	char *gone = bare.len > columns ? strstr(bare.at, parameters) : NULL;
+	text_clear(text);
+	text_add(text, bare.at, gone ? (size_t)(gone - bare.at) : bare.len);
+	if (gone)
+		text_printf(text, "%s", gone + strlen(parameters));
+}
+
 /* slack: columns more that it may take to tell a name from others. */
 static void names_make(struct names *names, const char *name, size_t columns, size_t slack, struct text *ret)
 {
@@ -246,6 +266,8 @@ static void names_make(struct names *names, const char *name, size_t columns, si
 	}
 	if (alike.n <= MOST_ALIKE)
 		names_tell_apart(&alike, &distinct);
+	if (distinct.len > columns + slack)
+		names_strip(&distinct, columns + slack);
 	if (distinct.len && distinct.len <= columns + slack)
 		text_add(ret, distinct.at, distinct.len);
 	else

@@ -101,14 +101,6 @@ static void text_rows_put_header(const struct text_report *report, struct line *
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-/* Said once, not of everything that it calls for that. */
-static bool is_waiting(const struct text_report *report, const struct scope *scope)
-{
-	return (scope->flags & SCOPE_WAITING) &&
-	       (report->options->view == TEXT_FLAT ||
-		!(scope_frame(report->tree, scope->parent)->flags & SCOPE_WAITING));
-}
-
 /* As much of a name as there is room for on the line. */
 static void put_name(const struct text_report *report, struct line *line, enum tint tint, const char *name)
 {
@@ -120,6 +112,14 @@ static void put_name(const struct text_report *report, struct line *line, enum t
 	else
 		names_shorten(report->names, name, SHORTEN_COLUMNS, &shown);
 	line_name(line, tint, shown.at ? shown.at : "");
+}
+
+/* Said once, not of everything that it calls for that. */
+static bool is_waiting(const struct text_report *report, const struct scope *scope)
+{
+	return (scope->flags & SCOPE_WAITING) &&
+	       (report->options->view == TEXT_FLAT ||
+		!(scope_frame(report->tree, scope->parent)->flags & SCOPE_WAITING));
 }
 
 static void text_rows_put_label(const struct text_report *report, struct line *line,

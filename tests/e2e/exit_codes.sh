@@ -72,12 +72,12 @@ parent=$pid
 await test -s ended
 await grep -q '^State:.Z' "/proc/$(cat ended)/status"
 run 4 "$CPPROF" attach -p "$(cat ended)"
-says "it has ended, and process $parent has not asked"
+says "it is a zombie: it has ended, and its parent, process $parent, has not waited"
 start "$SPIN" 300
 kill -STOP "$pid"
 await grep -q '^State:.T' "/proc/$pid/status"
 run 5 "$CPPROF" attach -p "$pid" -d 0.1 -o a.data
-says "process $pid is stopped; it goes on with: kill -CONT $pid"
+says "process $pid is stopped; to continue it: kill -CONT $pid"
 
 # A 32-bit program is refused before it runs.
 printf '\177ELF\001\001\001\000\000\000\000\000\000\000\000\000\002\000\003\000\001\000\000\000' >old

@@ -62,7 +62,7 @@ says "wrote /dev/null$"
 start "$CPPROF" record -d 0.2 -o d.data -- "$SPIN" 300 2>wait.log
 profiler=$pid
 await grep -q "is still running; waiting for it" wait.log
-child=$(sed -n 's/.*the command (process \([0-9]*\)) goes on.*/\1/p' wait.log)
+child=$(sed -n 's/.*the command (process \([0-9]*\)) is still running.*/\1/p' wait.log)
 started+=("$child")
 kill -INT "$profiler"
 wait "$profiler" || fail "the end of the wait has exit code $?"

@@ -55,10 +55,10 @@ ends 0 "mul" "$CPPROF" report --view flat --metric samples
 ends 0 "25 of 100 samples" "$CPPROF" report --focus '^sin$'
 ends 0 "25 of 100 samples" "$CPPROF" report --module libm.so.6
 ends 0 "Shown: samples in" "$CPPROF" report --module libm.so.6
-ends 2 "no sampled code is of 'libx.so': " "$CPPROF" report --module libx.so
+ends 2 "no samples are in 'libx.so': " "$CPPROF" report --module libx.so
 ends 0 "90 of 100 samples" "$CPPROF" report --process 4711
 ends 0 "90 of 100 samples" "$CPPROF" report --process solve
-ends 2 "no process 'nobody'; all are listed by --group-by process" "$CPPROF" report --process nobody
+ends 2 "no process 'nobody'; --group-by process lists them all" "$CPPROF" report --process nobody
 ends 0 "samples outside the kernel" "$CPPROF" report --user-only
 ends 5 "no samples match: samples in the kernel, stacks through" "$CPPROF" report --kernel-only --focus '^sin$'
 "$CPPROF" report --view callers --focus '^sin$' --percent-limit 0 -f csv | tail -n +2 >callers.csv
@@ -113,14 +113,14 @@ ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
 ends 2 "--columns does not apply to this view" "$CPPROF" report --view quality --columns self
 make empty empty.data
 ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
-ends 5 "holds no samples" "$CPPROF" report empty.data
+ends 5 "has no samples" "$CPPROF" report empty.data
 make random random.data
 ends 0 "whole: 500 contexts" "$CPPROF" check random.data
 ends 0 "cpprof resolve FILE adds names" "$CPPROF" report random.data
 
 ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
 ends 0 "whole: 11 contexts" "$CPPROF" check both.data
-ends 2 "give -o" "$CPPROF" merge cpprof.data
+ends 2 "with -o FILE" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
 # Every event side by side, with the interval of the first one; loops in the margin; inlined code at its call.

@@ -44,7 +44,7 @@ tells cut "profile 'cut' is damaged"
 # A profile where a function was to be named; rules that are none.
 cp good cpprof.data
 says 1 "try: cpprof annotate good FUNCTION" "$CPPROF" annotate good
-says 2 "name a function" "$CPPROF" annotate good ""
+says 2 "give the name of a function" "$CPPROF" annotate good ""
 for command in annotate report resolve; do
 	says 2 "--source-map takes OLD=NEW, not '=/new'" "$CPPROF" $command --source-map =/new good
 done

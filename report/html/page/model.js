@@ -232,26 +232,27 @@ class Model {
     return of ? (100 * value) / of : 0;
   }
 
-  // The 95 % interval of a share, [low, high] in percent, as the text report has it (number_interval_of_cost): by cost and by
-  // samples, where these are given too. spread: how much the shares of the frame differ between rounds of sampling, in sixteenths.
-  bounds(value, samples, spread) {
-    const counted = this.samples / Math.max(1, (spread || 0) / 16);
-    const wilson = (p, n) => {
+  // The 95 % interval of a share, [low, high] in percent, as the text report has it (number_interval_of_cost): from the number of
+  // samples behind it, by cost and by samples where these are given too, and from how much the shares of the frame differ between
+  // rounds of sampling. spread: that of the frame's "self" or "total", in sixteenths, or none.
+  bounds(value, spread, samples) {
+    const n = this.samples / Math.max(1, (spread || 0) / 16);
+    const wilson = (p) => {
       const z = 1.959964,
         middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n),
         half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
       return [p <= 0 ? 0 : 100 * (middle - half), p >= 1 ? 100 : 100 * (middle + half)];
     };
     if (!this.samples || !this.all) return [0, 0];
-    const by = wilson(Math.min(1, value / this.all), counted);
+    const by = wilson(Math.min(1, value / this.all));
     if (samples === undefined) return by;
-    const [low, high] = wilson(Math.min(1, samples / this.samples), counted);
+    const [low, high] = wilson(Math.min(1, samples / this.samples));
     return [Math.min(by[0], low), Math.max(by[1], high)];
   }
 
   // Half of it.
-  interval(value, samples, spread) {
-    const [low, high] = this.bounds(value, samples, spread);
+  interval(value, spread, samples) {
+    const [low, high] = this.bounds(value, spread, samples);
     return (high - low) / 2;
   }
   spread(frame, kind) {

@@ -117,7 +117,7 @@ function sourceRows(model, site, place) {
     "tr",
     { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
     ...shareCells(model, own),
-    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], undefined, model.spread(frame, "self"))) : ""),
+    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
     h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
     h("td", { class: "num" }, String(line)),
     h("td", { class: "gutter" }, marks),

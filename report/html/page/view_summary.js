@@ -34,7 +34,7 @@ function summaryTable(model, title, rows, by, { level = "function", empty = "" }
         h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.short || row.name),
       ),
       h("td", { class: "num" }, pct(model.percent(row[by]))),
-      h("td", { class: "num" }, pct(model.interval(row[by], samples(row, 0), model.spread(row.frame, by)))),
+      h("td", { class: "num" }, pct(model.interval(row[by], model.spread(row.frame, by), samples(row, 0)))),
       ...changeCells(row),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
@@ -52,9 +52,8 @@ function sentence(model, functions, loops) {
     loop = loops[0],
     path = model.hotPath();
   if (!top) return "There are no samples.";
-  const [low, high] = model
-    .bounds(top.self, flatCost(model, "function").self(top, 0), model.spread(top.frame, "self"))
-    .map((share) => share.toFixed(1));
+  const samples = flatCost(model, "function").self(top, 0),
+    [low, high] = model.bounds(top.self, model.spread(top.frame, "self"), samples).map((share) => share.toFixed(1));
   let text = `${top.short} takes ${pct(model.percent(top.self))} (${low}–${high}%) by itself`;
   if (loop && loop.total > model.all * 0.05)
     text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;

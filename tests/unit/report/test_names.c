@@ -37,6 +37,10 @@ TEST(names_keep_the_words_in_which_they_differ)
 	check_shown(names, longs, 60, "Ranker<...long...>::rank(...)");
 	check_shown(names, "lonely<" VECTOR("int") ">(int, int, int, int, int)", 20, "lonely<...>(...)");
 	check_shown(names, less, 200, less);
+	struct text narrow = { 0 };
+	names_fit(names, less, 36, &narrow);
+	CHECK_STR(narrow.at, "Ranker<...int... std::less...>::rank");
+	text_done(&narrow);
 	names_free(names);
 	profile_free(p);
 }

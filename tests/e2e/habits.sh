@@ -29,7 +29,7 @@ _cpprof
 echo "${COMPREPLY[*]}"
 END
 run 0 bash complete.sh "$SOURCE" "cpprof report --view"
-says "^summary tree callers flat hot quality$"
+says "^summary tree callers flat hot loops quality waits$"
 run 0 bash complete.sh "$SOURCE" "cpprof export -f"
 says "speedscope folded"
 run 0 "$CPPROF" export a.data -f folded --weight samples -o a.txt

@@ -30,7 +30,8 @@
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
 #define NO_DEPTH UINT64_MAX
-#define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
+#define ROUNDS_NODES_MAX 200000 /* of the tree: with more, intervals go by the number of samples alone */
+#define CALLERS_DEPTH 8         /* callers shown unless more are asked for */
 
 struct report_request {
 	int view, sort, group, base, color, format;
@@ -216,6 +217,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
 				       .joins = request->joins,
+				       .rounds = profile->cct.nodes.n <= ROUNDS_NODES_MAX,
 				       .lines = request->lines || request->group == GROUP_LINE ||
 						request->view == TEXT_LOOPS,
 				       .addresses = request->view == TEXT_LOOPS };

@@ -354,6 +354,8 @@ static void make_tree(struct fuse *fuse)
 	const struct cct *cct = fuse->input->cct;
 
 	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
+	if (fuse->options->rounds)
+		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	scope_maker_init(&fuse->maker, fuse->tree);
 	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
 	slots_init(&fuse->slots);
@@ -366,15 +368,21 @@ static void make_tree(struct fuse *fuse)
 	scope_maker_done(&fuse->maker);
 }
 
-/* Values of nodes into such of scopes; both may be in the same place. */
-static void fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
-			     struct scope_value *to)
+/* Values of nodes into such of scopes; both may be in the same place. Returns how many there are. */
+static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
+			       struct scope_value *to)
 {
+	size_t n_moved = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
-		to[i] = (struct scope_value){ fuse->landings[value.node].scope, value.thread, value.metric,
-					      value.value };
+		if (value.metric >= CCT_ROUND)
+			value.metric += fuse->input->n_metrics - CCT_ROUND;
+		if (value.metric < fuse->tree->n_metrics)
+			to[n_moved++] = (struct scope_value){ fuse->landings[value.node].scope, value.thread,
+							      value.metric, value.value };
 	}
+	return n_moved;
 }
 
 static void fuse_settle(struct scope_tree *tree, size_t n)
@@ -389,9 +397,9 @@ void fuse(const struct fuse_input *input, const struct fuse_options *options, st
 
 	make_tree(&fuse);
 	vec_reserve(&ret->values, cct->values.n);
-	fuse_move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
+	size_t n = fuse_move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
 	free(fuse.landings);
-	fuse_settle(ret, cct->values.n);
+	fuse_settle(ret, n);
 }
 
 void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct,
@@ -406,7 +414,7 @@ void fuse_consume(const struct fuse_input *input, const struct fuse_options *opt
 	make_tree(&fuse);
 	ret->values.at = (void *)cct->values.at;
 	ret->values.cap = cct->values.cap;
-	fuse_move_values(&fuse, cct->values.at, n, ret->values.at);
+	n = fuse_move_values(&fuse, cct->values.at, n, ret->values.at);
 	cct->values.at = NULL;
 	free(fuse.landings);
 	cct_done(cct);

@@ -47,6 +47,7 @@ struct scope_frame {
 	image_id image;                /* index into the profile's images */
 	uint16_t flags;
 	uint8_t kind;
+	uint16_t self_spread, total_spread; /* report/tree/frame_spread.h; 0 = not known */
 };
 
 /* Where it is called from or inlined at. */
@@ -73,6 +74,7 @@ struct scope_tree {
 	VEC(struct scope_call) calls;   /* each once; 0 is none */
 	VEC(struct scope_value) values; /* sorted by scope, thread, metric */
 	uint32_t n_metrics;
+	uint32_t n_rounds; /* of the metrics, the last ones: samples by round */
 };
 
 /* One scope, all of it. */

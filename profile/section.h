@@ -25,6 +25,7 @@ enum section_number {
 	SECTION_FUNCTIONS = 13,
 	SECTION_STRUCTURES = 14,
 	SECTION_CODES = 15,
+	SECTION_SPREAD = 16,
 };
 
 struct section_type {
@@ -73,6 +74,10 @@ int section_read_table(const struct decoder *decoder, struct reader *r, const st
 /* sections_structure.c */
 void structures_encode(const struct profile *profile, struct writer *ret);
 int structures_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_spread.c */
+void spread_encode(const struct profile *profile, struct writer *ret);
+int spread_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_code.c */
 void codes_encode(const struct profile *profile, struct writer *ret);

@@ -87,8 +87,47 @@ static struct cct_value *sorted_values(const struct cct *cct)
 	return sorted;
 }
 
+/* The same table from values that are packed by node: all columns at once, for nobody can go back in them. */
+static void packed_encode(const struct profile *profile, struct writer *ret)
+{
+	struct writer columns[4] = { 0 };
+	struct cct_value last = { 0 };
+	packed_rows rows = { 0 };
+	size_t n = 0;
+
+	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
+		packed_values_of(profile->packed, node, &rows);
+		for (size_t i = 0; i < rows.n; i++) {
+			const struct cct_value *row = &rows.at[i];
+			write_sleb(&columns[0], (int64_t)row->node - last.node);
+			write_sleb(&columns[1], (int64_t)row->thread - last.thread);
+			write_sleb(&columns[2], (int64_t)row->metric - last.metric);
+			write_uleb(&columns[3], row->value);
+			last = *row;
+		}
+		n += rows.n;
+	}
+	vec_done(&rows);
+	if (n > 0) {
+		write_uleb(ret, n);
+		write_uleb(ret, ARRAY_LEN(columns));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		if (n > 0) {
+			write_uleb(ret, columns[i].len);
+			write_bytes(ret, writer_bytes(&columns[i]));
+		}
+		writer_done(&columns[i]);
+	}
+}
+
 void values_encode(const struct profile *profile, struct writer *ret)
 {
+	if (profile->packed) {
+		packed_encode(profile, ret);
+		return;
+	}
+
 	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct);
 
 	if (profile->cct.values.n > 0)

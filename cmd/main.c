@@ -24,7 +24,7 @@ static const struct command commands[] = {
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "annotate", cmd_annotate, "source and instructions of one function with their costs" },
-	{ "merge", cmd_merge, "several profiles as one" },
+	{ "merge", cmd_merge, "any number of profiles as one" },
 	{ "check", cmd_check, "is a profile whole and consistent" },
 	{ "schema", cmd_schema, "the JSON Schema of the json export" },
 	{ "inspect", cmd_inspect, "print any intermediate product of the pipeline" },

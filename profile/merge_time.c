@@ -189,21 +189,20 @@ void merge_times_finish(struct merger *m, const uint32_t *thread)
 	for (size_t i = 0; i < rows.n; i++)
 		rows.at[i].thread = thread[rows.at[i].thread];
 	merge_times_sort(&rows);
-	vec_reserve(&all->timeline, rows.n);
+	/* In place, where the rows were: a bin is smaller than they, and there may be millions. */
 	for (size_t i = 0; i < rows.n; i++) {
-		const struct merge_bin *row = &rows.at[i];
+		struct merge_bin row = rows.at[i];
 		const struct profile_process *process =
-			&all->processes.at[all->threads.at[row->thread].process];
+			&all->processes.at[all->threads.at[row.thread].process];
 		uint64_t before = process->is_unplaced ? 0 : first;
-		if (i && merge_times_compare(row - 1, row) == 0)
-			all->timeline.at[n - 1].samples += row->samples;
-		else
-			all->timeline.at[n++] =
-				(struct profile_bin){ row->thread,
-						      (uint32_t)(row->bin > before ? row->bin - before : 0),
-						      row->samples };
+		struct profile_bin bin = { row.thread, (uint32_t)(row.bin > before ? row.bin - before : 0),
+					   row.samples };
+		for (; i + 1 < rows.n && merge_times_compare(&row, &rows.at[i + 1]) == 0; i++)
+			bin.samples += rows.at[i + 1].samples;
+		memcpy((char *)rows.at + n++ * sizeof(bin), &bin, sizeof(bin));
 	}
+	all->timeline.at = (void *)rows.at;
 	all->timeline.n = n;
+	all->timeline.cap = rows.cap; /* and more */
 	all->bin_ns = bin_ns;
-	vec_done(&rows);
 }

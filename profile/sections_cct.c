@@ -87,10 +87,22 @@ static struct cct_value *sorted_values(const struct cct *cct)
 	return sorted;
 }
 
-/* The same table from values that are packed by node: all columns at once, for nobody can go back in them. */
-static void packed_encode(const struct profile *profile, struct writer *ret)
+#define VALUE_COLUMNS ARRAY_LEN(value_columns)
+
+/* One row at the ends of its columns. */
+static void packed_encode_row(const struct cct_value *row, const struct cct_value *last,
+			      struct writer *columns)
 {
-	struct writer columns[4] = { 0 };
+	write_sleb(&columns[0], (int64_t)row->node - last->node);
+	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
+	write_sleb(&columns[2], (int64_t)row->metric - last->metric);
+	write_uleb(&columns[3], row->value);
+}
+
+/* All rows; with nothing kept, only how long the columns are and how many rows there are. */
+static size_t packed_encode_rows(const struct profile *profile, struct writer *columns, bool keeps,
+				 size_t *ret_sizes)
+{
 	struct cct_value last = { 0 };
 	packed_rows rows = { 0 };
 	size_t n = 0;
@@ -98,27 +110,43 @@ static void packed_encode(const struct profile *profile, struct writer *ret)
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
 		packed_values_of(profile->packed, node, &rows);
 		for (size_t i = 0; i < rows.n; i++) {
-			const struct cct_value *row = &rows.at[i];
-			write_sleb(&columns[0], (int64_t)row->node - last.node);
-			write_sleb(&columns[1], (int64_t)row->thread - last.thread);
-			write_sleb(&columns[2], (int64_t)row->metric - last.metric);
-			write_uleb(&columns[3], row->value);
-			last = *row;
+			packed_encode_row(&rows.at[i], &last, columns);
+			last = rows.at[i];
 		}
 		n += rows.n;
+		for (size_t i = 0; !keeps && i < VALUE_COLUMNS; i++) {
+			ret_sizes[i] += columns[i].len;
+			writer_clear(&columns[i]);
+		}
 	}
 	vec_done(&rows);
-	if (n > 0) {
-		write_uleb(ret, n);
-		write_uleb(ret, ARRAY_LEN(columns));
-	}
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-		if (n > 0) {
-			write_uleb(ret, columns[i].len);
-			write_bytes(ret, writer_bytes(&columns[i]));
-		}
+	return n;
+}
+
+/*
+ * The same table from values that are packed by node. There may be millions of them: the columns are measured
+ * first, and then written where they belong.
+ */
+static void packed_encode(const struct profile *profile, struct writer *ret)
+{
+	struct writer columns[VALUE_COLUMNS] = { 0 };
+	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
+	size_t n = packed_encode_rows(profile, columns, false, sizes);
+
+	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
+	if (n == 0)
+		return;
+	write_uleb(ret, n);
+	write_uleb(ret, VALUE_COLUMNS);
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
+		write_uleb(ret, sizes[i]);
+		at[i] = ret->len;
+		write_space(ret, sizes[i]);
 	}
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
+		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
+	packed_encode_rows(profile, columns, true, sizes);
 }
 
 void values_encode(const struct profile *profile, struct writer *ret)

@@ -7,6 +7,7 @@
 #include "profile/profile.h"
 #include "report/style.h"
 #include "report/tree/costs.h"
+#include "report/tree/ranks.h"
 #include "report/tree/view.h"
 
 enum text_view { TEXT_SUMMARY, TEXT_TREE, TEXT_CALLERS, TEXT_FLAT, TEXT_HOT, TEXT_QUALITY };
@@ -28,7 +29,8 @@ struct text_options {
 	const bool *callers_of; /* of the callers view: only these top rows, by scope; NULL = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
 	const struct columns
-		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+		*columns;          /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	const struct ranks *ranks; /* of a reduced profile; NULL = it is none */
 	struct style style;
 };
 

@@ -106,13 +106,60 @@ void packed_values_list(const struct packed_values *values, size_t i, packed_row
 	}
 }
 
-static int packed_values_compare(const void *a, const void *b)
+static inline int packed_values_compare(const struct cct_value *x, const struct cct_value *y)
 {
-	const struct cct_value *x = a, *y = b;
-
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+/* How many rows from `at` on are in order. */
+static size_t packed_values_run(const packed_rows *rows, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < rows->n && packed_values_compare(&rows->at[end - 1], &rows->at[end]) <= 0)
+		end++;
+	return end - at;
+}
+
+/* Neighbouring runs become one. Returns how many there are left. */
+static size_t packed_values_join(const packed_rows *from, struct cct_value *to)
+{
+	size_t n = 0, n_runs = 0;
+
+	for (size_t at = 0; at < from->n; n_runs++) {
+		size_t middle = at + packed_values_run(from, at), left = at, right = middle;
+		size_t end = middle < from->n ? middle + packed_values_run(from, middle) : middle;
+		while (left < middle && right < end)
+			to[n++] = packed_values_compare(&from->at[left], &from->at[right]) <= 0
+					  ? from->at[left++]
+					  : from->at[right++];
+		while (left < middle)
+			to[n++] = from->at[left++];
+		while (right < end)
+			to[n++] = from->at[right++];
+		at = end;
+	}
+	return n_runs;
+}
+
+/* Each of the merged profiles brought its values in order: there are as many runs as profiles, or fewer. */
+static void packed_values_sort(packed_rows *rows)
+{
+	packed_rows other = { 0 };
+
+	if (packed_values_run(rows, 0) == rows->n)
+		return;
+	for (size_t n_runs = 2; n_runs > 1;) {
+		vec_reserve(&other, rows->n);
+		n_runs = packed_values_join(rows, other.at);
+		other.n = rows->n;
+		packed_rows before = *rows;
+		*rows = other;
+		other = before;
+	}
+	vec_done(&other);
 }
 
 void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret)
@@ -128,7 +175,7 @@ void packed_values_of(const struct packed_values *values, uint32_t node, packed_
 		row->thread = values->thread ? values->thread[row->thread] : row->thread;
 		row->metric = values->metric ? values->metric[row->metric] : row->metric;
 	}
-	qsort(ret->at, ret->n, sizeof(*ret->at), packed_values_compare);
+	packed_values_sort(ret);
 	for (size_t i = 1; i < ret->n; i++) {
 		if (packed_values_compare(&ret->at[n], &ret->at[i]) == 0)
 			ret->at[n].value += ret->at[i].value;

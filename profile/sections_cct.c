@@ -162,6 +162,16 @@ void values_encode(const struct profile *profile, struct writer *ret)
 		table_encode(&value_table, values, profile->cct.values.n, ret);
 }
 
+static bool values_are_sorted(const struct cct_value *rows, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].node < rows[i - 1].node ||
+		    (rows[i].node == rows[i - 1].node &&
+		     cct_section_compare_values(&rows[i - 1], &rows[i]) >= 0))
+			return false;
+	return true;
+}
+
 int values_decode(struct decoder *decoder, struct profile *profile)
 {
 	CLEANUP(freep) void *rows = NULL;
@@ -170,6 +180,11 @@ int values_decode(struct decoder *decoder, struct profile *profile)
 
 	if (error < 0)
 		return error;
+	if (values_are_sorted(rows, n)) { /* as we write them: each is there once */
+		profile->cct.values.at = TAKE(rows);
+		profile->cct.values.n = profile->cct.values.cap = n;
+		return 0;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct cct_value *value = (const struct cct_value *)rows + i;
 		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);

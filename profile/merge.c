@@ -204,12 +204,12 @@ static void merge_tree(struct merger *m)
 	}
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *v = &from->values.at[i];
+		uint32_t metric = v->metric >= CCT_ROUND ? v->metric : m->metric[v->metric];
 		if (m->options.reduces)
-			cct_add_value(all, m->node[v->node], m->thread[v->thread], m->metric[v->metric],
-				      v->value);
+			cct_add_value(all, m->node[v->node], m->thread[v->thread], metric, v->value);
 		else
-			packed_values_add(m->values, m->node[v->node], m->thread[v->thread],
-					  m->metric[v->metric], v->value);
+			packed_values_add(m->values, m->node[v->node], m->thread[v->thread], metric,
+					  v->value);
 	}
 }
 

@@ -109,6 +109,10 @@ static void contest_pieces(struct contest *contest, const struct structure *a, c
 		contest_number(contest, a->pieces.at[i].header, b->pieces.at[i].header);
 		contest_number(contest, a->pieces.at[i].n_blocks, b->pieces.at[i].n_blocks);
 		contest_number(contest, a->pieces.at[i].flags, b->pieces.at[i].flags);
+		contest_number(contest, a->pieces.at[i].start, b->pieces.at[i].start);
+		contest_number(contest, a->pieces.at[i].len, b->pieces.at[i].len);
+		contest_number(contest, a->pieces.at[i].n_calls, b->pieces.at[i].n_calls);
+		contest_number(contest, a->pieces.at[i].width, b->pieces.at[i].width);
 	}
 }
 

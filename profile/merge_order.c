@@ -234,6 +234,11 @@ static void order_hash_places(struct order *order)
 	}
 }
 
+static uint32_t order_metric(const struct order *order, uint32_t metric)
+{
+	return metric >= CCT_ROUND ? metric : order->metric[metric];
+}
+
 /* Sums of hashes, so that it does not matter in which order they come. */
 static void order_digest(struct order *order)
 {
@@ -247,7 +252,7 @@ static void order_digest(struct order *order)
 		packed_values_list(order->m->values, i, &rows);
 		for (size_t j = 0; j < rows.n; j++)
 			order->thread_digest[rows.at[j].thread] +=
-				order_mix(order->place[i], order->metric[rows.at[j].metric]) *
+				order_mix(order->place[i], order_metric(order, rows.at[j].metric)) *
 				rows.at[j].value;
 	}
 	for (size_t i = 0; i < all->threads.n; i++) {

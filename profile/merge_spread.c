@@ -100,6 +100,8 @@ static void merge_unit_sum(struct merger *m, struct merge_unit *unit)
 		merge_unit_entry(m, unit, m->node[i]);
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *value = &from->values.at[i];
+		if (value->metric >= CCT_ROUND)
+			continue;
 		size_t at = merge_unit_entry(m, unit, m->node[value->node]) * n + m->metric[value->metric];
 		unit->self[at] += value->value;
 		unit->inclusive[at] += value->value;

@@ -49,7 +49,7 @@ void packed_values_add(struct packed_values *values, uint32_t node, uint32_t thr
 
 	struct packed_list list = values->lists.at[node];
 	packed_values_put(values, &list, (uint32_t)(thread - list.thread)); /* nearly always forward */
-	packed_values_put(values, &list, metric);
+	packed_values_put(values, &list, metric >= CCT_ROUND ? (metric - CCT_ROUND) * 2 + 1 : metric * 2);
 	packed_values_put(values, &list, value);
 	list.thread = thread;
 	values->lists.at[node] = list;
@@ -100,7 +100,8 @@ void packed_values_list(const struct packed_values *values, size_t i, packed_row
 	cursor.chunk = cursor.list.first;
 	while (!packed_cursor_ended(&cursor)) {
 		thread += (uint32_t)packed_cursor_next(&cursor);
-		uint32_t metric = (uint32_t)packed_cursor_next(&cursor);
+		uint32_t code = (uint32_t)packed_cursor_next(&cursor);
+		uint32_t metric = code & 1 ? CCT_ROUND + code / 2 : code / 2;
 		uint64_t value = packed_cursor_next(&cursor);
 		vec_push(ret, (struct cct_value){ (uint32_t)i, thread, metric, value });
 	}
@@ -173,7 +174,8 @@ void packed_values_of(const struct packed_values *values, uint32_t node, packed_
 		struct cct_value *row = &ret->at[i];
 		row->node = node;
 		row->thread = values->thread ? values->thread[row->thread] : row->thread;
-		row->metric = values->metric ? values->metric[row->metric] : row->metric;
+		if (values->metric && row->metric < CCT_ROUND)
+			row->metric = values->metric[row->metric];
 	}
 	packed_values_sort(ret);
 	for (size_t i = 1; i < ret->n; i++) {

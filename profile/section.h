@@ -25,7 +25,8 @@ enum section_number {
 	SECTION_FUNCTIONS = 13,
 	SECTION_STRUCTURES = 14,
 	SECTION_CODES = 15,
-	SECTION_SPREAD = 16,
+	SECTION_ROUNDS = 16,
+	SECTION_SPREAD = 17,
 };
 
 struct section_type {
@@ -62,6 +63,8 @@ void nodes_encode(const struct profile *profile, struct writer *ret);
 int nodes_decode(struct decoder *decoder, struct profile *profile);
 void values_encode(const struct profile *profile, struct writer *ret);
 int values_decode(struct decoder *decoder, struct profile *profile);
+void rounds_encode(const struct profile *profile, struct writer *ret);
+int rounds_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

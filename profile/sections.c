@@ -256,7 +256,8 @@ static const struct section_type types[] = {
 	CODED(VALUES, values, false),       CODED(TIMELINE, timeline, false),
 	CODED(QUALITY, quality, false),     ROWS(NOTES, notes, ANYTHING),
 	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
-	CODED(CODES, codes, false),         CODED(SPREAD, spread, false),
+	CODED(CODES, codes, false),         CODED(ROUNDS, rounds, false),
+	CODED(SPREAD, spread, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

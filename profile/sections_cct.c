@@ -25,6 +25,15 @@ static const struct column value_columns[] = {
 };
 static const struct table value_table = TABLE(struct cct_value, value_columns);
 
+/* Samples by round: values like the others, of which `metric` is the round. */
+static const struct column round_columns[] = {
+	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
+	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
+	COLUMN(struct cct_value, metric, CODE_PLAIN),
+	COLUMN(struct cct_value, value, CODE_PLAIN),
+};
+static const struct table round_table = TABLE(struct cct_value, round_columns);
+
 void nodes_encode(const struct profile *profile, struct writer *ret)
 {
 	table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
@@ -69,18 +78,28 @@ static int cct_section_compare_values(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Sorted by node, thread, metric. By node in linear time: there are few values to a node. */
-static struct cct_value *sorted_values(const struct cct *cct)
+static bool cct_section_has(const struct cct_value *value, bool of_rounds)
+{
+	return (value->metric >= CCT_ROUND) == of_rounds;
+}
+
+/*
+ * Those of metrics or those of rounds, sorted by node, thread, metric. By node in linear time: there are few
+ * values to a node.
+ */
+static struct cct_value *sorted_values(const struct cct *cct, bool of_rounds, size_t *ret_n)
 {
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
 	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		start[cct->values.at[i].node + 1]++;
+		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], of_rounds);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
+	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
-		sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
+		if (cct_section_has(&cct->values.at[i], of_rounds))
+			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
 			qsort(sorted + from, start[node] - from, sizeof(*sorted), cct_section_compare_values);
@@ -89,19 +108,23 @@ static struct cct_value *sorted_values(const struct cct *cct)
 
 #define VALUE_COLUMNS ARRAY_LEN(value_columns)
 
-/* One row at the ends of its columns. */
-static void packed_encode_row(const struct cct_value *row, const struct cct_value *last,
+/* One row at the ends of its columns: as value_columns have it, or round_columns. */
+static void packed_encode_row(const struct cct_value *row, const struct cct_value *last, bool of_rounds,
 			      struct writer *columns)
 {
 	write_sleb(&columns[0], (int64_t)row->node - last->node);
 	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
-	write_sleb(&columns[2], (int64_t)row->metric - last->metric);
+	if (of_rounds)
+		write_uleb(&columns[2], row->metric - CCT_ROUND);
+	else
+		write_sleb(&columns[2], (int64_t)row->metric - last->metric);
 	write_uleb(&columns[3], row->value);
 }
 
-/* All rows; with nothing kept, only how long the columns are and how many rows there are. */
-static size_t packed_encode_rows(const struct profile *profile, struct writer *columns, bool keeps,
-				 size_t *ret_sizes)
+/* All rows of metrics, or of rounds; with nothing kept, only how long the columns are and how many there are.
+ */
+static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, struct writer *columns,
+				 bool keeps, size_t *ret_sizes)
 {
 	struct cct_value last = { 0 };
 	packed_rows rows = { 0 };
@@ -110,10 +133,12 @@ static size_t packed_encode_rows(const struct profile *profile, struct writer *c
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
 		packed_values_of(profile->packed, node, &rows);
 		for (size_t i = 0; i < rows.n; i++) {
-			packed_encode_row(&rows.at[i], &last, columns);
+			if (!cct_section_has(&rows.at[i], of_rounds))
+				continue;
+			packed_encode_row(&rows.at[i], &last, of_rounds, columns);
 			last = rows.at[i];
+			n++;
 		}
-		n += rows.n;
 		for (size_t i = 0; !keeps && i < VALUE_COLUMNS; i++) {
 			ret_sizes[i] += columns[i].len;
 			writer_clear(&columns[i]);
@@ -124,14 +149,14 @@ static size_t packed_encode_rows(const struct profile *profile, struct writer *c
 }
 
 /*
- * The same table from values that are packed by node. There may be millions of them: the columns are measured
- * first, and then written where they belong.
+ * The same tables from values that are packed by node. There may be millions of them: the columns are
+ * measured first, and then written where they belong.
  */
-static void packed_encode(const struct profile *profile, struct writer *ret)
+static void packed_encode(const struct profile *profile, bool of_rounds, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
-	size_t n = packed_encode_rows(profile, columns, false, sizes);
+	size_t n = packed_encode_rows(profile, of_rounds, columns, false, sizes);
 
 	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
@@ -146,20 +171,36 @@ static void packed_encode(const struct profile *profile, struct writer *ret)
 	}
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
 		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
-	packed_encode_rows(profile, columns, true, sizes);
+	packed_encode_rows(profile, of_rounds, columns, true, sizes);
 }
 
 void values_encode(const struct profile *profile, struct writer *ret)
 {
 	if (profile->packed) {
-		packed_encode(profile, ret);
+		packed_encode(profile, false, ret);
 		return;
 	}
 
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct);
+	size_t n;
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, false, &n);
+	if (n > 0)
+		table_encode(&value_table, values, n, ret);
+}
 
-	if (profile->cct.values.n > 0)
-		table_encode(&value_table, values, profile->cct.values.n, ret);
+void rounds_encode(const struct profile *profile, struct writer *ret)
+{
+	if (profile->packed) {
+		packed_encode(profile, true, ret);
+		return;
+	}
+
+	size_t n;
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, true, &n);
+
+	for (size_t i = 0; i < n; i++)
+		values[i].metric -= CCT_ROUND;
+	if (n > 0)
+		table_encode(&round_table, values, n, ret);
 }
 
 static bool values_are_sorted(const struct cct_value *rows, size_t n)
@@ -170,6 +211,31 @@ static bool values_are_sorted(const struct cct_value *rows, size_t n)
 		     cct_section_compare_values(&rows[i - 1], &rows[i]) >= 0))
 			return false;
 	return true;
+}
+
+int rounds_decode(struct decoder *decoder, struct profile *profile)
+{
+	CLEANUP(freep) void *rows = NULL;
+	size_t n, before = profile->cct.values.n;
+	int error = table_decode(&round_table, decoder, &rows, &n);
+
+	if (error < 0)
+		return error;
+	bool is_sorted = values_are_sorted(rows, n); /* as we write them: each is there once */
+	for (size_t i = 0; i < n; i++) {
+		struct cct_value *value = (struct cct_value *)rows + i;
+		if (value->metric >= CCT_ROUNDS)
+			return decoder_refuse(decoder, "row %zu is of round %u", i, value->metric);
+		value->metric += CCT_ROUND;
+		if (is_sorted) {
+			vec_push(&profile->cct.values, *value);
+			continue;
+		}
+		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);
+		if (profile->cct.values.n != before + i + 1)
+			return decoder_refuse(decoder, "row %zu is there twice", i);
+	}
+	return 0;
 }
 
 int values_decode(struct decoder *decoder, struct profile *profile)

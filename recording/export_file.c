@@ -9,6 +9,7 @@
 #include "base/fresh_file.h"
 #include "recording/output.h"
 #include "report/limit.h"
+#include "report/tree/frame_spread.h"
 #include "structure/fuse.h"
 
 static bool export_ends_in(const char *text, const char *suffix)
@@ -86,7 +87,9 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .no_inlines = choice->no_inlines,
 					     .no_loops = choice->no_loops,
 					     .lines = exporter->needs_lines,
-					     .addresses = exporter->needs_addresses };
+					     .rounds = exporter->needs_spread,
+					     .addresses = exporter->needs_addresses,
+					     .joins = exporter->joins && !choice->no_join };
 	struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
 	CLEANUP(freep) char *target = NULL;
@@ -95,6 +98,8 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 	if (error)
 		return error;
 	profile_take_tree(profile, &fuse_options, &tree);
+	if (exporter->needs_spread)
+		frame_spread_set(&tree);
 	if (strcmp(target, "-") == 0)
 		error = export_profile(exporter, &input, &choice->options, stdout, diag);
 	else

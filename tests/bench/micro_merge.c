@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * micro_merge: profiles as the ranks of a job leave them, made up: each has CONTEXTS contexts, of which 95 % are those of all
- * others, and the rest is drawn from POOL; a seventh of them has costs.
+ * others, and the rest is drawn from POOL; one in seven has costs.
  *
  *     micro_merge write FOLDER N CONTEXTS POOL          as files, rank-0.data and so on
  *     micro_merge merge|reduce N CONTEXTS POOL          as if they were read one after the other; says what that takes

@@ -112,6 +112,18 @@ static void test_add_timeline(struct profile *p)
 	timeline_done(&timeline);
 }
 
+/* The samples once more, by the round in which they were taken. */
+static void test_add_rounds(struct profile *p)
+{
+	size_t n = p->cct.values.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct cct_value value = p->cct.values.at[i];
+		for (uint64_t j = 0; value.metric == 0 && j < value.value; j++)
+			cct_add_value(&p->cct, value.node, value.thread, CCT_ROUND + test_next(CCT_ROUNDS), 1);
+	}
+}
+
 static struct profile *test_one(uint32_t i)
 {
 	static const char *const hosts[] = { "node3", "node1", "node2" };
@@ -122,6 +134,7 @@ static struct profile *test_one(uint32_t i)
 	p->run.n_cpus = i + 1;
 	p->processes.at[0].rank = i + 1;
 	test_add_timeline(p);
+	test_add_rounds(p);
 	return p;
 }
 

@@ -44,20 +44,24 @@ void write_u64(struct writer *w, uint64_t value)
 
 void write_uleb(struct writer *w, uint64_t value)
 {
-	while (value >= 0x80) {
-		write_u8(w, (uint8_t)(value | 0x80));
-		value >>= 7;
-	}
-	write_u8(w, (uint8_t)value);
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		bytes[n++] = (uint8_t)(value | 0x80);
+	bytes[n++] = (uint8_t)value;
+	memcpy(writer_grow(w, n), bytes, n);
 }
 
 void write_sleb(struct writer *w, int64_t value)
 {
-	while (value < -0x40 || value >= 0x40) {
-		write_u8(w, (uint8_t)(value | 0x80));
-		value >>= 7;
-	}
-	write_u8(w, (uint8_t)(value & 0x7f));
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	for (; value < -0x40 || value >= 0x40; value >>= 7)
+		bytes[n++] = (uint8_t)(value | 0x80);
+	bytes[n++] = (uint8_t)(value & 0x7f);
+	memcpy(writer_grow(w, n), bytes, n);
 }
 
 void write_bytes(struct writer *w, struct bytes bytes)

@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{ "export", cmd_export, "a profile in another form, for dashboards and other tools" },
 	{ "struct", cmd_struct, "loops and inlined calls of a binary" },
 	{ "annotate", cmd_annotate, "source and instructions of one function with their costs" },
-	{ "merge", cmd_merge, "several profiles as one" },
+	{ "merge", cmd_merge, "any number of profiles as one" },
 	{ "diff", cmd_diff, "what changed between runs, and what of it is more than chance" },
 	{ "stats", cmd_stats, "how much runs, threads or processes differ from each other" },
 	{ "check", cmd_check, "is a profile whole and consistent" },

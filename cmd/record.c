@@ -4,11 +4,13 @@
  * and results are words on standard error, the command's exit status is ours.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include "cmd/conclude.h"
 #include "cmd/record_options.h"
 #include "cmd/relatives.h"
+#include "cmd/run_name.h"
 #include "recording/recording.h"
 #include "report/number.h"
 #include "report/quality.h"
@@ -35,8 +38,9 @@ struct record {
 	pthread_t watcher;
 	bool is_watched;
 	bool shows_progress;
-	int status; /* of the command, as waitpid gives it */
-	int fault;  /* the exit code of one that did not end the recording; 0 = none */
+	int status;       /* of the command, as waitpid gives it */
+	int fault;        /* the exit code of one that did not end the recording; 0 = none */
+	bool was_stopped; /* by a signal, not by the end of the command */
 };
 
 static uint64_t record_ns(double seconds)
@@ -285,6 +289,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.n_workers = (unsigned)o->n_workers,
 		.unwind = (enum unwind_mode)o->unwind,
 		.duration_ns = o->duration > 0 ? record_ns(o->duration) : 0,
+		.cpu_before_ns = o->cpu_before_ns,
+		.rank = o->has_rank ? 1 + o->rank : 0,
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
 		.resolves = o->resolves,
 		.output = o->output,
@@ -340,14 +346,19 @@ static int record_run(struct record *r, const struct recording_options *options)
 		r->fault = cmd_fail(&diag);
 	}
 	int code = record_finish(r, recording, &diag);
+	r->was_stopped = recording_was_stopped(recording);
 	recording_close(recording);
 	return r->fault ? r->fault : code;
 }
 
-static int record_start(struct record_options *options, const char *mode, const char *command_line)
+/* As before, for the next run: its command has the signals that we were started with. */
+static int record_start(struct record_options *options, const char *mode, const char *command_line,
+			bool *ret_was_stopped)
 {
 	struct record r = { .options = options };
+	struct sigaction pipe;
 
+	sigaction(SIGPIPE, NULL, &pipe);
 	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
 	record_block_signals(&r);
@@ -355,7 +366,57 @@ static int record_start(struct record_options *options, const char *mode, const 
 	int code = record_run(&r, &recording);
 	if (r.signal_fd >= 0)
 		close(r.signal_fd);
+	sigaction(SIGPIPE, &pipe, NULL);
+	sigprocmask(SIG_SETMASK, &r.old_signals, NULL);
+	*ret_was_stopped = r.was_stopped;
 	return code;
+}
+
+static uint64_t record_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * CLOCK_NS_PER_S +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+static int record_number(const struct record_options *options, uint64_t run, const char *mode,
+			 const char *command_line, bool *ret_was_stopped)
+{
+	struct record_options one = *options;
+	const char *name = options->n_repeats && !options->output && !options->exporter ? "cpprof-%n.data"
+											: options->output;
+	CLEANUP(freep) char *output = run_name(name, run, options->rank);
+	CLEANUP(freep) char *raw = run_name(options->raw, run, options->rank);
+	CLEANUP(freep) char *watch = run_name(options->watch, run, options->rank);
+
+	one.cpu_before_ns = run > 1 ? record_cpu_ns() : 0;
+	one.output = output;
+	one.raw = raw;
+	one.watch = watch;
+	return record_start(&one, mode, command_line, ret_was_stopped);
+}
+
+/* One run after the other, until one fails: what went wrong once is not what is to be compared. */
+static int record_repeat(const struct record_options *options, const char *mode, const char *command_line)
+{
+	uint64_t n = options->n_repeats ? options->n_repeats : 1;
+
+	for (uint64_t run = 1; run <= n; run++) {
+		bool was_stopped = false;
+		if (n > 1 && !options->is_quiet)
+			fprintf(stderr, "cpprof: run %" PRIu64 " of %" PRIu64 "\n", run, n);
+		int code = record_number(options, run, mode, command_line, &was_stopped);
+		if (n > 1 && (code || was_stopped))
+			fprintf(stderr,
+				"cpprof: run %" PRIu64 " of %" PRIu64 " %s; the others were not started\n",
+				run, n, code ? "failed" : "was stopped");
+		if (code || was_stopped)
+			return code;
+	}
+	return EXIT_OK;
 }
 
 static int record_command(const char *mode, int argc, char **argv)
@@ -365,7 +426,7 @@ static int record_command(const char *mode, int argc, char **argv)
 	int code = record_options_parse(&options, mode, argc, argv);
 
 	if (code < 0)
-		code = record_start(&options, mode, command_line);
+		code = record_repeat(&options, mode, command_line);
 	record_options_done(&options);
 	return code;
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/export.h"
+#include "cmd/run_name.h"
 #include "collector/live/perf_source.h"
 #include "recording/workers.h"
 
@@ -25,6 +26,8 @@ static const char record_examples[] =
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
 	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
 	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
+	"  cpprof record --repeat 5 -o before-%n.data -- ./prog   five runs, five profiles\n"
+	"  mpirun -n 16 cpprof record -o rank-%r.data -- ./app    one profile a rank\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
 	"  cpprof report                         look at the result\n";
 
@@ -161,6 +164,41 @@ static int record_check(const struct record_options *options, const char *comman
 	return GO_ON;
 }
 
+/* A name that two runs or two ranks have in common would leave the profile of one of them. */
+static int record_check_names(struct record_options *options, const struct command_line *line)
+{
+	const char *const names[] = { options->output, options->raw, options->watch };
+	static const char *const given_by[] = { "-o", "--raw", "--watch" };
+
+	options->has_rank = options->argv && run_rank(&options->rank);
+	if (options->n_repeats && !options->argv)
+		return cmd_usage(line->command, "--repeat runs a command: give one");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (run_name_has(names[i], 'r') && !options->has_rank)
+			return cmd_usage(
+				line->command,
+				"%s '%s': %%r is the rank in an MPI job, and there is none; start it with "
+				"mpirun or srun",
+				given_by[i], names[i]);
+		if (options->n_repeats > 1 && names[i] && !run_name_has(names[i], 'n'))
+			return cmd_usage(line->command,
+					 "--repeat needs a name for each run: put %%n into %s '%s', such as "
+					 "run-%%n.data",
+					 given_by[i], names[i]);
+	}
+	return GO_ON;
+}
+
+/* clang-format off */
+#define OUTPUT_SPECS(options)                                                                              \
+	{ 'o', "output", OPTION_TEXT, &(options)->output, "FILE",                                          \
+	  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, %n run, " \
+	  "%r rank, - standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" }, \
+	{ 0, "repeat", OPTION_POSITIVE, &(options)->n_repeats, "N",                                        \
+	  "run the command N times, each with a profile of its own\n(cpprof-%n.data, or -o with %n); ends "  \
+	  "with a run that fails" }
+/* clang-format on */
+
 /* clang-format off */
 /* Exports while the recording goes on. */
 #define RECORD_LIVE_SPECS(options)                                                                          \
@@ -194,7 +232,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes" },
 		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
 		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME",
-		  "attach to every process of that name" },
+		  "attach to all processes of that name" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC",
 		  "stop recording after this time" },
 		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
@@ -214,9 +252,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "profile children, too, and follow new threads (default)" },
-		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
-		  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, - "
-		  "standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" },
+		OUTPUT_SPECS(options),
 		MODE_SPEC(options->mode),
 		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
 		{ 0, "format", OPTION_TEXT, &options->format, "NAME",
@@ -321,7 +357,9 @@ int record_options_parse(struct record_options *options, const char *command, in
 	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
 	    options->exporter != &exporter_svg)
 		code = cmd_usage(command, "--open opens a page: give it a name with -o x.html");
-	return code == GO_ON ? record_find_targets(options, &line) : code;
+	if (code == GO_ON)
+		code = record_find_targets(options, &line);
+	return code == GO_ON ? record_check_names(options, &line) : code;
 }
 
 void record_options_done(struct record_options *options)

@@ -39,6 +39,10 @@ struct record_options {
 	struct symbol_options symbols;
 	double min_quality; /* percent; 0 = whatever it is */
 	struct habits habits;
+	uint64_t cpu_before_ns; /* as in recording_options */
+	uint64_t n_repeats;     /* of the command; each run has a profile of its own */
+	bool has_rank;
+	uint32_t rank; /* in an MPI job */
 	bool is_quiet;
 	int verbosity;
 };

@@ -234,6 +234,9 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	if (code >= 0)
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
+	struct ranks ranks;
+	ranks_extend(profile, &ranks);
+	options.ranks = ranks.n_ranks ? &ranks : NULL;
 	profile_take_tree(profile, &fusing, &tree);
 	if (report_filter_apply(&request->filter, profile, &tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);

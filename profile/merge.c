@@ -1,276 +1,351 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/merge.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "profile/merge_functions.h"
-#include "profile/timeline.h"
+#include "profile/merge_private.h"
+#include "profile/table.h"
 
-static uint32_t move_string(const struct merge *m, uint32_t id)
-{
-	return id < m->from->strings.strings.n ? m->string[id] : 0;
-}
-
-static void move_strings(struct merge *m)
+static void merge_strings(struct merger *m)
 {
 	const struct intern *strings = &m->from->strings;
 
 	m->string = alloc_zero(strings->strings.n + 1, sizeof(*m->string));
 	for (size_t i = 0; i < strings->strings.n; i++)
-		m->string[i] =
-			intern_add_n(&m->into->strings, strings->strings.at[i], strings->lengths.at[i]);
+		m->string[i] = intern_add_n(&m->all->strings, strings->strings.at[i], strings->lengths.at[i]);
 }
 
 /* ---- what values refer to ----------------------------------------------------------------------- */
 
-static uint32_t find_event(const struct profile *profile, uint32_t name, uint32_t unit)
+static bool merge_same_event(const struct profile_event *a, const struct profile_event *b)
 {
-	for (uint32_t i = 0; i < profile->events.n; i++)
-		if (profile->events.at[i].name == name && profile->events.at[i].unit == unit)
+	return a->name == b->name && a->unit == b->unit;
+}
+
+/* The event of that name and unit; of several in one profile the first is the first, and so on. */
+static uint32_t merge_find_event(const struct profile *all, const struct profile_event *event, size_t nth)
+{
+	for (uint32_t i = 0; i < all->events.n; i++)
+		if (merge_same_event(&all->events.at[i], event) && nth-- == 0)
 			return i;
 	return UINT32_MAX;
 }
 
-static void move_events(struct merge *m)
+static uint32_t merge_event(struct merger *m, uint32_t i)
 {
-	m->metric = alloc_zero(m->from->metrics.n + 1, sizeof(*m->metric));
-	if (m->into->metrics.n == 0 && m->from->metrics.n > 0)
-		vec_push(
-			&m->into->metrics,
-			((struct profile_metric){ move_string(m, m->from->metrics.at[0].name),
-						  move_string(m, m->from->metrics.at[0].unit), UINT32_MAX }));
-	for (uint32_t i = 0; i < m->from->events.n; i++) {
-		struct profile_event event = m->from->events.at[i];
-		event.name = move_string(m, event.name);
-		event.unit = move_string(m, event.unit);
-		uint32_t index = find_event(m->into, event.name, event.unit);
-		if (index == UINT32_MAX) {
-			index = (uint32_t)m->into->events.n;
-			vec_push(&m->into->events, event);
-			vec_push(&m->into->metrics,
-				 ((struct profile_metric){ event.name, event.unit, index }));
-		}
-		if (1 + i < m->from->metrics.n)
-			m->metric[1 + i] = 1 + index;
+	struct profile_event event = m->from->events.at[i];
+	size_t nth = 0;
+
+	for (uint32_t j = 0; j < i; j++)
+		nth += merge_same_event(&m->from->events.at[j], &event);
+	event.name = m->string[event.name];
+	event.unit = m->string[event.unit];
+	uint32_t index = merge_find_event(m->all, &event, nth);
+	if (index == UINT32_MAX) {
+		index = (uint32_t)m->all->events.n;
+		vec_push(&m->all->events, event);
+		vec_push(&m->all->metrics, ((struct profile_metric){ event.name, event.unit, index }));
+		return index;
 	}
+	struct profile_event *known = &m->all->events.at[index];
+	known->frequency = event.frequency > known->frequency ? event.frequency : known->frequency;
+	known->period = event.period > known->period ? event.period : known->period;
+	known->excludes_kernel |= event.excludes_kernel;
+	return index;
 }
 
-static bool same_image(const struct profile_image *a, const struct profile_image *b)
+/* Metric 0 is samples, metric 1 + i the weight of event i: merger_add has refused what is not so. */
+static void merge_events(struct merger *m)
 {
-	if (a->kind != b->kind || a->kind == IMAGE_JIT)
+	size_t n_known = m->all->events.n;
+
+	m->metric = alloc_zero(m->from->metrics.n + 1, sizeof(*m->metric));
+	if (m->all->metrics.n == 0)
+		vec_push(&m->all->metrics,
+			 ((struct profile_metric){ intern_add(&m->all->strings, "samples"),
+						   intern_add(&m->all->strings, "count"), UINT32_MAX }));
+	for (uint32_t i = 0; i < m->from->events.n; i++) {
+		uint32_t index = merge_event(m, i);
+		m->events_differ |= index != i;
+		m->metric[1 + i] = 1 + index;
+	}
+	m->events_differ |= m->n_added && m->from->events.n != n_known;
+}
+
+static bool merge_same_image(const struct profile_image *a, const struct profile_image *b)
+{
+	if (a->kind != b->kind || a->kind == IMAGE_JIT || a->elf_machine != b->elf_machine)
 		return false;
 	if (a->build_id.len || b->build_id.len)
 		return build_id_equal(&a->build_id, &b->build_id);
 	return a->path == b->path;
 }
 
-static uint32_t move_image(struct merge *m, const struct profile_image *from)
+static uint64_t merge_hash_image(const struct profile_image *image)
 {
-	struct profile_image image = *from;
+	uint64_t hash = hash_u64((uint64_t)image->kind << 32 | image->elf_machine);
 
-	image.path = move_string(m, image.path);
-	image.debug = move_string(m, image.debug);
-	for (uint32_t i = 0; i < m->n_images_before; i++) {
-		struct profile_image *known = &m->into->images.at[i];
-		if (!same_image(known, &image))
-			continue;
-		if (!known->debug)
-			known->debug = image.debug;
-		return i;
-	}
-	vec_push(&m->into->images, image);
-	return (uint32_t)m->into->images.n - 1;
+	if (image->build_id.len)
+		return hash ^ hash_bytes((struct bytes){ image->build_id.bytes, image->build_id.len });
+	return hash_u64(hash + image->path);
 }
 
-static void move_images(struct merge *m)
+/* Of what one image is called by several, the first in the order of texts. */
+static void merge_choose_text(struct merger *m, uint32_t *known, uint32_t other)
+{
+	const struct intern *strings = &m->all->strings;
+
+	if (other && (!*known || strcmp(intern_text(strings, other), intern_text(strings, *known)) < 0))
+		*known = other;
+}
+
+static uint32_t merge_image(struct merger *m, struct profile_image image)
+{
+	image.path = m->string[image.path];
+	image.debug = m->string[image.debug];
+
+	uint64_t hash = merge_hash_image(&image);
+	uint32_t index = image.kind == IMAGE_JIT ? MAP_NONE : map_find(&m->image_of, hash);
+	if (index != MAP_NONE && merge_same_image(&m->all->images.at[index], &image)) {
+		merge_choose_text(m, &m->all->images.at[index].path, image.path);
+		merge_choose_text(m, &m->all->images.at[index].debug, image.debug);
+		return index;
+	}
+	index = (uint32_t)m->all->images.n;
+	vec_push(&m->all->images, image);
+	if (image.kind != IMAGE_JIT)
+		map_put(&m->image_of, hash, index);
+	return index;
+}
+
+static void merge_images(struct merger *m)
 {
 	m->image = alloc_zero(m->from->images.n + 1, sizeof(*m->image));
-	m->n_images_before = m->into->images.n;
 	for (size_t i = 0; i < m->from->images.n; i++)
-		m->image[i] = move_image(m, &m->from->images.at[i]);
+		m->image[i] = merge_image(m, m->from->images.at[i]);
+}
+
+/* ---- processes, threads, the tree --------------------------------------------------------------- */
+
+bool merge_is_placed(const struct profile *from, uint32_t process)
+{
+	return from->run.start_unix_ns && !from->processes.at[process].is_unplaced;
 }
 
 /* Exit 0 is no time: still there at the end. */
-static uint64_t move_exit(const struct merge *m, uint64_t time_ns)
+static uint64_t merge_exit(uint64_t time_ns, uint64_t start_ns)
 {
-	return time_ns ? time_ns + m->shift_ns : 0;
+	return time_ns ? time_ns + start_ns : 0;
 }
 
-static void move_tasks(struct merge *m)
+static void merge_tasks(struct merger *m)
 {
-	uint32_t first_process = (uint32_t)m->into->processes.n;
+	const struct profile *from = m->from;
+	uint32_t first_process = (uint32_t)m->all->processes.n;
+	uint32_t first_thread = (uint32_t)m->all->threads.n;
 
-	m->first_thread = (uint32_t)m->into->threads.n;
-	for (size_t i = 0; i < m->from->processes.n; i++) {
-		struct profile_process process = m->from->processes.at[i];
-		process.comm = move_string(m, process.comm);
-		process.command_line = move_string(m, process.command_line);
-		process.start_ns += m->shift_ns;
-		process.exit_ns = move_exit(m, process.exit_ns);
-		vec_push(&m->into->processes, process);
+	for (uint32_t i = 0; i < from->processes.n; i++) {
+		struct profile_process process = from->processes.at[i];
+		process.is_unplaced = !merge_is_placed(from, i);
+		uint64_t start_ns = process.is_unplaced ? 0 : from->run.start_unix_ns;
+		process.comm = m->string[process.comm];
+		process.command_line = m->string[process.command_line];
+		process.start_ns += start_ns;
+		process.exit_ns = merge_exit(process.exit_ns, start_ns);
+		vec_push(&m->all->processes, process);
 	}
-	for (size_t i = 0; i < m->from->threads.n; i++) {
-		struct profile_thread thread = m->from->threads.at[i];
+	for (uint32_t i = 0; i < from->threads.n; i++) {
+		struct profile_thread thread = from->threads.at[i];
+		uint64_t start_ns = merge_is_placed(from, thread.process) ? from->run.start_unix_ns : 0;
 		thread.process += first_process;
-		thread.comm = move_string(m, thread.comm);
-		thread.start_ns += m->shift_ns;
-		thread.exit_ns = move_exit(m, thread.exit_ns);
-		vec_push(&m->into->threads, thread);
+		thread.comm = m->string[thread.comm];
+		thread.start_ns += start_ns;
+		thread.exit_ns = merge_exit(thread.exit_ns, start_ns);
+		vec_push(&m->all->threads, thread);
+		m->thread[i] = first_thread + i;
 	}
 }
 
-static void move_tree(struct merge *m)
+/* The one process and thread that stand for all, or for all whose start is not known. */
+static uint32_t merge_reduced_thread(struct merger *m, bool is_placed)
+{
+	struct profile *all = m->all;
+	uint32_t comm = intern_add(&all->strings, "all ranks");
+
+	for (uint32_t i = 0; i < all->threads.n; i++)
+		if (all->processes.at[all->threads.at[i].process].is_unplaced == !is_placed)
+			return i;
+	vec_push(&all->processes, (struct profile_process){ .comm = comm, .is_unplaced = !is_placed });
+	vec_push(&all->threads,
+		 (struct profile_thread){ .process = (uint32_t)all->processes.n - 1, .comm = comm });
+	return (uint32_t)all->threads.n - 1;
+}
+
+static void merge_reduced_tasks(struct merger *m)
+{
+	for (uint32_t i = 0; i < m->from->threads.n; i++)
+		m->thread[i] =
+			merge_reduced_thread(m, merge_is_placed(m->from, m->from->threads.at[i].process));
+}
+
+static void merge_tree(struct merger *m)
 {
 	const struct cct *from = &m->from->cct;
-	struct cct *into = &m->into->cct;
-	CLEANUP(freep) uint32_t *node = alloc_zero(from->nodes.n, sizeof(*node));
+	struct cct *all = &m->all->cct;
 
-	node[CCT_INCOMPLETE] = CCT_INCOMPLETE;
+	m->node = alloc_zero(from->nodes.n + 1, sizeof(*m->node));
+	m->node[CCT_INCOMPLETE] = CCT_INCOMPLETE;
 	for (size_t i = CCT_INCOMPLETE + 1; i < from->nodes.n; i++) {
 		const struct cct_node *n = &from->nodes.at[i];
 		image_id image = n->image == IMAGE_NONE ? IMAGE_NONE : m->image[n->image];
-		node[i] = cct_child(into, node[n->parent], image, n->vaddr, n->flags);
+		m->node[i] = cct_child(all, m->node[n->parent], image, n->vaddr, n->flags);
 	}
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *v = &from->values.at[i];
 		uint32_t metric = v->metric >= CCT_ROUND ? v->metric : m->metric[v->metric];
-		cct_add_value(into, node[v->node], v->thread + m->first_thread, metric, v->value);
+		if (m->options.reduces)
+			cct_add_value(all, m->node[v->node], m->thread[v->thread], metric, v->value);
+		else
+			packed_values_add(m->values, m->node[v->node], m->thread[v->thread], metric,
+					  v->value);
 	}
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------- */
+/* ---- one after the other ------------------------------------------------------------------------ */
 
-static void add_bins(struct timeline *timeline, const struct profile *profile, uint32_t first_thread,
-		     uint64_t shift_ns)
+struct merger *merger_new(const struct merge_options *options)
 {
-	for (size_t i = 0; i < profile->timeline.n; i++) {
-		const struct profile_bin *bin = &profile->timeline.at[i];
-		timeline_add_many(timeline, bin->thread + first_thread, bin->bin * profile->bin_ns + shift_ns,
-				  bin->samples);
-	}
+	struct merger *m = alloc_zero(1, sizeof(*m));
+
+	m->options = *options;
+	m->all = profile_new();
+	m->values = alloc_zero(1, sizeof(*m->values));
+	merge_times_init(&m->times);
+	slots_init(&m->function_slots);
+	slots_init(&m->structure_slots);
+	slots_init(&m->code_slots);
+	return m;
 }
 
-static void move_timeline(struct merge *m)
+static void merge_forget(struct merger *m)
 {
-	struct timeline timeline;
-
-	timeline_init(&timeline);
-	add_bins(&timeline, m->into, 0, m->into_shift_ns);
-	add_bins(&timeline, m->from, m->first_thread, m->shift_ns);
-	timeline_copy(&timeline, m->into);
-	timeline_done(&timeline);
+	free(m->string);
+	free(m->image);
+	free(m->metric);
+	free(m->node);
+	free(m->thread);
+	m->string = m->image = m->metric = m->node = m->thread = NULL;
+	m->from = NULL;
 }
 
-/* What an import costs has nothing to do with how long was recorded. */
-static uint64_t own_cpu(const struct profile *profile)
+void merger_free(struct merger *m)
 {
-	bool is_import = strcmp(intern_text(&profile->strings, profile->run.mode), "import") == 0;
-
-	return is_import ? 0 : profile->quality.own_cpu_ns;
-}
-
-static void move_quality(struct merge *m)
-{
-	struct profile_quality *into = &m->into->quality;
-	const struct profile_quality *from = &m->from->quality;
-
-	into->samples += from->samples;
-	for (size_t i = 0; i < STACK_END_N; i++)
-		into->by_end[i] += from->by_end[i];
-	for (size_t i = 0; i < WITNESS_N; i++)
-		into->steps_by_witness[i] += from->steps_by_witness[i];
-	into->lost += from->lost;
-	into->throttled += from->throttled;
-	into->clipped += from->clipped;
-	into->own_cpu_ns = own_cpu(m->into) + own_cpu(m->from);
-	into->own_peak_kb = into->own_peak_kb > from->own_peak_kb ? into->own_peak_kb : from->own_peak_kb;
-	into->unsymbolized += from->unsymbolized;
-	into->without_lines += from->without_lines;
-	into->damaged_units += from->damaged_units;
-	into->wakeups += from->wakeups;
-	into->outer += from->outer;
-	into->counted = into->counted && from->counted ? into->counted + from->counted : 0;
-}
-
-static void move_notes(struct merge *m)
-{
-	for (size_t i = 0; i < m->from->notes.n; i++) {
-		uint32_t note = move_string(m, m->from->notes.at[i]);
-		bool is_known = false;
-		for (size_t j = 0; j < m->into->notes.n; j++)
-			is_known |= m->into->notes.at[j] == note;
-		if (!is_known)
-			vec_push(&m->into->notes, note);
-	}
-}
-
-/* Everything that was there before moves later where `from` started first. */
-static void shift_tasks(struct profile *profile, uint64_t shift_ns)
-{
-	for (size_t i = 0; i < profile->processes.n; i++) {
-		profile->processes.at[i].start_ns += shift_ns;
-		profile->processes.at[i].exit_ns += profile->processes.at[i].exit_ns ? shift_ns : 0;
-	}
-	for (size_t i = 0; i < profile->threads.n; i++) {
-		profile->threads.at[i].start_ns += shift_ns;
-		profile->threads.at[i].exit_ns += profile->threads.at[i].exit_ns ? shift_ns : 0;
-	}
-}
-
-static void find_shifts(struct merge *m)
-{
-	struct profile_run *into = &m->into->run;
-	const struct profile_run *from = &m->from->run;
-
-	if (!into->start_unix_ns || !from->start_unix_ns)
+	if (!m)
 		return;
-	if (from->start_unix_ns >= into->start_unix_ns) {
-		m->shift_ns = from->start_unix_ns - into->start_unix_ns;
-		return;
-	}
-	m->into_shift_ns = into->start_unix_ns - from->start_unix_ns;
-	into->start_unix_ns = from->start_unix_ns;
-	shift_tasks(m->into, m->into_shift_ns);
+	merge_forget(m);
+	profile_free(m->all);
+	packed_values_done(m->values);
+	free(m->values);
+	writer_done(&m->times.log);
+	map_done(&m->image_of);
+	map_done(&m->is_noted);
+	slots_done(&m->function_slots);
+	slots_done(&m->structure_slots);
+	slots_done(&m->code_slots);
+	merge_spread_done(m);
+	free(m);
 }
 
-static void move_run(struct merge *m)
+static int merge_refuse(struct diag *diag, const char *name, const char *why, const char *hint)
 {
-	struct profile_run *into = &m->into->run;
-	const struct profile_run *from = &m->from->run;
-	uint32_t target = move_string(m, from->target);
+	diag_set(diag, -EINVAL, "cannot merge '%s'", name);
+	diag_why(diag, "%s", why);
+	if (hint)
+		diag_hint(diag, "%s", hint);
+	return -EINVAL;
+}
 
-	into->duration_ns += from->duration_ns; /* nobody watched in between */
-	into->n_runs = (into->n_runs ? into->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
-	into->is_checkpoint |= from->is_checkpoint;
-	into->is_resolved &= from->is_resolved;
-	if (from->stack_size > into->stack_size)
-		into->stack_size = from->stack_size;
-	if (target != into->target) {
-		CLEANUP(freep)
-		char *both = alloc_printf("%s + %s", intern_text(&m->into->strings, into->target),
-					  intern_text(&m->into->strings, target));
-		into->target = intern_add(&m->into->strings, both);
-	}
-	into->mode = intern_add(&m->into->strings, "merge");
+static int merge_check(const struct merger *m, const struct profile *from, const char *name,
+		       struct diag *diag)
+{
+	if (from->cct.values.n && from->metrics.n != 1 + from->events.n)
+		return merge_refuse(diag, name, "its metrics are not those of its events", NULL);
+	if (from->n_ranks && !m->options.reduces)
+		return merge_refuse(diag, name, "it is reduced: ranks cannot be told apart in it any more",
+				    "add --reduce to reduce the others, too");
+	if (m->options.reduces && !from->n_ranks && from->run.n_runs > 1)
+		return merge_refuse(diag, name,
+				    "it is a merge that was not reduced: what belongs to one run "
+				    "is not known any more",
+				    "give --reduce the files it was made of");
+	if (m->values->n + from->cct.values.n > TABLE_ROWS_MAX ||
+	    m->times.n + from->timeline.n > TABLE_ROWS_MAX ||
+	    m->all->cct.nodes.n + from->cct.nodes.n > TABLE_ROWS_MAX)
+		return merge_refuse(diag, name, "a profile cannot hold that many values",
+				    "add --reduce: one value a context, however many ranks there are");
+	return 0;
+}
+
+int merger_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag)
+{
+	int error = merge_check(m, from, name, diag);
+
+	if (error < 0)
+		return error;
+	m->from = from;
+	m->thread = alloc_zero(from->threads.n + 1, sizeof(*m->thread));
+	merge_strings(m);
+	merge_events(m);
+	merge_images(m);
+	if (m->options.reduces)
+		merge_reduced_tasks(m);
+	else
+		merge_tasks(m);
+	merge_tree(m);
+	if (m->options.reduces)
+		merge_spread(m);
+	merge_times_add(m);
+	merge_functions(m);
+	merge_run(m);
+	m->n_added++;
+	merge_forget(m);
+	return 0;
+}
+
+size_t merger_count(const struct merger *m)
+{
+	return m->n_added;
+}
+
+struct profile *merger_finish(struct merger *m)
+{
+	const struct cct *cct = &m->all->cct;
+
+	for (size_t i = 0; i < cct->values.n; i++) /* of reduced ones */
+		packed_values_add(m->values, cct->values.at[i].node, cct->values.at[i].thread,
+				  cct->values.at[i].metric, cct->values.at[i].value);
+	vec_done(&m->all->cct.values);
+	merge_order(m);
+	m->all->packed = TAKE(m->values);
+	struct profile *all = TAKE(m->all);
+	m->values = alloc_zero(1, sizeof(*m->values));
+	merger_free(m);
+	return all;
 }
 
 void profile_merge(struct profile *into, const struct profile *from)
 {
-	struct merge m = { .into = into, .from = from };
+	struct merger *m = merger_new(&(struct merge_options){ 0 });
+	struct diag diag = { 0 };
 
-	move_strings(&m);
-	find_shifts(&m);
-	move_events(&m);
-	move_images(&m);
-	move_tasks(&m);
-	move_tree(&m);
-	move_timeline(&m);
-	move_quality(&m);
-	move_notes(&m);
-	merge_functions(&m);
-	move_run(&m);
-	free(m.string);
-	free(m.metric);
-	free(m.image);
+	(void)merger_add(m, into, "one", &diag);
+	(void)merger_add(m, from, "other", &diag);
+	struct profile *all = merger_finish(m);
+	profile_unpack(all);
+	struct profile before = *into;
+	*into = *all;
+	*all = before;
+	profile_free(all);
 }

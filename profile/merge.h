@@ -1,14 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge: several profiles as one: runs of one program, or programs of one run.
+ * merge: any number of profiles as one: runs of one program, or programs of one run.
+ *
+ *     struct merger *merger = merger_new(&options);
+ *     for each file: profile_read, merger_add, profile_free
+ *     struct profile *all = merger_finish(merger);
+ *
+ * Images are the same if their build-ids are, or without those their paths; events if name and unit are;
+ * threads and processes never. Times are put on one clock where starts are known. Sums of the result are the
+ * sums of all.
+ *
+ * It takes the memory of the result and of one profile. In whatever order profiles come, and if merges are
+ * merged, the result is the same, byte by byte: everything in it has an order of its own, and what can be
+ * there only once is chosen by what it is, not by who brings it.
  */
 #pragma once
 
 #include "profile/profile.h"
 
+struct merge_options {
+	/* Ranks are not told apart: threads become one, and each node keeps how its values are spread. */
+	bool reduces;
+};
+
+struct merger;
+
+struct merger *merger_new(const struct merge_options *options);
+void merger_free(struct merger *merger);
+static inline void merger_freep(struct merger **merger)
+{
+	merger_free(*merger);
+}
 /*
- * Adds all of `from` to `into`. Images are the same if their build-ids are, or without those their paths;
- * events if name and unit are; threads and processes never. Times are put on one clock where both starts
- * are known. Sums of the result are the sums of both.
+ * Adds all of a profile, which is not needed afterwards. -EINVAL for one that does not fit: merged without
+ * reducing where that is asked for, or the other way round, or more than a file can hold. Nothing of it is
+ * added then. name is only for messages.
  */
+int merger_add(struct merger *merger, const struct profile *from, const char *name, struct diag *diag);
+/* How many were added. */
+size_t merger_count(const struct merger *merger);
+/* A sentence for the notes of the result. */
+void merger_note(struct merger *merger, const char *text);
+/* The result, with its values packed (profile_unpack). Ends the merger. Nothing added: an empty profile. */
+struct profile *merger_finish(struct merger *merger);
+
+/* Both as one, in `into`. */
 void profile_merge(struct profile *into, const struct profile *from);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/merge_functions.h"
-
+/*
+ * The part of merge that knows what function maps, structures and code look like inside.
+ */
 #include <string.h>
+
+#include "base/cleanup.h"
+#include "profile/merge_private.h"
 
 /* A copy of a VEC's array, for one that is about to be changed in place. */
 #define COPY_VEC(v)                                                         \
@@ -13,7 +17,7 @@
 			memcpy((v)->at, old_, (v)->n * sizeof(*(v)->at));   \
 	} while (0)
 
-static struct function_map move_map(const struct merge *m, struct function_map map)
+static struct function_map move_map(const struct merger *m, struct function_map map)
 {
 	const uint32_t *string = m->string;
 
@@ -37,7 +41,7 @@ static struct function_map move_map(const struct merge *m, struct function_map m
 	return map;
 }
 
-static struct structure move_structure(const struct merge *m, struct structure structure)
+static struct structure move_structure(const struct merger *m, struct structure structure)
 {
 	const uint32_t *string = m->string;
 
@@ -55,132 +59,163 @@ static struct structure move_structure(const struct merge *m, struct structure s
 	return structure;
 }
 
-/* Debug information, then the tables of kernel and JIT, then symbols, then nothing. */
-static int goodness(const struct function_map *map)
-{
-	static const int by_source[] = {
-		[MAP_FROM_NOTHING] = 0,  [MAP_FROM_SYMBOL] = 1,     [MAP_FROM_PERFMAP] = 2,
-		[MAP_FROM_KALLSYMS] = 2, [MAP_FROM_FLAT_DWARF] = 3, [MAP_FROM_DWARF] = 3
-	};
+/* ---- each once ---------------------------------------------------------------------------------- */
 
-	return map->source < ARRAY_LEN(by_source) ? by_source[map->source] : 0;
+static uint64_t merge_place_hash(uint32_t image, uint64_t vaddr)
+{
+	return hash_u64(vaddr + hash_u64(image));
 }
 
-static int merge_functions_compare_maps(const void *a, const void *b)
-{
-	const struct function_map *x = a, *y = b;
+#define MERGE_PLACES(noun, list, type, start)                                           \
+	static uint64_t merge_##noun##_hash(const void *owner, uint32_t i)              \
+	{                                                                               \
+		const struct type *at = &((const struct profile *)owner)->list.at[i];   \
+		return merge_place_hash(at->image, at->start);                          \
+	}                                                                               \
+	static bool merge_##noun##_same(const void *owner, uint32_t i, const void *key) \
+	{                                                                               \
+		const struct type *at = &((const struct profile *)owner)->list.at[i];   \
+		const struct type *other = key;                                         \
+		return at->image == other->image && at->start == other->start;          \
+	}                                                                               \
+	static int merge_##noun##_compare(const void *a, const void *b)                 \
+	{                                                                               \
+		const struct type *x = a, *y = b;                                       \
+		if (x->image != y->image)                                               \
+			return x->image < y->image ? -1 : 1;                            \
+		return (x->start > y->start) - (x->start < y->start);                   \
+	}
+MERGE_PLACES(map, functions, function_map, vaddr)
+MERGE_PLACES(structure, structures, structure, function)
+MERGE_PLACES(code, codes, profile_code, vaddr)
 
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	if (x->vaddr != y->vaddr)
-		return x->vaddr < y->vaddr ? -1 : 1;
-	if (goodness(x) != goodness(y))
-		return goodness(y) - goodness(x);
-	return (y->size > x->size) - (y->size < x->size);
+static void merge_add_map(struct merger *m, struct function_map map)
+{
+	struct profile *all = m->all;
+	size_t slot = slots_find(&m->function_slots, merge_place_hash(map.image, map.vaddr), merge_map_same,
+				 all, &map);
+	uint32_t index = m->function_slots.at[slot];
+
+	if (index == SLOT_FREE) {
+		vec_push(&all->functions, map);
+		slots_put(&m->function_slots, slot, (uint32_t)all->functions.n - 1, merge_map_hash, all);
+		return;
+	}
+	struct function_map *known = &all->functions.at[index];
+	if (merge_contest_maps(&all->strings, &map, known) < 0) {
+		struct function_map worse = *known;
+		*known = map;
+		map = worse;
+	}
+	function_map_done(&map);
 }
 
-static bool merge_functions_overlaps(const struct function_map *before, const struct function_map *map)
+static void merge_add_structure(struct merger *m, struct structure structure)
+{
+	struct profile *all = m->all;
+	size_t slot = slots_find(&m->structure_slots, merge_place_hash(structure.image, structure.function),
+				 merge_structure_same, all, &structure);
+	uint32_t index = m->structure_slots.at[slot];
+
+	if (index == SLOT_FREE) {
+		vec_push(&all->structures, structure);
+		slots_put(&m->structure_slots, slot, (uint32_t)all->structures.n - 1, merge_structure_hash,
+			  all);
+		return;
+	}
+	struct structure *known = &all->structures.at[index];
+	if (merge_contest_structures(&all->strings, &structure, known) < 0) {
+		struct structure worse = *known;
+		*known = structure;
+		structure = worse;
+	}
+	structure_done(&structure);
+}
+
+/* Of the same code, that of which there is more. */
+static bool merge_is_better_code(struct bytes a, struct bytes b)
+{
+	return a.len != b.len ? a.len > b.len : a.len && memcmp(a.at, b.at, a.len) < 0;
+}
+
+static void merge_add_code(struct merger *m, struct profile_code code)
+{
+	struct profile *all = m->all;
+	struct bytes bytes = { m->from->code_bytes.at + code.offset, code.len };
+
+	code.image = m->image[code.image];
+	size_t slot = slots_find(&m->code_slots, merge_place_hash(code.image, code.vaddr), merge_code_same,
+				 all, &code);
+	uint32_t index = m->code_slots.at[slot];
+	if (index != SLOT_FREE) {
+		const struct profile_code *known = &all->codes.at[index];
+		if (!merge_is_better_code(bytes,
+					  (struct bytes){ all->code_bytes.at + known->offset, known->len }))
+			return;
+	}
+	if (all->code_bytes.n + code.len > UINT32_MAX)
+		return; /* more than a profile holds: what is not there is read from the file */
+	code.offset = (uint32_t)all->code_bytes.n;
+	vec_reserve(&all->code_bytes, all->code_bytes.n + code.len);
+	if (code.len)
+		memcpy(all->code_bytes.at + all->code_bytes.n, bytes.at, code.len);
+	all->code_bytes.n += code.len;
+	if (index != SLOT_FREE) {
+		all->codes.at[index] = code;
+		return;
+	}
+	vec_push(&all->codes, code);
+	slots_put(&m->code_slots, slot, (uint32_t)all->codes.n - 1, merge_code_hash, all);
+}
+
+void merge_functions(struct merger *m)
+{
+	for (size_t i = 0; i < m->from->functions.n; i++)
+		merge_add_map(m, move_map(m, m->from->functions.at[i]));
+	for (size_t i = 0; i < m->from->structures.n; i++)
+		merge_add_structure(m, move_structure(m, m->from->structures.at[i]));
+	for (size_t i = 0; i < m->from->codes.n; i++)
+		merge_add_code(m, m->from->codes.at[i]);
+}
+
+/* ---- in order ----------------------------------------------------------------------------------- */
+
+static bool merge_maps_overlap(const struct function_map *before, const struct function_map *map)
 {
 	return before->image == map->image && map->vaddr - before->vaddr < before->size;
 }
 
 /*
- * Sorted, and none inside another: of two that overlap the better one stays. What only the other covered
- * has no map then, and is shown by its address.
+ * None inside another: of two that overlap the better one stays. What only the other covered has no map then,
+ * and is shown by its address.
  */
-static void settle_maps(struct profile *profile)
+static void merge_settle_maps(struct profile *all)
 {
 	size_t n = 0;
 
-	if (profile->functions.n == 0)
-		return;
-	qsort(profile->functions.at, profile->functions.n, sizeof(*profile->functions.at),
-	      merge_functions_compare_maps);
-	for (size_t i = 1; i < profile->functions.n; i++) {
-		struct function_map *last = &profile->functions.at[n], *map = &profile->functions.at[i];
-		if (!merge_functions_overlaps(last, map)) {
-			profile->functions.at[++n] = *map;
-		} else if (goodness(map) > goodness(last)) {
+	for (size_t i = 1; i < all->functions.n; i++) {
+		struct function_map *last = &all->functions.at[n], *map = &all->functions.at[i];
+		if (!merge_maps_overlap(last, map)) {
+			all->functions.at[++n] = *map;
+		} else if (merge_goodness(map) > merge_goodness(last)) {
 			function_map_done(last);
 			*last = *map;
 		} else {
 			function_map_done(map);
 		}
 	}
-	profile->functions.n = n + 1;
+	all->functions.n = n + 1;
 }
 
-static int compare_structures(const void *a, const void *b)
+void merge_functions_finish(struct profile *all)
 {
-	const struct structure *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
-}
-
-static void settle_structures(struct profile *profile)
-{
-	size_t n = 0;
-
-	if (profile->structures.n == 0)
-		return;
-	qsort(profile->structures.at, profile->structures.n, sizeof(*profile->structures.at),
-	      compare_structures);
-	for (size_t i = 1; i < profile->structures.n; i++) {
-		if (compare_structures(&profile->structures.at[n], &profile->structures.at[i]) == 0)
-			structure_done(&profile->structures.at[i]);
-		else
-			profile->structures.at[++n] = profile->structures.at[i];
+	if (all->functions.n) {
+		qsort(all->functions.at, all->functions.n, sizeof(*all->functions.at), merge_map_compare);
+		merge_settle_maps(all);
 	}
-	profile->structures.n = n + 1;
-}
-
-static int compare_codes(const void *a, const void *b)
-{
-	const struct profile_code *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
-}
-
-static void settle_codes(struct profile *profile)
-{
-	size_t n = 0;
-
-	if (profile->codes.n == 0)
-		return;
-	qsort(profile->codes.at, profile->codes.n, sizeof(*profile->codes.at), compare_codes);
-	for (size_t i = 1; i < profile->codes.n; i++)
-		if (compare_codes(&profile->codes.at[n], &profile->codes.at[i]) != 0)
-			profile->codes.at[++n] = profile->codes.at[i];
-	profile->codes.n = n + 1;
-}
-
-static struct profile_code move_code(struct merge *m, struct profile_code code)
-{
-	struct profile *into = m->into;
-	const uint8_t *bytes = m->from->code_bytes.at + code.offset;
-
-	code.image = m->image[code.image];
-	code.offset = (uint32_t)into->code_bytes.n;
-	vec_reserve(&into->code_bytes, into->code_bytes.n + code.len);
-	if (code.len)
-		memcpy(into->code_bytes.at + into->code_bytes.n, bytes, code.len);
-	into->code_bytes.n += code.len;
-	return code;
-}
-
-void merge_functions(struct merge *m)
-{
-	for (size_t i = 0; i < m->from->functions.n; i++)
-		vec_push(&m->into->functions, move_map(m, m->from->functions.at[i]));
-	settle_maps(m->into);
-	for (size_t i = 0; i < m->from->structures.n; i++)
-		vec_push(&m->into->structures, move_structure(m, m->from->structures.at[i]));
-	settle_structures(m->into);
-	for (size_t i = 0; i < m->from->codes.n; i++)
-		vec_push(&m->into->codes, move_code(m, m->from->codes.at[i]));
-	settle_codes(m->into);
+	if (all->structures.n)
+		qsort(all->structures.at, all->structures.n, sizeof(*all->structures.at),
+		      merge_structure_compare);
+	if (all->codes.n)
+		qsort(all->codes.at, all->codes.n, sizeof(*all->codes.at), merge_code_compare);
 }

@@ -23,6 +23,10 @@ void profile_free(struct profile *profile)
 	for (size_t i = 0; i < profile->structures.n; i++)
 		structure_done(&profile->structures.at[i]);
 	vec_done(&profile->structures);
+	if (profile->packed)
+		packed_values_done(profile->packed);
+	free(profile->packed);
+	vec_done(&profile->spread);
 	vec_done(&profile->codes);
 	vec_done(&profile->code_bytes);
 	vec_done(&profile->notes);
@@ -36,6 +40,23 @@ void profile_free(struct profile *profile)
 	vec_done(&profile->events);
 	intern_done(&profile->strings);
 	free(profile);
+}
+
+void profile_unpack(struct profile *profile)
+{
+	packed_rows rows = { 0 };
+
+	if (!profile->packed)
+		return;
+	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
+		packed_values_of(profile->packed, node, &rows);
+		for (size_t i = 0; i < rows.n; i++)
+			vec_push(&profile->cct.values, rows.at[i]);
+	}
+	vec_done(&rows);
+	packed_values_done(profile->packed);
+	free(profile->packed);
+	profile->packed = NULL;
 }
 
 const struct function_map *profile_function(const struct profile *profile, image_id image, uint64_t vaddr)

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "base/writer.h"
 #include "binary/elf/image.h"
+#include "profile/packed_values.h"
 #include "recipes/recipe.h"
 #include "structure/fuse.h"
 #include "structure/structure.h"
@@ -57,6 +58,9 @@ struct profile_process {
 	uint32_t comm, command_line;
 	uint64_t start_ns, exit_ns; /* exit 0 = still there at the end */
 	uint32_t user, group;       /* who started it: 1 + uid, 0 = not known; gid */
+	uint32_t rank;              /* of an MPI job: 1 + rank, 0 = none or not known */
+	uint32_t is_unplaced; /* merged with others whose start is known, which its own is not: its times are
+				 not on the run's clock */
 };
 
 struct profile_thread {
@@ -85,6 +89,21 @@ struct profile_quality {
 	uint64_t wakeups;
 	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
 	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+};
+
+/*
+ * Of a profile that was reduced: what the ranks that have a value there spent in a node, itself or with all
+ * below it. The sum is the node's value. Nodes without children have no row of the second kind.
+ */
+enum spread_kind { SPREAD_SELF, SPREAD_INCLUSIVE, SPREAD_KIND_N };
+#define RANK_NONE UINT32_MAX
+struct profile_spread {
+	uint32_t node, metric;
+	uint32_t kind; /* enum spread_kind */
+	uint32_t n;    /* how many ranks have one */
+	uint64_t min, max;
+	uint32_t min_rank, max_rank;    /* the lowest that has it; RANK_NONE = its number is not known */
+	uint64_t squares, squares_high; /* the sum of the squares of their values, 128 bits */
 };
 
 /* Machine code of a sampled function, as it was mapped. */
@@ -117,6 +136,10 @@ struct profile {
 	/* Code of the functions, sorted by (image, vaddr); bounded, so not all may be there. */
 	VEC(struct profile_code) codes;
 	VEC(uint8_t) code_bytes;
+	uint64_t n_ranks;                  /* that were reduced to one; 0 = it was not reduced */
+	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
+	/* The values of a merged profile, until profile_unpack makes them the tree's; else NULL. */
+	struct packed_values *packed;
 };
 
 #define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
@@ -146,6 +169,8 @@ int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
 void profile_pack(const struct profile *profile, struct writer *ret);
+/* After a merge, for those who want more of it than to write it: its values become those of the tree. */
+void profile_unpack(struct profile *profile);
 
 /* All of the profile that fuse() takes. */
 struct fuse_input profile_fuse_input(const struct profile *profile);

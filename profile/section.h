@@ -26,6 +26,7 @@ enum section_number {
 	SECTION_STRUCTURES = 14,
 	SECTION_CODES = 15,
 	SECTION_ROUNDS = 16,
+	SECTION_SPREAD = 17,
 };
 
 struct section_type {
@@ -76,6 +77,10 @@ int section_read_table(const struct decoder *decoder, struct reader *r, const st
 /* sections_structure.c */
 void structures_encode(const struct profile *profile, struct writer *ret);
 int structures_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_spread.c */
+void spread_encode(const struct profile *profile, struct writer *ret);
+int spread_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_code.c */
 void codes_encode(const struct profile *profile, struct writer *ret);

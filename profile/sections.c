@@ -61,6 +61,8 @@ static const struct column processes_columns[] = {
 	COLUMN(struct profile_process, exit_ns, CODE_DELTA),
 	COLUMN(struct profile_process, user, CODE_PLAIN),
 	COLUMN(struct profile_process, group, CODE_PLAIN),
+	COLUMN(struct profile_process, rank, CODE_DELTA),
+	COLUMN(struct profile_process, is_unplaced, CODE_PLAIN),
 };
 static const struct table processes_table = TABLE(struct profile_process, processes_columns);
 
@@ -255,6 +257,7 @@ static const struct section_type types[] = {
 	CODED(QUALITY, quality, false),     ROWS(NOTES, notes, ANYTHING),
 	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
 	CODED(CODES, codes, false),         CODED(ROUNDS, rounds, false),
+	CODED(SPREAD, spread, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

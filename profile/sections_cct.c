@@ -106,17 +106,94 @@ static struct cct_value *sorted_values(const struct cct *cct, bool of_rounds, si
 	return sorted;
 }
 
+#define VALUE_COLUMNS ARRAY_LEN(value_columns)
+
+/* One row at the ends of its columns: as value_columns have it, or round_columns. */
+static void packed_encode_row(const struct cct_value *row, const struct cct_value *last, bool of_rounds,
+			      struct writer *columns)
+{
+	write_sleb(&columns[0], (int64_t)row->node - last->node);
+	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
+	if (of_rounds)
+		write_uleb(&columns[2], row->metric - CCT_ROUND);
+	else
+		write_sleb(&columns[2], (int64_t)row->metric - last->metric);
+	write_uleb(&columns[3], row->value);
+}
+
+/* All rows of metrics, or of rounds; with nothing kept, only how long the columns are and how many there are.
+ */
+static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, struct writer *columns,
+				 bool keeps, size_t *ret_sizes)
+{
+	struct cct_value last = { 0 };
+	packed_rows rows = { 0 };
+	size_t n = 0;
+
+	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
+		packed_values_of(profile->packed, node, &rows);
+		for (size_t i = 0; i < rows.n; i++) {
+			if (!cct_section_has(&rows.at[i], of_rounds))
+				continue;
+			packed_encode_row(&rows.at[i], &last, of_rounds, columns);
+			last = rows.at[i];
+			n++;
+		}
+		for (size_t i = 0; !keeps && i < VALUE_COLUMNS; i++) {
+			ret_sizes[i] += columns[i].len;
+			writer_clear(&columns[i]);
+		}
+	}
+	vec_done(&rows);
+	return n;
+}
+
+/*
+ * The same tables from values that are packed by node. There may be millions of them: the columns are
+ * measured first, and then written where they belong.
+ */
+static void packed_encode(const struct profile *profile, bool of_rounds, struct writer *ret)
+{
+	struct writer columns[VALUE_COLUMNS] = { 0 };
+	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
+	size_t n = packed_encode_rows(profile, of_rounds, columns, false, sizes);
+
+	for (size_t i = 0; i < VALUE_COLUMNS; i++)
+		writer_done(&columns[i]);
+	if (n == 0)
+		return;
+	write_uleb(ret, n);
+	write_uleb(ret, VALUE_COLUMNS);
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
+		write_uleb(ret, sizes[i]);
+		at[i] = ret->len;
+		write_space(ret, sizes[i]);
+	}
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
+		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
+	packed_encode_rows(profile, of_rounds, columns, true, sizes);
+}
+
 void values_encode(const struct profile *profile, struct writer *ret)
 {
+	if (profile->packed) {
+		packed_encode(profile, false, ret);
+		return;
+	}
+
 	size_t n;
 	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, false, &n);
-
 	if (n > 0)
 		table_encode(&value_table, values, n, ret);
 }
 
 void rounds_encode(const struct profile *profile, struct writer *ret)
 {
+	if (profile->packed) {
+		packed_encode(profile, true, ret);
+		return;
+	}
+
 	size_t n;
 	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, true, &n);
 
@@ -124,6 +201,16 @@ void rounds_encode(const struct profile *profile, struct writer *ret)
 		values[i].metric -= CCT_ROUND;
 	if (n > 0)
 		table_encode(&round_table, values, n, ret);
+}
+
+static bool values_are_sorted(const struct cct_value *rows, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].node < rows[i - 1].node ||
+		    (rows[i].node == rows[i - 1].node &&
+		     cct_section_compare_values(&rows[i - 1], &rows[i]) >= 0))
+			return false;
+	return true;
 }
 
 int rounds_decode(struct decoder *decoder, struct profile *profile)
@@ -134,12 +221,17 @@ int rounds_decode(struct decoder *decoder, struct profile *profile)
 
 	if (error < 0)
 		return error;
+	bool is_sorted = values_are_sorted(rows, n); /* as we write them: each is there once */
 	for (size_t i = 0; i < n; i++) {
-		const struct cct_value *value = (const struct cct_value *)rows + i;
+		struct cct_value *value = (struct cct_value *)rows + i;
 		if (value->metric >= CCT_ROUNDS)
 			return decoder_refuse(decoder, "row %zu is of round %u", i, value->metric);
-		cct_add_value(&profile->cct, value->node, value->thread, CCT_ROUND + value->metric,
-			      value->value);
+		value->metric += CCT_ROUND;
+		if (is_sorted) {
+			vec_push(&profile->cct.values, *value);
+			continue;
+		}
+		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);
 		if (profile->cct.values.n != before + i + 1)
 			return decoder_refuse(decoder, "row %zu is there twice", i);
 	}
@@ -154,6 +246,11 @@ int values_decode(struct decoder *decoder, struct profile *profile)
 
 	if (error < 0)
 		return error;
+	if (values_are_sorted(rows, n)) { /* as we write them: each is there once */
+		profile->cct.values.at = TAKE(rows);
+		profile->cct.values.n = profile->cct.values.cap = n;
+		return 0;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct cct_value *value = (const struct cct_value *)rows + i;
 		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);

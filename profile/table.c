@@ -11,9 +11,6 @@
 #include "base/cleanup.h"
 #include "binary/elf/image.h"
 
-/* Far beyond any real profile; bounds what a hostile one can make us allocate. */
-#define ROWS_MAX (UINT64_C(1) << 26)
-
 int decoder_refuse(const struct decoder *decoder, const char *why, ...)
 {
 	char text[160];
@@ -220,7 +217,7 @@ int table_decode(const struct table *table, const struct decoder *decoder, void 
 	uint64_t n_columns = read_uleb(&r);
 	CLEANUP(freep) uint8_t *rows = NULL;
 
-	if (r.failed || n > ROWS_MAX)
+	if (r.failed || n > TABLE_ROWS_MAX)
 		return decoder_refuse(decoder, "impossible number of rows");
 	/* Every row takes a byte in every column, so the first column bounds what we allocate. */
 	if (n > 0 && (n_columns == 0 || n > reader_left(&r)))

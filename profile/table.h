@@ -15,6 +15,9 @@
 #include "base/diag.h"
 #include "base/writer.h"
 
+/* Far beyond any real profile; bounds what a hostile one can make us allocate. */
+#define TABLE_ROWS_MAX (UINT64_C(1) << 26)
+
 enum coding {
 	CODE_PLAIN,    /* uleb */
 	CODE_SIGNED,   /* sleb */

@@ -69,8 +69,10 @@ struct recording_options {
 	struct resolve_options names; /* callbacks in it are called by children, too */
 	bool resolves;                /* names are looked up at the end */
 
-	const char *output;            /* as in output_init */
-	mode_t mode_bits;              /* of all files but the raw one; 0 = the owner's alone */
+	const char *output;     /* as in output_init */
+	mode_t mode_bits;       /* of all files but the raw one; 0 = the owner's alone */
+	uint64_t cpu_before_ns; /* what this process had used when it came to this recording; 0 = it is new */
+	uint32_t rank;          /* 1 + that of the command in an MPI job; 0 = none */
 	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
 
 	char *const *labels; /* of exports, as in export_options */

@@ -194,7 +194,11 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	profile->run.duration_ns = (r->stopped_ns ? r->stopped_ns : clock_now_ns()) - r->start_ns;
+	if (profile->quality.own_cpu_ns >= r->options.cpu_before_ns)
+		profile->quality.own_cpu_ns -= r->options.cpu_before_ns;
 	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
+	for (size_t i = 0; i < profile->processes.n; i++)
+		profile->processes.at[i].rank = r->options.rank;
 }
 
 /* With it the workers are idle, until the next event. */

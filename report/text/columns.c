@@ -21,6 +21,8 @@ enum column_kind {
 	COLUMN_TOTAL_PERCENT,
 	COLUMN_TOTAL_CI95,
 	COLUMN_TOTAL_SAMPLES,
+	COLUMN_IMBALANCE,
+	COLUMN_SLOWEST,
 	COLUMN_N,
 };
 
@@ -45,6 +47,8 @@ static const struct {
 	[COLUMN_TOTAL_PERCENT] = { "total_percent", true, true },
 	[COLUMN_TOTAL_CI95] = { "total_ci95", false, true },
 	[COLUMN_TOTAL_SAMPLES] = { "total_samples", true, true },
+	[COLUMN_IMBALANCE] = { "imbalance", false, false }, /* of reduced profiles alone */
+	[COLUMN_SLOWEST] = { "slowest_rank", false, false },
 };
 
 void columns_names(struct text *ret)
@@ -93,10 +97,11 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 	return 0;
 }
 
-void columns_add_default(struct columns *columns, bool is_json)
+void columns_add_default(struct columns *columns, bool is_json, bool is_reduced)
 {
 	for (unsigned kind = 0; kind < COLUMN_N; kind++)
-		if (is_json ? kinds[kind].is_of_json : kinds[kind].is_of_csv)
+		if ((is_json ? kinds[kind].is_of_json : kinds[kind].is_of_csv) ||
+		    (is_reduced && kind >= COLUMN_IMBALANCE))
 			vec_push(&columns->of, (struct column){ kinds[kind].name, kind, COLUMN_OWN_METRIC });
 }
 
@@ -165,6 +170,11 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return (struct cell){ .type = CELL_COUNT, .number = facts->self_samples };
 	case COLUMN_TOTAL_SAMPLES:
 		return (struct cell){ .type = CELL_COUNT, .number = facts->total_samples };
+	case COLUMN_IMBALANCE:
+		return (struct cell){ .type = CELL_PERCENT,
+				      .percent = facts->imbalance < 0 ? 0 : facts->imbalance };
+	case COLUMN_SLOWEST:
+		return (struct cell){ .type = CELL_INDEX, .number = facts->slowest };
 	case COLUMN_SELF_CI95:
 		return (struct cell){ .type = CELL_INTERVAL,
 				      .interval = text_interval(report, &facts->view->self.at[at]) };

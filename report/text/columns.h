@@ -31,8 +31,9 @@ struct cell {
 
 /* One more column, by its name. -EINVAL with a diag if there is no such column or metric. */
 int columns_add(struct columns *columns, const struct profile *profile, const char *name, struct diag *diag);
-/* The fields of CSV, and of JSON with is_json, unless others are asked for. */
-void columns_add_default(struct columns *columns, bool is_json);
+/* The fields of CSV, and of JSON with is_json, unless others are asked for; those of ranks for a reduced
+ * profile. */
+void columns_add_default(struct columns *columns, bool is_json, bool is_reduced);
 void columns_done(struct columns *columns);
 /* "self, self_percent, ..." */
 void columns_names(struct text *ret);

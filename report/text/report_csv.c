@@ -107,7 +107,7 @@ void report_csv(const struct text_input *input, const struct text_options *optio
 	} else if (options->view == TEXT_FLAT && options->tasks) {
 		put_tasks(&report);
 	} else {
-		columns_add_default(&usual, false);
+		columns_add_default(&usual, false, options->ranks);
 		csv_put_rows(&report, options->columns ? options->columns : &usual);
 	}
 }

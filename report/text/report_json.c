@@ -169,7 +169,7 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 	CLEANUP(view_done) struct view view = { 0 };
 	CLEANUP(columns_done) struct columns usual = { 0 };
 
-	columns_add_default(&usual, true);
+	columns_add_default(&usual, true, report->options->ranks);
 	json_name(json, "rows");
 	json_array(json);
 	if (report->options->view == TEXT_FLAT && report->options->tasks) {

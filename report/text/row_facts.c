@@ -71,6 +71,12 @@ static void fill_costs(const struct text_report *report, const struct view *view
 	facts->total_samples = view_inclusive(view, row, 0);
 	facts->self_percent = number_share(facts->self, report->total);
 	facts->total_percent = number_share(facts->total, report->total);
+	facts->imbalance = -1;
+	facts->slowest = RANK_NONE;
+	if (report->options->ranks)
+		facts->imbalance =
+			ranks_imbalance(report->options->ranks, &view->inclusive.at[row * view->n_metrics],
+					report->metric, &facts->slowest);
 }
 
 void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,

@@ -17,6 +17,8 @@ struct row_facts {
 	uint32_t line;
 	uint64_t self, total, self_samples, total_samples;
 	double self_percent, total_percent; /* of the whole */
+	double imbalance;                   /* of a reduced profile, in percent; negative = none is known */
+	uint32_t slowest;                   /* the rank that has most of it; RANK_NONE = not known */
 	const struct view *view;            /* where the costs of other metrics are ... */
 	uint32_t view_row;                  /* ... and its row there */
 };

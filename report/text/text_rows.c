@@ -58,6 +58,24 @@ static void put_cost(const struct text_report *report, struct line *line, double
 			    percent == 0 && samples == 0 ? "" : number_count(samples, number));
 }
 
+/* Of a reduced profile: how much more the slowest rank spent than all do on average. */
+static void put_imbalance(const struct text_report *report, struct line *line, const struct view *view,
+			  uint32_t row)
+{
+	uint32_t rank = RANK_NONE;
+	char number[NUMBER_MAX];
+
+	if (!report->options->ranks)
+		return;
+	double percent = ranks_imbalance(report->options->ranks, &view->inclusive.at[row * view->n_metrics],
+					 report->metric, &rank);
+	line_printf(line, TINT_PLAIN, " %9s", percent < 0 ? "" : number_percent(percent, number));
+	if (rank == RANK_NONE)
+		line_printf(line, TINT_PLAIN, " %7s", "");
+	else
+		line_printf(line, TINT_PLAIN, " %7u", rank);
+}
+
 static void put_numbers(const struct text_report *report, struct line *line, const struct view *view,
 			uint32_t row, uint64_t whole)
 {
@@ -78,6 +96,7 @@ static void put_numbers(const struct text_report *report, struct line *line, con
 		line_printf(line, TINT_PLAIN, " ");
 		put_cost(report, line, self, self_samples, false);
 	}
+	put_imbalance(report, line, view, row);
 	line_printf(line, TINT_PLAIN, "  ");
 }
 
@@ -91,12 +110,13 @@ static void text_rows_put_header(const struct text_report *report, struct line *
 		columns_put_header(report, line);
 		return;
 	}
+	const char *ranks = report->options->ranks ? " imbalance slowest" : "";
 	if (text_is_narrow(report))
-		line_printf(line, TINT_DIM, "%7s %7s  ", first, second);
+		line_printf(line, TINT_DIM, "%7s %7s%s  ", first, second, ranks);
 	else
-		line_printf(line, TINT_DIM, "%7s %*ss %7s %*ss  ", first, columns - 1,
-			    quality_unit(report->profile), second, columns - 1,
-			    quality_unit(report->profile));
+		line_printf(line, TINT_DIM, "%7s %*ss %7s %*ss%s  ", first, columns - 1,
+			    quality_unit(report->profile), second, columns - 1, quality_unit(report->profile),
+			    ranks);
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */

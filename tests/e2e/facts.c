@@ -76,6 +76,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < p->processes.n; i++)
 		printf("process %d parent %d %s\n", p->processes.at[i].pid, p->processes.at[i].parent_pid,
 		       intern_text(&p->strings, p->processes.at[i].comm));
+	for (size_t i = 0; i < p->processes.n; i++)
+		if (p->processes.at[i].rank)
+			printf("rank %u process %d\n", p->processes.at[i].rank - 1, p->processes.at[i].pid);
 	for (size_t i = 0; i < p->threads.n; i++)
 		printf("thread %d of %d samples %" PRIu64 " %s\n", p->threads.at[i].tid,
 		       p->processes.at[p->threads.at[i].process].pid, samples_of(p, i),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes one of the profiles that tests are made of: make_profile
- * sample|random|empty|hostile|none|one|kernel|threads|instances|deep|N FILE; N is a large one of that many
- * contexts, empty one of nothing at all.
+ * sample|random|random:N|empty|hostile|none|one|kernel|threads|instances|deep|N FILE; N is a large one of
+ * that many contexts, empty one of nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,17 @@
 
 #include "tests/support/made_profiles.h"
 #include "tests/support/profiles.h"
+
+/* Rank n of a job: each has its own tree, and started at its own time. */
+static struct profile *nth_profile(uint32_t n)
+{
+	struct profile *profile = random_profile(1 + n / 2, 500);
+
+	profile->run.start_unix_ns += n * UINT64_C(1234567890);
+	for (size_t i = 0; i < profile->processes.n; i++)
+		profile->processes.at[i].rank = 1 + n;
+	return profile;
+}
 
 int main(int argc, char **argv)
 {
@@ -22,6 +33,8 @@ int main(int argc, char **argv)
 		profile = sample_profile();
 	else if (strcmp(argv[1], "random") == 0)
 		profile = random_profile(1, 500);
+	else if (strncmp(argv[1], "random:", 7) == 0)
+		profile = nth_profile((uint32_t)strtoul(argv[1] + 7, NULL, 10));
 	else if (strcmp(argv[1], "deep") == 0)
 		profile = deep_profile(20000);
 	else if (strcmp(argv[1], "hostile") == 0)

@@ -155,7 +155,7 @@ struct profile *hostile_profile(void)
 					  { 20, { 0xde, 0xad } },
 					  text(p, "dwarf5"),
 					  0 }));
-	vec_push(&p->processes, ((struct profile_process){ 4711, 1, names[3], names[1], 0, 0, 0, 0 }));
+	vec_push(&p->processes, ((struct profile_process){ 4711, 1, names[3], names[1], 0, 0, 0, 0, 0, 0 }));
 	for (uint32_t i = 0; i < n; i++) {
 		vec_push(&p->threads, ((struct profile_thread){ 0, (int32_t)(4711 + i), names[i], 0, 0 }));
 		vec_push(&p->timeline, ((struct profile_bin){ i, i, i + 1 }));
@@ -220,7 +220,7 @@ struct profile *large_profile(size_t n)
 		((struct profile_image){
 			text(p, "/opt/made"), IMAGE_ELF, 62, { 20, { 0xde, 0xad } }, text(p, "dwarf5"), 0 }));
 	vec_push(&p->processes,
-		 ((struct profile_process){ 4711, 1, text(p, "made"), text(p, "./made"), 0, 0, 0, 0 }));
+		 ((struct profile_process){ 4711, 1, text(p, "made"), text(p, "./made"), 0, 0, 0, 0, 0, 0 }));
 	for (int i = 0; i < N_THREADS; i++)
 		vec_push(&p->threads,
 			 ((struct profile_thread){ 0, 4711 + i, text(p, i ? "worker" : "made"), 0, 0 }));
@@ -263,7 +263,7 @@ static void add_task(struct profile *p, int32_t pid, int32_t tid, const char *na
 {
 	if (p->processes.n == 0 || p->processes.at[p->processes.n - 1].pid != pid)
 		vec_push(&p->processes, ((struct profile_process){ pid, 1, text(p, "edge"), text(p, "./edge"),
-								   0, 0, 0, 0 }));
+								   0, 0, 0, 0, 0, 0 }));
 	vec_push(&p->threads,
 		 ((struct profile_thread){ (uint32_t)p->processes.n - 1, tid, text(p, name), 0, 0 }));
 }

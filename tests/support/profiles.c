@@ -32,10 +32,10 @@ static void add_run(struct profile *p)
 
 static void add_tasks(struct profile *p)
 {
-	vec_push(&p->processes,
-		 ((struct profile_process){ 4711, 1, text(p, "solve"), text(p, "./solve"), 0, 0, 0, 0 }));
-	vec_push(&p->processes,
-		 ((struct profile_process){ 4715, 4711, text(p, "sh"), 0, 500000000, 600000000, 0, 0 }));
+	vec_push(&p->processes, ((struct profile_process){ 4711, 1, text(p, "solve"), text(p, "./solve"), 0,
+							   0, 0, 0, 0, 0 }));
+	vec_push(&p->processes, ((struct profile_process){ 4715, 4711, text(p, "sh"), 0, 500000000, 600000000,
+							   0, 0, 0, 0 }));
 	vec_push(&p->threads, ((struct profile_thread){ 0, 4711, text(p, "solve"), 0, 0 }));
 	vec_push(&p->threads, ((struct profile_thread){ 0, 4712, text(p, "worker"), 1000, 1999999999 }));
 	vec_push(&p->threads, ((struct profile_thread){ 1, 4715, text(p, "sh"), 500000000, 600000000 }));

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/merge_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "cmd/export.h"
+#include "cmd/options.h"
+#include "recording/output.h"
+
+#define NOTES_MAX 16 /* so many of the files that were left out are named in the result */
+
+static const char merge_about[] =
+	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is the same\n"
+	"where build-ids are; threads and processes stay apart. Any report can be made of the result. In\n"
+	"whatever order files are given, and if merges are merged, the result is the same, byte by byte.\n"
+	"A file that cannot be read is named and left out, and the exit status is then 1.";
+
+static const char merge_examples[] =
+	"  cpprof merge -o all.data run1.data run2.data run3.data\n"
+	"  cpprof merge --reduce -o all.data rank-*.data         how the ranks of a job differ\n"
+	"  find . -name 'rank-*.data' | cpprof merge -o all.data --files-from -\n";
+
+/* ---- what is asked for -------------------------------------------------------------------------- */
+
+/* A line each; empty ones do not count. */
+static int merge_read_list(struct merge_request *request, const char *path, struct diag *diag)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	FILE *from = is_stdin ? stdin : fopen(path, "re");
+	CLEANUP(freep) char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	if (!from)
+		return diag_set(diag, -errno, "cannot open the list of files '%s'", path);
+	while ((len = getline(&line, &size, from)) > 0) {
+		len -= line[len - 1] == '\n';
+		if (len > 0)
+			vec_push(&request->paths, alloc_text_n(line, (size_t)len));
+	}
+	int error = ferror(from) ? -EIO : 0;
+	if (!is_stdin)
+		fclose(from);
+	return error ? diag_set(diag, error, "cannot read the list of files '%s'", path) : 0;
+}
+
+int merge_request_parse(struct merge_request *request, const char *command, int argc, char **argv)
+{
+	const char *list = NULL;
+	const struct option_spec specs[] = {
+		{ 'o', "output", OPTION_TEXT, &request->output, "FILE",
+		  "where to write it; - is standard output; a name such as x.html asks for that export" },
+		{ 0, "files-from", OPTION_TEXT, &list, "FILE",
+		  "merge the files that FILE names, one a line; - is standard input" },
+		{ 0, "reduce", OPTION_FLAG, &request->reduces, NULL,
+		  "one thread for all ranks, and how they differ: for thousands of them" },
+		MODE_SPEC(request->mode),
+		{ 0 },
+	};
+	struct command_line line = { .command = command,
+				     .usage = "-o OUTPUT [--reduce] FILE...",
+				     .about = merge_about,
+				     .examples = merge_examples,
+				     .specs = specs };
+	struct diag diag = { 0 };
+	int code = options_parse(&line, argc, argv);
+
+	if (code >= 0)
+		return code;
+	if (!request->output)
+		return cmd_usage(command, "where to? give -o OUTPUT");
+	for (int i = 0; i < line.n_operands; i++)
+		vec_push(&request->paths, alloc_text(line.operands[i]));
+	if (list && merge_read_list(request, list, &diag) < 0)
+		return cmd_fail(&diag);
+	if (request->paths.n == 0)
+		return list ? cmd_usage(command, "the list of files '%s' is empty", list)
+			    : cmd_usage(command, "which files?");
+	return code;
+}
+
+void merge_request_done(struct merge_request *request)
+{
+	for (size_t i = 0; i < request->paths.n; i++)
+		free(request->paths.at[i]);
+	vec_done(&request->paths);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+void merge_tally_done(struct merge_tally *tally)
+{
+	for (size_t i = 0; i < tally->notes.n; i++)
+		free(tally->notes.at[i]);
+	vec_done(&tally->notes);
+}
+
+static void merge_leave_out(struct merge_tally *tally, const char *path, const struct diag *diag)
+{
+	cmd_fail(diag);
+	tally->n_bad++;
+	vec_push(&tally->notes, alloc_printf("'%s' was not merged: %s", path,
+					     diag->why[0] ? diag->why : strerror(-diag->error)));
+}
+
+/* Also by another name. */
+static void merge_say_twice(struct map *seen, const struct merge_request *request, size_t i)
+{
+	const char *path = request->paths.at[i];
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	uint64_t key = hash_u64((uint64_t)st.st_dev) ^ (uint64_t)st.st_ino;
+	uint32_t first = map_find(seen, key);
+	if (first == MAP_NONE) {
+		map_put(seen, key, (uint32_t)i);
+		return;
+	}
+	CLEANUP(freep)
+	char *text = strcmp(path, request->paths.at[first]) == 0
+			     ? alloc_printf("'%s' is given twice, and counts twice", path)
+			     : alloc_printf("'%s' and '%s' are the same file, which counts twice",
+					    request->paths.at[first], path);
+	cmd_say(text);
+}
+
+void merge_files_add(const struct merge_request *request, size_t first, size_t step, struct merger *merger,
+		     struct merge_tally *tally)
+{
+	CLEANUP(map_done) struct map seen = { 0 };
+
+	for (size_t i = 0; first == 0 && i < request->paths.n; i++)
+		merge_say_twice(&seen, request, i);
+	for (size_t i = first; i < request->paths.n; i += step) {
+		CLEANUP(profile_freep) struct profile *one = NULL;
+		struct diag diag = { 0 };
+		if (profile_read(request->paths.at[i], &one, &diag) < 0 ||
+		    merger_add(merger, one, request->paths.at[i], &diag) < 0)
+			merge_leave_out(tally, request->paths.at[i], &diag);
+	}
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+/* The name decides: a profile, or an export. */
+static int merge_write(struct profile *all, const struct merge_request *request, struct diag *diag)
+{
+	const struct exporter *exporter = exporter_instead_of_profile(request->output);
+	CLEANUP(freep) char *target = NULL;
+	size_t n_contexts = all->cct.nodes.n - 2;
+	int error;
+
+	if (exporter) {
+		profile_unpack(all);
+		struct export_choice choice = export_choose(exporter, all);
+		choice.mode = request->mode;
+		error = export_to(exporter, all, &choice, request->output, diag);
+	} else {
+		error = output_follow(request->output, &target, diag);
+		error = error < 0 ? error : profile_write_mode(all, target, request->mode, diag);
+	}
+	if (error == 0)
+		fprintf(stderr, "cpprof: wrote %s: %zu contexts, %llu samples\n", request->output, n_contexts,
+			(unsigned long long)all->quality.samples);
+	return error;
+}
+
+static int merge_compare_notes(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first few in the order of texts. */
+static void merge_add_notes(struct merger *merger, const char *const *notes, size_t n)
+{
+	VEC(const char *) sorted = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		vec_push(&sorted, notes[i]);
+	if (n)
+		qsort(sorted.at, n, sizeof(*sorted.at), merge_compare_notes);
+	for (size_t i = 0; i < n && i < NOTES_MAX; i++)
+		merger_note(merger, sorted.at[i]);
+	if (n > NOTES_MAX)
+		merger_note(merger, "more files were not merged");
+	vec_done(&sorted);
+}
+
+int merge_files_finish(const struct merge_request *request, struct merger *merger, size_t n_bad,
+		       const char *const *notes, size_t n_notes)
+{
+	struct diag diag = { 0 };
+
+	if (merger_count(merger) == 0) {
+		if (request->paths.n > 1)
+			fprintf(stderr, "cpprof: none of %zu files could be merged; nothing was written\n",
+				request->paths.n);
+		merger_free(merger);
+		return EXIT_FAULT;
+	}
+	merge_add_notes(merger, notes, n_notes);
+	CLEANUP(profile_freep) struct profile *all = merger_finish(merger);
+	if (merge_write(all, request, &diag) < 0)
+		return cmd_fail(&diag);
+	if (!n_bad)
+		return EXIT_OK;
+	fprintf(stderr, "cpprof: %zu of %zu files could not be merged; the result is that of the others\n",
+		n_bad, request->paths.n);
+	return EXIT_FAULT;
+}

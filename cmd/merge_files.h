@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * merge_files: what `cpprof merge` and `cpprof-mpi merge` have in common: the options, the list of files, and
+ * reading them one after the other. A file that cannot be read is named, counted and left out.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cmd/command_line.h"
+#include "profile/merge.h"
+
+struct merge_request {
+	const char *output;
+	mode_t mode;
+	bool reduces;
+	VEC(char *) paths; /* owned */
+};
+
+/* command: "merge", as it is called in messages. Negative: go on; else the exit code. */
+int merge_request_parse(struct merge_request *request, const char *command, int argc, char **argv);
+void merge_request_done(struct merge_request *request);
+
+/* What came of it. */
+struct merge_tally {
+	size_t n_bad;
+	VEC(char *) notes; /* owned: a sentence for each file that was left out */
+};
+void merge_tally_done(struct merge_tally *tally);
+
+/* Adds the files first, first + step, ... of the list; says what is wrong on standard error. */
+void merge_files_add(const struct merge_request *request, size_t first, size_t step, struct merger *merger,
+		     struct merge_tally *tally);
+/* Writes the result, and says so. 0 or the exit code. n_bad: files that were left out; notes become the
+ * result's. Takes the merger. */
+int merge_files_finish(const struct merge_request *request, struct merger *merger, size_t n_bad,
+		       const char *const *notes, size_t n_notes);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpprof-mpi: `cpprof merge` by many processes. A program of its own, for MPI libraries do not agree on what
+ * programs are linked with, and cpprof itself runs where there is none.
+ *
+ * The first process reads the command line and tells the others. Each merges its share of the files; then
+ * half of them send what they have to the other half, and so on, until the first has all. What is sent is a
+ * profile as it stands in a file. As it does not matter in which order profiles are merged, the result is
+ * that of `cpprof merge`, byte by byte.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/writer.h"
+#include "cmd/cmd.h"
+#include "cmd/merge_files.h"
+
+#define CHUNK (UINT64_C(1) << 30) /* counts of MPI are ints */
+
+struct mpi_job {
+	int rank, size;
+	struct merge_request request;
+	struct merge_tally tally;
+	struct merger *merger;
+};
+
+/* ---- bytes -------------------------------------------------------------------------------------- */
+
+static int mpi_chunk(uint64_t left)
+{
+	return (int)(left < CHUNK ? left : CHUNK);
+}
+
+static void mpi_send(struct bytes bytes, int to)
+{
+	uint64_t len = bytes.len;
+
+	MPI_Send(&len, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD);
+	for (uint64_t at = 0; at < len; at += CHUNK)
+		MPI_Send(bytes.at + at, mpi_chunk(len - at), MPI_BYTE, to, 0, MPI_COMM_WORLD);
+}
+
+static void mpi_receive(struct writer *ret, int from)
+{
+	uint64_t len = 0;
+
+	MPI_Recv(&len, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	uint8_t *to = write_space(ret, len);
+	for (uint64_t at = 0; at < len; at += CHUNK)
+		MPI_Recv(to + at, mpi_chunk(len - at), MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* From the first to all. */
+static void mpi_tell(struct writer *bytes, int rank)
+{
+	uint64_t len = bytes->len;
+
+	MPI_Bcast(&len, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+	uint8_t *at = rank == 0 ? bytes->at : write_space(bytes, len);
+	for (uint64_t done = 0; done < len; done += CHUNK)
+		MPI_Bcast(at + done, mpi_chunk(len - done), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* ---- what is asked for -------------------------------------------------------------------------- */
+
+static int mpi_parse(struct mpi_job *job, int argc, char **argv)
+{
+	static const char usage[] = "usage: mpirun -n N cpprof-mpi merge -o OUTPUT [--reduce] FILE...\n"
+				    "`cpprof merge` by many processes; its help: cpprof merge --help\n";
+
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		puts("cpprof-mpi " CPPROF_VERSION);
+		return EXIT_OK;
+	}
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (argc < 2 || strcmp(argv[1], "merge") != 0) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	return merge_request_parse(&job->request, "merge", argc - 1, argv + 1);
+}
+
+/* Only the first has the terminal, and a list of files that comes from standard input. */
+static int mpi_agree(struct mpi_job *job, int argc, char **argv)
+{
+	CLEANUP(writer_done) struct writer told = { 0 };
+	struct merge_request *request = &job->request;
+	int32_t code = job->rank == 0 ? mpi_parse(job, argc, argv) : 0;
+
+	if (job->rank == 0) {
+		write_sleb(&told, code);
+		write_uleb(&told, request->reduces);
+		write_uleb(&told, request->paths.n);
+		for (size_t i = 0; i < request->paths.n; i++)
+			write_bytes(&told, (struct bytes){ (const uint8_t *)request->paths.at[i],
+							   strlen(request->paths.at[i]) + 1 });
+	}
+	mpi_tell(&told, job->rank);
+	if (job->rank == 0)
+		return code;
+	struct reader r = reader_of(writer_bytes(&told));
+	code = (int32_t)read_sleb(&r);
+	request->reduces = read_uleb(&r);
+	for (uint64_t n = read_uleb(&r); n > 0; n--)
+		vec_push(&request->paths, alloc_text(read_cstr(&r)));
+	return code;
+}
+
+/* ---- one tree of many --------------------------------------------------------------------------- */
+
+static void mpi_give(struct mpi_job *job, int to)
+{
+	CLEANUP(writer_done) struct writer file = { 0 };
+	bool is_empty = merger_count(job->merger) == 0;
+	CLEANUP(profile_freep) struct profile *all = merger_finish(TAKE(job->merger));
+
+	if (!is_empty)
+		profile_pack(all, &file);
+	mpi_send(writer_bytes(&file), to);
+}
+
+static void mpi_take(struct mpi_job *job, int from)
+{
+	CLEANUP(writer_done) struct writer file = { 0 };
+	CLEANUP(profile_freep) struct profile *one = NULL;
+	struct diag diag = { 0 };
+	char name[40];
+
+	mpi_receive(&file, from);
+	snprintf(name, sizeof(name), "what process %d has merged", from);
+	if (file.len == 0)
+		return;
+	if (profile_parse(writer_bytes(&file), name, &one, &diag) == 0 &&
+	    merger_add(job->merger, one, name, &diag) == 0)
+		return;
+	cmd_fail(&diag);
+	job->tally.n_bad++;
+	vec_push(&job->tally.notes, alloc_printf("%s was not merged: %s", name, diag.why));
+}
+
+static void mpi_join(struct mpi_job *job)
+{
+	for (int step = 1; step < job->size; step *= 2) {
+		if (job->rank & step) {
+			mpi_give(job, job->rank - step);
+			return;
+		}
+		if (job->rank + step < job->size)
+			mpi_take(job, job->rank + step);
+	}
+}
+
+/* The notes of all, at the first: sentences one behind the other, each with its zero. */
+static void mpi_gather_notes(struct mpi_job *job, struct writer *ret)
+{
+	CLEANUP(writer_done) struct writer mine = { 0 };
+
+	for (size_t i = 0; i < job->tally.notes.n; i++)
+		write_bytes(&mine, (struct bytes){ (const uint8_t *)job->tally.notes.at[i],
+						   strlen(job->tally.notes.at[i]) + 1 });
+	if (job->rank != 0) {
+		mpi_send(writer_bytes(&mine), 0);
+		return;
+	}
+	write_bytes(ret, writer_bytes(&mine));
+	for (int from = 1; from < job->size; from++)
+		mpi_receive(ret, from);
+}
+
+static int mpi_finish(struct mpi_job *job)
+{
+	CLEANUP(writer_done) struct writer notes = { 0 };
+	VEC(const char *) sentences = { 0 };
+	uint64_t mine = job->tally.n_bad, n_bad = 0;
+
+	MPI_Reduce(&mine, &n_bad, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	mpi_gather_notes(job, &notes);
+	if (job->rank != 0)
+		return EXIT_OK;
+	struct reader r = reader_of(writer_bytes(&notes));
+	while (reader_left(&r))
+		vec_push(&sentences, read_cstr(&r));
+	int code = merge_files_finish(&job->request, TAKE(job->merger), n_bad, sentences.at, sentences.n);
+	vec_done(&sentences);
+	return code;
+}
+
+static int mpi_merge(struct mpi_job *job)
+{
+	double start = MPI_Wtime();
+
+	job->merger = merger_new(&(struct merge_options){ .reduces = job->request.reduces });
+	merge_files_add(&job->request, (size_t)job->rank, (size_t)job->size, job->merger, &job->tally);
+	mpi_join(job);
+	int code = mpi_finish(job);
+	if (job->rank == 0)
+		fprintf(stderr, "cpprof: %zu files by %d processes in %.3f s\n", job->request.paths.n,
+			job->size, MPI_Wtime() - start);
+	merger_free(job->merger);
+	merge_tally_done(&job->tally);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct mpi_job job = { 0 };
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+	int code = mpi_agree(&job, argc, argv);
+	if (code < 0)
+		code = mpi_merge(&job);
+	merge_request_done(&job.request);
+	MPI_Finalize();
+	return job.rank == 0 ? code : EXIT_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed_values: the values of a tree in a few bytes each, by node, in the order in which they came.
+ *
+ * A merge of thousands of profiles has a value for each node of each thread: as rows of a table they take
+ * five times as much memory, and nobody looks at them before they are written.
+ */
+#pragma once
+
+#include "unwinder/cct.h"
+
+#define PACKED_CHUNK 28
+
+struct packed_chunk {
+	uint32_t next;
+	uint8_t bytes[PACKED_CHUNK];
+};
+
+struct packed_list {
+	uint32_t first, last; /* chunks; of an empty list: none */
+	uint32_t used;        /* bytes of the last chunk */
+	uint32_t thread;      /* of the last value */
+};
+
+typedef VEC(struct cct_value) packed_rows;
+
+struct packed_values {
+	VEC(struct packed_list) lists; /* by node */
+	VEC(struct packed_chunk) chunks;
+	size_t n;
+	/* Once the tree has its final order: */
+	uint32_t *list;            /* by node: which list is its own; NULL = the one of that number */
+	uint32_t *thread, *metric; /* by what the lists say: what they are called now */
+};
+
+void packed_values_done(struct packed_values *values);
+void packed_values_add(struct packed_values *values, uint32_t node, uint32_t thread, uint32_t metric,
+		       uint64_t value);
+/* The values of list number i, as they came. */
+void packed_values_list(const struct packed_values *values, size_t i, packed_rows *ret);
+/* The values of a node by its final number, sorted by thread and metric, each once. */
+void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret);

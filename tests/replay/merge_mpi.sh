@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# cpprof-mpi gives what cpprof merge gives, byte by byte, with any number of processes; files that cannot be read are named,
+# counted and noted whoever had them. usage: merge_mpi.sh openmpi|mpich PROGRAM MPIRUN
+. "$(dirname "$0")/lib.sh"
+
+if [ "$2" = none ] || ! [ -x "$3" ]; then
+	echo "skipped: $1 is not installed"
+	exit 77
+fi
+program=$2
+mpirun=("$3")
+# More processes than CPUs, and as root in a container.
+[ "$1" != openmpi ] || mpirun+=(--allow-run-as-root --oversubscribe --mca btl_base_warn_component_unused 0)
+export OMPI_MCA_btl=self,vader TMPDIR=/tmp
+# The sanitizer tells what the MPI library itself does not free.
+export ASAN_OPTIONS=detect_leaks=0
+
+for i in 1 2 3 4 5 6 7 8 9; do
+	"$MAKE_PROFILE" "random:$i" "part-$i.data" || fail "cannot make a profile"
+done
+
+# by N CODE TEXT ARGUMENT...: with that exit code, and TEXT among what it says.
+by() {
+	local n=$1 want=$2 text=$3 code=0
+	shift 3
+	timeout 120 "${mpirun[@]}" -n "$n" "$program" merge "$@" >said.log 2>&1 || code=$?
+	[ "$code" = "$want" ] || fail "exit code $code, not $want, of $n: merge $* ($(cat said.log))"
+	[ -z "$text" ] || grep -qF -- "$text" said.log || fail "nothing says '$text': merge $*"
+}
+
+for option in "" --reduce; do
+	"$CPPROF" merge $option -o all.data part-*.data 2>/dev/null || fail "cannot merge"
+	for n in 1 2 3 16; do
+		rm -f by.data
+		by $n 0 "9 files by $n processes" $option -o by.data part-*.data
+		cmp all.data by.data || fail "$n processes give another file ($option)"
+	done
+done
+
+# A rank whose file is missing or damaged.
+: >empty.data
+"$CPPROF" merge -o some.data part-*.data empty.data missing.data 2>/dev/null
+by 4 1 "2 of 11 files could not be merged" -o by.data part-*.data empty.data missing.data
+cmp some.data by.data || fail "what is left out is not noted in the same way"
+grep -q "'missing.data'" said.log || fail "missing.data is not named"
+by 3 1 "none of 2 files could be merged" -o never.data empty.data missing.data
+
+# Mistakes are told once.
+by 2 2 "where to? give -o OUTPUT" part-1.data
+[ "$(grep -c "where to" said.log)" = 1 ] || fail "a mistake is told more than once"
+ls part-*.data >list
+by 2 0 "" -o by.data --files-from list
+"$CPPROF" merge -o all.data part-*.data 2>/dev/null
+cmp all.data by.data || fail "--files-from gives another file"

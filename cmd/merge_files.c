@@ -74,14 +74,14 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 	if (code >= 0)
 		return code;
 	if (!request->output)
-		return cmd_usage(command, "where to? give -o OUTPUT");
+		return cmd_usage(command, "give the file to write with -o FILE");
 	for (int i = 0; i < line.n_operands; i++)
 		vec_push(&request->paths, alloc_text(line.operands[i]));
 	if (list && merge_read_list(request, list, &diag) < 0)
 		return cmd_fail(&diag);
 	if (request->paths.n == 0)
 		return list ? cmd_usage(command, "the list of files '%s' is empty", list)
-			    : cmd_usage(command, "which files?");
+			    : cmd_usage(command, "give the profiles to merge");
 	return code;
 }
 

@@ -120,7 +120,8 @@ static void test_add_rounds(struct profile *p)
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = p->cct.values.at[i];
 		for (uint64_t j = 0; value.metric == 0 && j < value.value; j++)
-			cct_add_value(&p->cct, value.node, value.thread, CCT_ROUND + test_next(CCT_ROUNDS), 1);
+			cct_add_value(&p->cct, value.node, value.thread, CCT_ROUND + test_next(CCT_ROUNDS),
+				      1);
 	}
 }
 

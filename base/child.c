@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,6 +19,10 @@
 
 #define IOPRIO_OF_PROCESS 1
 #define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
+#define LANDLOCK_CREATE 444   /* system calls of linux/landlock.h, which is not everywhere either */
+#define LANDLOCK_RESTRICT 446
+#define LANDLOCK_NOT_READ \
+	0x1ff3 /* all rights to files and folders of its first version but the two to read */
 #define READ_BYTES 16384
 #define NAP_NS 1000000 /* between two looks at a child whose end cannot be waited for with a deadline */
 
@@ -40,6 +46,41 @@ static bool child_limit(__rlimit_resource_t resource, uint64_t value)
 	return !value || setrlimit(resource, &(struct rlimit){ value, value }) == 0;
 }
 
+static bool child_drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, sets) != 0)
+		return false;
+	uint32_t kept = sets[0].permitted & CAP_TO_MASK(CAP_DAC_READ_SEARCH);
+	memset(sets, 0, sizeof(sets));
+	sets[0].permitted = sets[0].effective = kept;
+	return syscall(SYS_capset, &header, sets) == 0;
+}
+
+/* An older kernel has no such rules: there the limit on the size of files must do. */
+static void child_lock_files(void)
+{
+	uint64_t handled = LANDLOCK_NOT_READ; /* and no rule that allows any of it */
+	int rules = (int)syscall(LANDLOCK_CREATE, &handled, sizeof(handled), 0);
+
+	if (rules < 0)
+		return;
+	syscall(LANDLOCK_RESTRICT, rules, 0);
+	close(rules);
+}
+
+static bool child_drop_privileges(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities())
+		return false;
+	child_lock_files();
+	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
+}
+
 /* A parent that died before we asked to die with it is not our parent any more. */
 static bool child_dies_with(pid_t parent)
 {
@@ -53,6 +94,8 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 	if (options->is_idle && !child_step_aside())
 		return CHILD_REFUSED;
 	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
+		return CHILD_REFUSED;
+	if (options->is_unprivileged && !child_drop_privileges())
 		return CHILD_REFUSED;
 	return options->run(options->context, result);
 }

@@ -13,8 +13,7 @@
  * to a pipe. It never returns from run: it ends with _exit, so no buffer of ours is written twice and no
  * handler is run.
  *
- * To come, in the same options: the user and capabilities it has, the system calls it may make, the
- * descriptors it keeps.
+ * To come, in the same options: the user it has, the system calls it may make, the descriptors it keeps.
  */
 #pragma once
 
@@ -38,6 +37,10 @@ struct child_options {
 	/* Runs at idle CPU and disk priority, and is the first to go when memory gets
 	 * short. If the system does not grant all of that it ends at once, with CHILD_REFUSED. */
 	bool is_idle;
+	/* Has no capability but that of reading what we may read, and can get none; writes, makes and removes
+	 * no file (before Linux 5.13: writes none); leaves no core. For foreign code that reads foreign
+	 * input. */
+	bool is_unprivileged;
 	bool outlives_us; /* for a short piece of work that is better finished than cut off */
 	bool has_result;
 

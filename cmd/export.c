@@ -104,13 +104,15 @@ struct export_request {
 	struct export_choice choice;
 };
 
-/* As Prometheus wants the name before the '='. */
-static bool export_is_label(const char *text)
+/* As Prometheus wants the name before the '='; OpenTelemetry's have dots, too. */
+static bool export_is_label(const char *text, const struct exporter *exporter)
 {
-	size_t len = strcspn(text, "=");
+	size_t len = strcspn(text, "="), n = 0;
 
-	return !isdigit((unsigned char)text[0]) &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == len;
+	while (isalnum((unsigned char)text[n]) || text[n] == '_' ||
+	       (text[n] == '.' && exporter == &exporter_otlp))
+		n++;
+	return n > 0 && n == len && !isdigit((unsigned char)text[0]);
 }
 
 static int check_and_export(struct export_request *r)
@@ -123,7 +125,7 @@ static int check_and_export(struct export_request *r)
 	if (r->weight == 1 && r->metric)
 		return cmd_usage("export", "--weight samples and --metric exclude each other");
 	for (size_t i = 0; i < r->labels.values.n; i++)
-		if (!export_is_label(r->labels.values.at[i]))
+		if (!export_is_label(r->labels.values.at[i], exporter))
 			return cmd_usage("export", "'%s': a label is letters, digits and _, then =VALUE",
 					 r->labels.values.at[i]);
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
@@ -170,7 +172,7 @@ int cmd_export(int argc, char **argv)
 		  "keep the N heaviest contexts, fold the rest into `<other>`" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "top, openmetrics: at most N rows of each kind" },
 		{ 0, "label", OPTION_RULES, &r.labels, "NAME=VALUE",
-		  "openmetrics: a label of every series; repeatable" },
+		  "openmetrics: a label of every series; otlp: an attribute of the resource; repeatable" },
 		{ 0, "weight", OPTION_CHOICE, &r.weight, "cost|samples",
 		  "folded and others of one metric: what is counted" },
 		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",

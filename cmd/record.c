@@ -249,6 +249,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.delay_ns = record_ns(o->delay),
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,
+		.has_fixed_periods = o->has_fixed_periods,
 		.inherits = o->inherits,
 		.wake_fd = r->signal_fd,
 	};

@@ -135,6 +135,13 @@ static int record_check(const struct record_options *options, const char *comman
 	return GO_ON;
 }
 
+/* The former name of --deep-stack; a test that shows what random periods are good for. */
+#define RECORD_HIDDEN_SPECS(options)                                                      \
+	{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },         \
+	{                                                                                 \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL \
+	}
+
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -158,7 +165,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "beyond that, copied where a stack is deeper; needs root (8m, the\nmost there can be; 0 = "
 		  "none)" },
-		{ 0, "outer-stack", OPTION_SIZE, &options->deep_bytes, "BYTES", NULL }, /* its former name */
+		RECORD_HIDDEN_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
 		  "profile children, too, and follow new threads (default)" },

@@ -24,7 +24,7 @@ struct record_options {
 	struct option_list events;
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
-	bool all_user, inherits, resolves, opens;
+	bool all_user, has_fixed_periods, inherits, resolves, opens;
 	int unwind;         /* enum unwind_mode */
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	const char *output, *raw, *format, *watch;

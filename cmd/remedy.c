@@ -43,8 +43,10 @@ static uint64_t *remedy_sum(const struct profile *profile, const struct scope_tr
 
 /* ---- whose file it is -------------------------------------------------------------------------- */
 
+/* Whether the list has the file, which lists of before the merge of / and /usr have without /usr. */
 static bool remedy_lists(const char *list, const char *path)
 {
+	const char *short_path = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
 	FILE *from = fopen(list, "re");
 	CLEANUP(freep) char *line = NULL;
 	bool is_found = false;
@@ -53,18 +55,17 @@ static bool remedy_lists(const char *list, const char *path)
 
 	while (from && !is_found && (len = getline(&line, &size, from)) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		is_found = strcmp(line, path) == 0;
+		is_found = strcmp(line, path) == 0 || strcmp(line, short_path) == 0;
 	}
 	if (from)
 		fclose(from);
 	return is_found;
 }
 
-/* The Debian package that a file belongs to; NULL if none is known. Lists may have it without /usr. */
+/* The Debian package that a file belongs to; NULL if none is known. */
 static char *remedy_package(const char *path)
 {
 	DIR *folder = access(path, F_OK) == 0 ? opendir(PACKAGES) : NULL;
-	const char *short_path = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
 	char *package = NULL;
 	struct dirent *entry;
 
@@ -73,7 +74,7 @@ static char *remedy_package(const char *path)
 		if (len < 6 || strcmp(entry->d_name + len - 5, ".list") != 0)
 			continue;
 		CLEANUP(freep) char *list = alloc_printf("%s/%s", PACKAGES, entry->d_name);
-		if (remedy_lists(list, path) || remedy_lists(list, short_path))
+		if (remedy_lists(list, path))
 			package = alloc_text_n(entry->d_name, strcspn(entry->d_name, ":") < len
 								      ? strcspn(entry->d_name, ":")
 								      : len - 5);

@@ -28,7 +28,8 @@
 
 #define NO_VIEW (-1) /* not asked for: the flat view if its rows were chosen, else the summary */
 #define NO_DEPTH UINT64_MAX
-#define CALLERS_DEPTH 8 /* callers shown unless more are asked for */
+#define ROUNDS_NODES_MAX 200000 /* of the tree: with more, intervals go by the number of samples alone */
+#define CALLERS_DEPTH 8         /* callers shown unless more are asked for */
 
 struct report_request {
 	int view, sort, group, base, color, format;
@@ -37,7 +38,7 @@ struct report_request {
 	const char *metric, *html;
 	struct report_filter filter;
 	struct option_list columns, directories, rules;
-	bool inlines, loops, lines, pager, children, opens;
+	bool inlines, loops, lines, joins, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
 	mode_t mode;
@@ -53,6 +54,7 @@ static const char examples[] =
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
+	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are "
@@ -185,6 +187,8 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
+				       .joins = request->joins,
+				       .rounds = profile->cct.nodes.n <= ROUNDS_NODES_MAX,
 				       .lines = request->lines || request->group == GROUP_LINE };
 	struct text_options options = text_options_of(request);
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
@@ -244,7 +248,9 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 					 request->rules.values.n, .has_user = false };
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources }, .mode = request->mode };
+	struct export_choice choice = { .options = { .sources = &sources },
+					.no_join = !request->joins,
+					.mode = request->mode };
 
 	if (profile_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
@@ -316,6 +322,8 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
+		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
+		  "put what threads spend in an OpenMP region where it is written (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks are whole" },
@@ -352,6 +360,7 @@ int cmd_report(int argc, char **argv)
 					  .max_depth = NO_DEPTH,
 					  .inlines = true,
 					  .loops = true,
+					  .joins = true,
 					  .pager = true,
 					  .children = true };
 	int code = parse_and_run(&request, argc, argv);

@@ -35,6 +35,8 @@ struct sample {
 	uint64_t weight; /* what this sample stands for: events (or ns, for clocks) since the last one */
 	uint32_t cpu;
 	uint32_t event;         /* index into the source's event list */
+	uint32_t round;         /* the span of time it belongs to: samples of another were taken by another
+				   luck */
 	bool in_kernel;         /* the sample hit kernel mode; regs are those of the interrupted user code */
 	struct regs regs;       /* known == 0: no user registers */
 	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */

@@ -59,11 +59,13 @@ static int check_samples(const struct check *check)
 {
 	const struct profile *p = check->profile;
 	CLEANUP(freep) bool *is_incomplete = incomplete_nodes(&p->cct);
-	uint64_t complete = 0, incomplete = 0, ended = 0;
+	uint64_t complete = 0, incomplete = 0, ended = 0, in_rounds = 0;
 
 	for (size_t i = 0; i < p->cct.values.n; i++) {
 		const struct cct_value *value = &p->cct.values.at[i];
-		if (value->metric == 0 && is_incomplete[value->node])
+		if (value->metric >= CCT_ROUND)
+			in_rounds += value->value;
+		else if (value->metric == 0 && is_incomplete[value->node])
 			incomplete += value->value;
 		else if (value->metric == 0)
 			complete += value->value;
@@ -74,6 +76,9 @@ static int check_samples(const struct check *check)
 		return contradiction(check, "the tree holds %llu samples, the quality tally %llu",
 				     (unsigned long long)(complete + incomplete),
 				     (unsigned long long)p->quality.samples);
+	if (in_rounds > p->quality.samples)
+		return contradiction(check, "rounds hold %llu samples, of %llu",
+				     (unsigned long long)in_rounds, (unsigned long long)p->quality.samples);
 	if (ended != p->quality.samples)
 		return contradiction(check, "%llu stacks ended, of %llu samples", (unsigned long long)ended,
 				     (unsigned long long)p->quality.samples);

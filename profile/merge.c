@@ -134,8 +134,8 @@ static void move_tree(struct merge *m)
 	}
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *v = &from->values.at[i];
-		cct_add_value(into, node[v->node], v->thread + m->first_thread, m->metric[v->metric],
-			      v->value);
+		uint32_t metric = v->metric >= CCT_ROUND ? v->metric : m->metric[v->metric];
+		cct_add_value(into, node[v->node], v->thread + m->first_thread, metric, v->value);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/profile.h"
 
+#include "base/cleanup.h"
 #include "base/search.h"
 
 struct profile *profile_new(void)
@@ -62,6 +63,29 @@ uint64_t profile_sum(const struct profile *profile, uint32_t metric)
 	return sum;
 }
 
+/* Moves what threads spent in parallel regions if that is asked for; fills notes in any case. */
+static void profile_join(struct profile *profile, bool joins, struct join_notes *notes)
+{
+	CLEANUP(freep) uint32_t *process = alloc_zero(profile->threads.n + 1, sizeof(*process));
+	struct join_input input = { .cct = &profile->cct,
+				    .functions = profile->functions.at,
+				    .n_functions = profile->functions.n,
+				    .strings = &profile->strings,
+				    .process = process,
+				    .n_threads = profile->threads.n };
+	struct cct joined;
+
+	for (size_t i = 0; i < profile->threads.n; i++)
+		process[i] = profile->threads.at[i].process;
+	cct_init(&joined);
+	if (join_regions(&input, joins, notes, &joined)) {
+		struct cct old = profile->cct;
+		profile->cct = joined;
+		joined = old;
+	}
+	cct_done(&joined);
+}
+
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
 {
 	/* Metric 0 is always there, also where a file has none. */
@@ -70,12 +94,16 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 						  intern_add(&profile->strings, "count"), UINT32_MAX };
 		vec_push(&profile->metrics, samples);
 	}
-	struct fuse_input input = profile_fuse_input(profile);
 	for (uint32_t i = (uint32_t)profile->given.n; i < profile->metrics.n; i++) {
 		uint64_t sum = profile_sum(profile, i);
 		vec_push(&profile->given, sum);
 	}
+	struct join_notes notes;
+	profile_join(profile, options->joins, &notes);
+	struct fuse_input input = profile_fuse_input(profile);
+	input.notes = &notes;
 	fuse_consume(&input, options, &profile->cct, ret);
+	join_notes_done(&notes);
 }
 
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr)

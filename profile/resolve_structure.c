@@ -308,7 +308,7 @@ static void resolve_structure_take(struct profile *profile, struct job *job)
 		if (job->found.at[i].is_stored)
 			structure_entry_rename(job->entry, structure, &profile->strings);
 		else
-			structure_name_aliens(structure, &profile->strings);
+			structure_name(structure, &profile->strings);
 		structure->image = job->id;
 	}
 	if (job->image->store && job->has_new)

@@ -25,6 +25,7 @@ enum section_number {
 	SECTION_FUNCTIONS = 13,
 	SECTION_STRUCTURES = 14,
 	SECTION_CODES = 15,
+	SECTION_ROUNDS = 16,
 };
 
 struct section_type {
@@ -61,6 +62,8 @@ void nodes_encode(const struct profile *profile, struct writer *ret);
 int nodes_decode(struct decoder *decoder, struct profile *profile);
 void values_encode(const struct profile *profile, struct writer *ret);
 int values_decode(struct decoder *decoder, struct profile *profile);
+void rounds_encode(const struct profile *profile, struct writer *ret);
+int rounds_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

@@ -254,7 +254,7 @@ static const struct section_type types[] = {
 	CODED(VALUES, values, false),       CODED(TIMELINE, timeline, false),
 	CODED(QUALITY, quality, false),     ROWS(NOTES, notes, ANYTHING),
 	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
-	CODED(CODES, codes, false),
+	CODED(CODES, codes, false),         CODED(ROUNDS, rounds, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

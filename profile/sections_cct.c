@@ -25,6 +25,15 @@ static const struct column value_columns[] = {
 };
 static const struct table value_table = TABLE(struct cct_value, value_columns);
 
+/* Samples by round: values like the others, of which `metric` is the round. */
+static const struct column round_columns[] = {
+	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
+	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
+	COLUMN(struct cct_value, metric, CODE_PLAIN),
+	COLUMN(struct cct_value, value, CODE_PLAIN),
+};
+static const struct table round_table = TABLE(struct cct_value, round_columns);
+
 void nodes_encode(const struct profile *profile, struct writer *ret)
 {
 	table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
@@ -69,18 +78,28 @@ static int cct_section_compare_values(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Sorted by node, thread, metric. By node in linear time: there are few values to a node. */
-static struct cct_value *sorted_values(const struct cct *cct)
+static bool cct_section_has(const struct cct_value *value, bool of_rounds)
+{
+	return (value->metric >= CCT_ROUND) == of_rounds;
+}
+
+/*
+ * Those of metrics or those of rounds, sorted by node, thread, metric. By node in linear time: there are few
+ * values to a node.
+ */
+static struct cct_value *sorted_values(const struct cct *cct, bool of_rounds, size_t *ret_n)
 {
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
 	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		start[cct->values.at[i].node + 1]++;
+		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], of_rounds);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
+	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
-		sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
+		if (cct_section_has(&cct->values.at[i], of_rounds))
+			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
 			qsort(sorted + from, start[node] - from, sizeof(*sorted), cct_section_compare_values);
@@ -89,10 +108,42 @@ static struct cct_value *sorted_values(const struct cct *cct)
 
 void values_encode(const struct profile *profile, struct writer *ret)
 {
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct);
+	size_t n;
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, false, &n);
 
-	if (profile->cct.values.n > 0)
-		table_encode(&value_table, values, profile->cct.values.n, ret);
+	if (n > 0)
+		table_encode(&value_table, values, n, ret);
+}
+
+void rounds_encode(const struct profile *profile, struct writer *ret)
+{
+	size_t n;
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, true, &n);
+
+	for (size_t i = 0; i < n; i++)
+		values[i].metric -= CCT_ROUND;
+	if (n > 0)
+		table_encode(&round_table, values, n, ret);
+}
+
+int rounds_decode(struct decoder *decoder, struct profile *profile)
+{
+	CLEANUP(freep) void *rows = NULL;
+	size_t n, before = profile->cct.values.n;
+	int error = table_decode(&round_table, decoder, &rows, &n);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < n; i++) {
+		const struct cct_value *value = (const struct cct_value *)rows + i;
+		if (value->metric >= CCT_ROUNDS)
+			return decoder_refuse(decoder, "row %zu is of round %u", i, value->metric);
+		cct_add_value(&profile->cct, value->node, value->thread, CCT_ROUND + value->metric,
+			      value->value);
+		if (profile->cct.values.n != before + i + 1)
+			return decoder_refuse(decoder, "row %zu is there twice", i);
+	}
+	return 0;
 }
 
 int values_decode(struct decoder *decoder, struct profile *profile)

@@ -41,10 +41,10 @@ static const struct column range_columns[] = {
 static const struct table range_table = TABLE(struct static_range, range_columns);
 
 static const struct column piece_columns[] = {
-	COLUMN(struct loop_piece, scope, CODE_PLAIN),
-	COLUMN(struct loop_piece, header, CODE_DELTA),
-	COLUMN(struct loop_piece, n_blocks, CODE_PLAIN),
-	COLUMN(struct loop_piece, flags, CODE_PLAIN),
+	COLUMN(struct loop_piece, scope, CODE_PLAIN),    COLUMN(struct loop_piece, header, CODE_DELTA),
+	COLUMN(struct loop_piece, n_blocks, CODE_PLAIN), COLUMN(struct loop_piece, flags, CODE_PLAIN),
+	COLUMN(struct loop_piece, start, CODE_DELTA),    COLUMN(struct loop_piece, len, CODE_PLAIN),
+	COLUMN(struct loop_piece, n_calls, CODE_PLAIN),  COLUMN(struct loop_piece, width, CODE_PLAIN),
 };
 static const struct table piece_table = TABLE(struct loop_piece, piece_columns);
 

@@ -16,14 +16,17 @@ static const struct go_name {
 	{ "runtime.asmcgocall", GO_SWITCH },
 	{ "runtime.asmcgocall_landingpad", GO_SWITCH },
 	{ "runtime.asmcgocall_no_g", GO_SWITCH },
+	{ "runtime.asyncPreempt", GO_PREEMPT },
 	{ "runtime.cgocallback", GO_SWITCH },
 	{ "runtime.goexit", GO_EXIT },
 	{ "runtime.gogo", GO_BETWEEN },
 	{ "runtime.mcall", GO_BEGIN },
 	{ "runtime.morestack", GO_BEGIN },
 	{ "runtime.mstart", GO_SWITCH },
+	{ "runtime.nanotime1", GO_CLOCK },
 	{ "runtime.rt0_go", GO_SWITCH },
 	{ "runtime.systemstack", GO_BEGIN },
+	{ "runtime.walltime", GO_CLOCK },
 };
 
 struct go_range {
@@ -81,4 +84,37 @@ enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr)
 		if (vaddr >= stacks->ranges.at[i].start && vaddr < stacks->ranges.at[i].end)
 			return stacks->ranges.at[i].role;
 	return GO_ORDINARY;
+}
+
+#define PREEMPTED_PUSHED 16 /* bytes, where calls push nothing: the return address register, and padding */
+
+uint32_t goroutine_preempted(const struct isa *isa, struct recipes *recipes, uint32_t stated)
+{
+	if (stated == RECIPE_NONE)
+		return RECIPE_NONE;
+	struct recipe r = recipes->recipes.at[stated];
+	const struct rule *ra = recipe_rule(recipes, &r, isa->ra);
+	bool is_saved = ra && ra->kind == RULE_AT_CFA;
+
+	if (r.witness != WITNESS_CFI || r.cfa_kind != CFA_REG || (ra && !is_saved) ||
+	    (!is_saved && isa->call_pushes_ra))
+		return RECIPE_NONE;
+	r.is_signal_frame = true;
+	if (isa->call_pushes_ra) {
+		struct rule pushed = *ra;
+		r.n_rules = 1;
+		return recipes_add(recipes, &r, &pushed);
+	}
+	struct rule rules[] = {
+		{ .reg = isa->fp, .kind = RULE_UNDEFINED },
+		{ .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -PREEMPTED_PUSHED },
+		{ .reg = isa->pc, .kind = RULE_REG, .from = isa->ra },
+	};
+	if (is_saved)
+		rules[2] = (struct rule){ .reg = isa->pc,
+					  .kind = RULE_AT_CFA,
+					  .offset = ra->offset - PREEMPTED_PUSHED };
+	r.cfa_offset += PREEMPTED_PUSHED;
+	r.n_rules = ARRAY_LEN(rules);
+	return recipes_add(recipes, &r, rules);
 }

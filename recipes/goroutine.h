@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "binary/elf/image.h"
+#include "recipes/recipe.h"
 
 enum go_role {
 	GO_ORDINARY,
@@ -22,6 +23,9 @@ enum go_role {
 	GO_BEGIN,   /* what it calls runs on a new stack */
 	GO_BETWEEN, /* goes from one stack to another: on neither while it runs */
 	GO_SWITCH,  /* the same, unless it can be shown that the thread was there already */
+	GO_CLOCK,   /* asks the kernel for the time on the thread's own stack, and keeps the goroutine's sp in
+		       a register meanwhile */
+	GO_PREEMPT, /* a signal handler made the interrupted goroutine call it */
 };
 
 struct go_stacks;
@@ -30,3 +34,10 @@ struct go_stacks *go_stacks_read(struct image *image);
 void go_stacks_free(struct go_stacks *stacks);
 /* The role of the function that holds vaddr; stacks may be NULL. */
 enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr);
+
+/*
+ * How to leave GO_PREEMPT's function: what its unwind entry says is the return address is where the goroutine
+ * was interrupted, and where calls leave it in a register, the handler has pushed what that held. RECIPE_NONE
+ * if that is no unwind entry's recipe.
+ */
+uint32_t goroutine_preempted(const struct isa *isa, struct recipes *recipes, uint32_t stated);

@@ -258,6 +258,50 @@ static void place_find_go_role(struct knowledge *knowledge, struct code *code, u
 		ret->recipes = (struct recipe_pair){ { analysis, stated } };
 }
 
+/* Once sp has been switched, nothing is known. Where the code shows that it has not, this is a function as
+ * any other. */
+static void place_find_between(struct knowledge *knowledge, struct code *code, uint64_t at, enum go_role role,
+			       struct place *ret)
+{
+	if (role != GO_BETWEEN && role != GO_BEGIN)
+		return;
+	ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
+	if (role == GO_BEGIN)
+		ret->recipes.recipe[0] = place_ask_analysis(knowledge, code, at, false, ret);
+	ret->is_between = ret->recipes.recipe[0] == RECIPE_NONE;
+}
+
+/*
+ * Go's table counts from sp, which is another stack's by now: there it finds what happens to lie there. The
+ * code knows the register that keeps the goroutine's. If that stack was not copied, this is where the
+ * present one begins.
+ */
+static void place_find_go_clock(struct knowledge *knowledge, struct code *code, uint64_t at,
+				struct place *ret)
+{
+	ret->ends_thread = true;
+	ret->recipes =
+		(struct recipe_pair){ { place_ask_analysis(knowledge, code, at, false, ret), RECIPE_NONE } };
+}
+
+/* Its last instruction jumps to where the goroutine was interrupted, and has given everything back by then.
+ */
+static void place_find_preempted(struct knowledge *knowledge, struct code *code, uint64_t at,
+				 struct place *ret)
+{
+	const struct isa *isa = knowledge->isa;
+	uint32_t found = goroutine_preempted(isa, &knowledge->recipes, ret->recipes.recipe[0]);
+	struct insn insn;
+
+	if (found == RECIPE_NONE)
+		found = goroutine_preempted(isa, &knowledge->recipes, ret->recipes.recipe[1]);
+	if (!isa->call_pushes_ra &&
+	    (isa->decode(image_code(code->image, at), at, &insn) < 0 || insn.flow == FLOW_JUMP_INDIRECT))
+		found = RECIPE_NONE;
+	ret->recipes = (struct recipe_pair){ { found, RECIPE_NONE } };
+	ret->is_between = found == RECIPE_NONE;
+}
+
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret)
 {
@@ -284,16 +328,18 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	}
 	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
 	enum go_role role = go_stacks_role(code->go, at);
-	ret->is_between = !is_return && (role == GO_BETWEEN || role == GO_BEGIN);
-	if (ret->is_between) /* whether sp has been switched already is not known */
-		ret->recipes = (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
+	place_find_between(knowledge, code, at, is_return ? GO_ORDINARY : role, ret);
+	if (role == GO_CLOCK)
+		place_find_go_clock(knowledge, code, at, ret);
+	if (role == GO_PREEMPT && (knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_CFI))
+		place_find_preempted(knowledge, code, at, ret);
 	if (!is_return)
 		return;
 	place_find_call(knowledge, code->image, vaddr, ret);
 	if (ret->call == CALL_NONE && (template_is_context_start(code->image, knowledge->isa, vaddr) ||
 				       place_is_fiber_end(knowledge, code, vaddr)))
 		ret->is_trampoline = ret->is_root = true;
-	ret->ends_thread =
+	ret->ends_thread |=
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, knowledge->isa, vaddr);
 	place_find_go_role(knowledge, code, at, ret);
 }

@@ -155,6 +155,29 @@ static bool recover_find_register(const struct state *state, const struct isa *i
 	       (isa->call_pushes_ra && recover_rule_from_red_zone(state, isa, reg, ret));
 }
 
+/*
+ * A number of arguments that is not known here was pushed (V8's calls do that), and nothing tells the CFA any
+ * more. While the return address is in its register and the frame pointer is the caller's, the caller can be
+ * found all the same; only its sp is lost. The CFA lies at sp or above it.
+ */
+static uint32_t recover_caller_only(const struct state *state, const struct isa *isa, struct recipes *recipes)
+{
+	struct recipe r = { .witness = WITNESS_ANALYSIS, .cfa_kind = CFA_REG, .cfa_reg = isa->sp };
+	struct rule rules[RECIPE_MAX_RULES];
+
+	if (isa->call_pushes_ra || state->reg[isa->ra] != value_entry(isa->ra) ||
+	    state->reg[isa->fp] != value_entry(isa->fp))
+		return RECIPE_NONE;
+	for (unsigned reg = 0; reg < isa->n_regs && r.n_rules < RECIPE_MAX_RULES; reg++) {
+		bool is_kept = (isa->callee_saved | 1ull << isa->ra) >> reg & 1;
+		if (reg == isa->sp || (is_kept && state->reg[reg] != value_entry(reg)))
+			rules[r.n_rules++] = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_UNDEFINED };
+		else if (reg == isa->ra)
+			rules[r.n_rules++] = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
+	}
+	return recipes_add(recipes, &r, rules);
+}
+
 uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
 			struct recipes *recipes)
 {
@@ -162,7 +185,7 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
 
 	if (!recover_find_cfa(state, isa, &r))
-		return RECIPE_NONE;
+		return recover_caller_only(state, isa, recipes);
 	uint64_t in_slots = recover_rules_from_slots(state, isa, saved);
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES;
 	     left &= left - 1) {

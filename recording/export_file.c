@@ -9,6 +9,7 @@
 #include "base/fresh_file.h"
 #include "recording/output.h"
 #include "report/limit.h"
+#include "report/tree/frame_spread.h"
 #include "structure/fuse.h"
 
 static bool export_ends_in(const char *text, const char *suffix)
@@ -105,10 +106,14 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .no_inlines = choice->no_inlines,
 					     .no_loops = choice->no_loops,
 					     .lines = exporter->needs_lines,
-					     .addresses = exporter->needs_addresses };
+					     .rounds = exporter->needs_spread,
+					     .addresses = exporter->needs_addresses,
+					     .joins = exporter->joins && !choice->no_join };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
 
 	profile_take_tree(profile, &fuse_options, &tree);
+	if (exporter->needs_spread)
+		frame_spread_set(&tree);
 	return export_tree(exporter, &input, choice, path, ret_folded, diag);
 }

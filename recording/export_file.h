@@ -9,7 +9,7 @@
 
 struct export_choice {
 	struct export_options options;
-	bool no_inlines, no_loops;
+	bool no_inlines, no_loops, no_join;
 	mode_t mode; /* of the file; 0 = the owner's alone, openmetrics: as the umask says */
 };
 

@@ -39,6 +39,7 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 	cct_add_value(growth->cct, node, thread, 0, 1);
 	if (event->sample.event < n_events)
 		cct_add_value(growth->cct, node, thread, 1 + event->sample.event, event->sample.weight);
+	cct_add_value(growth->cct, node, thread, CCT_ROUND + event->sample.round % CCT_ROUNDS, 1);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 }

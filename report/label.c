@@ -32,12 +32,23 @@ void label_place(const struct profile *profile, uint32_t file, uint32_t line, st
 
 static void label_loop(const struct profile *profile, const struct scope *scope, struct text *ret)
 {
-	text_printf(ret, "loop at ");
+	text_printf(ret, scope->flags & SCOPE_SCHEDULE ? "schedule at " : "loop at ");
 	if (scope->file)
 		label_place(profile, scope->file, scope->line, ret);
 	else
 		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image),
 			    (unsigned long long)scope->vaddr);
+}
+
+static void label_region(const struct profile *profile, const struct scope *scope, struct text *ret)
+{
+	text_printf(ret, "parallel region ");
+	if (!scope->file || !scope->line) {
+		text_printf(ret, "%s", intern_text(&profile->strings, scope->name));
+		return;
+	}
+	text_printf(ret, "at ");
+	label_place(profile, scope->file, scope->line, ret);
 }
 
 void label_scope(const struct profile *profile, const struct scope *scope, struct text *ret)
@@ -59,6 +70,10 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 		return;
 	default:
 		break;
+	}
+	if (scope->kind == SCOPE_FUNCTION && (scope->flags & SCOPE_PARALLEL)) {
+		label_region(profile, scope, ret);
+		return;
 	}
 	if (*name)
 		text_printf(ret, "%s", name);

@@ -103,12 +103,15 @@ struct interval number_interval(uint64_t part, uint64_t whole)
 }
 
 struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples,
-					uint64_t all_samples)
+					uint64_t all_samples, double spread)
 {
-	struct interval by_count = number_interval(samples, all_samples);
+	double n = (double)all_samples / spread;
 
-	if (all_samples == 0 || all_cost == 0)
+	if (all_samples == 0)
+		return (struct interval){ 0, 100 };
+	struct interval by_count = wilson((double)samples / (double)all_samples, n);
+	if (all_cost == 0)
 		return by_count;
-	struct interval by_cost = wilson((double)cost / (double)all_cost, (double)all_samples);
+	struct interval by_cost = wilson((double)cost / (double)all_cost, n);
 	return (struct interval){ fmin(by_count.low, by_cost.low), fmax(by_count.high, by_cost.high) };
 }

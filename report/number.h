@@ -27,7 +27,8 @@ struct interval {
 struct interval number_interval(uint64_t part, uint64_t whole);
 /*
  * Of a share of cost. Samples that stand for unequal amounts say less than their number: the interval then
- * spans what the counts and what the amounts would give, and so always holds the share itself.
+ * spans what the counts and what the amounts would give, and so always holds the share itself. spread: how
+ * many samples count for one, report/spread.h.
  */
 struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples,
-					uint64_t all_samples);
+					uint64_t all_samples, double spread);

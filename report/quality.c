@@ -33,6 +33,22 @@ double quality_between(const struct profile *profile)
 	return between >= BETWEEN_MIN_PERCENT ? between : 0;
 }
 
+/*
+ * More time is missing than threads that ended can account for: each of them, on each CPU that it ran on,
+ * leaves less than one interval without a sample. Then the timer was late: it fires once however long it had
+ * to wait, because interrupts were off, or because the host of a virtual machine ran something else.
+ */
+static bool quality_timer_was_late(const struct profile *profile)
+{
+	uint64_t sampled = profile_sum(profile, 1), n_cpus = profile->run.n_cpus ? profile->run.n_cpus : 1;
+
+	if (!profile->quality.samples)
+		return false;
+	double interval = (double)sampled / (double)profile->quality.samples;
+	double missing = quality_between(profile) / 100 * (double)profile->quality.counted;
+	return missing > interval * (double)profile->threads.n * (double)n_cpus;
+}
+
 /* The weight of all samples of event 0, if that is time. */
 static uint64_t sampled_ns(const struct profile *profile)
 {
@@ -113,8 +129,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
 	if (quality_between(profile) > 0)
-		text_printf(ret, ", %s of CPU time was not sampled (short-lived threads)",
-			    number_percent(quality_between(profile), number));
+		text_printf(ret, ", %s of CPU time was not sampled (%s)",
+			    number_percent(quality_between(profile), number),
+			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
@@ -227,6 +244,9 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 }
 
 #define SHORT_LIVED "processes and threads that end before a sample of them is due are not seen"
+#define TIMER_LATE                                                                                      \
+	"the timer that takes samples was late, as it is where the host of a virtual machine is busy; " \
+	"shares hold, times are too low"
 
 /* What the recording noted when it could not copy deep stacks; NULL if it did not. */
 static const char *quality_no_deep(const struct profile *profile)
@@ -252,7 +272,7 @@ const char *quality_hint(const struct profile *profile)
 				 "or more memory for them: --ring-size, and ulimit -l or root"
 			       : "many samples were lost when this was recorded";
 	if (quality_between(profile) > 0 && quality->samples)
-		return SHORT_LIVED "; try a higher -F";
+		return quality_timer_was_late(profile) ? TIMER_LATE : SHORT_LIVED "; try a higher -F";
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return NULL;
 	if (!quality_is_live(profile))

@@ -22,7 +22,7 @@ double quality_rate(const struct profile *profile);
 /*
  * How much of the CPU time of the run no sample stands for, lost ones apart, in percent; 0 if that is little
  * or not known. A clock starts anew with each process and thread: the last part of an interval, and all of
- * those that end before their first, fall between samples.
+ * those that end before their first, fall between samples. So does what a late timer was late by.
  */
 double quality_between(const struct profile *profile);
 

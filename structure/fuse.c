@@ -136,8 +136,10 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 				  const struct function_map *map)
 {
 	const struct landing *caller = &fuse->landings[node->parent];
+	const struct join_notes *notes = fuse->input->notes;
 	unsigned flags = (node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0u) |
-			 (map->source == MAP_FROM_NOTHING ? SCOPE_RECOVERED_NAME : 0u);
+			 (map->source == MAP_FROM_NOTHING ? SCOPE_RECOVERED_NAME : 0u) |
+			 (notes && notes->flags ? notes->flags[map - fuse->input->functions] : 0u);
 	struct scope_frame frame = { .kind = SCOPE_FUNCTION,
 				     .flags = (uint16_t)flags,
 				     .name = map->name,
@@ -154,6 +156,17 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 static uint32_t call_at(struct fuse *fuse, uint32_t file, uint32_t line)
 {
 	return scope_maker_call(&fuse->maker, (struct scope_call){ .file = file, .line = line });
+}
+
+/* Did somebody write a call of it? */
+static bool is_written(const struct fuse *fuse, uint32_t name)
+{
+	const struct join_notes *notes = fuse->input->notes;
+
+	for (size_t i = 0; notes && i < notes->wrapped.n; i++)
+		if (notes->wrapped.at[i] == name)
+			return false;
+	return true;
 }
 
 /* `call` is the place in the outer function from which `inner` was inlined. */
@@ -194,7 +207,9 @@ static uint32_t fuse_add_line(struct fuse *fuse, const struct landing *landing, 
 
 static bool is_shown(const struct fuse *fuse, const struct static_scope *scope)
 {
-	return scope->kind == SCOPE_LOOP ? !fuse->options->no_loops : !fuse->options->no_inlines;
+	if (scope->kind == SCOPE_LOOP)
+		return !fuse->options->no_loops;
+	return !fuse->options->no_inlines && is_written(fuse, scope->name);
 }
 
 static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct static_scope *from)
@@ -253,7 +268,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 	if (structure)
 		scope = add_static_chain(fuse, scope, structure, structure_find(structure, vaddr));
 	for (size_t i = n - 1; !structure && i-- > 0;)
-		scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
+		if (is_written(fuse, chain[i].function))
+			scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
 	struct scope_call call = { node->vaddr, place->file, place->line };
 	return (struct landing){ scope, scope_maker_call(&fuse->maker, call) };
 }
@@ -338,6 +354,8 @@ static void make_tree(struct fuse *fuse)
 	const struct cct *cct = fuse->input->cct;
 
 	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
+	if (fuse->options->rounds)
+		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	scope_maker_init(&fuse->maker, fuse->tree);
 	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
 	slots_init(&fuse->slots);
@@ -350,15 +368,21 @@ static void make_tree(struct fuse *fuse)
 	scope_maker_done(&fuse->maker);
 }
 
-/* Values of nodes into such of scopes; both may be in the same place. */
-static void fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
-			     struct scope_value *to)
+/* Values of nodes into such of scopes; both may be in the same place. Returns how many there are. */
+static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
+			       struct scope_value *to)
 {
+	size_t n_moved = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
-		to[i] = (struct scope_value){ fuse->landings[value.node].scope, value.thread, value.metric,
-					      value.value };
+		if (value.metric >= CCT_ROUND)
+			value.metric += fuse->input->n_metrics - CCT_ROUND;
+		if (value.metric < fuse->tree->n_metrics)
+			to[n_moved++] = (struct scope_value){ fuse->landings[value.node].scope, value.thread,
+							      value.metric, value.value };
 	}
+	return n_moved;
 }
 
 static void fuse_settle(struct scope_tree *tree, size_t n)
@@ -373,9 +397,9 @@ void fuse(const struct fuse_input *input, const struct fuse_options *options, st
 
 	make_tree(&fuse);
 	vec_reserve(&ret->values, cct->values.n);
-	fuse_move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
+	size_t n = fuse_move_values(&fuse, cct->values.at, cct->values.n, ret->values.at);
 	free(fuse.landings);
-	fuse_settle(ret, cct->values.n);
+	fuse_settle(ret, n);
 }
 
 void fuse_consume(const struct fuse_input *input, const struct fuse_options *options, struct cct *cct,
@@ -390,7 +414,7 @@ void fuse_consume(const struct fuse_input *input, const struct fuse_options *opt
 	make_tree(&fuse);
 	ret->values.at = (void *)cct->values.at;
 	ret->values.cap = cct->values.cap;
-	fuse_move_values(&fuse, cct->values.at, n, ret->values.at);
+	n = fuse_move_values(&fuse, cct->values.at, n, ret->values.at);
 	cct->values.at = NULL;
 	free(fuse.landings);
 	cct_done(cct);

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "structure/join.h"
 #include "structure/scope.h"
 #include "structure/structure.h"
 #include "symbolize/function_map.h"
@@ -26,7 +27,9 @@ struct fuse_options {
 	enum fuse_calls calls;
 	bool no_inlines, no_loops;
 	bool lines;     /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
+	bool rounds;    /* the tree gets CCT_ROUNDS more metrics, behind the others: samples by round */
 	bool addresses; /* with lines: one for each address, also where no line is known */
+	bool joins;     /* who fuses a profile: parallel regions are put where they are written, join.h */
 };
 
 struct fuse_input {
@@ -37,6 +40,7 @@ struct fuse_input {
 		*structures; /* sorted by (image, function), as profile.structures; may be fewer */
 	size_t n_structures;
 	uint32_t n_metrics;
+	const struct join_notes *notes; /* on the functions; NULL = none */
 };
 
 /*

@@ -30,7 +30,11 @@ enum scope_flag {
 	SCOPE_ALIEN = 8,
 	SCOPE_KERNEL = 16,
 	SCOPE_COLD = 32,
-	SCOPE_RECOVERED_NAME = 64
+	SCOPE_RECOVERED_NAME = 64,
+	SCOPE_PARALLEL = 128, /* a function: the body of a parallel region */
+	SCOPE_JOINED = 256,   /* ... with the cost of threads that did not start it */
+	SCOPE_WAITING = 512,  /* a function: waits for other threads */
+	SCOPE_SCHEDULE = 1024 /* a loop: hands out the iterations of the loop in it */
 };
 
 /* What a scope is, wherever it stands. */
@@ -43,6 +47,7 @@ struct scope_frame {
 	image_id image;                /* index into the profile's images */
 	uint16_t flags;
 	uint8_t kind;
+	uint16_t self_spread, total_spread; /* report/tree/frame_spread.h; 0 = not known */
 };
 
 /* Where it is called from or inlined at. */
@@ -69,6 +74,7 @@ struct scope_tree {
 	VEC(struct scope_call) calls;   /* each once; 0 is none */
 	VEC(struct scope_value) values; /* sorted by scope, thread, metric */
 	uint32_t n_metrics;
+	uint32_t n_rounds; /* of the metrics, the last ones: samples by round */
 };
 
 /* One scope, all of it. */

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/search.h"
 #include "structure/nest.h"
+#include "structure/openmp.h"
 
 void structure_done(struct structure *structure)
 {
@@ -175,22 +177,35 @@ static void add_ranges(struct assembler *a)
 	}
 }
 
+/* What a machine loop's own block adds to its piece. */
+static void add_to_piece(struct loop_piece *piece, const struct cfg_block *block)
+{
+	uint64_t end = piece->n_blocks ? piece->start + piece->len : block->end;
+
+	if (piece->n_blocks++ == 0 || block->start < piece->start)
+		piece->start = block->start;
+	end = block->end > end ? block->end : end;
+	piece->len = end - piece->start > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - piece->start);
+	piece->n_calls += block->n_calls;
+	if (block->packed_width > piece->width)
+		piece->width = block->packed_width;
+}
+
 static void add_pieces(struct assembler *a)
 {
 	const struct nest *nest = a->nest;
+	size_t first = a->to->pieces.n;
 
-	uint32_t *n_blocks = alloc_zero(nest->machine->loops.n, sizeof(uint32_t));
-
-	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
-		if (nest->machine->innermost.at[b] != LOOP_NONE)
-			n_blocks[nest->machine->innermost.at[b]]++;
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		const struct loop *loop = &nest->machine->loops.at[i];
-		vec_push(&a->to->pieces, (struct loop_piece){ loop_scope(a, nest->source.at[i]),
-							      nest->cfg->blocks[loop->header].start,
-							      n_blocks[i], nest->flags.at[i] });
+		vec_push(&a->to->pieces, (struct loop_piece){ .scope = loop_scope(a, nest->source.at[i]),
+							      .header = nest->cfg->blocks[loop->header].start,
+							      .flags = nest->flags.at[i] });
 	}
-	free(n_blocks);
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		if (nest->machine->innermost.at[b] != LOOP_NONE)
+			add_to_piece(&a->to->pieces.at[first + nest->machine->innermost.at[b]],
+				     &nest->cfg->blocks[b]);
 }
 
 static void assemble(const struct nest *nest, const struct function_map *own, bool statements,
@@ -242,7 +257,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	loop_forest_done(&forest);
 }
 
-void structure_name_aliens(struct structure *structure, struct intern *strings)
+static void structure_name_aliens(struct structure *structure, struct intern *strings)
 {
 	struct static_scope *scopes = structure->scopes.at;
 
@@ -258,4 +273,32 @@ void structure_name_aliens(struct structure *structure, struct intern *strings)
 		snprintf(name, sizeof(name), "code of %s", slash ? slash + 1 : path);
 		scopes[i].name = intern_add(strings, name);
 	}
+}
+
+/* A schedule cuts a loop in two: one for the chunks, which asks the runtime for the next, on the same line.
+ */
+static void structure_mark_schedules(struct structure *structure)
+{
+	struct static_scope *scopes = structure->scopes.at;
+	CLEANUP(freep) bool *is_cut = alloc_zero(structure->scopes.n + 1, sizeof(bool));
+
+	for (size_t i = 1; i < structure->scopes.n; i++) {
+		const struct static_scope *outer = &scopes[scopes[i].parent];
+		if (scopes[i].kind == SCOPE_LOOP && outer->kind == SCOPE_LOOP && scopes[i].line &&
+		    scopes[i].file == outer->file && scopes[i].line == outer->line)
+			is_cut[scopes[i].parent] = true;
+	}
+	for (size_t i = 0; i < structure->pieces.n; i++)
+		if (structure->pieces.at[i].n_calls && is_cut[structure->pieces.at[i].scope])
+			scopes[structure->pieces.at[i].scope].flags |= SCOPE_SCHEDULE;
+}
+
+void structure_name(struct structure *structure, struct intern *strings)
+{
+	const struct static_scope *self = &structure->scopes.at[0];
+	const char *name = intern_text(strings, self->linkage ? self->linkage : self->name);
+
+	structure_name_aliens(structure, strings);
+	if (openmp_is_region(name))
+		structure_mark_schedules(structure);
 }

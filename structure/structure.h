@@ -40,6 +40,11 @@ struct loop_piece {
 	uint64_t header;
 	uint32_t n_blocks;
 	uint32_t flags;
+	/* Its own code, not that of loops in it: */
+	uint64_t start; /* all of it lies in [start, start + len), which may hold other code, too */
+	uint32_t len;
+	uint32_t n_calls;
+	uint32_t width; /* of a vectorised one: bytes at once, 255 = as many as the processor has */
 };
 
 /* Code of one source position in one scope; only on request, never stored. */
@@ -77,8 +82,9 @@ struct structure_options {
  */
 void structure_build(const struct cfg *cfg, const struct function_map *const *maps, size_t n_maps,
 		     const struct structure_options *options, struct structure *ret);
-/* Names alien code of no known procedure by its file; new names are added to strings. */
-void structure_name_aliens(struct structure *structure, struct intern *strings);
+/* What depends on names: alien code of no known procedure is called by its file (new names are added to
+ * strings), and in a parallel region the loop that hands out iterations is marked. */
+void structure_name(struct structure *structure, struct intern *strings);
 void structure_done(struct structure *structure);
 
 /* Of structures sorted by (image, function): a function's; NULL if there is none. */

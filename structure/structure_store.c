@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 3
+#define FORMAT_VERSION 4
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 
@@ -27,8 +27,8 @@ struct stored_scope {
 };
 
 struct stored_piece {
-	uint64_t header;
-	uint32_t scope, n_blocks, flags, reserved;
+	uint64_t header, start;
+	uint32_t scope, n_blocks, flags, len, n_calls, width;
 };
 
 static const size_t element_size[N_ARRAYS] = { [EXTENTS] = sizeof(struct code_extent),
@@ -37,7 +37,7 @@ static const size_t element_size[N_ARRAYS] = { [EXTENTS] = sizeof(struct code_ex
 					       [PIECES] = sizeof(struct stored_piece),
 					       [STATEMENTS] = sizeof(struct statement) };
 _Static_assert(sizeof(struct stored_header) == 32 && sizeof(struct stored_structure) == 40 &&
-		       sizeof(struct stored_scope) == 48 && sizeof(struct stored_piece) == 24 &&
+		       sizeof(struct stored_scope) == 48 && sizeof(struct stored_piece) == 40 &&
 		       sizeof(struct static_range) == 16 && sizeof(struct statement) == 24,
 	       "the layout is stored: raise FORMAT_VERSION");
 
@@ -145,8 +145,9 @@ void structure_pack(struct structure_packer *p, const struct structure *s, const
 	for (size_t i = 0; i < s->pieces.n; i++) {
 		const struct loop_piece *piece = &s->pieces.at[i];
 		structure_store_put(p, PIECES,
-				    &(struct stored_piece){ piece->header, piece->scope, piece->n_blocks,
-							    piece->flags, 0 });
+				    &(struct stored_piece){ piece->header, piece->start, piece->scope,
+							    piece->n_blocks, piece->flags, piece->len,
+							    piece->n_calls, piece->width });
 	}
 	for (size_t i = 0; i < s->statements.n; i++) {
 		struct statement statement = s->statements.at[i];
@@ -331,8 +332,10 @@ void structure_entry_get(const struct structure_entry *e, size_t i, struct struc
 	for (uint32_t k = 0; k < s->n[RANGES]; k++)
 		vec_push(&ret->ranges, ranges[k]);
 	for (uint32_t k = 0; k < s->n[PIECES]; k++)
-		vec_push(&ret->pieces, (struct loop_piece){ pieces[k].scope, pieces[k].header,
-							    pieces[k].n_blocks, pieces[k].flags });
+		vec_push(&ret->pieces,
+			 (struct loop_piece){ pieces[k].scope, pieces[k].header, pieces[k].n_blocks,
+					      pieces[k].flags, pieces[k].start, pieces[k].len,
+					      pieces[k].n_calls, pieces[k].width });
 	for (uint32_t k = 0; k < s->n[STATEMENTS]; k++)
 		vec_push(&ret->statements, statements[k]);
 }

@@ -287,7 +287,7 @@ static void hand_over(const struct slice *slice, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct structure *structure = &slice->found[i];
 		if (structure->scopes.n) {
-			structure_name_aliens(structure, batch->strings);
+			structure_name(structure, batch->strings);
 			batch->take(batch->context, slice->first + i, structure);
 		}
 		structure_done(structure);

@@ -4,7 +4,9 @@
 set(CPPROF_DECODER auto CACHE STRING "x86-64 decoder: zydis, xed, or auto (xed where it is installed, else zydis)")
 set_property(CACHE CPPROF_DECODER PROPERTY STRINGS auto zydis xed)
 
-find_package(zydis CONFIG QUIET)
+if(NOT TARGET Zydis::Zydis)
+	find_package(zydis CONFIG QUIET)
+endif()
 find_package(XED QUIET)
 
 if(CPPROF_DECODER STREQUAL "auto" AND XED_FOUND OR CPPROF_DECODER STREQUAL "xed")

@@ -33,6 +33,13 @@ struct cct_value {
 	uint64_t value;
 };
 
+/*
+ * Samples of one round hang beside the metrics, under CCT_ROUND + its number modulo CCT_ROUNDS: how shares
+ * vary among them says how sure they are. They are no metric: who adds up metrics leaves them out.
+ */
+#define CCT_ROUND 0x10000u
+#define CCT_ROUNDS 32u
+
 struct cct {
 	VEC(struct cct_node) nodes;
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */

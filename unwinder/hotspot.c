@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "binary/elf/symbols.h"
+#include "unwinder/hotspot_entry.h"
 #include "unwinder/hotspot_layout.h"
 
 #define MAX_PROCESSES 1024 /* remembered; then all are forgotten */
@@ -177,4 +178,34 @@ uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const stru
 	    (!place->is_return && place->pc < code.frame_from))
 		return RECIPE_NONE;
 	return hotspot_add_recipe(hotspot, code.frame_size);
+}
+
+/* ---- methods that are being entered --------------------------------------------------------------- */
+
+struct hotspot_memory {
+	struct code_pages *pages;
+	pid_t pid;
+};
+
+static struct bytes hotspot_memory_at(void *context, uint64_t pc)
+{
+	const struct hotspot_memory *memory = context;
+
+	return code_pages_at(memory->pages, memory->pid, pc);
+}
+
+uint32_t hotspot_entry_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place)
+{
+	struct hotspot_memory memory = { hotspot->pages, place->pid };
+	struct rule ra = { .reg = hotspot->isa->ra, .kind = RULE_SAME };
+
+	if (!space || !hotspot_find_process(hotspot, space, place->pid))
+		return RECIPE_NONE;
+	unsigned sender = hotspot_entry_sender(hotspot->isa, hotspot_memory_at, &memory, place->pc);
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = (uint8_t)sender,
+				 .n_rules = 1,
+				 .witness = WITNESS_TEMPLATE,
+				 .trust = TRUST_STATED };
+	return sender == REG_NONE ? RECIPE_NONE : recipes_add(hotspot->recipes, &recipe, &ra);
 }

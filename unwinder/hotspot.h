@@ -33,3 +33,8 @@ struct hotspot_place {
  */
 uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place,
 			bool is_anew);
+
+/* How to leave a method that was interrupted before it had made its frame; RECIPE_NONE where the code does
+ * not show that. */
+uint32_t hotspot_entry_recipe(struct hotspot *hotspot, struct space *space,
+			      const struct hotspot_place *place);

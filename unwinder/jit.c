@@ -166,6 +166,24 @@ bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to)
 	return from == to;
 }
 
+/*
+ * HotSpot gives up compiled code that has calls under way by letting them return to a piece of code that
+ * takes its own address for the return address (AArch64). No call stands before it, and its frame is the
+ * method's still: that is left by what the runtime says.
+ */
+static bool jit_is_given_up(struct jit *jit, pid_t pid, uint64_t pc)
+{
+	const struct isa *isa = jit->isa;
+	struct insn insn;
+
+	if (isa->call_pushes_ra || isa->decode(code_pages_at(jit->pages, pid, pc), pc, &insn) < 0 ||
+	    insn.n_effects != 1)
+		return false;
+	const struct effect *e = &insn.effect[0];
+	return e->kind == EFFECT_SET && e->reg == isa->ra && e->base == REG_NONE && e->index == REG_NONE &&
+	       (uint64_t)e->imm == pc;
+}
+
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret)
 {
 	*ret = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
@@ -174,6 +192,8 @@ void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct p
 	if (code_pages_at(jit->pages, pid, pc).len == 0)
 		return;
 	ret->has_code = true;
+	if (is_return && jit_is_given_up(jit, pid, pc))
+		return;
 	ret->recipes.recipe[0] = jit_recipe_at(jit, pid, pc, is_return);
 	if (is_return)
 		jit_find_call(jit, pid, pc, ret);

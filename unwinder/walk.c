@@ -259,19 +259,22 @@ static bool walk_may_be_managed(const struct walk *walk)
 	64 /* bytes of code in which a method that was returned to restores its own frame \
 	    */
 
-/* Does a new method return to the interpreter, or has one just done so? */
-static bool walk_is_entered(struct walk *walk)
+/*
+ * What is left of a possibility: does a new method return to the interpreter? Or has one just done so, which
+ * has not restored its register yet?
+ */
+static enum managed_kind walk_confirm_entered(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	uint64_t ra;
 
 	if (!cursor_reg(&walker->cursor, walker->isa->ra, &ra))
-		return false;
+		return MANAGED_NONE;
 	ra = walker->isa->strip_pc(ra);
-	if (walk->here.pc - ra < RETURN_ENTRY_MAX)
-		return false;
 	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
-	return caller->is_jit && caller->place.call == CALL_NONE;
+	if (!caller->is_jit || caller->place.call != CALL_NONE)
+		return MANAGED_NONE;
+	return walk->here.pc - ra < RETURN_ENTRY_MAX ? MANAGED_HOTSPOT_INTERPRETED : MANAGED_HOTSPOT_ENTERED;
 }
 
 /* What the runtime says of the frame is metadata, read after the sample: the step is checked as any other. */
@@ -293,7 +296,9 @@ static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 	enum managed_kind kind = managed_frame(walker->isa, &walker->cursor, walk->is_interrupted);
 	struct attempt managed;
 
-	if (kind == MANAGED_NONE || (kind == MANAGED_HOTSPOT_ENTERED && !walk_is_entered(walk)))
+	if (kind == MANAGED_HOTSPOT_ENTERED)
+		kind = walk_confirm_entered(walk);
+	if (kind == MANAGED_NONE)
 		return false;
 	walk_try_recipe(walk, walker->managed[kind], &managed);
 	if (managed.is_good)
@@ -325,6 +330,20 @@ static bool walk_is_just_called(struct walk *walk)
 	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
 }
 
+/* For code that has no recipe because it has not made a frame yet; RECIPE_NONE if that cannot be shown. */
+static uint32_t walk_find_entry_recipe(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	struct hotspot_place place = { walk->pid, walk->here.pc, false };
+
+	if (walk_is_just_called(walk))
+		return walker->managed[MANAGED_HOTSPOT_ENTERED];
+	if (!walk->is_interrupted || !walk->here.is_jit || walker->mode != UNWIND_AUTO ||
+	    walk->here.place.recipes.recipe[0] != RECIPE_NONE)
+		return RECIPE_NONE;
+	return hotspot_entry_recipe(walker->hotspot, walk->space, &place);
+}
+
 /* Tries every recipe in turn; of several failures, the first one is reported. */
 static void walk_try_all(struct walk *walk, struct attempt *attempt)
 {
@@ -341,8 +360,9 @@ static void walk_try_all(struct walk *walk, struct attempt *attempt)
 		return;
 	if (walk_may_be_managed(walk) && walk_try_managed(walk, attempt))
 		return;
-	if (walk_is_just_called(walk))
-		walk_try_recipe(walk, walk->walker->managed[MANAGED_HOTSPOT_ENTERED], &other);
+	uint32_t entry = walk_find_entry_recipe(walk);
+	if (entry != RECIPE_NONE)
+		walk_try_recipe(walk, entry, &other);
 	else if (pair->recipe[1] != RECIPE_NONE)
 		walk_try_recipe(walk, walk->here.is_stated ? frame_pointer : pair->recipe[1], &other);
 	else if (!is_known && mode == UNWIND_AUTO && !walk->here.place.ends_thread &&

@@ -165,6 +165,12 @@ static bool is_lost(const struct recipes *recipes, uint32_t own, unsigned reg)
 	return own == RECIPE_NONE || (rule && rule->kind == RULE_UNDEFINED);
 }
 
+/* Does it say where the CFA is? One that finds the caller alone leaves the caller's sp unknown. */
+static bool has_cfa(const struct recipes *recipes, uint32_t own, const struct isa *isa)
+{
+	return !is_lost(recipes, own, isa->sp);
+}
+
 static void check_registers(const struct state *state, const struct isa *isa, const struct recipes *recipes,
 			    const struct recipe *stated, uint32_t own, struct agree_result *ret)
 {
@@ -200,7 +206,7 @@ void agree_check(const struct state *state, const struct isa *isa, const struct 
 	if (is_right)
 		ret->cfa_ra = own != RECIPE_NONE && is_same_form(recipes, stated, own, isa) ? AGREE_FORM
 											    : AGREE_VALUE;
-	else if (own == RECIPE_NONE)
+	else if (!has_cfa(recipes, own, isa))
 		ret->cfa_ra = AGREE_NONE;
 	if (!is_outermost)
 		check_registers(state, isa, recipes, s, own, ret);

@@ -13,10 +13,11 @@ const char *names_known_text(enum names_known known)
 {
 	static const char *const texts[KNOWN_N] = {
 		[KNOWN_LIBDWARF_FILES] =
-			"libdwarf 20210528 takes the first file of a DWARF 5 table for the second",
+			"libdwarf 20210528 starts a line table of DWARF 5 with file 0, not 1",
 		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence behind its end",
-		[KNOWN_LIBDW_RELATIVE] = "libdw 0.188 leaves out a relative directory of compilation",
-		[KNOWN_SUPPLEMENTARY] = "this version does not follow references into a file made by dwz -5",
+		[KNOWN_LIBDW_RELATIVE] =
+			"libdw 0.188 leaves out the directory of compilation before a relative one",
+		[KNOWN_SUPPLEMENTARY] = "this version loses or misreads what is in a file made by dwz -5",
 	};
 
 	return texts[known];
@@ -184,25 +185,39 @@ static bool names_same_lines(const struct names_pair *pair)
 	return pair->n_own == pair->n_other;
 }
 
-/* Are the functions inlined here called the same? */
-static bool names_same_functions(const struct names_pair *pair)
+/* Are the functions inlined here called the same, those apart that the library has no name for? */
+static bool names_same_functions(const struct names_pair *pair, bool may_lack)
 {
-	for (size_t i = 0; i + 1 < pair->n_own && i + 1 < pair->n_other; i++)
-		if (!names_equal(names_own(pair, i), names_said(pair, pair->other[i].function)))
+	for (size_t i = 0; i + 1 < pair->n_own && i + 1 < pair->n_other; i++) {
+		const char *said = names_said(pair, pair->other[i].function);
+		if (!names_equal(names_own(pair, i), said) && !(may_lack && !said[0]))
+			return false;
+	}
+	return true;
+}
+
+/* Are the files of the calls here the same? Only the innermost file is of the line table. */
+static bool names_same_call_files(const struct names_pair *pair)
+{
+	for (size_t i = 1; i < pair->n_own && i < pair->n_other; i++)
+		if (!names_same_file(pair, i))
 			return false;
 	return true;
 }
 
-/* Where files differ, is ours a relative path, and the last component the same? */
+/* Where files differ, is what the library says a relative path, and the end of ours, leading ".." apart? */
 static bool names_lacks_directory(const struct names_pair *pair)
 {
 	for (size_t i = 0; i < pair->n_own && i < pair->n_other; i++) {
 		const char *own = pair->own[i].file ? locator_text(pair->locator, pair->own[i].file) : "";
 		const char *said = names_said(pair, pair->other[i].file);
-		const char *own_slash = strrchr(own, '/'), *said_slash = strrchr(said, '/');
-		if (!names_same_file(pair, i) &&
-		    (own[0] == '/' ||
-		     strcmp(own_slash ? own_slash + 1 : own, said_slash ? said_slash + 1 : said) != 0))
+		bool is_whole = said[0] == '/';
+		while (strncmp(said, "../", 3) == 0)
+			said += 3;
+		size_t len = strlen(own), len_said = strlen(said);
+		bool is_end = len_said && len_said <= len && strcmp(own + len - len_said, said) == 0 &&
+			      (len_said == len || own[len - len_said - 1] == '/');
+		if (!names_same_file(pair, i) && (is_whole || !is_end))
 			return false;
 	}
 	return true;
@@ -227,11 +242,14 @@ static enum names_known names_why(const struct names_pair *pair, enum library_ki
 		return KNOWN_LIBDW_GAPS;
 	if (!names_same_lines(pair))
 		return KNOWN_NOT;
-	if (kind == LIBRARY_LIBDWARF && has_name && names_same_functions(pair))
+	if (kind == LIBRARY_LIBDWARF && has_name && names_same_functions(pair, false) &&
+	    pair->other[0].is_primary && names_same_call_files(pair))
 		return KNOWN_LIBDWARF_FILES;
-	if (kind == LIBRARY_LIBDW && has_name && names_same_functions(pair) && names_lacks_directory(pair))
+	if (kind == LIBRARY_LIBDW && has_name && names_same_functions(pair, false) &&
+	    names_lacks_directory(pair))
 		return KNOWN_LIBDW_RELATIVE;
-	if (pair->is_sup && !(differ & 1u << NAMES_FILE))
+	if (pair->is_sup && !(differ & 1u << NAMES_FILE) &&
+	    (kind == LIBRARY_LIBDW || names_same_functions(pair, true)))
 		return KNOWN_SUPPLEMENTARY;
 	return KNOWN_NOT;
 }

@@ -121,7 +121,9 @@ static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 		bool is_last =
 			i + 1 >= end || cfg_ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
-		block.n_packed += flow->isa->is_packed(bytes_from(code, flow->vaddrs.at[i] - block.start));
+		unsigned width = flow->isa->packed_width(bytes_from(code, flow->vaddrs.at[i] - block.start));
+		block.n_packed += width > 0;
+		block.packed_width = width > block.packed_width ? (uint8_t)width : block.packed_width;
 		if (cfg_is_call(&flow->insns.at[i]))
 			cfg_add_call(b, i);
 		if (is_last)

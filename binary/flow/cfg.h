@@ -44,10 +44,11 @@ struct cfg_block {
 	uint32_t first_edge, n_edges; /* successors, each target once per kind */
 	uint32_t first_call, n_calls;
 	uint32_t n_insns;
-	uint32_t n_packed; /* instructions that compute several values at once */
-	uint8_t end_kind;  /* enum block_end */
-	bool is_guess;     /* no edge reaches it: its state is the function's usual one */
-	bool is_reached;   /* false: neither an edge nor a guess (padding, data) */
+	uint32_t n_packed;    /* instructions that compute several values at once */
+	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
+	uint8_t end_kind;     /* enum block_end */
+	bool is_guess;        /* no edge reaches it: its state is the function's usual one */
+	bool is_reached;      /* false: neither an edge nor a guess (padding, data) */
 };
 
 struct cfg_call {

@@ -130,6 +130,8 @@ static void flow_run_from_entry(struct flow *flow)
 		flow_forget_states(flow);
 		flow->private->must_restart = false;
 		state_enter(&entry, flow->isa, flow->bias);
+		if (flow->private->ra_is_pushed)
+			state_store(&entry, value_cfa(-8), 8, value_entry(flow->isa->ra));
 		if (flow->private->wants_arguments)
 			state_enter_arguments(&entry, flow->isa);
 		flow->flags.at[0] |= INSN_LEADER;
@@ -185,15 +187,35 @@ static void flow_judge(struct flow *flow)
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
 
-/* Keeps the bias only if every exit is right with it. */
+/* Is there an exit, and is every one right? A jump to nobody knows where is an exit only if it looks like
+ * one. */
+static bool flow_has_good_exits(const struct flow *flow)
+{
+	uint16_t all = 0;
+
+	for (size_t i = 0; i < flow->flags.n; i++)
+		all |= flow->flags.at[i];
+	return (all & INSN_EXIT_PASSES) && !(all & INSN_EXIT_FAILS);
+}
+
+/*
+ * Keeps the bias only if every exit is right with it. Where calls push nothing, what lies above are arguments
+ * that the function gives back; or a lazy PLT has pushed the return address, and it is taken from there.
+ */
 static void flow_try_bias(struct flow *flow)
 {
+	struct flow_private *p = flow->private;
+
 	flow_run_from_entry(flow);
-	for (size_t i = 0; i < flow->flags.n && flow->bias; i++)
-		if (flow->flags.at[i] & INSN_EXIT_FAILS)
-			flow->bias = 0;
-	if (!flow->bias)
+	if (!flow_has_good_exits(flow) && !flow->isa->call_pushes_ra && flow->bias >= 16) {
+		p->ra_is_pushed = true;
 		flow_run_from_entry(flow);
+	}
+	if (flow_has_good_exits(flow))
+		return;
+	flow->bias = 0;
+	p->ra_is_pushed = false;
+	flow_run_from_entry(flow);
 }
 
 /*
@@ -274,6 +296,7 @@ static void flow_clear(struct flow *flow, uint32_t function)
 	p->size_regs = 0;
 	p->wants_constants = false;
 	p->wants_arguments = false;
+	p->ra_is_pushed = false;
 	flow->heeds = 0;
 	p->budget = 0;
 	p->is_guessing = false;

@@ -38,6 +38,7 @@ struct flow_private {
 	uint64_t budget;      /* blocks that may still be run */
 	bool protects_saves;  /* only pushes may overwrite a saved register */
 	bool trusts_calls;    /* callees leave kept_regs as they are */
+	bool ra_is_pushed;    /* above what a bias says was pushed, the return address lies as well */
 	bool is_guessing;
 	bool must_restart; /* a weak state that had been propagated turned out wrong */
 };

@@ -31,8 +31,6 @@ void state_enter(struct state *state, const struct isa *isa, int32_t bias)
 	state_set(state, isa->sp, value_cfa(-ra_size - bias));
 	if (isa->call_pushes_ra)
 		state_store(state, value_cfa(-ra_size), 8, value_entry(isa->ra));
-	else if (bias >= 16) /* a lazy PLT pushes the return address, too */
-		state_store(state, value_cfa(-8), 8, value_entry(isa->ra));
 }
 
 void state_enter_arguments(struct state *state, const struct isa *isa)

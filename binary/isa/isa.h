@@ -137,8 +137,9 @@ struct isa {
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
 	/* One line of disassembly; returns its length. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
-	/* Arithmetic on several values at once: what vectorised loops consist of. Whole instructions only. */
-	bool (*is_packed)(struct bytes code);
+	/* Arithmetic on several values at once, what vectorised loops consist of: on how many bytes
+	 * (packed.h); 0 if it is none. Whole instructions only. */
+	unsigned (*packed_width)(struct bytes code);
 	/*
 	 * How many bytes of code are instructions that surely continue with the next one or branch within
 	 * the room, form no address by themselves, and leave these registers (mask) alone? May be fewer

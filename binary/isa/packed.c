@@ -7,10 +7,10 @@
 
 /* ---- AArch64 ------------------------------------------------------------------------------------- */
 
-bool a64_is_packed(struct bytes code)
+unsigned a64_packed_width(struct bytes code)
 {
 	if (code.len < 4)
-		return false;
+		return 0;
 	uint32_t word = (uint32_t)code.at[0] | (uint32_t)code.at[1] << 8 | (uint32_t)code.at[2] << 16 |
 			(uint32_t)code.at[3] << 24;
 	bool is_simd = (word & 0x9e000000) == 0x0e000000;
@@ -20,7 +20,11 @@ bool a64_is_packed(struct bytes code)
 	bool is_shuffle = (word & 0xbf208400) == 0x0e000000 || (word & 0xbf208c00) == 0x0e000800 ||
 			  (word & 0xbf208400) == 0x2e000000; /* tbl, zip, ext */
 
-	return is_sve || (is_simd && !is_immediate && !is_copy && !is_shuffle);
+	if (is_sve)
+		return PACKED_SCALABLE;
+	if (!is_simd || is_immediate || is_copy || is_shuffle)
+		return 0;
+	return word >> 30 & 1 ? 16 : 8;
 }
 
 /* ---- x86-64 -------------------------------------------------------------------------------------- */
@@ -30,6 +34,7 @@ enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 };
 struct opcode {
 	uint8_t map, prefix, byte; /* map 1: 0f, 2: 0f 38 */
 	bool is_vex;
+	uint8_t width; /* of the registers, in bytes */
 };
 
 /* REX and legacy prefixes, or VEX or EVEX, up to the opcode. False if it is of no map we ask about. */
@@ -46,14 +51,17 @@ static bool packed_find_opcode(struct bytes code, struct opcode *ret)
 	if (at + 6 > code.len)
 		return false;
 	if (b[at] == 0xc5) {
-		*ret = (struct opcode){ 1, b[at + 1] & 3, b[at + 2], true };
+		*ret = (struct opcode){ 1, b[at + 1] & 3, b[at + 2], true, b[at + 1] & 4 ? 32 : 16 };
 	} else if (b[at] == 0xc4) {
-		*ret = (struct opcode){ b[at + 1] & 31, b[at + 2] & 3, b[at + 3], true };
+		*ret = (struct opcode){ b[at + 1] & 31, b[at + 2] & 3, b[at + 3], true,
+					b[at + 2] & 4 ? 32 : 16 };
 	} else if (b[at] == 0x62) {
-		*ret = (struct opcode){ b[at + 1] & 7, b[at + 2] & 3, b[at + 4], true };
+		*ret = (struct opcode){ b[at + 1] & 7, b[at + 2] & 3, b[at + 4], true,
+					(uint8_t)(16 << (b[at + 3] >> 5 & 3)) };
 	} else if (b[at] == 0x0f) {
 		ret->map = b[at + 1] == 0x38 ? 2 : 1;
 		ret->byte = b[at + ret->map];
+		ret->width = 16;
 	}
 	return ret->map == 1 || ret->map == 2;
 }
@@ -115,12 +123,8 @@ static bool packed_is_integer(uint8_t byte)
 	}
 }
 
-bool x86_is_packed(struct bytes code)
+static bool packed_computes(struct opcode op)
 {
-	struct opcode op;
-
-	if (!packed_find_opcode(code, &op))
-		return false;
 	if (op.map == 1) {
 		bool is_float = op.byte == 0x51 || (op.byte >= 0x58 && op.byte <= 0x5f);
 		return (is_float && op.prefix <= PREFIX_66) ||
@@ -132,4 +136,11 @@ bool x86_is_packed(struct bytes code)
 	    op.byte <= 0xbf) /* fused multiply-add: odd is scalar, but for the alternating ones */
 		return (op.byte & 15) >= 6 && ((op.byte & 15) < 8 || !(op.byte & 1));
 	return (op.byte >= 0x1c && op.byte <= 0x1e) || (op.byte >= 0x38 && op.byte <= 0x40);
+}
+
+unsigned x86_packed_width(struct bytes code)
+{
+	struct opcode op;
+
+	return packed_find_opcode(code, &op) && packed_computes(op) ? op.width : 0;
 }

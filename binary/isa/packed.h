@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed: is the instruction arithmetic on several values at once? From its bytes alone.
+ * packed: is the instruction arithmetic on several values at once, and on how many bytes of them? From its
+ * bytes alone.
  */
 #pragma once
 
@@ -8,5 +9,8 @@
 
 #include "base/bytes.h"
 
-bool a64_is_packed(struct bytes code);
-bool x86_is_packed(struct bytes code);
+#define PACKED_SCALABLE 255 /* as wide as the processor's registers are */
+
+/* 0 = it is not. */
+unsigned a64_packed_width(struct bytes code);
+unsigned x86_packed_width(struct bytes code);

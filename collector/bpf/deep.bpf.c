@@ -292,9 +292,38 @@ static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *st
 
 /* ---- the sample ------------------------------------------------------------------------------------- */
 
-/* How many pages are to be read at most. */
-static __always_inline __u64 find_limit(__u64 thread, __u64 sp, __u64 pc)
+/* Where struct pt_regs has the register in which Go keeps the address of its goroutine: r14, x28. */
+static __always_inline __u64 goroutine_offset(void)
 {
+	return options.is_x86 ? 1 * 8 : 28 * 8;
+}
+
+/*
+ * A goroutine begins with the bounds of its stack. If sp lies within what that register says are bounds, they
+ * are; in another program it holds anything. pc: 0 if the kernel was entered.
+ */
+static __always_inline __u64 find_goroutine_end(void *context, __u64 sp, __u64 pc)
+{
+	struct range bounds;
+	__u64 goroutine = 0;
+
+	if (!pc) {
+		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		bpf_probe_read_kernel(&goroutine, sizeof(goroutine), regs + goroutine_offset());
+	} else if (options.is_x86) {
+		goroutine = CONTEXT_WORD(context, 1);
+	} else {
+		goroutine = CONTEXT_WORD(context, 28);
+	}
+	if (!goroutine || bpf_probe_read_user(&bounds, sizeof(bounds), (void *)goroutine))
+		return 0;
+	return sp >= bounds.start && sp < bounds.end ? bounds.end : 0;
+}
+
+/* How many pages from the first one on are to be read at most. */
+static __always_inline __u64 find_limit(const struct loop *loop, __u64 sp, __u64 pc)
+{
+	__u64 thread = loop->thread;
 	const __u64 *limit = bpf_map_lookup_elem(&cpprof_limits, &thread);
 	__u64 n;
 
@@ -307,6 +336,9 @@ static __always_inline __u64 find_limit(__u64 thread, __u64 sp, __u64 pc)
 		key = deep_code_key(thread, pc);
 		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
 		n = limit && *limit > n ? *limit : n;
+		__u64 end = find_goroutine_end(loop->context, sp, pc);
+		if (end > loop->first)
+			n = (end - loop->first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	}
 	return n < options.n_pages ? n : options.n_pages;
 }
@@ -355,7 +387,7 @@ int cpprof_deep(void *context)
 	loop.first = stack.start & -(__u64)DEEP_PAGE;
 	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
 		return 1;
-	limit = find_limit(loop.thread, sp, pc);
+	limit = find_limit(&loop, sp, pc);
 	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	n = n < limit ? n : limit;
 	if (!n)

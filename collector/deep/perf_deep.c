@@ -67,7 +67,7 @@ static int deep_open_outputs(struct perf_deep *deep, const struct perf_deep_want
 {
 	/* perf script prints only fields that all events have. */
 	const uint64_t common = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+				PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	int error = 0;
 
 	deep->attr =

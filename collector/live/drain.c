@@ -398,7 +398,7 @@ bool drain_next(struct drain *drain, struct drain_record *ret)
 	return true;
 }
 
-void drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int timeout_ms)
+bool drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int timeout_ms)
 {
 	pthread_mutex_lock(&drain->lock);
 	drain_give_back(drain);
@@ -414,6 +414,7 @@ void drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int
 	int n_ready = poll(drain->polls.at, drain->polls.n, timeout_ms);
 	for (size_t i = 0; i < n_others; i++)
 		others[i].revents = n_ready > 0 ? drain->polls.at[i].revents : 0;
+	return n_ready != 0;
 }
 
 uint64_t drain_finish(struct drain *drain)

@@ -70,9 +70,9 @@ bool drain_next(struct drain *drain, struct drain_record *ret);
 
 /*
  * What has been read is handed back to the kernel. Then waits until a ring is half full, one of the others is
- * ready (poll's results are in them), or the time is over.
+ * ready (poll's results are in them), or the time is over. Returns false if only the last is.
  */
-void drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int timeout_ms);
+bool drain_wait(struct drain *drain, struct pollfd *others, size_t n_others, int timeout_ms);
 
 /* The guard stops, the rings are read a last time, and everything may go out. Returns when that began. */
 uint64_t drain_finish(struct drain *drain);

@@ -17,11 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/process/container.h"
 #include "collector/process/target.h"
 
 #define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
 /* A thread shows in /proc microseconds before the record of its birth is written. */
 #define BIRTH_NS 2000000
+#define MAX_CONTAINERS 8
 #define MAX_ROUNDS 64 /* of looking for children of children that were born meanwhile */
 
 /* ---- why it was refused ---------------------------------------------------------------------- */
@@ -327,6 +329,31 @@ static int attach_targets(struct perf_attach *attach, const struct perf_source_o
 	return attach->targets->at.n ? 0 : error;
 }
 
+/* Containers are said once each; that which we are in ourselves is no news. */
+static void attach_note_containers(const struct perf_attach *attach)
+{
+	struct container own, seen[MAX_CONTAINERS] = { 0 };
+	size_t n = 0;
+
+	container_find("", getpid(), &own);
+	for (size_t i = 0; i < attach->targets->at.n && n < MAX_CONTAINERS; i++) {
+		struct container *one = &seen[n];
+		bool is_news = container_find("", attach->targets->at.at[i].pid, one) &&
+			       strcmp(one->id, own.id) != 0;
+		for (size_t k = 0; k < n; k++)
+			is_news = is_news && strcmp(one->id, seen[k].id) != 0;
+		if (is_news && one->name)
+			source_info_note(attach->info, "processes of the container '%s' (%.12s) are profiled",
+					 one->name, one->id);
+		else if (is_news)
+			source_info_note(attach->info, "processes of the container %.12s are profiled",
+					 one->id);
+		container_done(one);
+		n += is_news;
+	}
+	container_done(&own);
+}
+
 int perf_attach_all(struct perf_attach *attach, const struct perf_source_options *options, struct diag *diag)
 {
 	drain_note_births(attach->drain, &attach->births);
@@ -335,6 +362,8 @@ int perf_attach_all(struct perf_attach *attach, const struct perf_source_options
 		attach_children(attach, options);
 	drain_note_births(attach->drain, NULL);
 	map_done(&attach->births);
+	if (!error)
+		attach_note_containers(attach);
 	return error;
 }
 

@@ -80,7 +80,8 @@ static uint64_t events_lost_format(void)
 static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER;
+			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			    PERF_SAMPLE_REGS_USER;
 	attr->sample_id_all = 1;
 	attr->sample_regs_user = perf_regs_mask(want->isa);
 	if (want->stack_size) {
@@ -312,6 +313,7 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
 	*events = (struct perf_events){ .drain = drain };
+	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
@@ -325,6 +327,7 @@ void perf_events_done(struct perf_events *events)
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
 	perf_deep_close(&events->deep);
+	periods_done(&events->periods);
 	events_close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
@@ -397,8 +400,14 @@ size_t perf_events_per_thread(const struct perf_events *events)
 static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid)
 {
 	struct perf_fd it = { .attr = (uint32_t)attr };
+	struct perf_event_attr own = events->attrs.at[attr];
+	uint64_t mean = perf_events_mean_period(&own);
 
-	it.fd = events_open_one(&events->attrs.at[attr], tid, events->cpus.at[cpu]);
+	if (mean) {
+		own.freq = 0;
+		own.sample_period = periods_draw(&events->periods, mean);
+	}
+	it.fd = events_open_one(&own, tid, events->cpus.at[cpu]);
 	if (it.fd < 0)
 		return it.fd;
 	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
@@ -411,6 +420,8 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 		perf_deep_attach(&events->deep, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
+	if (mean)
+		periods_add(&events->periods, it.id, it.fd, mean, own.sample_period);
 	return 0;
 }
 
@@ -435,8 +446,10 @@ int perf_events_add(struct perf_events *events, pid_t tid)
 	size_t first = events->fds.n;
 	int error = events_add_all(events, tid);
 
-	while (error && events->fds.n > first) /* a thread is watched on all CPUs or not at all */
-		close(events->fds.at[--events->fds.n].fd);
+	while (error && events->fds.n > first) { /* a thread is watched on all CPUs or not at all */
+		periods_remove(&events->periods, events->fds.at[--events->fds.n].id);
+		close(events->fds.at[events->fds.n].fd);
+	}
 	return error;
 }
 

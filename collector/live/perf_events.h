@@ -19,6 +19,7 @@
 #include "collector/deep/perf_deep.h"
 #include "collector/live/drain.h"
 #include "collector/live/events.h"
+#include "collector/live/periods.h"
 
 struct perf_want {
 	const struct isa *isa;      /* of this machine */
@@ -26,9 +27,10 @@ struct perf_want {
 	uint32_t stack_size;        /* a multiple of 8, at most PERF_STACK_MAX */
 	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
 	bool is_inherited;
-	bool starts_on_exec; /* else by perf_events_enable */
-	bool starts_later;   /* names and mappings at once, samples by perf_events_enable_samples */
-	uint64_t ring_bytes; /* at most this much for all rings; 0 = a default */
+	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
+	bool starts_on_exec;    /* else by perf_events_enable */
+	bool starts_later;      /* names and mappings at once, samples by perf_events_enable_samples */
+	uint64_t ring_bytes;    /* at most this much for all rings; 0 = a default */
 };
 #define PERF_STACK_MAX 65528
 
@@ -45,8 +47,9 @@ struct perf_events {
 	VEC(int) cpus;
 	VEC(int) anchors; /* one a CPU */
 	VEC(struct perf_fd) fds;
-	struct perf_deep deep; /* its event counts as one more attr, behind the last */
-	struct drain *drain;   /* borrowed: has the rings, one a CPU */
+	struct periods periods; /* of clocks */
+	struct perf_deep deep;  /* its event counts as one more attr, behind the last */
+	struct drain *drain;    /* borrowed: has the rings, one a CPU */
 };
 
 /*
@@ -81,6 +84,14 @@ void perf_events_enable(struct perf_events *events, size_t first);
 /* If starts_later was asked for: samples are taken from now on. */
 void perf_events_enable_samples(struct perf_events *events);
 void perf_events_disable(struct perf_events *events);
+
+/* Draws from now on; perf_events_init does it. */
+void perf_events_start_periods(struct perf_events *events, const struct perf_want *want);
+/* In nanoseconds; 0 = not a clock. */
+uint64_t perf_events_mean_period(const struct perf_event_attr *attr);
+/* When the next round of samples should begin, and that it does: clocks get other periods. */
+uint64_t perf_events_round_due(const struct perf_events *events);
+void perf_events_begin_round(struct perf_events *events, uint64_t now_ns);
 
 /* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);

@@ -95,6 +95,7 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 		want->with_kernel = false;
 	}
 	want->is_inherited = options->inherits;
+	want->has_fixed_periods = options->has_fixed_periods;
 	want->starts_on_exec = options->argv != NULL;
 	want->starts_later = options->delay_ns != 0;
 	want->ring_bytes = options->ring_bytes;

@@ -42,6 +42,12 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
+	sample->round = periods_round(&live->events.periods, event->time_ns);
+	sample->weight =
+		periods_weigh(&live->events.periods, &(struct period_sample){ .id = live->record.id,
+									      .stream = live->record.stream,
+									      .time_ns = event->time_ns,
+									      .said = sample->weight });
 	deep_stacks_join(live->deep, event->tid, isa, sample);
 	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
@@ -113,14 +119,27 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 	case EVENT_LOST:
 		known_lost(live->known);
 		return live_count_lost(live, ret);
-	case EVENT_COMM:
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
+		periods_hold(&live->events.periods, live->record.stream, ret->time_ns,
+			     ret->kind == EVENT_THROTTLE);
+		return true;
+	case EVENT_COMM:
 	case EVENT_SWITCH:
 	case EVENT_CODE:
 		return true;
 	}
 	return false;
+}
+
+/* What a sample stands for is known to us only: the file says that, not what the kernel has written. */
+static void live_write_raw(struct perf_live *live, const struct drain_record *record,
+			   const struct event *event)
+{
+	if (event && event->kind == EVENT_SAMPLE)
+		perf_writer_sample(live->raw, record->bytes, event->sample.weight);
+	else
+		perf_writer_record(live->raw, record->bytes);
 }
 
 static bool live_next_due(struct perf_live *live, struct event *ret)
@@ -130,9 +149,10 @@ static bool live_next_due(struct perf_live *live, struct event *ret)
 	if (known_next(live->known, ret))
 		return true;
 	while (drain_next(live->drain, &record)) {
+		bool is_event = live_convert(live, &record, ret);
 		if (live->raw)
-			perf_writer_record(live->raw, record.bytes);
-		if (live_convert(live, &record, ret))
+			live_write_raw(live, &record, is_event ? ret : NULL);
+		if (is_event)
 			return true;
 	}
 	return false;
@@ -140,15 +160,33 @@ static bool live_next_due(struct perf_live *live, struct event *ret)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-/* Until a ring is half full, a target ends, somebody calls, or the time is over. */
-static void live_wait_for_news(struct perf_live *live, int timeout_ms)
+static void live_begin_round_in_time(struct perf_live *live, uint64_t now)
 {
-	size_t n;
-	struct pollfd *polls = targets_poll(&live->targets, live->pace.wake_fd, &n);
+	if (now >= perf_events_round_due(&live->events) && !live->pace.is_stopped)
+		perf_events_begin_round(&live->events, now);
+}
+
+/*
+ * Until a ring is half full, a target ends, somebody calls, or the time is over. Rounds of samples begin
+ * meanwhile; the rings are not read for that.
+ */
+static void live_wait_for_news(struct perf_live *live, uint64_t now, int timeout_ms)
+{
+	uint64_t end = now + (uint64_t)timeout_ms * 1000000u;
+	bool has_news = false;
 
 	live->pace.wakeups++;
-	drain_wait(live->drain, polls, n, timeout_ms);
-	live->pace.is_called = targets_polled(&live->targets);
+	while (!has_news && now < end) {
+		uint64_t due = perf_events_round_due(&live->events), until = due < end ? due : end;
+		size_t n;
+		struct pollfd *polls = targets_poll(&live->targets, live->pace.wake_fd, &n);
+
+		has_news = drain_wait(live->drain, polls, n,
+				      until > now ? (int)((until - now) / 1000000u + 1) : 0);
+		live->pace.is_called = targets_polled(&live->targets);
+		now = clock_now_ns();
+		live_begin_round_in_time(live, now);
+	}
 }
 
 static void live_start_samples_in_time(struct perf_live *live, uint64_t now)
@@ -212,7 +250,10 @@ static void live_keep_up(struct perf_live *live)
 {
 	if (live->pace.is_finished || ++live->pace.n_asked % CLOCK_EVERY)
 		return;
-	if (clock_now_ns() - live->pace.round_ns >= BUSY_NS && !drain_is_full(live->drain))
+
+	uint64_t now = clock_now_ns();
+	live_begin_round_in_time(live, now);
+	if (now - live->pace.round_ns >= BUSY_NS && !drain_is_full(live->drain))
 		live->pace.round_ns = drain_round(live->drain);
 }
 
@@ -231,7 +272,7 @@ static int live_wait_next(struct perf_live *live, struct event *ret, int timeout
 		}
 		if (now >= deadline || live->pace.is_called)
 			return live_end_wait(live);
-		live_wait_for_news(live, live_pause_ms(live, now, deadline));
+		live_wait_for_news(live, now, live_pause_ms(live, now, deadline));
 		live->pace.round_ns = drain_round(live->drain);
 		now = clock_now_ns();
 	} while (!live_next_due(live, ret));

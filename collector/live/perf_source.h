@@ -31,12 +31,13 @@ struct perf_source_options {
 	uint64_t delay_ns;   /* samples only from then on */
 	uint64_t ring_bytes; /* of all rings; 0 = a default */
 	bool all_user;       /* no samples in the kernel */
+	bool has_fixed_periods; /* clocks are not varied: a program that beats in time is shown wrongly */
 	bool inherits; /* children that run already are taken, threads and processes that come later followed
 			*/
 	int wake_fd;   /* while it can be read, source_next does not wait; 0 = none */
 };
 
-#define SOURCE_FREQUENCY 997    /* a prime: does not run in step with timers of the program */
+#define SOURCE_FREQUENCY 997
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528

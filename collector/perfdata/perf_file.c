@@ -46,6 +46,8 @@ struct perf_file {
 	struct perf_scratch scratch;
 };
 
+#define ROUND_NS 40000000ull /* a file does not say when periods were drawn: spans of time are as good */
+
 /* ---- the header ----------------------------------------------------------------------------- */
 
 static int file_read_attr(struct perf_file *file, struct bytes entry)
@@ -202,6 +204,7 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 			return false;
 		}
 		deep_stacks_join(file->deep, ret->tid, file->source.info.isa, &ret->sample);
+		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
 					     &file->source.next);

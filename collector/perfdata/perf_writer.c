@@ -133,16 +133,37 @@ static void perf_writer_flush_if_full(struct perf_writer *writer)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-void perf_writer_record(struct perf_writer *writer, struct bytes record)
+static void perf_writer_note_time(struct perf_writer *writer, struct bytes record)
 {
 	struct reader r = reader_of(record);
 	uint64_t time;
 
+	if (read_u32(&r) != PERF_RECORD_SAMPLE || !perf_record_time(record, &writer->layout, &time))
+		return;
+	writer->first_ns = writer->first_ns ? writer->first_ns : time;
+	writer->last_ns = time;
+}
+
+void perf_writer_record(struct perf_writer *writer, struct bytes record)
+{
 	write_bytes(&writer->buffer, record);
-	if (read_u32(&r) == PERF_RECORD_SAMPLE && perf_record_time(record, &writer->layout, &time)) {
-		writer->first_ns = writer->first_ns ? writer->first_ns : time;
-		writer->last_ns = time;
-	}
+	perf_writer_note_time(writer, record);
+	perf_writer_flush_if_full(writer);
+}
+
+void perf_writer_sample(struct perf_writer *writer, struct bytes record, uint64_t weight)
+{
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
+	uint64_t type = writer->layout.sample_type;
+	size_t at = sizeof(struct perf_event_header) + 8 * (size_t)__builtin_popcountll(type & before);
+	struct writer *w = &writer->buffer;
+	size_t start = w->len;
+
+	write_bytes(w, record);
+	if (type & PERF_SAMPLE_PERIOD && at + sizeof(weight) <= record.len)
+		memcpy(w->at + start + at, &weight, sizeof(weight));
+	perf_writer_note_time(writer, record);
 	perf_writer_flush_if_full(writer);
 }
 

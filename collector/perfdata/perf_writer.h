@@ -37,6 +37,8 @@ int perf_writer_open(int fd, const char *name, const struct perf_writer_event *e
 void perf_writer_add_id(struct perf_writer *writer, size_t event, uint64_t id);
 /* A record as it came out of a ring, header included; in time order, or nearly so. */
 void perf_writer_record(struct perf_writer *writer, struct bytes record);
+/* A sample's record, with another weight than it states. */
+void perf_writer_sample(struct perf_writer *writer, struct bytes record, uint64_t weight);
 /* The record the kernel would have written of a name, fork, mapping or code. Others are ignored. */
 void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event);
 /* The same for one from before the recording. */

@@ -44,7 +44,9 @@ struct perf_record {
 	uint16_t misc;
 	bool has_time, has_id, has_cpu;
 	uint64_t time_ns;
-	uint64_t id; /* of the event */
+	uint64_t id;     /* of the event */
+	uint64_t stream; /* of the copy of it that a thread inherited; the same as id where it is the event
+			    itself */
 	uint32_t cpu;
 	pid_t pid, tid; /* whom the record is about; 0 where it does not say */
 	union {

@@ -106,7 +106,7 @@ static void record_read_trailer(struct reader *r, const struct perf_layout *layo
 		ret->has_id = true;
 	}
 	if (type & PERF_SAMPLE_STREAM_ID)
-		read_u64(r);
+		ret->stream = read_u64(r);
 	if (type & PERF_SAMPLE_CPU) {
 		ret->cpu = read_u32(r);
 		reader_skip(r, 4);
@@ -204,6 +204,7 @@ static void record_read_throttle(struct reader *r, struct perf_record *ret)
 	ret->kind = ret->type == PERF_RECORD_THROTTLE ? PERF_KIND_THROTTLE : PERF_KIND_UNTHROTTLE;
 	record_read_own_time(r, ret);
 	ret->id = read_u64(r);
+	ret->stream = read_u64(r);
 	ret->has_id = true;
 }
 

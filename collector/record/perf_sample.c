@@ -76,7 +76,7 @@ static void sample_read_fixed_fields(struct reader *r, const struct perf_layout 
 	if (type & PERF_SAMPLE_ID)
 		ret->id = read_u64(r);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		read_u64(r);
+		ret->stream = read_u64(r);
 	if (type & PERF_SAMPLE_CPU) {
 		ret->cpu = read_u32(r);
 		reader_skip(r, 4);

@@ -38,8 +38,12 @@ static void sum_tree(struct annotator *a)
 
 	a->self = alloc_zero(n * m, sizeof(uint64_t));
 	a->inclusive = alloc_zero(n * m, sizeof(uint64_t));
-	for (size_t i = 0; i < cct->values.n; i++)
-		a->self[cct->values.at[i].node * m + cct->values.at[i].metric] += cct->values.at[i].value;
+	for (size_t i = 0; i < cct->values.n; i++) {
+		const struct cct_value *value = &cct->values.at[i];
+		size_t metric = value->metric < CCT_ROUND ? value->metric
+							  : value->metric - CCT_ROUND + m - CCT_ROUNDS;
+		a->self[value->node * m + metric] += value->value;
+	}
 	memcpy(a->inclusive, a->self, n * m * sizeof(uint64_t));
 	for (size_t i = n; i-- > 1;)
 		annotate_add(&a->inclusive[cct->nodes.at[i].parent * m], &a->inclusive[i * m], (uint32_t)m);
@@ -250,7 +254,7 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 {
 	struct annotator a = { .profile = profile, .to = ret };
 
-	*ret = (struct annotation){ .map = map, .n_metrics = (uint32_t)profile->metrics.n };
+	*ret = (struct annotation){ .map = map, .n_metrics = (uint32_t)profile->metrics.n + CCT_ROUNDS };
 	ret->own = counters(&a);
 	ret->self = counters(&a);
 	ret->total = counters(&a);
@@ -352,7 +356,7 @@ int annotate_inlined(const struct profile *profile, const char *name, struct ann
 {
 	struct annotator a = { .profile = profile, .to = ret };
 
-	*ret = (struct annotation){ .n_metrics = (uint32_t)profile->metrics.n };
+	*ret = (struct annotation){ .n_metrics = (uint32_t)profile->metrics.n + CCT_ROUNDS };
 	if (!find_declaration(profile, name, &ret->inlined))
 		return -ENOENT;
 	ret->map = &ret->inlined;

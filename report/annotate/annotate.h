@@ -33,7 +33,7 @@ struct annotated_code {
 
 struct annotation {
 	const struct function_map *map;
-	uint32_t n_metrics;
+	uint32_t n_metrics;               /* with those of the rounds, behind the others */
 	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
 	VEC(struct annotated_insn) insns; /* of all codes */
 	VEC(struct annotated_code)

@@ -7,56 +7,28 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "binary/isa/isa.h"
+#include "report/annotate/insn_loops.h"
 #include "report/annotate/insn_text.h"
+#include "report/annotate/source_loops.h"
 #include "report/number.h"
+#include "report/spread.h"
 
 #define CONTEXT 3 /* lines shown around one that costs something */
 #define MAX_LOOP_MARKS 6
 #define MAX_METRIC_COLUMNS 16
-
-struct loop_lines {
-	uint32_t first, last;
-};
 
 struct writer_state {
 	const struct profile *profile;
 	const struct annotation *a;
 	const struct annotate_text_options *o;
 	struct text *to;
-	VEC(struct loop_lines) loops;
+	source_loops loops;
 };
 
 /* Foreign text, made safe. */
 static void annotate_text_put_name(struct writer_state *w, const char *name)
 {
 	style_safe(w->to, &w->o->style, name);
-}
-
-static void add_loop(struct writer_state *w, uint32_t first, uint32_t last)
-{
-	for (size_t i = 0; i < w->loops.n; i++)
-		if (w->loops.at[i].first == first && w->loops.at[i].last == last)
-			return; /* another copy of it */
-	vec_push(&w->loops, (struct loop_lines){ first, last });
-}
-
-/* Loops of the function's own code; of an inlined one, those written in it, wherever they went. */
-static void annotate_text_find_loops(struct writer_state *w)
-{
-	const struct function_map *map = w->a->map;
-	bool is_inlined = map == &w->a->inlined;
-
-	for (size_t i = 0; i < w->profile->structures.n; i++) {
-		const struct structure *structure = &w->profile->structures.at[i];
-		if (structure->image != map->image || (!is_inlined && structure->function != map->vaddr))
-			continue;
-		for (size_t k = 1; k < structure->scopes.n; k++) {
-			const struct static_scope *scope = &structure->scopes.at[k];
-			if (scope->kind == SCOPE_LOOP && scope->file == map->decl_file &&
-			    (!is_inlined || scope->name == map->name))
-				add_loop(w, scope->line, scope->end_line);
-		}
-	}
 }
 
 static const char *annotate_text_base_name(const char *path)
@@ -96,6 +68,14 @@ static void put_share(const struct writer_state *w, struct line *line, const uin
 		    values && values[metric] ? number_percent(percent, share) : "");
 }
 
+static struct interval annotate_text_interval(const struct writer_state *w, const uint64_t *costs)
+{
+	uint32_t metric = main_metric(w), rounds = w->a->n_metrics - CCT_ROUNDS;
+	double spread = spread_of(costs + rounds, w->a->all + rounds, CCT_ROUNDS);
+
+	return number_interval_of_cost(costs[metric], w->a->all[metric], costs[0], w->a->all[0], spread);
+}
+
 /* Half of the 95 % interval of a self cost. */
 static void put_interval(const struct writer_state *w, struct line *line, const uint64_t *self)
 {
@@ -105,7 +85,7 @@ static void put_interval(const struct writer_state *w, struct line *line, const 
 		line_printf(line, TINT_PLAIN, "%6s ", "");
 		return;
 	}
-	struct interval i = number_interval_of_cost(self[metric], w->a->all[metric], self[0], w->a->all[0]);
+	struct interval i = annotate_text_interval(w, self);
 	line_printf(line, TINT_DIM, "%6.1f ", (i.high - i.low) / 2);
 }
 
@@ -255,9 +235,9 @@ static void put_source(struct writer_state *w)
 struct code_state {
 	const struct annotated_code *code;
 	const struct annotated_insn *insns;
-	const struct structure *structure; /* NULL = no loops are known */
 	const struct isa *isa;
 	struct bytes bytes;
+	struct insn_loops loops;
 };
 
 struct loop_list {
@@ -271,11 +251,11 @@ static struct loop_list loops_around(const struct code_state *c, size_t insn)
 {
 	struct loop_list loops = { .n = 0 };
 
-	if (insn >= c->code->n || !c->structure)
+	if (insn >= c->code->n)
 		return loops;
-	for (uint32_t at = structure_find(c->structure, c->code->map->vaddr + c->insns[insn].offset);
-	     at && loops.n < MAX_LOOP_MARKS; at = c->structure->scopes.at[at].parent) {
-		if (c->structure->scopes.at[at].kind != SCOPE_LOOP)
+	for (uint32_t at = insn_loops_at(&c->loops, c->code->map->vaddr + c->insns[insn].offset);
+	     at && loops.n < MAX_LOOP_MARKS; at = c->loops.structure->scopes.at[at].parent) {
+		if (c->loops.structure->scopes.at[at].kind != SCOPE_LOOP)
 			continue;
 		memmove(&loops.scopes[1], &loops.scopes[0], loops.n * sizeof(loops.scopes[0]));
 		loops.scopes[0] = at;
@@ -346,12 +326,14 @@ static void put_code_heading(struct writer_state *w, const struct annotated_code
 static void put_code_of(struct writer_state *w, const struct annotated_code *code, int columns)
 {
 	const struct function_map *map = code->map;
-	struct code_state c = { code, &w->a->insns.at[code->first],
-				profile_structure(w->profile, map->image, map->parent_vaddr),
-				isa_for_machine((uint16_t)w->profile->images.at[map->image].elf_machine),
-				profile_code_at(w->profile, map->image, map->vaddr) };
+	struct code_state c = { .code = code,
+				.insns = &w->a->insns.at[code->first],
+				.isa = isa_for_machine(
+					(uint16_t)w->profile->images.at[map->image].elf_machine),
+				.bytes = profile_code_at(w->profile, map->image, map->vaddr) };
 	uint32_t line = 0, file = 0;
 
+	insn_loops_find(w->profile, map->image, map->parent_vaddr, &c.loops);
 	put_code_heading(w, code, columns);
 	for (size_t i = 0; i < code->n; i++) {
 		const struct annotated_insn *insn = &c.insns[i];
@@ -367,6 +349,7 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 		}
 		put_insn(w, &c, i);
 	}
+	insn_loops_done(&c.loops);
 }
 
 /* Places that cost nothing are only counted, unless all is asked for. */
@@ -409,7 +392,7 @@ static void put_sums(struct writer_state *w)
 {
 	uint32_t metric = main_metric(w);
 	uint64_t own = w->a->own[metric], code = w->a->self[metric], all = w->a->all[metric];
-	struct interval interval = number_interval_of_cost(own, all, w->a->own[0], w->a->all[0]);
+	struct interval interval = annotate_text_interval(w, w->a->own);
 	char share[NUMBER_MAX], low[NUMBER_MAX], high[NUMBER_MAX];
 
 	text_printf(w->to, "%s (%s-%s) of ", number_percent(number_share(own, all), share),
@@ -430,7 +413,7 @@ void annotate_text(const struct profile *profile, const struct annotation *annot
 
 	put_head(&w);
 	put_sums(&w);
-	annotate_text_find_loops(&w);
+	source_loops_find(profile, annotation->map, annotation->map == &annotation->inlined, &w.loops);
 	put_source(&w);
 	vec_done(&w.loops);
 	if (options->insns || (!annotation->map->decl_file && annotation->codes.n))

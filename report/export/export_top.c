@@ -12,6 +12,7 @@
 #include "report/export/json_sections.h"
 #include "report/limit.h"
 #include "report/tree/flatten.h"
+#include "report/tree/frame_spread.h"
 
 struct top {
 	struct json json;
@@ -21,10 +22,14 @@ struct top {
 	char time[32];
 };
 
-/* Half the width of the 95 % interval of a share, in percent, from the number of samples. */
-static double top_interval(double share, uint64_t samples)
+/* Half the width of the 95 % interval of a share, in percent, from the number of samples and their spread. */
+static double top_interval(const struct top *top, const struct flat_row *row, double share)
 {
-	return samples ? 100 * 1.96 * sqrt(share * (1 - share) / (double)samples) : 0;
+	double spread = 1;
+
+	if (row->frame != UINT32_MAX && top->document->frames.at[row->frame].self_spread)
+		spread = (double)top->document->frames.at[row->frame].self_spread / FRAME_SPREAD_UNIT;
+	return top->samples ? 100 * 1.96 * sqrt(share * (1 - share) * spread / (double)top->samples) : 0;
 }
 
 static void top_write_name(struct top *top, const struct flat_row *row)
@@ -59,7 +64,7 @@ static void top_write_row(struct top *top, const struct flat_row *row)
 	json_uint_of(&top->json, "total", row->total[top->metric]);
 	json_number_of(&top->json, "total_pct", 100 * whole);
 	json_uint_of(&top->json, "samples", row->self[0]);
-	json_number_of(&top->json, "ci95_pct", top_interval(share, top->samples));
+	json_number_of(&top->json, "ci95_pct", top_interval(top, row, share));
 	json_text_of(&top->json, "metric", profile_text(profile, profile->metrics.at[top->metric].name));
 	json_text_of(&top->json, "unit", profile_text(profile, profile->metrics.at[top->metric].unit));
 	json_text_of(&top->json, "time", top->time);
@@ -140,5 +145,6 @@ const struct exporter exporter_top = {
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES,
 	.loops_by_default = true,
 	.needs_lines = true,
+	.needs_spread = true,
 	.write = write_top,
 };

@@ -7,13 +7,9 @@
 #include "report/limit.h"
 
 const struct exporter *const exporters[] = {
-	&exporter_json,        &exporter_ndjson,
-	&exporter_rows,        &exporter_top,
-	&exporter_pprof,       &exporter_speedscope,
-	&exporter_folded,      &exporter_firefox,
-	&exporter_callgrind,   &exporter_llvm,
-	&exporter_openmetrics, &exporter_svg,
-	&exporter_html,        NULL,
+	&exporter_json, &exporter_ndjson,      &exporter_rows,   &exporter_top,     &exporter_pprof,
+	&exporter_otlp, &exporter_speedscope,  &exporter_folded, &exporter_firefox, &exporter_callgrind,
+	&exporter_llvm, &exporter_openmetrics, &exporter_svg,    &exporter_html,    NULL,
 };
 
 const struct exporter *exporter_named(const char *name)

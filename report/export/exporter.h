@@ -62,6 +62,8 @@ struct exporter {
 	bool loops_by_default;
 	bool needs_lines;     /* the tree must have SCOPE_LINE leaves */
 	bool needs_addresses; /* one for each address */
+	bool joins;           /* parallel regions stand where they are written, unless that is not wanted */
+	bool needs_spread;    /* how sure the costs of frames are */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
 	bool is_binary;       /* not for a terminal */
 	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to,
@@ -79,5 +81,5 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		   const struct export_options *options, FILE *to, struct diag *diag);
 
 extern const struct exporter exporter_json, exporter_ndjson, exporter_rows, exporter_top, exporter_folded,
-	exporter_speedscope, exporter_pprof, exporter_callgrind, exporter_openmetrics, exporter_svg,
-	exporter_firefox, exporter_llvm, exporter_html;
+	exporter_speedscope, exporter_pprof, exporter_otlp, exporter_callgrind, exporter_openmetrics,
+	exporter_svg, exporter_firefox, exporter_llvm, exporter_html;

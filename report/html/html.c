@@ -169,7 +169,9 @@ const struct exporter exporter_html = {
 		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
+	.needs_spread = true,
 	.needs_addresses = true,
+	.joins = true,
 	.max_nodes = 1000000,
 	.write = html_write,
 };

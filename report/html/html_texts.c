@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "binary/isa/isa.h"
+#include "report/annotate/insn_loops.h"
 #include "report/annotate/insn_text.h"
 #include "report/annotate/source_text.h"
 #include "report/html/html.h"
@@ -140,9 +141,11 @@ struct code {
 	uint64_t vaddr;
 	const struct function_map *map;    /* NULL = no lines are known */
 	const struct structure *structure; /* NULL = no loops are known */
+	struct insn_loops loops;
 };
 
-/* "insns": offset, text, file, line, innermost scope of each. Returns how many bytes that is, about. */
+/* "insns": offset, text, file, line, innermost scope, innermost loop that goes round there, of each. Returns
+ * how many bytes that is, about. */
 static size_t write_insns(struct json *json, const struct code *code)
 {
 	CLEANUP(text_done) struct text text = { 0 };
@@ -164,6 +167,7 @@ static size_t write_insns(struct json *json, const struct code *code)
 		json_uint(json, row ? row->file : 0);
 		json_uint(json, row ? row->line : 0);
 		json_uint(json, code->structure ? structure_find(code->structure, code->vaddr + at) : 0);
+		json_uint(json, insn_loops_at(&code->loops, code->vaddr + at));
 		json_end_array(json);
 		used += text.len + 14;
 		at += len;
@@ -218,16 +222,20 @@ static void html_texts_write_code(FILE *to, const struct document *d, const stru
 		const struct scope_frame *f = &d->frames.at[row->frame];
 		if (f->kind != SCOPE_FUNCTION || f->image >= d->profile->images.n)
 			continue;
-		struct code code = { d->profile,
-				     f->image,
-				     isa_for_machine((uint16_t)d->profile->images.at[f->image].elf_machine),
-				     profile_code_at(d->profile, f->image, f->vaddr),
-				     f->vaddr,
-				     profile_function(d->profile, f->image, f->vaddr),
-				     profile_structure(d->profile, f->image, f->vaddr) };
+		struct code code = { .profile = d->profile,
+				     .image = f->image,
+				     .isa = isa_for_machine(
+					     (uint16_t)d->profile->images.at[f->image].elf_machine),
+				     .bytes = profile_code_at(d->profile, f->image, f->vaddr),
+				     .vaddr = f->vaddr,
+				     .map = profile_function(d->profile, f->image, f->vaddr),
+				     .structure = profile_structure(d->profile, f->image, f->vaddr) };
 		sum += row->self[options->metric];
-		if (code.isa && code.bytes.len)
-			used += html_texts_write_function(to, row->frame, &code);
+		if (!code.isa || !code.bytes.len)
+			continue;
+		insn_loops_find(d->profile, f->image, f->vaddr, &code.loops);
+		used += html_texts_write_function(to, row->frame, &code);
+		insn_loops_done(&code.loops);
 	}
 	flat_table_done(&table);
 }

@@ -142,6 +142,8 @@ static struct cell cost_cell(const struct text_report *report, const struct colu
 struct cell column_cell(const struct text_report *report, const struct column *column,
 			const struct row_facts *facts)
 {
+	size_t at = facts->view_row * facts->view->n_metrics;
+
 	switch ((enum column_kind)column->kind) {
 	case COLUMN_ROW:
 		return (struct cell){ .type = CELL_INDEX, .number = facts->row };
@@ -165,14 +167,10 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return (struct cell){ .type = CELL_COUNT, .number = facts->total_samples };
 	case COLUMN_SELF_CI95:
 		return (struct cell){ .type = CELL_INTERVAL,
-				      .interval =
-					      number_interval_of_cost(facts->self, report->total,
-								      facts->self_samples, report->samples) };
+				      .interval = text_interval(report, &facts->view->self.at[at]) };
 	case COLUMN_TOTAL_CI95:
 		return (struct cell){ .type = CELL_INTERVAL,
-				      .interval = number_interval_of_cost(facts->total, report->total,
-									  facts->total_samples,
-									  report->samples) };
+				      .interval = text_interval(report, &facts->view->inclusive.at[at]) };
 	default:
 		return cost_cell(report, column, facts);
 	}

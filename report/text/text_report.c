@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "report/spread.h"
+
 #define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
 
 uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
@@ -37,7 +39,19 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 		report.total = costs_inclusive(input->costs, 0, options->metric);
 		report.samples = costs_inclusive(input->costs, 0, 0);
 	}
+	for (uint32_t i = 0; i < input->tree->n_rounds && i < CCT_ROUNDS; i++)
+		report.rounds[i] =
+			costs_inclusive(input->costs, 0, input->tree->n_metrics - input->tree->n_rounds + i);
 	return report;
+}
+
+struct interval text_interval(const struct text_report *report, const uint64_t *costs)
+{
+	const struct scope_tree *tree = report->tree;
+	double spread = spread_of(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
+
+	return number_interval_of_cost(costs[report->metric], report->total, costs[0], report->samples,
+				       spread);
 }
 
 uint64_t text_min_cost(const struct text_report *report)

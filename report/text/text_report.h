@@ -5,6 +5,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "report/number.h"
 #include "report/style.h"
 #include "report/tree/costs.h"
 #include "report/tree/view.h"
@@ -58,12 +59,16 @@ struct text_report {
 	const bool *threads; /* NULL = all */
 	const struct text_options *options;
 	uint32_t metric;
-	uint64_t total, samples; /* of everything that is reported on */
+	uint64_t total, samples;     /* of everything that is reported on */
+	uint64_t rounds[CCT_ROUNDS]; /* samples of everything, by round */
 	struct text *to;
 };
 
 struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
 				  struct text *to);
+
+/* Of what costs that, by metric and round, as a view and struct costs have it. */
+struct interval text_interval(const struct text_report *report, const uint64_t *costs);
 
 /* The root, where a view has a row for it, is shown only if it cost something itself. */
 bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row);

@@ -98,6 +98,14 @@ static void text_rows_put_header(const struct text_report *report, struct line *
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
+/* Said once, not of everything that it calls for that. */
+static bool is_waiting(const struct text_report *report, const struct scope *scope)
+{
+	return (scope->flags & SCOPE_WAITING) &&
+	       (report->options->view == TEXT_FLAT ||
+		!(scope_frame(report->tree, scope->parent)->flags & SCOPE_WAITING));
+}
+
 static void text_rows_put_label(const struct text_report *report, struct line *line,
 				const struct scope *scope)
 {
@@ -112,12 +120,21 @@ static void text_rows_put_label(const struct text_report *report, struct line *l
 	line_name(line, is_dull ? TINT_DIM : TINT_PLAIN, shown.at ? shown.at : "");
 	if (scope->kind == SCOPE_INLINE)
 		line_printf(line, TINT_DIM, " (inlined)");
+	if (scope->flags & SCOPE_JOINED)
+		line_printf(line, TINT_DIM, " [joined]");
+	if (is_waiting(report, scope))
+		line_printf(line, TINT_DIM, " [waiting]");
 }
 
 static void put_place(const struct text_report *report, struct line *line, const struct scope *scope)
 {
 	CLEANUP(text_done) struct text place = { 0 };
 
+	if (scope->flags & SCOPE_PARALLEL) {
+		line_printf(line, TINT_DIM, "  ");
+		line_name(line, TINT_DIM, intern_text(&report->profile->strings, scope->name));
+		return;
+	}
 	if (scope->kind != SCOPE_FUNCTION && scope->kind != SCOPE_INLINE)
 		return;
 	label_place(report->profile, scope->file, scope->line, &place);
@@ -335,6 +352,17 @@ static void put_bracketed(struct line *line, const char *name)
 	line_name(line, TINT_DIM, text);
 }
 
+/* The loops around it that are no rows of their own. */
+static void put_folded(struct line *line, const struct view_row *row)
+{
+	if (row->n_loops && row->has_schedule)
+		line_printf(line, TINT_DIM, " (and %u around it, and its schedule)", row->n_loops);
+	else if (row->n_loops)
+		line_printf(line, TINT_DIM, " (and %u around it)", row->n_loops);
+	else if (row->has_schedule)
+		line_printf(line, TINT_DIM, " (and its schedule)");
+}
+
 static void put_tree_row(const struct text_report *report, const struct view *view, struct tree_lines *lines,
 			 uint32_t row)
 {
@@ -348,8 +376,7 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 	put_numbers(report, &line, view, row, whole);
 	put_branches(&line, lines, row);
 	text_rows_put_label(report, &line, &scope);
-	if (view->rows.at[row].n_loops)
-		line_printf(&line, TINT_DIM, " (and %u around it)", view->rows.at[row].n_loops);
+	put_folded(&line, &view->rows.at[row]);
 	if (module_changes(report, view, row))
 		put_bracketed(&line, label_image(report->profile, scope.image));
 	line_end(&line);

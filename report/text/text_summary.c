@@ -41,13 +41,14 @@ static void text_summary_add_scope(const struct text_report *report, uint32_t sc
 }
 
 /* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
-static void add_share(const struct text_report *report, uint64_t cost, uint64_t samples, struct text *ret)
+static void add_share(const struct text_report *report, const uint64_t *costs, struct text *ret)
 {
-	struct interval interval = number_interval_of_cost(cost, report->total, samples, report->samples);
+	struct interval interval = text_interval(report, costs);
 	char number[NUMBER_MAX];
 
-	text_printf(ret, "%s (%.1f%s%.1f%%)", number_percent(number_share(cost, report->total), number),
-		    interval.low, report->options->style.utf8 ? "–" : "-", interval.high);
+	text_printf(ret, "%s (%.1f%s%.1f%%)",
+		    number_percent(number_share(costs[report->metric], report->total), number), interval.low,
+		    report->options->style.utf8 ? "–" : "-", interval.high);
 }
 
 static void count_tasks(const struct text_report *report, size_t *ret_threads, size_t *ret_processes)
@@ -140,7 +141,7 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 		text_printf(ret, *module == '[' ? "" : "]");
 	}
 	text_printf(ret, ": ");
-	add_share(report, self, view_self(flat, row, 0), ret);
+	add_share(report, &flat->self.at[row * flat->n_metrics], ret);
 	text_printf(ret, " itself");
 	if (total > self) {
 		char number[NUMBER_MAX];
@@ -190,6 +191,15 @@ static void text_summary_add_path(const struct text_report *report, const view_p
 	}
 }
 
+static void add_inclusive_share(const struct text_report *report, uint32_t scope, struct text *ret)
+{
+	CLEANUP(freep) uint64_t *costs = alloc_zero(report->costs->n_metrics, sizeof(*costs));
+
+	for (uint32_t i = 0; i < report->costs->n_metrics; i++)
+		costs[i] = costs_inclusive(report->costs, scope, i);
+	add_share(report, costs, ret);
+}
+
 static void add_hot_path(const struct text_report *report, struct text *ret)
 {
 	view_path path = { 0 };
@@ -206,8 +216,7 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 			text_summary_add_scope(report, loop, ret);
 		}
 		text_printf(ret, "; ");
-		add_share(report, costs_inclusive(report->costs, last, report->metric),
-			  costs_inclusive(report->costs, last, 0), ret);
+		add_inclusive_share(report, last, ret);
 		text_printf(ret, " is at its end.");
 	}
 	vec_done(&path);

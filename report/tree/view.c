@@ -177,6 +177,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 	uint32_t copy = view_add_row(to, parent, from->rows.at[row].scope);
 
 	to->rows.at[copy].n_loops = from->rows.at[row].n_loops;
+	to->rows.at[copy].has_schedule = from->rows.at[row].has_schedule;
 	for (size_t metric = 0; metric < from->n_metrics; metric++) {
 		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
 		to->inclusive.at[copy * from->n_metrics + metric] =
@@ -274,8 +275,10 @@ void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t 
 		}
 		/* The outer row stays, with its costs; it goes by the inner one's name. */
 		uint32_t outer = moved_to[row] = moved_to[parent];
+		bool is_schedule = scope_frame(tree, folded.rows.at[outer].scope)->flags & SCOPE_SCHEDULE;
 		folded.rows.at[outer].scope = view->rows.at[row].scope;
-		folded.rows.at[outer].n_loops++;
+		folded.rows.at[outer].n_loops += !is_schedule;
+		folded.rows.at[outer].has_schedule |= is_schedule;
 		for (size_t i = 0; i < n; i++)
 			folded.self.at[outer * n + i] += view_self(view, row, (uint32_t)i);
 	}

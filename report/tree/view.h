@@ -13,9 +13,10 @@
 #define VIEW_NONE UINT32_MAX
 
 struct view_row {
-	uint32_t parent;  /* VIEW_NONE at the top */
-	uint32_t scope;   /* stands for the row: its name, kind and place */
-	uint32_t n_loops; /* of a loop: how many were folded into it */
+	uint32_t parent;   /* VIEW_NONE at the top */
+	uint32_t scope;    /* stands for the row: its name, kind and place */
+	uint32_t n_loops;  /* of a loop: how many were folded into it, */
+	bool has_schedule; /* and one more that hands out its iterations */
 };
 
 struct view {

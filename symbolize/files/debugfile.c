@@ -231,6 +231,23 @@ static void show_fetch(void *context, uint64_t done, uint64_t total)
 	fetch->search->fetching(fetch->search->context, fetch->image, done, total);
 }
 
+static void say_not_asked(const struct wanted *wanted, int error)
+{
+	static atomic_flag is_said = ATOMIC_FLAG_INIT;
+	const struct debug_search *search = wanted->file->search;
+	const char *path = wanted->file->image->path;
+
+	if (error == -ENOENT)
+		say(search, false, "debuginfod does not have '%s'", path);
+	else if (error != -ENOPKG)
+		say(search, true, "debuginfod could not be asked for '%s': %s", path, strerror(-error));
+	else if (!atomic_flag_test_and_set(&is_said)) /* once, not for each file */
+		say(search, true,
+		    "DEBUGINFOD_URLS is set, but debuginfod-find is not installed: try installing the "
+		    "package "
+		    "debuginfod (elfutils-debuginfod-client on Fedora)");
+}
+
 static struct image *ask_debuginfod(const struct wanted *wanted)
 {
 	const struct debug_search *search = wanted->file->search;
@@ -242,10 +259,7 @@ static struct image *ask_debuginfod(const struct wanted *wanted)
 	struct fetch fetch = { search, wanted->file->image->path };
 	int error = debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL, &fetch, &path);
 	if (error < 0) {
-		bool is_absent = error == -ENOENT;
-		say(search, !is_absent, "%s '%s'%s%s",
-		    is_absent ? "debuginfod does not have" : "debuginfod could not be asked for",
-		    wanted->file->image->path, is_absent ? "" : ": ", is_absent ? "" : strerror(-error));
+		say_not_asked(wanted, error);
 		return NULL;
 	}
 	struct image *image = try_file(wanted, path);

@@ -75,8 +75,9 @@ static void witness_take_answer(struct testimony *testimony, struct reader *r)
 	if (!answer || n > WITNESS_MAX_DEPTH)
 		reader_fail(r);
 	for (uint32_t i = 0; i < n && !r->failed; i++) {
-		struct witness_frame frame = { read_u32(r), read_u32(r), read_u32(r), false };
+		struct witness_frame frame = { read_u32(r), read_u32(r), read_u32(r), false, false };
 		frame.is_inlined = read_u8(r) != 0;
+		frame.is_primary = read_u8(r) != 0;
 		if (frame.function >= testimony->strings.strings.n ||
 		    frame.file >= testimony->strings.strings.n)
 			reader_fail(r);
@@ -135,6 +136,8 @@ static const char *witness_why(int status)
 		return "it crashed or reached its limit of memory or time";
 	case -EMSGSIZE:
 		return "it said too much";
+	case CHILD_REFUSED:
+		return "the system does not let its process be limited";
 	case 1:
 		return "it is not installed, or cannot read the file";
 	default:
@@ -148,6 +151,7 @@ void witness_ask(enum library_kind kind, const struct witness_question *question
 	struct child_options options = { .run = witness_run,
 					 .context = &job,
 					 .has_result = true,
+					 .is_unprivileged = true,
 					 .max_memory = MAX_MEMORY,
 					 .max_cpu_s = MAX_CPU_S,
 					 .max_result = MAX_RESULT };

@@ -18,11 +18,12 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \
-	X(dwarf_dealloc_rnglists_head) X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
+	X(dwarf_dealloc_rnglists_head) X(dwarf_load_rnglists) X(dwarf_get_rnglist_offset_index_value) \
+	X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
 	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
 	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
 	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
-	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_ranges_dealloc) \
+	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_prologue_end_etc) X(dwarf_ranges_dealloc) \
 	X(dwarf_rnglists_get_rle_head) X(dwarf_set_tied_dbg) X(dwarf_siblingof_b) X(dwarf_srcfiles) \
 	X(dwarf_srclines_b) X(dwarf_srclines_dealloc_b) X(dwarf_srclines_from_linecontext) X(dwarf_tag) \
 	X(dwarf_whatform)
@@ -31,6 +32,7 @@
 #define DECLARE(name) __typeof__(&name) name;
 static struct {
 	FUNCTIONS(DECLARE)
+	Dwarf_Error error; /* nobody looks: what cannot be read is not said */
 } libdwarf;
 
 static bool libdwarf_load(void)
@@ -59,6 +61,7 @@ struct libdwarf_walk {
 	struct libdwarf_file file; /* with the skeletons */
 	struct libdwarf_file body; /* with the entries of the unit at hand */
 	Dwarf_Debug package;       /* .dwp; NULL = none */
+	Dwarf_Debug skeletons;     /* the file once more, for split units; NULL = there was none yet */
 	uint64_t ranges_base;      /* of the skeleton, before DWARF 5 */
 	Dwarf_Half version;
 	const char *directory;
@@ -68,10 +71,10 @@ struct libdwarf_walk {
 static Dwarf_Debug libdwarf_open(const char *path, unsigned group)
 {
 	Dwarf_Debug dwarf = NULL;
-	Dwarf_Error error = NULL;
 
-	if (access(path, R_OK) != 0 || libdwarf.dwarf_init_path(path, NULL, 0, DW_DLC_READ, group, NULL, NULL,
-								&dwarf, NULL, 0, NULL, &error) != DW_DLV_OK)
+	if (access(path, R_OK) != 0 ||
+	    libdwarf.dwarf_init_path(path, NULL, 0, DW_DLC_READ, group, NULL, NULL, &dwarf, NULL, 0, NULL,
+				     &libdwarf.error) != DW_DLV_OK)
 		return NULL;
 	return dwarf;
 }
@@ -81,60 +84,51 @@ static Dwarf_Debug libdwarf_open(const char *path, unsigned group)
 static Dwarf_Attribute libdwarf_attribute(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = NULL;
-	Dwarf_Error error = NULL;
 
-	return libdwarf.dwarf_attr(die, name, &attribute, &error) == DW_DLV_OK ? attribute : NULL;
+	return libdwarf.dwarf_attr(die, name, &attribute, &libdwarf.error) == DW_DLV_OK ? attribute : NULL;
 }
 
 static const char *libdwarf_text(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Error error = NULL;
 	char *text = NULL;
 
-	return attribute && libdwarf.dwarf_formstring(attribute, &text, &error) == DW_DLV_OK ? text : NULL;
+	return attribute && libdwarf.dwarf_formstring(attribute, &text, &libdwarf.error) == DW_DLV_OK ? text
+												      : NULL;
 }
 
+/* A number, or an offset of a section. */
 static uint64_t libdwarf_number(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Error error = NULL;
 	Dwarf_Unsigned value = 0;
 	Dwarf_Signed negative = 0;
+	Dwarf_Off offset = 0;
 
 	if (!attribute)
 		return 0;
-	if (libdwarf.dwarf_formudata(attribute, &value, &error) == DW_DLV_OK)
+	if (libdwarf.dwarf_formudata(attribute, &value, &libdwarf.error) == DW_DLV_OK)
 		return value;
-	return libdwarf.dwarf_formsdata(attribute, &negative, &error) == DW_DLV_OK ? (uint64_t)negative : 0;
-}
-
-/* Of a section. */
-static uint64_t libdwarf_offset(Dwarf_Die die, Dwarf_Half name)
-{
-	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Error error = NULL;
-	Dwarf_Off offset = 0;
-
-	return attribute && libdwarf.dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK ? offset
-												   : 0;
+	if (libdwarf.dwarf_formsdata(attribute, &negative, &libdwarf.error) == DW_DLV_OK)
+		return (uint64_t)negative;
+	return libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK ? offset : 0;
 }
 
 /* The entry that an attribute refers to, in this file or the one it leans on; NULL if there is none. */
 static Dwarf_Die libdwarf_follow(struct libdwarf_file *file, Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
-	Dwarf_Error error = NULL;
 	Dwarf_Half form = 0;
 	Dwarf_Off offset = 0;
 	Dwarf_Die found = NULL;
 
-	if (!attribute || libdwarf.dwarf_whatform(attribute, &form, &error) != DW_DLV_OK ||
-	    libdwarf.dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK)
+	if (!attribute || libdwarf.dwarf_whatform(attribute, &form, &libdwarf.error) != DW_DLV_OK ||
+	    libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) != DW_DLV_OK)
 		return NULL;
 	if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8)
 		*file = (struct libdwarf_file){ file->alt, NULL };
-	if (!file->dwarf || libdwarf.dwarf_offdie_b(file->dwarf, offset, 1, &found, &error) != DW_DLV_OK)
+	if (!file->dwarf ||
+	    libdwarf.dwarf_offdie_b(file->dwarf, offset, 1, &found, &libdwarf.error) != DW_DLV_OK)
 		return NULL;
 	return found;
 }
@@ -143,11 +137,10 @@ static uint32_t libdwarf_name(void *context, uint64_t entry)
 {
 	struct libdwarf_walk *walk = context;
 	struct libdwarf_file file = walk->body;
-	Dwarf_Error error = NULL;
 	Dwarf_Die die = NULL;
 	const char *name = NULL, *linkage = NULL;
 
-	if (libdwarf.dwarf_offdie_b(file.dwarf, entry, 1, &die, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_offdie_b(file.dwarf, entry, 1, &die, &libdwarf.error) != DW_DLV_OK)
 		return 0;
 	for (int hop = 0; die && !linkage && hop < MAX_HOPS; hop++) {
 		linkage = libdwarf_text(die, DW_AT_linkage_name);
@@ -164,15 +157,21 @@ static uint32_t libdwarf_name(void *context, uint64_t entry)
 
 typedef VEC(struct witness_range) libdwarf_ranges;
 
-static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, uint64_t offset,
-				    libdwarf_ranges *ret)
+static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute attribute, Dwarf_Half form,
+				    Dwarf_Unsigned offset, libdwarf_ranges *ret)
 {
 	Dwarf_Rnglists_Head head = NULL;
-	Dwarf_Unsigned n = 0, where = 0;
-	Dwarf_Error error = NULL;
+	Dwarf_Unsigned n = 0, where = 0, n_tables = 0;
 
-	if (libdwarf.dwarf_rnglists_get_rle_head(attribute, form, offset, &head, &n, &where, &error) !=
-	    DW_DLV_OK)
+	/* It does not know the list of a split unit by its number: that is looked up in the only table. */
+	if (form == DW_FORM_rnglistx && walk->body.dwarf != walk->file.dwarf &&
+	    libdwarf.dwarf_load_rnglists(walk->body.dwarf, &n_tables, &libdwarf.error) == DW_DLV_OK &&
+	    n_tables == 1 &&
+	    libdwarf.dwarf_get_rnglist_offset_index_value(walk->body.dwarf, 0, offset, &where, &offset,
+							  &libdwarf.error) == DW_DLV_OK)
+		form = DW_FORM_sec_offset;
+	if (libdwarf.dwarf_rnglists_get_rle_head(attribute, form, offset, &head, &n, &where,
+						 &libdwarf.error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Unsigned i = 0; i < n; i++) {
 		unsigned length = 0, kind = 0;
@@ -180,10 +179,9 @@ static void libdwarf_add_new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, 
 		Dwarf_Bool lacks_table = 0;
 		if (libdwarf.dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw[0], &raw[1],
 							       &lacks_table, &cooked[0], &cooked[1],
-							       &error) != DW_DLV_OK)
+							       &libdwarf.error) != DW_DLV_OK)
 			break;
-		bool is_base = kind == DW_RLE_base_address || kind == DW_RLE_base_addressx;
-		if (kind != DW_RLE_end_of_list && !is_base && !lacks_table && cooked[0] < cooked[1])
+		if (!lacks_table && cooked[0] < cooked[1]) /* bases and the end have no second one */
 			vec_push(ret, (struct witness_range){ cooked[0], cooked[1], 0 });
 	}
 	libdwarf.dwarf_dealloc_rnglists_head(head);
@@ -194,9 +192,7 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 {
 	Dwarf_Ranges *ranges = NULL;
 	Dwarf_Signed n = 0;
-	Dwarf_Unsigned bytes = 0;
-	Dwarf_Off real = 0;
-	Dwarf_Error error = NULL;
+	Dwarf_Unsigned bytes = 0, real = 0;
 	Dwarf_Debug dwarf = walk->file.dwarf;
 
 	/* The lists of a split unit are in the file of its skeleton, which says where they start. */
@@ -204,7 +200,8 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 		offset += walk->ranges_base;
 		die = NULL;
 	}
-	if (libdwarf.dwarf_get_ranges_b(dwarf, offset, die, &real, &ranges, &n, &bytes, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_get_ranges_b(dwarf, offset, die, &real, &ranges, &n, &bytes, &libdwarf.error) !=
+	    DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < n; i++) {
 		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
@@ -221,10 +218,9 @@ static void libdwarf_add_bounds(Dwarf_Die die, libdwarf_ranges *ret)
 	Dwarf_Addr low = 0, high = 0;
 	Dwarf_Half form = 0;
 	enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
-	Dwarf_Error error = NULL;
 
-	if (libdwarf.dwarf_lowpc(die, &low, &error) != DW_DLV_OK ||
-	    libdwarf.dwarf_highpc_b(die, &high, &form, &class, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_lowpc(die, &low, &libdwarf.error) != DW_DLV_OK ||
+	    libdwarf.dwarf_highpc_b(die, &high, &form, &class, &libdwarf.error) != DW_DLV_OK)
 		return;
 	if (class == DW_FORM_CLASS_CONSTANT)
 		high += low;
@@ -237,23 +233,18 @@ static void libdwarf_add_ranges(struct libdwarf_walk *walk, Dwarf_Die die, uint6
 				libdwarf_ranges *ret)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, DW_AT_ranges);
-	Dwarf_Error error = NULL;
 	Dwarf_Half form = 0;
-	Dwarf_Off offset = 0;
 
 	vec_clear(ret);
 	if (!attribute) {
 		libdwarf_add_bounds(die, ret);
 		return;
 	}
-	if (libdwarf.dwarf_whatform(attribute, &form, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_whatform(attribute, &form, &libdwarf.error) != DW_DLV_OK)
 		return;
-	if (form == DW_FORM_rnglistx || form == DW_FORM_data4 || form == DW_FORM_data8)
-		offset = libdwarf_number(die, DW_AT_ranges);
-	else if (libdwarf.dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK)
-		return;
+	uint64_t offset = libdwarf_number(die, DW_AT_ranges);
 	if (walk->version >= 5)
-		libdwarf_add_new_ranges(attribute, form, offset, ret);
+		libdwarf_add_new_ranges(walk, attribute, form, offset, ret);
 	else
 		libdwarf_add_old_ranges(walk, die, offset, base, ret);
 }
@@ -265,10 +256,9 @@ static bool libdwarf_read_paths(struct libdwarf_walk *walk, Dwarf_Die unit)
 {
 	char **names = NULL;
 	Dwarf_Signed n = 0;
-	Dwarf_Error error = NULL;
 
 	vec_clear(&walk->paths);
-	if (libdwarf.dwarf_srcfiles(unit, &names, &n, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_srcfiles(unit, &names, &n, &libdwarf.error) != DW_DLV_OK)
 		return false;
 	if (walk->version < 5)
 		vec_push(&walk->paths, 0);
@@ -282,6 +272,17 @@ static uint32_t libdwarf_path(const struct libdwarf_walk *walk, uint64_t number)
 	return number < walk->paths.n ? walk->paths.at[number] : 0;
 }
 
+/* This version takes most rows with which an epilogue begins for the end of a sequence, too. */
+static bool libdwarf_is_end(Dwarf_Line line)
+{
+	Dwarf_Bool is_end = 0, is_body = 0, is_epilogue = 0;
+	Dwarf_Unsigned isa, discriminator;
+
+	libdwarf.dwarf_lineendsequence(line, &is_end, &libdwarf.error);
+	libdwarf.dwarf_prologue_end_etc(line, &is_body, &is_epilogue, &isa, &discriminator, &libdwarf.error);
+	return is_end && !is_epilogue;
+}
+
 static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 {
 	Dwarf_Line_Context context = NULL;
@@ -289,22 +290,19 @@ static void libdwarf_read_rows(struct libdwarf_walk *walk, Dwarf_Die unit)
 	Dwarf_Small n_tables = 0;
 	Dwarf_Line *lines = NULL;
 	Dwarf_Signed n = 0;
-	Dwarf_Error error = NULL;
 
-	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &error) != DW_DLV_OK)
-		return;
-	if (libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &error) != DW_DLV_OK)
+	if (libdwarf.dwarf_srclines_b(unit, &version, &n_tables, &context, &libdwarf.error) != DW_DLV_OK ||
+	    libdwarf.dwarf_srclines_from_linecontext(context, &lines, &n, &libdwarf.error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < n; i++) {
 		Dwarf_Unsigned line = 0, file = 0;
 		Dwarf_Addr vaddr = 0;
-		Dwarf_Bool is_end = 0;
-		libdwarf.dwarf_lineaddr(lines[i], &vaddr, &error);
-		libdwarf.dwarf_lineno(lines[i], &line, &error);
-		libdwarf.dwarf_line_srcfileno(lines[i], &file, &error);
-		libdwarf.dwarf_lineendsequence(lines[i], &is_end, &error);
-		vec_push(&walk->unit.rows, (struct witness_row){ vaddr, libdwarf_path(walk, file),
-								 (uint32_t)line, is_end != 0 });
+		libdwarf.dwarf_lineaddr(lines[i], &vaddr, &libdwarf.error);
+		libdwarf.dwarf_lineno(lines[i], &line, &libdwarf.error);
+		libdwarf.dwarf_line_srcfileno(lines[i], &file, &libdwarf.error);
+		vec_push(&walk->unit.rows,
+			 (struct witness_row){ vaddr, libdwarf_path(walk, file), (uint32_t)line,
+					       libdwarf_is_end(lines[i]), file == 0 && walk->version >= 5 });
 	}
 	libdwarf.dwarf_srclines_dealloc_b(context);
 }
@@ -316,14 +314,13 @@ static uint32_t libdwarf_add_scope(struct libdwarf_walk *walk, Dwarf_Die die, ui
 {
 	Dwarf_Half tag = 0;
 	Dwarf_Off offset = 0;
-	Dwarf_Error error = NULL;
 	uint32_t number = (uint32_t)walk->unit.scopes.n;
 
-	if (libdwarf.dwarf_tag(die, &tag, &error) != DW_DLV_OK ||
+	if (libdwarf.dwarf_tag(die, &tag, &libdwarf.error) != DW_DLV_OK ||
 	    (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine))
 		return parent;
 	libdwarf_add_ranges(walk, die, base, scratch);
-	if (scratch->n == 0 || libdwarf.dwarf_dieoffset(die, &offset, &error) != DW_DLV_OK)
+	if (scratch->n == 0 || libdwarf.dwarf_dieoffset(die, &offset, &libdwarf.error) != DW_DLV_OK)
 		return tag == DW_TAG_subprogram ? SCOPE_NONE : parent;
 	for (size_t i = 0; i < scratch->n; i++)
 		vec_push(&walk->unit.ranges,
@@ -343,14 +340,13 @@ static void libdwarf_walk_children(struct libdwarf_walk *walk, Dwarf_Die die, ui
 				   libdwarf_ranges *scratch, unsigned depth)
 {
 	Dwarf_Die child = NULL, next = NULL;
-	Dwarf_Error error = NULL;
 
-	if (depth == MAX_DEPTH || libdwarf.dwarf_child(die, &child, &error) != DW_DLV_OK)
+	if (depth == MAX_DEPTH || libdwarf.dwarf_child(die, &child, &libdwarf.error) != DW_DLV_OK)
 		return;
 	for (;;) {
 		uint32_t scope = libdwarf_add_scope(walk, child, base, parent, scratch);
 		libdwarf_walk_children(walk, child, base, scope, scratch, depth + 1);
-		int more = libdwarf.dwarf_siblingof_b(walk->body.dwarf, child, 1, &next, &error);
+		int more = libdwarf.dwarf_siblingof_b(walk->body.dwarf, child, 1, &next, &libdwarf.error);
 		libdwarf.dwarf_dealloc(walk->body.dwarf, child, DW_DLA_DIE);
 		if (more != DW_DLV_OK)
 			return;
@@ -367,15 +363,14 @@ static Dwarf_Die libdwarf_next_unit(Dwarf_Debug dwarf, Dwarf_Half *ret_version, 
 	Dwarf_Unsigned length, type_offset, next;
 	Dwarf_Off abbrevs;
 	Dwarf_Half address_size, length_size, extension_size;
-	Dwarf_Error error = NULL;
 	Dwarf_Die root = NULL;
 
 	memset(ret_id, 0, sizeof(*ret_id));
 	if (libdwarf.dwarf_next_cu_header_d(dwarf, 1, &length, ret_version, &abbrevs, &address_size,
 					    &length_size, &extension_size, ret_id, &type_offset, &next,
-					    ret_type, &error) != DW_DLV_OK)
+					    ret_type, &libdwarf.error) != DW_DLV_OK)
 		return NULL;
-	return libdwarf.dwarf_siblingof_b(dwarf, NULL, 1, &root, &error) == DW_DLV_OK ? root : NULL;
+	return libdwarf.dwarf_siblingof_b(dwarf, NULL, 1, &root, &libdwarf.error) == DW_DLV_OK ? root : NULL;
 }
 
 /* The id of a split unit: in the header of DWARF 5, in the root entry before. */
@@ -401,28 +396,37 @@ static Dwarf_Die libdwarf_find_unit(Dwarf_Debug dwarf, uint64_t id)
 	return found;
 }
 
+/*
+ * A file of split units, whose addresses are in the file of their skeletons. It gets a handle of its own for
+ * that: libdwarf looks for a skeleton only behind the unit that the handle stands at.
+ */
+static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *path, unsigned group)
+{
+	Dwarf_Debug dwarf = libdwarf_open(path, group);
+
+	if (dwarf && !walk->skeletons)
+		walk->skeletons = libdwarf_open(walk->session->question->path, DW_GROUPNUMBER_ANY);
+	if (dwarf && walk->skeletons)
+		libdwarf.dwarf_set_tied_dbg(dwarf, walk->skeletons, &libdwarf.error);
+	return dwarf;
+}
+
 /* The root of the entries that a skeleton stands for; the skeleton itself if it has them or they are not
  * found. */
 static Dwarf_Die libdwarf_find_body(struct libdwarf_walk *walk, Dwarf_Die root, const Dwarf_Sig8 *id)
 {
 	const char *name = libdwarf_text(root, DW_AT_dwo_name);
-	Dwarf_Error error = NULL;
-	Dwarf_Die found = NULL;
 
 	walk->body = walk->file;
 	name = name ? name : libdwarf_text(root, DW_AT_GNU_dwo_name);
 	if (!name)
 		return root;
 	Dwarf_Debug dwarf = walk->package;
-	if (dwarf)
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+	Dwarf_Die found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	if (!found) {
 		char *path = name[0] == '/' ? alloc_text(name) : alloc_printf("%s/%s", walk->directory, name);
-		dwarf = libdwarf_open(path, DWO_GROUP);
-		if (!dwarf)
-			return root;
-		libdwarf.dwarf_set_tied_dbg(dwarf, walk->file.dwarf, &error);
-		found = libdwarf_find_unit(dwarf, libdwarf_split_id(root, id));
+		dwarf = libdwarf_open_split(walk, path, DWO_GROUP);
+		found = dwarf ? libdwarf_find_unit(dwarf, libdwarf_split_id(root, id)) : NULL;
 	}
 	if (!found)
 		return root;
@@ -446,18 +450,17 @@ static void libdwarf_read_unit(struct libdwarf_walk *walk, Dwarf_Die root, const
 			       libdwarf_ranges *scratch)
 {
 	const char *directory = libdwarf_text(root, DW_AT_comp_dir);
-	Dwarf_Error error = NULL;
 	Dwarf_Addr base = 0;
 	Dwarf_Half tag = 0;
 
-	if (libdwarf.dwarf_tag(root, &tag, &error) != DW_DLV_OK || tag == DW_TAG_partial_unit)
+	if (libdwarf.dwarf_tag(root, &tag, &libdwarf.error) != DW_DLV_OK || tag == DW_TAG_partial_unit)
 		return;
-	libdwarf.dwarf_lowpc(root, &base, &error);
+	libdwarf.dwarf_lowpc(root, &base, &libdwarf.error);
 	if (!libdwarf_is_wanted(walk, root, base, scratch))
 		return;
 	witness_unit_clear(&walk->unit);
 	walk->directory = directory ? directory : "";
-	walk->ranges_base = libdwarf_offset(root, DW_AT_GNU_ranges_base);
+	walk->ranges_base = libdwarf_number(root, DW_AT_GNU_ranges_base);
 	libdwarf_read_paths(walk, root);
 	libdwarf_read_rows(walk, root);
 	Dwarf_Die body = libdwarf_find_body(walk, root, id);
@@ -473,7 +476,6 @@ bool witness_libdwarf_run(struct witness_session *session)
 	const struct witness_question *question = session->question;
 	char *package = alloc_printf("%s.dwp", question->path);
 	libdwarf_ranges scratch = { 0 };
-	Dwarf_Error error = NULL;
 	Dwarf_Half type;
 	Dwarf_Sig8 id;
 	Dwarf_Die root;
@@ -484,13 +486,11 @@ bool witness_libdwarf_run(struct witness_session *session)
 	walk.file.dwarf = libdwarf_open(question->path, DW_GROUPNUMBER_ANY);
 	if (!walk.file.dwarf)
 		return false;
-	walk.package = libdwarf_open(package, DW_GROUPNUMBER_ANY);
-	if (walk.package)
-		libdwarf.dwarf_set_tied_dbg(walk.package, walk.file.dwarf, &error);
+	walk.package = libdwarf_open_split(&walk, package, DW_GROUPNUMBER_ANY);
 	if (question->alt_path)
 		walk.file.alt = libdwarf_open(question->alt_path, DW_GROUPNUMBER_ANY);
 	if (walk.file.alt)
-		libdwarf.dwarf_set_tied_dbg(walk.file.dwarf, walk.file.alt, &error);
+		libdwarf.dwarf_set_tied_dbg(walk.file.dwarf, walk.file.alt, &libdwarf.error);
 	session->name = libdwarf_name;
 	session->context = &walk;
 	while ((root = libdwarf_next_unit(walk.file.dwarf, &walk.version, &type, &id)))

@@ -23,4 +23,5 @@ struct witness_frame {
 	uint32_t file;     /* whole path; 0 = unknown */
 	uint32_t line;
 	bool is_inlined;
+	bool is_primary; /* the file is number 0 of a line table of DWARF 5 */
 };

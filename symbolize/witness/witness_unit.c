@@ -128,6 +128,7 @@ static void witness_send(struct witness_session *session, size_t index, const st
 		write_u32(&session->out, frames[i].file);
 		write_u32(&session->out, frames[i].line);
 		write_u8(&session->out, frames[i].is_inlined);
+		write_u8(&session->out, frames[i].is_primary);
 	}
 }
 
@@ -150,7 +151,8 @@ static void witness_answer(struct witness_session *session, const struct witness
 
 	if (found->row != SCOPE_NONE)
 		here = (struct witness_frame){ .file = unit->rows.at[found->row].file,
-					       .line = unit->rows.at[found->row].line };
+					       .line = unit->rows.at[found->row].line,
+					       .is_primary = unit->rows.at[found->row].is_primary };
 	for (bool is_inlined = true; is_inlined && scope != SCOPE_NONE && n < WITNESS_MAX_DEPTH; n++) {
 		const struct witness_scope *at = &unit->scopes.at[scope];
 		here.function = session->name(session->context, at->entry);

@@ -16,7 +16,8 @@
 struct witness_row {
 	uint64_t vaddr;
 	uint32_t file, line;
-	bool is_end; /* of a sequence; has no line */
+	bool is_end;     /* of a sequence; has no line */
+	bool is_primary; /* the file is number 0, of DWARF 5: the one that was compiled */
 };
 
 /* A function or an inlined call. */

@@ -100,8 +100,16 @@ PEERS = {
 }
 
 
+def add_before(path):
+    """An earlier build as a peer: what the cpprof and cpprof_first of this build are held against."""
+    for name in ("cpprof", "cpprof_first"):
+        mine = PEERS[name]
+        PEERS[name.replace("cpprof", "before")] = {**mine, "report": {}} | {
+            key: mine[key].replace(CPPROF, path) for key in ("record", "resolve") if key in mine}
+
+
 def available(name):
-    if name in ("none",):
+    if name in ("none",) or name.startswith("before"):
         return None
     if name.startswith("cpprof"):
         return None if os.access(CPPROF, os.X_OK) else f"cpprof is not built at {CPPROF}"

@@ -13,7 +13,7 @@ shift 2
 mkdir -p "$folder"
 folder=$(realpath "$folder")
 wanted="$architecture $*"
-if [ "$(cat "$folder/.packages" 2>/dev/null)" = "$wanted" ]; then
+if [ -e "$folder/.versions" ] && [ "$(cat "$folder/.packages" 2>/dev/null)" = "$wanted" ]; then
 	exit 0
 fi
 
@@ -32,7 +32,7 @@ relink() {
 }
 
 command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 1; }
-rm -rf "${folder:?}"/* "$folder/.packages"
+rm -rf "${folder:?}"/* "$folder/.packages" "$folder/.versions"
 state=$folder/.apt
 rm -rf "$state"
 mkdir -p "$state/lists/partial" "$state/archives/partial"
@@ -42,6 +42,7 @@ foreign_apt install -y --no-install-recommends --download-only "$@" ||
 	{ echo "the archive does not have all of: ${*/%/:$architecture}"; exit 1; }
 for package in "$state"/archives/*.deb; do
 	dpkg-deb -x "$package" "$folder" || { echo "cannot unpack $(basename "$package")"; exit 1; }
+	dpkg-deb --show --showformat '${Package} ${source:Package} ${source:Version}\n' "$package" >>"$folder/.versions"
 done
 relink
 rm -rf "$state"

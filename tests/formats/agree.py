@@ -55,6 +55,8 @@ def fields(data):
         key, at = varint(data, at)
         if key & 7 == 0:
             value, at = varint(data, at)
+        elif key & 7 == 1:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
         else:
             size, at = varint(data, at)
             value, at = data[at:at + size], at + size
@@ -91,6 +93,18 @@ def read_pprof(path):
     check("pprof: string 0 is empty", strings[0] == "")
     check("pprof: every location is there", used <= locations)
     check("pprof: every function is there", {line[1] for line in lines} <= functions)
+    return sums
+
+
+def read_otlp(path):
+    """Sums per metric: a profile each."""
+    sums = []
+    (resource,) = [value for field, value in fields(open(path, "rb").read()) if field == 1]
+    (scope,) = [value for field, value in fields(resource) if field == 2]
+    for profile in (value for field, value in fields(scope) if field == 2):
+        samples = [dict(fields(value)) for field, value in fields(profile) if field == 2]
+        check("otlp: every sample has a stack", all(1 in sample for sample in samples))
+        sums.append(sum(sum(packed(sample[4])) for sample in samples))
     return sums
 
 
@@ -259,7 +273,7 @@ def main():
         print("skipped: no samples can be had here: " + recorded.stderr.decode().strip().replace("\n", " "))
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
-    for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
+    for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.otlp", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
                  "p.callgrind", "p.prom", "p.svg", "p.firefox.json",
                  "p.prof"):
         done = run("export", "p.data", "-o", name)
@@ -301,6 +315,7 @@ def main():
     check("rows: one root first", rows[0]["level"] == 0 and all(r["level"] > 0 for r in rows[1:]))
     check("rows sums", rows[0]["value"] == metrics[1] == sum(r["self"] for r in rows))
     check("pprof sums", read_pprof("p.pb.gz") == metrics)
+    check("otlp sums", read_otlp("p.otlp") == metrics)
     check("html sums", read_html("p.html") == metrics)
     scope = json.load(open("p.speedscope.json"))
     for profile, total in zip(scope["profiles"], metrics):

@@ -15,7 +15,7 @@ import tempfile
 import termios
 
 CPPROF, MAKE = os.environ["CPPROF"], os.path.join(os.environ["BUILD"], "tests", "make_profile")
-FORMATS = ["json", "ndjson", "rows", "top", "pprof", "speedscope", "folded", "firefox", "callgrind", "llvm-sample", "openmetrics", "svg", "html"]
+FORMATS = ["json", "ndjson", "rows", "top", "pprof", "otlp", "speedscope", "folded", "firefox", "callgrind", "llvm-sample", "openmetrics", "svg", "html"]
 VIEWS = ["summary", "tree", "callers", "flat", "hot", "quality"]
 passed = failed = 0
 

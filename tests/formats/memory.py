@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 CPPROF, MAKE = os.environ["CPPROF"], os.path.join(os.environ["BUILD"], "tests", "make_profile")
-FORMATS = ["json", "ndjson", "rows", "top", "pprof", "speedscope", "folded", "firefox", "callgrind", "llvm-sample", "openmetrics", "svg", "html"]
+FORMATS = ["json", "ndjson", "rows", "top", "pprof", "otlp", "speedscope", "folded", "firefox", "callgrind", "llvm-sample", "openmetrics", "svg", "html"]
 RATIO, CONSTANT = 1.02, 10000  # kilobytes
 passed = failed = 0
 

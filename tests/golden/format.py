@@ -123,6 +123,7 @@ def main():
     names = strings(parts[1])
     nodes = table(parts[8], ["parent back", "image plain?", "vaddr in-image", "flags plain"], "image")
     values = table(parts[9], ["node delta", "thread delta", "metric delta", "value plain"])
+    rounds = table(parts[16], ["node delta", "thread delta", "round plain", "samples plain"]) if 16 in parts else []
     quality = {row["counter"]: row["value"] for row in table(parts[11], ["counter plain", "value plain"])}
     functions = table(Reader(parts[13]).take_sized(), [
         "image delta", "vaddr in-image", "size plain", "name delta", "linkage delta", "decl_file delta",
@@ -141,6 +142,12 @@ def main():
         if value["metric"] == 0:
             ours[name_of(nodes[value["node"]])] += value["value"]
     assert sum(ours.values()) == quality[0], "samples of the tree and the tally"
+    in_rounds = Counter()
+    for row in rounds:
+        assert row["round"] < 32
+        in_rounds[row["node"], row["thread"]] += row["samples"]
+    samples = {(v["node"], v["thread"]): v["value"] for v in values if v["metric"] == 0}
+    assert not rounds or in_rounds == samples, "samples by round and in all"
     assert all(node["parent"] < i for i, node in enumerate(nodes) if i)
 
     report = json.loads(subprocess.run(

@@ -83,5 +83,7 @@ case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
 case_of unit.collector "$BUILD/tests/test_collector"
+# The packaged program, where builds.package_cross has made one.
+[ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed
 echo "machine: done"
 switch_off

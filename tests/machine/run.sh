@@ -78,6 +78,8 @@ make_disk() {
 	rm -rf "$tree"/source/tests/{fuzz,golden,unit}
 	(cd "$programs" && find cmd examples tests -type f -executable ! -path '*/CMakeFiles/*' ! -path '*/fuzz/*' \
 		-exec cp --parents -t "$tree/build" {} +)
+	[ ! -x "$BUILD/packages/unpacked_cross/usr/bin/cpprof" ] || [ "$arch" = "$(uname -m)" ] ||
+		cp "$BUILD/packages/unpacked_cross/usr/bin/cpprof" "$tree/build/packaged"
 	echo "$*" >"$tree/wanted"
 	[ -z "$script" ] || cp "$script" "$tree/script"
 	rm -f "$folder/cpprof.img"

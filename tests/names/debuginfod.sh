@@ -4,7 +4,10 @@
 # another program, given up when it stalls, told of while it comes.
 . "$(dirname "$0")/lib.sh"
 need gcc objcopy strip nm readelf python3
-ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod"
+case ${DEBUGINFOD_BY-library} in # a static cpprof asks by the command
+library) ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod" ;;
+command) need debuginfod-find ;;
+esac
 
 printf 'int work(int x)\n{\n\treturn x * 3 + MARK;\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn work(argc);\n}\n' >a.c
 printf 'int other(int x)\n{\n\treturn x * 5;\n}\n' >b.c

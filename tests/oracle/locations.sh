@@ -60,9 +60,7 @@ done
 build c-lto gcc -O2 -g -flto "$c" && check c-lto
 build c-gz gcc -O2 -g -gz "$c" && check c-gz
 build c-split-gcc gcc -O2 -g -gsplit-dwarf "$c" && check c-split-gcc
-unable=libdwarf # of units in .dwo files our question to libdwarf finds too few functions
 build c-split-clang clang -O2 -g -gdwarf-4 -gsplit-dwarf "$c" && check c-split-clang
-unable=
 build c-lto-clang clang -O2 -g -flto -fuse-ld=lld "$c" && check c-lto-clang
 build c-64 gcc -O2 -g -gdwarf-5 -gdwarf64 "$c" && check c-64 --peers-on c-gcc-5/c-gcc-5
 build c-types gcc -O2 -g -gdwarf-5 -fdebug-types-section "$c" && check c-types

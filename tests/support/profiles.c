@@ -127,8 +127,8 @@ static void add_structure(struct profile *p)
 		((struct static_scope){
 			.kind = SCOPE_LOOP, .flags = SCOPE_VECTOR, .name = text(p, "sin"), .vaddr = 0x508 }));
 	vec_push(&sine.ranges, ((struct static_range){ 0x508, 0x38, 1 }));
-	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x508, 2, 0 }));
-	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x530, 1, SCOPE_VECTOR }));
+	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x508, 2, 0, 0x508, 0x20, 1, 0 }));
+	vec_push(&sine.pieces, ((struct loop_piece){ 1, 0x530, 1, SCOPE_VECTOR, 0x530, 0x10, 0, 16 }));
 	vec_push(&p->structures, sine);
 	vec_push(&p->codes, ((struct profile_code){ 0, 0x1000, sizeof(code), 0 }));
 	for (size_t i = 0; i < sizeof(code); i++)
@@ -345,7 +345,8 @@ static bool same_scope(const struct static_scope *a, const struct static_scope *
 
 static bool same_piece(const struct loop_piece *a, const struct loop_piece *b)
 {
-	return SAME_FIELD(scope) && SAME_FIELD(header) && SAME_FIELD(n_blocks) && SAME_FIELD(flags);
+	return SAME_FIELD(scope) && SAME_FIELD(header) && SAME_FIELD(n_blocks) && SAME_FIELD(flags) &&
+	       SAME_FIELD(start) && SAME_FIELD(len) && SAME_FIELD(n_calls) && SAME_FIELD(width);
 }
 
 static bool same_structure(const struct structure *a, const struct structure *b)

@@ -51,7 +51,7 @@ function scopesAround(scopes, scope, wanted) {
 
 // A corner where a loop begins and ends, a bar between, for each loop around each instruction.
 function loopMarks(scopes, insns) {
-  const chains = insns.map((insn) => scopesAround(scopes, insn[4], LOOP));
+  const chains = insns.map((insn) => scopesAround(scopes, insn[5], LOOP));
   const has = (i, loop) => i >= 0 && i < chains.length && chains[i].includes(loop);
   return chains.map((chain, i) =>
     chain.map((loop) => (has(i - 1, loop) ? (has(i + 1, loop) ? "│" : "└") : has(i + 1, loop) ? "┌" : "╶")).join(""),

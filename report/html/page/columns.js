@@ -10,7 +10,7 @@ function meter(total, self, base) {
   );
 }
 
-// cost: { total(row, metric), self(row, metric), parent(row) }; parent is what the row's percentages may be of.
+// cost: { total(row, metric), self(row, metric), parent(row), frame(row) }; parent is what the row's percentages may be of.
 function costColumns(model, cost) {
   const total = (row) => cost.total(row, model.metric),
     self = (row) => cost.self(row, model.metric),
@@ -38,8 +38,8 @@ function costColumns(model, cost) {
       width: "4.2rem",
       num: true,
       title: "half of the 95 % interval of total, as a share of all",
-      by: (row) => model.interval(total(row)),
-      cell: (row) => pct(model.interval(total(row))),
+      by: (row) => model.interval(total(row), model.spread(cost.frame(row), "total")),
+      cell: (row) => pct(model.interval(total(row), model.spread(cost.frame(row), "total"))),
     },
     { name: "amount", width: "5.2rem", num: true, title: "of total", by: total, cell: (row) => model.amount(total(row)) },
     ...(isDiff(model) ? diffColumns(model, cost) : []),

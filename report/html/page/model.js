@@ -214,10 +214,14 @@ class Model {
     return of ? (100 * value) / of : 0;
   }
 
-  // Half the 95 % interval of a share, in percent, from the number of samples behind it.
-  interval(value) {
+  // Half the 95 % interval of a share, in percent: from the number of samples behind it, and from how much the shares of the
+  // frame differ between rounds of sampling. spread: that of the frame's "self" or "total", in sixteenths, or none.
+  interval(value, spread) {
     const p = this.all ? value / this.all : 0;
-    return this.samples ? 196 * Math.sqrt(Math.max(0, p * (1 - p)) / this.samples) : 0;
+    return this.samples ? 196 * Math.sqrt((Math.max(0, p * (1 - p)) * Math.max(1, (spread || 0) / 16)) / this.samples) : 0;
+  }
+  spread(frame, kind) {
+    return frame >= 0 ? this.data.frame[kind + "_spread"][frame] : 0;
   }
 
   amount(value, metric = this.metric) {

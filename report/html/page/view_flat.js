@@ -96,7 +96,12 @@ function flatCost(model, level) {
     if (row.costs) return row.costs[metric];
     return (isFrame ? model.frameCosts(metric) : model.group(level, metric, ...levelGroups(model, level)))[kind][row.key];
   };
-  return { total: (row, metric) => of(row, metric, "total"), self: (row, metric) => of(row, metric, "self"), parent: () => 0 };
+  return {
+    total: (row, metric) => of(row, metric, "total"),
+    self: (row, metric) => of(row, metric, "self"),
+    parent: () => 0,
+    frame: (row) => row.frame,
+  };
 }
 
 function flatView(model) {

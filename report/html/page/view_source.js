@@ -48,21 +48,31 @@ function siteCosts(model, nodes) {
   return { own, calls, inlined };
 }
 
+// The loops of some copies of a function, outer ones first: { first, last }. A loop reaches as far as the code in it.
 function loopsOf(model, nodes) {
-  const loops = new Set(),
-    { kind, line } = model.data.frame;
-  for (let i = 1; i < model.tree.n; i++) {
-    const f = model.tree.frame[i];
-    if (kind[f] === LOOP && line[f] && nodes.has(model.procedure(i))) loops.add(f);
+  const loops = new Map(),
+    { kind, line, end_line, file } = model.data.frame,
+    { point } = model.data,
+    { tree } = model;
+  for (let i = 1; i < tree.n; i++) {
+    const f = tree.frame[i];
+    if (kind[f] === LOOP && line[f] && nodes.has(model.procedure(i))) loops.set(f, { first: line[f], last: end_line[f] });
   }
-  return [...loops];
+  for (let i = 0; i < point.node.length; i++) {
+    const within = tree.of[point.node[i]],
+      procedure = model.procedure(within);
+    for (let at = within; at !== procedure; at = tree.parent[at]) {
+      const loop = loops.get(tree.frame[at]);
+      if (loop && file[tree.frame[at]] === point.file[i]) loop.last = Math.max(loop.last, point.line[i]);
+    }
+  }
+  return [...loops.values()];
 }
 
-function gutter(model, loops, at) {
-  const { line, end_line } = model.data.frame;
+function gutter(loops, at) {
   return loops
-    .filter((f) => at >= line[f] && at <= end_line[f])
-    .map((f) => (at === line[f] ? "┌" : at === end_line[f] ? "└" : "│"))
+    .filter((loop) => at >= loop.first && at <= loop.last)
+    .map((loop) => (at === loop.first ? "┌" : at === loop.last ? "└" : "│"))
     .join("");
 }
 
@@ -99,7 +109,7 @@ function foldRows(model, frame, group, { key, marks, depth }) {
 
 // One line of source, and below it what was inlined there.
 function sourceRows(model, site, place) {
-  const { line, text, key, marks, depth } = place,
+  const { line, text, key, marks, depth, frame } = place,
     own = site.own.get(key),
     calls = site.calls.get(key),
     heat = heatOf(model, own);
@@ -107,7 +117,7 @@ function sourceRows(model, site, place) {
     "tr",
     { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
     ...shareCells(model, own),
-    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric])) : ""),
+    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
     h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
     h("td", { class: "num" }, String(line)),
     h("td", { class: "gutter" }, marks),
@@ -143,7 +153,7 @@ function functionRows(model, frame, nodes, depth) {
     if (text === undefined && !here.has(line)) continue;
     if (before && line > before + 1)
       rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceMetrics(model).length + 4 }), h("td", {}, "⋯")));
-    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(model, loops, line), depth }));
+    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), depth, frame }));
     before = line;
   }
   for (const [at, line] of keys.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
@@ -153,8 +163,9 @@ function functionRows(model, frame, nodes, depth) {
           line,
           text: at === file ? "" : model.fileName(at),
           key: at + ":" + line,
-          marks: at === file ? gutter(model, loops, line) : "",
+          marks: at === file ? gutter(loops, line) : "",
           depth,
+          frame,
         }),
       );
   return rows;

@@ -33,7 +33,7 @@ function summaryTable(model, title, rows, by, empty, level) {
         h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.name),
       ),
       h("td", { class: "num" }, pct(model.percent(row[by]))),
-      h("td", { class: "num" }, pct(model.interval(row[by]))),
+      h("td", { class: "num" }, pct(model.interval(row[by], model.spread(row.frame, by)))),
       ...changeCells(row),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
@@ -51,7 +51,7 @@ function sentence(model, functions, loops) {
     loop = loops[0],
     path = model.hotPath();
   if (!top) return "There are no samples.";
-  let text = `${top.name} takes ${pct(model.percent(top.self))} ± ${pct(model.interval(top.self))} by itself`;
+  let text = `${top.name} takes ${pct(model.percent(top.self))} ± ${pct(model.interval(top.self, model.spread(top.frame, "self")))} by itself`;
   if (loop && loop.total > model.all * 0.05)
     text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
   if (path.length) text += `; the hot path ends in ${model.nodeLabel(path[path.length - 1])}`;

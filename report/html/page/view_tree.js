@@ -17,6 +17,7 @@ function treeView(model) {
     total: (node, metric) => model.totalOf(metric)[node],
     self: (node, metric) => model.selfOf(metric)[node],
     parent: (node) => (node ? model.total[tree.parent[model.head(node)]] : 0),
+    frame,
   };
   const calledAt = (node) => model.callSite(model.head(node)),
     writtenAt = (node) => model.lines(frame(node)),

@@ -2,9 +2,15 @@
 #include "base/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -225,6 +231,48 @@ TEST(child_steps_aside_or_does_nothing)
 	options.is_idle = false;
 	CHECK_EQ(child_start(&child, &options), 0);
 	CHECK_EQ(child_wait(&child), 1);
+	child_done(&child);
+}
+
+enum { KEEPS_CAPABILITIES = 1, MAY_GET_MORE = 2, MAY_DUMP = 4, CANNOT_READ = 8, WRITES = 16, REMOVES = 32 };
+
+/* What it may do that it should not, as a mask. */
+static int child_tries_all(void *context, int result)
+{
+	const char *path = context;
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[2] = { 0 };
+	struct rlimit core = { 1, 1 };
+	int mask = 0;
+
+	(void)result;
+	signal(SIGXFSZ, SIG_IGN);
+	if (syscall(SYS_capget, &header, sets) != 0 ||
+	    ((sets[0].permitted | sets[0].effective) & ~CAP_TO_MASK(CAP_DAC_READ_SEARCH)) ||
+	    sets[0].inheritable || sets[1].permitted || sets[1].effective)
+		mask |= KEEPS_CAPABILITIES;
+	mask |= prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : MAY_GET_MORE;
+	mask |= getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0 ? 0 : MAY_DUMP;
+	mask |= access(path, R_OK) == 0 && open(path, O_RDONLY) >= 0 ? 0 : CANNOT_READ;
+	int fd = open(path, O_WRONLY);
+	mask |= fd >= 0 && write(fd, "x", 1) == 1 ? WRITES : 0;
+	return mask | (unlink(path) == 0 ? REMOVES : 0);
+}
+
+TEST(child_without_privileges_reads_and_no_more)
+{
+	char path[] = "/tmp/cpprof-child-XXXXXX";
+	struct child child = { 0 };
+	struct child_options options = { .run = child_tries_all, .context = path, .is_unprivileged = true };
+	bool has_landlock = syscall(444, NULL, 0, 1) > 0; /* landlock_create_ruleset: its version */
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(child_start(&child, &options), 0);
+	CHECK_EQ(child_wait(&child), has_landlock ? 0 : REMOVES);
+	CHECK(access(path, F_OK) == 0 || !has_landlock);
+	close(fd);
+	unlink(path);
 	child_done(&child);
 }
 

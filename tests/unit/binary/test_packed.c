@@ -8,10 +8,10 @@ static bool a64(uint32_t word)
 	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
 			    (uint8_t)(word >> 24) };
 
-	return a64_is_packed((struct bytes){ code, sizeof(code) });
+	return a64_packed_width((struct bytes){ code, sizeof(code) });
 }
 
-#define X86(...) x86_is_packed((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
+#define X86(...) x86_packed_width((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
 
 TEST(a64_packed_is_arithmetic_on_lanes)
 {
@@ -38,5 +38,5 @@ TEST(x86_packed_is_arithmetic_on_lanes)
 	CHECK(!X86(0x66, 0x0f, 0xef, 0xc9));       /* pxor %xmm1, %xmm1 */
 	CHECK(!X86(0x0f, 0x10, 0x00));             /* movups */
 	CHECK(!X86(0x48, 0x01, 0xc8));             /* add %rcx, %rax */
-	CHECK(!x86_is_packed((struct bytes){ NULL, 0 }));
+	CHECK(!x86_packed_width((struct bytes){ NULL, 0 }));
 }

@@ -167,3 +167,43 @@ TEST(analysis_believes_fp_where_only_one_path_made_room_for_an_array)
 	CHECK_STR(recipe_at(&s, 0x1018, &function), "cfa=x29+32 x29=c-32 ra=c-24");
 	scene_done(&s);
 }
+
+TEST(analysis_finds_the_caller_where_pushed_arguments_hide_the_cfa)
+{
+	static const uint32_t words[] = {
+		0xb4000060, /* 1000 the entry: cbz x0, 100c */
+		0xcb206fff, /* 1004 sub sp, sp, x0, lsl #3 */
+		0xd2800013, /* 1008 mov x19, #0 */
+		0xf9400022, /* 100c ldr x2, [x1] */
+		0xd61f0040, /* 1010 br x2 */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1004, &function), "cfa=sp+0 ra=same");
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+0 x19=undefined ra=same sp=undefined");
+	CHECK_STR(recipe_at(&s, 0x1010, &function), "cfa=sp+0 x19=undefined ra=same sp=undefined");
+	scene_done(&s);
+}
+
+TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
+{
+	static const uint32_t words[] = {
+		0xa9bf7bfd, /* 1000 the entry: stp x29, x30, [sp, #-16]! */
+		0x910003fd, /* 1004 mov x29, sp */
+		0x94000005, /* 1008 bl 101c */
+		0xa8c17bfd, /* 100c ldp x29, x30, [sp], #16 */
+		0xa8c17fe0, /* 1010 ldp x0, xzr, [sp], #16 */
+		0xd65f03c0, /* 1014 ret */
+		0xd503201f, /* 1018 nop */
+		0xd65f03c0, /* 101c called: ret */
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+32 x29=c-32 ra=c-24");
+	CHECK_STR(recipe_at(&s, 0x1014, &function), "cfa=sp+0 ra=same");
+	scene_done(&s);
+}

@@ -69,13 +69,17 @@ TEST(samples_are_counted_and_weighed_per_thread)
 	CHECK_EQ(p->run.start_ns, 100);
 	CHECK_EQ(p->run.duration_ns, 3);
 
-	uint64_t by_metric[2] = { 0 }, by_thread[2] = { 0 };
+	uint64_t by_metric[2] = { 0 }, by_thread[2] = { 0 }, by_round = 0;
 	for (size_t i = 0; i < p->cct.values.n; i++) {
-		by_metric[p->cct.values.at[i].metric] += p->cct.values.at[i].value;
+		if (p->cct.values.at[i].metric < CCT_ROUND)
+			by_metric[p->cct.values.at[i].metric] += p->cct.values.at[i].value;
+		else
+			by_round += p->cct.values.at[i].value;
 		if (p->cct.values.at[i].metric == 0)
 			by_thread[p->cct.values.at[i].thread] += p->cct.values.at[i].value;
 	}
 	CHECK_EQ(by_metric[0], 4);
+	CHECK_EQ(by_round, 4);
 	CHECK_EQ(by_metric[1], 4000);
 	CHECK_EQ(by_thread[0], 2);
 	CHECK_EQ(by_thread[1], 2);

@@ -5,6 +5,8 @@
 #include "report/annotate/annotate.h"
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
+#include "report/annotate/insn_loops.h"
+#include "report/annotate/source_loops.h"
 #include "tests/test.h"
 
 #define IMAGE 0u
@@ -265,6 +267,74 @@ TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
 	CHECK(strstr(text.at, "bl h\n"));
 	text_done(&text);
 	annotation_done(&a);
+	profile_free(p);
+}
+
+/*
+ * f has a loop: its head is at 0x1008, the branch back at 0x1014. The nop at 0x1004 was written in it and
+ * stands in front of it. Its test says lines 10 to 10, but line 11 is in its code.
+ */
+static void give_loop(struct profile *p)
+{
+	static const uint8_t back[] = { 0xa1, 0xff, 0xff, 0x54 }; /* b.ne, from 0x1014 to 0x1008 */
+	struct structure structure = { .image = IMAGE, .function = 0x1000 };
+	const struct function_map *f = &p->functions.at[0];
+
+	give_code(p);
+	memcpy(&p->code_bytes.at[0x14], back, sizeof(back));
+	vec_push(&structure.scopes, (struct static_scope){ .kind = SCOPE_FUNCTION, .vaddr = 0x1000 });
+	vec_push(&structure.scopes, (struct static_scope){ .kind = SCOPE_LOOP,
+							   .name = f->name,
+							   .file = f->decl_file,
+							   .line = 10,
+							   .end_line = 10,
+							   .vaddr = 0x1008 });
+	vec_push(&structure.ranges, (struct static_range){ 0x1004, 0x14, 1 });
+	vec_push(&p->structures, structure);
+}
+
+TEST(insn_loops_start_at_the_head_not_at_what_was_moved_in_front_of_it)
+{
+	struct profile *p = make();
+	struct insn_loops loops;
+
+	give_loop(p);
+	insn_loops_find(p, IMAGE, 0x1000, &loops);
+	CHECK_EQ(insn_loops_at(&loops, 0x1000), 0);
+	CHECK_EQ(insn_loops_at(&loops, 0x1004), 0);
+	CHECK_EQ(insn_loops_at(&loops, 0x1008), 1);
+	CHECK_EQ(insn_loops_at(&loops, 0x1014), 1);
+	CHECK_EQ(insn_loops_at(&loops, 0x1018), 0);
+	insn_loops_done(&loops);
+	profile_free(p);
+}
+
+TEST(insn_loops_hold_all_their_code_where_a_jump_may_go_anywhere)
+{
+	static const uint8_t jump[] = { 0x00, 0x00, 0x1f, 0xd6 }; /* br x0 */
+	struct profile *p = make();
+	struct insn_loops loops;
+
+	give_loop(p);
+	memcpy(&p->code_bytes.at[0x8], jump, sizeof(jump));
+	insn_loops_find(p, IMAGE, 0x1000, &loops);
+	CHECK_EQ(insn_loops_at(&loops, 0x1004), 1);
+	CHECK_EQ(insn_loops_at(&loops, 0x1014), 1);
+	insn_loops_done(&loops);
+	profile_free(p);
+}
+
+TEST(source_loops_reach_as_far_as_their_code)
+{
+	struct profile *p = make();
+	source_loops loops = { 0 };
+
+	give_loop(p);
+	source_loops_find(p, &p->functions.at[0], false, &loops);
+	CHECK_EQ(loops.n, 1);
+	CHECK_EQ(loops.at[0].first, 10);
+	CHECK_EQ(loops.at[0].last, 11);
+	vec_done(&loops);
 	profile_free(p);
 }
 

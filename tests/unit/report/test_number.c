@@ -80,9 +80,9 @@ TEST(intervals_are_wilsons)
 	CHECK(all.low > 96.2 && all.low < 96.4);
 	CHECK(number_interval(0, 0).high == 100);
 
-	struct interval even = number_interval_of_cost(1000, 10000, 10, 100);
+	struct interval even = number_interval_of_cost(1000, 10000, 10, 100, 1);
 	CHECK(even.low == some.low && even.high == some.high);
 	struct interval uneven =
-		number_interval_of_cost(7960, 10000, 2, 10); /* few samples, most of the cost */
+		number_interval_of_cost(7960, 10000, 2, 10, 1); /* few samples, most of the cost */
 	CHECK(uneven.low < 20 && uneven.high > 79.6);
 }

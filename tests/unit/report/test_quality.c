@@ -70,6 +70,12 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	p->quality.counted = sampled * 2;
 	CHECK(quality_between(p) > 47 && quality_between(p) < 49);
 	quality_line(p, &line);
+	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (the timer was late)"));
+	CHECK(strstr(quality_hint(p), "the host of a virtual machine"));
+	while (p->threads.n < 200) /* as many as the samples that are missing, and more */
+		vec_push(&p->threads, (struct profile_thread){ .tid = (int32_t)p->threads.n });
+	text_clear(&line);
+	quality_line(p, &line);
 	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (short-lived threads)"));
 	CHECK(strstr(quality_hint(p), "a higher -F"));
 

@@ -77,7 +77,7 @@ static void build(struct made *m, const struct structure_options *options)
 	const struct function_map *maps[] = { &m->map };
 
 	structure_build(&m->cfg, maps, 1, options, &m->structure);
-	structure_name_aliens(&m->structure, &m->strings);
+	structure_name(&m->structure, &m->strings);
 }
 
 static void unmake(struct made *m)

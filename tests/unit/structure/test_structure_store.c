@@ -51,7 +51,7 @@ static void pack(struct packed *p, uint64_t vaddr, const char *name)
 						   .vaddr = vaddr + 12 });
 	vec_push(&s.ranges, (struct static_range){ vaddr + 8, 4, 1 });
 	vec_push(&s.ranges, (struct static_range){ vaddr + 12, 8, 2 });
-	vec_push(&s.pieces, (struct loop_piece){ 1, vaddr + 8, 2, SCOPE_VECTOR });
+	vec_push(&s.pieces, (struct loop_piece){ 1, vaddr + 8, 2, SCOPE_VECTOR, vaddr + 8, 0x10, 3, 16 });
 	vec_push(&s.statements, (struct statement){ vaddr, 8, 0, file, 3 });
 	structure_pack(p->packer, &s, &p->strings);
 	structure_done(&s);
@@ -85,6 +85,10 @@ TEST(structure_store_gives_back_what_was_packed)
 	CHECK_EQ(s.scopes.at[2].call_line, 5);
 	CHECK_EQ(s.ranges.at[1].scope, 2);
 	CHECK_EQ(s.pieces.at[0].header, 0x208);
+	CHECK_EQ(s.pieces.at[0].start, 0x208);
+	CHECK_EQ(s.pieces.at[0].len, 0x10);
+	CHECK_EQ(s.pieces.at[0].n_calls, 3);
+	CHECK_EQ(s.pieces.at[0].width, 16);
 	CHECK_EQ(s.statements.at[0].line, 3);
 	CHECK_STR(structure_entry_text(entry, UINT32_MAX), "");
 	structure_done(&s);

@@ -13,14 +13,21 @@
 #define PID 7
 
 /* vaddrs of functions, 0x40 bytes each */
-enum { GOEXIT = 0x1000, MCALL = 0x1040, ASMCGOCALL = 0x1080, WORK = 0x10c0, TEXT_END = 0x1100 };
+enum {
+	GOEXIT = 0x1000,
+	MCALL = 0x1040,
+	ASMCGOCALL = 0x1080,
+	WORK = 0x10c0,
+	CLOCK = 0x1100,
+	TEXT_END = 0x1140
+};
 
 static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall",
-				     "main.work" };
+				     "main.work", "runtime.nanotime1.abi0" };
 
 static void write_table(struct writer *w)
 {
-	const uint64_t names_at = 8 + 8 * 8, functions = names_at + 4 * 32;
+	const uint64_t names_at = 8 + 8 * 8, functions = names_at + ARRAY_LEN(names) * 32;
 
 	write_u32(w, 0xfffffff0);
 	write_u32(w, 0x08040000);
@@ -38,7 +45,7 @@ static void write_table(struct writer *w)
 	}
 	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
 		write_u32(w, i * 0x40);
-		write_u32(w, 36 + i * 8);
+		write_u32(w, 8 * ARRAY_LEN(names) + 4 + i * 8);
 	}
 	write_u32(w, TEXT_END - TEXT);
 	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -51,12 +58,23 @@ static void write_text(uint32_t *text)
 {
 	for (size_t i = 0; i < (TEXT_END - TEXT) / 4; i++)
 		text[i] = 0xd503201f;                   /* nop */
+	text[(MCALL - TEXT) / 4 + 2] = 0x9100005f;      /* mov sp, x2 */
 	text[(MCALL - TEXT) / 4 + 3] = 0xd63f0060;      /* blr x3 */
 	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, nobody knows where sp is by then */
 	text[(ASMCGOCALL - TEXT) / 4 + 2] = 0x9100005f; /* mov sp, x2 */
 	text[(WORK - TEXT) / 4] = 0xf81e0ffe;           /* str x30, [sp, #-32]! */
 	text[(WORK - TEXT) / 4 + 2] = 0xf84207fe;       /* ldr x30, [sp], #32 */
 	text[(WORK - TEXT) / 4 + 3] = 0xd65f03c0;       /* ret */
+	text[(CLOCK - TEXT) / 4] = 0xf81d0ffe;          /* str x30, [sp, #-48]! */
+	text[(CLOCK - TEXT) / 4 + 1] = 0xf81f83fd;      /* stur x29, [sp, #-8] */
+	text[(CLOCK - TEXT) / 4 + 2] = 0xd10023fd;      /* sub x29, sp, #8 */
+	text[(CLOCK - TEXT) / 4 + 3] = 0x910003f4;      /* mov x20, sp */
+	text[(CLOCK - TEXT) / 4 + 4] = 0x9100003f;      /* mov sp, x1 */
+	text[(CLOCK - TEXT) / 4 + 5] = 0xd4000001;      /* svc #0 */
+	text[(CLOCK - TEXT) / 4 + 6] = 0x9100029f;      /* mov sp, x20 */
+	text[(CLOCK - TEXT) / 4 + 7] = 0xf85f83fd;      /* ldur x29, [sp, #-8] */
+	text[(CLOCK - TEXT) / 4 + 8] = 0xf84307fe;      /* ldr x30, [sp], #48 */
+	text[(CLOCK - TEXT) / 4 + 9] = 0xd65f03c0;      /* ret */
 }
 
 static struct image *program(struct images *images, image_id *ret)
@@ -92,12 +110,14 @@ TEST(goroutine_roles_are_known_by_name)
 	images_free(images);
 }
 
-/* How a stack ends whose innermost function was interrupted in its body and returns to `ra`. */
-static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
+struct sampled {
+	uint64_t pc, fp, ra, words[12];
+};
+
+static enum stack_end end_of_sample(const struct sampled *sampled, size_t *ret_frames)
 {
 	struct images *images = images_new();
 	struct stack stack = { 0 };
-	const uint64_t words[] = { ra, 0, 0, 0, 0, 0 };
 	image_id id;
 
 	program(images, &id);
@@ -110,8 +130,10 @@ static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
 	struct event event = { .kind = EVENT_SAMPLE, .pid = PID, .tid = PID };
 	event.sample.regs.known = UINT64_MAX >> (64 - REG_MAX);
 	event.sample.regs.value[31] = STACK;
-	event.sample.regs.value[32] = WORK + 4;
-	event.sample.stack = (struct bytes){ (const uint8_t *)words, sizeof(words) };
+	event.sample.regs.value[32] = sampled->pc;
+	event.sample.regs.value[29] = sampled->fp;
+	event.sample.regs.value[30] = sampled->ra;
+	event.sample.stack = (struct bytes){ (const uint8_t *)sampled->words, sizeof(sampled->words) };
 	unwinder_walk(unwinder, &event, &stack);
 	enum stack_end end = stack.end;
 	*ret_frames = stack.frames.n;
@@ -119,6 +141,12 @@ static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
 	unwinder_free(unwinder);
 	images_free(images);
 	return end;
+}
+
+/* How a stack ends whose innermost function was interrupted in its body and returns to `ra`. */
+static enum stack_end end_of(uint64_t ra, size_t *ret_frames)
+{
+	return end_of_sample(&(struct sampled){ .pc = WORK + 4, .words = { ra } }, ret_frames);
 }
 
 TEST(goroutine_begins_where_it_returns_to_goexit)
@@ -140,4 +168,70 @@ TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
 	/* no call stands there */
 	CHECK_EQ(end_of(MCALL + 12, &n), STACK_INVALID_STEP);
 	CHECK_EQ(end_of(WORK + 8, &n), STACK_INVALID_STEP);
+}
+
+TEST(goroutine_is_left_behind_where_the_clock_is_asked)
+{
+	/* What the thread's own stack holds is the return address of a call that was over long ago. */
+	struct sampled sampled = { .pc = CLOCK + 24, .fp = 0x5000000000, .words = { MCALL + 16 } };
+	size_t n;
+
+	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 1);
+	/* The goroutine's stack lies within what was copied, above. */
+	sampled.fp = STACK + 8 * 4 - 8;
+	sampled.words[4] = GOEXIT + 4;
+	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+	/* Before the change of stacks it is a function as any other. */
+	sampled = (struct sampled){ .pc = CLOCK + 16, .fp = STACK - 8, .words = { MCALL + 16 } };
+	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+}
+
+TEST(goroutine_has_its_callers_until_stacks_are_changed)
+{
+	struct sampled sampled = { .pc = MCALL + 8, .ra = GOEXIT + 4 };
+	size_t n;
+
+	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+	sampled.pc = MCALL + 12;
+	sampled.ra = 0;
+	CHECK(end_of_sample(&sampled, &n) != STACK_COMPLETE);
+	CHECK_EQ(n, 1);
+}
+
+static const char *preempted(const struct isa *isa, const struct recipe *stated, const struct rule *rules)
+{
+	static char text[160];
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	uint32_t recipe = goroutine_preempted(isa, &recipes, recipes_add(&recipes, stated, rules));
+	if (recipe == RECIPE_NONE)
+		strcpy(text, "none");
+	else
+		recipe_format(&recipes, recipe, isa, text, sizeof(text));
+	recipes_done(&recipes);
+	return text;
+}
+
+TEST(goroutine_that_was_preempted_is_gone_back_to)
+{
+	struct recipe entered = { .cfa_kind = CFA_REG, .cfa_reg = 31, .witness = WITNESS_CFI };
+	struct recipe inside = entered, analysed = entered, pushed = entered;
+	struct rule saved = { .reg = 30, .kind = RULE_AT_CFA, .offset = -496 };
+	struct rule on_stack = { .reg = 16, .kind = RULE_AT_CFA, .offset = -8 };
+
+	inside.cfa_offset = 496;
+	inside.n_rules = pushed.n_rules = 1;
+	analysed.witness = WITNESS_ANALYSIS;
+	pushed.cfa_reg = 7;
+	pushed.cfa_offset = 8;
+	CHECK_STR(preempted(&isa_aarch64, &entered, NULL), "cfa=sp+16 x29=undefined ra=c-16 pc=x30 signal");
+	CHECK_STR(preempted(&isa_aarch64, &inside, &saved),
+		  "cfa=sp+512 x29=undefined ra=c-16 pc=c-512 signal");
+	CHECK_STR(preempted(&isa_x86_64, &pushed, &on_stack), "cfa=rsp+8 ra=c-8 signal");
+	CHECK_STR(preempted(&isa_aarch64, &analysed, NULL), "none");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/test.h"
+#include "unwinder/hotspot_entry.h"
 #include "unwinder/hotspot_layout.h"
 
 #define BASE 0x7f0000000000u
@@ -285,6 +286,76 @@ TEST(hotspot_cache_that_makes_no_sense_is_refused)
 }
 
 /* Whatever the bytes are: it ends, and what it claims is possible. */
+/* ---- methods that are being entered --------------------------------------------------------------- */
+
+struct entry_code {
+	const uint32_t *words;
+	size_t n;
+};
+
+static struct bytes entry_code_at(void *context, uint64_t pc)
+{
+	const struct entry_code *code = context;
+	size_t at = (pc - BASE) / 4;
+
+	return at < code->n ? (struct bytes){ (const uint8_t *)(code->words + at), (code->n - at) * 4 }
+			    : (struct bytes){ 0 };
+}
+
+static unsigned sender_at(const uint32_t *words, size_t n, size_t at)
+{
+	struct entry_code code = { words, n };
+
+	return hotspot_entry_sender(&isa_aarch64, entry_code_at, &code, BASE + 4 * at);
+}
+
+TEST(hotspot_methods_that_make_room_have_their_caller_s_sp_in_a_register)
+{
+	uint32_t words[] = {
+		0x5400008d, /* 0 b.le 4 */
+		0xf81f8d1f, /* 1 str xzr, [x8, #-8]! */
+		0xd1000463, /* 2 sub x3, x3, #1 */
+		0xb5ffffc3, /* 3 cbnz x3, 1 */
+		0x927ced1f, /* 4 and sp, x8, #-16 */
+		0xa9ba5bf4, /* 5 stp x20, x22, [sp, #-96]! */
+		0xa9057bfd, /* 6 stp x29, x30, [sp, #80] */
+		0x910143fd, /* 7 add x29, sp, #80 */
+		0xa90437ff, /* 8 stp xzr, x13, [sp, #64] */
+		0xd61f0100, /* 9 br x8 */
+	};
+	const size_t n = sizeof(words) / 4;
+
+	CHECK_EQ(sender_at(words, n, 0), 13);
+	CHECK_EQ(sender_at(words, n, 6), 13);
+	CHECK_EQ(sender_at(words, n, 7), REG_NONE); /* the frame is there */
+	words[8] = 0xa9044fff;                      /* stp xzr, x19, [sp, #64] */
+	CHECK_EQ(sender_at(words, n, 0), 19);
+	words[5] = 0xf9400153; /* ldr x19, [x10]: it holds something else by then */
+	CHECK_EQ(sender_at(words, n, 0), REG_NONE);
+	CHECK_EQ(sender_at(words, n, 6), 19);
+	words[4] = 0xd63f0100; /* blr x8: the return address is gone by then */
+	CHECK_EQ(sender_at(words, n, 0), REG_NONE);
+}
+
+TEST(hotspot_adapters_that_have_not_moved_sp_have_their_caller_s)
+{
+	uint32_t words[] = {
+		0xb9402988, /* 0 ldr w8, [x12, #40] */
+		0xb4000048, /* 1 cbz x8, 3 */
+		0xd61f0100, /* 2 br x8 */
+		0x910003ed, /* 3 mov x13, sp */
+		0xd10083ff, /* 4 sub sp, sp, #32 */
+		0xd61f0100, /* 5 br x8 */
+	};
+	const size_t n = sizeof(words) / 4;
+
+	CHECK_EQ(sender_at(words, n, 0), 31);
+	CHECK_EQ(sender_at(words, n, 2), REG_NONE);
+	words[0] = 0xd10083ff; /* sub sp, sp, #32 */
+	CHECK_EQ(sender_at(words, n, 0), REG_NONE);
+	CHECK_EQ(sender_at(words, n, 1), 31);
+}
+
 TEST(hotspot_survives_any_memory)
 {
 	uint64_t random = 88172645463325252u;

@@ -305,6 +305,49 @@ TEST(jit_methods_that_are_being_entered_have_their_caller_s_frame)
 	scene_done(&s);
 }
 
+TEST(jit_methods_that_were_just_returned_to_are_left_by_their_own_frame)
+{
+	struct scene s;
+	uint64_t words[40] = { 0 };
+	const unsigned fp = 20;
+
+	scene_init(&s, UNWIND_AUTO);
+	s.event.sample.regs.value[29] = STACK + 8 * fp;
+	words[fp + 1] = pc_of(CALLER + 1);
+	words[fp - 1] = STACK + 8 * (fp + 4);
+	words[fp - 3] = 0xd000011710;
+	words[fp - 8] = STACK + 8 * (fp + 5);
+	words[fp - 10] = STACK + 8 * (fp - 10);
+	walk(&s, INTERPRETER + 2, pc_of(INTERPRETER + 1), words, 40);
+	CHECK(s.stack.frames.n >= 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLER + 1));
+	scene_done(&s);
+}
+
+TEST(jit_calls_may_return_to_code_that_is_given_up)
+{
+	enum { GIVEN_UP = 96 };
+	uint64_t words[8] = { STACK + 32, pc_of(GIVEN_UP), 0, 0, 0, pc_of(CALLER + 1) };
+	struct scene s;
+
+	scene_init(&s, UNWIND_AUTO);
+	s.target.code[GIVEN_UP - 1] = NOP;
+	s.target.code[GIVEN_UP] = 0x1000001e; /* adr x30, its own address */
+	s.target.code[GIVEN_UP + 1] = JUMP_X8;
+	walk(&s, CALLER + 1, 0, words, 8);
+	CHECK(s.stack.frames.n >= 2);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(GIVEN_UP));
+	/* another address is no return address without a call */
+	s.target.code[GIVEN_UP] = 0x1000003e; /* adr x30, the next instruction */
+	s.event.time_ns += SECOND_NS;
+	walk(&s, CALLER + 1, 0, words, 8);
+	CHECK_EQ(s.stack.frames.n, 1);
+	CHECK_EQ(s.stack.end, STACK_INVALID_STEP);
+	scene_done(&s);
+}
+
 TEST(jit_stubs_that_were_just_called_have_their_return_address_in_the_register)
 {
 	enum { STUB = 96, CALLS_STUB = 112 };

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_rounds: the periods of clocks, and giving them others while they run.
+ */
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collector/live/perf_events.h"
+
+/* Never 0. It need not be secret, only another one each time. */
+static uint64_t rounds_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = clock_now_ns() ^ (uint64_t)getpid() << 32;
+	return seed | 1;
+}
+
+void perf_events_start_periods(struct perf_events *events, const struct perf_want *want)
+{
+	periods_init(&events->periods, want->has_fixed_periods ? 0 : rounds_seed(), clock_now_ns());
+}
+
+/* The kernel takes clocks by their period in any case. */
+uint64_t perf_events_mean_period(const struct perf_event_attr *attr)
+{
+	bool is_clock = attr->type == PERF_TYPE_SOFTWARE &&
+			(attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+
+	if (!is_clock)
+		return 0;
+	return !attr->freq ? attr->sample_period : attr->sample_freq ? 1000000000u / attr->sample_freq : 0;
+}
+
+static bool rounds_set_period(void *context, int fd, uint64_t period, uint64_t *ret_ns)
+{
+	(void)context;
+	if (ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
+		return false;
+	*ret_ns = clock_now_ns();
+	return true;
+}
+
+uint64_t perf_events_round_due(const struct perf_events *events)
+{
+	return periods_due(&events->periods);
+}
+
+void perf_events_begin_round(struct perf_events *events, uint64_t now_ns)
+{
+	periods_begin_round(&events->periods, now_ns, &(struct periods_ops){ rounds_set_period, NULL });
+}

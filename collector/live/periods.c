@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * periods: periods are uniform within a range as wide as their mean. Two samples then are in step with a loop
+ * of about that length no more often than two that are drawn by themselves, however long the run is; drawing
+ * again only makes it rarer that many are.
+ */
+#include "collector/live/periods.h"
+
+#include "base/alloc.h"
+
+/* The time from one round to the next: a twelfth of what has gone by, within these. */
+#define ROUND_LEAST_NS 40000000ull
+#define ROUND_MOST_NS 500000000ull
+#define ROUND_FRACTION 12
+/*
+ * A draw ends an interval early. Of an event that has had so many samples since the last one that is little,
+ * and one that has had fewer is in step with nothing.
+ */
+#define SAMPLES_LEAST 16
+#define DRAWS_MOST 64 /* in a round: each takes some microseconds */
+/* Held back until the next tick of a CPU at the latest; what is longer was spent waiting. */
+#define HOLD_MOST_NS 10000000ull
+
+/* The mean of 1 / (0.5 .. 1.5) is ln 3: with it, as many samples are taken as were asked for. */
+#define SCALE 1.0986122887
+
+void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns)
+{
+	*periods = (struct periods){ .random = seed, .start_ns = start_ns };
+	periods->due_ns = start_ns + ROUND_LEAST_NS;
+}
+
+void periods_done(struct periods *periods)
+{
+	map_done(&periods->by_id);
+	map_done(&periods->held);
+	vec_done(&periods->all);
+	vec_done(&periods->rounds);
+	vec_done(&periods->holds);
+}
+
+/* From 0 to 1. */
+static double periods_random(struct periods *periods)
+{
+	periods->random += 0x9e3779b97f4a7c15u;
+	return (double)(hash_u64(periods->random) >> 11) / (double)(1ull << 53);
+}
+
+uint64_t periods_draw(struct periods *periods, uint64_t mean)
+{
+	uint64_t drawn = mean;
+
+	if (periods->random)
+		drawn = (uint64_t)((double)mean * SCALE * (0.5 + periods_random(periods)));
+	return drawn > PERIOD_LEAST ? drawn : PERIOD_LEAST;
+}
+
+void periods_add(struct periods *periods, uint64_t id, int fd, uint64_t mean, uint64_t drawn)
+{
+	map_put(&periods->by_id, id, (uint32_t)periods->all.n);
+	vec_push(&periods->all, (struct period){ .id = id, .fd = fd, .mean = mean, .now = drawn });
+}
+
+void periods_remove(struct periods *periods, uint64_t id)
+{
+	if (map_find(&periods->by_id, id) == MAP_NONE)
+		return;
+	map_remove(&periods->by_id, id);
+	periods->all.n--;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+uint64_t periods_due(const struct periods *periods)
+{
+	return periods->due_ns;
+}
+
+/* Not while records from before the last draw are still to come: they need the period before it. */
+static bool periods_may_draw(const struct period *period)
+{
+	return !period->next && period->n_samples >= SAMPLES_LEAST;
+}
+
+static void periods_draw_again(struct periods *periods, struct period *period, const struct periods_ops *ops)
+{
+	uint64_t drawn = periods_draw(periods, period->mean), when;
+
+	period->n_samples = 0;
+	if (!ops->set(ops->context, period->fd, drawn, &when))
+		return;
+	period->next = drawn;
+	period->next_from_ns = when;
+}
+
+void periods_begin_round(struct periods *periods, uint64_t now_ns, const struct periods_ops *ops)
+{
+	uint64_t passed = now_ns > periods->start_ns ? now_ns - periods->start_ns : 0;
+	uint64_t pause = passed / ROUND_FRACTION;
+	size_t n_drawn = 0;
+
+	pause = pause < ROUND_LEAST_NS ? ROUND_LEAST_NS : pause > ROUND_MOST_NS ? ROUND_MOST_NS : pause;
+	periods->due_ns = now_ns + pause;
+	vec_push(&periods->rounds, now_ns);
+	for (size_t i = 0; periods->random && i < periods->all.n && n_drawn < DRAWS_MOST; i++) {
+		periods->next_drawn = (periods->next_drawn + 1) % periods->all.n;
+		struct period *period = &periods->all.at[periods->next_drawn];
+		if (!periods_may_draw(period))
+			continue;
+		periods_draw_again(periods, period, ops);
+		n_drawn++;
+	}
+}
+
+uint32_t periods_round(struct periods *periods, uint64_t time_ns)
+{
+	size_t n = 0;
+
+	while (n < periods->rounds.n && periods->rounds.at[n] <= time_ns)
+		n++;
+	periods->round += (uint32_t)n;
+	for (size_t i = n; n && i < periods->rounds.n; i++)
+		periods->rounds.at[i - n] = periods->rounds.at[i];
+	periods->rounds.n -= n;
+	return periods->round;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/*
+ * The draw ended an interval that the next sample has to stand for, too. Where the thread may have run all
+ * the time since its last sample, that was its length; else half a period is, on average.
+ */
+static void periods_pass_draw(struct period *period)
+{
+	uint64_t since = period->next_from_ns - period->last_ns;
+
+	period->owed = period->last_ns && since < period->now ? since : period->now / 2;
+	period->now = period->next;
+	period->next = 0;
+}
+
+static uint64_t periods_own_weight(struct period *period, uint64_t time_ns)
+{
+	if (period->next && time_ns > period->next_from_ns)
+		periods_pass_draw(period);
+
+	uint64_t weight = period->now + period->owed;
+	period->owed = 0;
+	period->last_ns = time_ns;
+	period->n_samples++;
+	return weight;
+}
+
+/* What was held back before a sample. */
+static uint64_t periods_take_hold(struct periods *periods, uint64_t stream)
+{
+	uint32_t at = map_find(&periods->held, stream);
+	uint64_t owed = 0;
+
+	if (at != MAP_NONE) {
+		owed = periods->holds.at[at].owed;
+		periods->holds.at[at].owed = 0;
+	}
+	return owed;
+}
+
+uint64_t periods_weigh(struct periods *periods, const struct period_sample *sample)
+{
+	uint32_t at = map_find(&periods->by_id, sample->id);
+
+	if (at == MAP_NONE) /* no clock: the kernel counts */
+		return sample->said;
+
+	bool is_inherited = sample->stream != sample->id;
+	uint64_t weight =
+		is_inherited ? sample->said : periods_own_weight(&periods->all.at[at], sample->time_ns);
+	return weight + (periods->held.n ? periods_take_hold(periods, sample->stream) : 0);
+}
+
+void periods_hold(struct periods *periods, uint64_t stream, uint64_t time_ns, bool begins)
+{
+	uint32_t at = map_find(&periods->held, stream);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)periods->holds.n;
+		vec_push(&periods->holds, (struct period_hold){ 0 });
+		map_put(&periods->held, stream, at);
+	}
+	struct period_hold *hold = &periods->holds.at[at];
+	if (!begins && hold->since_ns && time_ns > hold->since_ns) {
+		uint64_t held = time_ns - hold->since_ns;
+		hold->owed += held < HOLD_MOST_NS ? held : HOLD_MOST_NS;
+	}
+	hold->since_ns = begins ? time_ns : 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * periods: how long a clock waits between samples, drawn at random, and what each sample stands for.
+ *
+ * A program that beats in time with a fixed period is sampled in the same places again and again. So each
+ * clock gets a period of its own when it is opened, and another one from time to time while it runs. Threads
+ * that inherit a clock keep the period it had when they were born.
+ *
+ * The kernel says in each sample the period its event was made with, and goes on saying so when it is given
+ * another. Only we know that one, and since when; so weights are taken from here.
+ *
+ * Rounds are the spans between two draws. The samples of one round share their luck, and rounds do not:
+ * how much shares vary from round to round says how sure they are.
+ *
+ * Pure but for one callback: knows no descriptor and no clock. Times are those of the records.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+/* The shortest that the kernel takes. */
+#define PERIOD_LEAST 10000
+
+struct period {
+	uint64_t id;
+	int fd;
+	uint64_t mean, now;          /* as asked for; as drawn, in the records that were looked at */
+	uint64_t next, next_from_ns; /* drawn, and in force from then on; 0 = none */
+	uint64_t last_ns;            /* of its last sample */
+	uint64_t owed;               /* to the next sample: of the interval that a draw has ended */
+	uint32_t n_samples;          /* since the last draw */
+};
+
+/* Set is called to give an event its new period; false: it is gone, or cannot. Returns when that was. */
+struct periods_ops {
+	bool (*set)(void *context, int fd, uint64_t period, uint64_t *ret_ns);
+	void *context;
+};
+
+/* The kernel holds back samples of one event. */
+struct period_hold {
+	uint64_t since_ns; /* 0 = it does not */
+	uint64_t owed;     /* to the next sample */
+};
+
+struct periods {
+	uint64_t random;  /* state; 0 = periods are fixed */
+	struct map by_id; /* event id -> all */
+	VEC(struct period) all;
+	size_t next_drawn; /* whose turn it is */
+	uint64_t start_ns, due_ns;
+	VEC(uint64_t) rounds; /* begins of those that no record was seen of yet */
+	uint32_t round;       /* of the records that are looked at */
+	struct map held;      /* stream id -> holds */
+	VEC(struct period_hold) holds;
+};
+
+/* seed 0: the periods are those asked for, always. */
+void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns);
+void periods_done(struct periods *periods);
+
+/* A period around that mean: so many samples a second as asked for, on average. */
+uint64_t periods_draw(struct periods *periods, uint64_t mean);
+/* A clock was opened with that period. */
+void periods_add(struct periods *periods, uint64_t id, int fd, uint64_t mean, uint64_t drawn);
+
+/* It was closed again; the last one that was added. */
+void periods_remove(struct periods *periods, uint64_t id);
+
+/* When the next round should begin; it does with periods_begin_round. */
+uint64_t periods_due(const struct periods *periods);
+void periods_begin_round(struct periods *periods, uint64_t now_ns, const struct periods_ops *ops);
+
+struct period_sample {
+	uint64_t id, stream; /* of the event, and of the thread's own copy of it */
+	uint64_t time_ns;
+	uint64_t said; /* by the kernel */
+};
+/* What a sample stands for. Records come in the order of their times. */
+uint64_t periods_weigh(struct periods *periods, const struct period_sample *sample);
+/* The round that a record of this time belongs to. */
+uint32_t periods_round(struct periods *periods, uint64_t time_ns);
+/* Samples of a clock are held back from here, or no longer. */
+void periods_hold(struct periods *periods, uint64_t stream, uint64_t time_ns, bool begins);

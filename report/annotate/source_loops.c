@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/annotate/source_loops.h"
+
+#include "base/search.h"
+
+struct finder {
+	const struct profile *profile;
+	const struct function_map *map; /* the function */
+	bool is_inlined;
+	const struct structure *structure; /* where it is looked for */
+	uint32_t *ends;                    /* per scope: its last line; 0 = no loop of the function */
+};
+
+/* The line at an offset as the function has it: its own, or that of a call that was inlined into it. 0 = none
+ * in the function's file. */
+static uint32_t native_line(const struct finder *f, const struct function_map *host, uint32_t offset)
+{
+	struct location chain[LOCATION_MAX_DEPTH];
+	size_t n = function_map_locate(host, offset, chain, LOCATION_MAX_DEPTH), level = n - 1;
+
+	if (f->is_inlined)
+		for (level = 0;
+		     level < n && !(chain[level].is_inlined && chain[level].function == f->map->name);)
+			level++;
+	return level < n && chain[level].file == f->map->decl_file ? chain[level].line : 0;
+}
+
+/* Every loop of the function that code stands in reaches as far as the code's line. */
+static void stretch(struct finder *f, uint32_t scope, uint32_t line)
+{
+	for (uint32_t at = scope; at; at = f->structure->scopes.at[at].parent)
+		if (f->ends[at] && line > f->ends[at])
+			f->ends[at] = line;
+}
+
+static void stretch_over(struct finder *f, const struct static_range *range)
+{
+	const struct function_map *host = profile_function(f->profile, f->structure->image, range->start);
+	uint64_t start, end;
+
+	if (!host)
+		return;
+	start = range->start - host->vaddr;
+	end = start + range->len;
+	/* The row before the first one inside is in force where the range starts. */
+	size_t row = search_first(i, host->lines.n, host->lines.at[i].offset > start);
+	for (row -= row > 0; row < host->lines.n && host->lines.at[row].offset < end; row++) {
+		uint64_t at = host->lines.at[row].offset > start ? host->lines.at[row].offset : start;
+		if (host->lines.at[row].line)
+			stretch(f, range->scope, native_line(f, host, (uint32_t)at));
+	}
+}
+
+/* How many loops around a loop start on the same line as it. */
+static unsigned source_loops_level(const struct finder *f, uint32_t loop)
+{
+	const struct static_scope *scopes = f->structure->scopes.at;
+	unsigned level = 0;
+
+	for (uint32_t at = scopes[loop].parent; at; at = scopes[at].parent)
+		level += f->ends[at] && scopes[at].line == scopes[loop].line;
+	return level;
+}
+
+/* Copies of a loop are one; loops in each other are not. */
+static void source_loops_add(source_loops *loops, struct loop_lines loop)
+{
+	for (size_t i = 0; i < loops->n; i++)
+		if (loops->at[i].first == loop.first && loops->at[i].level == loop.level) {
+			loops->at[i].last = loop.last > loops->at[i].last ? loop.last : loops->at[i].last;
+			return;
+		}
+	vec_push(loops, loop);
+}
+
+static void find_in(struct finder *f, source_loops *ret)
+{
+	const struct structure *structure = f->structure;
+	bool any = false;
+
+	f->ends = alloc_zero(structure->scopes.n, sizeof(*f->ends));
+	for (size_t i = 1; i < structure->scopes.n; i++) {
+		const struct static_scope *scope = &structure->scopes.at[i];
+		if (scope->kind != SCOPE_LOOP || scope->file != f->map->decl_file || !scope->line ||
+		    scope->name != f->map->name)
+			continue;
+		f->ends[i] = scope->end_line > scope->line ? scope->end_line : scope->line;
+		any = true;
+	}
+	for (size_t i = 0; any && i < structure->ranges.n; i++)
+		stretch_over(f, &structure->ranges.at[i]);
+	for (uint32_t i = 1; i < structure->scopes.n; i++)
+		if (f->ends[i])
+			source_loops_add(ret, (struct loop_lines){ structure->scopes.at[i].line, f->ends[i],
+								   source_loops_level(f, i) });
+	free(f->ends);
+}
+
+void source_loops_find(const struct profile *profile, const struct function_map *map, bool is_inlined,
+		       source_loops *ret)
+{
+	struct finder finder = { .profile = profile, .map = map, .is_inlined = is_inlined };
+
+	for (size_t i = 0; i < profile->structures.n; i++) {
+		finder.structure = &profile->structures.at[i];
+		if (finder.structure->image == map->image &&
+		    (is_inlined || finder.structure->function == map->vaddr))
+			find_in(&finder, ret);
+	}
+}

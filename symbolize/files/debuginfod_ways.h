@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * debuginfod_ways: how a server is asked. Both ways use the same variables of the environment and the same
+ * cache of files, which are the library's.
+ *
+ * A statically linked cpprof has only the second: a library that it loaded would bring a second libc, of
+ * whatever version, into the process.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+
+#define DEBUGINFOD_TIMEOUT_SECONDS "20" /* without progress; the library's own default is 90 */
+
+/* Bytes that have come, of how many; total 0 = not known yet. */
+typedef void (*debuginfod_progress)(void *context, uint64_t done, uint64_t total);
+
+struct debuginfod_watch {
+	debuginfod_progress progress; /* NULL = nobody watches */
+	void *context;
+};
+
+/* Each as debuginfod_find; -ENOPKG: this way is not installed. */
+
+/* By libdebuginfod, loaded into the process. */
+int debuginfod_library_find(const struct build_id *build_id, const struct debuginfod_watch *watch,
+			    char **ret);
+/* By debuginfod-find, run as a child. */
+int debuginfod_command_find(const struct build_id *build_id, const struct debuginfod_watch *watch,
+			    char **ret);

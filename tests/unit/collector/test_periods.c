@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "collector/live/periods.h"
+#include "tests/test.h"
+
+#define MS 1000000ull
+#define MEAN MS
+#define ID 7
+
+/* A clock as the kernel has it: an interval begins anew when it gets another period. */
+struct clock {
+	uint64_t now, next, period;
+};
+
+static bool clock_set(void *context, int fd, uint64_t period, uint64_t *ret_ns)
+{
+	struct clock *clock = context;
+
+	(void)fd;
+	clock->period = period;
+	clock->next = clock->now + period;
+	*ret_ns = clock->now;
+	return true;
+}
+
+struct outcome {
+	uint64_t in_first, all, n;
+};
+
+/* A program that runs in beats of a millisecond, of which the first 30 % are in one function. */
+static struct outcome sample_beats(uint64_t seed, uint64_t length)
+{
+	struct periods periods;
+	struct outcome outcome = { 0 };
+
+	periods_init(&periods, seed, 0);
+	struct clock clock = { .period = periods_draw(&periods, MEAN) };
+	clock.next = clock.period;
+	periods_add(&periods, ID, 1, MEAN, clock.period);
+	while (clock.next < length) {
+		if (periods_due(&periods) < clock.next) {
+			clock.now = periods_due(&periods);
+			periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+			continue;
+		}
+		clock.now = clock.next;
+		clock.next += clock.period;
+		uint64_t weight = periods_weigh(
+			&periods, &(struct period_sample){ .id = ID, .stream = ID, .time_ns = clock.now });
+		outcome.in_first += clock.now % MS < MS * 3 / 10 ? weight : 0;
+		outcome.all += weight;
+		outcome.n++;
+	}
+	periods_done(&periods);
+	return outcome;
+}
+
+static double share_of(struct outcome outcome)
+{
+	return (double)outcome.in_first / (double)outcome.all;
+}
+
+TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
+{
+	const uint64_t length = 1500 * MS;
+	unsigned n_within = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct outcome outcome = sample_beats(seed, length);
+		double margin = 1.96 * sqrt(0.3 * 0.7 / (double)outcome.n);
+		n_within += fabs(share_of(outcome) - 0.3) <= margin;
+		/* Weights add up to the time there was, but for the last interval. */
+		CHECK(outcome.all <= length + MEAN && outcome.all >= length - 2 * MEAN);
+	}
+	CHECK(n_within >= 175); /* rounds that differ widen the interval further: test_spread.c */
+}
+
+TEST(with_a_fixed_period_it_is_not)
+{
+	struct outcome outcome = sample_beats(0, 1500 * MS);
+
+	CHECK(share_of(outcome) < 0.01 || share_of(outcome) > 0.99);
+}
+
+TEST(as_many_samples_are_taken_as_were_asked_for)
+{
+	uint64_t n = 0;
+
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		n += sample_beats(seed, 1000 * MS).n;
+	CHECK(n > 95000 && n < 105000);
+}
+
+TEST(threads_that_inherited_a_clock_keep_what_the_kernel_says)
+{
+	struct periods periods;
+	struct clock clock = { .now = 100 * MS };
+
+	periods_init(&periods, 1, 0);
+	periods_add(&periods, ID, 1, MEAN, 900000);
+	for (unsigned i = 0; i < 20; i++)
+		periods_weigh(&periods, &(struct period_sample){ ID, ID, i * MS, 900000 });
+	periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+	CHECK(clock.period != 0 && clock.period != 900000);
+
+	struct period_sample inherited = { ID, ID + 1, 200 * MS, 900000 };
+	CHECK_EQ(periods_weigh(&periods, &inherited), 900000);
+	/* Its own event: the new period, and what is missing of the interval that the draw ended. */
+	struct period_sample own = { ID, ID, 200 * MS, 900000 };
+	CHECK_EQ(periods_weigh(&periods, &own), clock.period + 450000);
+	CHECK_EQ(periods_weigh(&periods, &own), clock.period);
+	/* What is no clock weighs what the kernel says. */
+	struct period_sample other = { ID + 5, ID + 5, 200 * MS, 42 };
+	CHECK_EQ(periods_weigh(&periods, &other), 42);
+	periods_done(&periods);
+}
+
+TEST(records_from_before_a_draw_weigh_the_period_of_then)
+{
+	struct periods periods;
+	struct clock clock = { .now = 100 * MS };
+
+	periods_init(&periods, 1, 0);
+	periods_add(&periods, ID, 1, MEAN, 900000);
+	for (unsigned i = 0; i < 20; i++)
+		periods_weigh(&periods, &(struct period_sample){ ID, ID, i * MS, 900000 });
+	periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+	CHECK_EQ(periods_weigh(&periods, &(struct period_sample){ ID, ID, 99 * MS, 900000 }), 900000);
+	CHECK_EQ(periods_round(&periods, 99 * MS), 0);
+	CHECK_EQ(periods_round(&periods, 100 * MS), 1);
+	/* It is not drawn again before records from after the draw were seen. */
+	uint64_t drawn = clock.period;
+	periods_begin_round(&periods, 150 * MS, &(struct periods_ops){ clock_set, &clock });
+	CHECK_EQ(clock.period, drawn);
+	CHECK_EQ(periods_round(&periods, 149 * MS), 1);
+	CHECK_EQ(periods_round(&periods, 400 * MS), 2);
+	periods_done(&periods);
+}
+
+TEST(what_was_held_back_is_added_to_the_next_sample)
+{
+	struct periods periods;
+	struct period_sample sample = { ID, ID + 3, 10 * MS, MEAN };
+
+	periods_init(&periods, 0, 0);
+	periods_add(&periods, ID, 1, MEAN, MEAN);
+	periods_hold(&periods, ID + 3, 4 * MS, true);
+	periods_hold(&periods, ID + 3, 7 * MS, false);
+	CHECK_EQ(periods_weigh(&periods, &sample), 4 * MS);
+	CHECK_EQ(periods_weigh(&periods, &sample), MS);
+	/* A longer span was spent waiting: the next tick ends it at the latest. */
+	periods_hold(&periods, ID + 3, 20 * MS, true);
+	periods_hold(&periods, ID + 3, 900 * MS, false);
+	CHECK_EQ(periods_weigh(&periods, &sample), 11 * MS);
+	/* An end without a begin, and a time that runs backwards, are nothing. */
+	periods_hold(&periods, ID + 3, 901 * MS, false);
+	periods_hold(&periods, ID + 3, 910 * MS, true);
+	periods_hold(&periods, ID + 3, 905 * MS, false);
+	CHECK_EQ(periods_weigh(&periods, &sample), MS);
+	periods_done(&periods);
+}
+
+TEST(an_event_that_was_closed_again_is_forgotten)
+{
+	struct periods periods;
+
+	periods_init(&periods, 1, 0);
+	periods_add(&periods, ID, 1, MEAN, 900000);
+	periods_remove(&periods, ID);
+	periods_remove(&periods, ID + 1);
+	CHECK_EQ(periods_weigh(&periods, &(struct period_sample){ ID, ID, MS, 5 }), 5);
+	periods_done(&periods);
+}

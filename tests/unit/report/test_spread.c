@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+#include "report/spread.h"
+#include "tests/test.h"
+
+#define ROUNDS 32
+
+/* Samples of a share of 30 %, each by itself. */
+static uint64_t draw(uint64_t *random, uint64_t n)
+{
+	uint64_t hits = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		hits += hash_u64(++*random) % 100 < 30;
+	return hits;
+}
+
+TEST(samples_that_fall_by_themselves_are_hardly_widened)
+{
+	uint64_t part[ROUNDS], whole[ROUNDS], random = 1;
+	double sum = 0;
+
+	for (unsigned run = 0; run < 100; run++) {
+		for (unsigned i = 0; i < ROUNDS; i++)
+			part[i] = draw(&random, whole[i] = 50);
+		sum += spread_of(part, whole, ROUNDS);
+	}
+	CHECK(sum / 100 < 1.6);
+}
+
+TEST(rounds_that_differ_by_luck_widen)
+{
+	uint64_t part[ROUNDS], whole[ROUNDS];
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		whole[i] = 50;
+		part[i] = i % 3 == 0 ? 50 : 0; /* in step: all or nothing */
+	}
+	CHECK(spread_of(part, whole, ROUNDS) > 20);
+}
+
+TEST(one_round_in_step_is_seen)
+{
+	uint64_t part[ROUNDS], whole[ROUNDS];
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		whole[i] = 50;
+		part[i] = i == 9 ? 50 : 15;
+	}
+	CHECK(spread_of(part, whole, ROUNDS) > 3);
+}
+
+TEST(phases_of_a_program_are_no_luck)
+{
+	uint64_t part[ROUNDS], whole[ROUNDS];
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		whole[i] = 50;
+		part[i] = i < 11 ? 50 : 0;
+	}
+	CHECK(spread_of(part, whole, ROUNDS) == 1);
+}
+
+TEST(few_rounds_and_shares_of_nothing_say_nothing)
+{
+	uint64_t part[ROUNDS] = { 5, 0, 5, 0, 5 }, whole[ROUNDS] = { 5, 5, 5, 5, 5 }, none[ROUNDS] = { 0 };
+
+	CHECK(spread_of(part, whole, ROUNDS) == 1);
+	CHECK(spread_of(none, whole, ROUNDS) == 1);
+	CHECK(spread_of(none, none, ROUNDS) == 1);
+	CHECK(spread_of(whole, whole, ROUNDS) == 1);
+	CHECK(spread_of(NULL, NULL, 0) == 1);
+}

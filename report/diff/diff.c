@@ -29,8 +29,8 @@ static double variance_of_count(const struct diff *diff, const uint64_t *values,
 	return (samples + 1) * weight * weight;
 }
 
-static struct spread spread_of_runs(const struct diff *diff, const uint64_t *values, uint32_t from,
-				    uint32_t n)
+static struct run_spread spread_of_runs(const struct diff *diff, const uint64_t *values, uint32_t from,
+					uint32_t n)
 {
 	CLEANUP(freep) double *scaled = alloc_zero(n + 1, sizeof(*scaled));
 	double weight = 0;
@@ -39,7 +39,7 @@ static struct spread spread_of_runs(const struct diff *diff, const uint64_t *val
 		scaled[i] = (double)values[from + i] * diff->factor[from + i];
 		weight += diff->weight[from + i] / n;
 	}
-	struct spread spread = spread_of(scaled, n);
+	struct run_spread spread = run_spread_of(scaled, n);
 	if (spread.variance < weight * weight)
 		spread.variance = weight * weight;
 	return spread;
@@ -47,8 +47,8 @@ static struct spread spread_of_runs(const struct diff *diff, const uint64_t *val
 
 struct change diff_change(const struct diff *diff, const uint64_t *values, double scale)
 {
-	struct spread a = spread_of_runs(diff, values, 0, diff->n_a);
-	struct spread b = spread_of_runs(diff, values, diff->n_a, diff->n_b);
+	struct run_spread a = spread_of_runs(diff, values, 0, diff->n_a);
+	struct run_spread b = spread_of_runs(diff, values, diff->n_a, diff->n_b);
 	struct change change = { .a = a.mean, .b = b.mean };
 
 	a.mean *= scale;

@@ -10,9 +10,9 @@
 
 #define MANY 1e7 /* degrees of freedom from which t is the normal distribution, to all digits that matter */
 
-struct spread spread_of(const double *values, size_t n)
+struct run_spread run_spread_of(const double *values, size_t n)
 {
-	struct spread spread = { .n = n };
+	struct run_spread spread = { .n = n };
 	double squares = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -116,7 +116,7 @@ double student_quantile(double p, double df)
 
 /* ---- two means ------------------------------------------------------------------------------------ */
 
-struct welch welch_of_runs(const struct spread *left, const struct spread *right)
+struct welch welch_of_runs(const struct run_spread *left, const struct run_spread *right)
 {
 	double l = left->variance / (double)left->n, r = right->variance / (double)right->n;
 	double parts = l * l / (double)(left->n - 1) + r * r / (double)(right->n - 1);

@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 /* What was measured several times: the mean, the variance of one measurement, and how many there were. */
-struct spread {
+struct run_spread {
 	double mean, variance;
 	size_t n;
 };
 
 /* The variance is that of a sample (n - 1); 0 of a single value. */
-struct spread spread_of(const double *values, size_t n);
+struct run_spread run_spread_of(const double *values, size_t n);
 
 /* P(T <= t) of Student's t with df degrees of freedom (> 0, may be infinite: the normal distribution). */
 double student_cdf(double t, double df);
@@ -30,7 +30,7 @@ struct welch {
 };
 
 /* From the spread of both sides, each of at least two measurements. */
-struct welch welch_of_runs(const struct spread *left, const struct spread *right);
+struct welch welch_of_runs(const struct run_spread *left, const struct run_spread *right);
 /* From variances that are known, not estimated. */
 struct welch welch_of_known(double left, double left_variance, double right, double right_variance);
 /* Half of the interval that holds the true difference with this confidence, such as 0.95. */

@@ -67,7 +67,7 @@ static void stats_collect(struct stats *stats, const struct groups *groups)
 
 static struct stats_row stats_row_of(uint32_t scope, const double *values, uint32_t n)
 {
-	struct spread spread = spread_of(values, n);
+	struct run_spread spread = run_spread_of(values, n);
 	struct stats_row row = { .scope = scope,
 				 .mean = spread.mean,
 				 .deviation = sqrt(spread.variance),

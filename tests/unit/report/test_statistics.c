@@ -49,7 +49,7 @@ TEST(far_tails_keep_their_digits)
 TEST(welch_of_two_samples_is_the_textbook_one)
 {
 	const double left[] = { 17, 19, 20, 24 }, right[] = { 21, 22, 24, 25 };
-	struct spread a = spread_of(left, 4), b = spread_of(right, 4);
+	struct run_spread a = run_spread_of(left, 4), b = run_spread_of(right, 4);
 
 	CHECK(is_near(a.mean, 20, 1e-12));
 	CHECK(is_near(a.variance, 26.0 / 3, 1e-12));
@@ -69,7 +69,7 @@ TEST(welch_of_two_samples_is_the_textbook_one)
 
 TEST(equal_variances_and_numbers_give_the_degrees_of_freedom_of_students_test)
 {
-	struct spread a = { 1, 4, 5 }, b = { 2, 4, 5 };
+	struct run_spread a = { 1, 4, 5 }, b = { 2, 4, 5 };
 
 	CHECK(is_near(welch_of_runs(&a, &b).df, 8, 1e-12));
 }
@@ -78,8 +78,8 @@ TEST(a_single_value_has_no_variance)
 {
 	const double one[] = { 42 };
 
-	CHECK(spread_of(one, 1).variance == 0);
-	CHECK(spread_of(one, 1).mean == 42);
+	CHECK(run_spread_of(one, 1).variance == 0);
+	CHECK(run_spread_of(one, 1).mean == 42);
 }
 
 TEST(no_error_means_no_chance)

@@ -106,7 +106,7 @@ static int run_set_trust(const struct run_set *set, const char *path, const stru
 	double percent = quality_percent(&profile->quality);
 
 	if (profile->quality.samples == 0) {
-		run_set_refuse("'%s' holds no samples: %s", path, quality_no_samples(profile));
+		run_set_refuse("'%s' has no samples: %s", path, quality_no_samples(profile));
 		return EXIT_NO_SAMPLES;
 	}
 	if (percent < set->min_quality) {

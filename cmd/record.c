@@ -232,16 +232,6 @@ static int record_exit_code(const struct record *r, const struct profile *profil
 
 /* ---- the recording -------------------------------------------------------------------------- */
 
-/* A probed return instruction costs ten times as much as anything else on x86-64, and nothing on AArch64. */
-static bool record_is_at_returns(const struct record_options *o)
-{
-#ifdef __x86_64__
-	return o->exits != 1;
-#else
-	return o->exits == 2;
-#endif
-}
-
 static struct perf_source_options record_target(const struct record *r)
 {
 	const struct record_options *o = r->options;
@@ -266,7 +256,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,
 		.is_traced = o->functions.values.n > 0,
-		.at_returns = record_is_at_returns(o),
+		.at_returns = o->exits == 1,
 		.arg = (unsigned)o->arg,
 		.adds_results = o->adds_results,
 		.has_fixed_periods = o->has_fixed_periods,

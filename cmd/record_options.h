@@ -24,7 +24,7 @@ struct record_options {
 	struct option_list events, labels;
 	struct option_list functions; /* trace: whose calls; none = samples are taken */
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */
-	int exits;                    /* trace: 0 by machine, 1 in their code, 2 where they return to */
+	int exits;                    /* trace: 0 in their code, 1 where they return to */
 	bool adds_results;            /* trace */
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */

@@ -83,9 +83,26 @@ static void trace_refuse(struct trace *trace, const struct chosen_function *func
 					     function ? function->name : "anything", image->path, why));
 }
 
+/* Does code that walks the stack itself, to throw an exception or to end a thread, belong to the process? */
+static bool trace_may_unwind(pid_t pid, const struct image *image)
+{
+	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
+	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
+	CLEANUP(freep) char *maps = target_read_file(path, NULL);
+	const struct section *names = image_section(image, ".dynstr");
+	struct bytes needed = names ? image_bytes(image, names->vaddr) : (struct bytes){ 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(unwinders); i++)
+		if ((maps && strstr(maps, unwinders[i])) ||
+		    (needed.len && memmem(needed.at, needed.len, unwinders[i], strlen(unwinders[i]))))
+			return true;
+	return image_section(image, ".gcc_except_table") != NULL;
+}
+
 /*
- * Why returns may not be probed; NULL if they may. Go moves stacks, and finds the kernel's address on them;
- * on x86-64 some kernels leave a probed return by a system call, for which a filter may kill the process.
+ * Why returns may not be probed; NULL if they may. While they are, the kernel's address stands on the stack:
+ * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
+ * leave a probed return by a system call, for which a filter may kill the process.
  */
 static const char *trace_no_returns(pid_t pid, const struct image *image)
 {
@@ -93,10 +110,11 @@ static const char *trace_no_returns(pid_t pid, const struct image *image)
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 
 	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
-		return "its exits are not known from its code, and returns of Go cannot be probed";
+		return "Go does not survive probes of returns";
+	if (trace_may_unwind(pid, image))
+		return "an exception does not survive probes of returns";
 	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
-		return "its exits are not known from its code, and a seccomp filter may forbid to probe "
-		       "returns";
+		return "a seccomp filter may end the process at a probe of a return";
 	return NULL;
 }
 
@@ -109,17 +127,19 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 
 	for (size_t i = 0; i < trace->chosen.functions.n; i++) {
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
-		bool at_returns = !f->exits.n || (trace->at_returns && !no_returns);
 		if (f->image != id)
 			continue;
-		if (at_returns && no_returns)
+		if (trace->at_returns && no_returns)
 			trace_refuse(trace, f, image, no_returns);
+		else if (!trace->at_returns && !f->exits.n)
+			trace_refuse(trace, f, image,
+				     "its code does not tell where it ends; --exits return may do");
 		else
 			vec_push(&wanted.functions,
 				 ((struct probe_function){ .number = (uint32_t)i,
 							   .entry = f->entry,
 							   .exits = f->exits.at,
-							   .n_exits = at_returns ? 0 : f->exits.n }));
+							   .n_exits = trace->at_returns ? 0 : f->exits.n }));
 	}
 	return wanted;
 }
@@ -165,7 +185,7 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 	if (!real || images_open(images, real, &image, &ignored) < 0)
 		return;
 	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
-	trace_set(trace, source, pid, images_peek(images, image), image, NULL);
+	trace_set(trace, source, pid, images_get(images, image), image, NULL);
 }
 
 /* ---- what happens ---------------------------------------------------------------------------------- */
@@ -189,7 +209,7 @@ static void trace_fork(struct trace *trace, struct images *images, struct source
 	for (size_t i = 0; i < n; i++) {
 		struct trace_set set = trace->sets.at[i];
 		if (set.pid == parent)
-			trace_set(trace, source, child, images_peek(images, set.image), set.image, NULL);
+			trace_set(trace, source, child, images_get(images, set.image), set.image, NULL);
 	}
 }
 
@@ -203,7 +223,7 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 		    trace_is_set(trace, event->pid, mapping->image))
 			return;
 		chosen_look(&trace->chosen, images, mapping->image, TRACE_FUNCTIONS_MAX);
-		trace_set(trace, source, event->pid, images_peek(images, mapping->image), mapping->image,
+		trace_set(trace, source, event->pid, images_get(images, mapping->image), mapping->image,
 			  mapping);
 		return;
 	case EVENT_FORK:

@@ -85,6 +85,6 @@ for error in 1 13; do # EPERM: docker; EACCES: Debian's paranoid level 3
 	says "forbids perf_event; with docker"
 done
 run 1 nobody/forbid 38 "$CPPROF" attach -p $$ -o f.data
-says "there is no perf_event in this kernel"
+says "this kernel has no perf events"
 [ ! -e ran ] && [ ! -e nobody/ran ] || fail "the command was run although it cannot be profiled"
 exit 0

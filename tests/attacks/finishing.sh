@@ -39,7 +39,7 @@ ends() {
 	kill -"$signal" "$one"
 	wait "$one" || code=$?
 	[ "$code" = "$2" ] || fail "exit code $code, not $2, of SIG$signal to: ${*:3}"
-	says "the profile is there without them"
+	says "the profile was written without them"
 	[ "$(find "$HERE" -name '*.new' | wc -l)" = 0 ] || fail "something was left beside: ${*:3}"
 }
 unnamed() {

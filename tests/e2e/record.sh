@@ -80,10 +80,11 @@ fact "checkpoint 0"
 # Events and rates.
 run 0 "$CPPROF" record -F 200 -o f.data -- "$SPIN" 0.5
 facts f.data
-[ "$(number samples)" -le $((100 * SLOW + 5)) ] || fail "$(number samples) samples at 200 Hz in $(slow 0.5) s"
+# Periods are random, from 0.55 to 1.65 of the mean; a short run may have few of them.
+[ "$(number samples)" -le $((182 * SLOW + 5)) ] || fail "$(number samples) samples at 200 Hz in $(slow 0.5) s"
 run 0 "$CPPROF" record -c 10000000 -e cpu-clock:u -o c.data -- "$SPIN" 0.5
 facts c.data
-[ "$(number samples)" -le $((50 * SLOW + 2)) ] || fail "$(number samples) samples, one every 10 ms in $(slow 0.5) s"
+[ "$(number samples)" -le $((91 * SLOW + 2)) ] || fail "$(number samples) samples, one every 10 ms in $(slow 0.5) s"
 fact "event cpu-clock:u excludes_kernel=1"
 run 0 "$CPPROF" record -e cpu-clock -e page-faults -o e.data -- "$SPIN" 0.3
 facts e.data

@@ -80,7 +80,9 @@ fact "checkpoint 0"
 # Events and rates.
 run 0 "$CPPROF" record -F 200 -o f.data -- "$SPIN" 0.5
 facts f.data
-# Periods are random, from 0.55 to 1.65 of the mean; a short run may have few of them.
+# Periods are random, from 0.55 to 1.65 of the mean, and a short run may have few of them; their sum is the time that was used.
+[ "$SLOW" != 1 ] || [ $((10 * $(number sampled_ms))) -ge $((9 * $(number counted_ms))) ] ||
+	fail "samples at 200 Hz stand for $(number sampled_ms) of $(number counted_ms) ms"
 [ "$(number samples)" -le $((182 * SLOW + 5)) ] || fail "$(number samples) samples at 200 Hz in $(slow 0.5) s"
 run 0 "$CPPROF" record -c 10000000 -e cpu-clock:u -o c.data -- "$SPIN" 0.5
 facts c.data

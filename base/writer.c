@@ -72,7 +72,11 @@ void write_bytes(struct writer *w, struct bytes bytes)
 
 uint8_t *write_space(struct writer *w, size_t len)
 {
-	return memset(writer_grow(w, len), 0, len);
+	uint8_t *space = writer_grow(w, len);
+
+	if (len)
+		memset(space, 0, len);
+	return space;
 }
 
 void writer_done(struct writer *w)

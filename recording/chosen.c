@@ -128,6 +128,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	struct flow flow;
 	struct cfg cfg;
 
+	ret->is_start = is_sure;
 	if (!is_sure)
 		return;
 	flow_init(&flow, functions_facts(functions));

@@ -19,6 +19,7 @@ struct chosen_function {
 	uint64_t entry;      /* offset in the file */
 	VEC(uint64_t) exits; /* the same; none = where they are is not known */
 	size_t pattern;      /* the first that names it */
+	bool is_start;       /* a function begins there */
 };
 
 /* What was found of a pattern. */

@@ -246,15 +246,22 @@ void recording_live_tick(struct recording *r, uint64_t now)
 		prefetch_start(&r->prefetch, workers_profile(r->workers), r->images, &r->names, r->workers);
 }
 
+/* The builder is spent: what is left to say goes into the profile itself. */
+static void recording_conclude_trace(struct recording *r, struct profile *profile)
+{
+	if (r->options.target.argv)
+		trace_note_missing(&r->trace);
+	trace_note_calls(&r->trace, r->source);
+	for (const char *note; (note = trace_next_note(&r->trace));) {
+		recording_note(r, note);
+		vec_push(&profile->notes, intern_add(&profile->strings, note));
+	}
+}
+
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
-	if (r->options.target.is_traced && r->options.target.argv) {
-		trace_note_missing(&r->trace);
-		for (const char *note; (note = trace_next_note(&r->trace));) {
-			recording_note(r, note);
-			vec_push(&profile->notes, intern_add(&profile->strings, note));
-		}
-	}
+	if (r->options.target.is_traced)
+		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
 	const struct source_event *first = &r->source->info.events.at[0];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -32,6 +33,26 @@ void trace_done(struct trace *trace)
 const char *trace_next_note(struct trace *trace)
 {
 	return trace->n_told < trace->notes.n ? trace->notes.at[trace->n_told++] : NULL;
+}
+
+void trace_note_calls(struct trace *trace, const struct source *source)
+{
+	uint64_t unended = 0, unseen = 0;
+
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
+		struct trace_count count = perf_source_trace_count(source, i);
+		unended += count.entries > count.exits ? count.entries - count.exits : 0;
+		unseen += count.strange;
+	}
+	if (unended)
+		vec_push(&trace->notes, alloc_printf("%llu calls began and did not return: they were left by "
+						     "an exception or longjmp, "
+						     "or still ran at the end",
+						     (unsigned long long)unended));
+	if (unseen)
+		vec_push(&trace->notes,
+			 alloc_printf("%llu calls that began before tracing did are not counted",
+				      (unsigned long long)unseen));
 }
 
 size_t trace_note_missing(struct trace *trace)
@@ -62,18 +83,24 @@ struct trace_wanted {
 
 /* ---- one image of one process -------------------------------------------------------------------- */
 
-/* The file as it is mapped, whatever is at its path by now. */
+/* The file as it is mapped, or else what is at its path, if that is still the file that was looked through.
+ */
 static char *trace_path(pid_t pid, const struct image *image, const struct mapping *mapping)
 {
 	char *path = mapping ? alloc_printf("/proc/%d/map_files/%llx-%llx", (int)pid,
 					    (unsigned long long)mapping->start,
 					    (unsigned long long)(mapping->start + mapping->len))
 			     : NULL;
+	struct stat now;
 
 	if (path && access(path, R_OK) == 0)
 		return path;
 	free(path);
-	return alloc_printf("/proc/%d/root%s", (int)pid, image->path);
+	path = alloc_printf("/proc/%d/root%s", (int)pid, image->path);
+	if (stat(path, &now) == 0 && now.st_dev == image->dev && now.st_ino == image->inode)
+		return path;
+	free(path);
+	return NULL;
 }
 
 static void trace_refuse(struct trace *trace, const struct chosen_function *function,
@@ -129,7 +156,9 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
 		if (f->image != id)
 			continue;
-		if (trace->at_returns && no_returns)
+		if (!f->is_start)
+			trace_refuse(trace, f, image, "no function begins there");
+		else if (trace->at_returns && no_returns)
 			trace_refuse(trace, f, image, no_returns);
 		else if (!trace->at_returns && !f->exits.n)
 			trace_refuse(trace, f, image,
@@ -153,6 +182,10 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	size_t refused;
 	int error;
 
+	if (wanted.functions.n && !path) {
+		trace_refuse(trace, NULL, image, "the file was replaced, or cannot be seen from here");
+		vec_clear(&wanted.functions);
+	}
 	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,
 								wanted.functions.n, &refused))) {
 		bool is_one = refused < wanted.functions.n;

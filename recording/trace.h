@@ -32,5 +32,7 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 		const char *path);
 /* Adds a note for each pattern that names nothing so far. Returns how many there are. */
 size_t trace_note_missing(struct trace *trace);
+/* Adds notes about calls that are not in the profile. */
+void trace_note_calls(struct trace *trace, const struct source *source);
 /* The next note that nobody has read; NULL if there is none. */
 const char *trace_next_note(struct trace *trace);

@@ -373,7 +373,11 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 					.n_cpus = events->cpus.n };
 
 	live->adds_results = options->adds_results;
-	return perf_probe_open(&events->probe, &want, NULL, diag);
+	int error = perf_probe_open(&events->probe, &want, NULL, diag);
+	if (!error && !bpf_trace_sees_waits(events->probe.program))
+		source_info_note(&live->source.info,
+				 "this kernel does not tell when threads wait: off-cpu is 0");
+	return error;
 }
 
 /* The rate into one ring, by what was asked for. */

@@ -36,7 +36,6 @@ struct perf_probe_want {
 	const struct isa *isa;
 	bool at_returns;                    /* calls end where functions return to, not in their own code */
 	unsigned arg;                       /* number of an argument to add up, from 1; 0 = none */
-	bool adds_results;                  /* what the functions return is added up */
 	const struct perf_event_attr *like; /* whose clock, registers and stack samples have */
 	const int *cpus, *anchors;          /* whose rings to write into */
 	size_t n_cpus;

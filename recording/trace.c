@@ -111,11 +111,11 @@ static void trace_refuse(struct trace *trace, const struct chosen_function *func
 }
 
 /* Does code that walks the stack itself, to throw an exception or to end a thread, belong to the process? */
-static bool trace_may_unwind(pid_t pid, const struct image *image)
+static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct image *image)
 {
 	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
-	CLEANUP(freep) char *maps = target_read_file(path, NULL);
+	CLEANUP(freep) char *maps = trace->is_starting ? NULL : target_read_file(path, NULL);
 	const struct section *names = image_section(image, ".dynstr");
 	struct bytes needed = names ? image_bytes(image, names->vaddr) : (struct bytes){ 0 };
 
@@ -131,14 +131,14 @@ static bool trace_may_unwind(pid_t pid, const struct image *image)
  * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
  * leave a probed return by a system call, for which a filter may kill the process.
  */
-static const char *trace_no_returns(pid_t pid, const struct image *image)
+static const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image)
 {
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 
 	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
 		return "Go does not survive probes of returns";
-	if (trace_may_unwind(pid, image))
+	if (trace_may_unwind(trace, pid, image))
 		return "an exception does not survive probes of returns";
 	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
 		return "a seccomp filter may end the process at a probe of a return";
@@ -149,7 +149,7 @@ static const char *trace_no_returns(pid_t pid, const struct image *image)
 static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const struct image *image,
 					image_id id)
 {
-	const char *no_returns = trace_no_returns(pid, image);
+	const char *no_returns = trace_no_returns(trace, pid, image);
 	struct trace_wanted wanted = { 0 };
 
 	for (size_t i = 0; i < trace->chosen.functions.n; i++) {
@@ -218,7 +218,9 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 	if (!real || images_open(images, real, &image, &ignored) < 0)
 		return;
 	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
+	trace->is_starting = true;
 	trace_set(trace, source, pid, images_get(images, image), image, NULL);
+	trace->is_starting = false;
 }
 
 /* ---- what happens ---------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct trace {
 	struct chosen chosen;
 	VEC(struct trace_set) sets; /* whose probes are set */
 	bool at_returns;            /* calls end where functions return to */
+	bool is_starting;           /* the command does not run yet: what its process has mapped is ours */
 	VEC(char *) notes;          /* what could not be had, one sentence each; for the user */
 	size_t n_told;              /* of them: how many somebody has read */
 };

@@ -15,19 +15,17 @@
 
 #include "collector/bpf/waits_layout.h"
 
-#define MEAN_GAP_MOST 65536
-
 /* The kernel gives some of the functions used here to programs under its own licence only. */
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct waits_options options = { 0 };
 
 struct cpu_window {
-	__u64 window, n_sampled;
+	__u64 window, n_threads, n_last; /* threads that waited in this span of time, and in the one before */
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAITS_THREADS_MAX);
 	__type(key, __u64);
 	__type(value, struct waits_thread);
@@ -160,42 +158,42 @@ int cpprof_exit(struct bpf_raw_tracepoint_args *context)
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* Has this CPU sampled as much as it may? Counts one more. */
-static __always_inline int is_flooded(__u64 now)
+/* How many waits of each thread this CPU may sample in a window: those that are left, shared out evenly. */
+static __always_inline __u64 find_share(__u64 window, int is_new)
 {
 	__u32 zero = 0;
 	struct cpu_window *cpu = bpf_map_lookup_elem(&cpprof_window, &zero);
 
 	if (!cpu)
-		return 0;
-	if (cpu->window != now >> WAITS_WINDOW_SHIFT) {
-		cpu->window = now >> WAITS_WINDOW_SHIFT;
-		cpu->n_sampled = 0;
+		return 1;
+	if (cpu->window != window) {
+		cpu->n_last = cpu->window + 1 == window ? cpu->n_threads : 0;
+		cpu->n_threads = 0;
+		cpu->window = window;
 	}
-	return ++cpu->n_sampled > options.n_sampled;
+	cpu->n_threads += is_new;
+	__u64 n = cpu->n_last > cpu->n_threads ? cpu->n_last : cpu->n_threads;
+	__u64 share = options.n_sampled / (n | 1);
+	return share ? share : 1;
 }
 
-/* Twice as rarely while there is too much, a little more often while there is not. The gap is anything up to
- * twice the mean: a thread that waits in two places by turns must not be met in one of them only. */
-static __always_inline void choose_gap(struct waits_thread *thread, __u64 now)
+/* A thread that has more waits than its share is sampled as often as that allows. The gaps are of any length
+ * up to twice the mean: a thread that waits in two places by turns must not be met in one of them only. */
+static __always_inline void choose_gap(struct waits_thread *thread, __u64 share)
 {
-	if (is_flooded(now)) {
-		if (thread->mean_gap < MEAN_GAP_MOST)
-			thread->mean_gap = thread->mean_gap * 2 + 1;
-	} else {
-		thread->mean_gap -= thread->mean_gap >> 4;
-	}
-	thread->gap = thread->mean_gap ? bpf_get_prandom_u32() % (2 * thread->mean_gap + 1) : 0;
+	__u64 n = thread->n_last > thread->n ? thread->n_last : thread->n;
+
+	thread->gap = n > share ? bpf_get_prandom_u32() % (2 * (n / share) + 1) : 0;
 }
 
 static __always_inline struct waits_thread *find_thread(__u64 now)
 {
-	__u64 who = bpf_get_current_task(), number = current_thread();
+	__u64 who = bpf_get_current_task();
 	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
 
-	if (thread && thread->thread == number)
+	if (thread)
 		return thread;
-	struct waits_thread fresh = { .thread = number, .since = now };
+	struct waits_thread fresh = { .thread = current_thread(), .since = now };
 	bpf_map_update_elem(&cpprof_waiting, &who, &fresh, BPF_ANY);
 	return bpf_map_lookup_elem(&cpprof_waiting, &who);
 }
@@ -204,17 +202,29 @@ static __always_inline struct waits_thread *find_thread(__u64 now)
 SEC("perf_event")
 int cpprof_wait(void *context)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(), window = now >> WAITS_WINDOW_SHIFT;
 	struct waits_thread *thread = find_thread(now);
 
 	if (!thread)
 		return 0; /* it could not be timed */
+	int is_new = thread->window != window;
+	if (is_new) { /* what it did before says little about now, if it waits less often */
+		thread->n_last = thread->window + 1 == window ? thread->n : 0;
+		thread->n = 0;
+		thread->window = window;
+		if (thread->gap > thread->n_last)
+			thread->gap = 0;
+	}
+	thread->n++;
 	if (thread->gap) {
 		thread->gap--;
+		if (is_new)
+			find_share(window, 1);
 		return 0;
 	}
+	choose_gap(thread, find_share(window, is_new));
 	thread->is_sampled = 1;
-	choose_gap(thread, now);
+	thread->thread = current_thread(); /* exec may have given it another number */
 	bpf_tail_call(context, &cpprof_next, 0);
 	return 1;
 }

@@ -37,10 +37,10 @@ struct waits_thread {
 	__u64 since;  /* it left its CPU then; 0 = it has one */
 	__u64 woken;  /* 0 = not yet */
 	__u64 waker;
-	__u64 is_sampled;     /* the present wait was */
-	struct waits_sum sum; /* of waits that no record has told of yet */
-	__u64 mean_gap;       /* one of so many is sampled */
-	__u64 gap;            /* so many more are left out */
+	__u64 is_sampled;        /* the present wait was */
+	struct waits_sum sum;    /* of waits that no record has told of yet */
+	__u64 gap;               /* so many more are not sampled */
+	__u64 window, n, n_last; /* waits in this span of time, and in the one before */
 };
 
 /* Set before the program is loaded. */

@@ -3,7 +3,7 @@
  * resolve: adds names, lines and loops to a profile that was recorded without, or looks them up
  * again now that debug information is there.
  */
-#include "profile/resolve.h"
+#include "profile/resolve_apart.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -124,7 +124,7 @@ static int resolve_cmd_run(const char *path, const char *output, struct symbol_o
 	struct resolve_options options = { .symbolize = symbol_options_open(symbols, verbosity) };
 	options.symbolize.is_elsewhere = !is_this_boot(profile);
 	options.symbolize.kallsyms = options.symbolize.is_elsewhere ? "" : NULL;
-	error = resolve(profile, images, &options, diag);
+	error = resolve_apart(profile, images, &options, diag);
 	if (error < 0)
 		return error;
 	if (tally.n_missing && verbosity >= 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/resolve_apart.h"
 #include "recording/export_file.h"
 #include "recording/output.h"
 
@@ -72,7 +73,7 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	}
 	/* An interval is whole in itself; a file that is watched, when it is not written again. */
 	profile->run.is_checkpoint = live->path && !live->is_last;
-	int error = resolve(profile, input->images, input->names, diag);
+	int error = resolve_apart(profile, input->images, input->names, diag);
 	if (error == 0)
 		error = export_file(live->exporter, profile, &choice, live->path, NULL, diag);
 	if (error == 0)

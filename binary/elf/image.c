@@ -75,7 +75,7 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
-static int image_refuse(struct diag *diag, int error, const char *path, const char *why)
+int image_refuse(struct diag *diag, int error, const char *path, const char *why)
 {
 	diag_set(diag, error, "cannot read image '%s'", path);
 	diag_why(diag, "%s", why);

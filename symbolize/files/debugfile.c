@@ -257,7 +257,9 @@ static struct image *ask_debuginfod(const struct wanted *wanted)
 		return NULL;
 	say(search, false, "asking debuginfod for '%s'", wanted->file->image->path);
 	struct fetch fetch = { search, wanted->file->image->path };
-	int error = debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL, &fetch, &path);
+	int error = search->fetch ? search->fetch(search->fetch_context, wanted->build_id, fetch.image, &path)
+				  : debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL,
+						    &fetch, &path);
 	if (error < 0) {
 		say_not_asked(wanted, error);
 		return NULL;

@@ -50,6 +50,7 @@ struct requests {
 	VEC(struct symbolizer_request) list;
 	VEC(struct structured_image) images; /* side by side with them */
 	uint64_t *vaddrs;                    /* of all of them */
+	struct images *bare;                 /* of RESOLVE_BARE; else NULL */
 };
 
 /* A JIT compiler maps the dump it writes, so that profilers find it: an image that is no ELF file. */
@@ -94,6 +95,12 @@ static void add_request(const struct images *images, image_id id, struct image *
 	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
+/* Stands for a file that is not to be looked at. */
+static struct image *resolve_stand_in(const struct image *image, struct images *bare)
+{
+	return images_get(bare, images_add_pseudo(bare, IMAGE_UNKNOWN, image->path, NULL));
+}
+
 static void make_requests(const struct images *images, const struct place *places, size_t n,
 			  struct requests *ret)
 {
@@ -107,6 +114,8 @@ static void make_requests(const struct images *images, const struct place *place
 		if (!image || (is_next && ret->vaddrs[used - 1] == places[i].vaddr))
 			continue;
 		ret->vaddrs[used++] = places[i].vaddr;
+		if (ret->bare)
+			image = resolve_stand_in(image, ret->bare);
 		if (is_next)
 			last->n++;
 		else
@@ -154,7 +163,7 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 	symbolize(options, requests->list.at, requests->list.n, &profile->strings, &maps);
 	for (size_t i = 0; i < maps.n; i++)
 		vec_push(&profile->functions, maps.at[i]);
-	if (requests->options->part != RESOLVE_IMAGE)
+	if (requests->options->part < RESOLVE_IMAGE)
 		profile->quality.damaged_units = 0;
 	for (size_t i = 0; i < requests->list.n; i++) {
 		struct symbolizer_request *request = &requests->list.at[i];
@@ -201,6 +210,8 @@ static void requests_done(struct requests *requests)
 	vec_done(&requests->list);
 	vec_done(&requests->images);
 	free(requests->vaddrs);
+	if (requests->bare)
+		images_free(requests->bare);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -236,6 +247,7 @@ static bool resolve_is_asked(const struct resolve_options *options, const struct
 	case RESOLVE_FILES:
 		return !is_kernel;
 	case RESOLVE_IMAGE:
+	case RESOLVE_BARE:
 		return id == options->image;
 	}
 	return false;
@@ -303,7 +315,8 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 {
 	const struct resolve_options *all = options ? options : &(struct resolve_options){ 0 };
 	const struct symbolizer_options *symbols = &all->symbolize;
-	struct requests requests = { .options = all };
+	struct requests requests = { .options = all,
+				     .bare = all->part == RESOLVE_BARE ? images_new() : NULL };
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images, all);

@@ -15,12 +15,13 @@ enum resolve_part {
 	RESOLVE_KERNEL, /* the kernel's own word, which needs rights */
 	RESOLVE_FILES,  /* everything else: what a target or its user made */
 	RESOLVE_IMAGE,  /* one of those */
+	RESOLVE_BARE,   /* the same, without a look at its file: made-up names */
 };
 
 struct resolve_options {
 	struct symbolizer_options symbolize;
 	enum resolve_part part;
-	image_id image; /* of RESOLVE_IMAGE */
+	image_id image; /* of RESOLVE_IMAGE and RESOLVE_BARE */
 	/* The functions of an image, if the caller has them and does not need them meanwhile; NULL: they are
 	 * found out. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

@@ -309,14 +309,28 @@ static int apart_ask(struct apart *apart)
 
 /* ---- all of it ---------------------------------------------------------------------------------- */
 
+static void apart_leave(struct apart *apart, image_id id)
+{
+	struct diag diag = { 0 };
+
+	apart->asked.part = RESOLVE_BARE;
+	apart->asked.image = id;
+	resolve(apart->profile, apart->images, &apart->asked, &diag);
+}
+
 static void apart_note_image(struct profile *profile, image_id id)
 {
 	CLEANUP(freep)
-	char *note = alloc_printf(
-		"%s: it has no names: the process that read its debug information did not survive it",
-		intern_text(&profile->strings, profile->images.at[id].path));
+	char *note = alloc_printf("%s: it has no names: the process that read its debug information did not "
+				  "survive it",
+				  intern_text(&profile->strings, profile->images.at[id].path));
 
 	resolve_note(profile, note);
+}
+
+static bool apart_is_file(const struct apart *apart, image_id id)
+{
+	return images_get(apart->images, id)->kind != IMAGE_KERNEL;
 }
 
 /* One of them is not to be read. */
@@ -325,12 +339,24 @@ static void apart_ask_each(struct apart *apart)
 	struct profile *profile = apart->profile;
 
 	profile->quality.damaged_units = 0;
-	apart->asked.part = RESOLVE_IMAGE;
 	for (image_id i = 0; i < profile->images.n; i++) {
+		apart->asked.part = RESOLVE_IMAGE;
 		apart->asked.image = i;
-		if (images_get(apart->images, i)->kind != IMAGE_KERNEL && apart_ask(apart) < 0)
-			apart_note_image(profile, i);
+		if (!apart_is_file(apart, i) || apart_ask(apart) == 0)
+			continue;
+		apart_leave(apart, i);
+		apart_note_image(profile, i);
 	}
+}
+
+/* No child can be had at all. */
+static void apart_leave_all(struct apart *apart)
+{
+	for (image_id i = 0; i < apart->profile->images.n; i++)
+		if (apart_is_file(apart, i))
+			apart_leave(apart, i);
+	resolve_note(apart->profile,
+		     "nothing has a name: no process could be started to look names up; try: cpprof resolve");
 }
 
 int resolve_apart(struct profile *profile, struct images *images, const struct resolve_options *options,
@@ -347,8 +373,7 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	if (error == -ECHILD)
 		apart_ask_each(&apart);
 	else if (error < 0)
-		resolve_note(profile, "nothing has a name: no process could be started to look names up; "
-				      "try: cpprof resolve");
+		apart_leave_all(&apart);
 	resolve_finish(profile, images);
 	return 0;
 }

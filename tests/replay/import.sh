@@ -74,7 +74,7 @@ expect() {
 	grep -q -- "$text" said || fail "cpprof $*: '$(cat said)' does not say '$text'"
 }
 expect 1 'No such file' import missing.data
-expect 1 'no perf.data file' import "$data/tower.c"
+expect 1 'not a perf.data file' import "$data/tower.c"
 expect 1 'Is a directory' import "$data"
 mkdir threads && touch threads/data
 expect 1 'without `--threads`' import threads

@@ -147,10 +147,9 @@ static void resolve_note_libdwarf(struct profile *profile, const char *image, ui
 static void resolve_note_too_much(struct profile *profile, const struct image *image)
 {
 	CLEANUP(freep)
-	char *note =
-		alloc_printf("%s: its symbols and debug information are too much for a file of its size; "
-			     "the rest of them was left out",
-			     image->path);
+	char *note = alloc_printf("%s: its symbols and debug information need too much memory for a file of "
+				  "its size; part of them was left out",
+				  image->path);
 
 	resolve_note(profile, note);
 }

@@ -170,12 +170,15 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++)
 		workers_end_wait(workers, &wait);
 	if (n_cut) {
-		snprintf(note, sizeof(note), "%llu waits had not ended with the recording: cut there",
+		snprintf(note, sizeof(note),
+			 "%llu waits were still going on when the recording ended; they count up to that "
+			 "moment",
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
 	if (workers->waits.n_lost) {
-		snprintf(note, sizeof(note), "%llu waits have no length: a record of their end was lost",
+		snprintf(note, sizeof(note),
+			 "%llu waits have an unknown length: the record of their end was lost",
 			 (unsigned long long)workers->waits.n_lost);
 		builder_note(workers->builder, note);
 	}

@@ -89,16 +89,18 @@ static int setup_add_near_waits(struct perf_live *live, const struct perf_source
 				struct setup *setup, struct diag *diag)
 {
 	if (options->without_cpu) {
-		diag_set(diag, -EACCES, "cannot see threads wait");
-		diag_why(diag, "permission denied: the kernel is where they do");
-		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1\n"
-				"        or: --wall, which puts waits where a thread was last seen running");
+		diag_set(diag, -EACCES, "cannot record where threads wait");
+		diag_why(diag, "permission denied: threads wait inside the kernel");
+		diag_hint(diag, "try: sudo cpprof ...\n"
+				"        or: sudo sysctl kernel.perf_event_paranoid=1\n"
+				"        or: --wall, which attributes each wait to the place where the "
+				"thread was last sampled");
 		return -EACCES;
 	}
 	source_info_note(
 		&live->source.info,
-		"no permission to see threads wait: how long they do is right, where is approximate, "
-		"namely where they were last sampled on a CPU; root would know");
+		"no permission to record where threads wait: the length of each wait is exact, its place is "
+		"approximate (where the thread was last sampled on a CPU); root gets exact places");
 	setup->want.has_switches = live->source.info.has_near_waits = true;
 	return 0;
 }
@@ -117,7 +119,7 @@ static int setup_add_waits(struct perf_live *live, const struct perf_source_opti
 	if (error == -EACCES || error == -EPERM)
 		return setup_add_near_waits(live, options, setup, diag);
 	if (error)
-		return perf_events_refused(diag, error, "cannot see threads wait");
+		return perf_events_refused(diag, error, "cannot record where threads wait");
 	setup_add_spec(setup, &spec);
 	return 0;
 }
@@ -157,7 +159,7 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
 	if (highest && want->frequency > highest) {
 		source_info_note(&live->source.info,
-				 "the kernel takes no more than %llu samples a second "
+				 "the kernel allows at most %llu samples per second "
 				 "(kernel.perf_event_max_sample_rate)",
 				 (unsigned long long)highest);
 		want->frequency = highest;
@@ -353,10 +355,11 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &log, &diag);
 	info->bpf_log = log.at; /* and its memory */
 	if (error)
-		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
-					     error == -EPERM || error == -EACCES
-						     ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
-						     : "");
+		info->no_deep = alloc_printf(
+			"stacks deeper than --stack-size are cut off: %s (%s)%s", diag.what, diag.why,
+			error == -EPERM || error == -EACCES
+				? "; copying the rest needs root, or CAP_BPF and CAP_PERFMON"
+				: "");
 }
 
 /* Calls of chosen functions become samples; their probes are set later. */
@@ -376,7 +379,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	int error = perf_probe_open(&events->probe, &want, NULL, diag);
 	if (!error && !bpf_trace_sees_waits(events->probe.program))
 		source_info_note(&live->source.info,
-				 "this kernel does not tell when threads wait: off-cpu is 0");
+				 "this kernel does not report when threads wait: off-cpu time is shown as 0");
 	return error;
 }
 

@@ -146,13 +146,13 @@ static const char *witness_why(int status)
 	case -ECANCELED:
 		return "it crashed or reached its limit of memory or time";
 	case -EMSGSIZE:
-		return "it said too much";
+		return "it printed too much";
 	case CHILD_REFUSED:
-		return "the system does not let its process be limited";
+		return "the system does not allow limits on its process";
 	case 1:
 		return "it is not installed, or cannot read the file";
 	default:
-		return "it did not come to its end";
+		return "it did not finish";
 	}
 }
 

@@ -247,6 +247,8 @@ static struct perf_source_options record_target(const struct record *r)
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
 		.with_waits = o->wall || o->off_cpu,
+		.has_switch_records = o->switch_records,
+		.max_switches = o->max_switches,
 		.without_cpu = o->off_cpu,
 		.frequency = o->frequency,
 		.period = o->period,

@@ -24,6 +24,7 @@ static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, with child processes\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  cpprof record -e '{cycles,instructions}' -- ./prog   counted together; cpprof list: what can be\n"
 	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
 	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --repeat 5 -o before-%n.data -- ./prog   five runs, five profiles\n"
@@ -215,16 +216,23 @@ static int record_check_names(struct record_options *options, const struct comma
 
 /* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
  */
-#define RECORD_WAIT_SPECS(options)                                                        \
-	{ 0,           "wall",                                                            \
-	  OPTION_FLAG, &(options)->wall,                                                  \
-	  NULL,        "also record where threads wait, and how long; needs root" },      \
-		{ 0,           "off-cpu",                                                 \
-		  OPTION_FLAG, &(options)->off_cpu,                                       \
-		  NULL,        "record only where threads wait; needs root" },            \
-		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL }, \
-	{                                                                                 \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL \
+#define RECORD_WAIT_SPECS(options)                                                                      \
+	{ 0,           "wall",                                                                          \
+	  OPTION_FLAG, &(options)->wall,                                                                \
+	  NULL,        "also record where threads wait, and how long; needs root" },                    \
+		{ 0,           "off-cpu",                                                               \
+		  OPTION_FLAG, &(options)->off_cpu,                                                     \
+		  NULL,        "record only where threads wait; needs root" },                          \
+		{ 0,                                                                                    \
+		  "max-switches",                                                                       \
+		  OPTION_POSITIVE,                                                                      \
+		  &(options)->max_switches,                                                             \
+		  "N",                                                                                  \
+		  "waits that a CPU samples in a second (1000); more are timed, but not all sampled" }, \
+		{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },           \
+		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },               \
+	{                                                                                               \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL               \
 	}
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
@@ -337,6 +345,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,
 					    .deep_bytes = SOURCE_DEEP_BYTES,
 					    .checkpoint = 30,
+					    .max_switches = SOURCE_MAX_SWITCHES,
 					    .interval = 10,
 					    .inherits = true,
 					    .resolves = true,

@@ -11,7 +11,7 @@
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
 struct growth_events {
 	size_t n;
-	uint32_t off_cpu, waits, wall;
+	uint32_t off_cpu, waits, wall, runnable, sampled;
 	bool has_near_waits; /* source_info has it */
 };
 

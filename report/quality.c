@@ -60,7 +60,7 @@ double quality_rate(const struct profile *profile)
 {
 	uint64_t ns = sampled_ns(profile), samples = profile->quality.samples;
 	struct wait_metrics waits = wait_metrics_of(profile);
-	uint64_t n_waits = waits.waits && !waits.is_near ? profile_sum(profile, waits.waits) : 0;
+	uint64_t n_waits = waits.sampled ? profile_sum(profile, waits.sampled) : 0;
 
 	if (waits.off_cpu == 1) /* nothing else was sampled */
 		return 0;

@@ -32,15 +32,6 @@ static uint64_t group_reads_since(uint64_t now, uint64_t *last)
 	return since;
 }
 
-/* Of the time in which it was to be counted, it was in a part. */
-static double group_reads_scale(struct group_last *last, const struct perf_counts *counts)
-{
-	uint64_t enabled = group_reads_since(counts->enabled, &last->enabled);
-	uint64_t running = group_reads_since(counts->running, &last->running);
-
-	return running && running < enabled ? (double)enabled / (double)running : 1;
-}
-
 static uint64_t group_reads_word(const struct perf_counts *counts, uint64_t at)
 {
 	uint64_t word;
@@ -69,7 +60,6 @@ void group_reads_apply(struct group_reads *reads, const struct perf_record *reco
 		return;
 
 	struct group_last *last = group_reads_last(reads, record);
-	double scale = group_reads_scale(last, counts);
 	memset(sample->more, 0, sizeof(sample->more));
 	for (uint64_t i = 0; i < counts->n; i++) {
 		size_t at = group_reads_position(counts, i, members, sample->event);
@@ -77,8 +67,6 @@ void group_reads_apply(struct group_reads *reads, const struct perf_record *reco
 			continue;
 		uint64_t value =
 			group_reads_since(group_reads_word(counts, i * counts->words), &last->values[at]);
-		if (scale > 1)
-			value = (uint64_t)((double)value * scale);
 		if (at) {
 			sample->more[at - 1] = value;
 			sample->n_more = sample->n_more > at ? sample->n_more : (uint32_t)at;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_reads: samples that say what their event, and others that are counted with it, have counted so far.
- * What each stands for is the difference to the last sample of the same thread and CPU. Where counters are
- * shared with other events, it is scaled to the time in which it would have been counted.
+ * What each stands for is the difference to the last sample of the same thread and CPU.
  *
  * Pure.
  */
@@ -13,7 +12,6 @@
 #include "collector/record/perf_record.h"
 
 struct group_last {
-	uint64_t enabled, running;
 	uint64_t values[1 + SAMPLE_VALUES_MAX];
 };
 

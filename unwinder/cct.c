@@ -164,6 +164,13 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 		cct->nodes.at[node].value = index;
 }
 
+void cct_scale(struct cct *cct, uint32_t metric, double factor)
+{
+	for (size_t i = 0; i < cct->values.n; i++)
+		if (cct->values.at[i].metric == metric)
+			cct->values.at[i].value = (uint64_t)((double)cct->values.at[i].value * factor + 0.5);
+}
+
 /* ---- life --------------------------------------------------------------------------------------- */
 
 void cct_init(struct cct *cct)

@@ -71,3 +71,5 @@ struct cct_path {
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
 /* node: one of the tree's. */
 void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);
+/* All values of one metric, times this. */
+void cct_scale(struct cct *cct, uint32_t metric, double factor);

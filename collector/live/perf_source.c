@@ -404,6 +404,30 @@ uint64_t perf_source_counted(const struct source *source)
 	return perf_events_counted(&((const struct perf_live *)source)->events);
 }
 
+/* What the kernel counts itself, it counts always. */
+static bool live_has_counter(const struct perf_events *events, size_t attr)
+{
+	uint32_t type = events->attrs.at[attr].type;
+
+	return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT && type != PERF_TYPE_BREAKPOINT;
+}
+
+/* The members of a group are counted with the first. */
+double perf_source_running(const struct source *source, uint32_t event)
+{
+	const struct perf_events *events = &((const struct perf_live *)source)->events;
+	size_t first = event;
+
+	if (event >= events->n_sampling)
+		return 1;
+	while (first && perf_event_is_member(&events->attrs.at[first]))
+		first--;
+	bool has_counter = live_has_counter(events, first);
+	for (size_t i = first + 1; i < events->n_sampling && perf_event_is_member(&events->attrs.at[i]); i++)
+		has_counter |= live_has_counter(events, i);
+	return has_counter ? perf_events_running(events, first) : 1;
+}
+
 void perf_source_look_again(struct source *source, pid_t pid)
 {
 	known_look_again(perf_live_of(source)->known, pid);

@@ -112,6 +112,9 @@ void perf_source_stack_used(struct source *source, const struct event *event,
  * and CPU. */
 uint64_t perf_source_counted(const struct source *source);
 
+/* What part of the time that threads ran an event of the list was counted: 1 = all of it. */
+double perf_source_running(const struct source *source, uint32_t event);
+
 struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */
 	size_t n_threads;           /* with events of their own; those that inherit come on top */

@@ -66,10 +66,12 @@ uint64_t perf_events_counted(const struct perf_events *events)
 	return events_sum(events, 0).count;
 }
 
+/* An event that is bound to a CPU is not counted while its thread is on another one, and has not been enabled
+ * for less: what all CPUs have of it is to be held against what one has. */
 double perf_events_running(const struct perf_events *events, size_t attr)
 {
 	struct event_value value = events_sum(events, attr);
+	double enabled = (double)value.enabled / (double)(events->cpus.n ? events->cpus.n : 1);
 
-	return value.enabled && value.running < value.enabled ? (double)value.running / (double)value.enabled
-							      : 1;
+	return enabled > 0 && (double)value.running < enabled ? (double)value.running / enabled : 1;
 }

@@ -12,15 +12,12 @@ static uint32_t event_of(const void *context, uint64_t id)
 static const struct group_members members = { event_of, NULL, true };
 
 /* A sample that says what two events have counted so far. */
-static struct sample read_two(struct group_reads *reads, uint64_t stream, uint64_t enabled, uint64_t running,
-			      uint64_t first, uint64_t second)
+static struct sample read_two(struct group_reads *reads, uint64_t stream, uint64_t first, uint64_t second)
 {
 	uint64_t words[] = { first, 100, second, 101 };
 	struct perf_record record = { .stream = stream,
 				      .id = 100,
 				      .sample.counts = {
-					      .enabled = enabled,
-					      .running = running,
 					      .n = 2,
 					      .words = 2,
 					      .has_ids = true,
@@ -34,30 +31,19 @@ static struct sample read_two(struct group_reads *reads, uint64_t stream, uint64
 TEST(a_sample_stands_for_what_was_counted_since_the_last_one_of_its_thread)
 {
 	struct group_reads reads = { 0 };
-	struct sample sample = read_two(&reads, 1, 0, 0, 1000, 5);
+	struct sample sample = read_two(&reads, 1, 1000, 5);
 
 	CHECK_EQ(sample.weight, 1000);
 	CHECK_EQ(sample.n_more, 1);
 	CHECK_EQ(sample.more[0], 5);
-	sample = read_two(&reads, 2, 0, 0, 300, 2); /* another thread */
+	sample = read_two(&reads, 2, 300, 2); /* another thread */
 	CHECK_EQ(sample.weight, 300);
-	sample = read_two(&reads, 1, 0, 0, 1500, 5);
+	sample = read_two(&reads, 1, 1500, 5);
 	CHECK_EQ(sample.weight, 500);
 	CHECK_EQ(sample.more[0], 0);
-	sample = read_two(&reads, 1, 0, 0, 100, 1); /* gone back: it has begun anew */
+	sample = read_two(&reads, 1, 100, 1); /* gone back: it has begun anew */
 	CHECK_EQ(sample.weight, 100);
 	CHECK_EQ(sample.more[0], 1);
-	group_reads_done(&reads);
-}
-
-TEST(counters_that_are_shared_are_scaled_to_the_whole_time)
-{
-	struct group_reads reads = { 0 };
-
-	read_two(&reads, 1, 1000, 1000, 400, 40);
-	struct sample sample = read_two(&reads, 1, 3000, 1500, 500, 60); /* a quarter of the time since */
-	CHECK_EQ(sample.weight, 400);
-	CHECK_EQ(sample.more[0], 80);
 	group_reads_done(&reads);
 }
 

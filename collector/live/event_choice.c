@@ -109,8 +109,9 @@ static int choice_add_near_waits(const struct perf_source_options *options, stru
 		return -EACCES;
 	}
 	source_info_note(
-		info, "no permission to see threads wait: how long they do is right, where is approximate, "
-		      "namely where they were last sampled on a CPU; root would know");
+		info,
+		"no permission to record where threads wait: the length of each wait is exact, its place is "
+		"approximate (where the thread was last sampled on a CPU); root gets exact places");
 	info->has_near_waits = true;
 	return 0;
 }

@@ -226,7 +226,8 @@ void perf_images_notes(const struct perf_images *finder, struct source_info *ret
 	/* Where perf listed build-ids, it listed those of all binaries that were sampled. */
 	if (unchecked->n && finder->header->build_ids.n == 0)
 		vec_push(&ret->notes,
-			 alloc_printf("the recording has no build-ids for %zu binaries, for example '%s'; "
-				      "the files on this machine may be different ones",
-				      unchecked->n, unchecked->first));
+			 alloc_printf(
+				 "the recording has no build-ids for %zu of its binaries, for example '%s'; "
+				 "the files on this machine may be different ones",
+				 unchecked->n, unchecked->first));
 }

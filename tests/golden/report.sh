@@ -110,7 +110,7 @@ ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns s
 ends 0 '{"self_percent":30,"total:samples":30,"name":"mul"}' "$CPPROF" report --view flat --columns self_percent,total:samples,name --format json
 ends 2 "there is no column 'nope': there are row, parent" "$CPPROF" report --columns self,nope
 ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
-ends 2 "--columns does not apply to this view" "$CPPROF" report --view quality --columns self
+ends 2 "--columns and --derive do not apply to this view" "$CPPROF" report --view quality --columns self
 make empty empty.data
 ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "has no samples" "$CPPROF" report empty.data

@@ -49,7 +49,7 @@ by 3 1 "none of 2 files could be merged" -o never.data empty.data missing.data
 
 # Mistakes are told once.
 by 2 2 "give an output file with -o FILE" part-1.data
-[ "$(grep -c "give the file to write" said.log)" = 1 ] || fail "a mistake is told more than once"
+[ "$(grep -c "give an output file" said.log)" = 1 ] || fail "a mistake is told more than once"
 ls part-*.data >list
 by 2 0 "" -o by.data --files-from list
 "$CPPROF" merge -o all.data part-*.data 2>/dev/null

@@ -279,6 +279,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.functions = o->functions.values.at,
 		.n_functions = o->functions.values.n,
 		.n_workers = (unsigned)o->n_workers,
+		.max_memory = o->max_memory,
 		.unwind = (enum unwind_mode)o->unwind,
 		.duration_ns = o->duration > 0 ? record_ns(o->duration) : 0,
 		.cpu_before_ns = o->cpu_before_ns,

@@ -151,6 +151,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
+	if (quality->folded_contexts)
+		text_printf(ret, ", %s in contexts folded to save memory",
+			    number_percent(number_share(quality->folded_samples, quality->samples), number));
 	if (profile->run.is_resolved && quality->samples > 0)
 		text_printf(ret, ", %s unsymbolised",
 			    number_percent(number_share(quality->unsymbolized, quality->samples), number));

@@ -145,6 +145,7 @@ struct profile {
 	struct packed_values *packed;
 };
 
+#define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */
 #define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
 
 struct profile *profile_new(void);

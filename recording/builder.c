@@ -4,9 +4,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/cleanup.h"
 #include "profile/timeline.h"
 #include "recording/growth.h"
 #include "recording/tasks.h"
+
+#define WAKERS_MAX 24 /* names of threads that end waits: each is a metric */
 
 struct builder {
 	struct profile *profile;
@@ -15,8 +18,9 @@ struct builder {
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
-	bool has_started; /* run.start_ns is known */
-	uint64_t last_ns; /* of the latest event */
+	struct map waker_of; /* name -> metric */
+	bool has_started;    /* run.start_ns is known */
+	uint64_t last_ns;    /* of the latest event */
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -83,6 +87,7 @@ void builder_free(struct builder *builder)
 	tasks_done(&builder->tasks);
 	timeline_done(&builder->timeline);
 	growth_done(&builder->growth);
+	map_done(&builder->waker_of);
 	profile_free(builder->profile);
 	free(builder);
 }
@@ -192,6 +197,25 @@ uint32_t builder_find(struct builder *builder, const struct event *event)
 void builder_wait(struct builder *builder, const struct event *event)
 {
 	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
+}
+
+uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid)
+{
+	struct profile *profile = builder->profile;
+	uint32_t thread = tasks_find(&builder->tasks, pid, tid);
+
+	if (thread == MAP_NONE)
+		return 0;
+	uint32_t comm = profile->threads.at[thread].comm;
+	uint32_t metric = map_find(&builder->waker_of, comm);
+	if (metric != MAP_NONE || builder->waker_of.n >= WAKERS_MAX)
+		return metric != MAP_NONE ? metric : 0;
+
+	CLEANUP(freep) char *name = alloc_printf(WAKER_METRIC "%s", intern_text(&profile->strings, comm));
+	metric = (uint32_t)profile->metrics.n;
+	builder_add_metric(profile, name, "ns", UINT32_MAX);
+	map_put(&builder->waker_of, comm, metric);
+	return metric;
 }
 
 uint64_t builder_last_ns(const struct builder *builder)

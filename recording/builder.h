@@ -35,6 +35,9 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 uint32_t builder_count(struct builder *builder, const struct event *event);
 /* A thread is back: EVENT_SWITCH, with how long it was away. */
 void builder_wait(struct builder *builder, const struct event *event);
+/* The metric of time that threads of this name have ended waits after; 0 if it is a thread that is not
+ * recorded, or there are too many names. */
+uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid);
 /* The row of an event's thread. */
 uint32_t builder_find(struct builder *builder, const struct event *event);
 /* When the latest event was. */

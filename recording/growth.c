@@ -116,6 +116,8 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
 	if (!event->sw.is_rest && !event->sw.is_lost)
 		cct_add_value(growth->cct, node, thread, events->sampled, 1);
+	if (event->sw.woken_metric)
+		cct_add_value(growth->cct, node, thread, event->sw.woken_metric, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

@@ -157,6 +157,9 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	workers->n_cut += event->sw.is_cut;
 	if (!event->sw.is_rest)
 		told.sw.is_lost = !waits_saw(&workers->waits, event->tid, event->sw.since_ns);
+	if (event->sw.waker)
+		told.sw.woken_metric =
+			builder_waker_metric(workers->builder, event->sw.waker_pid, event->sw.waker);
 	return workers_give_wait(workers, &told);
 }
 

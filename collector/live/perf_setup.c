@@ -277,7 +277,8 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 
 	if (live->events.wait_attr == SIZE_MAX || options->has_switch_records)
 		return;
-	info->has_timed_waits = perf_events_add_waits(&live->events, options->max_switches, &diag) == 0;
+	info->has_timed_waits =
+		perf_events_add_waits(&live->events, info->isa, options->max_switches, &diag) == 0;
 	if (!info->has_timed_waits)
 		source_info_note(
 			info,

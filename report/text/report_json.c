@@ -162,6 +162,10 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
 		json_text_of(json, "path", path.at ? path.at : "");
+		if (rows.at[i].waker) {
+			json_text_of(json, "woken_by", wait_row_waker(report->profile, &rows.at[i]));
+			json_uint_of(json, "woken_by_ns", rows.at[i].woken_by);
+		}
 		json_end_object(json);
 	}
 	vec_done(&rows);

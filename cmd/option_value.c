@@ -198,7 +198,7 @@ const char *option_value_wants(const struct option_spec *spec)
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",
-		[OPTION_MODE] = "rights in octal such as 600 or 644",
+		[OPTION_MODE] = "permissions in octal such as 600 or 644",
 		[OPTION_CHOICE] = "one of",
 	};
 

@@ -51,8 +51,8 @@ struct report_request {
 };
 
 static const char about[] =
-	"Shows what a profile holds: what dominates, on which path, and how far that can be trusted.\n"
-	"Without FILE, cpprof.data in this folder is read; - is standard input.";
+	"Shows what a profile holds: what dominates, on which path, and how certain that is.\n"
+	"Without FILE, cpprof.data in the current directory is read; - is standard input.";
 
 static const char examples[] =
 	"  cpprof report                                  what dominates\n"
@@ -68,8 +68,7 @@ static const char examples[] =
 	"  cpprof report --group-by function --columns total,min,mean,max,imbalance   among threads\n"
 	"  cpprof report --group-by thread --merge-threads '^(.*)-[0-9]+$'   pools of threads as one\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
-	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are "
-	"whole\n";
+	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
 static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
@@ -367,11 +366,11 @@ static int check_request(const struct command_line *line, const struct report_re
 	if (line->n_operands + (request->input != NULL) > 1)
 		return cmd_usage("report", "one profile at a time");
 	if (request->opens && !request->html)
-		return cmd_usage("report", "--open opens what --html OUT.html writes");
+		return cmd_usage("report", "--open needs --html OUT.html");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage("report", "--group-by applies to --view flat only");
 	if (request->view == TEXT_WAITS && request->format == FORMAT_CSV)
-		return cmd_usage("report", "--view waits is written as text, md or json");
+		return cmd_usage("report", "--view waits supports the formats text, md and json");
 	if (request->html && (request->derived.values.n || request->merged))
 		return cmd_usage(
 			"report",
@@ -401,16 +400,16 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "summary|tree|callers|flat|hot|loops|quality|waits", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
-		  "rows of the flat view, which is then the default" },
-		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "which rows come first" },
+		  "what a row of the flat view is; makes that view the default" },
+		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "sort rows by this" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
-		  "leave out what is below N % (default 1 in trees, else 0.5)" },
+		  "hide what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N",
-		  "at most N rows of each table or tree, the most costly ones" },
+		  "show at most N rows of each table or tree, the most expensive ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
-		  "levels of a tree; 0 = all (default: 8 callers)" },
+		  "show so many levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",
-		  "what percentages in trees are of" },
+		  "what percentages in trees relate to" },
 		{ 0, "columns", OPTION_LIST, &request->columns, "NAME,...",
 		  "which columns, in which order: self_percent, self_ci95, module, ...;\nself and "
 		  "total also of another metric: self:METRIC" },
@@ -426,22 +425,21 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
-		  "put what threads spend in an OpenMP region where it is written (default)" },
+		  "show what threads spend in an OpenMP region where the region is written (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks are complete" },
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
-		  "for people, pull requests or programs" },
+		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
 		MODE_SPEC(request->mode),
 		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
-		  "--html, --view loops: where source files may be; repeatable" },
+		  "--html, --view loops: also look for source files in this directory; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
-		  "--html, --view loops: source paths that start with OLD start with NEW here" },
-		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
-		  "a screen at a time, on a terminal (default)" },
+		  "--html, --view loops: replace OLD at the start of source paths with NEW" },
+		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		HABIT_REPORT_SPECS(request->habits, request->input),
 		{ 0, "children", OPTION_FLAG, &request->children, NULL, NULL },

@@ -50,7 +50,7 @@ static uint32_t builder_add_text(struct profile *profile, const char *text)
 	return text ? intern_add(&profile->strings, text) : 0;
 }
 
-struct builder *builder_new(struct images *images, const struct source_info *info)
+struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes)
 {
 	struct builder *builder = alloc_zero(1, sizeof(*builder));
 	struct profile *profile = profile_new();
@@ -59,6 +59,7 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	builder->profile = profile;
 	builder->tasks.profile = profile;
 	builder->growth.cct = &profile->cct;
+	builder->growth.max_bytes = max_bytes;
 	builder->events = growth_events_of(info);
 	timeline_init(&builder->timeline);
 	builder_add_events(profile, info);
@@ -222,6 +223,11 @@ uint64_t builder_last_ns(const struct builder *builder)
 	return builder->last_ns;
 }
 
+void builder_mark_told(struct builder *builder)
+{
+	cct_tell(&builder->profile->cct);
+}
+
 bool builder_has_exited(const struct builder *builder, uint32_t thread)
 {
 	return builder->profile->threads.at[thread].exit_ns != 0;
@@ -232,6 +238,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 	uint32_t thread = builder_count(builder, event);
 
 	growth_add(&builder->growth, event, thread, &builder->events, stack);
+	growth_keep_bound(&builder->growth, NULL);
 }
 
 /* Images are only ever added, so those we have are those at the front. */
@@ -269,6 +276,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
+	profile->quality.folded_contexts = builder->growth.n_folded;
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
 		profile->quality.steps_by_witness[i] = stats->steps_by_witness[i];
 	timeline_copy(&builder->timeline, profile);

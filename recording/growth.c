@@ -32,6 +32,22 @@ static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct 
 	return cct_follow_stack(growth->cct, stack, &growth->paths.at[index]);
 }
 
+bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
+{
+	size_t bytes = growth->max_bytes ? cct_bytes(growth->cct) : 0;
+	uint32_t *place;
+
+	if (bytes <= growth->max_bytes || bytes <= growth->fold_at)
+		return false;
+	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
+	growth_drop_paths(growth);
+	map_renumber(&growth->wait_of, place);
+	free(place);
+	/* Where folding does not help, it is not tried with every sample. */
+	growth->fold_at = 2 * cct_bytes(growth->cct);
+	return true;
+}
+
 static uint32_t growth_metric(const struct source_info *info, enum source_values values)
 {
 	uint32_t event = source_info_find(info, values);

@@ -84,6 +84,7 @@ static void recording_start_workers(struct recording *r)
 
 	r->code = code_log_new(&log);
 	struct workers_options options = { .n_workers = r->options.n_workers,
+					   .max_memory = recording_max_memory(&r->options),
 					   .unwinding = { .mode = r->options.unwind,
 							  .store = r->names.symbolize.store },
 					   .code = { code_log_read, r->code },

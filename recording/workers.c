@@ -42,15 +42,16 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 
 	workers->images = images;
 	workers->options = *options;
-	workers->builder = builder_new(images, info);
+	workers->builder = builder_new(images, info, options->max_memory);
 	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
 	workers->has_near_waits = info->has_near_waits;
 	workers->has_timed_waits = info->has_timed_waits;
 	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
+	uint64_t max_bytes = options->max_memory / (2 * wanted); /* the merged tree is as large as all */
 	for (bool goes_on = true; goes_on;) {
 		struct worker *worker =
-			worker_new(images, info->isa, &options->unwinding, options->code, &events);
+			worker_new(images, info->isa, &options->unwinding, options->code, &events, max_bytes);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;
 
 		workers->is_alone = !is_started && workers->all.n == 0;
@@ -211,7 +212,9 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++)
 		workers_end_wait(workers, &wait);
 	if (n_cut) {
-		snprintf(note, sizeof(note), "%llu waits had not ended with the recording: cut there",
+		snprintf(note, sizeof(note),
+			 "%llu waits were still going on when the recording ended; they count up to that "
+			 "moment",
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
@@ -301,6 +304,14 @@ bool workers_are_idle(const void *context)
 	return true;
 }
 
+void workers_mark_told(struct workers *workers)
+{
+	if (workers->is_alone)
+		builder_mark_told(workers->builder);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_mark_told(workers->all.at[i]);
+}
+
 struct builder *workers_builder(struct workers *workers)
 {
 	return workers->builder;
@@ -348,9 +359,14 @@ static void workers_merge_trees(const struct workers *workers, struct cct *ret)
 
 static struct profile *workers_complete(struct workers *workers, struct profile *profile)
 {
-	workers_sum_ends(workers, &profile->quality); /* the builder has set them to none */
+	struct profile_quality *quality = &profile->quality;
+
+	workers_sum_ends(workers, quality); /* the builder has set them to none */
 	if (!workers->is_alone)
 		workers_merge_trees(workers, &profile->cct);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		quality->folded_contexts += worker_n_folded(workers->all.at[i]);
+	quality->folded_samples = quality->folded_contexts ? cct_other_samples(&profile->cct) : 0;
 	return profile;
 }
 

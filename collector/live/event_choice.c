@@ -101,15 +101,17 @@ static int choice_add_near_waits(const struct perf_source_options *options, stru
 				 struct diag *diag)
 {
 	if (options->without_cpu) {
-		diag_set(diag, -EACCES, "cannot see threads wait");
-		diag_why(diag, "permission denied: the kernel is where they do");
+		diag_set(diag, -EACCES, "cannot record where threads wait");
+		diag_why(diag, "permission denied: threads wait inside the kernel");
 		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1\n"
-				"        or: --wall, which puts waits where a thread was last seen running");
+				"        or: --wall, which attributes each wait to the place where the "
+				"thread was last sampled");
 		return -EACCES;
 	}
 	source_info_note(
-		info, "no permission to see threads wait: how long they do is right, where is approximate, "
-		      "namely where they were last sampled on a CPU; root would know");
+		info,
+		"no permission to record where threads wait: the length of each wait is exact, its place is "
+		"approximate (where the thread was last sampled on a CPU); root gets exact places");
 	info->has_near_waits = true;
 	return 0;
 }
@@ -127,7 +129,7 @@ int event_choice_add_waits(struct event_choice *choice, const struct perf_source
 	if (error == -EACCES || error == -EPERM)
 		return choice_add_near_waits(options, info, diag);
 	if (error)
-		return perf_events_refused(diag, error, "cannot see threads wait");
+		return perf_events_refused(diag, error, "cannot record where threads wait");
 	choice_add_spec(choice, &spec);
 	return 0;
 }

@@ -296,7 +296,7 @@ static int events_open_rings(struct perf_events *events, size_t bytes, struct di
 	for (size_t i = 0; !error && i < events->anchors.n; i++) {
 		error = drain_add_ring(events->drain, events->anchors.at[i], bytes);
 		if (error)
-			diag_set(diag, error, "cannot map a ring of %zu KiB", bytes >> 10);
+			diag_set(diag, error, "cannot map a ring buffer of %zu KiB", bytes >> 10);
 	}
 	if (error) {
 		drain_remove_rings(events->drain);

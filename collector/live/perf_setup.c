@@ -68,7 +68,7 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
 	if (highest && want->frequency > highest) {
 		source_info_note(&live->source.info,
-				 "the kernel takes no more than %llu samples a second "
+				 "the kernel allows at most %llu samples per second "
 				 "(kernel.perf_event_max_sample_rate)",
 				 (unsigned long long)highest);
 		want->frequency = highest;
@@ -262,10 +262,11 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &log, &diag);
 	info->bpf_log = log.at; /* and its memory */
 	if (error)
-		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
-					     error == -EPERM || error == -EACCES
-						     ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
-						     : "");
+		info->no_deep = alloc_printf(
+			"stacks deeper than --stack-size are cut off: %s (%s)%s", diag.what, diag.why,
+			error == -EPERM || error == -EACCES
+				? "; copying the rest needs root, or CAP_BPF and CAP_PERFMON"
+				: "");
 }
 
 /* Waits timed in the kernel, or paired from records of switches, which costs more. */
@@ -304,7 +305,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	int error = perf_probe_open(&events->probe, &want, NULL, diag);
 	if (!error && !bpf_trace_sees_waits(events->probe.program))
 		source_info_note(&live->source.info,
-				 "this kernel does not tell when threads wait: off-cpu is 0");
+				 "this kernel does not report when threads wait: off-cpu time is shown as 0");
 	return error;
 }
 

@@ -83,7 +83,7 @@ static int file_read_attrs(struct perf_file *file, struct diag *diag)
 	free(attrs.at);
 	if (error < 0) {
 		diag_set(diag, error, "cannot read '%s'", file->name);
-		diag_why(diag, "its list of events is damaged");
+		diag_why(diag, "its list of events is corrupt");
 	}
 	return error;
 }
@@ -323,9 +323,9 @@ static void file_add_notes(struct perf_file *file)
 		return;
 	file->has_notes = true;
 	if (perf_input_is_cut(file->input))
-		vec_push(&info->notes, alloc_text("the recording was cut off: it ends before its end"));
+		vec_push(&info->notes, alloc_text("the recording is truncated"));
 	if (file->n_damaged)
-		vec_push(&info->notes, alloc_printf("%llu records are damaged and were left out",
+		vec_push(&info->notes, alloc_printf("%llu corrupt records were left out",
 						    (unsigned long long)file->n_damaged));
 	perf_images_notes(file->images, info);
 }

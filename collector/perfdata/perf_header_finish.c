@@ -95,8 +95,8 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 		return 0;
 	if (!header_are_alike(header)) {
 		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
-		diag_why(diag,
-			 "its events have records of different layout and nothing tells which is whose");
+		diag_why(diag, "its events have different record layouts, and the records do not say which "
+			       "event they belong to");
 		return -ENOTSUP;
 	}
 	if (info->events.n > 1 && !(header->entries.at[0].layout.sample_type & PERF_SAMPLE_ID))

@@ -73,6 +73,6 @@ void text_waits(const struct text_report *report)
 			n_shown++;
 		}
 	if (!rows.n)
-		text_printf(report->to, "no waits were recorded: cpprof record --wall, or --off-cpu\n");
+		text_printf(report->to, "no waits were recorded; record them with: cpprof record --wall\n");
 	vec_done(&rows);
 }

@@ -102,7 +102,7 @@ judge again.data waits.truth
 run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 "$CPPROF" report --view waits cut.data >cut.log || fail "no report"
 grep -q 'sleep' cut.log || fail "the sleep is not there"
-grep -q 'had not ended with the recording' cut.log || fail "nothing says that it was cut"
+grep -q 'still going on' cut.log || fail "nothing says that it was cut"
 
 # What cannot be, and what it says.
 run 2 "$CPPROF" record --off-cpu -u -- true
@@ -119,7 +119,7 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	as_nobody() { (cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"); }
 	run 0 as_nobody ./cpprof record --wall --no-cache -o near.data -- ./waits 600
 	grep _here run.log >near.truth
-	says "where is approximate"
+	says "its place is approximate"
 	"$CPPROF" report --view waits --percent-limit 0 --format json nobody/near.data >near.json || fail "no report"
 	python3 - <<-'PYTHON' || fail "the waits of an own process are wrong"
 		import json
@@ -132,5 +132,5 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	PYTHON
 	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits pass for exact ones"
 	run 3 as_nobody ./cpprof record --off-cpu --no-cache -o not.data -- ./waits 10
-	says "cannot see threads wait"
+	says "cannot record where threads wait"
 fi

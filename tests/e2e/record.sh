@@ -12,7 +12,7 @@ stand_for_time() {
 	[ $((sampled * 100)) -lt $((counted * least)) ] || return 0
 	[ "$SLOW" != 1 ] || fail "samples of $1 stand for $sampled of $counted ms"
 	"$CPPROF" report --view quality --format json "$1" >quality.log || fail "no quality of $1"
-	grep -q '"the timer that takes samples was late' quality.log || fail "nothing says that the timer was late"
+	grep -q '"the sampling timer was late' quality.log || fail "nothing says that the timer was late"
 	told=$(sed -n 's/.*"between_samples_percent":\([0-9]*\).*/\1/p' quality.log)
 	awk -v told="$told" -v counted="$counted" -v sampled="$sampled" -v lost="$(number lost)" -v n="$(number samples)" 'BEGIN {
 		missing = 100 - 100 * lost / (n + lost) - 100 * sampled / counted
@@ -48,10 +48,10 @@ run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$H
 facts n.data
 [ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit followed somebody"
 
-# Processes that are gone before a sample of them is due: what no sample stands for is told. And an exec is no broken stack.
+# Processes that are gone that ended before their first sample are missing: what no sample stands for is told. And an exec is no broken stack.
 run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
 says "of CPU time was not sampled"
-says "before a sample of them is due"
+says "that ended before their first sample are missing"
 run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'
 facts exec.data
 strays=$(awk '$1 == "end" && $2 == "no_image" { print $3 }' facts.log)

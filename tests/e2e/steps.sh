@@ -11,13 +11,13 @@ cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 
 failed=0
-# check NAME MIN_EXACT options -- command: no wrong stack may claim to be complete
+# check NAME MIN_EXACT options -- command: no wrong stack may claim to be complete, no call that goes on to be new
 check() {
 	name=$1 exact=$2
 	shift 2
-	"$cpprof" verify steps -n "$samples" --min-exact "$exact" --show 2 -o "$work/report" "$@" >/dev/null
+	"$cpprof" verify steps -n "$samples" --activations --min-exact "$exact" --show 2 -o "$work/report" "$@" >/dev/null
 	code=$?
-	sed -n "s/^samples/$name: samples/p" "$work/report"
+	sed -n "s/^samples/$name: samples/p; s/^calls/$name: calls/p" "$work/report"
 	[ $code -eq 0 ] && return
 	echo "FAILED with $code: $*"
 	cat "$work/report"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text/columns_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,9 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 		snprintf(text, NUMBER_MAX, "%s %s", cell->is_every ? "below" : "at most",
 			 number_value(cell->number, cell->text, amount));
 		return text;
+	case CELL_REAL:
+		snprintf(text, NUMBER_MAX, "%.4g", cell->real);
+		return isfinite(cell->real) ? text : "";
 	case CELL_TEXT:
 		break;
 	}

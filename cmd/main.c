@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile what is running" },
 	{ "trace", cmd_trace, "measure every call of chosen functions" },
+	{ "paths", cmd_paths, "count the ways taken through chosen functions" },
 	{ "list", cmd_list, "show what this machine can count" },
 	{ "import", cmd_import, "make a profile from a perf.data recording" },
 	{ "report", cmd_report, "show a profile: what dominates, on which path, how certain" },

@@ -19,6 +19,8 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile what is running" },
 	{ "trace", cmd_trace, "measure every call of chosen functions" },
+	{ "daemon", cmd_daemon, "profile the whole machine for ever, into a database" },
+	{ "epochs", cmd_epochs, "what a database holds" },
 	{ "import", cmd_import, "make a profile of a perf.data recording" },
 	{ "report", cmd_report, "show a profile: what dominates, on which path, how sure" },
 	{ "resolve", cmd_resolve, "add names, lines and loops to a profile" },

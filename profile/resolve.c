@@ -204,7 +204,7 @@ static void requests_done(struct requests *requests)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void count_unresolved(struct profile *profile)
+void resolve_count(struct profile *profile)
 {
 	profile->quality.unsymbolized = profile->quality.without_lines = 0;
 	for (size_t i = 0; i < profile->cct.values.n; i++) {
@@ -289,7 +289,7 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	ask_structures(profile, symbols, &requests);
 	requests_done(&requests);
 	resolve_code(profile, images);
-	count_unresolved(profile);
+	resolve_count(profile);
 	profile->run.is_resolved = 1;
 	return 0;
 }

@@ -46,6 +46,23 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 	return worker->code.read(worker->code.context, &wanted, addr, to, len);
 }
 
+static void worker_begin(struct worker *worker)
+{
+	cct_init(&worker->cct);
+	worker->growth = (struct growth){ .cct = &worker->cct };
+	while (worker->node_since.n < worker->cct.nodes.n)
+		vec_push(&worker->node_since, 0);
+}
+
+void worker_restart(struct worker *worker)
+{
+	growth_done(&worker->growth);
+	cct_done(&worker->cct);
+	vec_clear(&worker->node_since);
+	vec_clear(&worker->value_since);
+	worker_begin(worker);
+}
+
 struct worker *worker_new(struct images *images, const struct isa *isa,
 			  const struct unwinder_options *options, struct code_reader code,
 			  const struct growth_events *events)
@@ -59,10 +76,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->events = *events;
 	worker->isa = isa;
-	cct_init(&worker->cct);
-	worker->growth.cct = &worker->cct;
-	while (worker->node_since.n < worker->cct.nodes.n)
-		vec_push(&worker->node_since, 0);
+	worker_begin(worker);
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->is_sent, NULL);
 	pthread_cond_init(&worker->is_done, NULL);

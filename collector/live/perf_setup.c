@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,9 +136,12 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 				 "root, or kernel.perf_event_paranoid=1, would include it");
 		want->with_kernel = false;
 	}
-	want->is_inherited = options->inherits;
+	want->is_machine = options->is_machine;
+	want->cgroup = live->cgroup;
+	want->online = options->online;
+	want->is_inherited = options->inherits && !options->is_machine;
 	want->has_fixed_periods = options->has_fixed_periods;
-	want->starts_on_exec = options->argv != NULL;
+	want->starts_on_exec = options->argv && !options->is_machine;
 	want->starts_later = options->delay_ns != 0;
 	want->ring_bytes = options->ring_bytes;
 	want->stack_size = (options->stack_size + 7) & ~7u;
@@ -154,7 +158,9 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	uint64_t highest = perf_events_max_frequency();
 
 	want->period = options->period;
-	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
+	uint64_t usual =
+		options->is_machine && !options->is_tree ? SOURCE_FREQUENCY_MACHINE : SOURCE_FREQUENCY;
+	want->frequency = options->period ? 0 : options->frequency ? options->frequency : usual;
 	if (highest && want->frequency > highest) {
 		source_info_note(&live->source.info,
 				 "the kernel takes no more than %llu samples a second "
@@ -210,6 +216,9 @@ static char *setup_describe_targets(const struct perf_source_options *options)
 	const pid_t *ids = is_process ? options->pids : options->tids;
 	size_t n = is_process ? options->n_pids : options->n_tids;
 
+	if (options->is_machine)
+		return options->cgroup ? alloc_printf("the cgroup %s", options->cgroup)
+				       : alloc_text("the whole machine");
 	if (n == 1 && is_process) {
 		CLEANUP(freep) char *line = target_command_line(ids[0]);
 		bool is_long = strlen(line) > COMMAND_LENGTH;
@@ -290,8 +299,10 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 		setup_describe_calls(info, options);
 	if (options->with_waits)
 		source_info_add_waits(info);
+	info->is_machine = options->is_machine && !options->is_tree;
 	info->stack_size = setup->want.stack_size;
-	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
+	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
+							   : setup_describe_targets(options);
 	info->cpu = setup_describe_cpu();
 	if (uname(&host) == 0) {
 		info->host = alloc_text(host.nodename);
@@ -388,11 +399,29 @@ static uint64_t setup_nominal_rate(const struct perf_live *live)
 	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
 }
 
+static int setup_open_cgroup(struct perf_live *live, const struct perf_source_options *options,
+			     struct diag *diag)
+{
+	if (!options->cgroup)
+		return 0;
+	int fd = open(options->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		int error = -errno;
+		diag_set(diag, error, "cannot open the cgroup '%s'", options->cgroup);
+		diag_hint(diag, "give its folder, such as /sys/fs/cgroup/system.slice/nginx.service");
+		return error;
+	}
+	live->cgroup = fd;
+	return 0;
+}
+
 static int setup_attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
-	int error = setup_choose_events(live, options, &setup, diag);
+	int error = setup_open_cgroup(live, options, diag);
 
+	if (!error)
+		error = setup_choose_events(live, options, &setup, diag);
 	if (!error)
 		error = setup_add_waits(live, options, &setup, diag);
 	if (error)
@@ -423,6 +452,8 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 				      .priority = &live->priority };
 	if (options->argv && options->before_start)
 		options->before_start(options->before_context, &live->source, live->launch.pid);
+	if (options->is_machine)
+		return perf_attach_machine(&attach, options, &live->launch, diag);
 	return options->argv ? perf_attach_command(&attach, options, &live->launch, diag)
 			     : perf_attach_all(&attach, options, diag);
 }

@@ -154,6 +154,7 @@ static struct recording_options daemon_recording(struct daemon *daemon, const ch
 		.is_machine = o->file != NULL,
 		.not_before_unix_ns = o->file ? 0 : daemon_last_ns(daemon),
 		.n_workers = (unsigned)o->n_workers,
+		.max_memory = o->max_memory,
 		.duration_ns = (uint64_t)(o->duration * 1e9),
 		.epoch_ns = (uint64_t)(o->epoch * 1e9),
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },

@@ -41,6 +41,8 @@ static const char daemon_examples[] =
 	{ 0, "deep-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES",                                   \
 	  "more of them, copied where a stack is deeper (8m; 0 = none)" },                                 \
 	{ 0, "ring-size", OPTION_SIZE, &(options)->ring_bytes, "BYTES", "memory for all kernel buffers together" }, \
+	{ 0, "max-memory", OPTION_SIZE, &(options)->max_memory, "BYTES",                                   \
+	  "of call paths in memory; rare ones beyond are folded into `<other>` (64m)" },                   \
 	{ 0, "workers", OPTION_POSITIVE, &(options)->n_workers, "N", "threads that unwind (1)" }
 /* clang-format on */
 
@@ -99,6 +101,7 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 
 	*options = (struct daemon_options){ .stack_size = SOURCE_STACK_SIZE_MACHINE,
 					    .deep_bytes = SOURCE_DEEP_BYTES,
+					    .max_memory = 64u << 20,
 					    .epoch = 600,
 					    .checkpoint = 30,
 					    .keep = 30 * DAY,

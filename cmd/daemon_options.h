@@ -17,6 +17,7 @@ struct daemon_options {
 	struct option_list allow, deny, events;
 	bool with_commands, all_user, is_quiet;
 	uint64_t frequency, stack_size, deep_bytes, ring_bytes, n_workers;
+	uint64_t max_memory;                  /* of the tree, bytes */
 	uint64_t database_size;               /* bytes; 0 = whatever */
 	double epoch, checkpoint, duration;   /* seconds; duration 0 = for ever */
 	double keep, hours_after, days_after; /* seconds; 0 = never */

@@ -20,6 +20,7 @@ struct worker {
 	struct growth_events events;
 	struct cct cct;
 	struct growth growth;
+	size_t max_bytes; /* of its tree */
 	VEC(uint64_t) node_since;
 	VEC(uint64_t) value_since;
 
@@ -49,7 +50,7 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 static void worker_begin(struct worker *worker)
 {
 	cct_init(&worker->cct);
-	worker->growth = (struct growth){ .cct = &worker->cct };
+	worker->growth = (struct growth){ .cct = &worker->cct, .max_bytes = worker->max_bytes };
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, 0);
 }
@@ -65,7 +66,7 @@ void worker_restart(struct worker *worker)
 
 struct worker *worker_new(struct images *images, const struct isa *isa,
 			  const struct unwinder_options *options, struct code_reader code,
-			  const struct growth_events *events)
+			  const struct growth_events *events, size_t max_bytes)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
@@ -76,6 +77,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->events = *events;
 	worker->isa = isa;
+	worker->max_bytes = max_bytes;
 	worker_begin(worker);
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->is_sent, NULL);
@@ -112,6 +114,11 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 		vec_push(&worker->node_since, item->number);
 	while (worker->value_since.n < worker->cct.values.n)
 		vec_push(&worker->value_since, item->number);
+	if (growth_keep_bound(&worker->growth,
+			      &(struct cct_since){ worker->node_since.at, worker->value_since.at })) {
+		worker->node_since.n = worker->cct.nodes.n;
+		worker->value_since.n = worker->cct.values.n;
+	}
 }
 
 /* The next batch; NULL when it is over. */
@@ -276,4 +283,14 @@ struct shard worker_shard(const struct worker *worker)
 const uint64_t *worker_ends(const struct worker *worker)
 {
 	return worker->growth.by_end;
+}
+
+uint64_t worker_n_folded(const struct worker *worker)
+{
+	return worker->growth.n_folded;
+}
+
+void worker_mark_told(struct worker *worker)
+{
+	cct_tell(&worker->cct);
 }

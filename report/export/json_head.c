@@ -226,6 +226,10 @@ void json_quality(struct json *json, const struct document *document)
 	json_uint_of(json, "lost_samples", quality->lost);
 	json_uint_of(json, "throttled", quality->throttled);
 	json_uint_of(json, "stack_truncated", quality->by_end[STACK_SNAPSHOT_ENDED]);
+	if (quality->folded_contexts) {
+		json_uint_of(json, "folded_contexts", quality->folded_contexts);
+		json_uint_of(json, "folded_samples", quality->folded_samples);
+	}
 	json_name(json, "unwind");
 	json_object(json);
 	json_uint_of(json, "complete", quality->by_end[STACK_COMPLETE]);

@@ -8,9 +8,10 @@
 case $? in 0 | 5) ;; *) skip "record -a: $(head -1 probe.log)" ;; esac
 export XDG_CACHE_HOME=$HERE/cache
 
-# Query over epochs = one recording over the same stretch: the same samples, from one raw recording.
-start "$SPIN" 60
-run 0 "$CPPROF" record -a -q --no-resolve --raw raw.data -F 199 -d 3 -o one.data
+# Query over epochs = one recording over the same stretch: the same samples, from one raw recording. Of a few processes,
+# since files of others may be replaced between the two imports.
+run 0 "$CPPROF" record -q --no-resolve --raw raw.data -F 499 -o one.data -- \
+	bash -c '"$1" 1 & "$1" 2.5 & for i in 1 2 3 4 5; do "$1" 0.4; done; wait' bash "$SPIN"
 run 0 "$CPPROF" daemon --file raw.data --database parts --epoch 1s
 run 0 "$CPPROF" daemon --file raw.data --database whole --epoch 1h
 [ "$(ls parts/epochs | wc -l)" -gt 1 ] || fail "there is one epoch: nothing to compare"
@@ -34,6 +35,7 @@ sys.exit(bool(differ))
 END
 python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "a stretch of epochs is not the recording: $(head -c 600 compare.log)"
 
+start "$SPIN" 60
 # Live: another one is refused, whoever asks; killed at any moment nothing but the last checkpoint's rest is lost.
 start "$CPPROF" daemon -q --database db --epoch 1s --checkpoint 0.2 -F 199
 daemon=$pid

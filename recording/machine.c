@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "collector/process/target.h"
@@ -109,15 +109,18 @@ static const char *machine_rule_value(const char *rule, const char *kind)
 	return strncmp(rule, kind, len) == 0 && rule[len] == ':' && rule[len + 1] ? rule + len + 1 : NULL;
 }
 
+/* As /etc/passwd has them: a static program cannot ask the name service. Others are known by number. */
 static bool machine_user_id(const char *name, unsigned *ret)
 {
-	const struct passwd *entry = getpwnam(name);
+	CLEANUP(freep) char *text = target_read_file("/etc/passwd", NULL);
+	size_t len = strlen(name);
 	char *end;
 
-	if (entry) {
-		*ret = entry->pw_uid;
-		return true;
-	}
+	for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (strncmp(line, name, len) == 0 && line[len] == ':') {
+			const char *id = strchr(line + len + 1, ':');
+			return id && sscanf(id + 1, "%u", ret) == 1;
+		}
 	*ret = (unsigned)strtoul(name, &end, 10);
 	return end != name && !*end;
 }

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/daemon_metrics.h"
 #include "cmd/daemon_options.h"
 #include "profile/epochs.h"
 #include "recording/recording.h"
@@ -27,7 +28,7 @@ struct daemon {
 	char *open_path; /* of the present epoch's checkpoints */
 	sigset_t signals;
 	int signal_fd;
-	uint64_t n_epochs, n_dropped; /* epochs that were written; that were given up */
+	struct daemon_metrics metrics;
 };
 
 static uint64_t daemon_now_ms(void)
@@ -78,8 +79,8 @@ static void daemon_put(struct daemon *daemon, const struct profile *profile)
 		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs are gone\n", n_dropped);
 	if (error < 0)
 		cmd_fail(&diag);
-	daemon->n_dropped += n_dropped + (error < 0);
-	daemon->n_epochs += error == 0 && profile->quality.samples > 0;
+	daemon->metrics.n_dropped += n_dropped + (error < 0);
+	daemon->metrics.n_epochs += error == 0 && profile->quality.samples > 0;
 }
 
 /* Limits hold at any time: they are not left to a child that may not get to run. */
@@ -89,7 +90,18 @@ static void daemon_keep_limits(struct daemon *daemon)
 
 	limits.hours_after_s = limits.days_after_s = 0;
 	struct epochs_kept kept = epochs_keep(daemon->epochs, &limits, daemon_now_ms());
-	daemon->n_dropped += kept.n_dropped;
+	daemon->metrics.n_dropped += kept.n_dropped;
+}
+
+static void daemon_write_metrics(struct daemon *daemon)
+{
+	struct diag diag = { 0 };
+
+	if (!daemon->options->metrics)
+		return;
+	daemon->metrics.database_bytes = epochs_bytes(daemon->epochs);
+	if (daemon_metrics_write(&daemon->metrics, daemon->options->metrics, &diag) < 0)
+		cmd_fail(&diag);
 }
 
 static const char *daemon_epoch(void *context, struct profile *profile)
@@ -98,8 +110,10 @@ static const char *daemon_epoch(void *context, struct profile *profile)
 	uint64_t next_ns = profile->run.start_unix_ns + profile->run.duration_ns;
 
 	daemon_put(daemon, profile);
+	daemon_metrics_add(&daemon->metrics, profile);
 	profile_free(profile);
 	daemon_keep_limits(daemon);
+	daemon_write_metrics(daemon);
 	free(daemon->open_path);
 	daemon->open_path = epochs_open_path(daemon->epochs, next_ns);
 	return daemon->open_path;
@@ -192,8 +206,8 @@ static int daemon_record(struct daemon *daemon, const char *command_line)
 		code = cmd_fail(&diag);
 	recording_close(recording);
 	if (!daemon->options->is_quiet)
-		fprintf(stderr, "cpprof: %" PRIu64 " epochs written, %" PRIu64 " dropped\n", daemon->n_epochs,
-			daemon->n_dropped);
+		fprintf(stderr, "cpprof: %" PRIu64 " epochs written, %" PRIu64 " dropped\n",
+			daemon->metrics.n_epochs, daemon->metrics.n_dropped);
 	return code;
 }
 
@@ -215,6 +229,7 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	int code = daemon_record(&daemon, command_line);
 	unlink(daemon.open_path); /* of an epoch that has not begun */
 	free(daemon.open_path);
+	daemon_metrics_done(&daemon.metrics);
 	epochs_close(daemon.epochs);
 	close_fd(&daemon.signal_fd);
 	return code;

@@ -86,6 +86,8 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 		  "when those of a day become one (7d)" },
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
 		  "write the present epoch this often (30)" },
+		{ 0, "metrics", OPTION_TEXT, &options->metrics, "FILE.prom",
+		  "rewrite this file with every epoch, for Prometheus: its own state, CPU time by process" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "end after this time" },
 		{ 0, "file", OPTION_TEXT, &options->file, "FILE", NULL },
 		SYMBOL_SPECS(options->symbols),

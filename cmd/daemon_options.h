@@ -12,6 +12,7 @@
 
 struct daemon_options {
 	const char *database, *cgroup;
+	const char *metrics; /* a text file for Prometheus; NULL = none */
 	const char
 		*file; /* a recording in place of the machine: what tests are made of; NULL = the machine */
 	struct option_list allow, deny, events;

@@ -47,7 +47,11 @@ kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
 run 0 "$CPPROF" epochs db
 says "samples"
-run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199
+run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom
+grep -q '^cpprof_samples_total [1-9]' state.prom || fail "no samples in the metrics"
+grep -q '^cpprof_cpu_seconds_total{process="spin"} [0-9.]*$' state.prom || fail "no CPU time of spin in the metrics"
+! grep -vE '^(# (HELP|TYPE) cpprof_[a-z_]+ .+|cpprof_[a-z_]+(\{process=".*"\})? [0-9.e+-]+)$' state.prom || fail "lines that are no metrics"
+if command -v promtool >/dev/null; then promtool check metrics <state.prom >promtool.log 2>&1 || fail "promtool refuses them"; fi
 ls db/epochs/*-open.epoch >open.log 2>&1 && fail "an open epoch is left"
 run 0 "$CPPROF" epochs db -f ndjson
 n=$(wc -l <run.log)

@@ -286,9 +286,9 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "with -a: no process that such a rule fits; repeatable" },                                       \
 	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
 	  "with -a: keep the command lines of processes, which may hold secrets" },                        \
-	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "auto|thread|cpu",                                 \
+	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu",                                 \
 	  "whose time passes between two samples: each thread's, or with root that\n"                      \
-	  "of each CPU, which sees processes that are gone after a moment (auto)" }
+	  "of each CPU, which sees processes that are gone after a moment (thread)" }
 /* clang-format on */
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)

@@ -3,10 +3,13 @@
  * recording_epoch: a recording that goes on for ever, in pieces. The source, what was found out about code
  * and who lives stay; the profile begins anew.
  */
+#include <time.h>
+
 #include "base/clock.h"
 #include "recording/recording_private.h"
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
+#define LOOK_NS 20000000              /* from one look whether names are there to the next */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -98,6 +101,17 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 	}
 }
 
+/* It may be one of an earlier epoch, which waits for idle time that does not come. */
+static void epoch_end_naming(struct recording *r)
+{
+	uint64_t end_ns = clock_now_ns() + LAST_NS;
+
+	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+	r->n_nameless += child_is_busy(&r->namer);
+	child_kill(&r->namer);
+}
+
 void recording_epoch_end(struct recording *r)
 {
 	if (!r->epoch_end_ns)
@@ -107,7 +121,7 @@ void recording_epoch_end(struct recording *r)
 	uint64_t last_ns = builder_last_ns(workers_builder(r->workers));
 	uint64_t end_ns = r->stopped_ns > last_ns ? r->stopped_ns : last_ns;
 	epoch_hand_over(r, profile, end_ns, true);
-	child_wait(&r->namer);
+	epoch_end_naming(r);
 }
 
 void recording_checkpoint_to(struct recording *r, const char *path)

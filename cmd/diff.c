@@ -11,6 +11,7 @@
 #include "base/json_tree.h"
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
+#include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
@@ -38,7 +39,8 @@ static const char examples[] =
 	"  cpprof diff --fail-on 'total>2%' --fail-on 'function:parse_.*>5%' before-*.data -- after-*.data\n"
 	"  cpprof diff --rename old_name=new_name A.data B.data   a function or module that was renamed\n"
 	"  cpprof diff -f md before-*.data -- after-*.data        a table for a pull request\n"
-	"  cpprof diff --html diff.html A.data B.data             a differential flame graph\n";
+	"  cpprof diff --html diff.html A.data B.data             a differential flame graph\n"
+	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now   today against yesterday\n";
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON, DIFF_CSV };
 
@@ -50,6 +52,8 @@ struct diff_request {
 	struct option_list fail_on, renames;
 	bool inlines, loops, call_sites, pager, opens;
 	mode_t mode;
+	struct database_choice database;
+	const char *a, *b; /* stretches of it */
 	/* Made of these: */
 	char **files;
 	uint32_t n_a, n_b;
@@ -349,6 +353,40 @@ static int diff_cmd_take(struct diff_request *request, const struct command_line
 	return code;
 }
 
+/* "25h..24h" of a database. */
+static int diff_cmd_stretch(const struct diff_request *request, const char *range, char **ret)
+{
+	const char *dots = range ? strstr(range, "..") : NULL, *ignored;
+	struct database_choice choice = request->database;
+
+	if (!dots)
+		return cmd_usage("diff", "give two stretches of time: --a 25h..24h --b 1h..now");
+	CLEANUP(freep) char *since = alloc_text_n(range, (size_t)(dots - range));
+	choice.since = since;
+	choice.until = dots + 2;
+	return database_choose(&choice, "diff", false, &ignored, ret);
+}
+
+static int diff_cmd_take_stretches(struct diff_request *request, const struct command_line *line)
+{
+	CLEANUP(freep) char *a = NULL;
+	CLEANUP(freep) char *b = NULL;
+
+	if (line->n_operands)
+		return cmd_usage("diff", "give files or --database DIR, not both");
+	if (!request->database.directory)
+		return cmd_usage("diff", "--a and --b are stretches of a database: give --database DIR");
+	int code = diff_cmd_stretch(request, request->a, &a);
+	if (code < 0)
+		code = diff_cmd_stretch(request, request->b, &b);
+	if (code >= 0)
+		return code;
+	char *files[] = { a, b };
+	request->files = files;
+	request->n_a = request->n_b = 1;
+	return diff_cmd_start(request);
+}
+
 static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -375,6 +413,11 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		  "distinguish calls of one function by their source lines" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks of a run are complete" },
+		{ 0, "database", OPTION_TEXT, &request->database.directory, "DIR",
+		  "compare two stretches of what `cpprof daemon` has recorded" },
+		{ 0, "a", OPTION_TEXT, &request->a, "SINCE..UNTIL", "before: ages (25h..24h), dates, now" },
+		{ 0, "b", OPTION_TEXT, &request->b, "SINCE..UNTIL", "after" },
+		DATABASE_PROCESS_SPEC(request->database),
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
 		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html", "write an HTML report instead" },
@@ -396,6 +439,8 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 	int code = options_parse(&line, dashes, argv);
 	if (code >= 0)
 		return code;
+	if (request->database.directory || request->a || request->b)
+		return diff_cmd_take_stretches(request, &line);
 	return diff_cmd_take(request, &line, dashes < argc ? argv + dashes + 1 : argv + argc,
 			     dashes < argc ? argc - dashes - 1 : 0);
 }

@@ -399,6 +399,17 @@ struct profile *workers_finish(struct workers *workers)
 	return workers_complete(workers, builder_finish(workers->builder, &stats));
 }
 
+struct profile *workers_next(struct workers *workers, uint64_t now_ns)
+{
+	workers_await(workers);
+
+	struct unwinder_stats stats = workers_sum_stats(workers);
+	struct profile *done = workers_complete(workers, builder_next(workers->builder, &stats, now_ns));
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_restart(workers->all.at[i]);
+	return done;
+}
+
 struct profile_quality workers_quality(struct workers *workers)
 {
 	workers_await(workers);

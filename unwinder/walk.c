@@ -463,7 +463,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 
 	cursor_begin(&walker->cursor, walker->isa, event->pid, sample);
 	if (!cursor_reg(&walker->cursor, walker->isa->pc, &pc)) {
-		ret->end = STACK_NO_USER_REGS;
+		ret->end = sample->is_whole ? STACK_COMPLETE : STACK_NO_USER_REGS;
 		return;
 	}
 	pc_table_limit(&walker->pcs);

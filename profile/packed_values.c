@@ -54,6 +54,7 @@ void packed_values_add(struct packed_values *values, uint32_t node, uint32_t thr
 	list.thread = thread;
 	values->lists.at[node] = list;
 	values->n++;
+	values->n_rounds += metric >= CCT_ROUND;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------ */

@@ -148,20 +148,45 @@ static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, 
 	return n;
 }
 
+#define ONE_PASS_MAX 1000000 /* values whose columns may be in memory twice for a moment */
+
+/* Of not so many: the columns one by one, then one behind the other. */
+static void packed_encode_few(const struct profile *profile, bool of_rounds, struct writer *ret)
+{
+	struct writer columns[VALUE_COLUMNS] = { 0 };
+	size_t n = packed_encode_rows(profile, of_rounds, columns, true, NULL);
+
+	if (n) {
+		write_uleb(ret, n);
+		write_uleb(ret, VALUE_COLUMNS);
+	}
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
+		if (n) {
+			write_uleb(ret, columns[i].len);
+			write_bytes(ret, writer_bytes(&columns[i]));
+		}
+		writer_done(&columns[i]);
+	}
+}
+
 /*
- * The same tables from values that are packed by node. There may be millions of them: the columns are
- * measured first, and then written where they belong.
+ * The same tables from values that are packed by node. There may be many millions of them: then the columns
+ * are measured first, and written where they belong.
  */
 static void packed_encode(const struct profile *profile, bool of_rounds, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
-	size_t n = packed_encode_rows(profile, of_rounds, columns, false, sizes);
+	size_t n = of_rounds ? profile->packed->n_rounds : profile->packed->n - profile->packed->n_rounds;
 
+	if (n < ONE_PASS_MAX) {
+		if (n)
+			packed_encode_few(profile, of_rounds, ret);
+		return;
+	}
+	n = packed_encode_rows(profile, of_rounds, columns, false, sizes);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
-	if (n == 0)
-		return;
 	write_uleb(ret, n);
 	write_uleb(ret, VALUE_COLUMNS);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) {

@@ -11,10 +11,11 @@ typedef VEC(char *) file_names; /* owned */
 
 void file_names_done(file_names *names);
 
-#define FILES_FROM_SPEC(path, verb)                                                        \
-	{                                                                                  \
-		0, "files-from", OPTION_TEXT, &(path), "FILE",                             \
-			verb " the files that FILE names, one a line; - is standard input" \
+#define FILES_FROM_SPEC(path, verb)                                     \
+	{                                                               \
+		0, "files-from", OPTION_TEXT, &(path), "FILE",          \
+			"read the names of the files to " verb          \
+			" from FILE, one per line; - is standard input" \
 	}
 
 /* Adds what the file at path names; "-" is standard input. Empty lines do not count. 0 or -errno. */

@@ -26,8 +26,10 @@ struct record_options {
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */
 	int exits;                    /* trace: 0 in their code, 1 where they return to */
 	bool adds_results;            /* trace */
-	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
+	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes, max_memory;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
+	bool switch_records;                /* waits are not timed in the kernel */
+	uint64_t max_switches;              /* sampled by a CPU in a second */
 	bool wall, off_cpu;                 /* what threads do off the CPU, too; that alone */
 	bool all_user, has_fixed_periods, inherits, resolves, opens;
 	int unwind;         /* enum unwind_mode */

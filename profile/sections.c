@@ -116,12 +116,12 @@ static int strings_decode(struct decoder *decoder, struct profile *profile)
 	for (uint64_t i = 0; i < n; i++) {
 		struct bytes text = read_bytes(&texts, read_uleb(&lengths));
 		if (texts.failed || text.len > UINT32_MAX)
-			return decoder_refuse(decoder, "string %llu is cut off", (unsigned long long)i);
+			return decoder_refuse(decoder, "string %llu is truncated", (unsigned long long)i);
 		if (text.len && memchr(text.at, 0, text.len))
-			return decoder_refuse(decoder, "string %llu holds a zero byte",
+			return decoder_refuse(decoder, "string %llu contains a zero byte",
 					      (unsigned long long)i);
 		if (intern_add_n(&profile->strings, (const char *)text.at, text.len) != i)
-			return decoder_refuse(decoder, "string %llu is there twice", (unsigned long long)i);
+			return decoder_refuse(decoder, "string %llu occurs twice", (unsigned long long)i);
 	}
 	if (reader_left(&texts))
 		return decoder_refuse(decoder, "%zu bytes too many", reader_left(&texts));
@@ -191,10 +191,11 @@ static const struct table tally_table = TABLE(struct tally, tally_columns);
 static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter)
 {
 	uint64_t *const fields[] = {
-		&quality->samples,      &quality->lost,          &quality->throttled,
-		&quality->clipped,      &quality->own_cpu_ns,    &quality->own_peak_kb,
-		&quality->unsymbolized, &quality->without_lines, &quality->damaged_units,
-		&quality->wakeups,      &quality->outer,         &quality->counted,
+		&quality->samples,         &quality->lost,           &quality->throttled,
+		&quality->clipped,         &quality->own_cpu_ns,     &quality->own_peak_kb,
+		&quality->unsymbolized,    &quality->without_lines,  &quality->damaged_units,
+		&quality->wakeups,         &quality->outer,          &quality->counted,
+		&quality->folded_contexts, &quality->folded_samples,
 	};
 
 	if (counter < ARRAY_LEN(fields))

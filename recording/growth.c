@@ -32,6 +32,22 @@ static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct 
 	return cct_follow_stack(growth->cct, stack, &growth->paths.at[index]);
 }
 
+bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
+{
+	size_t bytes = growth->max_bytes ? cct_bytes(growth->cct) : 0;
+	uint32_t *place;
+
+	if (bytes <= growth->max_bytes || bytes <= growth->fold_at)
+		return false;
+	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
+	growth_drop_paths(growth);
+	map_renumber(&growth->wait_of, place);
+	free(place);
+	/* Where folding does not help, it is not tried with every sample. */
+	growth->fold_at = 2 * cct_bytes(growth->cct);
+	return true;
+}
+
 static uint32_t growth_metric(const struct source_info *info, enum source_values values)
 {
 	uint32_t event = source_info_find(info, values);
@@ -45,6 +61,8 @@ struct growth_events growth_events_of(const struct source_info *info)
 				       .off_cpu = growth_metric(info, SOURCE_OFF_CPU),
 				       .waits = growth_metric(info, SOURCE_WAITS),
 				       .wall = growth_metric(info, SOURCE_WALL),
+				       .runnable = growth_metric(info, SOURCE_RUNNABLE),
+				       .sampled = growth_metric(info, SOURCE_SAMPLED_WAITS),
 				       .has_near_waits = info->has_near_waits };
 }
 
@@ -65,7 +83,7 @@ static void growth_add_weight(struct growth *growth, const struct event *event, 
 		cct_add_value(growth->cct, node, thread, events->wall, sample->weight);
 	for (uint32_t i = 0; i < sample->n_more && sample->event + i + 1 < events->n; i++)
 		cct_add_value(growth->cct, node, thread, 2 + sample->event + i, sample->more[i]);
-	if (!sample->n_more) /* a call that was measured is no matter of luck */
+	if (!sample->is_call)
 		cct_add_value(growth->cct, node, thread, CCT_ROUND + sample->round % CCT_ROUNDS, 1);
 }
 
@@ -85,14 +103,38 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 		growth->by_end[stack->end]++;
 }
 
+/* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */
+static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
+				const struct growth_events *events)
+{
+	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
+
+	if (node == MAP_NONE || event->sw.is_lost)
+		node = CCT_INCOMPLETE;
+	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
+	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
+	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
+	if (!event->sw.is_rest && !event->sw.is_lost)
+		cct_add_value(growth->cct, node, thread, events->sampled, 1);
+	if (event->sw.woken_metric)
+		cct_add_value(growth->cct, node, thread, event->sw.woken_metric, event->sw.waited_ns);
+	if (events->wall)
+		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
+}
+
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events)
 {
 	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
 
-	if (node == MAP_NONE && !events->has_near_waits)
+	if (event->sw.is_measured) {
+		growth_add_measured(growth, event, thread, events);
 		return;
-	if (node == MAP_NONE) /* never sampled: nobody knows */
+	}
+	if (node == MAP_NONE && !events->has_near_waits && !event->sw.is_lost)
+		return;
+	if (node == MAP_NONE ||
+	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: nobody knows */
 		node = CCT_INCOMPLETE;
 	else if (!events->has_near_waits)
 		map_remove(&growth->wait_of, (uint32_t)event->tid);

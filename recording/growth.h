@@ -6,12 +6,12 @@
 
 #include "base/hash.h"
 #include "collector/source.h"
-#include "unwinder/cct.h"
+#include "unwinder/cct_fold.h"
 
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
 struct growth_events {
 	size_t n;
-	uint32_t off_cpu, waits, wall;
+	uint32_t off_cpu, waits, wall, runnable, sampled;
 	bool has_near_waits; /* source_info has it */
 };
 
@@ -22,6 +22,9 @@ struct growth {
 	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
 			       know */
 	uint64_t by_end[STACK_END_N];
+	size_t max_bytes; /* of the tree; 0 = any */
+	size_t fold_at;   /* ... and where it is folded next, if that is more */
+	uint64_t n_folded;
 };
 
 void growth_done(struct growth *growth);
@@ -29,6 +32,8 @@ struct growth_events growth_events_of(const struct source_info *info);
 /* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
 void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
 		const struct growth_events *events, const struct stack *stack);
+/* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
+bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);

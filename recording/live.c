@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/resolve_apart.h"
 #include "recording/export_file.h"
 #include "recording/output.h"
 
@@ -14,7 +15,7 @@ int live_check(const char *watch, struct diag *diag)
 	if (exporter_for_file(watch))
 		return output_check(watch, "--watch", diag);
 	diag_set(diag, -EINVAL, "cannot use '%s' with --watch", watch);
-	diag_why(diag, "its name does not say which format to write");
+	diag_why(diag, "its name does not tell which format to write");
 	diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
 	return -EINVAL;
 }
@@ -41,7 +42,7 @@ static void live_keep_difference(const struct live *live, struct profile *profil
 
 	for (size_t i = 0; i < cct->values.n; i++) {
 		struct cct_value value = cct->values.at[i];
-		value.value -= i < live->told.n ? live->told.at[i] : 0;
+		value.value -= i < cct->told.n ? cct->told.at[i] : 0;
 		if (value.value)
 			cct->values.at[n++] = value;
 	}
@@ -72,7 +73,7 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	}
 	/* An interval is whole in itself; a file that is watched, when it is not written again. */
 	profile->run.is_checkpoint = live->path && !live->is_last;
-	int error = resolve(profile, input->images, input->names, diag);
+	int error = resolve_apart(profile, input->images, input->names, diag);
 	if (error == 0)
 		error = export_file(live->exporter, profile, &choice, live->path, NULL, diag);
 	if (error == 0)
@@ -99,12 +100,11 @@ static int live_run(void *context, int result)
 
 /* ---- in the parent ------------------------------------------------------------------------------ */
 
-static void live_remember(struct live *live, const struct profile *profile, uint64_t now_ns)
+static void live_remember(struct live *live, const struct live_input *input, uint64_t now_ns)
 {
-	vec_clear(&live->told);
-	for (size_t i = 0; !live->path && i < profile->cct.values.n; i++)
-		vec_push(&live->told, profile->cct.values.at[i].value);
-	live->quality = profile->quality;
+	if (!live->path && !live->is_last)
+		workers_mark_told(input->workers);
+	live->quality = input->profile->quality;
 	live->last_ns = now_ns;
 }
 
@@ -123,7 +123,7 @@ static void live_start(struct live *live, const struct live_input *input, uint64
 	if (child_start(&live->writer, &options) < 0)
 		return; /* no memory for it now; perhaps next time */
 	live->is_told = false;
-	live_remember(live, input->profile, now_ns);
+	live_remember(live, input, now_ns);
 }
 
 bool live_is_due(struct live *live, uint64_t now_ns)
@@ -167,5 +167,4 @@ bool live_fault(struct live *live, struct diag *ret)
 void live_done(struct live *live)
 {
 	child_done(&live->writer);
-	vec_done(&live->told);
 }

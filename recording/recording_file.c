@@ -10,6 +10,7 @@ int recording_file_open(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = &r->options;
 	struct workers_options options = { .n_workers = o->n_workers,
+					   .max_memory = recording_max_memory(o),
 					   .unwinding = { .mode = o->unwind,
 							  .store = o->names.symbolize.store } };
 	int error = perf_file_open(o->file, &o->file_options, r->images, &r->source, diag);
@@ -49,9 +50,8 @@ void recording_file_notes(struct recording *r)
 	for (size_t i = 0; i < info->notes.n; i++)
 		recording_file_note(r, info->notes.at[i]);
 	if (r->options.resolves && r->has_kernel && !has_names)
-		recording_file_note(
-			r, "the recorded kernel is not the one that runs here: its functions have no names "
-			   "(give its /proc/kallsyms with --kallsyms)");
+		recording_file_note(r, "the recording is from another kernel, so kernel functions have no "
+				       "names; give that kernel's /proc/kallsyms with --kallsyms");
 }
 
 void recording_file_names(struct recording *r)

@@ -14,6 +14,8 @@
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
+#define RUNNING_LEAST 0.995 /* of its time that an event is counted, if it is counted all the time */
+
 /* An export gets the default name with its own suffix. */
 static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
 {
@@ -82,6 +84,7 @@ static void recording_start_workers(struct recording *r)
 
 	r->code = code_log_new(&log);
 	struct workers_options options = { .n_workers = r->options.n_workers,
+					   .max_memory = recording_max_memory(&r->options),
 					   .unwinding = { .mode = r->options.unwind,
 							  .store = r->names.symbolize.store },
 					   .code = { code_log_read, r->code },
@@ -258,8 +261,26 @@ static void recording_conclude_trace(struct recording *r, struct profile *profil
 	}
 }
 
+/* Events that had to share counters: what was counted of each, for the whole time. */
+static void recording_scale_events(struct recording *r, struct profile *profile)
+{
+	for (uint32_t i = 0; i < r->source->info.events.n; i++) {
+		double share = perf_source_running(r->source, i);
+		if (share <= 0 || share > RUNNING_LEAST)
+			continue;
+		cct_scale(&profile->cct, 1 + i, 1 / share);
+		CLEANUP(freep)
+		char *note = alloc_printf(
+			"%s was counted in %.0f %% of the time, because the processor has too few "
+			"counters for all events: its values are scaled by %.2f",
+			r->source->info.events.at[i].name, 100 * share, 1 / share);
+		vec_push(&profile->notes, intern_add(&profile->strings, note));
+	}
+}
+
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
+	recording_scale_events(r, profile);
 	if (r->options.target.is_traced)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* of the last samples, which were still being walked */

@@ -45,13 +45,12 @@ void trace_note_calls(struct trace *trace, const struct source *source)
 		unseen += count.strange;
 	}
 	if (unended)
-		vec_push(&trace->notes, alloc_printf("%llu calls began and did not return: they were left by "
-						     "an exception or longjmp, "
-						     "or still ran at the end",
+		vec_push(&trace->notes, alloc_printf("%llu calls did not return: they were left by an "
+						     "exception or longjmp, or were still running at the end",
 						     (unsigned long long)unended));
 	if (unseen)
 		vec_push(&trace->notes,
-			 alloc_printf("%llu calls that began before tracing did are not counted",
+			 alloc_printf("%llu calls that had begun before tracing started are not counted",
 				      (unsigned long long)unseen));
 }
 
@@ -66,12 +65,12 @@ size_t trace_note_missing(struct trace *trace)
 		n++;
 		vec_push(&trace->notes,
 			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns[i],
-				      found->nearest ? "; there is '" : "",
-				      found->nearest ? found->nearest : "", found->nearest ? "'" : ""));
+				      found->nearest ? "; did you mean '" : "",
+				      found->nearest ? found->nearest : "", found->nearest ? "'?" : ""));
 	}
 	if (trace->chosen.n_more)
 		vec_push(&trace->notes,
-			 alloc_printf("%zu functions more are named, and not traced: %d is the most",
+			 alloc_printf("%zu more functions match but are not traced: at most %d can be",
 				      trace->chosen.n_more, TRACE_FUNCTIONS_MAX));
 	return n;
 }
@@ -137,11 +136,11 @@ static const char *trace_no_returns(const struct trace *trace, pid_t pid, const 
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 
 	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
-		return "Go does not survive probes of returns";
+		return "a Go program crashes when its returns are probed";
 	if (trace_may_unwind(trace, pid, image))
-		return "an exception does not survive probes of returns";
+		return "a program that throws an exception crashes when its returns are probed";
 	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
-		return "a seccomp filter may end the process at a probe of a return";
+		return "a seccomp filter may kill the process when its returns are probed";
 	return NULL;
 }
 
@@ -161,8 +160,9 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 		else if (trace->at_returns && no_returns)
 			trace_refuse(trace, f, image, no_returns);
 		else if (!trace->at_returns && !f->exits.n)
-			trace_refuse(trace, f, image,
-				     "its code does not tell where it ends; --exits return may do");
+			trace_refuse(
+				trace, f, image,
+				"its code does not show all places where it returns; try --exits return");
 		else
 			vec_push(&wanted.functions,
 				 ((struct probe_function){ .number = (uint32_t)i,
@@ -183,7 +183,7 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	int error;
 
 	if (wanted.functions.n && !path) {
-		trace_refuse(trace, NULL, image, "the file was replaced, or cannot be seen from here");
+		trace_refuse(trace, NULL, image, "the file was replaced, or is not visible to cpprof");
 		vec_clear(&wanted.functions);
 	}
 	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,

@@ -6,6 +6,7 @@
 
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/group_reads.h"
 #include "collector/live/drain.h"
 #include "collector/live/known.h"
 #include "collector/live/perf_events.h"
@@ -20,6 +21,7 @@
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
 	uint64_t round_ns;        /* when rings were last read by us */
+	uint64_t stopped_ns;      /* 0 = nobody has */
 	uint64_t samples_from_ns; /* sampling starts then; 0 = it has */
 	uint64_t hurry_until_ns;  /* until then code is unwound that may be gone soon */
 	uint32_t n_asked;         /* for events */
@@ -41,7 +43,9 @@ struct perf_live {
 	struct stack_tops *tops;
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
-	bool adds_results;                             /* of traced calls */
+	struct group_reads group_reads;
+	VEC(struct event) before; /* threads that waited when we came; handed out first */
+	bool adds_results;        /* of traced calls */
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */
 	struct perf_pace pace;

@@ -39,6 +39,9 @@ struct perf_header {
 	char *host, *kernel, *arch, *cpu, *command; /* NULL = not stated */
 	uint64_t wall_ns, wall_at_ns;               /* wall clock, and the events' clock at that moment */
 	uint64_t first_sample_ns;
+	bool has_switches;     /* records say when threads come back */
+	uint32_t switch_event; /* its samples are switches as the tracepoint tells them; PERF_NO_EVENT = none
+				*/
 	bool is_directory;
 };
 
@@ -59,6 +62,8 @@ bool perf_header_add_record(struct perf_header *header, struct bytes record);
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,
 		       struct diag *diag);
 
+/* The number of an event, by its id; PERF_NO_EVENT = there is none, or it never samples. */
+uint32_t perf_header_event(const struct perf_header *header, uint64_t id);
 /* How this record is laid out. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, struct bytes record);
 /* Some samples carry more than one address: a call chain, branches, or a copy of the stack. */

@@ -37,6 +37,9 @@ static void json_rows_put_cell(struct json *json, const struct cell *cell)
 		json_number(json, hundredths(cell->interval.high));
 		json_end_array(json);
 		return;
+	case CELL_REAL:
+		json_number(json, cell->real);
+		return;
 	case CELL_TEXT:
 		json_text(json, cell->text);
 		return;
@@ -60,6 +63,10 @@ static void json_rows_put_code(const struct row_writer *writer, const struct sco
 		json_uint_of(writer->json, "vector_bits", code.width * 8);
 	json_uint_of(writer->json, "copies", code.n_copies);
 	json_uint_of(writer->json, "calls", code.n_calls);
+	if (code.n_on_line > 1) {
+		json_uint_of(writer->json, "index_on_line", code.index_on_line);
+		json_uint_of(writer->json, "loops_on_line", code.n_on_line);
+	}
 }
 
 /* What was measured besides its cost; in the loops view. */
@@ -98,6 +105,7 @@ static void json_rows_put_loop(const struct row_writer *writer, const struct sco
 	json_uint_of(writer->json, "end_line", loop->end_line);
 	json_uint_of(writer->json, "nesting", place.nesting);
 	json_bool_of(writer->json, "vector", loop->flags & SCOPE_VECTOR);
+	json_bool_of(writer->json, "unrolled", loop->flags & SCOPE_UNROLLED);
 	json_rows_put_code(writer, loop);
 	if (!place.is_inlined)
 		return;
@@ -118,7 +126,7 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 	}
 	const struct scope scope =
 		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
-	if (scope.kind == SCOPE_LOOP && !writer->report->options->columns)
+	if (scope.kind == SCOPE_LOOP && writer->columns->is_usual)
 		json_rows_put_loop(writer, &scope);
 	if (scope.kind == SCOPE_LOOP && writer->report->loops)
 		json_rows_put_measured(writer, loop_table_find(writer->report->loops, writer->report->tree,
@@ -159,6 +167,10 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
 		json_text_of(json, "path", path.at ? path.at : "");
+		if (rows.at[i].waker) {
+			json_text_of(json, "woken_by", wait_row_waker(report->profile, &rows.at[i]));
+			json_uint_of(json, "woken_by_ns", rows.at[i].woken_by);
+		}
 		json_end_object(json);
 	}
 	vec_done(&rows);
@@ -170,6 +182,7 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 	CLEANUP(columns_done) struct columns usual = { 0 };
 
 	columns_add_default(&usual, true, report->options->ranks);
+	columns_derive_usual(&usual, report->profile);
 	json_name(json, "rows");
 	json_array(json);
 	if (report->options->view == TEXT_FLAT && report->options->tasks) {

@@ -39,12 +39,16 @@ void loop_tags_tell(const struct profile *profile, const struct scope_frame *loo
 	struct loop_code code = { 0 };
 	bool has_code = loop_code_find(profile, loop->image, loop->vaddr, &code);
 
+	if (code.n_on_line > 1)
+		text_printf(ret, " [%u of %u on this line]", code.index_on_line, code.n_on_line);
 	if ((loop->flags & SCOPE_VECTOR) && code.width == 255)
 		text_printf(ret, " [vector of any length]");
 	else if ((loop->flags & SCOPE_VECTOR) && code.width)
 		text_printf(ret, " [vector %u bit]", code.width * 8);
 	else if (loop->flags & SCOPE_VECTOR)
 		text_printf(ret, " [vector]");
+	if (loop->flags & SCOPE_UNROLLED)
+		text_printf(ret, " [unrolled]");
 	if (has_code && code.n_copies > 1)
 		text_printf(ret, " [%u copies]", code.n_copies);
 }
@@ -109,7 +113,9 @@ void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text
 	if (loop_facts_doubts(facts, total) & DOUBT_NOT_VECTOR)
 		add_remark(ret, "not vectorised");
 	if (facts->vector && facts->vector < facts->own)
-		add_remark(ret, "%.0f%% of its own in vector code, the rest in copies that are not",
+		add_remark(ret,
+			   "%.0f%% of its own cost is in vectorised code, the rest in copies that are not "
+			   "vectorised",
 			   number_share(facts->vector, facts->own));
 	if (facts->has_code && facts->code.n_calls)
 		add_remark(ret, "%u call%s inside", facts->code.n_calls, facts->code.n_calls > 1 ? "s" : "");

@@ -39,10 +39,18 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	text_wait_path(report, row->scope, &path);
 	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
-		    number_count(row->waits, count),
-		    number_time(row->waits ? row->off_cpu / row->waits : 0, mean),
+		    row->waits ? number_count(row->waits, count) : "",
+		    row->waits ? number_time(row->off_cpu / row->waits, mean) : "",
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
+	line_end(&line);
+	const char *waker = wait_row_waker(report->profile, row);
+	if (!waker)
+		return;
+	line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "%49s woken by ", "");
+	line_name(&line, TINT_DIM, waker);
+	line_printf(&line, TINT_DIM, " for %s of it", number_time(row->woken_by, total));
 	line_end(&line);
 }
 
@@ -65,6 +73,6 @@ void text_waits(const struct text_report *report)
 			n_shown++;
 		}
 	if (!rows.n)
-		text_printf(report->to, "no waits were recorded: cpprof record --wall, or --off-cpu\n");
+		text_printf(report->to, "no waits were recorded; record them with: cpprof record --wall\n");
 	vec_done(&rows);
 }

@@ -148,8 +148,8 @@ def check_lists():
     says("no list", "cannot open the list of files 'absent'", "diff", "--files-from", "absent", code=1)
     says("an empty list", "the list of files '-' is empty", "diff", "--files-from", "-", code=2)
     says("a list and files", "not both", "diff", "--files-from", "list", "a.data", code=2)
-    says("no side", "put -- between them", "diff", "--files-from", "-", given="a.data\nb.data\na.data\n", code=2)
-    says("one side", "give one of before and one of after", "diff", "--files-from", "-", given="a.data\n--\n", code=2)
+    says("no side", "put -- between those of before", "diff", "--files-from", "-", given="a.data\nb.data\na.data\n", code=2)
+    says("one side", "give two profiles: one of before and one of after", "diff", "--files-from", "-", given="a.data\n--\n", code=2)
     says("one that is not there", "absent.data", "diff", "--files-from", "-", given="a.data\nabsent.data\n", code=1)
     for i in range(540):
         shutil.copy("one.data", f"run-{i}.data")

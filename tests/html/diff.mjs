@@ -73,7 +73,7 @@ for (const [name, least] of [
   check(name + ": threads", near((await rows())[0].cells.change, flat.total.change), JSON.stringify((await rows())[0]));
   await go("");
   check(name + ": the summary says what diff says", /before, .* after: /.test(await text(".lead")), await text(".lead"));
-  check(name + ": by change", (await page.$$eval("h2", (list) => list.map((e) => e.textContent))).includes("Functions by change of their own cost"));
+  check(name + ": by change", (await page.$$eval("h2", (list) => list.map((e) => e.textContent))).includes("Functions by change of self cost"));
   check(name + ": no error", errors.length === 0 && requests.length === 0, errors.join(" | ") + requests.join());
   await page.close();
 }

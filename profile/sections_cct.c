@@ -153,16 +153,41 @@ static size_t packed_encode_rows(const struct profile *profile, enum values_from
 	return n;
 }
 
+#define ONE_PASS_MAX 1000000 /* values whose columns may be in memory twice for a moment */
+
+/* Of not so many: the columns one by one, then one behind the other. */
+static void packed_encode_few(const struct profile *profile, enum values_from which, struct writer *ret)
+{
+	struct writer columns[VALUE_COLUMNS] = { 0 };
+	size_t n = packed_encode_rows(profile, which, columns, true, NULL);
+
+	if (n) {
+		write_uleb(ret, n);
+		write_uleb(ret, VALUE_COLUMNS);
+	}
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
+		if (n) {
+			write_uleb(ret, columns[i].len);
+			write_bytes(ret, writer_bytes(&columns[i]));
+		}
+		writer_done(&columns[i]);
+	}
+}
+
 /*
- * The same tables from values that are packed by node. There may be millions of them: the columns are
- * measured first, and then written where they belong.
+ * The same tables from values that are packed by node. There may be many millions of them: then the columns
+ * are measured first, and written where they belong.
  */
 static void packed_encode(const struct profile *profile, enum values_from which, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
-	size_t n = packed_encode_rows(profile, which, columns, false, sizes);
 
+	if (profile->packed->n < ONE_PASS_MAX) {
+		packed_encode_few(profile, which, ret);
+		return;
+	}
+	size_t n = packed_encode_rows(profile, which, columns, false, sizes);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
 	if (n == 0)

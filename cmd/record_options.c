@@ -13,6 +13,9 @@
 #include "recording/workers.h"
 
 #define GO_ON (-1)
+#define TRACE_OVERHEAD 5
+#define TRACE_EVERY (512u << 10)
+#define TRACE_EVERY_MAX (1024u << 20)
 #define TRACE_STACK_SIZE 8192 /* calls come in bursts: more of them fit into the rings */
 
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID";
@@ -56,6 +59,9 @@ static const char trace_examples[] =
 	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
 	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
 	"  cpprof trace -f 'lookup(Key const&)' -- ./prog\n"
+	"  cpprof trace --alloc --held -p 4711 -d 60   who allocates, and what is not freed\n"
+	"  cpprof trace -f read -p 4711 --refresh 1    how it stands, every second\n"
+	"  cpprof trace -f read -p 4711 --control tell & echo add write > tell\n"
 	"  cpprof report --metric calls                the result is a profile\n";
 
 static const struct option_rivals record_rivals[] = {
@@ -293,7 +299,27 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
 		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
 		  "add up what is returned, if it is more than 0" },
+		{ 0, "alloc", OPTION_FLAG, &options->allocations, NULL,
+		  "instead of calls: who allocates, bytes and calls, by a sample" },
+		{ 0, "every", OPTION_SIZE, &options->every, "BYTES",
+		  "with --alloc: one sample for so many bytes, on average (512k)" },
+		{ 0, "held", OPTION_FLAG, &options->held, NULL,
+		  "with --alloc: also what of it was not freed at the end" },
+		{ 0, "alloc-function", OPTION_TEXTS, &options->allocators, "NAME[:N]",
+		  "with --alloc: one more that allocates; its N-th argument says how much (1)" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
+		{ 0, "max-overhead", OPTION_PERCENT, &options->max_overhead, "PCT",
+		  "of a CPU that probes may cost; above it only some calls are measured (5; 0 = any)" },
+		{ 0, "dry-run", OPTION_FLAG, &options->is_dry, NULL,
+		  "say where probes would be, what a call costs, and how many there are a second:\nof a "
+		  "process, "
+		  "calls are counted for a moment, and nothing is recorded" },
+		{ 0, "refresh", OPTION_DURATION, &options->refresh, "SEC",
+		  "show how it stands, this often; at a terminal, add NAME, remove NAME,\nreset, write and "
+		  "quit "
+		  "can be typed meanwhile" },
+		{ 0, "control", OPTION_TEXT, &options->control, "FIFO",
+		  "the same words, a line each, through this FIFO; it is made if there is none" },
 		{ 0, "exits", OPTION_CHOICE, &options->exits, "code|return",
 		  "where calls are seen to end: in the function's code, or where it returns to (code)" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
@@ -313,8 +339,14 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 
 	line->specs = specs;
 	int code = options_parse(line, argc, argv);
-	if (code == GO_ON && !options->functions.values.n)
-		code = cmd_usage(line->command, "give a function: -f NAME");
+	if (code == GO_ON && !options->functions.values.n && !options->allocations)
+		code = cmd_usage(line->command, "give a function: -f NAME, or --alloc");
+	if (code == GO_ON && options->functions.values.n && options->allocations)
+		code = cmd_usage(line->command, "--alloc and -f cannot be used together");
+	if (code == GO_ON && (options->held || options->allocators.values.n) && !options->allocations)
+		code = cmd_usage(line->command, "--held and --alloc-function go with --alloc");
+	if (code == GO_ON && (options->every == 0 || options->every > TRACE_EVERY_MAX))
+		code = cmd_usage(line->command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
 	if (code == GO_ON && options->arg > 6)
 		code = cmd_usage(line->command, "--arg is at most 6");
 	return code;
@@ -344,6 +376,8 @@ int record_options_parse(struct record_options *options, const char *command, in
 		line.about = trace_about;
 		line.examples = trace_examples;
 		options->stack_size = TRACE_STACK_SIZE;
+		options->every = TRACE_EVERY;
+		options->max_overhead = TRACE_OVERHEAD;
 	}
 	int code = is_trace ? record_parse_trace(options, &line, argc, argv)
 			    : record_parse(options, &line, argc, argv);
@@ -367,6 +401,7 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->pid_texts);
 	option_list_done(&options->tid_texts);
 	option_list_done(&options->names);
+	option_list_done(&options->allocators);
 	option_list_done(&options->events);
 	option_list_done(&options->functions);
 	option_list_done(&options->labels);

@@ -57,6 +57,8 @@ static const char examples[] =
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view loops                     the loops, and why they may be slow\n"
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
+	"  cpprof report --view calls                     of a trace: how long calls took, by path\n"
+	"  cpprof report --view allocations               of trace --alloc: who allocates\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
@@ -218,6 +220,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
 				       .joins = request->joins,
+				       .durations = true,
 				       .rounds = profile->cct.nodes.n <= ROUNDS_NODES_MAX,
 				       .lines = request->lines || request->group == GROUP_LINE ||
 						request->view == TEXT_LOOPS,
@@ -314,10 +317,11 @@ static int check_request(const struct command_line *line, const struct report_re
 		return cmd_usage("report", "--open opens what --html OUT.html writes");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage("report", "--group-by applies to --view flat only");
-	if (request->view == TEXT_WAITS && request->format == FORMAT_CSV)
-		return cmd_usage("report", "--view waits is written as text, md or json");
+	if (request->view >= TEXT_WAITS && request->format == FORMAT_CSV)
+		return cmd_usage("report",
+				 "--view waits, calls and allocations are written as text, md or json");
 	if (request->columns.values.n &&
-	    (request->view == TEXT_QUALITY || request->view == TEXT_WAITS || request->group > GROUP_LINE))
+	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns does not apply to this view");
 	return -1;
 }
@@ -338,7 +342,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request->view,
-		  "summary|tree|callers|flat|hot|loops|quality|waits", "what to show" },
+		  "summary|tree|callers|flat|hot|loops|quality|waits|calls|allocations", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
 		  "rows of the flat view, which is then the default" },

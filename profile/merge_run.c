@@ -145,6 +145,7 @@ static void merge_quality(struct merger *m)
 	all->damaged_units += from->damaged_units;
 	all->wakeups += from->wakeups;
 	all->outer += from->outer;
+	all->unseen += from->unseen;
 	bool is_counted = from->counted && (!m->n_added || all->counted);
 	all->counted = is_counted ? all->counted + from->counted : 0;
 }

@@ -27,6 +27,8 @@ enum section_number {
 	SECTION_CODES = 15,
 	SECTION_ROUNDS = 16,
 	SECTION_SPREAD = 17,
+	SECTION_DURATIONS = 18,
+	SECTION_DOUBTS = 19,
 };
 
 struct section_type {
@@ -65,6 +67,10 @@ void values_encode(const struct profile *profile, struct writer *ret);
 int values_decode(struct decoder *decoder, struct profile *profile);
 void rounds_encode(const struct profile *profile, struct writer *ret);
 int rounds_decode(struct decoder *decoder, struct profile *profile);
+void durations_encode(const struct profile *profile, struct writer *ret);
+int durations_decode(struct decoder *decoder, struct profile *profile);
+void doubts_encode(const struct profile *profile, struct writer *ret);
+int doubts_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

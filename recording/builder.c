@@ -86,6 +86,28 @@ void builder_free(struct builder *builder)
 	free(builder);
 }
 
+void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held)
+{
+	builder->events.allocators = allocators;
+	builder->events.held = held;
+}
+
+void builder_reset(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	profile->quality = (struct profile_quality){ 0 };
+	cct_clear_values(&profile->cct);
+	timeline_done(&builder->timeline);
+	timeline_init(&builder->timeline);
+	growth_reset(&builder->growth);
+}
+
+void builder_hold(struct builder *builder, const uint64_t *numbers, size_t n)
+{
+	growth_hold(&builder->growth, numbers, n);
+}
+
 void builder_note(struct builder *builder, const char *text)
 {
 	struct profile *profile = builder->profile;
@@ -177,6 +199,7 @@ uint32_t builder_count(struct builder *builder, const struct event *event)
 
 	timeline_add(&builder->timeline, thread, time_ns);
 	quality->samples++;
+	quality->unseen += event->sample.n_stands > 1 ? event->sample.n_stands - 1 : 0;
 	quality->clipped += event->sample.stack_was_clipped;
 	quality->outer += event->sample.n_deep > 0;
 	return thread;

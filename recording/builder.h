@@ -10,12 +10,20 @@
 #include "base/real_user.h"
 #include "collector/source.h"
 #include "profile/profile.h"
+#include "recording/chosen.h"
 #include "unwinder/unwinder.h"
 
 struct builder;
 /* info is read once: events become metrics, notes become notes. */
 struct builder *builder_new(struct images *images, const struct source_info *info);
 void builder_free(struct builder *builder);
+
+/* Samples are allocations by these functions; held: builder_hold will say which were not freed. */
+void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held);
+void builder_hold(struct builder *builder, const uint64_t *numbers, size_t n);
+
+/* Nothing was sampled so far. What is known of processes and threads stays. With one worker only. */
+void builder_reset(struct builder *builder);
 
 /* A sentence for the user that came up later than info; each is kept once. */
 void builder_note(struct builder *builder, const char *text);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "collector/source.h"
+#include "recording/chosen.h"
 #include "unwinder/cct.h"
 
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
@@ -13,6 +14,15 @@ struct growth_events {
 	size_t n;
 	uint32_t off_cpu, waits, wall;
 	bool has_near_waits; /* source_info has it */
+	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
+	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
+	bool held;
+};
+
+/* An allocation that was sampled, and may be found not freed at the end. */
+struct growth_block {
+	uint32_t node, thread;
+	uint64_t bytes, calls, doubts[2];
 };
 
 struct growth {
@@ -22,6 +32,8 @@ struct growth {
 	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
 			       know */
 	uint64_t by_end[STACK_END_N];
+	struct map block_of; /* number -> blocks */
+	VEC(struct growth_block) blocks;
 };
 
 void growth_done(struct growth *growth);
@@ -32,3 +44,7 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);
+/* Nothing was added so far; the tree has no values. */
+void growth_reset(struct growth *growth);
+/* These blocks are held. */
+void growth_hold(struct growth *growth, const uint64_t *numbers, size_t n);

@@ -66,14 +66,15 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 	const struct recording_listener *listener = &r->options.listener;
 
 	return (listener->is_over && listener->is_over(listener->context)) ||
-	       (r->end_ns && now >= r->end_ns) || r->has_no_reader;
+	       (r->end_ns && now >= r->end_ns) || r->has_no_reader || r->has_nothing;
 }
 
 /* Until the next look at the clock, or until something is due before. What is overdue waits for a child that
  * is still at work: it does not count. */
 static int recording_wait_ms(const struct recording *r, uint64_t now)
 {
-	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns };
+	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns,
+				 budget_due(&r->budget) };
 	uint64_t next = now + TICK_MS * CLOCK_NS_PER_MS;
 
 	for (size_t i = 0; i < ARRAY_LEN(due); i++)
@@ -93,6 +94,8 @@ static void recording_tick(struct recording *r)
 			perf_source_stop(r->source);
 	}
 	recording_tell_progress(r, now);
+	if (r->options.listener.between && !r->is_stopped)
+		r->options.listener.between(r->options.listener.context, r);
 	if (recording_is_live(r))
 		recording_live_tick(r, now);
 	r->wait_ms = recording_wait_ms(r, now);
@@ -137,10 +140,20 @@ static int recording_loop(struct recording *r, struct diag *diag)
 	return 0;
 }
 
+static int recording_refuse_allocations(struct diag *diag)
+{
+	diag_set(diag, -ENOENT, "no allocation function was found");
+	diag_why(diag, "a static program without symbols does not tell which of its functions allocate");
+	diag_hint(diag, "name them: --alloc-function FILE+0xVADDR");
+	return -ENOENT;
+}
+
 int recording_run(struct recording *r, struct diag *diag)
 {
 	int error = recording_loop(r, diag);
 
+	if (!error && r->options.target.every && !r->trace.chosen.functions.n)
+		error = recording_refuse_allocations(diag);
 	if (!recording_is_live(r))
 		recording_file_notes(r);
 	return error;
@@ -240,6 +253,8 @@ int recording_finish(struct recording *r, struct diag *diag)
 {
 	prefetch_end(&r->prefetch);
 	workers_cut_waits(r->workers, r->stopped_ns);
+	if (recording_is_live(r))
+		recording_live_hold(r);
 	r->profile = workers_finish(r->workers);
 	r->profile->run.mode = intern_add(&r->profile->strings, r->options.mode);
 	r->profile->run.command_line = intern_add(&r->profile->strings, r->options.command_line);
@@ -276,6 +291,7 @@ void recording_close(struct recording *r)
 	checkpoint_finish(&r->checkpoint);
 	live_done(&r->live);
 	trace_done(&r->trace);
+	allocators_done(&r->allocators);
 	workers_free(r->workers);
 	code_log_free(r->code);
 	source_close(r->source);

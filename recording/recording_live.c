@@ -81,13 +81,17 @@ static void recording_start_workers(struct recording *r)
 					.write_context = r->source };
 
 	r->code = code_log_new(&log);
-	struct workers_options options = { .n_workers = r->options.n_workers,
-					   .unwinding = { .mode = r->options.unwind,
-							  .store = r->names.symbolize.store },
-					   .code = { code_log_read, r->code },
-					   .walked = recording_tell_source,
-					   .walked_context = r->source };
+	/* Which functions are traced is known to this thread only. */
+	struct workers_options options = {
+		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
+		.unwinding = { .mode = r->options.unwind, .store = r->names.symbolize.store },
+		.code = { code_log_read, r->code },
+		.walked = recording_tell_source,
+		.walked_context = r->source
+	};
 	r->workers = workers_new(r->images, &r->source->info, &options);
+	if (r->options.target.every)
+		builder_allocators(workers_builder(r->workers), &r->trace.chosen, r->options.target.held);
 }
 
 static void recording_plan(struct recording *r)
@@ -102,12 +106,19 @@ static void recording_plan(struct recording *r)
 				       : o->target.tids[0]);
 	r->output.mode = o->mode_bits;
 	r->start_ns = r->source->info.start_ns;
+	budget_init(&r->budget, o->max_overhead, r->start_ns);
 	if (o->duration_ns)
 		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
 	r->live.mode = o->mode_bits;
+	if (o->refresh_ns) {
+		r->live.exporter = &exporter_screen;
+		r->live.is_whole = true;
+		r->live.interval_ns = o->refresh_ns;
+		r->live.next_ns = r->start_ns + o->refresh_ns;
+	}
 	r->live.labels = o->labels;
 	r->live.n_labels = o->n_labels;
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
@@ -123,6 +134,22 @@ static void recording_trace_command(void *context, struct source *source, pid_t 
 		trace_file(&r->trace, r->images, source, pid, path);
 }
 
+void recording_init_trace(struct recording *r)
+{
+	const struct recording_options *o = &r->options;
+
+	if (!o->target.every) {
+		trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+		r->trace.counts = o->target.counts;
+		return;
+	}
+	allocators_init(&r->allocators, o->functions, o->n_functions);
+	trace_init(&r->trace, r->allocators.patterns.at, r->allocators.patterns.n, false);
+	r->trace.grants = r->allocators.grants.at;
+	r->trace.held = o->target.held;
+	r->trace.n_named = o->n_functions;
+}
+
 int recording_live_open(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = &r->options;
@@ -130,7 +157,7 @@ int recording_live_open(struct recording *r, struct diag *diag)
 
 	struct perf_source_options target = o->target;
 
-	trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+	recording_init_trace(r);
 	if (target.is_traced) {
 		target.before_start = recording_trace_command;
 		target.before_context = r;
@@ -231,8 +258,14 @@ void recording_live_tick(struct recording *r, uint64_t now)
 		r->has_told_missing = true;
 		snprintf(text, sizeof(text), "tracing %zu functions; Ctrl-C ends and writes",
 			 r->trace.chosen.functions.n);
-		recording_note(r, text);
-		trace_note_missing(&r->trace);
+		r->has_nothing = r->options.target.every && !r->trace.chosen.functions.n;
+		if (!r->has_nothing)
+			recording_note(r, text);
+		trace_note_missing(&r->trace, r->images, &r->names.symbolize);
+		recording_tell_trace(r);
+	}
+	if (r->options.target.is_traced && !r->is_stopped) {
+		budget_tick(&r->budget, &r->trace, perf_source_probe(r->source), now);
 		recording_tell_trace(r);
 	}
 	if (live_is_due(&r->live, now)) {
@@ -250,12 +283,22 @@ void recording_live_tick(struct recording *r, uint64_t now)
 static void recording_conclude_trace(struct recording *r, struct profile *profile)
 {
 	if (r->options.target.argv)
-		trace_note_missing(&r->trace);
+		trace_note_missing(&r->trace, r->images, &r->names.symbolize);
 	trace_note_calls(&r->trace, r->source);
 	for (const char *note; (note = trace_next_note(&r->trace));) {
 		recording_note(r, note);
 		vec_push(&profile->notes, intern_add(&profile->strings, note));
 	}
+}
+
+void recording_live_hold(struct recording *r)
+{
+	CLEANUP(freep) uint64_t *numbers = NULL;
+	size_t n = 0;
+
+	if (r->options.target.held)
+		n = perf_source_blocks(r->source, &numbers);
+	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
 void recording_live_finish(struct recording *r, struct profile *profile)

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "recording/allocators.h"
+#include "recording/budget.h"
 #include "recording/checkpoint.h"
 #include "recording/code_log.h"
 #include "recording/live.h"
@@ -24,6 +26,9 @@ struct recording {
 	struct checkpoint checkpoint;
 	struct prefetch prefetch;
 	struct live live;
+	struct allocators allocators;           /* if target.every */
+	struct budget budget;                   /* if target.is_traced */
+	bool has_nothing;                       /* to trace: it is over */
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	int wait_ms;         /* for the next event, as of the last look at the clock; 0 before the first */
@@ -48,6 +53,9 @@ void recording_live_event(struct recording *r, const struct event *event);
 void recording_live_describe(struct recording *r, struct profile *profile);
 /* What is due by now: checkpoints, exports, names. */
 void recording_live_tick(struct recording *r, uint64_t now);
+void recording_init_trace(struct recording *r);
+/* Of allocations: which were not freed. Before the profile is finished. */
+void recording_live_hold(struct recording *r);
 void recording_live_finish(struct recording *r, struct profile *profile);
 /* The last live export. */
 void recording_live_last(struct recording *r, struct profile *profile);

@@ -376,6 +376,14 @@ static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *
 
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
+		if (value.metric >= CCT_DURATION) {
+			if (fuse->options->durations)
+				vec_push(
+					&fuse->tree->durations,
+					((struct scope_value){ fuse->landings[value.node].scope, value.thread,
+							       value.metric - CCT_DURATION, value.value }));
+			continue;
+		}
 		if (value.metric >= CCT_ROUND)
 			value.metric += fuse->input->n_metrics - CCT_ROUND;
 		if (value.metric < fuse->tree->n_metrics)

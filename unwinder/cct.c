@@ -2,6 +2,7 @@
 #include "unwinder/cct.h"
 
 #include "base/hash.h"
+#include "base/log_scale.h"
 
 /*
  * The two roots are reached by their numbers, never through the hash: nobody is their child by accident.
@@ -158,10 +159,25 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 		vec_push(&cct->values, added);
 		slots_put(&cct->value_slots, slot, index, cct_value_hash_at, cct);
 	} else {
-		cct->values.at[index].value += value;
+		cct->values.at[index].value = cct_join(metric, cct->values.at[index].value, value);
 	}
 	if (metric == 0)
 		cct->nodes.at[node].value = index;
+}
+
+void cct_clear_values(struct cct *cct)
+{
+	vec_clear(&cct->values);
+	slots_done(&cct->value_slots);
+	slots_init(&cct->value_slots);
+}
+
+void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t ns, uint64_t n)
+{
+	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, ns);
+	cct_add_value(cct, node, thread, CCT_DURATION_MOST, ns);
+	cct_add_value(cct, node, thread, CCT_DURATION_SUM, ns * n);
+	cct_add_value(cct, node, thread, CCT_DURATION_CLASS + log_scale_class(ns), n);
 }
 
 /* ---- life --------------------------------------------------------------------------------------- */

@@ -458,6 +458,8 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
 	walk.here = *walk_look(walker, space, event->pid, pc, sample->callee != 0);
+	if (!walk.here.is_mapped && walk_leave_probe(&walk, &pc))
+		walk.here = *walk_look(walker, space, event->pid, pc, true);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;

@@ -93,6 +93,23 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 	return (struct trace_count){ 0 };
 }
 
+void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n)
+{
+	(void)trace, (void)function, (void)n;
+}
+
+void bpf_trace_forget_calls(const struct bpf_trace *trace)
+{
+	(void)trace;
+}
+
+size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret)
+{
+	(void)trace;
+	*ret = NULL;
+	return 0;
+}
+
 int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places)
 {
 	(void)trace, (void)places;

@@ -26,6 +26,12 @@ bool bpf_trace_sees_waits(const struct bpf_trace *trace);
 int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
 /* Sums over all CPUs. */
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
+/* One call of the function stands for so many from now on. */
+void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n);
+/* Calls that are open will not be seen to end. */
+void bpf_trace_forget_calls(const struct bpf_trace *trace);
+/* The numbers of sampled blocks that are not freed; free() them. */
+size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret);
 
 /* Places in one file, all of a kind: parallel arrays. */
 struct bpf_trace_places {

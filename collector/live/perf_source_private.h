@@ -41,7 +41,9 @@ struct perf_live {
 	struct stack_tops *tops;
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
-	bool adds_results;                             /* of traced calls */
+	bool adds_results; /* of traced calls */
+	double every;      /* bytes a sample, of allocations; 0 = they are calls */
+	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */
 	struct perf_pace pace;

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cpprof trace` while it runs: what it would do, how it stands, what it is told, and what it may cost.
+usage: trace_runs.py; needs CPPROF and BUILD in the environment."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
+HOT = os.path.join(BUILD, "tests", "e2e", "hot_calls")
+passed = failed = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED: {what} {detail}", flush=True)
+
+
+def permitted():
+    tried = subprocess.run([CPPROF, "trace", "-q", "-f", "main", "-o", "first.data", "--", HOT, "0"], capture_output=True, text=True)
+    if tried.returncode == 3 or "without libbpf" in tried.stderr:
+        print("skipped: probes may not be set here: " + tried.stderr.strip().replace("\n", " "))
+        sys.exit(77)
+
+
+def calls(name):
+    report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
+    found = {}
+    for row in json.loads(report.stdout)["rows"] if report.stdout else []:
+        function = row["path"].split(" > ")[-1]
+        found[function] = found.get(function, 0) + row["calls"]
+    return found
+
+
+def check_dry_run():
+    target = subprocess.Popen([HOT, "4", "20000"], stdout=subprocess.DEVNULL)
+    time.sleep(0.3)
+    ran = subprocess.run([CPPROF, "trace", "--dry-run", "-f", "frequent", "-f", "rare", "-p", str(target.pid)], capture_output=True, text=True)
+    rows = {m[5]: m for m in re.finditer(r"(0x\w+)\s+(\d+)\s+([\d.]+) us\s+(\d+)\s+[\d.]+%  (\w+) \[hot_calls\]", ran.stdout)}
+    check("a dry run of a process says where and how often", {"frequent", "rare"} <= set(rows), (ran.stdout, ran.stderr))
+    if "frequent" in rows:
+        check("calls are counted", int(rows["frequent"][4]) > 100 * max(1, int(rows["rare"][4])) and int(rows["frequent"][2]) >= 1, rows)
+        check("and writes nothing", not os.path.exists("cpprof.data"))
+    target.kill()
+    target.wait()
+    ran = subprocess.run([CPPROF, "trace", "--dry-run", "-f", "frequent", "--", HOT, "1"], capture_output=True, text=True)
+    check("a dry run of a command does not start it", "frequent [hot_calls]" in ran.stdout and "rare 1" not in ran.stdout, ran.stdout)
+    ran = subprocess.run([CPPROF, "trace", "--dry-run", "-f", "frequnt", "--", HOT, "1"], capture_output=True, text=True)
+    check("names that nothing has are said", "there is 'frequent'" in ran.stderr, ran.stderr)
+
+
+def tell(path, line):
+    with open(path, "w") as fifo:
+        fifo.write(line + "\n")
+    time.sleep(1.0)
+
+
+def check_control():
+    """Functions come and go, all is forgotten, the profile is written, it ends."""
+    target = subprocess.Popen([HOT, "60", "20000"], stdout=subprocess.DEVNULL)
+    tracer = subprocess.Popen([CPPROF, "trace", "-f", "rare", "--control", "tell", "--max-overhead", "0", "-o", "c.data", "-p", str(target.pid)],
+                              stderr=subprocess.PIPE, text=True)
+    check("it traces", "tracing 1 functions" in tracer.stderr.readline())
+    time.sleep(1.0)
+    tell("tell", "write")
+    tell("tell", "add frequent")
+    first = calls("c.data")
+    check("write writes what was measured so far", sum(first.values()) > 0 and len(first) == 1, first)
+    tell("tell", "remove rare")
+    tell("tell", "reset")
+    tell("tell", "nonsense")
+    tell("tell", "add no_such_thing")
+    time.sleep(0.5)
+    tell("tell", "quit")
+    errors = tracer.communicate(timeout=60)[1]
+    last = calls("c.data")
+    check("what was added is there", last.get("frequent", 0) > 0, (last, errors))
+    check("what was removed and forgotten is not", "rare" not in last, (last, errors))
+    check("and is said", "tracing also 'frequent': 1 function" in errors and "no longer tracing 'rare': 1 function" in errors, errors)
+    check("what cannot be is said", "there is no such function" in errors and "add NAME, remove NAME, reset, write, quit" in errors, errors)
+    check("the FIFO is gone", not os.path.exists("tell"))
+    verified = subprocess.run([CPPROF, "check", "c.data"], capture_output=True, text=True)
+    check("the profile adds up", verified.returncode == 0, verified.stderr)
+    target.kill()
+    target.wait()
+
+
+def check_refresh():
+    ran = subprocess.run([CPPROF, "trace", "-f", "rare", "--refresh", "0.5", "-o", "r.data", "--", HOT, "3", "20000"], capture_output=True, text=True)
+    check("how it stands, again and again", ran.stdout.count("p99") >= 2 and "> rare" in ran.stdout, ran.stdout)
+
+
+def check_budget():
+    """Called too often: some calls are measured and stand for the others; far too often: none."""
+    ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "-f", "rare", "--stack-size", "1k", "--max-overhead", "0.5", "-o", "b.data", "--", HOT, "12", "1000"],
+                         capture_output=True, text=True)
+    true = {m[1]: int(m[2]) for m in re.finditer(r"(frequent|rare) (\d+)", ran.stdout)}
+    got = calls("b.data")
+    thinned = "only some of its calls are measured" in ran.stderr
+    check("a function that is called too often is measured at times", thinned and "stand for" in ran.stderr, ran.stderr)
+    check("what is called rarely is measured always", got.get("rare") == true["rare"], (got, true))
+    check("the estimate is near", 0.5 * true["frequent"] < got.get("frequent", 0) < 1.7 * true["frequent"], (got, true, ran.stderr))
+    ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "--stack-size", "1k", "-o", "b.data", "--", HOT, "4", "0"], capture_output=True, text=True)
+    rate = re.search(r"called (\d+) times", ran.stderr)
+    check("one that is called far too often is not traced any more", "is not traced any more" in ran.stderr or (rate and int(rate[1]) <= 100000), ran.stderr)
+    check("calls that were cut off are no calls from before", "began before tracing" not in ran.stderr, ran.stderr)
+
+
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+permitted()
+check_dry_run()
+check_control()
+check_refresh()
+check_budget()
+print(f"tally: {passed} passed, {failed} failed, 0 skipped")
+sys.exit(1 if failed else 0)

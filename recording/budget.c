@@ -146,15 +146,6 @@ static void budget_stand(const struct budget *budget, const struct trace *trace,
 			bpf_trace_stand(probe->program, i, budget->n_apart);
 }
 
-static uint64_t budget_strange(const struct trace *trace, const struct perf_probe *probe)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
-		n += bpf_trace_count(probe->program, i).strange;
-	return n;
-}
-
 static void budget_tick_on(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
 {
 	bool was_thin = budget->n_apart > 0;
@@ -166,7 +157,6 @@ static void budget_tick_on(struct budget *budget, struct trace *trace, struct pe
 	budget_thin(budget, trace, probe);
 	if (!budget->n_apart || (was_thin && now < budget->until_ns))
 		return;
-	budget->n_strange = budget_strange(trace, probe);
 	probe_links_pause(&probe->links, false);
 	budget_begin(budget, BUDGET_ENDING, now, ENDING_NS);
 }
@@ -182,7 +172,6 @@ void budget_tick(struct budget *budget, struct trace *trace, struct perf_probe *
 	case BUDGET_ENDING:
 		probe_links_pause(&probe->links, true);
 		bpf_trace_forget_calls(probe->program);
-		trace->n_cut += budget_strange(trace, probe) - budget->n_strange;
 		/* What was waited is part of the time in which nothing begins. */
 		budget_begin(budget, BUDGET_OFF, now,
 			     budget_about(budget, (double)ON_NS * (double)(budget->n_apart - 1)));

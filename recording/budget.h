@@ -27,7 +27,6 @@ struct budget {
 	enum budget_phase phase;
 	uint64_t since_ns, until_ns; /* of the phase; until 0 = open */
 	uint64_t looked_ns;          /* when rates were last looked at */
-	uint64_t n_strange;          /* exits without an entry, when entries ceased to be watched */
 	uint64_t random;
 	uint64_t entries[TRACE_FUNCTIONS_MAX]; /* at that time */
 	double rate[TRACE_FUNCTIONS_MAX];      /* calls a second while they were watched */

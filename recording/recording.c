@@ -42,6 +42,8 @@ static bool recording_is_live(const struct recording *r)
 
 static void recording_event(struct recording *r, const struct event *event)
 {
+	if (event->kind == EVENT_SAMPLE && event->time_ns < r->reset_ns)
+		return;
 	workers_expect(r->workers, r->source->next);
 	workers_event(r->workers, event);
 	if (recording_is_live(r))

@@ -28,6 +28,7 @@ struct recording {
 	struct live live;
 	struct allocators allocators;           /* if target.every */
 	struct budget budget;                   /* if target.is_traced */
+	uint64_t reset_ns;                      /* what was measured before is forgotten; 0 = nothing is */
 	bool has_nothing;                       /* to trace: it is over */
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */

@@ -66,6 +66,7 @@ void recording_trace_less(struct recording *r, const char *name)
 
 void recording_reset(struct recording *r)
 {
+	r->reset_ns = clock_now_ns();
 	builder_reset(workers_builder(r->workers));
 	recording_note(r, "what was measured so far is forgotten");
 }

@@ -60,7 +60,7 @@ static void trace_note_allocations(struct trace *trace, const struct source *sou
 			      (unsigned long long)n, (unsigned long long)bytes));
 }
 
-void trace_note_calls(struct trace *trace, const struct source *source)
+void trace_note_calls(struct trace *trace, struct source *source)
 {
 	uint64_t unended = 0, unseen = 0;
 
@@ -70,6 +70,9 @@ void trace_note_calls(struct trace *trace, const struct source *source)
 	}
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		struct trace_count count = perf_source_trace_count(source, i);
+		/* Of those that are watched at times, we have cut calls in two ourselves. */
+		if (perf_source_probe(source)->links.state[i] == PROBE_AT_TIMES)
+			continue;
 		unended += count.entries > count.exits ? count.entries - count.exits : 0;
 		unseen += count.strange;
 	}
@@ -78,7 +81,6 @@ void trace_note_calls(struct trace *trace, const struct source *source)
 						     "an exception or longjmp, "
 						     "or still ran at the end",
 						     (unsigned long long)unended));
-	unseen -= unseen < trace->n_cut ? unseen : trace->n_cut;
 	if (unseen)
 		vec_push(&trace->notes,
 			 alloc_printf("%llu calls that began before tracing did are not counted",

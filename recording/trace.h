@@ -26,8 +26,7 @@ struct trace {
 	size_t n_named;                   /* ... how many of them, the first ones, the user has named */
 	bool at_returns;                  /* calls end where functions return to */
 	bool counts;                      /* only where calls begin */
-	uint64_t n_cut;    /* exits that were seen while no entry was watched: they say nothing */
-	size_t first_new;  /* functions before this one have their probes already */
+	size_t first_new;                 /* functions before this one have their probes already */
 	bool is_starting;  /* the command does not run yet: what its process has mapped is ours */
 	VEC(char *) notes; /* what could not be had, one sentence each; for the user */
 	size_t n_told;     /* of them: how many somebody has read */
@@ -51,7 +50,7 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,
 		struct text *ret);
 /* Adds notes about calls that are not in the profile. */
-void trace_note_calls(struct trace *trace, const struct source *source);
+void trace_note_calls(struct trace *trace, struct source *source);
 /* One more, which is taken. */
 void trace_note(struct trace *trace, char *note);
 /* The next note that nobody has read; NULL if there is none. */

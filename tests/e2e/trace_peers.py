@@ -65,16 +65,16 @@ def check_uftrace():
     """Counts by a compiler's own instrumentation are ours."""
     if not shutil.which("uftrace") or not shutil.which("gcc"):
         return print("skipped: no uftrace")
-    source = os.path.join(HERE, "calls.c")
-    built = subprocess.run(["gcc", "-pg", "-O1", "-g", source, "-o", "calls_pg", "-ldl", "-lpthread"], capture_output=True, text=True)
-    ran = subprocess.run(["uftrace", "record", "-d", "uf.data", "--no-libcall", "./calls_pg"], input="\n", capture_output=True, text=True) if built.returncode == 0 else built
+    source = os.path.join(HERE, "..", "..", "examples", "lookup.c")
+    built = subprocess.run(["gcc", "-pg", "-O1", "-g", source, "-o", "lookup_pg"], capture_output=True, text=True)
+    ran = subprocess.run(["uftrace", "record", "-d", "uf.data", "--no-libcall", "./lookup_pg", "500"], capture_output=True, text=True) if built.returncode == 0 else built
     if ran.returncode:
         return print("skipped: uftrace does not run here: " + ran.stderr.strip()[:200])
     report = subprocess.run(["uftrace", "report", "-d", "uf.data", "-s", "call"], capture_output=True, text=True).stdout
-    names = ("target", "alpha", "beta", "recurse", "springboard", "landing", "outer_sleeper", "sleeper", "threaded")
+    names = ("find_name", "handle_login", "handle_message", "write_bill")
     theirs = {m[2]: int(m[1]) for m in re.finditer(r"(\d+)\s+(\w+)\s*$", report, re.M) if m[2] in names}
     options = [word for name in names for word in ("-f", name)]
-    subprocess.run([CPPROF, "trace", "-o", "u.data", *options, "--", "./calls_pg"], input="\n", capture_output=True, text=True)
+    subprocess.run([CPPROF, "trace", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
     ours = by_function("u.data")
     check("uftrace counts the same calls", len(theirs) == len(names) and all(ours.get(n) == theirs[n] for n in names), (ours, theirs, report))
 

@@ -10,7 +10,7 @@
 
 #define CACHE_LINE 64
 
-static void *or_die(void *pointer)
+void *alloc_checked(void *pointer)
 {
 	if (pointer)
 		return pointer;
@@ -20,7 +20,7 @@ static void *or_die(void *pointer)
 
 void *alloc_zero(size_t count, size_t size)
 {
-	return or_die(calloc(count ? count : 1, size ? size : 1));
+	return alloc_checked(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *alloc_lines(size_t count, size_t size)
@@ -28,13 +28,13 @@ void *alloc_lines(size_t count, size_t size)
 	size_t len = (count * size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
 	if (size && count > SIZE_MAX / 2 / size)
-		return or_die(NULL);
-	return memset(or_die(aligned_alloc(CACHE_LINE, len ? len : CACHE_LINE)), 0, len);
+		return alloc_checked(NULL);
+	return memset(alloc_checked(aligned_alloc(CACHE_LINE, len ? len : CACHE_LINE)), 0, len);
 }
 
 void *alloc_resize(void *pointer, size_t count, size_t size)
 {
-	return or_die(reallocarray(pointer, count ? count : 1, size ? size : 1));
+	return alloc_checked(reallocarray(pointer, count ? count : 1, size ? size : 1));
 }
 
 char *alloc_text_n(const char *text, size_t len)
@@ -58,5 +58,5 @@ char *alloc_printf(const char *format, ...)
 	va_start(args, format);
 	int len = vasprintf(&text, format, args);
 	va_end(args);
-	return or_die(len < 0 ? NULL : text);
+	return alloc_checked(len < 0 ? NULL : text);
 }

@@ -12,6 +12,8 @@
 void *alloc_zero(size_t count, size_t size);
 /* The same, at the beginning of a cache line. */
 void *alloc_lines(size_t count, size_t size);
+/* What a library has allocated: NULL ends the process, too. */
+void *alloc_checked(void *pointer);
 /* Grows or shrinks; the old pointer is dead afterwards. */
 void *alloc_resize(void *pointer, size_t count, size_t size);
 char *alloc_text(const char *text);

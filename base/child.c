@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fence.h"
 
 #define IOPRIO_OF_PROCESS 1
 #define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
@@ -43,17 +45,23 @@ static bool child_step_aside(void)
 
 static bool child_limit(__rlimit_resource_t resource, uint64_t value)
 {
-	return !value || setrlimit(resource, &(struct rlimit){ value, value }) == 0;
+	struct rlimit own;
+
+	if (!value)
+		return true;
+	if (getrlimit(resource, &own) == 0 && own.rlim_max < value) /* only root could have more */
+		value = own.rlim_max;
+	return setrlimit(resource, &(struct rlimit){ value, value }) == 0;
 }
 
-static bool child_drop_capabilities(void)
+static bool child_drop_capabilities(bool keeps_reading)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	if (syscall(SYS_capget, &header, sets) != 0)
 		return false;
-	uint32_t kept = sets[0].permitted & CAP_TO_MASK(CAP_DAC_READ_SEARCH);
+	uint32_t kept = keeps_reading ? sets[0].permitted & CAP_TO_MASK(CAP_DAC_READ_SEARCH) : 0;
 	memset(sets, 0, sizeof(sets));
 	sets[0].permitted = sets[0].effective = kept;
 	return syscall(SYS_capset, &header, sets) == 0;
@@ -71,14 +79,23 @@ static void child_lock_files(void)
 	close(rules);
 }
 
-static bool child_drop_privileges(void)
+static bool child_drop_privileges(bool keeps_reading)
 {
 	const struct rlimit none = { 0, 0 };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities())
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(keeps_reading))
 		return false;
 	child_lock_files();
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
+}
+
+/* Only root can be somebody else. */
+static bool child_become(const struct user *user)
+{
+	if (!user || geteuid() != 0 || user->uid == 0)
+		return true;
+	return setgroups(0, NULL) == 0 && setresgid(user->gid, user->gid, user->gid) == 0 &&
+	       setresuid(user->uid, user->uid, user->uid) == 0;
 }
 
 /* A parent that died before we asked to die with it is not our parent any more. */
@@ -89,14 +106,20 @@ static bool child_dies_with(pid_t parent)
 
 static int child_run(const struct child_options *options, pid_t parent, int result)
 {
-	if (!options->outlives_us && !child_dies_with(parent))
-		return CHILD_REFUSED;
 	if (options->is_idle && !child_step_aside())
 		return CHILD_REFUSED;
+	if (options->is_fenced && !child_become(options->user))
+		return CHILD_REFUSED;
+	if (!options->outlives_us && !child_dies_with(parent)) /* which another user forgets */
+		return CHILD_REFUSED;
+	if (options->prepare)
+		options->prepare(options->context);
 	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
 		return CHILD_REFUSED;
-	if (options->is_unprivileged && !child_drop_privileges())
+	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(!options->is_fenced))
 		return CHILD_REFUSED;
+	if (options->is_fenced)
+		fence_close();
 	return options->run(options->context, result);
 }
 

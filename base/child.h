@@ -13,7 +13,8 @@
  * to a pipe. It never returns from run: it ends with _exit, so no buffer of ours is written twice and no
  * handler is run.
  *
- * To come, in the same options: the user it has, the system calls it may make, the descriptors it keeps.
+ * A child that reads what a target or its user made is fenced: what its parsers can be talked into ends
+ * there.
  */
 #pragma once
 
@@ -22,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/real_user.h"
 #include "base/writer.h"
 
 struct child_options {
@@ -29,6 +31,8 @@ struct child_options {
 	 * is its exit status. */
 	int (*run)(void *context, int result);
 	void *context;
+	/* In the child, before it is limited or fenced. May be NULL. */
+	void (*prepare)(void *context);
 
 	/* Is everything that the child will touch at rest? NULL: no other thread has a part in it. */
 	bool (*is_at_rest)(const void *context);
@@ -41,7 +45,12 @@ struct child_options {
 	 * no file (before Linux 5.13: writes none); leaves no core. For foreign code that reads foreign
 	 * input. */
 	bool is_unprivileged;
-	bool outlives_us; /* for a short piece of work that is better finished than cut off */
+	/* The same with no capability at all, as that user where we are root, and behind a fence (fence.h):
+	 * what it needs of the system it asks of us, by a channel. Before Linux 5.13, or where filters are
+	 * refused, as far as the kernel goes. */
+	bool is_fenced;
+	const struct user *user; /* NULL: ours */
+	bool outlives_us;        /* for a short piece of work that is better finished than cut off */
 	bool has_result;
 
 	/* Limits; 0 = none. */

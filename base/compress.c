@@ -102,7 +102,7 @@ struct zstd_stream *zstd_stream_new(void)
 {
 	struct zstd_stream *stream = alloc_zero(1, sizeof(*stream));
 
-	stream->zstd = ZSTD_createDStream();
+	stream->zstd = alloc_checked(ZSTD_createDStream());
 	return stream;
 }
 

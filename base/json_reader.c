@@ -107,16 +107,16 @@ static enum json_event json_reader_read_string(struct json_reader *r, enum json_
 		int c = json_reader_peek(r);
 		unsigned len = c < 0 ? 0 : utf8_length((const char *)r->input.at, reader_left(&r->input));
 		if (c < 0)
-			return bad(r, "a string has no end");
+			return bad(r, "unterminated string");
 		if (c < ' ')
-			return bad(r, "a control character in a string");
+			return bad(r, "control character in a string");
 		if (len == 0)
-			return bad(r, "a string is not UTF-8");
+			return bad(r, "string is not valid UTF-8");
 		if (c == '"')
 			break;
 		r->input.at += len;
 		if (c == '\\' && !read_escape(r))
-			return bad(r, "a bad escape in a string");
+			return bad(r, "invalid escape in a string");
 	}
 	r->text = (struct bytes){ start, (size_t)(r->input.at - start) };
 	r->input.at++;
@@ -141,18 +141,18 @@ static enum json_event json_reader_read_number(struct json_reader *r)
 	bool leading_zero = json_reader_peek(r) == '0';
 	const uint8_t *digits = r->input.at;
 	if (!read_digits(r) || (leading_zero && r->input.at - digits > 1))
-		return bad(r, "a bad number");
+		return bad(r, "invalid number");
 	if (json_reader_peek(r) == '.') {
 		r->input.at++;
 		if (!read_digits(r))
-			return bad(r, "a bad number");
+			return bad(r, "invalid number");
 	}
 	if (json_reader_peek(r) == 'e' || json_reader_peek(r) == 'E') {
 		r->input.at++;
 		if (json_reader_peek(r) == '+' || json_reader_peek(r) == '-')
 			r->input.at++;
 		if (!read_digits(r))
-			return bad(r, "a bad number");
+			return bad(r, "invalid number");
 	}
 	r->text = (struct bytes){ start, (size_t)(r->input.at - start) };
 	return JSON_NUMBER;
@@ -172,7 +172,7 @@ static enum json_event json_reader_read_word(struct json_reader *r)
 			return words[i].event;
 		}
 	}
-	return bad(r, "no JSON value");
+	return bad(r, "a JSON value is expected");
 }
 
 /* ---- structure ----------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static enum json_event json_reader_read_value(struct json_reader *r)
 	case '"':
 		return json_reader_read_string(r, JSON_STRING);
 	case -1:
-		return bad(r, "it ends in the middle");
+		return bad(r, "unexpected end of the document");
 	default:
 		return json_reader_peek(r) == '-' || isdigit(json_reader_peek(r)) ? json_reader_read_number(r)
 										  : json_reader_read_word(r);
@@ -209,13 +209,13 @@ static enum json_event json_reader_read_value(struct json_reader *r)
 static enum json_event read_name(struct json_reader *r)
 {
 	if (json_reader_peek(r) != '"')
-		return bad(r, "a member without a name");
+		return bad(r, "a member name is expected");
 	enum json_event event = json_reader_read_string(r, JSON_NAME);
 	if (event == JSON_BAD)
 		return event;
 	skip_space(r);
 	if (json_reader_peek(r) != ':')
-		return bad(r, "no colon behind a name");
+		return bad(r, "':' is expected after a name");
 	r->input.at++;
 	r->wants_value = true;
 	return JSON_NAME;
@@ -233,7 +233,7 @@ static enum json_event read_member(struct json_reader *r)
 	}
 	if (!r->is_empty[top]) {
 		if (json_reader_peek(r) != ',')
-			return bad(r, "no comma between two values");
+			return bad(r, "',' is expected between two values");
 		r->input.at++;
 		skip_space(r);
 	}
@@ -251,7 +251,7 @@ static enum json_event json_reader_read_event(struct json_reader *r)
 	if (json_reader_peek(r) < 0)
 		return JSON_END;
 	if (r->has_value && !r->is_stream)
-		return bad(r, "something follows the document");
+		return bad(r, "unexpected data after the document");
 	return json_reader_read_value(r);
 }
 

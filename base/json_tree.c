@@ -75,7 +75,7 @@ static int json_tree_check(struct bytes text, const char *name, struct diag *dia
 		if (reader.depth > JSON_TREE_DEPTH)
 			return json_tree_refuse(text, at, -E2BIG, name, "it is nested too deeply", diag);
 		if ((event == JSON_NAME || event == JSON_STRING) && json_tree_has_zero(reader.text))
-			return json_tree_refuse(text, at, -EINVAL, name, "a text has a zero byte in it",
+			return json_tree_refuse(text, at, -EINVAL, name, "a string contains a zero byte",
 						diag);
 	}
 }

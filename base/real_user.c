@@ -39,10 +39,11 @@ static int real_user_set_groups(size_t n, const gid_t *groups)
 	return (int)syscall(SYS_setgroups, n, groups);
 }
 
-int real_user_open(const struct user *user, const char *path, int flags)
+int real_user_open_by(const struct user *user, int (*open_file)(const char *path, int flags),
+		      const char *path, int flags)
 {
 	if (!user || geteuid() != 0 || user->uid == 0)
-		return open(path, flags);
+		return open_file(path, flags);
 
 	int n = getgroups(0, NULL);
 	CLEANUP(freep) gid_t *groups = alloc_zero((size_t)(n < 0 ? 0 : n) + 1, sizeof(*groups));
@@ -51,11 +52,21 @@ int real_user_open(const struct user *user, const char *path, int flags)
 	int own_gid = setfsgid(user->gid), own_uid = setfsuid(user->uid);
 	/* Neither call can fail visibly: asked again, they say what is so. */
 	bool is_taken = (uid_t)setfsuid((uid_t)-1) == user->uid && (gid_t)setfsgid((gid_t)-1) == user->gid;
-	int fd = is_taken ? open(path, flags) : -1, error = is_taken ? errno : EPERM;
+	int fd = is_taken ? open_file(path, flags) : -1, error = is_taken ? errno : EPERM;
 	setfsuid((uid_t)own_uid);
 	setfsgid((gid_t)own_gid);
 	if (real_user_set_groups((size_t)n, groups) < 0)
 		abort(); /* cannot happen: we may set groups, and these were ours */
 	errno = error;
 	return fd;
+}
+
+static int real_user_open_plainly(const char *path, int flags)
+{
+	return open(path, flags);
+}
+
+int real_user_open(const struct user *user, const char *path, int flags)
+{
+	return real_user_open_by(user, real_user_open_plainly, path, flags);
 }

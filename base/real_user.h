@@ -21,3 +21,6 @@ bool real_user_find(struct user *ret);
  * lost them.
  */
 int real_user_open(const struct user *user, const char *path, int flags);
+/* The same with another way to open, which returns a descriptor or -1 and errno. */
+int real_user_open_by(const struct user *user, int (*open_file)(const char *path, int flags),
+		      const char *path, int flags);

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/channel.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "base/writer.h"
 
 #define MAGIC 0x31657a6970706370u /* changes when the header does */
 #define MAX_ENTRY (1ull << 30)
@@ -25,7 +27,8 @@
 #define ABANDONED_S 3600  /* older temporary files were left by a killed process */
 
 struct store {
-	int directory;
+	int directory;           /* -1: the channel has it */
+	struct channel *channel; /* of a fenced child; else NULL */
 	uint64_t limit;
 	bool has_written;
 };
@@ -103,6 +106,16 @@ struct store *store_open(const char *directory, uint64_t limit)
 	return store;
 }
 
+struct store *store_open_channel(struct channel *channel)
+{
+	struct store *store = alloc_zero(1, sizeof(*store));
+
+	store->directory = -1;
+	store->channel = channel;
+	store->limit = STORE_LIMIT;
+	return store;
+}
+
 /* ---- entries ------------------------------------------------------------------------------- */
 
 static void format_name(const struct store_key *key, char name[MAX_NAME])
@@ -123,18 +136,50 @@ static struct header header_of(const struct store_key *key, struct bytes bytes)
 	return header;
 }
 
-struct bytes store_get(struct store *store, const struct store_key *key)
+static void store_write_key(const struct store_key *key, struct writer *ret)
+{
+	write_bytes(ret, (struct bytes){ (const uint8_t *)key->kind, strlen(key->kind) + 1 });
+	write_u32(ret, key->version);
+	write_u64(ret, key->id[0]);
+	write_u64(ret, key->id[1]);
+}
+
+/* The file of an entry; -1 if there is none that is ours. */
+static int store_open_entry(struct store *store, const struct store_key *key)
 {
 	char name[MAX_NAME];
+	struct stat st;
+
+	format_name(key, name);
+	int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0 && fstat(fd, &st) == 0 && is_ours(&st, S_IFREG)) {
+		futimens(fd, NULL); /* used: stays longer */
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int store_ask(struct store *store, const struct store_key *key)
+{
+	struct writer request = { 0 };
+
+	store_write_key(key, &request);
+	int fd = channel_ask(store->channel, CHANNEL_GET, writer_bytes(&request), NULL);
+	writer_done(&request);
+	return fd;
+}
+
+struct bytes store_get(struct store *store, const struct store_key *key)
+{
 	struct stat st;
 	struct header found, expected;
 
 	if (!store)
 		return (struct bytes){ 0 };
-	format_name(key, name);
-	CLEANUP(close_fd)
-	int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || !is_ours(&st, S_IFREG))
+	CLEANUP(close_fd) int fd = store->channel ? store_ask(store, key) : store_open_entry(store, key);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return (struct bytes){ 0 };
 	if ((uint64_t)st.st_size < sizeof(found) || (uint64_t)st.st_size > MAX_ENTRY)
 		return (struct bytes){ 0 };
@@ -149,7 +194,6 @@ struct bytes store_get(struct store *store, const struct store_key *key)
 		munmap(map, (size_t)st.st_size);
 		return (struct bytes){ 0 };
 	}
-	futimens(fd, NULL); /* used: stays longer */
 	return bytes;
 }
 
@@ -173,6 +217,16 @@ static bool store_write_all(int fd, const void *bytes, size_t len)
 	return true;
 }
 
+static void store_send(struct store *store, const struct store_key *key, struct bytes bytes)
+{
+	struct writer request = { 0 };
+
+	store_write_key(key, &request);
+	write_bytes(&request, bytes);
+	channel_tell(store->channel, CHANNEL_PUT, writer_bytes(&request));
+	writer_done(&request);
+}
+
 void store_put(struct store *store, const struct store_key *key, struct bytes bytes)
 {
 	char name[MAX_NAME], temporary[MAX_NAME + 32];
@@ -180,6 +234,10 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) ||
 	    bytes.len > store->limit / 4)
 		return;
+	if (store->channel) {
+		store_send(store, key, bytes);
+		return;
+	}
 	format_name(key, name);
 	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
 	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
@@ -192,6 +250,40 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 	    renameat(store->directory, temporary, store->directory, name) < 0)
 		unlinkat(store->directory, temporary, 0);
 	store->has_written = true;
+}
+
+/* ---- for a fenced child ---------------------------------------------------------------------- */
+
+/* Kinds are parts of names of files. */
+static bool store_read_key(struct reader *r, struct store_key *ret)
+{
+	ret->kind = read_cstr(r);
+	ret->version = read_u32(r);
+	ret->id[0] = read_u64(r);
+	ret->id[1] = read_u64(r);
+	size_t len = strlen(ret->kind);
+	return !r->failed && len > 0 && len < sizeof(((struct header *)0)->kind) &&
+	       strspn(ret->kind, "abcdefghijklmnopqrstuvwxyz-") == len;
+}
+
+int store_serve_get(struct store *store, struct bytes request)
+{
+	struct reader r = reader_of(request);
+	struct store_key key;
+
+	if (!store || !store_read_key(&r, &key))
+		return -ENOENT;
+	int fd = store_open_entry(store, &key);
+	return fd >= 0 ? fd : -ENOENT;
+}
+
+void store_serve_put(struct store *store, struct bytes request)
+{
+	struct reader r = reader_of(request);
+	struct store_key key;
+
+	if (store && store_read_key(&r, &key))
+		store_put(store, &key, read_bytes(&r, reader_left(&r)));
 }
 
 /* ---- size ---------------------------------------------------------------------------------- */
@@ -258,6 +350,7 @@ void store_close(struct store *store)
 		return;
 	if (store->has_written)
 		trim(store);
-	close(store->directory);
+	if (store->directory >= 0)
+		close(store->directory);
 	free(store);
 }

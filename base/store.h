@@ -20,6 +20,9 @@ struct store;
 /* NULL if there is no directory that can be trusted. directory NULL: the user's cache. limit 0: STORE_LIMIT.
  */
 struct store *store_open(const char *directory, uint64_t limit);
+/* A fenced child's: its parent has the directory, and serves what is asked for. */
+struct channel;
+struct store *store_open_channel(struct channel *channel);
 void store_close(struct store *store);
 
 /* Names an entry: what kind of thing (short, letters and dashes), its format's version, and of what. */
@@ -32,5 +35,9 @@ struct store_key {
 /* The bytes are valid until store_release; empty if there is no such entry. */
 struct bytes store_get(struct store *store, const struct store_key *key);
 void store_release(struct bytes bytes);
+/* The parent's part: what the child asked for, by CHANNEL_GET and CHANNEL_PUT, which is foreign input. An
+ * open file or a negative errno. */
+int store_serve_get(struct store *store, struct bytes request);
+void store_serve_put(struct store *store, struct bytes request);
 /* Replaces the entry, if it can. */
 void store_put(struct store *store, const struct store_key *key, struct bytes bytes);

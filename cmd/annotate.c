@@ -174,31 +174,30 @@ int cmd_annotate(int argc, char **argv)
 {
 	struct annotate_request request = { 0 };
 	const struct option_spec specs[] = {
-		{ 0, "asm", OPTION_FLAG, &request.options.insns, NULL, "the instructions too" },
+		{ 0, "asm", OPTION_FLAG, &request.options.insns, NULL, "show the instructions, too" },
 		{ 0, "all", OPTION_FLAG, &request.options.all, NULL,
-		  "every line and every place, not only those with or near a cost" },
+		  "show every line and instruction, not only those with samples and their neighbours" },
 		{ 0, "inlined", OPTION_FLAG, &request.inlined, NULL,
-		  "its inlined copies, even if it also has code of its own" },
+		  "show its inlined copies even if it also has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
-		  "only this metric (default: every event, side by side)" },
+		  "show only this metric (default: every event, side by side)" },
 		{ 0, "source-dir", OPTION_TEXTS, &request.directories, "DIR",
-		  "where source files may be; repeatable" },
+		  "also look for source files in this directory; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request.rules, "OLD=NEW",
-		  "source paths that start with OLD start with NEW here; repeatable" },
+		  "replace OLD at the start of source paths with NEW; repeatable" },
 		HABIT_REPORT_SPECS(request.habits, request.input),
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "annotate",
 		.usage = "[options] [FILE] FUNCTION",
-		.about =
-			"Shows the source lines of a sampled function with what each costs: in its code, and "
-			"in what it calls. Loops are\n"
-			"marked in the margin; inlined code counts for the line of its call. A function "
-			"that was inlined everywhere\n"
-			"is shown with all its copies together, its instructions by the function that each "
-			"copy went into. Of several\n"
-			"functions that fit, the costliest is shown and the others are named.",
+		.about = "Shows the source lines of a sampled function with the cost of each: in its own "
+			 "code, and in what it calls. Loops are\n"
+			 "marked in the margin; inlined code counts for the line of its call. A function "
+			 "that was inlined everywhere\n"
+			 "is shown with all its copies together, its instructions by the function that each "
+			 "copy went into. If several\n"
+			 "functions match, the most expensive one is shown and the others are listed.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
 		.specs = specs,
 	};

@@ -14,10 +14,10 @@
 #include "profile/check.h"
 #include "report/export/check_json.h"
 
-static const char about[] =
-	"Reads profiles, and json and ndjson exports (.gz too), and checks that they are whole and "
-	"consistent: checksums, references, order,\n"
-	"and that samples, values, threads and timeline agree. '-' is standard input. Exit 0 if all do.";
+static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are "
+			    "complete and consistent: checksums, references, order,\n"
+			    "and that samples, values, threads and timeline agree. '-' is standard input. "
+			    "Exits with 0 if all are.";
 
 static const char examples[] = "  cpprof check cpprof.data\n"
 			       "  cpprof export -o profile.json.gz && cpprof check profile.json.gz\n";
@@ -34,7 +34,7 @@ static int check_json(const char *path, FILE *file)
 
 	if (json_check_file(file, path, &found, &diag) < 0)
 		return cmd_fail(&diag);
-	printf("%s: whole: a %s of %llu nodes, %llu frames, %llu threads, %llu samples\n", path,
+	printf("%s: OK: a %s with %llu nodes, %llu frames, %llu threads, %llu samples\n", path,
 	       found.is_stream ? "stream" : "document", (unsigned long long)found.nodes,
 	       (unsigned long long)found.frames, (unsigned long long)found.threads,
 	       (unsigned long long)found.samples);
@@ -73,7 +73,7 @@ static int check_profile(const char *path)
 	if (error == 0)
 		error = profile_check(profile, path, &diag);
 	if (error == 0)
-		printf("%s: whole: %zu contexts, %zu values, %zu functions, %llu samples\n", path,
+		printf("%s: OK: %zu contexts, %zu values, %zu functions, %llu samples\n", path,
 		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
 		       (unsigned long long)profile->quality.samples);
 	profile_free(profile);

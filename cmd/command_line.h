@@ -13,7 +13,7 @@ enum option_kind {
 	OPTION_FLAG,     /* bool */
 	OPTION_COUNT,    /* int: how often it was given (-v -v) */
 	OPTION_TEXT,     /* const char *: borrowed from argv */
-	OPTION_LIST,     /* struct option_list: repeatable, each value split at commas */
+	OPTION_LIST,     /* struct option_list: repeatable, each value split at commas outside braces */
 	OPTION_TEXTS,    /* struct option_list: repeatable, values taken whole */
 	OPTION_RULES,    /* the same, each OLD=NEW */
 	OPTION_NUMBER,   /* uint64_t, decimal or 0x */

@@ -98,7 +98,7 @@ static void control_do(struct control *control, struct recording *recording, con
 	else if (*name && control_says(line, len, "remove", 1))
 		recording_trace_less(recording, name);
 	else
-		cmd_say("to a trace that runs one can say: add NAME, remove NAME, reset, write, quit");
+		cmd_say("the commands are: add NAME, remove NAME, reset, write, quit");
 }
 
 static void control_take(struct control *control, struct control_input *input, struct recording *recording,

@@ -24,16 +24,15 @@
 #define SUMMARY_ROWS 20
 
 static const char about[] = "Shows what changed from some runs (before) to others (after): by function, "
-			    "loop, line, module and calling "
-			    "context,\nand which of it is more than chance. Code is matched by what it is, "
-			    "not by its address, so both "
-			    "may be of different builds.\nWith two or more runs a side, intervals come from "
-			    "the spread between runs. "
-			    "Exit code 7: a --fail-on rule is broken.";
+			    "loop, line, module and calling context,\n"
+			    "and which of the changes are more than noise. Code is matched by name and "
+			    "structure, not by address, so the builds may differ.\n"
+			    "With two or more runs on each side, intervals come from the spread between "
+			    "runs. Exit code 7: a --fail-on rule is broken.";
 
 static const char examples[] =
 	"  cpprof diff before.data after.data                     what changed\n"
-	"  cpprof diff before-*.data -- after-*.data              the same, with several runs a side\n"
+	"  cpprof diff before-*.data -- after-*.data              the same, with several runs on each side\n"
 	"  cpprof diff --view tree A.data B.data                  by calling context\n"
 	"  cpprof diff --group-by loop A.data B.data              by loop\n"
 	"  cpprof diff --fail-on 'total>2%' --fail-on 'function:parse_.*>5%' before-*.data -- after-*.data\n"
@@ -113,14 +112,12 @@ static int diff_cmd_read_normalize(struct diff_request *request)
 static int diff_cmd_check(const struct diff_request *request)
 {
 	if (request->opens && !request->html)
-		return cmd_usage("diff", "--open opens what --html OUT.html writes");
+		return cmd_usage("diff", "--open needs --html OUT.html");
 	if (request->html && (request->format || request->view != NO_VIEW))
 		return cmd_usage("diff", "--html has all views; -f and --view are for text");
 	if (request->group && request->view != NO_VIEW && request->view != DIFF_VIEW_FLAT &&
 	    request->view != DIFF_VIEW_SUMMARY)
-		return cmd_usage(
-			"diff",
-			"--group-by chooses the rows of --view flat; other views have none to choose");
+		return cmd_usage("diff", "--group-by applies to --view flat only");
 	return GO_ON;
 }
 
@@ -165,9 +162,8 @@ static void diff_cmd_note_strangers(struct run_set *set, const struct diff *diff
 	}
 	if (common == 0)
 		vec_push(&set->notes,
-			 alloc_text("Note: before and after have no outermost function in common. Two "
-				    "programs are not "
-				    "compared; one that has another name now is, with --rename OLD=NEW."));
+			 alloc_text("Note: before and after have no outermost function in common. Are they "
+				    "the same program? If it was renamed, use --rename OLD=NEW."));
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
@@ -346,8 +342,9 @@ static int diff_cmd_take(struct diff_request *request, const struct command_line
 	request->n_b = (uint32_t)files.n - request->n_a;
 	int code = request->n_a && request->n_b ? diff_cmd_start(request)
 		   : line->n_operands > 2
-			   ? cmd_usage("diff", "which are before and which after? put -- between them")
-			   : cmd_usage("diff", "which files? give one of before and one of after");
+			   ? cmd_usage("diff", "with more than two files, put -- between those of before and "
+					       "those of after")
+			   : cmd_usage("diff", "give two profiles: one of before and one of after");
 	vec_done(&files);
 	return code;
 }
@@ -357,36 +354,33 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|flat|hot", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group, "function|module|file|loop|line",
-		  "rows of the flat view, which is then the default" },
+		  "what a row of the flat view is; makes that view the default" },
 		{ 0, "fail-on", OPTION_TEXTS, &request->fail_on, "RULE",
-		  "exit 7 if something has grown by more, at 95 %: total>2%, function:REGEX>5%, "
-		  "loop:REGEX>10%, "
-		  "module:REGEX>20ms, line:REGEX>5%; repeatable" },
+		  "exit 7 if this grew by more than a limit, at 95 % confidence: total>2%, "
+		  "function:REGEX>5%, loop:REGEX>10%, module:REGEX>20ms, line:REGEX>5%; repeatable" },
 		{ 0, "rules", OPTION_TEXT, &request->rules_file, "FILE",
 		  "more rules, as JSON: {\"rules\": [\"total>2%\"]}" },
 		{ 0, "rename", OPTION_RULES, &request->renames, "OLD=NEW",
-		  "the function or module OLD of before is NEW; repeatable" },
+		  "the function or module OLD is called NEW after the change; repeatable" },
 		{ 0, "normalize", OPTION_TEXT, &request->normalize, "none|total|time|scope:FUNCTION",
-		  "make runs comparable first: shares of the total, cost per time, cost per cost of a "
-		  "function" },
+		  "compare shares of the total, cost per second, or cost relative to a function" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "go by this metric (default: the first event)" },
+		  "the metric to compare (default: the first event)" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
-		  "leave out what changed by less than N % (default 0.5 in trees, else 0.1)" },
-		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "at most N rows" },
+		  "hide what changed by less than N % (default 0.5 in trees, else 0.1)" },
+		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "show at most N rows" },
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "call-sites", OPTION_FLAG, &request->call_sites, NULL,
-		  "tell calls of one function from different lines apart" },
+		  "distinguish calls of one function by their source lines" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks of a run are whole" },
+		  "exit 6 if fewer than N % of the stacks of a run are complete" },
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
-		  "for people, pull requests or programs" },
+		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html", "write an HTML report instead" },
 		MODE_SPEC(request->mode),
-		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "--html: and open it in a browser" },
-		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
-		  "a screen at a time, on a terminal (default)" },
+		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },
+		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		{ 0 },
 	};

@@ -150,39 +150,50 @@ static int check_and_export(struct export_request *r)
 	return run_export(r->file, exporter, choice, r->weight == 1 ? "samples" : r->metric, r->path);
 }
 
+static const char export_examples[] = "  cpprof export -o profile.json.gz\n"
+				      "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
+				      "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
+				      "  cpprof export -o app.speedscope.json\n"
+				      "  cpprof export -o app.prom --label service=app   for Prometheus\n"
+				      "  cpprof export -f folded --weight samples\n";
+
 int cmd_export(int argc, char **argv)
 {
 	struct export_request r = { .inlines = true, .choice = { .options = { .totals = true } } };
 	CLEANUP(text_done) struct text format_help = { 0 };
 
 	format_names(&format_help);
-	text_printf(&format_help, ";\nelse by OUT's name");
+	text_printf(&format_help, ";\nby default the one that fits the name of OUT");
 	const struct option_spec specs[] = {
 		{ 'f', "format", OPTION_TEXT, &r.format, "NAME", format_help.at },
 		{ 'o', "output", OPTION_TEXT, &r.path, "OUT",
-		  "where to write; - or nothing is standard output; .gz compresses" },
+		  "output file (default, or -: standard output); .gz compresses" },
 		MODE_SPEC(r.choice.mode),
-		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL, "which format carries what, as a table" },
-		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME", "for formats that hold one metric" },
+		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL,
+		  "print a table of the formats and what each contains" },
+		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
+		  "which metric, for formats that hold only one" },
 		{ 0, "loops", OPTION_CHOICE, &r.loops, "default|frames|off",
-		  "loops as frames of their own, or not at all" },
+		  "write loops as frames of their own, or not at all" },
 		{ 0, "no-loops", OPTION_FLAG, &r.no_loops, NULL, NULL },
-		{ 0, "inlines", OPTION_FLAG, &r.inlines, NULL, "inlined calls as frames of their own" },
+		{ 0, "inlines", OPTION_FLAG, &r.inlines, NULL,
+		  "write inlined calls as frames of their own (default)" },
 		{ 0, "detail", OPTION_CHOICE, &r.detail, "time|threads|lines|cct|summary",
-		  "json, ndjson: all, or without the timeline, the values by thread,\nthe costs of lines, "
-		  "the tree" },
-		{ 0, "totals", OPTION_FLAG, &r.choice.options.totals, NULL, "json: inclusive values too" },
+		  "json, ndjson: write everything, or leave out the timeline, then\n"
+		  "the values by thread, the costs of lines, the tree" },
+		{ 0, "totals", OPTION_FLAG, &r.choice.options.totals, NULL, "json: add inclusive values" },
 		{ 0, "wide", OPTION_FLAG, &r.choice.options.wide, NULL,
-		  "ndjson: one line a node, names resolved" },
+		  "ndjson: one line per node, with names instead of references" },
 		{ 0, "max-nodes", OPTION_NUMBER, &r.max_nodes, "N",
 		  "keep the N heaviest contexts, fold the rest into `<other>`" },
-		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "top, openmetrics: at most N rows of each kind" },
+		{ 0, "limit", OPTION_NUMBER, &r.limit, "N",
+		  "top, openmetrics: write at most N rows of each kind" },
 		{ 0, "label", OPTION_RULES, &r.labels, "NAME=VALUE",
 		  "openmetrics: a label of every series; otlp: an attribute of the resource; repeatable" },
 		{ 0, "weight", OPTION_CHOICE, &r.weight, "cost|samples",
-		  "folded and others of one metric: what is counted" },
+		  "formats that hold one metric: count samples or cost" },
 		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",
-		  "how the metric types are called" },
+		  "which names to use for metric types" },
 		{ 0, "folded-annotate", OPTION_FLAG, &r.choice.options.annotate, NULL,
 		  "folded: mark kernel and inlined frames" },
 		{ 0 },
@@ -191,12 +202,7 @@ int cmd_export(int argc, char **argv)
 		.command = "export",
 		.usage = "[FILE] --format NAME [-o OUT]",
 		.about = "Writes a profile (default cpprof.data) in another form, for other tools.",
-		.examples = "  cpprof export -o profile.json.gz\n"
-			    "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
-			    "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
-			    "  cpprof export -o app.speedscope.json\n"
-			    "  cpprof export -o app.prom --label service=app   for Prometheus\n"
-			    "  cpprof export -f folded --weight samples\n",
+		.examples = export_examples,
 		.specs = specs,
 	};
 

@@ -12,4 +12,4 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 	      const char *path, struct diag *diag);
 /* Of labels NAME=VALUE, the first whose name the format does not take; NULL if there is none. */
 const char *export_bad_label(const struct option_list *labels, const struct exporter *exporter);
-#define EXPORT_LABEL_WRONG "'%s': the name of a label is made of letters, digits and _"
+#define EXPORT_LABEL_WRONG "'%s': a label name consists of letters, digits and _"

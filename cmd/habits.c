@@ -24,7 +24,7 @@ static const struct habit habit_options[] = {
 	{ "record attach ", "-a --all-cpus -C --cpu ",
 	  "processes are profiled, not CPUs: name them with -p PID or -n NAME, or give a command" },
 	{ "record attach ", "-G --cgroup ",
-	  "control groups are not watched; name their processes with -p PID,PID" },
+	  "control groups are not supported; give their processes with -p PID,PID" },
 	{ "record attach ", "-b --branch-any -j --branch-filter ",
 	  "branch records are not needed: stacks are always recorded, from the stack itself" },
 	{ "record attach ", "-m --mmap-pages ", "the size of the kernel's buffers is --ring-size BYTES" },
@@ -32,7 +32,7 @@ static const struct habit habit_options[] = {
 	{ "record attach ", "-s --stat -T --timestamp -P -d --data --sample-cpu ",
 	  "threads and times are always recorded" },
 	{ "record attach ", "--switch-output --overwrite --max-size ",
-	  "a profile stays small; for one of every interval take --stream SEC or --watch FILE" },
+	  "a profile stays small; for one profile per interval use --stream SEC or --watch FILE" },
 	{ "record attach ", "-N -B --no-buildid --no-buildid-cache --buildid-all -z --compression-level ",
 	  "it is not needed: a profile is small and carries its names" },
 	{ "report ", "-s ", "rows are chosen with --group-by function|module|file|loop|line|thread|process" },
@@ -41,7 +41,7 @@ static const struct habit habit_options[] = {
 	  "stacks through a function are shown with --focus NAME" },
 	{ "report ", "-G --inverted --call-graph ",
 	  "callers are shown with --view callers, calling contexts with --view tree" },
-	{ "report ", "--tui --gtk ", "text is what there is; to look around in a browser: --html OUT.html" },
+	{ "report ", "--tui --gtk ", "there is no terminal interface; for a browser: --html OUT.html" },
 	{ "report annotate ", "-k --vmlinux -v -M --objdump --symfs -D --dump-raw-trace --header ",
 	  "a profile carries its names and its code; `cpprof report --view quality` says what is missing" },
 	{ "annotate ", "-s --symbol ", "the function is given without an option: cpprof annotate FUNCTION" },
@@ -53,7 +53,7 @@ static const struct habit habit_commands[] = {
 	{ "script ", NULL,
 	  "samples are counted, not kept one by one; for flame graphs: cpprof export -f folded" },
 	{ "list ", NULL, "events have libpfm4's names; try: cpprof record -e cache-misses -- COMMAND" },
-	{ "archive buildid-cache inject ", NULL, "a profile carries its names; nothing else need be kept" },
+	{ "archive buildid-cache inject ", NULL, "a profile carries its names; nothing else has to be kept" },
 	{ "version ", NULL, "try: cpprof --version" },
 	{ "run profile start ", NULL, "try: cpprof record -- COMMAND" },
 	{ "view show open ", NULL, "try: cpprof report" },
@@ -110,9 +110,8 @@ static bool habits_is_program(const char *word)
 static char *habits_guess(const char *word)
 {
 	if (word[0] == '-')
-		return alloc_printf(
-			"options come behind a command: cpprof record [options] -- COMMAND, cpprof attach "
-			"-p PID [options]");
+		return alloc_printf("options come after a command: cpprof record [options] -- COMMAND, "
+				    "cpprof attach -p PID [options]");
 	if (isdigit((unsigned char)word[0]) && strspn(word, "0123456789") == strlen(word))
 		return alloc_printf("to profile that process: cpprof attach -p %s", word);
 	if (habits_starts_with(word, CONTAINER_MAGIC, sizeof(CONTAINER_MAGIC)))

@@ -81,34 +81,33 @@ int cmd_import(int argc, char **argv)
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &import.recording.output, "FILE",
-		  "where the profile goes (default cpprof.data; - is standard output); a name such as "
-		  "x.html asks for that export instead" },
+		  "profile to write (default cpprof.data; - is standard output); a name such as x.html "
+		  "writes that export instead" },
 		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
-		  "names of the recorded kernel: its /proc/kallsyms" },
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "how to unwind (auto)" },
+		  "the recorded kernel's /proc/kallsyms, for its names" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
+		  "where unwind rules come from (auto)" },
 		{ 0, "workers", OPTION_POSITIVE, &import.n_workers, "N",
 		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &import.recording.resolves, NULL,
 		  "add names and lines (on by default)" },
 		SYMBOL_SPECS(import.symbols),
-		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "PERCENT",
-		  "exit 6 if fewer stacks are complete" },
+		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "N",
+		  "exit 6 if fewer than N % of the stacks are complete" },
 		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL,
-		  "print where debug information is searched for" },
+		  "print where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "import",
 		.usage = "[options] PERF.DATA",
-		.about = "Makes a profile of a recording that `perf record` or `cpprof record --raw` wrote, "
-			 "of x86-64 or "
-			 "AArch64, file or stream; '-' is standard input. Stacks are unwound from the "
-			 "recorded registers and "
-			 "stack copies, or taken as recorded (frame pointers, LBR). The binaries are those "
-			 "of this machine or "
-			 "under --symfs, if their build-ids are the recorded ones.",
+		.about = "Makes a profile from a recording that `perf record` or `cpprof record --raw` "
+			 "wrote, of x86-64 or AArch64, file or stream; '-' is standard input. Stacks are "
+			 "unwound from the recorded registers and stack copies, or taken as recorded (frame "
+			 "pointers, LBR). Binaries are taken from this machine or from --symfs if their "
+			 "build-ids match the recording.",
 		.examples = "  perf record --call-graph dwarf -- ./prog && cpprof import perf.data && cpprof "
 			    "report\n"
 			    "  perf record -g -o - -- ./prog | cpprof import -\n",

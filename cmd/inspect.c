@@ -8,9 +8,10 @@
 
 static const struct command products[] = {
 	{ "functions", inspect_functions,
-	  "where the functions of an ELF file start and end, and what says so" },
+	  "where the functions of an ELF file start and end, and the evidence for it" },
 	{ "cfg", inspect_cfg, "the control-flow graphs of an ELF file" },
-	{ "coverage", inspect_coverage, "what share of an ELF file's code is known, and from what" },
+	{ "coverage", inspect_coverage,
+	  "how much of an ELF file's code is covered by functions and recipes" },
 	{ "recipes", inspect_recipes, "unwind recipes recovered from the code of an ELF file" },
 	{ "events", inspect_events, "what a perf.data recording holds, one line per event" },
 	{ "stacks", inspect_stacks,
@@ -22,10 +23,10 @@ static const struct command products[] = {
 
 int cmd_inspect(int argc, char **argv)
 {
-	static const struct command_group group = { "cpprof inspect", "PRODUCT",
-						    "Prints an intermediate product of the pipeline, as text "
-						    "a person can read and a test compare.",
-						    products, NULL };
+	static const struct command_group group = {
+		"cpprof inspect", "PRODUCT",
+		"Prints an intermediate product of the pipeline as readable text.", products, NULL
+	};
 
 	return group_run(&group, argc, argv);
 }

@@ -33,7 +33,7 @@ int inspect_code(const struct code_request *request, int argc, char **argv)
 	bool starts = true;
 	struct option_spec specs[] = {
 		{ 0, "function", OPTION_TEXT, &name, "NAME",
-		  "only this one (or the one at this hexadecimal address)" },
+		  "only this function (or the one at this hexadecimal address)" },
 		{ 0, "starts", OPTION_FLAG, &starts, NULL, "use unwind entries and symbols (default)" },
 		{ 0 },
 	};
@@ -47,7 +47,7 @@ int inspect_code(const struct code_request *request, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage(request->command, "one ELF file is needed");
+		return cmd_usage(request->command, "give one ELF file");
 	if (code_file_open(&file, line.operands[0], &diag) < 0) {
 		code_file_close(&file);
 		return cmd_fail(&diag);

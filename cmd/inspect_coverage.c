@@ -112,9 +112,9 @@ int inspect_coverage(int argc, char **argv)
 	struct option_spec specs[] = { { 0 } };
 	struct command_line line = { .command = "inspect coverage",
 				     .usage = "ELF",
-				     .about = "Prints what share of the text functions are known for, by "
-					      "what says so, and how far the\n"
-					      "recipes recovered from it can be trusted.",
+				     .about = "Prints how much of the code belongs to known functions, by "
+					      "the evidence for them, and how\n"
+					      "reliable the recipes recovered from it are.",
 				     .specs = specs };
 	struct code_file file;
 	struct diag diag = { 0 };
@@ -124,7 +124,7 @@ int inspect_coverage(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage("inspect coverage", "one ELF file is needed");
+		return cmd_usage("inspect coverage", "give one ELF file");
 	if (code_file_open(&file, line.operands[0], &diag) < 0) {
 		code_file_close(&file);
 		return cmd_fail(&diag);

@@ -55,18 +55,19 @@ int inspect_functions(int argc, char **argv)
 	const char *name = NULL;
 	struct option_spec specs[] = {
 		{ 0, "function", OPTION_TEXT, &name, "NAME",
-		  "only this one (or the one at this hexadecimal address)" },
+		  "only this function (or the one at this hexadecimal address)" },
 		{ 0, "starts", OPTION_FLAG, &starts, NULL, "use unwind entries and symbols (default)" },
 		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL,
 		  "with --no-starts: still use .dynsym (default)" },
 		{ 0, "analyse", OPTION_FLAG, &analyses, NULL,
-		  "tie parts to their functions, find what does not return (default)" },
+		  "assign split-off parts to their functions and find functions that do not return "
+		  "(default)" },
 		{ 0 },
 	};
 	struct command_line line = { .command = "inspect functions",
 				     .usage = "[options] ELF",
-				     .about = "Prints each function, part and PLT stub: bounds, kind, what "
-					      "says that it starts there, name.",
+				     .about = "Prints each function, part and PLT stub: bounds, kind, "
+					      "evidence for its start, name.",
 				     .specs = specs };
 	struct code_file file;
 	struct diag diag = { 0 };
@@ -75,7 +76,7 @@ int inspect_functions(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage("inspect functions", "one ELF file is needed");
+		return cmd_usage("inspect functions", "give one ELF file");
 	if (code_file_open(&file, line.operands[0], &diag) < 0) {
 		code_file_close(&file);
 		return cmd_fail(&diag);

@@ -233,17 +233,17 @@ int inspect_locations(int argc, char **argv)
 	int verbosity = 0, reader = READER_OWN;
 	struct option_spec specs[] = {
 		{ 0, "reader", OPTION_CHOICE, &reader, "own|libdwarf|libdw",
-		  "who reads the debug information: cpprof (default) or a library" },
+		  "what reads the debug information: cpprof (default) or a library" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "print where debug information is searched for" },
+		  "print where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "inspect locations",
 		.usage = "[options] ELF < ADDRESSES",
 		.about = "Prints the functions, inlined and real, the files and the lines at the\n"
-			 "addresses given one a line in hexadecimal, innermost first.",
+			 "addresses given on standard input (hexadecimal, one per line), innermost first.",
 		.examples = "echo 401136 | cpprof inspect locations ./program\n"
 			    "echo 401136 | cpprof inspect locations --reader libdw ./program\n",
 		.specs = specs
@@ -254,7 +254,7 @@ int inspect_locations(int argc, char **argv)
 	if (code < 0)
 		code = symbol_options_check(&symbols, line.command);
 	if (code < 0 && line.n_operands != 1)
-		code = cmd_usage(line.command, "one ELF file is needed");
+		code = cmd_usage(line.command, "give one ELF file");
 	if (code < 0) {
 		struct symbolizer_options options = symbol_options_open(&symbols, verbosity);
 		code = print_locations(line.operands[0], (enum dwarf_reader)reader, &options, &diag) < 0

@@ -51,7 +51,7 @@ int inspect_recipes(int argc, char **argv)
 	struct recipes recipes;
 	struct code_request request = { .command = "inspect recipes",
 					.about = "Prints the unwind recipes recovered from the machine code "
-						 "alone, and how far to trust them.",
+						 "alone, and how reliable they are.",
 					.print = print_recipes,
 					.context = &recipes };
 

@@ -98,7 +98,7 @@ static void explain_end(const struct stacks *stacks)
 {
 	const struct stack *stack = &stacks->stack;
 
-	printf("\n%zu frames (%u of them the kernel's), end: %s\n", stack->frames.n, stack->n_kernel,
+	printf("\n%zu frames (%u in the kernel), end: %s\n", stack->frames.n, stack->n_kernel,
 	       stack_end_name(stack->end));
 	for (size_t i = 0; i < stack->frames.n; i++) {
 		printf("%4zu  %-8s %-7s  ", i, witness_name(stack->frames.at[i].witness),
@@ -173,7 +173,7 @@ int inspect_stacks(int argc, char **argv)
 	struct stacks stacks = { .only = NO_SAMPLE };
 	int mode = UNWIND_AUTO;
 	const struct option_spec specs[] = {
-		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "where recipes come from" },
+		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp", "where unwind rules come from" },
 		{ 0, "symfs", OPTION_TEXT, &file.symfs, "DIR", "look for the recorded binaries under DIR" },
 		{ 0, "sample", OPTION_NUMBER, &stacks.only, "N", "only the sample with this number, from 0" },
 		{ 0, "explain", OPTION_FLAG, &stacks.explains, NULL,
@@ -184,10 +184,8 @@ int inspect_stacks(int argc, char **argv)
 		.command = "inspect stacks",
 		.usage = "[options] PERF.DATA",
 		.about = "Unwinds the samples of a perf.data recording and prints one JSON object each: "
-			 "run-time "
-			 "addresses, innermost first (callers as return addresses), who led from each frame "
-			 "to its "
-			 "caller, and why the stack ended.",
+			 "run-time addresses, innermost first (callers as return addresses), what led from "
+			 "each frame to its caller, and why the stack ended.",
 		.specs = specs,
 	};
 

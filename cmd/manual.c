@@ -7,22 +7,46 @@
 #include <string.h>
 
 static const char exit_codes[] = ".SH EXIT STATUS\n"
-				 ".TP\n0\nsuccess\n.TP\n1\nit could not go on\n.TP\n2\nthe command line was "
-				 "wrong\n.TP\n3\nnot permitted\n"
-				 ".TP\n4\nno such process\n.TP\n5\nno samples\n.TP\n6\nthe profile is below "
-				 "--min-quality\n.TP\n7\na regression was found\n"
-				 ".PP\nOnce its command has started, record ends with the command's own "
-				 "status if that is not 0, 128+n for signal n.\n";
+				 ".TP\n"
+				 "0\n"
+				 "success\n"
+				 ".TP\n"
+				 "1\n"
+				 "an error\n"
+				 ".TP\n"
+				 "2\n"
+				 "wrong usage\n"
+				 ".TP\n"
+				 "3\n"
+				 "not permitted\n"
+				 ".TP\n"
+				 "4\n"
+				 "no such process\n"
+				 ".TP\n"
+				 "5\n"
+				 "no samples\n"
+				 ".TP\n"
+				 "6\n"
+				 "the profile is below --min-quality\n"
+				 ".TP\n"
+				 "7\n"
+				 "a regression was found\n"
+				 ".PP\n"
+				 "Once its command has started, record ends with the command's own status if "
+				 "that is not 0, 128+n for signal n.\n";
 
 static const char files[] =
-	".SH FILES\n.TP\n\\fI$XDG_CONFIG_HOME/cpprof/config.json\\fR, else "
-	"\\fI~/.config/cpprof/config.json\\fR\n"
+	".SH FILES\n"
+	".TP\n"
+	"\\fI$XDG_CONFIG_HOME/cpprof/config.json\\fR, else \\fI~/.config/cpprof/config.json\\fR\n"
 	"Default values of options, a JSON object for each command with the long names of its options as "
 	"keys:\n"
-	".EX\n{ \"record\": { \"frequency\": 499, \"event\": [\"cycles\", \"instructions\"] } }\n.EE\n"
-	"What the command line says wins. The file is read if it is a regular file of the user's own that "
-	"nobody\n"
-	"else may write, and not with \\-\\-no\\-config.\n";
+	".EX\n"
+	"{ \"record\": { \"frequency\": 499, \"event\": [\"cycles\", \"instructions\"] } }\n"
+	".EE\n"
+	"Options on the command line take precedence. The file must be a regular file that belongs to the "
+	"user\n"
+	"and that nobody else can write to. \\-\\-no\\-config ignores it.\n";
 
 /* Text that troff prints as it stands. */
 static void manual_put(const char *text)

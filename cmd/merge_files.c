@@ -16,10 +16,10 @@
 #define NOTES_MAX 16 /* so many of the files that were left out are named in the result */
 
 static const char merge_about[] =
-	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is the same\n"
-	"where build-ids are; threads and processes stay apart. Any report can be made of the result. In\n"
-	"whatever order files are given, and if merges are merged, the result is the same, byte by byte.\n"
-	"A file that cannot be read is named and left out, and the exit status is then 1.";
+	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is matched\n"
+	"by build-id; threads and processes stay separate. The result is a profile like any other, and the\n"
+	"same to the byte in whatever order files are given, also if merges are merged. A file that cannot\n"
+	"be read is named and left out; the exit status is then 1.";
 
 static const char merge_examples[] =
 	"  cpprof merge -o all.data run1.data run2.data run3.data\n"
@@ -55,11 +55,12 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 	const char *list = NULL;
 	const struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &request->output, "FILE",
-		  "where to write it; - is standard output; a name such as x.html asks for that export" },
+		  "profile to write; - is standard output; a name such as x.html writes that export "
+		  "instead" },
 		{ 0, "files-from", OPTION_TEXT, &list, "FILE",
-		  "merge the files that FILE names, one a line; - is standard input" },
+		  "read the names of the files to merge from FILE, one per line; - is standard input" },
 		{ 0, "reduce", OPTION_FLAG, &request->reduces, NULL,
-		  "one thread for all ranks, and how they differ: for thousands of them" },
+		  "keep one thread for all ranks and how much they differ; for thousands of ranks" },
 		MODE_SPEC(request->mode),
 		{ 0 },
 	};
@@ -74,7 +75,7 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 	if (code >= 0)
 		return code;
 	if (!request->output)
-		return cmd_usage(command, "give the file to write with -o FILE");
+		return cmd_usage(command, "give an output file with -o FILE");
 	for (int i = 0; i < line.n_operands; i++)
 		vec_push(&request->paths, alloc_text(line.operands[i]));
 	if (list && merge_read_list(request, list, &diag) < 0)

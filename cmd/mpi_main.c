@@ -133,7 +133,7 @@ static void mpi_take(struct mpi_job *job, int from)
 	char name[40];
 
 	mpi_receive(&file, from);
-	snprintf(name, sizeof(name), "what process %d has merged", from);
+	snprintf(name, sizeof(name), "the merge of process %d", from);
 	if (file.len == 0)
 		return;
 	if (profile_parse(writer_bytes(&file), name, &one, &diag) == 0 &&

@@ -106,10 +106,20 @@ static bool option_parse_choice(const char *text, const char *words, int *ret)
 	return false;
 }
 
+/* Up to the next comma that is not between braces. */
+static size_t option_part(const char *text)
+{
+	size_t len = 0;
+
+	for (bool is_inside = false; text[len] && (text[len] != ',' || is_inside); len++)
+		is_inside = text[len] == '{' || (is_inside && text[len] != '}');
+	return len;
+}
+
 static void option_add_split(struct option_list *list, const char *text)
 {
 	for (;;) {
-		size_t len = strcspn(text, ",");
+		size_t len = option_part(text);
 		if (len)
 			vec_push(&list->values, alloc_text_n(text, len));
 		if (!text[len])
@@ -188,7 +198,7 @@ const char *option_value_wants(const struct option_spec *spec)
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",
-		[OPTION_MODE] = "rights in octal such as 600 or 644",
+		[OPTION_MODE] = "permissions in octal such as 600 or 644",
 		[OPTION_CHOICE] = "one of",
 	};
 

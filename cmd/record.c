@@ -99,7 +99,7 @@ static void *record_watch(void *context)
 		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	fprintf(stderr,
-		"cpprof: interrupted while names were looked up: the profile was written without them\n"
+		"cpprof: interrupted while looking up names: the profile was written without them\n"
 		"        add them with: cpprof resolve %s\n",
 		r->saved);
 	_exit(128 + number);
@@ -178,7 +178,7 @@ static void record_say_session(const struct record *r, const struct recording *r
 			event->excludes_kernel ? ", user mode only" : "");
 	}
 	fprintf(stderr,
-		"cpprof: %zu CPUs with a ring of %zu KiB each, %zu threads watched, %u bytes of stack a "
+		"cpprof: %zu CPUs with a ring buffer of %zu KiB each, %zu threads, %u bytes of stack per "
 		"sample\n",
 		stats.n_rings, stats.ring_bytes >> 10, stats.n_threads, info->stack_size);
 	if (info->no_deep)
@@ -257,6 +257,8 @@ static struct perf_source_options record_target(const struct record *r)
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
 		.with_waits = o->wall || o->off_cpu,
+		.has_switch_records = o->switch_records,
+		.max_switches = o->max_switches,
 		.without_cpu = o->off_cpu,
 		.frequency = o->frequency,
 		.period = o->period,

@@ -24,20 +24,21 @@ static const char record_about[] =
 	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
 	"not 0; else 0, 5 (no samples) or 6 (below --min-quality).";
 static const char record_examples[] =
-	"  cpprof record -- make -j2             run and profile, children too\n"
+	"  cpprof record -- make -j2             run and profile, with child processes\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
+	"  cpprof record -e '{cycles,instructions}' -- ./prog   counted together; cpprof list: what can be\n"
 	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
 	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
 	"  cpprof record --repeat 5 -o before-%n.data -- ./prog   five runs, five profiles\n"
-	"  mpirun -n 16 cpprof record -o rank-%r.data -- ./app    one profile a rank\n"
-	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, for perf too\n"
+	"  mpirun -n 16 cpprof record -o rank-%r.data -- ./app    one profile per rank\n"
+	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, readable by perf\n"
 	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
 	"Profiles what is already running: every thread and child process, and those that come later.\n"
-	"Ends when the target ends, on Ctrl-C, or after --duration; the target runs on untouched.";
+	"Ends when the target ends, on Ctrl-C, or after --duration; the target keeps running.";
 static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
 	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"
@@ -47,14 +48,14 @@ static const char attach_examples[] =
 	"  cpprof attach -p 4711 --stream 10 | jq ...   every ten seconds, as ndjson\n"
 	"  cpprof attach -p 4711 --watch app.rows.json  for a dashboard to poll\n"
 	"  cpprof attach -p 4711 --watch app.prom --label service=app   for Prometheus\n"
-	"  sudo cpprof attach -p 4711            another user's; the file will be yours\n";
+	"  sudo cpprof attach -p 4711            another user's process; the file will be yours\n";
 
 static const char trace_usage[] = "-f FUNCTION [-f FUNCTION] -p PID [options]\n       cpprof trace -f "
 				  "FUNCTION [options] [--] COMMAND [ARGS]";
 static const char trace_about[] =
 	"Measures every call of the named functions in a running process, by call path: how many, how long,\n"
-	"how long it waited in them. The kernel's own probes see the calls; they are gone when cpprof is. "
-	"Needs root.";
+	"how long they waited. Calls are seen by kernel probes, which are removed when cpprof ends. Needs "
+	"root.";
 static const char trace_examples[] =
 	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
 	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
@@ -93,8 +94,8 @@ static int record_find_names(struct record_options *options, const char *command
 		target_find(name, &found);
 		if (!found.pids.n) {
 			fprintf(stderr,
-				"cpprof %s: no process is named '%s'\n        `ps -e` lists the names there "
-				"are\n",
+				"cpprof %s: no process is named '%s'\n"
+				"        `ps -e` lists all processes\n",
 				command, name);
 			return EXIT_NO_PROCESS;
 		}
@@ -141,20 +142,21 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c cannot be used together");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
-		return cmd_usage(command, "--stack-size is at least %u: a smaller one holds no caller",
+		return cmd_usage(command, "--stack-size must be at least %u: less would contain no caller",
 				 SOURCE_STACK_SIZE_MIN);
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
-		return cmd_usage(command, "--stack-size is at most %u: the kernel's limit for one sample",
+		return cmd_usage(command,
+				 "--stack-size must be at most %u: the kernel's limit for one sample",
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->deep_bytes > SOURCE_DEEP_BYTES)
-		return cmd_usage(command, "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
+		return cmd_usage(command, "--deep-stack must be at most %uk", SOURCE_DEEP_BYTES >> 10);
 	if ((options->wall || options->off_cpu) && options->all_user)
-		return cmd_usage(command, "--wall and --off-cpu look into the kernel; leave out -u");
+		return cmd_usage(command, "--wall and --off-cpu need the kernel; leave out -u");
 	if (options->off_cpu &&
 	    (options->wall || options->events.values.n || options->frequency || options->period))
-		return cmd_usage(command, "--off-cpu takes no samples of CPU time; with both: --wall");
+		return cmd_usage(command, "--off-cpu records no CPU time; for both use --wall");
 	if (options->n_workers > WORKERS_MAX)
-		return cmd_usage(command, "--workers is at most %u", WORKERS_MAX);
+		return cmd_usage(command, "--workers must be at most %u", WORKERS_MAX);
 	if (options->format && !exporter_named(options->format))
 		return cmd_usage(command, "there is no format '%s'; `cpprof export --help` lists them",
 				 options->format);
@@ -178,7 +180,7 @@ static int record_check_names(struct record_options *options, const struct comma
 
 	options->has_rank = options->argv && run_rank(&options->rank);
 	if (options->n_repeats && !options->argv)
-		return cmd_usage(line->command, "--repeat runs a command: give one");
+		return cmd_usage(line->command, "--repeat needs a command to run");
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (run_name_has(names[i], 'r') && !options->has_rank)
 			return cmd_usage(
@@ -199,7 +201,7 @@ static int record_check_names(struct record_options *options, const struct comma
 #define OUTPUT_SPECS(options)                                                                              \
 	{ 'o', "output", OPTION_TEXT, &(options)->output, "FILE",                                          \
 	  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, %n run, " \
-	  "%r rank, - standard output; a name such as x.html, x.svg or x.pb.gz asks for that export instead" }, \
+	  "%r rank, - standard output; a name such as x.html, x.svg or x.pb.gz writes that export instead" }, \
 	{ 0, "repeat", OPTION_POSITIVE, &(options)->n_repeats, "N",                                        \
 	  "run the command N times, each with a profile of its own\n(cpprof-%n.data, or -o with %n); ends "  \
 	  "with a run that fails" }
@@ -211,25 +213,32 @@ static int record_check_names(struct record_options *options, const struct comma
 	{ 0, "stream", OPTION_DURATION, &(options)->stream, "SEC",                                          \
 	  "write ndjson to standard output, one interval after another" },                                  \
 	{ 0, "watch", OPTION_TEXT, &(options)->watch, "FILE",                                               \
-	  "rewrite this export every --interval; its name says the format" },                               \
+	  "rewrite this export every --interval; its name decides the format" },                               \
 	{ 0, "label", OPTION_RULES, &(options)->labels, "NAME=VALUE",                                       \
-	  "openmetrics, with -o or --watch: a label of every series; repeatable" },                         \
+	  "openmetrics, with -o or --watch: a label for every series; repeatable" },                         \
 	{ 0, "interval", OPTION_DURATION, &(options)->interval, "SEC",                                      \
 	  "seconds between two writes of --watch (10)" }
 /* clang-format on */
 
 /* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
  */
-#define RECORD_WAIT_SPECS(options)                                                                               \
-	{                                                                                                        \
-		0,           "wall",                                                                             \
-		OPTION_FLAG, &(options)->wall,                                                                   \
-		NULL,        "also where threads wait, and how long; needs root"                                 \
-	},                                                                                                       \
-		{ 0, "off-cpu", OPTION_FLAG, &(options)->off_cpu, NULL, "only where threads wait; needs root" }, \
-		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },                        \
-	{                                                                                                        \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL                        \
+#define RECORD_WAIT_SPECS(options)                                                                      \
+	{ 0,           "wall",                                                                          \
+	  OPTION_FLAG, &(options)->wall,                                                                \
+	  NULL,        "also record where threads wait, and how long; needs root" },                    \
+		{ 0,           "off-cpu",                                                               \
+		  OPTION_FLAG, &(options)->off_cpu,                                                     \
+		  NULL,        "record only where threads wait; needs root" },                          \
+		{ 0,                                                                                    \
+		  "max-switches",                                                                       \
+		  OPTION_POSITIVE,                                                                      \
+		  &(options)->max_switches,                                                             \
+		  "N",                                                                                  \
+		  "waits that a CPU samples in a second (1000); more are timed, but not all sampled" }, \
+		{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },           \
+		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },               \
+	{                                                                                               \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL               \
 	}
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
@@ -241,7 +250,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "attach to all processes of that name" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC",
 		  "stop recording after this time" },
-		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "take samples only after this time" },
+		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "start sampling after this time" },
 		{ 'F', "frequency", OPTION_POSITIVE, &options->frequency, "HZ",
 		  "samples per second of CPU time (997)" },
 		HABIT_RECORD_SPECS(options->habits, options->frequency),
@@ -253,11 +262,13 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "bytes of stack to copy with each sample (16k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
-		  "more of them, copied where a stack is deeper; needs root (8m, the\nmaximum; 0 = none)" },
+		  "bytes to copy of stacks that are deeper than that; needs root (8m,\n"
+		  "the maximum; 0 = none)" },
 		RECORD_WAIT_SPECS(options),
-		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL, "no samples in the kernel" },
+		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL,
+		  "user mode only: no samples in the kernel" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
-		  "profile children, too, and follow new threads (default)" },
+		  "profile child processes and new threads, too (default)" },
 		OUTPUT_SPECS(options),
 		MODE_SPEC(options->mode),
 		{ 0, "open", OPTION_FLAG, &options->opens, NULL, "with -o x.html: open it in a browser" },
@@ -267,16 +278,16 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0, "raw", OPTION_TEXT, &options->raw, "FILE",
 		  "also write the raw samples as a perf.data file" },
 		{ 0, "unwind", OPTION_CHOICE, &options->unwind, "auto|analysis|cfi|fp",
-		  "how to unwind (auto)" },
+		  "where unwind rules come from (auto)" },
 		{ 0, "workers", OPTION_POSITIVE, &options->n_workers, "N",
 		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
-		  "add names, lines and loops; most are looked up while CPUs are idle (default)" },
+		  "add names, lines and loops to the profile (default)" },
 		SYMBOL_SPECS(options->symbols),
-		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "PCT",
-		  "exit 6 if fewer stacks are complete" },
+		{ 0, "min-quality", OPTION_PERCENT, &options->min_quality, "N",
+		  "exit 6 if fewer than N % of the stacks are complete" },
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
-		  "write the profile so far this often (30; 0 = never)" },
+		  "save the profile so far at this interval (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
 		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
@@ -288,68 +299,74 @@ static int record_parse(struct record_options *options, struct command_line *lin
 	return options_parse(line, argc, argv);
 }
 
+static int record_check_trace(const struct record_options *options, const char *command)
+{
+	if (!options->functions.values.n && !options->allocations)
+		return cmd_usage(command, "give a function: -f NAME, or --alloc");
+	if (options->functions.values.n && options->allocations)
+		return cmd_usage(command, "--alloc and -f cannot be used together");
+	if ((options->held || options->allocators.values.n) && !options->allocations)
+		return cmd_usage(command, "--held and --alloc-function go with --alloc");
+	if (options->every == 0 || options->every > TRACE_EVERY_MAX)
+		return cmd_usage(command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
+	if (options->arg > 6)
+		return cmd_usage(command, "--arg must be at most 6");
+	return GO_ON;
+}
+
 static int record_parse_trace(struct record_options *options, struct command_line *line, int argc,
 			      char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 'f', "function", OPTION_TEXTS, &options->functions, "NAME",
-		  "whose calls: a name, a glob of names, FILE:NAME or FILE+0xVADDR; repeatable" },
-		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "in these processes" },
-		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "in every process of that name" },
+		  "function to trace: a name, a glob of names, FILE:NAME or FILE+0xVADDR; repeatable" },
+		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "trace these processes" },
+		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "trace every process of that name" },
 		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
 		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
-		  "add up what is returned, if it is more than 0" },
+		  "add up return values that are above 0" },
 		{ 0, "alloc", OPTION_FLAG, &options->allocations, NULL,
-		  "instead of calls: who allocates, bytes and calls, by a sample" },
+		  "sample memory allocations instead of calls: bytes and calls by call path" },
 		{ 0, "every", OPTION_SIZE, &options->every, "BYTES",
-		  "with --alloc: one sample for so many bytes, on average (512k)" },
+		  "with --alloc: one sample per so many bytes, on average (512k)" },
 		{ 0, "held", OPTION_FLAG, &options->held, NULL,
-		  "with --alloc: also what of it was not freed at the end" },
+		  "with --alloc: also show what has not been freed at the end" },
 		{ 0, "alloc-function", OPTION_TEXTS, &options->allocators, "NAME[:N]",
-		  "with --alloc: one more that allocates; its N-th argument says how much (1)" },
+		  "with --alloc: another function that allocates; its N-th argument is the size (1)" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
 		{ 0, "max-overhead", OPTION_PERCENT, &options->max_overhead, "PCT",
-		  "of a CPU that probes may cost; above it only some calls are measured (5; 0 = any)" },
+		  "limit the cost of probes to this share of a CPU; above it, only a sample of the\ncalls is "
+		  "measured (5; 0 = no limit)" },
 		{ 0, "dry-run", OPTION_FLAG, &options->is_dry, NULL,
-		  "say where probes would be, what a call costs, and how many there are a second:\nof a "
-		  "process, "
-		  "calls are counted for a moment, and nothing is recorded" },
+		  "show where probes would be set, what a call costs, and how often functions are\ncalled "
+		  "(counted for half a second); record nothing" },
 		{ 0, "refresh", OPTION_DURATION, &options->refresh, "SEC",
-		  "show how it stands, this often; at a terminal, add NAME, remove NAME,\nreset, write and "
-		  "quit "
-		  "can be typed meanwhile" },
+		  "show the results so far, this often; on a terminal, the commands of --control\ncan be "
+		  "typed" },
 		{ 0, "control", OPTION_TEXT, &options->control, "FIFO",
-		  "the same words, a line each, through this FIFO; it is made if there is none" },
+		  "read commands from this FIFO, which is created if missing: add NAME,\nremove NAME, reset, "
+		  "write, quit" },
 		{ 0, "exits", OPTION_CHOICE, &options->exits, "code|return",
-		  "where calls are seen to end: in the function's code, or where it returns to (code)" },
+		  "how the end of a call is seen: in the function's code, or at its return address (code)" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
-		  "of the stack copied with each call (8k, at most 65528)" },
-		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL, "in children, too (default)" },
+		  "bytes of stack to copy with each call (8k, at most 65528)" },
+		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,
+		  "trace child processes, too (default)" },
 		{ 'o', "output", OPTION_TEXT, &options->output, "FILE",
-		  "profile to write (cpprof.data); a name such as x.html or x.svg asks for that export "
+		  "profile to write (cpprof.data); a name such as x.html or x.svg writes that export "
 		  "instead" },
 		MODE_SPEC(options->mode),
 		{ 0, "resolve", OPTION_FLAG, &options->resolves, NULL,
 		  "add names, lines and loops (default)" },
 		SYMBOL_SPECS(options->symbols),
-		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "errors only" },
-		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "say more; repeatable" },
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "print more; repeatable" },
 		{ 0 },
 	};
 
 	line->specs = specs;
 	int code = options_parse(line, argc, argv);
-	if (code == GO_ON && !options->functions.values.n && !options->allocations)
-		code = cmd_usage(line->command, "give a function: -f NAME, or --alloc");
-	if (code == GO_ON && options->functions.values.n && options->allocations)
-		code = cmd_usage(line->command, "--alloc and -f cannot be used together");
-	if (code == GO_ON && (options->held || options->allocators.values.n) && !options->allocations)
-		code = cmd_usage(line->command, "--held and --alloc-function go with --alloc");
-	if (code == GO_ON && (options->every == 0 || options->every > TRACE_EVERY_MAX))
-		code = cmd_usage(line->command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
-	if (code == GO_ON && options->arg > 6)
-		code = cmd_usage(line->command, "--arg is at most 6");
-	return code;
+	return code == GO_ON ? record_check_trace(options, line->command) : code;
 }
 
 int record_options_parse(struct record_options *options, const char *command, int argc, char **argv)
@@ -365,6 +382,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,
 					    .deep_bytes = SOURCE_DEEP_BYTES,
 					    .checkpoint = 30,
+					    .max_switches = SOURCE_MAX_SWITCHES,
 					    .interval = 10,
 					    .inherits = true,
 					    .resolves = true,
@@ -390,7 +408,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 					      : NULL;
 	if (code == GO_ON && options->opens && options->exporter != &exporter_html &&
 	    options->exporter != &exporter_svg)
-		code = cmd_usage(command, "--open opens a page: give it a name with -o x.html");
+		code = cmd_usage(command, "--open needs -o x.html");
 	if (code == GO_ON)
 		code = record_find_targets(options, &line);
 	return code == GO_ON ? record_check_names(options, &line) : code;

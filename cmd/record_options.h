@@ -35,6 +35,8 @@ struct record_options {
 	struct option_list allocators; /* trace: further functions that allocate */
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
+	bool switch_records;                /* waits are not timed in the kernel */
+	uint64_t max_switches;              /* sampled by a CPU in a second */
 	bool wall, off_cpu;                 /* what threads do off the CPU, too; that alone */
 	bool all_user, has_fixed_periods, inherits, resolves, opens;
 	int unwind;         /* enum unwind_mode */

@@ -122,7 +122,7 @@ void remedy_find(const struct profile *profile, const struct scope_tree *tree, c
 		remedy_of_file(intern_text(&profile->strings, profile->images.at[most].path), file, ret);
 		return;
 	default:
-		text_printf(ret, "it was made at run time; many programs write its names if told to (node "
-				 "--perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf)");
+		text_printf(ret, "it was generated at run time; many programs write its names if asked to "
+				 "(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf)");
 	}
 }

@@ -21,6 +21,7 @@
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/annotate/source_user.h"
+#include "report/merge_threads.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
@@ -33,13 +34,16 @@
 #define ROUNDS_NODES_MAX 200000 /* of the tree: with more, intervals go by the number of samples alone */
 #define CALLERS_DEPTH 8         /* callers shown unless more are asked for */
 
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };
+
 struct report_request {
 	int view, sort, group, base, color, format;
 	double percent_limit, min_quality;
 	uint64_t limit, max_depth;
 	const char *metric, *html;
 	struct report_filter filter;
-	struct option_list columns, directories, rules;
+	struct option_list columns, derived, directories, rules;
+	const char *merged; /* threads by name, as one */
 	bool inlines, loops, lines, joins, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
@@ -47,8 +51,8 @@ struct report_request {
 };
 
 static const char about[] =
-	"Shows what a profile holds: what dominates, on which path, and how far that can be trusted.\n"
-	"Without FILE, cpprof.data in this folder is read; - is standard input.";
+	"Shows what a profile holds: what dominates, on which path, and how certain that is.\n"
+	"Without FILE, cpprof.data in the current directory is read; - is standard input.";
 
 static const char examples[] =
 	"  cpprof report                                  what dominates\n"
@@ -62,9 +66,11 @@ static const char examples[] =
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
+	"  cpprof report --view tree --derive 'ipc=instructions/cycles'\n"
+	"  cpprof report --group-by function --columns total,min,mean,max,imbalance   among threads\n"
+	"  cpprof report --group-by thread --merge-threads '^(.*)-[0-9]+$'   pools of threads as one\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
-	"  cpprof report --min-quality 95                 exit 6 if fewer than 95 % of the stacks are "
-	"whole\n";
+	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
 static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
@@ -112,8 +118,6 @@ static struct text_options text_options_of(const struct report_request *request)
 					    : VIEW_BY_SELF;
 	return options;
 }
-
-enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };
 
 static int print_report(const struct text_input *input, const struct text_options *options,
 			enum format format, bool with_pager)
@@ -177,14 +181,59 @@ static int nothing_left(const char *filter)
 	return EXIT_NO_SAMPLES;
 }
 
-/* -1, or the exit code of a complaint. */
-static int choose_columns(const struct profile *profile, const struct option_list *names, struct columns *ret)
+/* Where only derived columns are asked for, beside the usual ones; or ratios that everybody wants, if the
+ * profile has their events. The summary is as it is, unless it is asked for others. */
+static void report_cmd_usual_columns(const struct profile *profile, const struct report_request *request,
+				     struct columns *ret)
 {
+	static const char *const shown[] = { "total_percent", "self_percent" };
+	bool is_for_people = request->format == FORMAT_TEXT || request->format == FORMAT_MARKDOWN;
 	struct diag diag = { 0 };
 
+	if (!is_for_people)
+		columns_add_default(ret, request->format == FORMAT_JSON, profile->n_ranks > 0);
+	for (size_t i = 0; is_for_people && i < sizeof(shown) / sizeof(shown[0]); i++)
+		columns_add(ret, profile, shown[i], &diag);
+	size_t n = columns_derive_usual(ret, profile);
+	bool is_wanted = n && (request->view != NO_VIEW || request->group) && request->group <= GROUP_LINE;
+	if (!request->derived.values.n && (!is_wanted || !is_for_people))
+		vec_clear(&ret->of);
+}
+
+/* -1, or the exit code of a complaint. */
+static int choose_columns(const struct profile *profile, const struct report_request *request,
+			  struct columns *ret)
+{
+	const struct option_list *names = &request->columns, *derived = &request->derived;
+	struct diag diag = { 0 };
+
+	if (!names->values.n)
+		report_cmd_usual_columns(profile, request, ret);
 	for (size_t i = 0; i < names->values.n; i++)
 		if (columns_add(ret, profile, names->values.at[i], &diag) < 0)
 			return cmd_usage("report", "%s: %s", diag.what, diag.why);
+	for (size_t i = 0; i < derived->values.n; i++)
+		if (columns_derive(ret, profile, derived->values.at[i], &diag) < 0)
+			return cmd_usage("report", "%s: %s", diag.what, diag.why);
+	return -1;
+}
+
+/* How threads share rows, if a column says so. -1, or the exit code of a complaint. */
+static int report_cmd_spread(const struct columns *columns, const struct text_input *input,
+			     struct text_options *options, struct thread_spreads *spreads)
+{
+	bool is_flat = options->view == TEXT_FLAT, is_loops = options->view == TEXT_LOOPS;
+	enum group_by by = is_loops ? GROUP_LOOP : options->group;
+
+	if (!columns_need_threads(columns) || input->profile->n_ranks)
+		return -1;
+	if (!is_flat && !is_loops && options->view != TEXT_TREE && options->view != TEXT_HOT)
+		return cmd_usage(
+			"report",
+			"min, mean, max and imbalance are columns of --view tree, flat, hot and loops");
+	thread_spreads_init(spreads, input->tree, options->metric, input->threads,
+			    is_flat || is_loops ? &by : NULL);
+	options->spreads = spreads;
 	return -1;
 }
 
@@ -233,7 +282,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	CLEANUP(text_done) struct text remedy = { 0 };
 	struct diag diag = { 0 };
 
-	int code = choose_columns(profile, &request->columns, &columns);
+	int code = choose_columns(profile, request, &columns);
 	if (code >= 0)
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
@@ -258,6 +307,10 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 		return nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL };
+	CLEANUP(thread_spreads_done) struct thread_spreads spreads = { 0 };
+	code = report_cmd_spread(&columns, &report, &options, &spreads);
+	if (code >= 0)
+		return code;
 	int error = request->view == TEXT_LOOPS
 			    ? print_loops(path, &report, &options, request)
 			    : print_report(&report, &options, (enum format)request->format, request->pager);
@@ -276,6 +329,8 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	if (profile_read(path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 
+	if (request->merged && threads_merge(profile, request->merged, &diag) < 0)
+		return cmd_usage("report", "--merge-threads: %s: %s", diag.what, diag.why);
 	CLEANUP(freep) bool *is_kept = NULL;
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
@@ -314,15 +369,19 @@ static int check_request(const struct command_line *line, const struct report_re
 	if (line->n_operands + (request->input != NULL) > 1)
 		return cmd_usage("report", "one profile at a time");
 	if (request->opens && !request->html)
-		return cmd_usage("report", "--open opens what --html OUT.html writes");
+		return cmd_usage("report", "--open needs --html OUT.html");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage("report", "--group-by applies to --view flat only");
 	if (request->view >= TEXT_WAITS && request->format == FORMAT_CSV)
 		return cmd_usage("report",
-				 "--view waits, calls and allocations are written as text, md or json");
-	if (request->columns.values.n &&
+				 "--view waits, calls and allocations support the formats text, md and json");
+	if (request->html && (request->derived.values.n || request->merged))
+		return cmd_usage(
+			"report",
+			"--derive and --merge-threads are for text; the page has formulas of its own");
+	if ((request->columns.values.n || request->derived.values.n) &&
 	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
-		return cmd_usage("report", "--columns does not apply to this view");
+		return cmd_usage("report", "--columns and --derive do not apply to this view");
 	return -1;
 }
 
@@ -345,41 +404,46 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "summary|tree|callers|flat|hot|loops|quality|waits|calls|allocations", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
-		  "rows of the flat view, which is then the default" },
-		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "which rows come first" },
+		  "what a row of the flat view is; makes that view the default" },
+		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "sort rows by this" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
-		  "leave out what is below N % (default 1 in trees, else 0.5)" },
+		  "hide what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N",
-		  "at most N rows of each table or tree, the most costly ones" },
+		  "show at most N rows of each table or tree, the most expensive ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
-		  "levels of a tree; 0 = all (default: 8 callers)" },
+		  "show so many levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",
-		  "what percentages in trees are of" },
+		  "what percentages in trees relate to" },
 		{ 0, "columns", OPTION_LIST, &request->columns, "NAME,...",
 		  "which columns, in which order: self_percent, self_ci95, module, ...;\nself and "
 		  "total also of another metric: self:METRIC" },
+		{ 0, "derive", OPTION_TEXTS, &request->derived, "NAME=EXPR",
+		  "a column by formula: ipc=instructions/cycles; + - * / ( ), numbers, "
+		  "metrics,\nself(METRIC), "
+		  "all(METRIC); repeatable" },
+		{ 0, "merge-threads", OPTION_TEXT, &request->merged, "REGEX",
+		  "threads whose name fits are one; by what is in the first parentheses, if it has any" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
 		  "the metric to show (default: the first event)" },
 		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
-		  "put what threads spend in an OpenMP region where it is written (default)" },
+		  "show what threads spend in an OpenMP region where the region is written (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks are complete" },
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
-		  "for people, pull requests or programs" },
+		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
 		MODE_SPEC(request->mode),
 		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },
 		{ 0, "source-dir", OPTION_TEXTS, &request->directories, "DIR",
-		  "--html, --view loops: where source files may be; repeatable" },
+		  "--html, --view loops: also look for source files in this directory; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
-		  "--html, --view loops: source paths that start with OLD start with NEW here" },
-		{ 0, "pager", OPTION_FLAG, &request->pager, NULL,
-		  "a screen at a time, on a terminal (default)" },
+		  "--html, --view loops: replace OLD at the start of source paths with NEW" },
+		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		HABIT_REPORT_SPECS(request->habits, request->input),
 		{ 0, "children", OPTION_FLAG, &request->children, NULL, NULL },
@@ -410,5 +474,6 @@ int cmd_report(int argc, char **argv)
 	option_list_done(&request.rules);
 	report_filter_done(&request.filter);
 	option_list_done(&request.columns);
+	option_list_done(&request.derived);
 	return code;
 }

@@ -3,7 +3,7 @@
  * resolve: adds names, lines and loops to a profile that was recorded without, or looks them up
  * again now that debug information is there.
  */
-#include "profile/resolve.h"
+#include "profile/resolve_apart.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -124,7 +124,7 @@ static int resolve_cmd_run(const char *path, const char *output, struct symbol_o
 	struct resolve_options options = { .symbolize = symbol_options_open(symbols, verbosity) };
 	options.symbolize.is_elsewhere = !is_this_boot(profile);
 	options.symbolize.kallsyms = options.symbolize.is_elsewhere ? "" : NULL;
-	error = resolve(profile, images, &options, diag);
+	error = resolve_apart(profile, images, &options, diag);
 	if (error < 0)
 		return error;
 	if (tally.n_missing && verbosity >= 0)
@@ -151,12 +151,11 @@ int cmd_resolve(int argc, char **argv)
 	bool is_quiet = false;
 	int verbosity = 0;
 	const struct option_spec specs[] = {
-		{ 'o', "output", OPTION_TEXT, &output, "FILE",
-		  "where to write it; the profile itself if not given" },
+		{ 'o', "output", OPTION_TEXT, &output, "FILE", "output file (default: replace the profile)" },
 		SYMBOL_SPECS(symbols),
 		{ 'q', "quiet", OPTION_FLAG, &is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "print where debug information is searched for" },
+		  "print where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -164,7 +163,7 @@ int cmd_resolve(int argc, char **argv)
 		.usage = "[options] [FILE]",
 		.about = "Adds names, source lines, inlined calls and loops to a profile that was\n"
 			 "recorded with --no-resolve, or looks them up again. FILE is cpprof.data\n"
-			 "if it is not given.",
+			 "by default.",
 		.examples = "  cpprof resolve --debug-dir /srv/debug cpprof.data\n"
 			    "  DEBUGINFOD_URLS=https://debuginfod.elfutils.org cpprof resolve   debug files "
 			    "from a server\n"

@@ -34,7 +34,7 @@ __attribute__((format(printf, 1, 2))) static int run_set_refuse(const char *form
 	if (vasprintf(&sentence, format, args) < 0)
 		sentence = NULL;
 	va_end(args);
-	cmd_say(sentence ? sentence : "no memory");
+	cmd_say(sentence ? sentence : "out of memory");
 	return EXIT_FAULT;
 }
 
@@ -61,7 +61,9 @@ static void run_set_note_state(struct run_set *set, const char *path, const stru
 				      "cpprof resolve %s",
 				      path, path));
 	if (profile->run.is_checkpoint)
-		vec_push(&set->notes, alloc_printf("Note: %s was not written to its end.", path));
+		vec_push(
+			&set->notes,
+			alloc_printf("Note: %s is a checkpoint: the end of its recording is missing.", path));
 }
 
 static bool run_set_excludes_kernel(const struct profile *profile)

@@ -32,7 +32,7 @@ static const char examples[] =
 	"  cpprof stats --group-by path run-*.data         the same by calling context\n"
 	"  cpprof stats --by thread cpprof.data            is the work shared out evenly?\n"
 	"  cpprof stats --by rank --group-by loop rank-*.data\n"
-	"  cpprof stats --html stats.html run-*.data       with a strip of dots in each row\n";
+	"  cpprof stats --html stats.html run-*.data       with a dot plot in each row\n";
 
 enum stats_by { BY_RUN, BY_THREAD, BY_PROCESS, BY_RANK };
 enum stats_format { STATS_TEXT, STATS_MARKDOWN, STATS_JSON, STATS_CSV };
@@ -200,7 +200,7 @@ static int stats_cmd_run(const struct stats_request *request)
 	if (code >= 0)
 		return code;
 	if (names.n < 2)
-		return cmd_usage("stats", "there is one of %s: nothing to compare it with",
+		return cmd_usage("stats", "nothing to compare: there is only one of the %s",
 				 words[request->by]);
 	bool is_for_people =
 		request->format == STATS_TEXT || request->format == STATS_MARKDOWN || request->html;
@@ -233,18 +233,19 @@ int cmd_stats(int argc, char **argv)
 		  "one" },
 		{ 0, "group-by", OPTION_CHOICE, &r.group, "function|loop|module|path", "rows" },
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
-		  "go by this metric (default: the first event)" },
+		  "the metric to compare (default: the first event)" },
 		{ 0, "percent-limit", OPTION_PERCENT, &r.percent_limit, "N",
-		  "leave out what is below N % of the sum (default 0.5 for people: rare things vary most)" },
-		{ 0, "limit", OPTION_NUMBER, &r.limit, "N", "at most N rows, the widest ranges" },
+		  "hide what is below N % of the sum (default 0.5 for text, md and html)" },
+		{ 0, "limit", OPTION_NUMBER, &r.limit, "N",
+		  "show at most N rows, those with the widest range" },
 		{ 0, "min-quality", OPTION_PERCENT, &r.min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks of a run are whole" },
+		  "exit 6 if fewer than N % of the stacks of a run are complete" },
 		{ 'f', "format", OPTION_CHOICE, &r.format, "text|md|json|csv",
-		  "for people, pull requests or programs" },
+		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &r.html, "OUT.html",
-		  "write a page with a strip of dots in each row instead" },
+		  "write an HTML page with a dot plot in each row instead" },
 		MODE_SPEC(r.mode),
-		{ 0, "pager", OPTION_FLAG, &r.pager, NULL, "a screen at a time, on a terminal (default)" },
+		{ 0, "pager", OPTION_FLAG, &r.pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &r.color, "auto|always|never", "colours" },
 		{ 0 },
 	};
@@ -258,7 +259,7 @@ int cmd_stats(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands == 0)
-		return cmd_usage("stats", "which files?");
+		return cmd_usage("stats", "give the profiles to compare");
 	if (r.html && r.format)
 		return cmd_usage("stats", "--html writes a page; -f is for text");
 	r.files = line.operands;

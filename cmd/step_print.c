@@ -72,10 +72,10 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 
 	fprintf(to, "samples ");
 	step_print_counts(to, tally->samples, tally->by_outcome);
-	fprintf(to, "\n         %" PRIu64 " steps in %.1f s, %.1f frames a stack", run->steps, seconds,
+	fprintf(to, "\n         %" PRIu64 " steps in %.1f s, %.1f frames per stack", run->steps, seconds,
 		tally->samples ? (double)tally->frames / (double)tally->samples : 0);
 	if (tally->unjudged)
-		fprintf(to, ", %" PRIu64 " put off in the middle of a non-local jump", tally->unjudged);
+		fprintf(to, ", %" PRIu64 " postponed in the middle of a non-local jump", tally->unjudged);
 	if (tally->overwritten)
 		fprintf(to, ", %" PRIu64 " left out: a return address was overwritten", tally->overwritten);
 	fprintf(to, "\n");
@@ -86,7 +86,7 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 		putc('\n', to);
 	}
 	if (tally->places.n)
-		fprintf(to, "where walks went astray, by the last frame that was right:\n");
+		fprintf(to, "where unwinding failed, by the last correct frame:\n");
 	for (size_t i = 0; i < tally->places.n && i < N_PLACES; i++) {
 		const struct tally_place *place = &tally->places.at[i];
 
@@ -169,7 +169,7 @@ void step_print_miss(FILE *to, const struct step_miss *miss, struct step_names *
 	enum step_outcome outcome = step_judge(truth, stack, &right);
 
 	fprintf(to, "sample %" PRIu64 " at step %" PRIu64 ": ", miss->sample, miss->step);
-	fprintf(to, "%s, %s: %zu frames right, then\n", step_outcome_name(outcome),
+	fprintf(to, "%s, %s: %zu frames correct, then\n", step_outcome_name(outcome),
 		stack_end_name(stack->end), right);
 	for (size_t i = right > 3 ? right - 3 : 0; i < n || i < truth->pcs.n; i++) {
 		if (i > right + 6) {

@@ -242,9 +242,9 @@ int cmd_struct(int argc, char **argv)
 	int format = 0, verbosity = 0;
 	bool pieces = false;
 	const struct option_spec specs[] = {
-		{ 0, "function", OPTION_TEXT, &run.only, "NAME", "only this function" },
+		{ 0, "function", OPTION_TEXT, &run.only, "NAME", "show only this function" },
 		{ 0, "format", OPTION_CHOICE, &format, "text|json",
-		  "how to print it; json is one object a line" },
+		  "output format; json is one object per line" },
 		{ 0, "pieces", OPTION_FLAG, &pieces, NULL,
 		  "show the machine loops that make up a source loop" },
 		{ 0, "lines", OPTION_FLAG, &run.options.statements, NULL,
@@ -253,7 +253,7 @@ int cmd_struct(int argc, char **argv)
 		  "ignore what the compiler says about inlined calls" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
-		  "print where debug information is searched for" },
+		  "print where debug information is looked for" },
 		{ 0 },
 	};
 	struct command_line line = {

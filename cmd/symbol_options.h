@@ -31,28 +31,27 @@ struct symbol_options {
 	{                                         \
 		.demangles = true, .caches = true \
 	}
-#define SYMBOL_SPECS(s)                                                                                         \
-	{ 0,                                                                                                    \
-	  "debug-dir",                                                                                          \
-	  OPTION_TEXTS,                                                                                         \
-	  &(s).directories,                                                                                     \
-	  "DIR",                                                                                                \
-	  "where debug files are, besides /usr/lib/debug" },                                                    \
-		{ 0, "symfs", OPTION_TEXT, &(s).symfs, "DIR", "root that holds the files of another machine" }, \
-		{ 0,                                                                                            \
-		  "source-map",                                                                                 \
-		  OPTION_RULES,                                                                                 \
-		  &(s).source_maps,                                                                             \
-		  "OLD=NEW",                                                                                    \
-		  "source paths that start with OLD start with NEW" },                                          \
-		{ 0,           "demangle",                                                                      \
-		  OPTION_FLAG, &(s).demangles,                                                                  \
-		  NULL,        "names as a programmer writes them (default)" },                                 \
-		{ 0,           "cache", OPTION_FLAG,                                                            \
-		  &(s).caches, NULL,    "keep what was worked out for the next run (default)" },                \
-	{                                                                                                       \
-		0, "threads", OPTION_NUMBER, &(s).threads, "N",                                                 \
-			"threads that look up names (default: one per CPU)"                                     \
+#define SYMBOL_SPECS(s)                                                                                  \
+	{ 0,                                                                                             \
+	  "debug-dir",                                                                                   \
+	  OPTION_TEXTS,                                                                                  \
+	  &(s).directories,                                                                              \
+	  "DIR",                                                                                         \
+	  "look for debug files here, besides /usr/lib/debug" },                                         \
+		{ 0,          "symfs", OPTION_TEXT,                                                      \
+		  &(s).symfs, "DIR",   "directory that holds the file system of the recorded machine" }, \
+		{ 0,                                                                                     \
+		  "source-map",                                                                          \
+		  OPTION_RULES,                                                                          \
+		  &(s).source_maps,                                                                      \
+		  "OLD=NEW",                                                                             \
+		  "replace OLD at the start of source paths with NEW" },                                 \
+		{ 0, "demangle", OPTION_FLAG, &(s).demangles, NULL, "demangle names (default)" },        \
+		{ 0,           "cache", OPTION_FLAG,                                                     \
+		  &(s).caches, NULL,    "use the cache of names and unwind rules (default)" },           \
+	{                                                                                                \
+		0, "threads", OPTION_NUMBER, &(s).threads, "N",                                          \
+			"threads that look up names (default: one per CPU)"                              \
 	}
 
 /* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */

@@ -9,18 +9,18 @@
 
 static const struct command subjects[] = {
 	{ "recipes", verify_recipes_command,
-	  "recovered recipes against the compiler's unwind tables of an ELF file" },
+	  "compare recovered recipes with the compiler's unwind tables of an ELF file" },
 	{ "names", verify_names_command,
-	  "functions, inlined calls, files and lines of an ELF file against libdwarf and libdw" },
+	  "compare names, inlined calls and lines of an ELF file with libdwarf and libdw" },
 	{ "steps", verify_steps_command,
-	  "unwound stacks against what the CPU really did, instruction by instruction" },
+	  "compare unwound stacks with what the CPU really did, instruction by instruction" },
 	{ NULL, NULL, NULL },
 };
 
 int cmd_verify(int argc, char **argv)
 {
 	static const struct command_group group = {
-		"cpprof verify", "SUBJECT", "Holds what cpprof derives against what is known to be true.",
+		"cpprof verify", "SUBJECT", "Compares what cpprof derives with what is known to be true.",
 		subjects, NULL
 	};
 

@@ -78,10 +78,10 @@ static void print_result(const struct names_report *report, enum library_kind ki
 	}
 	printf("%s %s:", witness_library_name(kind),
 	       intern_text(&r->testimony.strings, r->testimony.version));
-	printf(" %.4f %% of %" PRIu64 " agree; it says nothing of %" PRIu64 "\n",
+	printf(" %.4f %% of %" PRIu64 " agree; it has no answer for %" PRIu64 "\n",
 	       percent(r->n_agree, r->n_compared), r->n_compared, r->n_silent);
 	if (r->testimony.why)
-		printf("  not asked to the end: %s\n", r->testimony.why);
+		printf("  stopped early: %s\n", r->testimony.why);
 	for (unsigned class = 0; class < NAMES_N; class ++)
 		printf("  %-14s %" PRIu64 " differ\n", class_names[class], r->differ[class]);
 	for (int known = KNOWN_NOT + 1; known < KNOWN_N; known++) {
@@ -93,7 +93,7 @@ static void print_result(const struct names_report *report, enum library_kind ki
 	if (n_known)
 		printf("  without those  %.4f %% agree\n", percent(r->n_agree, r->n_compared - n_known));
 	if (r->n_alone)
-		printf("  it is alone    %" PRIu64 ": there %s says what our reader says\n", r->n_alone,
+		printf("  differs alone  %" PRIu64 ": there %s agrees with cpprof\n", r->n_alone,
 		       witness_library_name((enum library_kind)(LIBRARY_N - 1 - kind)));
 	for (size_t i = 0; i < r->examples.n; i++)
 		print_example(report, kind, &r->examples.at[i]);
@@ -157,9 +157,9 @@ int verify_names_command(int argc, char **argv)
 		{ 0, "json", OPTION_FLAG, &is_json, NULL, "one JSON object" },
 		{ 0, "limit", OPTION_NUMBER, &limit, "N", "how many differences to show (10)" },
 		{ 0, "debug-dir", OPTION_TEXTS, &symbols.directories, "DIR",
-		  "where debug files are, besides /usr/lib/debug" },
+		  "look for debug files here, besides /usr/lib/debug" },
 		{ 0, "symfs", OPTION_TEXT, &symbols.symfs, "DIR",
-		  "root that holds the files of another machine" },
+		  "directory that holds the file system of the recorded machine" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -181,7 +181,7 @@ int verify_names_command(int argc, char **argv)
 	if (code < 0)
 		code = symbol_options_check(&symbols, line.command);
 	if (code < 0 && line.n_operands != 1)
-		code = cmd_usage(line.command, "one ELF file is needed");
+		code = cmd_usage(line.command, "give one ELF file");
 	if (code < 0) {
 		symbols.caches = false;
 		struct names_options options = { .symbols = symbol_options_open(&symbols, 0),

@@ -23,12 +23,13 @@ static uint64_t agreeing(const struct verify_counts *c)
 }
 
 static const char *const cause_texts[CAUSE_N] = {
-	[CAUSE_ANALYSIS] = "the function fails its self-check or the state is a guess: the analysis is wrong",
+	[CAUSE_ANALYSIS] = "the function fails its self-check or its state is a guess: the analysis is wrong",
 	[CAUSE_UNKNOWN] = "the function passes its self-check: the table is wrong or both are right",
-	[CAUSE_LATE] = "the table is wrong: its row stays while an instruction moves what it counts from",
-	[CAUSE_EARLY] = "the table is wrong: it has the return address saved before that is done",
+	[CAUSE_LATE] = "the table is wrong: its row does not change although an instruction moves the "
+		       "register it refers to",
+	[CAUSE_EARLY] = "the table is wrong: it says that the return address is saved before it is",
 	[CAUSE_ENTRY] =
-		"the table is wrong: it does not count what the linker's stub left above the return address",
+		"the table is wrong: it ignores what the linker's stub pushed above the return address",
 	[CAUSE_OTHER_FRAME] =
 		"both are right: the table's row is about the frame that a context switch goes to",
 };
@@ -169,7 +170,7 @@ int verify_recipes_command(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands != 1)
-		return cmd_usage("verify recipes", "one ELF file is needed");
+		return cmd_usage("verify recipes", "give one ELF file");
 	int error = code_file_open(&file, line.operands[0], &diag);
 	if (error < 0) {
 		code_file_close(&file);

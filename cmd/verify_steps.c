@@ -26,34 +26,36 @@ static int steps_parse(struct request *r, int argc, char **argv)
 	struct step_options *o = &r->options;
 	int mode = UNWIND_AUTO;
 	struct option_spec specs[] = {
-		{ 'n', "samples", OPTION_POSITIVE, &o->n_samples, "N", "how many stacks to judge (2000)" },
+		{ 'n', "samples", OPTION_POSITIVE, &o->n_samples, "N", "how many stacks to compare (2000)" },
 		{ 'i', "interval", OPTION_POSITIVE, &o->interval, "N",
 		  "instructions between two of them, on average (1000)" },
 		{ 's', "skip", OPTION_NUMBER, &o->skip, "N", "instructions before the first (0)" },
 		{ 0, "skip-loader", OPTION_FLAG, &o->skips_loader, NULL,
-		  "let the loader work at full speed" },
+		  "do not single-step the dynamic loader" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
-		  "the only witness that is heard (auto)" },
-		{ 0, "seed", OPTION_POSITIVE, &o->seed, "N", "of the random distances; not 0" },
+		  "use only this source of unwind rules (auto)" },
+		{ 0, "seed", OPTION_POSITIVE, &o->seed, "N", "seed of the random intervals; not 0" },
 		{ 0, "show", OPTION_NUMBER, &o->show, "N",
 		  "print the first N stacks that are not exact, beside the truth (0)" },
 		{ 0, "explain", OPTION_FLAG, &r->is_explaining, NULL, "with --show: every step of the walk" },
 		{ 0, "json", OPTION_FLAG, &r->is_json, NULL, "one JSON object" },
-		{ 0, "min-exact", OPTION_PERCENT, &r->min_exact, "PERCENT", "exit 6 if fewer are exact (0)" },
-		{ 'o', "output", OPTION_TEXT, &r->output, "FILE", "where the report goes (standard output)" },
+		{ 0, "min-exact", OPTION_PERCENT, &r->min_exact, "N",
+		  "exit 6 if fewer than N % are exact (0)" },
+		{ 'o', "output", OPTION_TEXT, &r->output, "FILE",
+		  "file to write the report to (standard output)" },
 		{ 0, "write", OPTION_TEXT, &o->tape, "PERF.DATA",
-		  "keep the samples, as perf would have recorded them" },
-		{ 0, "truth", OPTION_TEXT, &o->truth, "FILE", "keep their true stacks, a line each" },
+		  "also write the samples, as perf would have recorded them" },
+		{ 0, "truth", OPTION_TEXT, &o->truth, "FILE", "also write their true stacks, one per line" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "verify steps",
 		.usage = "[options] -- CMD [ARGS]",
-		.about = "Runs a command one instruction at a time, keeps its true call stack, and holds the "
-			 "stacks\n"
-			 "that samples at random instructions would give against it. Exits with 6 if one "
-			 "that was\n"
-			 "wrong claimed to be complete.",
+		.about = "Runs a command one instruction at a time, tracks its true call stack, and compares "
+			 "it with\n"
+			 "the stacks that are unwound at random instructions. Exits with 6 if a wrong stack "
+			 "claims\n"
+			 "to be complete.",
 		.examples = "  cpprof verify steps -n 10000 -i 200 --unwind analysis -- xz -9 -k file\n",
 		.specs = specs,
 		.stops_at_operand = true,
@@ -64,9 +66,9 @@ static int steps_parse(struct request *r, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands == 0)
-		return cmd_usage("verify steps", "a command is needed");
+		return cmd_usage("verify steps", "give a command to run");
 	if (o->interval == 0 || o->seed == 0)
-		return cmd_usage("verify steps", "the interval and the seed cannot be 0");
+		return cmd_usage("verify steps", "the interval and the seed must not be 0");
 	return -1;
 }
 

@@ -37,13 +37,14 @@ struct hidden_return {
 	uint64_t address; /* where it will return to */
 };
 
-#define SAMPLE_VALUES_MAX 5
+#define SAMPLE_VALUES_MAX 15
 
 struct sample {
 	uint64_t weight; /* what this sample stands for: events (or ns, for clocks) since the last one */
 	uint32_t cpu;
 	uint32_t event; /* index into the source's event list */
 	uint32_t round; /* the span of time it belongs to: samples of another were taken by another luck */
+	bool is_call;   /* a call that was measured, which is no matter of luck */
 	uint32_t n_more;
 	uint64_t more[SAMPLE_VALUES_MAX]; /* what it stands for of the events that follow `event` in the list
 					   */
@@ -162,6 +163,14 @@ struct event {
 		struct {
 			bool is_out, is_preempted;
 			uint64_t waited_ns; /* on the way in, where somebody has found that out */
+			/* Of waits that were timed in the kernel: one that was sampled, and all since the one
+			 * before it. */
+			bool is_measured;
+			bool is_rest, is_cut; /* none of them was sampled; the last has not ended */
+			bool is_lost;         /* the sample of it is */
+			uint64_t since_ns;    /* when the sampled one began; 0 = not told */
+			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */
+			pid_t waker;                         /* thread that ended it; 0 = not known */
 		} sw;
 		struct {
 			uint64_t addr;

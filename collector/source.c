@@ -69,6 +69,13 @@ uint32_t source_info_find(const struct source_info *info, enum source_values val
 	return UINT32_MAX;
 }
 
+bool source_event_counts_all(const struct source_info *info, uint32_t event)
+{
+	if (event >= info->events.n || info->events.at[event].values != SOURCE_WEIGHTS)
+		return false;
+	return strcmp(info->events.at[event].unit, "ns") != 0 || !info->events.at[event].excludes_kernel;
+}
+
 static void source_info_add_event(struct source_info *info, enum source_values values, const char *name,
 				  const char *unit)
 {
@@ -89,6 +96,10 @@ void source_info_add_waits(struct source_info *info)
 	if (info->has_near_waits)
 		source_info_add_event(info, SOURCE_OFF_CPU, "off-cpu", "ns");
 	source_info_add_event(info, SOURCE_WAITS, "waits", "count");
+	if (info->has_timed_waits) {
+		source_info_add_event(info, SOURCE_RUNNABLE, "runnable", "ns");
+		source_info_add_event(info, SOURCE_SAMPLED_WAITS, "sampled-waits", "count");
+	}
 	if (has_clock)
 		source_info_add_event(info, SOURCE_WALL, "wall", "ns");
 }

@@ -10,10 +10,12 @@
 
 /* What an event's values are. Waits are sampled once, and have several. */
 enum source_values {
-	SOURCE_WEIGHTS, /* of its samples */
-	SOURCE_OFF_CPU, /* ns between its samples, when a thread leaves its CPU, and when that is back */
-	SOURCE_WAITS,   /* how many of those; has no samples */
-	SOURCE_WALL,    /* ns on a CPU and off; has no samples */
+	SOURCE_WEIGHTS,  /* of its samples */
+	SOURCE_OFF_CPU,  /* ns between its samples, when a thread leaves its CPU, and when that is back */
+	SOURCE_WAITS,    /* how many of those; has no samples */
+	SOURCE_WALL,     /* ns on a CPU and off; has no samples */
+	SOURCE_RUNNABLE, /* ns off a CPU in which nothing but a CPU was missing; has no samples */
+	SOURCE_SAMPLED_WAITS, /* how many samples of waits there are, where each may stand for several */
 };
 
 /* One event that samples count. */
@@ -36,8 +38,9 @@ struct source_info {
 	char *bpf_log;          /* what the kernel's verifier said when it refused that; NULL = it did not */
 	uint64_t start_unix_ns; /* wall clock at time zero of the recording, 0 = unknown */
 	uint64_t start_ns;      /* the events' clock at that moment, 0 = unknown */
-	bool has_near_waits; /* of waits only the time is known; they are put where a thread was last sampled
-			      */
+	bool has_near_waits;  /* of waits only the time is known; they are put where a thread was last sampled
+			       */
+	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
 	char *host, *kernel, *cpu; /* NULL = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
@@ -47,6 +50,10 @@ struct source_info {
 uint32_t source_info_find(const struct source_info *info, enum source_values values);
 /* There is an event of SOURCE_OFF_CPU, or will be if they are only near: adds those that go with it. */
 void source_info_add_waits(struct source_info *info);
+
+/* What it counts is what its samples stand for: not so for clocks that run on in the kernel, but do not
+ * sample there, and for waits. */
+bool source_event_counts_all(const struct source_info *info, uint32_t event);
 
 struct source;
 struct source_ops {

@@ -9,7 +9,7 @@ void waits_done(struct waits *waits)
 	vec_done(&waits->threads);
 }
 
-void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+static struct wait *waits_thread(struct waits *waits, pid_t tid)
 {
 	uint32_t at = map_find(&waits->by_tid, (uint32_t)tid);
 
@@ -18,7 +18,32 @@ void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 		map_put(&waits->by_tid, (uint32_t)tid, at);
 		vec_push(&waits->threads, (struct wait){ .tid = tid });
 	}
-	struct wait *thread = &waits->threads.at[at];
+	return &waits->threads.at[at];
+}
+
+void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+{
+	struct wait *thread = waits_thread(waits, tid);
+
+	thread->pid = pid;
+	thread->seen_ns = time_ns;
+}
+
+/* The sample is written a little later than the wait begins, or, by the clock of another CPU, earlier. */
+#define SEEN_NS 100000
+
+bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns)
+{
+	uint32_t at = map_find(&waits->by_tid, (uint32_t)tid);
+	bool is_seen = at != MAP_NONE && waits->threads.at[at].seen_ns + SEEN_NS >= since_ns;
+
+	waits->n_lost += !is_seen;
+	return is_seen;
+}
+
+void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+{
+	struct wait *thread = waits_thread(waits, tid);
 	waits->n_lost += thread->since_ns != 0; /* it must have been back meanwhile */
 	thread->pid = pid;
 	thread->since_ns = time_ns;

@@ -17,6 +17,7 @@
 struct wait {
 	pid_t pid, tid;
 	uint64_t since_ns, ns;
+	uint64_t seen_ns; /* last sample of it, where waits are timed in the kernel */
 };
 
 struct waits {
@@ -32,6 +33,10 @@ void waits_done(struct waits *waits);
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* It is back. False: it is not known since when it was away. */
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
+/* The same where waits are timed in the kernel, and come with their lengths: it was sampled leaving. */
+void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* Was the wait that began then sampled? Else the sample was lost. */
+bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns);
 /* It has ended. */
 void waits_forget(struct waits *waits, pid_t tid);
 /* The recording ends: a wait that has not, cut there. False: there is no other. */

@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static int contradiction(const struct chec
 	va_start(args, why);
 	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	diag_set(check->diag, -EINVAL, "profile '%s' does not add up", check->name);
+	diag_set(check->diag, -EINVAL, "profile '%s' is inconsistent", check->name);
 	diag_why(check->diag, "%s", text);
 	return -EINVAL;
 }
@@ -33,7 +33,7 @@ static int check_metrics(const struct check *check)
 	const struct profile *p = check->profile;
 
 	if (p->metrics.n == 0)
-		return p->cct.values.n ? contradiction(check, "it has values and no metrics") : 0;
+		return p->cct.values.n ? contradiction(check, "it has values but no metrics") : 0;
 	if (strcmp(intern_text(&p->strings, p->metrics.at[0].name), "samples") != 0)
 		return contradiction(check, "metric 0 is not samples");
 	if (p->metrics.n != 1 + p->events.n)

@@ -271,20 +271,21 @@ static int merge_check(const struct merger *m, const struct profile *from, const
 		       struct diag *diag)
 {
 	if (from->cct.values.n && from->metrics.n != 1 + from->events.n)
-		return merge_refuse(diag, name, "its metrics are not those of its events", NULL);
+		return merge_refuse(diag, name, "its metrics do not match its events", NULL);
 	if (from->n_ranks && !m->options.reduces)
-		return merge_refuse(diag, name, "it is reduced: ranks cannot be told apart in it any more",
+		return merge_refuse(diag, name, "it is reduced: its ranks can no longer be told apart",
 				    "add --reduce to reduce the others, too");
 	if (m->options.reduces && !from->n_ranks && from->run.n_runs > 1)
 		return merge_refuse(diag, name,
-				    "it is a merge that was not reduced: what belongs to one run "
-				    "is not known any more",
-				    "give --reduce the files it was made of");
+				    "it is a merge that was not reduced: it no longer tells which values "
+				    "belong to which run",
+				    "run merge --reduce on the files it was made from");
 	if (m->values->n + from->cct.values.n > TABLE_ROWS_MAX ||
 	    m->times.n + from->timeline.n > TABLE_ROWS_MAX ||
 	    m->all->cct.nodes.n + from->cct.nodes.n > TABLE_ROWS_MAX)
-		return merge_refuse(diag, name, "a profile cannot hold that many values",
-				    "add --reduce: one value a context, however many ranks there are");
+		return merge_refuse(
+			diag, name, "a profile cannot hold that many values",
+			"add --reduce, which keeps one value per context however many ranks there are");
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
+#define NOBODY 65534
+
 struct profile *profile_new(void)
 {
 	struct profile *profile = alloc_zero(1, sizeof(*profile));
@@ -142,4 +144,23 @@ struct bytes profile_code_at(const struct profile *profile, image_id image, uint
 const struct structure *profile_structure(const struct profile *profile, image_id image, uint64_t function)
 {
 	return structures_find(profile->structures.at, profile->structures.n, image, function);
+}
+
+bool profile_user(const struct profile *profile, struct user *ret)
+{
+	bool is_known = false;
+
+	*ret = (struct user){ 0 };
+	for (size_t i = 0; i < profile->processes.n; i++) {
+		const struct profile_process *process = &profile->processes.at[i];
+		struct user user = { process->user - 1, process->group };
+		is_known |= process->user != 0;
+		if (process->user <= 1)
+			continue;
+		bool is_other = ret->uid && (ret->uid != user.uid || ret->gid != user.gid);
+		*ret = is_other ? (struct user){ NOBODY, NOBODY } : user;
+		if (is_other)
+			break;
+	}
+	return is_known;
 }

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/intern.h"
+#include "base/real_user.h"
 #include "base/vec.h"
 #include "base/writer.h"
 #include "binary/elf/image.h"
@@ -147,6 +148,8 @@ struct profile {
 
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
+/* Whose processes were recorded; nobody's, if they are several users'. False if the profile does not know. */
+bool profile_user(const struct profile *profile, struct user *ret);
 /* For CLEANUP. */
 static inline void profile_freep(struct profile **profile)
 {
@@ -170,6 +173,8 @@ int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
 void profile_pack(const struct profile *profile, struct writer *ret);
+/* The same for a reader that is near: nothing is compressed. */
+void profile_pack_fast(const struct profile *profile, struct writer *ret);
 /* After a merge, for those who want more of it than to write it: its values become those of the tree. */
 void profile_unpack(struct profile *profile);
 

@@ -11,7 +11,7 @@
 
 static int container_refuse(struct diag *diag, const char *name, uint64_t offset, const char *why)
 {
-	diag_set(diag, -EBADMSG, "profile '%s' is damaged", name);
+	diag_set(diag, -EBADMSG, "profile '%s' is corrupt", name);
 	diag_why(diag, "at offset %llu: %s", (unsigned long long)offset, why);
 	return -EBADMSG;
 }
@@ -39,9 +39,9 @@ static bool starts_as_export(struct bytes file)
 static int refuse_stranger(struct bytes file, const char *name, struct diag *diag)
 {
 	diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
-	diag_why(diag, file.len ? "it does not begin like one" : "it is empty");
+	diag_why(diag, file.len ? "its first bytes are not those of a profile" : "it is empty");
 	if (file.len >= 7 && memcmp(file.at, "PERFILE", 7) == 0) {
-		diag_why(diag, "it is a recording of perf");
+		diag_why(diag, "it is a perf.data recording");
 		diag_hint(diag, "try: cpprof import %s", name == standard_input ? "-" : name);
 	} else if (file.len >= 4 && memcmp(file.at, "\177ELF", 4) == 0) {
 		diag_why(diag, "it is a program or a library");
@@ -88,13 +88,13 @@ static int check_header(struct bytes file, const char *name, struct diag *diag)
 	read_u32(&r);
 	uint32_t checksum = read_u32(&r);
 	if (r.failed || n > CONTAINER_SECTIONS_MAX || reader_left(&r) < (uint64_t)n * CONTAINER_ENTRY)
-		return container_refuse(diag, name, reader_offset(&r), "the table of sections is cut off");
+		return container_refuse(diag, name, reader_offset(&r), "the table of sections is truncated");
 	if (checksum !=
 	    container_checksum(bytes_slice(file, 0, CONTAINER_HEADER + (uint64_t)n * CONTAINER_ENTRY)))
 		return container_refuse(diag, name, CONTAINER_CHECKSUM_AT, "the header's checksum is wrong");
 	if (size != file.len)
 		return container_refuse(diag, name, file.len,
-					size > file.len ? "the file is cut off" : "the file is too long");
+					size > file.len ? "the file is truncated" : "the file is too long");
 	return (int)n;
 }
 
@@ -105,17 +105,17 @@ static int section_contents(struct bytes file, const struct container_entry *ent
 	struct bytes stored = bytes_slice(file, entry->offset, entry->size);
 
 	if (stored.len != entry->size)
-		return decoder_refuse(decoder, "it reaches beyond the end of the file");
+		return decoder_refuse(decoder, "it extends beyond the end of the file");
 	if (crc32c(0, stored) != entry->checksum)
 		return decoder_refuse(decoder, "its checksum is wrong");
 	decoder->bytes = stored;
 	if (!(entry->flags & SECTION_ZSTD))
 		return 0;
 	if (entry->unpacked_size > container_unpacked_max(entry->size))
-		return decoder_refuse(decoder, "it claims to unpack to an impossible size");
+		return decoder_refuse(decoder, "its decompressed size is impossible");
 	if (decompress_zstd(stored, (size_t)entry->unpacked_size, unpacked) < 0 ||
 	    unpacked->len != entry->unpacked_size)
-		return decoder_refuse(decoder, "it does not unpack");
+		return decoder_refuse(decoder, "it cannot be decompressed");
 	decoder->bytes = (struct bytes){ unpacked->at, unpacked->len };
 	return 0;
 }
@@ -137,13 +137,13 @@ static int check_entries(const struct container_entry *entries, size_t n, const 
 	for (size_t i = 0; i < n; i++) {
 		if (!type_of(entries[i].number) && (entries[i].flags & SECTION_NEEDED)) {
 			diag_set(diag, -EPROTONOSUPPORT, "cannot read profile '%s'", name);
-			diag_why(diag, "section %u needs a later cpprof", entries[i].number);
+			diag_why(diag, "section %u needs a newer cpprof", entries[i].number);
 			return -EPROTONOSUPPORT;
 		}
 		for (size_t j = 0; j < i; j++)
 			if (entries[i].number == entries[j].number)
 				return container_refuse(diag, name, CONTAINER_HEADER + i * CONTAINER_ENTRY,
-							"a section is there twice");
+							"a section occurs twice");
 	}
 	return 0;
 }

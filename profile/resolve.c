@@ -50,6 +50,7 @@ struct requests {
 	VEC(struct symbolizer_request) list;
 	VEC(struct structured_image) images; /* side by side with them */
 	uint64_t *vaddrs;                    /* of all of them */
+	struct images *bare;                 /* of RESOLVE_BARE; else NULL */
 };
 
 /* A JIT compiler maps the dump it writes, so that profilers find it: an image that is no ELF file. */
@@ -94,6 +95,12 @@ static void add_request(const struct images *images, image_id id, struct image *
 	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
+/* Stands for a file that is not to be looked at. */
+static struct image *resolve_stand_in(const struct image *image, struct images *bare)
+{
+	return images_get(bare, images_add_pseudo(bare, IMAGE_UNKNOWN, image->path, NULL));
+}
+
 static void make_requests(const struct images *images, const struct place *places, size_t n,
 			  struct requests *ret)
 {
@@ -107,6 +114,8 @@ static void make_requests(const struct images *images, const struct place *place
 		if (!image || (is_next && ret->vaddrs[used - 1] == places[i].vaddr))
 			continue;
 		ret->vaddrs[used++] = places[i].vaddr;
+		if (ret->bare)
+			image = resolve_stand_in(image, ret->bare);
 		if (is_next)
 			last->n++;
 		else
@@ -115,7 +124,7 @@ static void make_requests(const struct images *images, const struct place *place
 }
 
 /* Sentences are kept once, however often names are looked up. */
-static void resolve_note(struct profile *profile, const char *sentence)
+void resolve_note(struct profile *profile, const char *sentence)
 {
 	uint32_t note = intern_add(&profile->strings, sentence);
 
@@ -138,10 +147,9 @@ static void resolve_note_libdwarf(struct profile *profile, const char *image, ui
 static void resolve_note_too_much(struct profile *profile, const struct image *image)
 {
 	CLEANUP(freep)
-	char *note =
-		alloc_printf("%s: its symbols and debug information are too much for a file of its size; "
-			     "the rest of them was left out",
-			     image->path);
+	char *note = alloc_printf("%s: its symbols and debug information need too much memory for a file of "
+				  "its size; part of them was left out",
+				  image->path);
 
 	resolve_note(profile, note);
 }
@@ -154,7 +162,8 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 	symbolize(options, requests->list.at, requests->list.n, &profile->strings, &maps);
 	for (size_t i = 0; i < maps.n; i++)
 		vec_push(&profile->functions, maps.at[i]);
-	profile->quality.damaged_units = 0;
+	if (requests->options->part < RESOLVE_IMAGE)
+		profile->quality.damaged_units = 0;
 	for (size_t i = 0; i < requests->list.n; i++) {
 		struct symbolizer_request *request = &requests->list.at[i];
 		if (request->id < profile->images.n)
@@ -200,11 +209,13 @@ static void requests_done(struct requests *requests)
 	vec_done(&requests->list);
 	vec_done(&requests->images);
 	free(requests->vaddrs);
+	if (requests->bare)
+		images_free(requests->bare);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void count_unresolved(struct profile *profile)
+static void resolve_count(struct profile *profile)
 {
 	profile->quality.unsymbolized = profile->quality.without_lines = 0;
 	for (size_t i = 0; i < profile->cct.values.n; i++) {
@@ -222,14 +233,36 @@ static void count_unresolved(struct profile *profile)
 	}
 }
 
+static bool resolve_is_asked(const struct resolve_options *options, const struct images *images, image_id id)
+{
+	const struct image *image = images_get(images, id);
+	bool is_kernel = image && image->kind == IMAGE_KERNEL && !image->file.len;
+
+	switch (options->part) {
+	case RESOLVE_ALL:
+		return true;
+	case RESOLVE_KERNEL:
+		return is_kernel;
+	case RESOLVE_FILES:
+		return !is_kernel;
+	case RESOLVE_IMAGE:
+	case RESOLVE_BARE:
+		return id == options->image;
+	}
+	return false;
+}
+
 /*
  * What earlier names of an image are worth: where its bytes are not at hand now (another machine, a
- * process long gone), they are all there is.
+ * process long gone), they are all there is. So are those of images that nobody asks about.
  */
-static bool *kept_images(const struct profile *profile, const struct images *images)
+static bool *kept_images(const struct profile *profile, const struct images *images,
+			 const struct resolve_options *options)
 {
 	bool *is_kept = alloc_zero(profile->images.n, sizeof(*is_kept));
 
+	for (image_id i = 0; i < profile->images.n; i++)
+		is_kept[i] = !resolve_is_asked(options, images, i);
 	for (size_t i = 0; i < profile->functions.n; i++) {
 		const struct function_map *map = &profile->functions.at[i];
 		const struct image *image = images_get(images, map->image);
@@ -269,15 +302,23 @@ static int resolve_compare_maps(const void *left, const void *right)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
+void resolve_finish(struct profile *profile, struct images *images)
+{
+	resolve_code(profile, images);
+	resolve_count(profile);
+	profile->run.is_resolved = 1;
+}
+
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag)
 {
 	const struct resolve_options *all = options ? options : &(struct resolve_options){ 0 };
 	const struct symbolizer_options *symbols = &all->symbolize;
-	struct requests requests = { .options = all };
+	struct requests requests = { .options = all,
+				     .bare = all->part == RESOLVE_BARE ? images_new() : NULL };
 	size_t n;
 	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
-	CLEANUP(freep) bool *is_kept = kept_images(profile, images);
+	CLEANUP(freep) bool *is_kept = kept_images(profile, images, all);
 
 	(void)diag;
 	n = resolve_forget(profile, is_kept, places, n);
@@ -288,8 +329,8 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 		      resolve_compare_maps);
 	ask_structures(profile, symbols, &requests);
 	requests_done(&requests);
-	resolve_code(profile, images);
-	count_unresolved(profile);
-	profile->run.is_resolved = 1;
+	if (all->part != RESOLVE_ALL) /* whoever puts the parts together does the rest */
+		return 0;
+	resolve_finish(profile, images);
 	return 0;
 }

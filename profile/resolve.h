@@ -9,8 +9,19 @@
 #include "profile/profile.h"
 #include "symbolize/symbolizer.h"
 
+/* Which images are asked about; what is known of the others stays. */
+enum resolve_part {
+	RESOLVE_ALL,
+	RESOLVE_KERNEL, /* the kernel's own word, which needs rights */
+	RESOLVE_FILES,  /* everything else: what a target or its user made */
+	RESOLVE_IMAGE,  /* one of those */
+	RESOLVE_BARE,   /* the same, without a look at its file: made-up names */
+};
+
 struct resolve_options {
 	struct symbolizer_options symbolize;
+	enum resolve_part part;
+	image_id image; /* of RESOLVE_IMAGE and RESOLVE_BARE */
 	/* The functions of an image, if the caller has them and does not need them meanwhile; NULL: they are
 	 * found out. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);
@@ -24,3 +35,7 @@ struct resolve_options {
  */
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag);
+/* When each part was asked about by itself: adds the code, and counts what stayed without name or line. */
+void resolve_finish(struct profile *profile, struct images *images);
+/* Adds a note, unless it is there. */
+void resolve_note(struct profile *profile, const char *sentence);

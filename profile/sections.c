@@ -116,12 +116,12 @@ static int strings_decode(struct decoder *decoder, struct profile *profile)
 	for (uint64_t i = 0; i < n; i++) {
 		struct bytes text = read_bytes(&texts, read_uleb(&lengths));
 		if (texts.failed || text.len > UINT32_MAX)
-			return decoder_refuse(decoder, "string %llu is cut off", (unsigned long long)i);
+			return decoder_refuse(decoder, "string %llu is truncated", (unsigned long long)i);
 		if (text.len && memchr(text.at, 0, text.len))
-			return decoder_refuse(decoder, "string %llu holds a zero byte",
+			return decoder_refuse(decoder, "string %llu contains a zero byte",
 					      (unsigned long long)i);
 		if (intern_add_n(&profile->strings, (const char *)text.at, text.len) != i)
-			return decoder_refuse(decoder, "string %llu is there twice", (unsigned long long)i);
+			return decoder_refuse(decoder, "string %llu occurs twice", (unsigned long long)i);
 	}
 	if (reader_left(&texts))
 		return decoder_refuse(decoder, "%zu bytes too many", reader_left(&texts));

@@ -52,7 +52,7 @@ static int add_nodes(const struct decoder *decoder, const struct cct_node *nodes
 			continue;
 		}
 		if (cct_child(cct, node->parent, node->image, node->vaddr, node->flags) != i)
-			return decoder_refuse(decoder, "node %zu is there twice", i);
+			return decoder_refuse(decoder, "node %zu occurs twice", i);
 	}
 	return 0;
 }
@@ -259,7 +259,7 @@ static int part_decode(struct decoder *decoder, struct profile *profile, const s
 		}
 		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);
 		if (profile->cct.values.n != before + i + 1)
-			return decoder_refuse(decoder, "row %zu is there twice", i);
+			return decoder_refuse(decoder, "row %zu occurs twice", i);
 	}
 	return 0;
 }
@@ -296,7 +296,7 @@ int values_decode(struct decoder *decoder, struct profile *profile)
 		const struct cct_value *value = (const struct cct_value *)rows + i;
 		cct_add_value(&profile->cct, value->node, value->thread, value->metric, value->value);
 		if (profile->cct.values.n != i + 1)
-			return decoder_refuse(decoder, "row %zu is there twice", i);
+			return decoder_refuse(decoder, "row %zu occurs twice", i);
 	}
 	return 0;
 }

@@ -36,7 +36,7 @@ static int place(const struct decoder *decoder, struct profile *profile, size_t 
 		code->offset = (uint32_t)offset;
 		offset += code->len;
 		if (offset > n_bytes)
-			return decoder_refuse(decoder, "the code of function %zu is cut off", i);
+			return decoder_refuse(decoder, "the code of function %zu is truncated", i);
 	}
 	return offset == n_bytes ? 0 : decoder_refuse(decoder, "code that belongs to no function");
 }
@@ -53,7 +53,7 @@ int codes_decode(struct decoder *decoder, struct profile *profile)
 	profile->codes.cap = profile->codes.n;
 	struct bytes bytes = read_bytes(&r, reader_left(&r));
 	if (bytes.len > UINT32_MAX)
-		return decoder_refuse(decoder, "more code than any profile holds");
+		return decoder_refuse(decoder, "more code than a profile can hold");
 	vec_reserve(&profile->code_bytes, bytes.len);
 	if (bytes.len)
 		memcpy(profile->code_bytes.at, bytes.at, bytes.len);

@@ -105,7 +105,7 @@ int section_read_table(const struct decoder *decoder, struct reader *r, const st
 
 	part.bytes = read_bytes(r, read_uleb(r));
 	if (r->failed)
-		return decoder_refuse(decoder, "a table is cut off");
+		return decoder_refuse(decoder, "a table is truncated");
 	return table_decode(table, &part, ret_rows, ret_n);
 }
 
@@ -180,7 +180,7 @@ static int function_section_check_functions(const struct decoder *decoder, const
 		if (!inlines_are_sound(map))
 			return decoder_refuse(decoder, "inlined calls of function %zu are out of order", i);
 		if (!function_section_ranges_are_sound(map))
-			return decoder_refuse(decoder, "inlined ranges of function %zu are unsound", i);
+			return decoder_refuse(decoder, "inlined ranges of function %zu are invalid", i);
 	}
 	return 0;
 }

@@ -146,9 +146,9 @@ static int check_structures(const struct decoder *decoder, const struct profile 
 		    (s->image < last->image || (s->image == last->image && s->function <= last->function)))
 			return decoder_refuse(decoder, "structure %zu is out of order", i);
 		if (!scopes_are_sound(s))
-			return decoder_refuse(decoder, "scopes of structure %zu are unsound", i);
+			return decoder_refuse(decoder, "scopes of structure %zu are invalid", i);
 		if (!structure_section_ranges_are_sound(s))
-			return decoder_refuse(decoder, "ranges of structure %zu are unsound", i);
+			return decoder_refuse(decoder, "ranges of structure %zu are invalid", i);
 	}
 	return 0;
 }

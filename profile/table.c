@@ -19,7 +19,7 @@ int decoder_refuse(const struct decoder *decoder, const char *why, ...)
 	va_start(args, why);
 	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	diag_set(decoder->diag, -EBADMSG, "profile '%s' is damaged", decoder->path);
+	diag_set(decoder->diag, -EBADMSG, "profile '%s' is corrupt", decoder->path);
 	diag_why(decoder->diag, "section %s at offset %llu: %s", decoder->section,
 		 (unsigned long long)decoder->offset, text);
 	return -EBADMSG;
@@ -193,7 +193,7 @@ static int decode_column(const struct table *table, const struct column *column,
 		uint8_t *row = rows + i * table->stride;
 		if (column->coding == CODE_BUILD_ID) {
 			if (!decode_build_id(column, row, &r))
-				return decoder_refuse(decoder, "bad build-id in row %zu", i);
+				return decoder_refuse(decoder, "invalid build-id in row %zu", i);
 			continue;
 		}
 		uint64_t value = decode_value(column, i, history_of(&history, row), &r);
@@ -228,7 +228,7 @@ int table_decode(const struct table *table, const struct decoder *decoder, void 
 	for (uint64_t c = 0; c < n_columns; c++) {
 		struct bytes column = read_bytes(&r, read_uleb(&r));
 		if (r.failed)
-			return decoder_refuse(decoder, "column %llu is cut off", (unsigned long long)c);
+			return decoder_refuse(decoder, "column %llu is truncated", (unsigned long long)c);
 		if (c >= table->n_columns)
 			continue; /* of a later version */
 		int error = decode_column(table, &table->columns[c], decoder, column, rows, (size_t)n);

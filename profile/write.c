@@ -39,6 +39,7 @@ struct pack_job {
 	const struct section_type *types;
 	struct packed_section *sections;
 	size_t n;
+	bool is_plain; /* nothing is compressed */
 };
 
 /* Sections know nothing of each other; the largest, which come last, go first. Packed where that is smaller,
@@ -59,8 +60,9 @@ static void pack_section(void *context, unsigned worker, size_t index)
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
 	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : ZSTD_LEVEL;
-	if (contents.len >= PACK_WORTH && compress_zstd(writer_bytes(&contents), level, &packed) == 0 &&
-	    packed.len < contents.len && contents.len <= container_unpacked_max(packed.len)) {
+	if (!job->is_plain && contents.len >= PACK_WORTH &&
+	    compress_zstd(writer_bytes(&contents), level, &packed) == 0 && packed.len < contents.len &&
+	    contents.len <= container_unpacked_max(packed.len)) {
 		entry->flags |= SECTION_ZSTD;
 		section->bytes = packed;
 		writer_done(&contents);
@@ -98,10 +100,10 @@ static void container_write_header(struct writer *w, struct container_entry *ent
 	memcpy(w->at + CONTAINER_CHECKSUM_AT, &checksum, sizeof(checksum));
 }
 
-void profile_pack(const struct profile *profile, struct writer *ret)
+static void container_pack(const struct profile *profile, bool is_plain, struct writer *ret)
 {
 	size_t n_types;
-	struct pack_job job = { .profile = profile, .types = section_types(&n_types) };
+	struct pack_job job = { .profile = profile, .types = section_types(&n_types), .is_plain = is_plain };
 	VEC(struct container_entry) entries = { 0 };
 	uint64_t body_size = 0;
 
@@ -123,6 +125,16 @@ void profile_pack(const struct profile *profile, struct writer *ret)
 	}
 	free(job.sections);
 	vec_done(&entries);
+}
+
+void profile_pack(const struct profile *profile, struct writer *ret)
+{
+	container_pack(profile, false, ret);
+}
+
+void profile_pack_fast(const struct profile *profile, struct writer *ret)
+{
+	container_pack(profile, true, ret);
 }
 
 static int container_write_all(int fd, struct bytes bytes)

@@ -107,8 +107,8 @@ static void budget_remove(struct budget *budget, struct trace *trace, struct per
 			continue;
 		probe_links_change(&probe->links, i, PROBE_NEVER);
 		trace_note(trace,
-			   alloc_printf("%s is called %.0f times a second, and is not traced any more: its "
-					"probes would take too much time",
+			   alloc_printf("%s is called %.0f times a second and is no longer traced: its "
+					"probes would cost too much",
 					trace->chosen.functions.at[i].name, budget->rate[i]));
 		budget->rate[i] = 0;
 	}

@@ -15,6 +15,7 @@ struct builder {
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
+	struct builder_place last;
 	bool has_started; /* run.start_ns is known */
 	uint64_t last_ns; /* of the latest event */
 };
@@ -229,8 +230,40 @@ bool builder_has_exited(const struct builder *builder, uint32_t thread)
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack)
 {
 	uint32_t thread = builder_count(builder, event);
+	uint32_t node = growth_add(&builder->growth, event, thread, &builder->events, stack);
 
-	growth_add(&builder->growth, event, thread, &builder->events, stack);
+	builder->last = (struct builder_place){ node, thread };
+}
+
+struct builder_place builder_last(const struct builder *builder)
+{
+	return builder->last;
+}
+
+/* The metrics of a call, as the source has them. */
+void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
+			 const struct trace_sums *sums)
+{
+	const uint64_t values[] = { sums->seen,  sums->wall, sums->off_cpu, sums->wall - sums->off_cpu,
+				    sums->calls, sums->arg,  sums->ret };
+	struct cct *cct = &builder->profile->cct;
+	struct profile_quality *quality = &builder->profile->quality;
+
+	for (uint32_t i = 0; i < ARRAY_LEN(values) && i <= builder->events.n; i++)
+		if (values[i])
+			cct_add_value(cct, node, thread, i, values[i]);
+	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, sums->least);
+	cct_add_value(cct, node, thread, CCT_DURATION_MOST, sums->most);
+	cct_add_value(cct, node, thread, CCT_DURATION_SUM, sums->duration);
+	quality->samples += sums->seen;
+	quality->unseen += sums->calls - sums->seen;
+	builder->growth.by_end[STACK_COMPLETE] += sums->seen;
+	timeline_add_many(&builder->timeline, thread, builder_since_start(builder, now), sums->seen);
+}
+
+void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread, uint32_t class, uint64_t n)
+{
+	cct_add_value(&builder->profile->cct, node, thread, CCT_DURATION_CLASS + class, n);
 }
 
 /* Images are only ever added, so those we have are those at the front. */

@@ -153,6 +153,9 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 		return;
 	ret->end = functions->at[index].end;
 	bool is_stepped = false;
+	/* It may get a larger stack from its runtime, and begin once more: the flow of that makes no sense.
+	 */
+	bool is_go = image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
 	ret->n_stepped = chosen_is_stepped(image, ret->vaddr);
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
@@ -160,6 +163,8 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	for (size_t i = 0; i < cfg.n_blocks; i++) {
 		const struct cfg_block *block = &cfg.blocks[i];
 		bool leaves = block->end_kind == BLOCK_RETURNS || block->end_kind == BLOCK_TAIL_CALLS;
+		if (is_go && block->tail_target == ret->vaddr)
+			continue;
 		is_sure &= block->end_kind != BLOCK_UNRESOLVED && (leaves || !block->tail_target);
 		if (leaves && (block->is_reached || block->is_guess)) {
 			vec_push(&ret->exits, chosen_offset(image, block->last));
@@ -167,7 +172,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 		}
 	}
 	ret->n_stepped += is_stepped;
-	is_sure &= flow.verdict == FLOW_PASSES;
+	is_sure &= flow.verdict == FLOW_PASSES || is_go;
 	if (!is_sure)
 		vec_clear(&ret->exits);
 	cfg_done(&cfg);

@@ -56,6 +56,8 @@ struct growth_events growth_events_of(const struct source_info *info)
 				       .off_cpu = growth_metric(info, SOURCE_OFF_CPU),
 				       .waits = growth_metric(info, SOURCE_WAITS),
 				       .wall = growth_metric(info, SOURCE_WALL),
+				       .runnable = growth_metric(info, SOURCE_RUNNABLE),
+				       .sampled = growth_metric(info, SOURCE_SAMPLED_WAITS),
 				       .has_near_waits = info->has_near_waits };
 }
 
@@ -79,7 +81,7 @@ static void growth_add_weight(struct growth *growth, const struct event *event, 
 	if (sample->duration)
 		cct_add_duration(growth->cct, node, thread, sample->duration,
 				 sample->n_stands ? sample->n_stands : 1);
-	if (!sample->n_more) /* a call that was measured is no matter of luck */
+	if (!sample->is_call)
 		cct_add_value(growth->cct, node, thread, CCT_ROUND + sample->round % CCT_ROUNDS, 1);
 }
 
@@ -142,8 +144,8 @@ void growth_hold(struct growth *growth, const uint64_t *numbers, size_t n)
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
-		const struct growth_events *events, const struct stack *stack)
+uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		    const struct growth_events *events, const struct stack *stack)
 {
 	uint32_t node = growth_add_stack(growth, event->tid, stack);
 
@@ -159,6 +161,24 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 		growth_begin_wait(growth, event->tid, node);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
+	return node;
+}
+
+/* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */
+static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
+				const struct growth_events *events)
+{
+	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
+
+	if (node == MAP_NONE || event->sw.is_lost)
+		node = CCT_INCOMPLETE;
+	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
+	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
+	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
+	if (!event->sw.is_rest && !event->sw.is_lost)
+		cct_add_value(growth->cct, node, thread, events->sampled, 1);
+	if (events->wall)
+		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }
 
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
@@ -166,6 +186,10 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 {
 	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
 
+	if (event->sw.is_measured) {
+		growth_add_measured(growth, event, thread, events);
+		return;
+	}
 	if (node == MAP_NONE && !events->has_near_waits)
 		return;
 	if (node == MAP_NONE) /* never sampled: nobody knows */

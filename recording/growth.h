@@ -12,7 +12,7 @@
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
 struct growth_events {
 	size_t n;
-	uint32_t off_cpu, waits, wall;
+	uint32_t off_cpu, waits, wall, runnable, sampled;
 	bool has_near_waits; /* source_info has it */
 	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
 	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
@@ -39,8 +39,9 @@ struct growth {
 void growth_done(struct growth *growth);
 struct growth_events growth_events_of(const struct source_info *info);
 /* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
-		const struct growth_events *events, const struct stack *stack);
+/* Returns the node. */
+uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		    const struct growth_events *events, const struct stack *stack);
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);

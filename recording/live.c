@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/resolve_apart.h"
 #include "recording/export_file.h"
 #include "recording/output.h"
 
@@ -14,7 +15,7 @@ int live_check(const char *watch, struct diag *diag)
 	if (exporter_for_file(watch))
 		return output_check(watch, "--watch", diag);
 	diag_set(diag, -EINVAL, "cannot use '%s' with --watch", watch);
-	diag_why(diag, "its name does not say which format to write");
+	diag_why(diag, "its name does not tell which format to write");
 	diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
 	return -EINVAL;
 }
@@ -72,7 +73,7 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	}
 	/* An interval is whole in itself; a file that is watched, when it is not written again. */
 	profile->run.is_checkpoint = live->path && !live->is_last;
-	int error = resolve(profile, input->images, input->names, diag);
+	int error = resolve_apart(profile, input->images, input->names, diag);
 	if (error == 0)
 		error = export_file(live->exporter, profile, &choice, live->path, NULL, diag);
 	if (error == 0)

@@ -43,8 +43,9 @@ int output_follow(const char *path, char **ret, struct diag *diag)
 	diag_set(diag, error, "cannot write '%s'", path);
 	if (error != -EACCES)
 		return error;
-	diag_why(diag, "it is a link that somebody else made in a folder that everybody can write to");
-	diag_hint(diag, "name the file it leads to, or a file of another folder");
+	diag_why(diag,
+		 "it is a symbolic link made by another user in a directory that everybody can write to");
+	diag_hint(diag, "give the file it points to, or a path in another directory");
 	return error;
 }
 
@@ -101,7 +102,7 @@ int output_check(const char *template, const char *option, struct diag *diag)
 		error = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
 	if (error) {
 		diag_set(diag, error, "cannot write '%s'", output.path);
-		diag_hint(diag, "nothing was recorded; name another place with %s FILE", option);
+		diag_hint(diag, "nothing was recorded; choose another path with %s FILE", option);
 	}
 	output_done(&output);
 	return error;
@@ -167,7 +168,8 @@ void output_rescue(const struct output *output, const struct profile *profile, s
 	CLEANUP(freep) char *path = is_there || diag->error == -EPIPE ? NULL : output_keep(profile);
 
 	if (is_there)
-		diag_hint(diag, "it is there without names; add them with: cpprof resolve %s", output->path);
+		diag_hint(diag, "the profile was written without names; add them with: cpprof resolve %s",
+			  output->path);
 	else if (path)
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);
 }

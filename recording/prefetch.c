@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/prefetch.h"
 
+#include "profile/resolve_apart.h"
+
 #define FIRST_NS 500000000ull
 #define GROWTH_PART 32 /* less than so much more of the tree is not worth a fork */
 
@@ -38,7 +40,7 @@ static int prefetch_run(void *context, int result)
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
 	quiet.symbolize.search.asks_debuginfod = false; /* a transfer cut short would have to begin anew */
-	int error = resolve(job->profile, job->images, &quiet, &diag);
+	int error = resolve_apart(job->profile, job->images, &quiet, &diag);
 	store_close(quiet.symbolize.store); /* keeps to its size */
 	return error < 0;
 }

@@ -294,6 +294,7 @@ void recording_close(struct recording *r)
 	live_done(&r->live);
 	trace_done(&r->trace);
 	allocators_done(&r->allocators);
+	known_paths_done(&r->known);
 	workers_free(r->workers);
 	code_log_free(r->code);
 	source_close(r->source);

@@ -49,9 +49,8 @@ void recording_file_notes(struct recording *r)
 	for (size_t i = 0; i < info->notes.n; i++)
 		recording_file_note(r, info->notes.at[i]);
 	if (r->options.resolves && r->has_kernel && !has_names)
-		recording_file_note(
-			r, "the recorded kernel is not the one that runs here: its functions have no names "
-			   "(give its /proc/kallsyms with --kallsyms)");
+		recording_file_note(r, "the recording is from another kernel, so kernel functions have no "
+				       "names; give that kernel's /proc/kallsyms with --kallsyms");
 }
 
 void recording_file_names(struct recording *r)

@@ -14,6 +14,8 @@
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
+#define RUNNING_LEAST 0.995 /* of its time that an event is counted, if it is counted all the time */
+
 /* An export gets the default name with its own suffix. */
 static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
 {
@@ -73,6 +75,20 @@ static void recording_tell_source(void *context, const struct event *event, cons
 		perf_source_look_again(source, event->pid);
 }
 
+/* The kernel can count on paths that it knows, where calls end in the functions' own code. */
+static bool recording_learns(const struct recording *r)
+{
+	const struct perf_source_options *target = &r->options.target;
+
+	return target->is_traced && !target->every && !target->at_returns && !target->counts;
+}
+
+static void recording_learn(void *context, const struct event *event, struct builder_place place,
+			    const struct depend *depend)
+{
+	known_paths_learn(context, event, place.node, place.thread, depend);
+}
+
 static void recording_start_workers(struct recording *r)
 {
 	struct code_log_options log = { .read = recording_read_memory,
@@ -89,6 +105,11 @@ static void recording_start_workers(struct recording *r)
 		.walked = recording_tell_source,
 		.walked_context = r->source
 	};
+	bool learns = recording_learns(r);
+	options.unwinding.notes_words = learns;
+	options.placed = learns ? recording_learn : NULL;
+	options.placed_context = &r->known;
+	known_paths_init(&r->known, learns ? perf_source_probe(r->source) : NULL, r->source->info.isa);
 	r->workers = workers_new(r->images, &r->source->info, &options);
 	if (r->options.target.every)
 		builder_allocators(workers_builder(r->workers), &r->trace.chosen, r->options.target.held);
@@ -197,6 +218,10 @@ static void recording_tell_trace(struct recording *r)
 static void recording_trace(struct recording *r, const struct event *event)
 {
 	trace_event(&r->trace, r->images, r->source, event);
+	/* Other code may be there now; a number may be another thread's. */
+	if ((event->kind == EVENT_MAPPING && event->mapping.is_executable) || event->kind == EVENT_EXEC ||
+	    event->kind == EVENT_EXIT)
+		known_paths_forget(&r->known);
 	recording_tell_trace(r);
 }
 
@@ -231,6 +256,7 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 /* With it the workers are idle, until the next event. */
 static struct profile *recording_so_far(struct recording *r)
 {
+	known_paths_fetch(&r->known, workers_builder(r->workers), clock_now_ns());
 	struct profile *profile = workers_profile(r->workers);
 
 	recording_live_describe(r, profile);
@@ -296,13 +322,33 @@ void recording_live_hold(struct recording *r)
 	CLEANUP(freep) uint64_t *numbers = NULL;
 	size_t n = 0;
 
+	known_paths_fetch(&r->known, workers_builder(r->workers),
+			  r->stopped_ns ? r->stopped_ns : clock_now_ns());
 	if (r->options.target.held)
 		n = perf_source_blocks(r->source, &numbers);
 	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
+/* Events that had to share counters: what was counted of each, for the whole time. */
+static void recording_scale_events(struct recording *r, struct profile *profile)
+{
+	for (uint32_t i = 0; i < r->source->info.events.n; i++) {
+		double share = perf_source_running(r->source, i);
+		if (share <= 0 || share > RUNNING_LEAST)
+			continue;
+		cct_scale(&profile->cct, 1 + i, 1 / share);
+		CLEANUP(freep)
+		char *note = alloc_printf(
+			"%s was counted in %.0f %% of the time, because the processor has too few "
+			"counters for all events: its values are scaled by %.2f",
+			r->source->info.events.at[i].name, 100 * share, 1 / share);
+		vec_push(&profile->notes, intern_add(&profile->strings, note));
+	}
+}
+
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
+	recording_scale_events(r, profile);
 	if (r->options.target.is_traced)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* of the last samples, which were still being walked */

@@ -8,6 +8,7 @@
 #include "recording/budget.h"
 #include "recording/checkpoint.h"
 #include "recording/code_log.h"
+#include "recording/known_paths.h"
 #include "recording/live.h"
 #include "recording/prefetch.h"
 #include "recording/recording.h"
@@ -27,6 +28,7 @@ struct recording {
 	struct prefetch prefetch;
 	struct live live;
 	struct allocators allocators;           /* if target.every */
+	struct known_paths known;               /* if target.is_traced */
 	struct budget budget;                   /* if target.is_traced */
 	uint64_t reset_ns;                      /* what was measured before is forgotten; 0 = nothing is */
 	bool has_nothing;                       /* to trace: it is over */

@@ -56,7 +56,7 @@ void recording_trace_more(struct recording *r, const char *name)
 {
 	size_t n = trace_add(&r->trace, r->images, r->source, name);
 
-	recording_say_change(r, "tracing also", name, n);
+	recording_say_change(r, "now also tracing", name, n);
 }
 
 void recording_trace_less(struct recording *r, const char *name)
@@ -67,12 +67,14 @@ void recording_trace_less(struct recording *r, const char *name)
 void recording_reset(struct recording *r)
 {
 	r->reset_ns = clock_now_ns();
+	known_paths_restart(&r->known, workers_builder(r->workers));
 	builder_reset(workers_builder(r->workers));
-	recording_note(r, "what was measured so far is forgotten");
+	recording_note(r, "the results so far were discarded");
 }
 
 void recording_write_now(struct recording *r)
 {
+	known_paths_fetch(&r->known, workers_builder(r->workers), clock_now_ns());
 	struct profile *profile = workers_profile(r->workers);
 
 	recording_live_describe(r, profile);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/result.h"
 
+#include "profile/resolve_apart.h"
+
 static struct functions *result_functions(void *workers, image_id image)
 {
 	return workers_functions(workers, image);
@@ -20,5 +22,5 @@ int result_resolve(struct workers *workers, struct profile *profile, struct imag
 {
 	workers_save(workers); /* afterwards more will be known of functions than unwinding alone would have
 				  found */
-	return resolve(profile, images, options, diag);
+	return resolve_apart(profile, images, options, diag);
 }

@@ -77,13 +77,12 @@ void trace_note_calls(struct trace *trace, struct source *source)
 		unseen += count.strange;
 	}
 	if (unended)
-		vec_push(&trace->notes, alloc_printf("%llu calls began and did not return: they were left by "
-						     "an exception or longjmp, "
-						     "or still ran at the end",
+		vec_push(&trace->notes, alloc_printf("%llu calls did not return: they were left by an "
+						     "exception or longjmp, or were still running at the end",
 						     (unsigned long long)unended));
 	if (unseen)
 		vec_push(&trace->notes,
-			 alloc_printf("%llu calls that began before tracing did are not counted",
+			 alloc_printf("%llu calls that had begun before tracing started are not counted",
 				      (unsigned long long)unseen));
 }
 
@@ -118,12 +117,12 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 			continue;
 		vec_push(&trace->notes,
 			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns.at[i],
-				      found->nearest ? "; there is '" : "",
-				      found->nearest ? found->nearest : "", found->nearest ? "'" : ""));
+				      found->nearest ? "; did you mean '" : "",
+				      found->nearest ? found->nearest : "", found->nearest ? "'?" : ""));
 	}
 	if (trace->chosen.n_more)
 		vec_push(&trace->notes,
-			 alloc_printf("%zu functions more are named, and not traced: %d is the most",
+			 alloc_printf("%zu more functions match but are not traced: at most %d can be",
 				      trace->chosen.n_more, TRACE_FUNCTIONS_MAX));
 	return n;
 }
@@ -178,6 +177,11 @@ static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct 
 	return image_section(image, ".gcc_except_table") != NULL;
 }
 
+static bool trace_is_go(const struct image *image)
+{
+	return image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
+}
+
 /*
  * Why returns may not be probed; NULL if they may. While they are, the kernel's address stands on the stack:
  * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
@@ -188,12 +192,12 @@ static const char *trace_no_returns(const struct trace *trace, pid_t pid, const 
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 
-	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
-		return "Go does not survive probes of returns";
+	if (trace_is_go(image))
+		return "a Go program crashes when its returns are probed";
 	if (trace_may_unwind(trace, pid, image))
-		return "an exception does not survive probes of returns";
+		return "a program that throws an exception crashes when its returns are probed";
 	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
-		return "a seccomp filter may end the process at a probe of a return";
+		return "a seccomp filter may kill the process when its returns are probed";
 	return NULL;
 }
 
@@ -238,15 +242,17 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 		else if (trace->grants)
 			trace_want_allocator(trace, image, i, &wanted);
 		else if (!trace->at_returns && !f->exits.n)
-			trace_refuse(trace, f, image,
-				     "its code does not tell where it ends; --exits return may do");
+			trace_refuse(
+				trace, f, image,
+				"its code does not show all places where it returns; try --exits return");
 		else
 			vec_push(&wanted.functions,
 				 ((struct probe_function){ .number = (uint32_t)i,
 							   .entry = f->entry,
 							   .exits = f->exits.at,
 							   .n_exits = trace->at_returns ? 0 : f->exits.n,
-							   .has_no_end = trace->counts }));
+							   .has_no_end = trace->counts,
+							   .is_go = trace_is_go(image) }));
 	}
 	return wanted;
 }
@@ -269,7 +275,7 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	int error;
 
 	if (wanted.functions.n && !path && kill(pid, 0) == 0) /* else it has ended */
-		trace_refuse(trace, NULL, image, "the file was replaced, or cannot be seen from here");
+		trace_refuse(trace, NULL, image, "the file was replaced, or is not visible to cpprof");
 	if (!path)
 		vec_clear(&wanted.functions);
 	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,

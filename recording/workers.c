@@ -22,8 +22,9 @@ struct workers {
 	bool has_images, has_kernel; /* the pseudo-images */
 	uint64_t n_samples;
 	uint32_t off_cpu; /* the event of waits; UINT32_MAX = none */
-	bool has_near_waits;
+	bool has_near_waits, has_timed_waits;
 	struct waits waits;
+	uint64_t n_cut; /* waits that were told not to have ended */
 };
 
 static unsigned workers_default(void)
@@ -44,6 +45,7 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->builder = builder_new(images, info);
 	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
 	workers->has_near_waits = info->has_near_waits;
+	workers->has_timed_waits = info->has_timed_waits;
 	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	for (bool goes_on = true; goes_on;) {
@@ -110,6 +112,10 @@ static void workers_walk(struct workers *workers, const struct event *event)
 
 	struct stack_use use = { stack->end, stack->reach, stack->elsewhere, stack->has_jit };
 	builder_sample(workers->builder, event, stack);
+	if (workers->options.placed)
+		workers->options.placed(workers->options.placed_context, event,
+					builder_last(workers->builder),
+					unwinder_depend(worker_unwinder(workers->all.at[0])));
 	if (workers->options.walked)
 		workers->options.walked(workers->options.walked_context, event, &use);
 }
@@ -126,33 +132,51 @@ static bool workers_send_sample(struct workers *workers, const struct event *eve
 /* ---- waits -------------------------------------------------------------------------------------- */
 
 /* The thread is back; it waited where it was last sampled, by the same worker. */
-static bool workers_end_wait(struct workers *workers, const struct wait *wait)
+static bool workers_give_wait(struct workers *workers, const struct event *event)
 {
-	struct event event = { .kind = EVENT_SWITCH,
-			       .time_ns = wait->since_ns + wait->ns,
-			       .pid = wait->pid,
-			       .tid = wait->tid,
-			       .sw = { .waited_ns = wait->ns } };
-
 	if (workers->is_alone) {
-		builder_wait(workers->builder, &event);
+		builder_wait(workers->builder, event);
 		return false;
 	}
-	uint32_t thread = builder_find(workers->builder, &event);
+	uint32_t thread = builder_find(workers->builder, event);
 	workers->is_holding = true;
-	return worker_send(workers->all.at[thread % workers->all.n], &event, ++workers->n_samples, thread);
+	return worker_send(workers->all.at[thread % workers->all.n], event, ++workers->n_samples, thread);
+}
+
+static bool workers_end_wait(struct workers *workers, const struct wait *wait)
+{
+	return workers_give_wait(workers, &(struct event){ .kind = EVENT_SWITCH,
+							   .time_ns = wait->since_ns + wait->ns,
+							   .pid = wait->pid,
+							   .tid = wait->tid,
+							   .sw = { .waited_ns = wait->ns } });
+}
+
+/* Timed in the kernel. */
+static bool workers_take_measured(struct workers *workers, const struct event *event)
+{
+	struct event told = *event;
+
+	workers->n_cut += event->sw.is_cut;
+	if (!event->sw.is_rest)
+		told.sw.is_lost = !waits_saw(&workers->waits, event->tid, event->sw.since_ns);
+	return workers_give_wait(workers, &told);
 }
 
 static bool workers_note_switches(struct workers *workers, const struct event *event)
 {
 	struct wait wait;
 
+	if (event->kind == EVENT_SWITCH && event->sw.is_measured)
+		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
 		waits_forget(&workers->waits, event->tid);
-	bool is_out = workers->has_near_waits
-			      ? event->kind == EVENT_SWITCH && event->sw.is_out
-			      : event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
-	if (is_out)
+	bool is_sample = event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
+	if (workers->has_timed_waits && is_sample)
+		waits_see(&workers->waits, event->pid, event->tid, event->time_ns);
+	if (workers->has_timed_waits)
+		return false;
+	if (workers->has_near_waits ? event->kind == EVENT_SWITCH && event->sw.is_out : is_sample)
 		waits_out(&workers->waits, event->pid, event->tid, event->time_ns);
 	return event->kind == EVENT_SWITCH && !event->sw.is_out &&
 	       waits_in(&workers->waits, event->tid, event->time_ns, &wait) &&
@@ -163,19 +187,22 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 {
 	struct wait wait;
 	char note[160];
-	uint64_t n_cut = 0;
+	uint64_t n_cut = workers->n_cut;
 
 	if (!end_ns)
 		end_ns = builder_last_ns(workers->builder);
 	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++)
 		workers_end_wait(workers, &wait);
 	if (n_cut) {
-		snprintf(note, sizeof(note), "%llu waits had not ended with the recording: cut there",
+		snprintf(note, sizeof(note),
+			 "%llu waits were still going on when the recording ended; they count up to that "
+			 "moment",
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
 	if (workers->waits.n_lost) {
-		snprintf(note, sizeof(note), "%llu waits have no length: a record of their end was lost",
+		snprintf(note, sizeof(note),
+			 "of %llu waits a record was lost: they have no length, or no place",
 			 (unsigned long long)workers->waits.n_lost);
 		builder_note(workers->builder, note);
 	}

@@ -60,7 +60,7 @@ double quality_rate(const struct profile *profile)
 {
 	uint64_t ns = sampled_ns(profile), samples = profile->quality.samples;
 	struct wait_metrics waits = wait_metrics_of(profile);
-	uint64_t n_waits = waits.waits && !waits.is_near ? profile_sum(profile, waits.waits) : 0;
+	uint64_t n_waits = waits.sampled ? profile_sum(profile, waits.sampled) : 0;
 
 	if (waits.off_cpu == 1) /* nothing else was sampled */
 		return 0;
@@ -215,9 +215,9 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	if (quality_between(profile) > 0)
 		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time not sampled", "",
 			    number_percent(quality_between(profile), number));
-	quality_add_row(ret, "snapshots clipped", quality->clipped, quality->samples);
+	quality_add_row(ret, "stack copies cut short", quality->clipped, quality->samples);
 	if (quality->outer)
-		quality_add_row(ret, "copied beyond the snapshot", quality->outer, quality->samples);
+		quality_add_row(ret, "deeper than --stack-size", quality->outer, quality->samples);
 	if (profile->run.is_resolved) {
 		quality_add_row(ret, "without a name", quality->unsymbolized, quality->samples);
 		quality_add_row(ret, "without a line", quality->without_lines, quality->samples);
@@ -229,7 +229,7 @@ void quality_table(const struct profile *profile, const struct style *style, str
 		    number_value(quality->own_peak_kb * 1024, "bytes", number));
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	if (quality->damaged_units)
-		quality_add_row(ret, "damaged debug units", quality->damaged_units, 0);
+		quality_add_row(ret, "corrupt debug units", quality->damaged_units, 0);
 	for (size_t i = 0; i < profile->notes.n; i++) {
 		text_printf(ret, "%snote: ", i ? "" : "\n");
 		style_safe(ret, style, intern_text(&profile->strings, profile->notes.at[i]));
@@ -268,15 +268,16 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	text_done(&name);
 }
 
-#define SHORT_LIVED "processes and threads that end before a sample of them is due are not seen"
-#define TIMER_LATE                                                                                      \
-	"the timer that takes samples was late, as it is where the host of a virtual machine is busy; " \
-	"shares hold, times are too low"
+#define SHORT_LIVED "processes and threads that ended before their first sample are missing"
+#define TIMER_LATE                                                                                         \
+	"the sampling timer was late, as happens when the host of a virtual machine is busy; percentages " \
+	"are "                                                                                             \
+	"right, times are too low"
 
 /* What the recording noted when it could not copy deep stacks; NULL if it did not. */
 static const char *quality_no_deep(const struct profile *profile)
 {
-	const char start[] = "stacks end with the snapshot:";
+	const char start[] = "stacks deeper than --stack-size are cut off:";
 
 	for (size_t i = 0; i < profile->notes.n; i++) {
 		const char *note = profile->strings.strings.at[profile->notes.at[i]];
@@ -293,32 +294,28 @@ const char *quality_hint(const struct profile *profile)
 	bool loses = quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost;
 
 	if (loses && quality_is_traced(profile))
-		return "many calls were lost: there are too many of them for their stacks to be copied; try "
-		       "a "
-		       "smaller --stack-size, or functions that are called less often";
+		return "many calls were lost: there are too many to copy the stack of each; try a smaller "
+		       "--stack-size, or trace functions that are called less often";
 	if (loses)
-		return quality_is_live(profile)
-			       ? "many samples were lost, for the kernel's buffers were full; try a "
-				 "lower -F, a smaller --stack-size, "
-				 "or more memory for them: --ring-size, and ulimit -l or root"
-			       : "many samples were lost when this was recorded";
+		return quality_is_live(profile) ? "many samples were lost because the kernel's buffers were "
+						  "full; try a lower -F, a smaller --stack-size, or larger "
+						  "buffers: --ring-size, with ulimit -l or as root"
+						: "many samples were lost when this was recorded";
 	if (quality_between(profile) > 0 && quality->samples)
 		return quality_timer_was_late(profile) ? TIMER_LATE : SHORT_LIVED "; try a higher -F";
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return NULL;
 	if (!quality_is_live(profile))
-		return "many stacks are deeper than what was copied of them; record them with a larger stack "
-		       "(perf record --call-graph dwarf,65528), or with cpprof as root";
+		return "many stacks are deeper than the part that was copied; copy more (perf record "
+		       "--call-graph dwarf,65528), or record with cpprof as root";
 	if (quality->outer)
-		return "many stacks are deeper or change faster than could be copied; try a larger "
-		       "--deep-stack or "
-		       "--ring-size, or a lower -F";
+		return "many stacks are too deep or change too fast to be copied; try a larger --deep-stack "
+		       "or --ring-size, or a lower -F";
 	const char *why = quality_no_deep(profile);
 	if (why && !strstr(why, "CAP_BPF")) /* privileges would not help */
 		return why;
-	return "many stacks are deeper than what was copied of them; root (or CAP_BPF and CAP_PERFMON) would "
-	       "copy them "
-	       "whole, --stack-size 65528 more of them";
+	return "many stacks are deeper than the part that was copied; as root (or with CAP_BPF and "
+	       "CAP_PERFMON) they are copied whole; --stack-size 65528 copies more";
 }
 
 const char *quality_no_samples(const struct profile *profile)
@@ -326,7 +323,7 @@ const char *quality_no_samples(const struct profile *profile)
 	if (quality_is_trace(profile) && !quality_is_traced(profile))
 		return "nothing was allocated while it was watched that was sampled; try a smaller --every";
 	if (quality_is_traced(profile))
-		return "no call of the functions that were named has ended while it was watched";
+		return "no call of the traced functions ended during the recording";
 	if (profile->quality.lost > 0)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (quality_between(profile) > 0)
@@ -335,5 +332,5 @@ const char *quality_no_samples(const struct profile *profile)
 	    profile->run.duration_ns < SHORT_NS)
 		return "the run was too short; a sample is taken about every millisecond of CPU time, more "
 		       "often with -F 20000";
-	return "the target used no CPU time while it was watched";
+	return "the target used no CPU time during the recording";
 }

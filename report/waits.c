@@ -19,9 +19,14 @@ struct wait_metrics wait_metrics_of(const struct profile *profile)
 					      .waits = waits_find_metric(profile, "approximate-waits"),
 					      .wall = waits_find_metric(profile, "approximate-wall"),
 					      .is_near = true };
-	return (struct wait_metrics){ .off_cpu = waits_find_metric(profile, "off-cpu"),
-				      .waits = waits_find_metric(profile, "waits"),
-				      .wall = waits_find_metric(profile, "wall") };
+	struct wait_metrics metrics = { .off_cpu = waits_find_metric(profile, "off-cpu"),
+					.waits = waits_find_metric(profile, "waits"),
+					.wall = waits_find_metric(profile, "wall"),
+					.runnable = waits_find_metric(profile, "runnable"),
+					.sampled = waits_find_metric(profile, "sampled-waits") };
+	if (!metrics.sampled) /* each was */
+		metrics.sampled = metrics.waits;
+	return metrics;
 }
 
 static bool waits_is_kernel(const struct profile *profile, const struct scope_frame *frame)
@@ -55,6 +60,35 @@ static int waits_compare(const void *left, const void *right)
 				    : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+static struct wait_row *waits_row(struct map *rows, struct wait_row row, wait_rows *ret)
+{
+	uint64_t key = (uint64_t)row.scope << 8 | row.kind;
+	uint32_t at = map_find(rows, key);
+
+	if (at == MAP_NONE) {
+		map_put(rows, key, at = (uint32_t)ret->n);
+		vec_push(ret, row);
+	}
+	return &ret->at[at];
+}
+
+/* Once it was woken, a thread waits for nothing but a CPU. */
+static void waits_add(struct map *rows, const struct wait_metrics *metrics, const struct scope_value *value,
+		      struct wait_row row, wait_rows *ret)
+{
+	struct wait_row *of = waits_row(rows, row, ret);
+
+	if (value->metric == metrics->off_cpu)
+		of->off_cpu += value->value;
+	else if (value->metric == metrics->waits)
+		of->waits += value->value;
+	if (value->metric != metrics->runnable || row.kind == WAIT_RUNNABLE)
+		return;
+	of->off_cpu -= value->value; /* which is part of it, and may come later */
+	row.kind = WAIT_RUNNABLE;
+	waits_row(rows, row, ret)->off_cpu += value->value;
+}
+
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
 		    wait_rows *ret)
 {
@@ -63,20 +97,10 @@ void wait_rows_find(const struct profile *profile, const struct scope_tree *tree
 
 	for (size_t i = 0; metrics.off_cpu && i < tree->values.n; i++) {
 		const struct scope_value *value = &tree->values.at[i];
-		if ((value->metric != metrics.off_cpu && value->metric != metrics.waits) ||
-		    (is_kept && !is_kept[value->thread]))
-			continue;
-		struct wait_row row = waits_place(profile, tree, value->scope);
-		uint64_t key = (uint64_t)row.scope << 8 | row.kind;
-		uint32_t at = map_find(&rows, key);
-		if (at == MAP_NONE) {
-			map_put(&rows, key, at = (uint32_t)ret->n);
-			vec_push(ret, row);
-		}
-		if (value->metric == metrics.off_cpu)
-			ret->at[at].off_cpu += value->value;
-		else
-			ret->at[at].waits += value->value;
+		bool is_of_waits = value->metric == metrics.off_cpu || value->metric == metrics.waits ||
+				   (metrics.runnable && value->metric == metrics.runnable);
+		if (is_of_waits && (!is_kept || is_kept[value->thread]))
+			waits_add(&rows, &metrics, value, waits_place(profile, tree, value->scope), ret);
 	}
 	map_done(&rows);
 	if (ret->n)

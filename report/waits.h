@@ -11,7 +11,9 @@
 /* The metrics of waits, by their names; 0 = it has none. */
 struct wait_metrics {
 	uint32_t off_cpu, waits, wall;
-	bool is_near; /* they are put where a thread was last sampled on a CPU */
+	uint32_t runnable; /* the part in which nothing but a CPU was missing */
+	uint32_t sampled;  /* how many samples there are of them */
+	bool is_near;      /* they are put where a thread was last sampled on a CPU */
 };
 struct wait_metrics wait_metrics_of(const struct profile *profile);
 
@@ -19,7 +21,7 @@ struct wait_metrics wait_metrics_of(const struct profile *profile);
 struct wait_row {
 	uint32_t scope;
 	enum wait_kind kind;
-	uint64_t off_cpu, waits;
+	uint64_t off_cpu, waits; /* waits 0: the part of others in which nothing but a CPU was missing */
 };
 typedef VEC(struct wait_row) wait_rows;
 /* The longest first. is_kept: by thread; NULL = all. */

@@ -180,6 +180,13 @@ void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t 
 	cct_add_value(cct, node, thread, CCT_DURATION_CLASS + log_scale_class(ns), n);
 }
 
+void cct_scale(struct cct *cct, uint32_t metric, double factor)
+{
+	for (size_t i = 0; i < cct->values.n; i++)
+		if (cct->values.at[i].metric == metric)
+			cct->values.at[i].value = (uint64_t)((double)cct->values.at[i].value * factor + 0.5);
+}
+
 /* ---- life --------------------------------------------------------------------------------------- */
 
 void cct_init(struct cct *cct)

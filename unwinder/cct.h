@@ -106,3 +106,5 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 void cct_clear_values(struct cct *cct);
 /* n calls that took that long. */
 void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t ns, uint64_t n);
+/* All values of one metric, times this. */
+void cct_scale(struct cct *cct, uint32_t metric, double factor);

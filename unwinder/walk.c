@@ -105,16 +105,17 @@ static void attempt_apply(struct walk *walk, struct attempt *attempt)
 		break;
 	case STEP_OUTERMOST:
 		attempt->is_root = true;
-		attempt->note = "the recipe says that nobody called this";
+		attempt->note = "the recipe marks this as the outermost frame";
 		break;
 	case STEP_UNKNOWN:
 		attempt_fail(attempt, STACK_NO_RECIPE, "the recipe needs a register that is not known here");
 		break;
 	case STEP_BEYOND:
-		attempt_fail(attempt, STACK_SNAPSHOT_ENDED, "the slot lies behind the end of the snapshot");
+		attempt_fail(attempt, STACK_SNAPSHOT_ENDED,
+			     "the saved value lies beyond the copied part of the stack");
 		break;
 	case STEP_BAD_READ:
-		attempt_fail(attempt, STACK_BAD_READ, "the slot lies in no memory we can read");
+		attempt_fail(attempt, STACK_BAD_READ, "the saved value is in memory that cannot be read");
 		break;
 	}
 }
@@ -183,7 +184,7 @@ static void attempt_check(struct walk *walk, struct attempt *attempt)
 	if (attempt->verdict == VERDICT_INVALID) {
 		attempt_fail(attempt, STACK_INVALID_STEP,
 			     attempt->caller.is_mapped
-				     ? "no call that leads here stands before the return address"
+				     ? "there is no call to this function before the return address"
 				     : "the return address is not in executable memory");
 		return;
 	}
@@ -202,7 +203,7 @@ static void walk_try_recipe(struct walk *walk, uint32_t recipe, struct attempt *
 	attempt->note = "";
 	if (recipe == RECIPE_NONE) {
 		attempt_fail(attempt, walk->here.place.has_code ? STACK_NO_RECIPE : STACK_NO_IMAGE,
-			     "nobody knows how to leave this code");
+			     "no unwind rule is known for this code");
 	} else {
 		attempt_apply(walk, attempt);
 		if (attempt->is_good)
@@ -449,6 +450,8 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	};
 	uint64_t pc;
 
+	if (walker->depend)
+		walker->depend->is_known = false;
 	cursor_begin(&walker->cursor, walker->isa, event->pid, sample);
 	if (!cursor_reg(&walker->cursor, walker->isa->pc, &pc)) {
 		ret->end = STACK_NO_USER_REGS;
@@ -465,11 +468,16 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 		return;
 	}
 	/* What is hidden is no part of what a recall compares. */
-	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden;
+	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden && !walker->depend;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
+	if (walker->depend)
+		depend_begin(walker->depend, &walker->cursor);
 	ret->end = walk_run(&walk);
+	if (walker->depend)
+		depend_end(walker->depend, walker->isa, &walker->cursor,
+			   ret->end == STACK_COMPLETE && !walk.has_jit && !sample->n_hidden);
 	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;

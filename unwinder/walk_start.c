@@ -50,6 +50,6 @@ static bool start_is_coroutine(struct walk *walk, uint32_t recipe, const struct 
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step)
 {
 	if (start_is_program(walk, step))
-		return "the program's arguments lie above";
-	return start_is_coroutine(walk, recipe, step) ? "the stack of a coroutine begins here" : NULL;
+		return "this is the outermost frame: the program's arguments lie above it";
+	return start_is_coroutine(walk, recipe, step) ? "this is the outermost frame of a coroutine" : NULL;
 }

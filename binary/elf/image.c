@@ -75,7 +75,7 @@ static void image_freep(struct image **image)
 	image_free(*image);
 }
 
-static int image_refuse(struct diag *diag, int error, const char *path, const char *why)
+int image_refuse(struct diag *diag, int error, const char *path, const char *why)
 {
 	diag_set(diag, error, "cannot read image '%s'", path);
 	diag_why(diag, "%s", why);
@@ -248,7 +248,7 @@ int image_open_file(int fd, const struct stat *st, const char *path, size_t read
 	if (st->st_size < (off_t)sizeof(Elf64_Ehdr))
 		return image_refuse(diag, -ENOEXEC, path, "it is too small to be an ELF file");
 	if ((uint64_t)st->st_size > MAX_FILE)
-		return image_refuse(diag, -EFBIG, path, "it is too much: more than 8 GB");
+		return image_refuse(diag, -EFBIG, path, "it is larger than 8 GB");
 
 	CLEANUP(image_freep) struct image *image = image_new(IMAGE_ELF, path);
 	image->dev = st->st_dev;

@@ -11,6 +11,9 @@
 #include "base/inflate.h"
 #include "binary/elf/image.h"
 
+/* Why a file is no image; returns error. */
+int image_refuse(struct diag *diag, int error, const char *path, const char *why);
+
 /* A compressed section, as far as it was asked for. Its bytes stay where they are when more are added. */
 struct unpacked {
 	pthread_mutex_t lock;

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file_open.h"
 #include "base/hash.h"
 #include "base/slots.h"
 #include "base/vec.h"
@@ -200,11 +201,12 @@ int images_open_fd(struct images *images, int fd, const char *path, image_id *re
 static int registry_open_path(struct images *images, const char *path, size_t read_limit, image_id *ret,
 			      struct diag *diag)
 {
-	/* O_NONBLOCK: a FIFO put in the way must not hold us up. */
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(close_fd) int fd = file_open(path, 0);
 
+	if (fd == -ENOTBLK)
+		return image_refuse(diag, -ENOEXEC, path, "it is not a regular file");
 	if (fd < 0)
-		return diag_set(diag, -errno, "cannot read image '%s'", path);
+		return diag_set(diag, fd, "cannot read image '%s'", path);
 	return registry_open_locked(images, fd, path, read_limit, ret, diag);
 }
 

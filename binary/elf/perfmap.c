@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file_open.h"
 #include "base/hash.h"
 #include "base/search.h"
 
@@ -284,11 +285,11 @@ static bool perfmap_is_trusted(pid_t pid, const struct stat *file)
 
 static int perfmap_read_file(pid_t pid, const char *path, uint64_t limit, struct bytes *ret)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	CLEANUP(close_fd) int fd = file_open(path, O_NOFOLLOW);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
+		return fd < 0 ? fd : -errno;
 	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(pid, &st))
 		return -EPERM;
 	if ((uint64_t)st.st_size > limit)
@@ -311,7 +312,8 @@ static pid_t perfmap_pid_inside(pid_t pid)
 	long inside = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	CLEANUP(fclosep) FILE *status = fopen(path, "re");
+	int fd = file_open(path, 0);
+	CLEANUP(fclosep) FILE *status = fd >= 0 ? fdopen(fd, "r") : NULL;
 	while (status && fgets(line, sizeof(line), status))
 		if (strncmp(line, "NSpid:", 6) == 0) {
 			const char *last = strrchr(line, '\t');

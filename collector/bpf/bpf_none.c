@@ -8,6 +8,7 @@
 #include "collector/bpf/bpf_deep.h"
 #include "collector/bpf/bpf_symbol.h"
 #include "collector/bpf/bpf_trace.h"
+#include "collector/bpf/bpf_waits.h"
 
 int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
 		  struct text *ret_log, struct diag *diag)
@@ -103,6 +104,29 @@ void bpf_trace_forget_calls(const struct bpf_trace *trace)
 	(void)trace;
 }
 
+void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key, struct trace_path *path)
+{
+	(void)trace, (void)key, (void)path;
+}
+
+void bpf_trace_forget_paths(const struct bpf_trace *trace)
+{
+	(void)trace;
+}
+
+bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret)
+{
+	(void)trace, (void)number, (void)ret;
+	return false;
+}
+
+void bpf_trace_each_class(const struct bpf_trace *trace,
+			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
+			  void *context)
+{
+	(void)trace, (void)visit, (void)context;
+}
+
 size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret)
 {
 	(void)trace;
@@ -120,4 +144,41 @@ int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_pla
 {
 	(void)trace, (void)places, (void)place;
 	return -EOPNOTSUPP;
+}
+
+int bpf_waits_open(const struct waits_options *options, uint32_t n_cpus, int deep, struct bpf_waits **ret,
+		   struct diag *diag)
+{
+	(void)options, (void)n_cpus, (void)deep, (void)ret;
+	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	return -EOPNOTSUPP;
+}
+
+void bpf_waits_close(struct bpf_waits *waits)
+{
+	(void)waits;
+}
+
+int bpf_waits_output(const struct bpf_waits *waits, int cpu, int event)
+{
+	(void)waits, (void)cpu, (void)event;
+	return -EOPNOTSUPP;
+}
+
+int bpf_waits_start(struct bpf_waits *waits)
+{
+	(void)waits;
+	return -EOPNOTSUPP;
+}
+
+int bpf_waits_program(const struct bpf_waits *waits)
+{
+	(void)waits;
+	return -1;
+}
+
+bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)
+{
+	(void)waits, (void)ret;
+	return false;
 }

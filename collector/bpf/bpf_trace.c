@@ -140,6 +140,7 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 			sum.strange += all[i].strange;
 			sum.dropped += all[i].dropped;
 			sum.bytes += all[i].bytes;
+			sum.known += all[i].known;
 		}
 	free(all);
 	return sum;
@@ -153,6 +154,36 @@ void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t 
 void bpf_trace_forget_calls(const struct bpf_trace *trace)
 {
 	__atomic_add_fetch(&trace->skeleton->bss->generation, 1, __ATOMIC_RELAXED);
+}
+
+void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key, struct trace_path *path)
+{
+	path->generation = trace->skeleton->bss->paths_generation;
+	(void)bpf_map_update_elem(bpf_map__fd(trace->skeleton->maps.cpprof_paths), key, path, BPF_ANY);
+}
+
+void bpf_trace_forget_paths(const struct bpf_trace *trace)
+{
+	__atomic_add_fetch(&trace->skeleton->bss->paths_generation, 1, __ATOMIC_RELAXED);
+}
+
+bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(trace->skeleton->maps.cpprof_sums), &number, ret) == 0;
+}
+
+void bpf_trace_each_class(const struct bpf_trace *trace,
+			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
+			  void *context)
+{
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_classes);
+	struct trace_class_key key, next;
+	bool is_first = true;
+	uint64_t n;
+
+	for (; bpf_map_get_next_key(map, is_first ? NULL : &key, &next) == 0; key = next, is_first = false)
+		if (bpf_map_lookup_elem(map, &next, &n) == 0)
+			visit(context, next.number, next.class, n);
 }
 
 size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret)

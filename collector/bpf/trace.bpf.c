@@ -200,7 +200,7 @@ int cpprof_switch(__u64 *context)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-static __always_inline void enter(void *context, const struct call_key *key, struct thread *thread,
+static __always_inline void enter(void *context, const struct call_key *key, int is_go, struct thread *thread,
 				  struct trace_count *count)
 {
 	struct open_call call = { .start = bpf_ktime_get_ns(),
@@ -216,8 +216,11 @@ static __always_inline void enter(void *context, const struct call_key *key, str
 
 	count->entries++;
 	const struct open_call *before = bpf_map_lookup_elem(&cpprof_open, key);
-	if (before && before->generation == generation)
-		count->abandoned++;
+	if (before && before->generation == generation) {
+		/* Go: its stack was too small, has moved, and the function begins once more. */
+		count->entries -= is_go;
+		count->abandoned += !is_go;
+	}
 	thread->wall = thread->off_sum = 0;
 	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
 		count->dropped++;
@@ -259,6 +262,8 @@ static __always_inline void send(void *context, struct trace_call *record, struc
 		count->dropped++;
 }
 
+#include "collector/bpf/paths.bpf.h"
+
 static __always_inline void leave(void *context, const struct call_key *key, __u32 site,
 				  struct thread *thread, struct trace_count *count)
 {
@@ -290,9 +295,28 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	thread->off_sum = call->off_cpu + off;
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
+	__u32 number;
+	if (options.paths && site == TRACE_EXIT && is_known_path(context, key, &number) &&
+	    count_call(record, number)) {
+		count->known++;
+		return;
+	}
 	if (options.hides)
-		find_hidden(record, key->frame);
+		find_hidden(record, read_sp(context));
 	send(context, record, count);
+}
+
+/*
+ * In Go a call is known by its goroutine and how far its frame is from the end of the goroutine's stack: that
+ * stays the same when the stack moves and when another thread runs it. The goroutine stands for the thread.
+ */
+static __always_inline __u32 find_goroutine(void *context, struct call_key *key)
+{
+	__u64 goroutine = options.is_x86 ? CONTEXT_WORD(context, 1) : CONTEXT_WORD(context, 28), end = 0;
+
+	bpf_probe_read_user(&end, sizeof(end), (void *)(goroutine + 8));
+	key->frame = goroutine * 0x9e3779b97f4a7c15ull + (end - key->frame);
+	return 1u << 31 | (__u32)(goroutine >> 4);
 }
 
 SEC("kprobe")
@@ -302,7 +326,8 @@ int cpprof_trace(void *context)
 	__u32 function = (__u32)(cookie >> 2) & TRACE_FUNCTION_MASK, site = cookie & 3;
 	struct call_key key = { read_sp(context), (__u32)(ids >> 32), function };
 	struct trace_count *count = bpf_map_lookup_elem(&cpprof_counts, &function);
-	struct thread *thread = find_thread((__u32)ids);
+	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
+	struct thread *thread = find_thread(is_go ? find_goroutine(context, &key) : (__u32)ids);
 
 	if (!count || !thread)
 		return 0;
@@ -314,7 +339,7 @@ int cpprof_trace(void *context)
 	if (site == TRACE_RETURN && options.is_x86)
 		key.frame -= 8;
 	if (site == TRACE_ENTRY)
-		enter(context, &key, thread, count);
+		enter(context, &key, is_go, thread, count);
 	else
 		leave(context, &key, site, thread, count);
 	return 0;

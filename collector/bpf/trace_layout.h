@@ -24,6 +24,9 @@ static inline __u64 trace_cookie(__u32 function, enum trace_site site)
 	return (__u64)function << 2 | (__u64)site;
 }
 
+/* Part of the cookie of a function written in Go, whose stacks move. */
+#define TRACE_COOKIE_GO (1ull << 35)
+
 /*
  * Of an allocation function: which of its arguments say how much it gives and which block it takes back. It
  * is part of the cookie.
@@ -81,6 +84,35 @@ struct trace_call {
 	struct trace_hidden hidden[TRACE_HIDDEN_MAX];
 };
 
+/*
+ * A call path that is known again: what the walk of a stack depended on, at the end of a call. Its number
+ * says where it is counted.
+ */
+#define TRACE_PATH_WORDS 48
+#define TRACE_PATHS_MAX 16384
+struct trace_path_key {
+	__u64 frame; /* sp */
+	__u32 thread, function;
+};
+struct trace_path {
+	__u64 generation;
+	__u64 pc, fp, ra;
+	__u32 number, n_words;
+	__u32 uses_fp, uses_ra;
+	struct {
+		__u64 addr, value;
+	} words[TRACE_PATH_WORDS];
+};
+/* What was counted of a path; durations with all that was called. */
+struct trace_sums {
+	__u64 seen, calls; /* calls: with those that others stand for */
+	__u64 wall, off_cpu, arg, ret, duration;
+	__u64 least, most;
+};
+struct trace_class_key {
+	__u32 number, class; /* of a path; of base/log_scale.h */
+};
+
 /* What happened to a function's calls, by CPU. */
 struct trace_count {
 	__u64 entries, exits;
@@ -88,6 +120,7 @@ struct trace_count {
 			    exceptions) */
 	__u64 strange;   /* exits without an entry: entered before the probes were there */
 	__u64 dropped;   /* no room in the ring, or in the table of open calls */
+	__u64 known;     /* on paths that were known: counted, and not sent */
 	__u64 bytes;     /* that were asked for, of allocation functions */
 };
 
@@ -96,6 +129,7 @@ struct trace_options {
 	__u32 is_x86; /* whose struct pt_regs it is */
 	__u32 hides;  /* probes of returns are used: return addresses must be looked up */
 	__u32 arg;    /* number of the argument to be read, from 0; TRACE_ARG_NONE = none */
+	__u32 paths;  /* paths are known again */
 	__u32 counts; /* entries are counted, and nothing else is done */
 	__u32 held;   /* of allocations: blocks are followed until they are freed */
 	__u64 every;  /* of allocations: bytes from one sample to the next, on average, times ln 2 */

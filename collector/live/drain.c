@@ -32,8 +32,9 @@ struct drain_ring {
 struct drain {
 	/* Set before the guard starts. */
 	uint64_t (*clock_ns)(void);
-	struct perf_layout layout, deep_layout;
+	struct perf_layout layout, deep_layout, wait_layout;
 	struct map deep_ids; /* of events that write deep stacks */
+	struct map wait_ids; /* and of those that write ends of waits */
 	uint64_t nominal;    /* bytes a second into one ring, by what was asked for */
 	struct map *births;  /* borrowed; NULL = nobody wants them */
 	struct guard *guard; /* NULL = none */
@@ -88,6 +89,7 @@ void drain_free(struct drain *drain)
 	drain_remove_rings(drain);
 	pthread_mutex_destroy(&drain->lock);
 	map_done(&drain->deep_ids);
+	map_done(&drain->wait_ids);
 	vec_done(&drain->rings);
 	vec_done(&drain->polls);
 	free(drain);
@@ -127,6 +129,12 @@ void drain_set_layout(struct drain *drain, const struct perf_layout *layout)
 void drain_set_deep_layout(struct drain *drain, const struct perf_layout *layout)
 {
 	drain->deep_layout = *layout;
+}
+
+void drain_add_wait_event(struct drain *drain, const struct perf_layout *layout, uint64_t id)
+{
+	drain->wait_layout = *layout;
+	map_put(&drain->wait_ids, id, 1);
 }
 
 void drain_add_deep_event(struct drain *drain, uint64_t id)
@@ -187,10 +195,12 @@ static const struct perf_layout *drain_layout_of(const struct drain *drain, stru
 {
 	uint64_t id;
 
-	if (!drain->deep_ids.n || !perf_record_is_sample(record) ||
-	    !perf_record_id(record, &drain->layout, &id) || map_find(&drain->deep_ids, id) == MAP_NONE)
+	if ((!drain->deep_ids.n && !drain->wait_ids.n) || !perf_record_is_sample(record) ||
+	    !perf_record_id(record, &drain->layout, &id))
 		return &drain->layout;
-	return &drain->deep_layout;
+	if (drain->wait_ids.n && map_find(&drain->wait_ids, id) != MAP_NONE)
+		return &drain->wait_layout;
+	return map_find(&drain->deep_ids, id) == MAP_NONE ? &drain->layout : &drain->deep_layout;
 }
 
 /* Parts of a deep stack wait for their sample. */
@@ -225,7 +235,7 @@ static void drain_take(struct drain *drain, struct drain_ring *from, struct byte
 		return;
 	}
 	deep_wait_end(&from->wait, drain->order, -1, record->time_ns);
-	drain->saw_tasks = true;
+	drain->saw_tasks |= layout == &drain->layout;
 	if (drain->births && record->kind == PERF_KIND_FORK)
 		map_put(drain->births, (uint32_t)record->tid, 1);
 	drain_keep(drain, &from->ring, record->time_ns, bytes);
@@ -395,6 +405,7 @@ bool drain_next(struct drain *drain, struct drain_record *ret)
 		return false;
 	ret->layout = drain_layout_of(drain, ret->bytes);
 	ret->is_deep = ret->layout == &drain->deep_layout;
+	ret->is_wait = ret->layout == &drain->wait_layout;
 	return true;
 }
 

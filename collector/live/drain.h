@@ -40,6 +40,8 @@ size_t drain_ring_bytes(const struct drain *drain); /* of one of them */
 void drain_set_layout(struct drain *drain, const struct perf_layout *layout);
 void drain_set_deep_layout(struct drain *drain, const struct perf_layout *layout);
 void drain_add_deep_event(struct drain *drain, uint64_t id);
+/* The same for an event that writes ends of waits. */
+void drain_add_wait_event(struct drain *drain, const struct perf_layout *layout, uint64_t id);
 /* The rate to expect into one ring before anything has been read. */
 void drain_set_rate(struct drain *drain, uint64_t bytes_per_s);
 /* Threads whose birth is read from now on are put into this map, with the value 1; NULL = no longer. */
@@ -63,6 +65,7 @@ struct drain_record {
 	struct bytes bytes;
 	const struct perf_layout *layout;
 	bool is_deep;             /* a part of a deep stack */
+	bool is_wait;             /* the end of a wait */
 	struct sample_place next; /* of the record that goes out next, if that is a sample */
 };
 /* The next record that may go out; false if there is none. */

@@ -46,7 +46,7 @@ static void attach_explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 	else
 		diag_hint(diag, "it %s; try: sudo cpprof attach %s %d",
 			  attach_is_anothers(pid) ? "belongs to another user"
-						  : "has other rights than we have",
+						  : "has privileges that cpprof does not have",
 			  tid ? "-t" : "-p", tid ? tid : pid);
 }
 
@@ -195,9 +195,8 @@ static void attach_note_missed(const struct attaching *it)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (it->error == -EMFILE)
 		source_info_note(info,
-				 "%zu of %zu threads of process %d are not profiled: no more than %llu files "
-				 "may be open; "
-				 "raise it with ulimit -n",
+				 "%zu of %zu threads of process %d are not profiled: only %llu files may be "
+				 "open at once; raise that limit with ulimit -n",
 				 it->n_missed, n_all, it->pid, (unsigned long long)limit.rlim_cur);
 	else
 		source_info_note(info, "%zu of %zu threads of process %d are not profiled: %s", it->n_missed,
@@ -278,10 +277,9 @@ static void attach_find_parents(struct perf_attach *attach, const struct perf_so
 			vec_push(&ret->pids, options->pids[i]);
 			continue;
 		}
-		source_info_note(
-			attach->info,
-			"process 1 starts every service of this machine: its child processes are left out; "
-			"name those that you mean with -p or -n");
+		source_info_note(attach->info,
+				 "process 1 is the parent of every service on this machine, so its child "
+				 "processes are left out; choose some of them with -p or -n");
 	}
 }
 

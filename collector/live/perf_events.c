@@ -27,15 +27,15 @@
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
 #define WAKEUP_FRACTION 2          /* a ring is drained when it is half full at the latest */
 
-static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu)
+static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
 {
-	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Linux 6.0 and later count what they could not write. */
-#define FORMAT_LOST (1u << 4)
+#define FORMAT_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define NO_LEADER (-1)
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
@@ -56,6 +56,7 @@ static struct perf_event_attr events_spec_attr(const struct event_spec *spec, bo
 
 	attr.config1 = spec->config1;
 	attr.config2 = spec->config2;
+	attr.bp_type = spec->breakpoint;
 	attr.precise_ip = spec->precise & 3u;
 	attr.exclude_user = spec->excludes_user;
 	attr.exclude_kernel = spec->excludes_kernel || !with_kernel;
@@ -68,12 +69,12 @@ static uint64_t events_lost_format(void)
 	int fd;
 
 	attr.exclude_kernel = 1;
-	attr.read_format = FORMAT_LOST;
-	fd = events_open_one(&attr, 0, -1);
+	attr.read_format = PERF_COUNTS_LOST;
+	fd = events_open_one(&attr, 0, -1, NO_LEADER);
 	if (fd < 0)
 		return 0;
 	close(fd);
-	return FORMAT_LOST;
+	return PERF_COUNTS_LOST;
 }
 
 /* The same for all events: records must have one layout, because they share the rings. */
@@ -95,7 +96,16 @@ static void events_add_sampling(struct perf_event_attr *attr, const struct perf_
 		attr->exclude_callchain_user = 1;
 	}
 	attr->inherit = want->is_inherited;
-	attr->read_format = events_lost_format();
+	attr->read_format = events_lost_format() | FORMAT_TIMES;
+	if (want->has_groups) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	}
+}
+
+bool perf_event_is_member(const struct perf_event_attr *attr)
+{
+	return !attr->freq && attr->sample_period == 0;
 }
 
 static void events_add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
@@ -103,6 +113,10 @@ static void events_add_rate(struct perf_event_attr *attr, const struct event_spe
 {
 	uint64_t period = spec->period ? spec->period : spec->frequency ? 0 : want->period;
 
+	if (spec->is_member) { /* counts whenever the first of its group does */
+		attr->disabled = 0;
+		return;
+	}
 	attr->freq = period == 0;
 	if (period)
 		attr->sample_period = period;
@@ -129,7 +143,9 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 		events_add_sampling(&attr, want);
 		events_add_rate(&attr, &specs[i], want);
 		attr.context_switch = specs[i].is_wait || (want->has_switches && i == 0);
-		attr.enable_on_exec = want->starts_on_exec && !want->starts_later;
+		if (specs[i].is_wait)
+			events->wait_attr = i;
+		attr.enable_on_exec = want->starts_on_exec && !want->starts_later && !specs[i].is_member;
 		vec_push(&events->attrs, attr);
 	}
 	events->n_sampling = n;
@@ -150,11 +166,32 @@ int perf_events_probe(const struct event_spec *spec, bool with_kernel)
 	int fd;
 
 	attr.sample_period = 1u << 30; /* precise events must sample */
-	fd = events_open_one(&attr, 0, -1);
+	fd = events_open_one(&attr, 0, -1, NO_LEADER);
 	if (fd < 0)
 		return fd;
 	close(fd);
 	return 0;
+}
+
+int perf_events_probe_group(const struct event_spec *specs, size_t n, const struct perf_want *want)
+{
+	VEC(int) fds = { 0 };
+	int error = 0;
+
+	for (size_t i = 0; !error && i < n; i++) {
+		struct perf_event_attr attr = events_spec_attr(&specs[i], want->with_kernel);
+		events_add_sampling(&attr, want);
+		events_add_rate(&attr, &specs[i], want);
+		int fd = events_open_one(&attr, 0, -1, i ? fds.at[0] : NO_LEADER);
+		if (fd < 0)
+			error = fd;
+		else
+			vec_push(&fds, fd);
+	}
+	while (fds.n)
+		close(fds.at[--fds.n]);
+	vec_done(&fds);
+	return error;
 }
 
 uint64_t perf_events_max_frequency(void)
@@ -232,7 +269,7 @@ static int events_open_anchors(struct perf_events *events, size_t ring_bytes, st
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(ring_bytes / WAKEUP_FRACTION);
 	for (size_t i = 0; i < events->cpus.n; i++) {
-		int fd = events_open_one(&attr, 0, events->cpus.at[i]);
+		int fd = events_open_one(&attr, 0, events->cpus.at[i], NO_LEADER);
 		if (fd == -ENODEV) { /* has been taken offline just now */
 			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
 			continue;
@@ -259,7 +296,7 @@ static int events_open_rings(struct perf_events *events, size_t bytes, struct di
 	for (size_t i = 0; !error && i < events->anchors.n; i++) {
 		error = drain_add_ring(events->drain, events->anchors.at[i], bytes);
 		if (error)
-			diag_set(diag, error, "cannot map a ring of %zu KiB", bytes >> 10);
+			diag_set(diag, error, "cannot map a ring buffer of %zu KiB", bytes >> 10);
 	}
 	if (error) {
 		drain_remove_rings(events->drain);
@@ -276,6 +313,8 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events)
 		return UINT64_MAX;
 	for (size_t i = 0; i < events->n_sampling; i++) {
 		const struct perf_event_attr *attr = &events->attrs.at[i];
+		if (perf_event_is_member(attr))
+			continue;
 		if (!attr->freq)
 			return UINT64_MAX;
 		bytes += attr->sample_freq * attr->sample_stack_user;
@@ -317,7 +356,7 @@ static int events_make_rings(struct perf_events *events, uint64_t budget, struct
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .drain = drain };
+	*events = (struct perf_events){ .drain = drain, .wait_attr = SIZE_MAX };
 	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
 
@@ -332,6 +371,7 @@ void perf_events_done(struct perf_events *events)
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
 	perf_deep_close(&events->deep);
+	perf_waits_close(&events->waits);
 	perf_probe_close(&events->probe);
 	periods_done(&events->periods);
 	events_close_anchors(events);
@@ -342,82 +382,24 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->fds);
 }
 
-int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
-			 struct text *ret_log, struct diag *diag)
-{
-	const struct perf_event_attr *first = &events->attrs.at[0];
-	struct perf_deep_want want = { .isa = isa,
-				       .snapshot = first->sample_stack_user,
-				       .bytes = bytes,
-				       .like = first,
-				       .cpus = events->cpus.at,
-				       .anchors = events->anchors.at,
-				       .n_cpus = events->cpus.n,
-				       .ring_bytes = drain_ring_bytes(events->drain) };
-	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
-
-	if (error)
-		return error;
-
-	struct perf_layout layout = perf_layout_of(&events->deep.attr, isa, 0);
-	drain_set_deep_layout(events->drain, &layout);
-	for (size_t i = 0; i < events->deep.fds.n; i++)
-		drain_add_deep_event(events->drain, events->deep.fds.at[i].id);
-	return 0;
-}
-
-/* As read_format has it. */
-struct event_value {
-	uint64_t count, lost;
-};
-
-static struct event_value events_read_value(const struct perf_events *events, int fd)
-{
-	struct event_value value = { 0 };
-	size_t size = events->attrs.at[0].read_format ? sizeof(value) : sizeof(value.count);
-
-	return read(fd, &value, size) == (ssize_t)size ? value : (struct event_value){ 0 };
-}
-
-uint64_t perf_events_lost(const struct perf_events *events)
-{
-	uint64_t lost = 0;
-
-	if (!events->attrs.at[0].read_format)
-		return 0;
-	for (size_t i = 0; i < events->fds.n; i++)
-		lost += events_read_value(events, events->fds.at[i].fd).lost;
-	for (size_t i = 0; i < events->probe.outputs.n; i++)
-		lost += events_read_value(events, events->probe.outputs.at[i].fd).lost;
-	return lost;
-}
-
-uint64_t perf_events_counted(const struct perf_events *events)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < events->fds.n; i++)
-		if (events->fds.at[i].attr == 0)
-			count += events_read_value(events, events->fds.at[i].fd).count;
-	return count;
-}
-
 size_t perf_events_per_thread(const struct perf_events *events)
 {
 	return events->attrs.n * events->cpus.n;
 }
 
-static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid)
+/* leader: of its group, if it is a member; replaced by an event that may have members. */
+static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid, int *leader)
 {
 	struct perf_fd it = { .attr = (uint32_t)attr };
 	struct perf_event_attr own = events->attrs.at[attr];
 	uint64_t mean = perf_events_mean_period(&own);
+	bool is_member = perf_event_is_member(&own);
 
 	if (mean) {
 		own.freq = 0;
 		own.sample_period = periods_draw(&events->periods, mean);
 	}
-	it.fd = events_open_one(&own, tid, events->cpus.at[cpu]);
+	it.fd = events_open_one(&own, tid, events->cpus.at[cpu], is_member ? *leader : NO_LEADER);
 	if (it.fd < 0)
 		return it.fd;
 	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
@@ -426,10 +408,18 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 		close(it.fd);
 		return error;
 	}
-	if (attr < events->n_sampling)
+	if (attr == events->wait_attr && events->waits.program) {
+		int error = perf_waits_attach(&events->waits, it.fd);
+		if (error) {
+			close(it.fd);
+			return error;
+		}
+	} else if (attr < events->n_sampling && !is_member)
 		perf_deep_attach(&events->deep, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
+	if (!is_member)
+		*leader = it.fd;
 	if (mean)
 		periods_add(&events->periods, it.id, it.fd, mean, own.sample_period);
 	return 0;
@@ -438,11 +428,12 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 static int events_add_all(struct perf_events *events, pid_t tid)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+	int leader = NO_LEADER;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t cpu = 0; cpu < events->cpus.n; cpu++)
 		for (size_t attr = 0; attr < events->attrs.n; attr++) {
-			int error = events_add_one(events, attr, cpu, tid);
+			int error = events_add_one(events, attr, cpu, tid, &leader);
 			if (error)
 				return error;
 			if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)

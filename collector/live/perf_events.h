@@ -21,6 +21,7 @@
 #include "collector/live/events.h"
 #include "collector/live/periods.h"
 #include "collector/probe/perf_probe.h"
+#include "collector/wait/perf_waits.h"
 
 struct perf_want {
 	const struct isa *isa;      /* of this machine */
@@ -29,6 +30,7 @@ struct perf_want {
 	bool with_kernel;           /* also samples in the kernel, with the kernel's part of the stack */
 	bool is_probed;             /* samples are the calls that probes see, and no others */
 	bool is_inherited;
+	bool has_groups;        /* samples say what their group has counted */
 	bool has_switches;      /* the first event says when threads leave a CPU and come back */
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
 	bool starts_on_exec;    /* else by perf_events_enable */
@@ -36,6 +38,8 @@ struct perf_want {
 	uint64_t ring_bytes;    /* at most this much for all rings; 0 = a default */
 };
 #define PERF_STACK_MAX 65528
+/* Of read_format: Linux 6.0 and later count what they could not write. */
+#define PERF_COUNTS_LOST (1u << 4)
 
 struct perf_fd {
 	int fd;
@@ -52,6 +56,8 @@ struct perf_events {
 	VEC(struct perf_fd) fds;
 	struct periods periods;  /* of clocks */
 	struct perf_deep deep;   /* its event counts as one more attr, behind the last */
+	struct perf_waits waits; /* its event counts as one more attr behind that */
+	size_t wait_attr;        /* whose switches it sees; SIZE_MAX = none is of waits */
 	struct perf_probe probe; /* if is_probed: opened by who wants it */
 	struct drain *drain;     /* borrowed: has the rings, one a CPU */
 };
@@ -61,6 +67,9 @@ struct perf_events {
  * machine does not have it, -EACCES where we may not.
  */
 int perf_events_probe(const struct event_spec *spec, bool with_kernel);
+/* Can these be counted together, and read at each sample of the first? 0 or -errno: -EINVAL where the kernel
+ * or the counters of this machine cannot. */
+int perf_events_probe_group(const struct event_spec *specs, size_t n, const struct perf_want *want);
 /* The highest frequency the kernel takes; 0 = not known. */
 uint64_t perf_events_max_frequency(void);
 
@@ -79,6 +88,10 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events);
  */
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			 struct text *ret_log, struct diag *diag);
+
+/* Waits are timed in the kernel from now on, for events that are added later, up to so many samples a second
+ * and CPU. Without it, or if it is refused, there are records of switches instead. */
+int perf_events_add_waits(struct perf_events *events, uint64_t max_switches, struct diag *diag);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not
  * ours. */
@@ -99,8 +112,16 @@ void perf_events_begin_round(struct perf_events *events, uint64_t now_ns);
 
 /* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);
+/* It does count them. */
+bool perf_events_count_lost(const struct perf_events *events);
 /* What the first event has counted, in threads that inherited it, too. The samples should add up to it. */
 uint64_t perf_events_counted(const struct perf_events *events);
+
+/* What part of the time that its threads ran an event was counted, where it has to share counters with
+ * others; 1 = all of it, or it is not known. */
+double perf_events_running(const struct perf_events *events, size_t attr);
+/* It is read when the first of its group samples. */
+bool perf_event_is_member(const struct perf_event_attr *attr);
 
 /* Descriptors needed for one thread. */
 size_t perf_events_per_thread(const struct perf_events *events);

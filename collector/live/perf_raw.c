@@ -17,12 +17,17 @@ int perf_source_raw_open(struct source *source, int fd, const char *name, struct
 	}
 	if (live->events.deep.program)
 		vec_push(&events, ((struct perf_writer_event){ &live->events.deep.attr, "deep-stack" }));
+	if (live->events.waits.program)
+		vec_push(&events, ((struct perf_writer_event){ &live->events.waits.attr, PERF_WAIT_ENDS }));
 	int error = perf_writer_open(fd, name, events.at, events.n, &live->raw, diag);
 	vec_done(&events);
 	if (error)
 		return error;
 	for (size_t i = 0; i < live->events.deep.fds.n; i++)
 		perf_writer_add_id(live->raw, live->events.attrs.n, live->events.deep.fds.at[i].id);
+	size_t wait_attr = live->events.attrs.n + (live->events.deep.program != NULL);
+	for (size_t i = 0; i < live->events.waits.fds.n; i++)
+		perf_writer_add_id(live->raw, wait_attr, live->events.waits.fds.at[i].id);
 	for (size_t i = 0; i < live->events.fds.n; i++)
 		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
 

@@ -16,12 +16,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "collector/live/event_choice.h"
 #include "collector/live/perf_attach.h"
 #include "collector/process/target.h"
 
 #define NAMES_LENGTH 24   /* of a list of targets, before it is cut */
 #define COMMAND_LENGTH 36 /* of a target's command line: it shall fit a title */
-#define EVENTS_MAX 32     /* a list typed by hand */
 /* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can
  * delay that. */
 #define RECORD_DELAY_NS 50000000ull
@@ -29,98 +29,9 @@
 /* ---- events --------------------------------------------------------------------------------- */
 
 struct setup {
-	struct event_spec specs[EVENTS_MAX];
-	size_t n;
+	struct event_choice events;
 	struct perf_want want;
 };
-
-static bool setup_is_missing(int error)
-{
-	return error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV || error == -EINVAL ||
-	       error == -ENXIO;
-}
-
-static void setup_add_spec(struct setup *setup, const struct event_spec *spec)
-{
-	for (size_t i = 0; i < setup->n; i++)
-		if (strcmp(setup->specs[i].name, spec->name) == 0)
-			return; /* two events were replaced by the same one */
-	setup->specs[setup->n++] = *spec;
-}
-
-static void setup_choose_default(struct setup *setup)
-{
-	struct event_spec spec = event_spec_cycles();
-
-	if (setup_is_missing(perf_events_probe(&spec, false)))
-		spec = event_spec_cpu_clock();
-	setup_add_spec(setup, &spec);
-}
-
-/* The events asked for, or what is used instead, with a note. */
-static int setup_choose_events(struct perf_live *live, const struct perf_source_options *options,
-			       struct setup *setup, struct diag *diag)
-{
-	if (options->n_events > EVENTS_MAX)
-		return diag_set(diag, -E2BIG, "cannot count %zu events at once", options->n_events);
-	if (options->is_traced)
-		return 0;
-	if (!options->n_events && !options->without_cpu)
-		setup_choose_default(setup);
-	for (size_t i = 0; i < options->n_events; i++) {
-		struct event_spec spec;
-		int error = event_spec_parse(options->events[i], &spec, diag);
-		if (error)
-			return error;
-		error = perf_events_probe(&spec, false);
-		if (setup_is_missing(error)) {
-			source_info_note(&live->source.info,
-					 "this machine cannot count '%s' (%s): cpu-clock is used instead",
-					 options->events[i], strerror(-error));
-			spec = event_spec_cpu_clock();
-		}
-		setup_add_spec(setup, &spec);
-	}
-	return 0;
-}
-
-/* Nobody lets us see where in the kernel a thread waits; that it is away, we may know. */
-static int setup_add_near_waits(struct perf_live *live, const struct perf_source_options *options,
-				struct setup *setup, struct diag *diag)
-{
-	if (options->without_cpu) {
-		diag_set(diag, -EACCES, "cannot see threads wait");
-		diag_why(diag, "permission denied: the kernel is where they do");
-		diag_hint(diag, "try: sudo cpprof ...\n        or: sudo sysctl kernel.perf_event_paranoid=1\n"
-				"        or: --wall, which puts waits where a thread was last seen running");
-		return -EACCES;
-	}
-	source_info_note(
-		&live->source.info,
-		"no permission to see threads wait: how long they do is right, where is approximate, "
-		"namely where they were last sampled on a CPU; root would know");
-	setup->want.has_switches = live->source.info.has_near_waits = true;
-	return 0;
-}
-
-/* Of waits, the last of the events. */
-static int setup_add_waits(struct perf_live *live, const struct perf_source_options *options,
-			   struct setup *setup, struct diag *diag)
-{
-	struct event_spec spec = event_spec_waits();
-
-	if (!options->with_waits)
-		return 0;
-	if (setup->n == EVENTS_MAX)
-		return diag_set(diag, -E2BIG, "cannot count %zu events at once", setup->n + 1);
-	int error = perf_events_probe(&spec, true);
-	if (error == -EACCES || error == -EPERM)
-		return setup_add_near_waits(live, options, setup, diag);
-	if (error)
-		return perf_events_refused(diag, error, "cannot see threads wait");
-	setup_add_spec(setup, &spec);
-	return 0;
-}
 
 static void setup_choose_modes(struct perf_live *live, const struct perf_source_options *options,
 			       struct setup *setup)
@@ -129,7 +40,7 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 
 	want->is_probed = options->is_traced;
 	want->with_kernel = !options->all_user && !options->is_traced;
-	if (want->with_kernel && perf_events_probe(&setup->specs[0], true) == -EACCES) {
+	if (want->with_kernel && perf_events_probe(&setup->events.specs[0], true) == -EACCES) {
 		source_info_note(&live->source.info,
 				 "no permission to sample the kernel: time in system calls is missing; "
 				 "root, or kernel.perf_event_paranoid=1, would include it");
@@ -157,7 +68,7 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
 	if (highest && want->frequency > highest) {
 		source_info_note(&live->source.info,
-				 "the kernel takes no more than %llu samples a second "
+				 "the kernel allows at most %llu samples per second "
 				 "(kernel.perf_event_max_sample_rate)",
 				 (unsigned long long)highest);
 		want->frequency = highest;
@@ -292,12 +203,10 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 	struct utsname host;
 	struct timespec wall;
 
-	for (size_t i = 0; i < setup->n; i++)
-		setup_describe_event(info, &live->events.attrs.at[i], &setup->specs[i]);
+	for (size_t i = 0; i < setup->events.n; i++)
+		setup_describe_event(info, &live->events.attrs.at[i], &setup->events.specs[i]);
 	if (options->is_traced)
 		setup_describe_calls(info, options);
-	if (options->with_waits)
-		source_info_add_waits(info);
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
 	info->cpu = setup_describe_cpu();
@@ -361,10 +270,29 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &log, &diag);
 	info->bpf_log = log.at; /* and its memory */
 	if (error)
-		info->no_deep = alloc_printf("stacks end with the snapshot: %s (%s)%s", diag.what, diag.why,
-					     error == -EPERM || error == -EACCES
-						     ? "; root, or CAP_BPF and CAP_PERFMON, would go on"
-						     : "");
+		info->no_deep = alloc_printf(
+			"stacks deeper than --stack-size are cut off: %s (%s)%s", diag.what, diag.why,
+			error == -EPERM || error == -EACCES
+				? "; copying the rest needs root, or CAP_BPF and CAP_PERFMON"
+				: "");
+}
+
+/* Waits timed in the kernel, or paired from records of switches, which costs more. */
+static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options)
+{
+	struct source_info *info = &live->source.info;
+	struct diag diag = { 0 };
+
+	if (live->events.wait_attr == SIZE_MAX || options->has_switch_records)
+		return;
+	info->has_timed_waits = perf_events_add_waits(&live->events, options->max_switches, &diag) == 0;
+	if (!info->has_timed_waits)
+		source_info_note(
+			info,
+			"waits are not timed in the kernel (%s: %s): being kept from running is not told "
+			"from waiting, every switch costs the program about 2 us, and --max-switches does "
+			"not apply",
+			diag.what, diag.why);
 }
 
 /* Calls of chosen functions become samples; their probes are set later. */
@@ -377,6 +305,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 					.at_returns = options->at_returns,
 					.every = options->every,
 					.counts = options->counts,
+					.paths = !options->every && !options->at_returns,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
@@ -389,7 +318,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	int error = perf_probe_open(&events->probe, &want, NULL, diag);
 	if (!error && !options->every && !bpf_trace_sees_waits(events->probe.program))
 		source_info_note(&live->source.info,
-				 "this kernel does not tell when threads wait: off-cpu is 0");
+				 "this kernel does not report when threads wait: off-cpu time is shown as 0");
 	return error;
 }
 
@@ -404,16 +333,20 @@ static uint64_t setup_nominal_rate(const struct perf_live *live)
 static int setup_attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
-	int error = setup_choose_events(live, options, &setup, diag);
+	struct source_info *info = &live->source.info;
+	int error = event_choice_make(&setup.events, options, info, diag);
 
 	if (!error)
-		error = setup_add_waits(live, options, &setup, diag);
+		error = event_choice_add_waits(&setup.events, options, info, diag);
 	if (error)
 		return error;
 	setup_choose_modes(live, options, &setup);
 	setup_choose_rate(live, options, &setup.want);
 	setup.want.isa = live->source.info.isa;
-	error = perf_events_init(&live->events, setup.specs, setup.n, &setup.want, live->drain, diag);
+	setup.want.has_switches = info->has_near_waits;
+	event_choice_groups(&setup.events, &setup.want, info);
+	error = perf_events_init(&live->events, setup.events.specs, setup.events.n, &setup.want, live->drain,
+				 diag);
 	if (error)
 		return error;
 	setup_describe(live, options, &setup);
@@ -422,7 +355,10 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		error = setup_add_probe(live, options, diag);
 	} else {
 		setup_add_deep(live, options);
+		setup_time_waits(live, options);
 	}
+	if (options->with_waits)
+		source_info_add_waits(info);
 	if (error)
 		return error;
 	if (options->delay_ns)

@@ -75,6 +75,7 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 		return true;
 	}
 	sample->callee = call.site == TRACE_RETURN ? call.entry : 0;
+	sample->is_call = true;
 	uint64_t n = sample->n_stands = call.n_stands ? call.n_stands : 1;
 	sample->weight = call.wall * n;
 	sample->function = call.function;
@@ -87,6 +88,11 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 	/* Less than nothing is an error. */
 	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;
 	return true;
+}
+
+static uint32_t live_event_of(const void *by_id, uint64_t id)
+{
+	return map_find(by_id, id);
 }
 
 static void live_finish_sample(struct perf_live *live, struct event *event)
@@ -102,6 +108,11 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 									      .stream = live->record.stream,
 									      .time_ns = event->time_ns,
 									      .said = sample->weight });
+	group_reads_apply(
+		&live->group_reads, &live->record,
+		&(struct group_members){ live_event_of, &live->events.by_id,
+					 source_event_counts_all(&live->source.info, sample->event) },
+		sample);
 	if (live->events.probe.program && !live_finish_call(live, sample))
 		live->n_damaged++;
 	deep_stacks_join(live->deep, event->tid, isa, sample);
@@ -123,9 +134,7 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
  */
 static bool live_count_lost(struct perf_live *live, struct event *event)
 {
-	bool is_counted = live->events.attrs.at[0].read_format != 0;
-
-	if (live->events.deep.program && is_counted) {
+	if (live->events.deep.program && perf_events_count_lost(&live->events)) {
 		uint64_t total = perf_events_lost(&live->events);
 		event->lost = total > live->lost ? total - live->lost : 0;
 	}
@@ -148,6 +157,8 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		live->n_damaged++;
 		return false;
 	}
+	if (from->is_wait)
+		return perf_waits_read(live->record.sample.raw, ret);
 	if (from->is_deep) {
 		deep_stacks_take(live->deep, live->record.tid, live->record.sample.raw);
 		return false;
@@ -294,6 +305,14 @@ static int live_final_loss(struct perf_live *live, struct event *ret)
 	return 1;
 }
 
+/* What threads have waited that was not sampled since, and are waiting now. */
+static bool live_final_wait(struct perf_live *live, struct event *ret)
+{
+	uint64_t end = live->pace.stopped_ns ? live->pace.stopped_ns : live->pace.round_ns;
+
+	return perf_waits_rest(&live->events.waits, end, ret);
+}
+
 /* The caller has something else to do. */
 static int live_end_wait(struct perf_live *live)
 {
@@ -320,7 +339,7 @@ static int live_wait_next(struct perf_live *live, struct event *ret, int timeout
 
 	do {
 		if (live->pace.is_finished)
-			return live_final_loss(live, ret);
+			return live_final_wait(live, ret) ? 1 : live_final_loss(live, ret);
 		live_start_samples_in_time(live, now);
 		if (live->pace.is_stopped || targets_are_gone(&live->targets)) {
 			live_finish(live);
@@ -365,6 +384,7 @@ static void live_close(struct source *source)
 	stack_tops_free(live->tops);
 	deep_stacks_free(live->deep);
 	deep_needs_free(live->needs);
+	group_reads_done(&live->group_reads);
 	source_info_done(&live->source.info);
 	free(live);
 }
@@ -419,11 +439,36 @@ void perf_source_stop(struct source *source)
 	perf_events_disable(&live->events);
 	probe_links_clear(&live->events.probe.links);
 	live->pace.is_stopped = true;
+	live->pace.stopped_ns = clock_now_ns();
 }
 
 uint64_t perf_source_counted(const struct source *source)
 {
 	return perf_events_counted(&((const struct perf_live *)source)->events);
+}
+
+/* What the kernel counts itself, it counts always. */
+static bool live_has_counter(const struct perf_events *events, size_t attr)
+{
+	uint32_t type = events->attrs.at[attr].type;
+
+	return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT && type != PERF_TYPE_BREAKPOINT;
+}
+
+/* The members of a group are counted with the first. */
+double perf_source_running(const struct source *source, uint32_t event)
+{
+	const struct perf_events *events = &((const struct perf_live *)source)->events;
+	size_t first = event;
+
+	if (event >= events->n_sampling)
+		return 1;
+	while (first && perf_event_is_member(&events->attrs.at[first]))
+		first--;
+	bool has_counter = live_has_counter(events, first);
+	for (size_t i = first + 1; i < events->n_sampling && perf_event_is_member(&events->attrs.at[i]); i++)
+		has_counter |= live_has_counter(events, i);
+	return has_counter ? perf_events_running(events, first) : 1;
 }
 
 void perf_source_look_again(struct source *source, pid_t pid)

@@ -26,8 +26,10 @@ struct perf_source_options {
 	const char *const *events; /* names; none = cycles where there is a PMU, else cpu-clock */
 	size_t n_events;
 	bool with_waits, without_cpu; /* what threads do off the CPU, too; that alone */
-	uint64_t frequency, period;   /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
-	uint32_t stack_size;          /* bytes of stack copied with each sample, rounded up to 8 */
+	bool has_switch_records;    /* waits are paired from records of switches, though BPF may be allowed */
+	uint64_t max_switches;      /* that a CPU samples in a second */
+	uint64_t frequency, period; /* period 0 = by frequency; both 0 = SOURCE_FREQUENCY */
+	uint32_t stack_size;        /* bytes of stack copied with each sample, rounded up to 8 */
 	uint64_t deep_bytes; /* of the stack beyond that, copied at the same moment where the kernel can; 0 =
 				 none */
 	uint64_t delay_ns;   /* samples only from then on */
@@ -54,6 +56,7 @@ struct perf_source_options {
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528
+#define SOURCE_MAX_SWITCHES 1000     /* each has a stack */
 #define SOURCE_DEEP_BYTES (8u << 20) /* what most systems let a stack grow to; no more can be had */
 
 /*
@@ -116,6 +119,9 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 /* What the first event has counted so far, sampled or not. Costs a system call for each thread
  * and CPU. */
 uint64_t perf_source_counted(const struct source *source);
+
+/* What part of the time that threads ran an event of the list was counted: 1 = all of it. */
+double perf_source_running(const struct source *source, uint32_t event);
 
 struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* bytes of one */

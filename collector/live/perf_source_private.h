@@ -6,6 +6,7 @@
 
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/group_reads.h"
 #include "collector/live/drain.h"
 #include "collector/live/known.h"
 #include "collector/live/perf_events.h"
@@ -20,6 +21,7 @@
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
 	uint64_t round_ns;        /* when rings were last read by us */
+	uint64_t stopped_ns;      /* 0 = nobody has */
 	uint64_t samples_from_ns; /* sampling starts then; 0 = it has */
 	uint64_t hurry_until_ns;  /* until then code is unwound that may be gone soon */
 	uint32_t n_asked;         /* for events */
@@ -41,6 +43,7 @@ struct perf_live {
 	struct stack_tops *tops;
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
+	struct group_reads group_reads;
 	bool adds_results; /* of traced calls */
 	double every;      /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/group_reads.h"
 #include "collector/order.h"
 #include "collector/perfdata/perf_format.h"
 #include "collector/perfdata/perf_header.h"
@@ -24,6 +25,7 @@
 #include "collector/perfdata/perf_input.h"
 #include "collector/perfdata/perf_kernel.h"
 #include "collector/record/perf_record.h"
+#include "collector/wait/perf_waits.h"
 
 #define MAX_ATTRS_SECTION (16u << 20)
 #define MAX_FEATURE_SECTION (256u << 20)
@@ -36,6 +38,7 @@ struct perf_file {
 	struct perf_images *images;
 	struct order *order;
 	struct deep_stacks *deep;
+	struct group_reads group_reads;
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
@@ -79,7 +82,7 @@ static int file_read_attrs(struct perf_file *file, struct diag *diag)
 	free(attrs.at);
 	if (error < 0) {
 		diag_set(diag, error, "cannot read '%s'", file->name);
-		diag_why(diag, "its list of events is damaged");
+		diag_why(diag, "its list of events is corrupt");
 	}
 	return error;
 }
@@ -182,6 +185,11 @@ static bool file_count_lost(struct perf_file *file, const struct perf_record *re
 	return event->lost > 0;
 }
 
+static uint32_t file_event_of(const void *header, uint64_t id)
+{
+	return perf_header_event(header, id);
+}
+
 /* True and the event a record stands for; false if it stands for none. */
 static bool file_make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
 {
@@ -199,11 +207,19 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
+		if (ret->sample.event == PERF_NO_EVENT && file->source.info.has_timed_waits &&
+		    perf_waits_read(record.sample.raw, ret))
+			return true;
 		if (ret->sample.event == PERF_NO_EVENT) {
 			deep_stacks_take(file->deep, ret->tid, record.sample.raw);
 			return false;
 		}
 		deep_stacks_join(file->deep, ret->tid, file->source.info.isa, &ret->sample);
+		group_reads_apply(&file->group_reads, &record,
+				  &(struct group_members){
+					  file_event_of, &file->header,
+					  source_event_counts_all(&file->source.info, ret->sample.event) },
+				  &ret->sample);
 		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
@@ -289,9 +305,9 @@ static void file_add_notes(struct perf_file *file)
 		return;
 	file->has_notes = true;
 	if (perf_input_is_cut(file->input))
-		vec_push(&info->notes, alloc_text("the recording was cut off: it ends before its end"));
+		vec_push(&info->notes, alloc_text("the recording is truncated"));
 	if (file->n_damaged)
-		vec_push(&info->notes, alloc_printf("%llu records are damaged and were left out",
+		vec_push(&info->notes, alloc_printf("%llu corrupt records were left out",
 						    (unsigned long long)file->n_damaged));
 	perf_images_notes(file->images, info);
 }
@@ -332,6 +348,7 @@ static void file_close(struct source *source)
 	perf_images_free(file->images);
 	perf_header_done(&file->header);
 	deep_stacks_free(file->deep);
+	group_reads_done(&file->group_reads);
 	source_info_done(&source->info);
 	free(file->name);
 	free(file);

@@ -59,6 +59,8 @@ bool perf_header_add_record(struct perf_header *header, struct bytes record);
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,
 		       struct diag *diag);
 
+/* The number of an event, by its id; PERF_NO_EVENT = there is none, or it never samples. */
+uint32_t perf_header_event(const struct perf_header *header, uint64_t id);
 /* How this record is laid out. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, struct bytes record);
 /* Some samples carry more than one address: a call chain, branches, or a copy of the stack. */

@@ -11,6 +11,7 @@
 
 #include "collector/perfdata/perf_header.h"
 #include "collector/record/perf_regs.h"
+#include "collector/wait/perf_waits.h"
 
 static const struct architecture {
 	const char *name; /* as uname -m says */
@@ -94,8 +95,8 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 		return 0;
 	if (!header_are_alike(header)) {
 		diag_set(diag, -ENOTSUP, "cannot read '%s'", name);
-		diag_why(diag,
-			 "its events have records of different layout and nothing tells which is whose");
+		diag_why(diag, "its events have different record layouts, and the records do not say which "
+			       "event they belong to");
 		return -ENOTSUP;
 	}
 	if (info->events.n > 1 && !(header->entries.at[0].layout.sample_type & PERF_SAMPLE_ID))
@@ -106,8 +107,15 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 }
 
 /* As it is called in live recordings; perf's name is that of what it counts. */
-static void header_add_waits(struct source_info *info)
+static void header_add_waits(const struct perf_header *header, struct source_info *info)
 {
+	for (size_t i = 0; i < header->entries.n; i++)
+		info->has_timed_waits |= header->entries.at[i].is_dummy &&
+					 strcmp(header->entries.at[i].event.name, PERF_WAIT_ENDS) == 0;
+	for (size_t i = 0; info->has_timed_waits && i < info->events.n; i++)
+		if (strcmp(info->events.at[i].name, "off-cpu") == 0)
+			info->events.at[i].values = SOURCE_OFF_CPU;
+
 	uint32_t at = source_info_find(info, SOURCE_OFF_CPU);
 
 	if (at == UINT32_MAX)
@@ -136,7 +144,7 @@ static void header_number_events(struct perf_header *header, struct source_info 
 		if (info->stack_size < entry->stack_size)
 			info->stack_size = entry->stack_size;
 	}
-	header_add_waits(info);
+	header_add_waits(header, info);
 }
 
 static char *header_copy(const char *text)
@@ -180,6 +188,13 @@ int perf_header_finish(struct perf_header *header, const char *name, struct sour
 	ret->command = header_copy(header->command);
 	header_set_start(header, ret);
 	return 0;
+}
+
+uint32_t perf_header_event(const struct perf_header *header, uint64_t id)
+{
+	uint32_t entry = map_find(&header->by_id, id);
+
+	return entry == MAP_NONE ? PERF_NO_EVENT : header->entries.at[entry].layout.event;
 }
 
 const struct perf_layout *perf_header_layout(const struct perf_header *header, struct bytes record)

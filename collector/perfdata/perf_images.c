@@ -219,15 +219,15 @@ void perf_images_notes(const struct perf_images *finder, struct source_info *ret
 	const struct tally *unchecked = &finder->tally[UNCHECKED];
 
 	if (missing->n + different->n)
-		vec_push(&ret->notes, alloc_printf("the binaries here are not those of the recording: %zu "
-						   "differ, %zu are missing, "
-						   "for example '%s'",
+		vec_push(&ret->notes, alloc_printf("some binaries on this machine are not the recorded ones: "
+						   "%zu differ, %zu are missing, for example '%s'",
 						   different->n, missing->n,
 						   different->n ? different->first : missing->first));
 	/* Where perf listed build-ids, it listed those of all binaries that were sampled. */
 	if (unchecked->n && finder->header->build_ids.n == 0)
 		vec_push(&ret->notes,
-			 alloc_printf("the recording has no build-id of %zu binaries, for example '%s': "
-				      "those here may be others",
-				      unchecked->n, unchecked->first));
+			 alloc_printf(
+				 "the recording has no build-ids for %zu of its binaries, for example '%s'; "
+				 "the files on this machine may be different ones",
+				 unchecked->n, unchecked->first));
 }

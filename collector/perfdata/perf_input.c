@@ -95,8 +95,8 @@ static int input_check_magic(const struct perf_input *input, struct bytes start,
 	if (start.len >= 8 && memcmp(start.at, PERF_MAGIC_SWAPPED, 8) == 0)
 		return input_refuse(input, -ENOTSUP, "it was recorded on a big-endian machine", diag);
 	if (start.len >= 8 && memcmp(start.at, PERF_MAGIC_OLD, 8) == 0)
-		return input_refuse(input, -ENOTSUP, "its format is of a perf older than Linux 3.2", diag);
-	return input_refuse(input, -EBADMSG, start.len ? "it is no perf.data file" : "it is empty", diag);
+		return input_refuse(input, -ENOTSUP, "it was written by a perf older than Linux 3.2", diag);
+	return input_refuse(input, -EBADMSG, start.len ? "it is not a perf.data file" : "it is empty", diag);
 }
 
 static int input_read_file_header(struct perf_input *input, struct diag *diag)
@@ -112,11 +112,12 @@ static int input_read_file_header(struct perf_input *input, struct diag *diag)
 	for (size_t i = 0; i < ARRAY_LEN(header->features); i++)
 		header->features[i] = read_u64(&r);
 	if (r.failed)
-		return input_refuse(input, -EBADMSG, "its header is cut off", diag);
+		return input_refuse(input, -EBADMSG, "its header is truncated", diag);
 	if (header->attr_entry_size < MIN_ATTR_ENTRY || header->attr_entry_size > MAX_ATTR_ENTRY)
-		return input_refuse(input, -EBADMSG, "its header is damaged", diag);
+		return input_refuse(input, -EBADMSG, "its header is corrupt", diag);
 	if (!input->window.is_seekable) {
-		input_refuse(input, -ENOTSUP, "the file's header needs a file, not a pipe", diag);
+		input_refuse(input, -ENOTSUP, "a recording in the file format cannot be read from a pipe",
+			     diag);
 		diag_hint(diag, "record with `perf record -o -` into the pipe, or save it to a file first");
 		return -ENOTSUP;
 	}
@@ -129,7 +130,7 @@ static int input_go_to_data(struct perf_input *input, struct diag *diag)
 	const struct perf_section *data = &input->header.data;
 
 	if (data->offset > INT64_MAX || data->size > INT64_MAX - data->offset)
-		return input_refuse(input, -EBADMSG, "its header is damaged", diag);
+		return input_refuse(input, -EBADMSG, "its header is corrupt", diag);
 	input->is_cut = data->size == 0;
 	perf_window_go(&input->window, data->offset, data->size ? data->offset + data->size : UINT64_MAX);
 	return 0;
@@ -149,7 +150,7 @@ static int input_read_header(struct perf_input *input, struct diag *diag)
 	struct reader r = reader_of(bytes_from(start, 8));
 	uint64_t size = read_u64(&r);
 	if (r.failed)
-		return input_refuse(input, -EBADMSG, "its header is cut off", diag);
+		return input_refuse(input, -EBADMSG, "its header is truncated", diag);
 	if (size == PERF_STREAM_HEADER_SIZE) {
 		input->header.is_stream = true;
 		perf_window_use(&input->window, size);
@@ -252,7 +253,7 @@ static int input_next_raw(struct perf_input *input, struct bytes *ret, struct di
 		return input_end(input);
 	if (size < 8) /* or the file has been cut off there, just now */
 		return perf_window_distrust(window) ? input_next_raw(input, ret, diag)
-						    : input_damaged(input, "a record of no length", diag);
+						    : input_damaged(input, "a record of length 0", diag);
 	error = perf_window_fill(window, size);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read '%s'", input->name);
@@ -303,7 +304,7 @@ static int input_unpack(struct perf_input *input, struct bytes packed, struct di
 	if (zstd_stream_unpack(input->zstd, packed, UNPACK_LIMIT, buffer) == 0)
 		return 0;
 	if (!perf_window_is_gone(&input->window, packed))
-		return input_damaged(input, "a compressed record that does not unpack", diag);
+		return input_damaged(input, "a compressed record that cannot be decompressed", diag);
 	input->is_cut = true; /* just now; the end is next */
 	buffer->len = 0;
 	return 0;
@@ -319,7 +320,7 @@ static int input_next_unpacked(struct perf_input *input, struct bytes *ret, stru
 		struct reader r = reader_of(left);
 		reader_skip(&r, 6);
 		if (read_u16(&r) < 8 && !r.failed)
-			return input_damaged(input, "a compressed record of no length", diag);
+			return input_damaged(input, "a compressed record of length 0", diag);
 		return 0;
 	}
 	*ret = bytes_slice(left, 0, size);

@@ -76,6 +76,7 @@ int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want
 					       .hides = 1, /* also probes of others */
 					       .arg = want->arg ? want->arg - 1 : TRACE_ARG_NONE,
 					       .counts = want->counts,
+					       .paths = want->paths,
 					       .held = want->held,
 					       .every = probe_scale(want->every) };
 

@@ -153,14 +153,14 @@ static int probe_link_functions(struct probe_links *links, uint32_t index, enum 
 	*ret_refused = SIZE_MAX;
 	for (size_t i = 0; i < set->functions.n; i++) {
 		const struct probe_function *f = &set->functions.at[i];
-		uint64_t grant = trace_grant_bits(f->grant);
+		uint64_t bits = trace_grant_bits(f->grant) | (f->is_go ? TRACE_COOKIE_GO : 0);
 		if (links->state[f->number] != state)
 			continue;
 		for (size_t k = 0; k < f->n_exits && !f->has_no_end; k++)
-			probe_list_add(&exits, f->exits[k], grant | trace_cookie(f->number, TRACE_EXIT), i);
+			probe_list_add(&exits, f->exits[k], bits | trace_cookie(f->number, TRACE_EXIT), i);
 		if (!f->n_exits && !f->has_no_end)
-			probe_list_add(&returns, f->entry, grant | trace_cookie(f->number, TRACE_RETURN), i);
-		probe_list_add(&entries, f->entry, grant | trace_cookie(f->number, TRACE_ENTRY), i);
+			probe_list_add(&returns, f->entry, bits | trace_cookie(f->number, TRACE_RETURN), i);
+		probe_list_add(&entries, f->entry, bits | trace_cookie(f->number, TRACE_ENTRY), i);
 	}
 	int error = probe_link_list(&go, &exits, false, false, ret_refused);
 	if (!error)

@@ -22,6 +22,7 @@ struct probe_function {
 	size_t n_exits;           /* 0 = where it returns to is probed instead, unless */
 	bool has_no_end;          /* it does not matter where it ends */
 	struct trace_grant grant; /* of an allocation function */
+	bool is_go;               /* written in Go */
 };
 
 enum probe_state {

@@ -22,6 +22,15 @@ struct perf_layout {
 	bool sample_id_all; /* records other than samples end in who, when and where */
 };
 
+/* What a sample says its event and those of its group have counted; points into the record. */
+struct perf_counts {
+	uint64_t enabled, running; /* ns; 0 = not told */
+	uint64_t n;
+	struct bytes entries; /* `words` u64 each: a value, then its event's id if has_ids */
+	uint32_t words;
+	bool has_ids;
+};
+
 enum perf_kind {
 	PERF_KIND_OTHER, /* nothing we use; skip it */
 	PERF_KIND_SAMPLE,
@@ -54,6 +63,7 @@ struct perf_record {
 			uint64_t ip, addr;
 			struct sample sample; /* points into the bytes and the scratch */
 			struct bytes raw;     /* of whoever wrote it; padded */
+			struct perf_counts counts;
 		} sample;
 		struct {
 			uint64_t start, len, file_offset;

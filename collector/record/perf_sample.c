@@ -45,15 +45,26 @@ static struct bytes sample_read_array(struct reader *r, uint64_t count, size_t s
 	return read_bytes(r, count * size);
 }
 
-static void sample_skip_counters(struct reader *r, uint64_t format)
+/* The times stand behind the value where there is only one. */
+static struct perf_counts sample_read_counts(struct reader *r, uint64_t format)
 {
 	bool is_group = format & PERF_FORMAT_GROUP;
-	uint64_t count = is_group ? read_u64(r) : 1;
-	uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
-	int per_counter = 1 + __builtin_popcountll(format & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
+	struct perf_counts counts = { .n = is_group ? read_u64(r) : 1, .has_ids = format & PERF_FORMAT_ID };
+	int more = __builtin_popcountll(format & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
+	struct bytes value = is_group ? (struct bytes){ 0 } : read_bytes(r, 8);
 
-	reader_skip(r, 8 * (uint64_t)__builtin_popcountll(times));
-	sample_read_array(r, count, 8 * (size_t)per_counter);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		counts.enabled = read_u64(r);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		counts.running = read_u64(r);
+	counts.words = is_group ? 1 + (uint32_t)more : 1;
+	counts.entries =
+		sample_read_array(r, counts.n, 8 * (size_t)(is_group ? counts.words : (uint32_t)more));
+	if (!is_group) {
+		counts.entries = value;
+		counts.has_ids = false; /* it is the sample's own */
+	}
+	return counts;
 }
 
 static void sample_read_fixed_fields(struct reader *r, const struct perf_layout *layout,
@@ -231,7 +242,7 @@ void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct
 	ret->kind = PERF_KIND_SAMPLE;
 	sample_read_fixed_fields(r, layout, ret);
 	if (type & PERF_SAMPLE_READ)
-		sample_skip_counters(r, layout->read_format);
+		ret->sample.counts = sample_read_counts(r, layout->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		chains.ips = sample_read_array(r, read_u64(r), 8);
 	if (type & PERF_SAMPLE_RAW)

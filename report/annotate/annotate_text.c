@@ -374,7 +374,7 @@ static void put_insns(struct writer_state *w)
 	int columns = put_heading(w);
 	text_printf(w->to, " instructions\n");
 	if (!w->a->codes.n)
-		text_printf(w->to, "the profile does not hold its code\n");
+		text_printf(w->to, "the profile does not contain its code\n");
 	for (size_t i = 0; i < w->a->codes.n; i++) {
 		const struct annotated_code *code = &w->a->codes.at[i];
 		if (w->o->all || code->map == w->a->map || code->self[main_metric(w)])

@@ -142,7 +142,7 @@ static int normalize(struct diff *diff, const struct diff_normalization *by, str
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (base[i] == 0)
-			return diag_set(diag, -ENOENT, "cannot normalize: run %u has nothing to go by",
+			return diag_set(diag, -ENOENT, "cannot normalize: run %u has no cost to divide by",
 					i + 1);
 		mean += i < diff->n_a ? (double)base[i] / diff->n_a : 0;
 	}

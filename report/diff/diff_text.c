@@ -30,20 +30,19 @@ const char *diff_report_source(const struct diff_report *report)
 {
 	if (report->diff->from_runs)
 		return "Intervals (95 %) come from the spread between runs.";
-	return "Intervals (95 %) come from sample counts alone: how much runs differ from each other by "
-	       "chance is "
-	       "not in them. Two or more runs a side tell.";
+	return "Intervals (95 %) come from sample counts alone and do not include the variation between "
+	       "runs; for that, record two or more runs on each side.";
 }
 
 const char *diff_report_title(const struct diff_table *table)
 {
-	static const char *const titles[] = { [GROUP_FUNCTION] = "functions by change of their own cost",
-					      [GROUP_MODULE] = "modules by change of the cost of their code",
-					      [GROUP_FILE] = "files by change of the cost of their code",
-					      [GROUP_LOOP] = "loops by change of cost, with all they call",
-					      [GROUP_LINE] = "lines by change of their own cost" };
+	static const char *const titles[] = { [GROUP_FUNCTION] = "functions by change of self cost",
+					      [GROUP_MODULE] = "modules by change of self cost",
+					      [GROUP_FILE] = "files by change of self cost",
+					      [GROUP_LOOP] = "loops by change of total cost",
+					      [GROUP_LINE] = "lines by change of self cost" };
 
-	return table->is_tree ? "contexts by change of cost, with all they call" : titles[table->by];
+	return table->is_tree ? "contexts by change of total cost" : titles[table->by];
 }
 
 void diff_report_total(const struct diff_report *report, struct text *ret)
@@ -63,7 +62,7 @@ void diff_report_total(const struct diff_report *report, struct text *ret)
 			    signed_percent(diff_percent(diff, total->delta), percent),
 			    diff_percent(diff, total->low), diff_percent(diff, total->high));
 	text_printf(ret, ": %s.",
-		    !is_sure           ? "no difference that could not be chance"
+		    !is_sure           ? "no difference beyond noise"
 		    : total->delta > 0 ? "more"
 				       : "less");
 }
@@ -155,7 +154,7 @@ static void text_left_out(const struct diff_report *report, const struct diff_ta
 		line_change(report, &line, &left, TINT_PLAIN);
 		line_pad(&line, COLUMN_NAME);
 		line_printf(&line, TINT_DIM, "%s more, %s", number_count(table->n_left_out, count),
-			    table->is_tree ? "without what changed below them" : "each changed by less");
+			    table->is_tree ? "excluding changes below them" : "each changed by less");
 		line_end(&line);
 	}
 	if (table->by_total && !table->is_tree)
@@ -221,10 +220,10 @@ static void text_table(const struct diff_report *report, struct text *to)
 		text_row(report, &table, &table.rows.at[i], 0, name.at, to);
 	}
 	text_left_out(report, &table, to);
-	text_printf(
-		to,
-		"* %s of %s rows tested differ by more than chance (at most 5 %% of such marks are wrong)\n",
-		number_count(table.n_significant, count), number_count(table.n_tested, tested));
+	text_printf(to,
+		    "* %s of %s rows tested differ by more than noise (at most 5 %% of such marks are "
+		    "expected to be wrong)\n",
+		    number_count(table.n_significant, count), number_count(table.n_tested, tested));
 	diff_table_done(&table);
 }
 

@@ -24,7 +24,7 @@ static const char *const scope_names[] = { [RULE_TOTAL] = "total",
 
 static int rule_wrong(const char *text, const char *why, struct diag *diag)
 {
-	diag_set(diag, -EINVAL, "bad rule '%s'", text);
+	diag_set(diag, -EINVAL, "invalid rule '%s'", text);
 	diag_why(diag, "%s", why);
 	diag_hint(diag, "a rule is SCOPE>LIMIT such as 'total>2%%', 'function:parse_.*>5%%', "
 			"'loop:.*>10%%', 'module:libz.*>20ms'");
@@ -65,12 +65,13 @@ static int rule_parse_scope(const char *text, size_t len, struct fail_rule *rule
 	       (strlen(scope_names[i]) != word || memcmp(scope_names[i], text, word) != 0))
 		i++;
 	if (i == ARRAY_LEN(scope_names))
-		return rule_wrong(rule->text, "it starts with total, function, loop, module or line", diag);
+		return rule_wrong(rule->text, "it must start with total, function, loop, module or line",
+				  diag);
 	rule->scope = (enum rule_scope)i;
 	if (rule->scope == RULE_TOTAL)
-		return colon ? rule_wrong(rule->text, "the total has no name", diag) : 0;
+		return colon ? rule_wrong(rule->text, "total takes no name", diag) : 0;
 	if (!colon || colon + 1 == text + len)
-		return rule_wrong(rule->text, "which ones? a regular expression follows the colon", diag);
+		return rule_wrong(rule->text, "a regular expression must follow the colon", diag);
 	CLEANUP(freep)
 	char *regex = alloc_printf("^(%.*s)$", (int)(text + len - colon - 1), colon + 1);
 	int error = regcomp(&rule->regex, regex, REG_EXTENDED | REG_NOSUB);
@@ -100,7 +101,7 @@ int fail_rules_add(fail_rules *rules, const char *text, const char *why, struct 
 	if (!more)
 		error = rule_wrong(text, "there is no '>'", diag);
 	else if (!rule_parse_limit(more + 1 + strspn(more + 1, " "), &rule))
-		error = rule_wrong(text, "the limit is a percentage, a time or a number", diag);
+		error = rule_wrong(text, "the limit must be a percentage, a time or a number", diag);
 	else
 		error = rule_parse_scope(text, (size_t)(more - text), &rule, diag);
 	if (error < 0) {
@@ -120,8 +121,8 @@ static int fail_rules_read_node(fail_rules *rules, const struct json_node *node,
 	if (!text)
 		text = json_node_text(json_node_get(node, "rule"));
 	if (!text || (why && !json_node_text(why))) {
-		diag_set(diag, -EINVAL, "bad rules in '%s'", name);
-		diag_why(diag, "each is a text, or an object with the texts \"rule\" and \"why\"");
+		diag_set(diag, -EINVAL, "invalid rules in '%s'", name);
+		diag_why(diag, "each must be a string, or an object with the strings \"rule\" and \"why\"");
 		return -EINVAL;
 	}
 	return fail_rules_add(rules, text, why ? json_node_text(why) : NULL, diag);
@@ -141,8 +142,8 @@ int fail_rules_read(fail_rules *rules, struct bytes text, const char *name, stru
 		return error;
 	const struct json_node *list = json_node_get(root, "rules");
 	if (!list || json_node_kind(list) != JSON_KIND_ARRAY || !json_node_first(list)) {
-		diag_set(diag, -EINVAL, "bad rules in '%s'", name);
-		diag_why(diag, "it is to be an object with a list \"rules\" that is not empty");
+		diag_set(diag, -EINVAL, "invalid rules in '%s'", name);
+		diag_why(diag, "it must be an object with a non-empty list \"rules\"");
 		return -EINVAL;
 	}
 	for (const struct json_node *node = json_node_first(list); node; node = json_node_next(node)) {

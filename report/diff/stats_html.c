@@ -81,8 +81,7 @@ void stats_html(const struct stats_report *report, FILE *to)
 		" of %u %s</h1><p>A dot is one of them, from the smallest on the left to the largest on "
 		"the right. Rows are sorted by range/sum = (max - min) / sum. %s</p>\n",
 		stats->joint->n_units, report->units,
-		stats->by_self ? "Costs are what was spent in each itself."
-			       : "Costs are with all that is called.");
+		stats->by_self ? "Costs are self costs." : "Costs are total costs, with callees.");
 	for (size_t i = 0; i < report->n_notes; i++) {
 		fputs("<p>", to);
 		html_escaped(to, report->notes[i]);

@@ -86,8 +86,7 @@ static void stats_sentence(const struct stats_report *report, struct text *to)
 	char text[NUMBER_MAX];
 
 	text_printf(to, "%s of %s %s, by %s%s", report->metric, number_count(n, text), report->units,
-		    row_word(report->stats),
-		    report->stats->by_self ? ", what was spent in each itself" : ", with all it calls");
+		    row_word(report->stats), report->stats->by_self ? ", self cost" : ", total cost");
 }
 
 void stats_text(const struct stats_report *report, struct text *ret)
@@ -110,7 +109,7 @@ void stats_text(const struct stats_report *report, struct text *ret)
 	}
 	text_stats_row(report, &stats->total, "total", ret);
 	if (stats->n_left_out)
-		text_printf(ret, "%s more are below --percent-limit or --limit\n",
+		text_printf(ret, "%s more not shown (--percent-limit, --limit)\n",
 			    number_count(stats->n_left_out, text));
 }
 

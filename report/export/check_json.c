@@ -262,7 +262,7 @@ static int see_version(struct json_checker *c)
 
 	if (json_reader_next(&c->in) != JSON_STRING || c->in.text.len < len ||
 	    memcmp(c->in.text.at, SCHEMA_VERSION, len) != 0)
-		return json_checker_refuse(c, "its version is none that is known here: %s", SCHEMA_VERSION);
+		return json_checker_refuse(c, "its version is not supported: %s", SCHEMA_VERSION);
 	c->has_version = true;
 	return 0;
 }
@@ -366,7 +366,7 @@ static int check_reader(struct json_checker *c, struct json_findings *ret)
 	c->in.is_stream = json_reader_starts(&c->in, "{\"t\"");
 	int error = check_json_read_all(c);
 	if (error == 0 && !c->in.is_stream && json_reader_next(&c->in) != JSON_END)
-		error = json_checker_refuse(c, "something follows the document");
+		error = json_checker_refuse(c, "unexpected data after the document");
 	if (error == 0)
 		error = json_checker_end(c);
 	*ret = (struct json_findings){ c->length[NODE_PARENT],
@@ -405,7 +405,7 @@ int json_check_file(FILE *from, const char *path, struct json_findings *ret, str
 	int error = check_reader(&c, ret);
 	if (ferror(plain ? plain : from)) {
 		error = diag_set(diag, -EBADMSG, plain ? "cannot unpack '%s'" : "cannot read '%s'", path);
-		diag_why(diag, "it is damaged or cut off");
+		diag_why(diag, "it is corrupt or truncated");
 	}
 	json_reader_done(&c.in);
 	if (plain)

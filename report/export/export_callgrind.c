@@ -148,7 +148,7 @@ static void callgrind_file_write_header(struct callgrind_writer *w)
 	fputs("# callgrind format\nversion: 1\n", w->to);
 	fprintf(w->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
 	write_line_of(w->to, "cmd", profile_text(profile, profile->run.command_line));
-	fputs("desc: calls are samples in which the call was under way\n", w->to);
+	fputs("desc: calls are numbers of samples taken during the call\n", w->to);
 	limit_note(w->graph.document->tree, profile, &folded);
 	if (folded.len)
 		fprintf(w->to, "desc: %s\n", folded.at);

@@ -104,7 +104,7 @@ static int write_folded(const struct export_input *input, const struct export_op
 const struct exporter exporter_folded = {
 	.name = "folded",
 	.suffixes = ".folded .collapsed .folded.txt",
-	.summary = "one path a line with its cost, for flame graph tools",
+	.summary = "one call path per line with its cost, for flame graph tools",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_CONTEXT,
 	.write = write_folded,
 };

@@ -195,14 +195,14 @@ static void openmetrics_write_run(struct openmetrics *o)
 	struct text labels = { 0 };
 
 	write_gauge(o, "cpprof_samples", "samples received", q->samples);
-	write_gauge(o, "cpprof_lost_samples", "samples the kernel could not hand over", q->lost);
+	write_gauge(o, "cpprof_lost_samples", "samples lost by the kernel", q->lost);
 	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete",
 		    q->samples - q->by_end[STACK_COMPLETE]);
 	if (limit_count(o->document->tree))
 		write_gauge(o, "cpprof_folded_contexts", "contexts that were folded into <other>",
 			    limit_count(o->document->tree));
 	begin_family(o, "cpprof_complete_ratio", "ratio",
-		     "complete stacks among all samples there should have been");
+		     "share of complete stacks among all samples, lost ones included");
 	fprintf(o->to, "cpprof_complete_ratio{%s} %.6g\n", o->run.at, quality_percent(q) / 100);
 	begin_family(o, "cpprof_run_seconds", "seconds", "how long the recording took");
 	fprintf(o->to, "cpprof_run_seconds{%s}", o->run.at);
@@ -212,7 +212,7 @@ static void openmetrics_write_run(struct openmetrics *o)
 	add_label(&labels, "event",
 		  profile->events.n ? profile_text(profile, profile->events.at[0].name) : "");
 	add_label(&labels, "version", profile_text(profile, profile->run.tool_version));
-	begin_family(o, "cpprof_run_info", NULL, "the recording these numbers are from");
+	begin_family(o, "cpprof_run_info", NULL, "the recording that these numbers come from");
 	fprintf(o->to, "cpprof_run_info{%s,%s} 1\n", labels.at, o->run.at);
 	text_done(&labels);
 }

@@ -35,7 +35,7 @@ static void write_marker_schema(struct json *json)
 	json_array(json);
 	json_object(json);
 	json_text_of(json, "key", "samples");
-	json_text_of(json, "label", "samples the kernel could not hand over");
+	json_text_of(json, "label", "samples lost by the kernel");
 	json_text_of(json, "format", "integer");
 	json_end_object(json);
 	json_end_array(json);

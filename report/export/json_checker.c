@@ -151,10 +151,10 @@ static int check_sums(struct json_checker *c)
 int json_checker_end(struct json_checker *c)
 {
 	if (!c->has_schema || !c->has_version)
-		return json_checker_refuse(c, "it does not say that it is a %s, or of which version",
+		return json_checker_refuse(c, "it does not say that it is a %s and of which version",
 					   SCHEMA_NAME);
 	if (!c->has_end)
-		return json_checker_refuse(c, "it has no end: it was cut off");
+		return json_checker_refuse(c, "it is truncated");
 	if (!c->n_metrics || !c->length[NODE_PARENT])
 		return json_checker_refuse(c, "it has no %s", c->n_metrics ? "nodes" : "metrics");
 	int error = check_lengths(c);

@@ -164,7 +164,7 @@ static int html_write(const struct export_input *input, const struct export_opti
 const struct exporter exporter_html = {
 	.name = "html",
 	.suffixes = ".html .htm",
-	.summary = "the report to look at: one file, opens in any browser",
+	.summary = "an interactive report in one file, for any browser",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
 		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,

@@ -21,9 +21,13 @@ enum column_kind {
 	COLUMN_TOTAL_PERCENT,
 	COLUMN_TOTAL_CI95,
 	COLUMN_TOTAL_SAMPLES,
+	COLUMN_MIN,
+	COLUMN_MEAN,
+	COLUMN_MAX,
 	COLUMN_IMBALANCE,
 	COLUMN_SLOWEST,
 	COLUMN_N,
+	COLUMN_FORMULA, /* has no name of its own */
 };
 
 /* In the order in which CSV and JSON have them. */
@@ -47,7 +51,10 @@ static const struct {
 	[COLUMN_TOTAL_PERCENT] = { "total_percent", true, true },
 	[COLUMN_TOTAL_CI95] = { "total_ci95", false, true },
 	[COLUMN_TOTAL_SAMPLES] = { "total_samples", true, true },
-	[COLUMN_IMBALANCE] = { "imbalance", false, false }, /* of reduced profiles alone */
+	[COLUMN_MIN] = { "min", false, false }, /* of threads, with what is called */
+	[COLUMN_MEAN] = { "mean", false, false },
+	[COLUMN_MAX] = { "max", false, false },
+	[COLUMN_IMBALANCE] = { "imbalance", false, false }, /* of threads, or of ranks of a reduced profile */
 	[COLUMN_SLOWEST] = { "slowest_rank", false, false },
 };
 
@@ -102,11 +109,51 @@ void columns_add_default(struct columns *columns, bool is_json, bool is_reduced)
 	for (unsigned kind = 0; kind < COLUMN_N; kind++)
 		if ((is_json ? kinds[kind].is_of_json : kinds[kind].is_of_csv) ||
 		    (is_reduced && kind >= COLUMN_IMBALANCE))
-			vec_push(&columns->of, (struct column){ kinds[kind].name, kind, COLUMN_OWN_METRIC });
+			vec_push(&columns->of,
+				 (struct column){ kinds[kind].name, kind, COLUMN_OWN_METRIC, NULL });
+	columns->is_usual = true;
+}
+
+int columns_derive(struct columns *columns, const struct profile *profile, const char *formula,
+		   struct diag *diag)
+{
+	struct formula *parsed = alloc_zero(1, sizeof(*parsed));
+	int error = formula_parse(formula, profile, parsed, diag);
+
+	if (error) {
+		free(parsed);
+		return error;
+	}
+	vec_push(&columns->formulas, parsed);
+	vec_push(&columns->of, (struct column){ parsed->label, COLUMN_FORMULA, COLUMN_OWN_METRIC, parsed });
+	return 0;
+}
+
+size_t columns_derive_usual(struct columns *columns, const struct profile *profile)
+{
+	struct diag diag = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; formula_usual(i); i++)
+		n += columns_derive(columns, profile, formula_usual(i), &diag) == 0;
+	return n;
+}
+
+bool columns_need_threads(const struct columns *columns)
+{
+	for (size_t i = 0; i < columns->of.n; i++)
+		if (columns->of.at[i].kind >= COLUMN_MIN && columns->of.at[i].kind <= COLUMN_IMBALANCE)
+			return true;
+	return false;
 }
 
 void columns_done(struct columns *columns)
 {
+	for (size_t i = 0; i < columns->formulas.n; i++) {
+		formula_done(columns->formulas.at[i]);
+		free(columns->formulas.at[i]);
+	}
+	vec_done(&columns->formulas);
 	vec_done(&columns->of);
 }
 
@@ -144,6 +191,48 @@ static struct cell cost_cell(const struct text_report *report, const struct colu
 			      .percent = number_share(value, costs_inclusive(report->costs, 0, metric)) };
 }
 
+static uint64_t column_all(const void *costs, uint32_t metric)
+{
+	return costs_inclusive(costs, 0, metric);
+}
+
+static struct cell column_formula_cell(const struct text_report *report, const struct column *column,
+				       const struct row_facts *facts)
+{
+	size_t at = facts->view_row * facts->view->n_metrics;
+	struct formula_costs costs = { &facts->view->self.at[at], &facts->view->inclusive.at[at], column_all,
+				       report->costs };
+	double value = formula_value(column->formula, &costs);
+
+	return (struct cell){ .type = CELL_REAL, .real = value };
+}
+
+/* Of ranks, where the profile has no threads any more. */
+static struct cell column_thread_cell(const struct text_report *report, const struct column *column,
+				      const struct row_facts *facts)
+{
+	const struct thread_spreads *spreads = report->options->spreads;
+	const char *unit = report->metric < report->profile->metrics.n
+				   ? intern_text(&report->profile->strings,
+						 report->profile->metrics.at[report->metric].unit)
+				   : "count";
+
+	if (!spreads)
+		return (struct cell){ .type = CELL_PERCENT,
+				      .percent = facts->imbalance < 0 ? 0 : facts->imbalance };
+	struct thread_spread spread =
+		thread_spreads_find(spreads, facts->view->rows.at[facts->view_row].scope);
+	double imbalance = thread_spread_imbalance(&spread, spreads->n_threads);
+	double mean = thread_spread_mean(&spread, spreads->n_threads);
+	if (column->kind == COLUMN_IMBALANCE)
+		return (struct cell){ .type = CELL_PERCENT, .percent = imbalance < 0 ? 0 : imbalance };
+	return (struct cell){ .type = CELL_AMOUNT,
+			      .text = unit,
+			      .number = column->kind == COLUMN_MIN   ? spread.least
+					: column->kind == COLUMN_MAX ? spread.most
+								     : (uint64_t)(mean + 0.5) };
+}
+
 struct cell column_cell(const struct text_report *report, const struct column *column,
 			const struct row_facts *facts)
 {
@@ -170,9 +259,13 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return (struct cell){ .type = CELL_COUNT, .number = facts->self_samples };
 	case COLUMN_TOTAL_SAMPLES:
 		return (struct cell){ .type = CELL_COUNT, .number = facts->total_samples };
+	case COLUMN_MIN:
+	case COLUMN_MEAN:
+	case COLUMN_MAX:
 	case COLUMN_IMBALANCE:
-		return (struct cell){ .type = CELL_PERCENT,
-				      .percent = facts->imbalance < 0 ? 0 : facts->imbalance };
+		return column_thread_cell(report, column, facts);
+	case COLUMN_FORMULA:
+		return column_formula_cell(report, column, facts);
 	case COLUMN_SLOWEST:
 		return (struct cell){ .type = CELL_INDEX, .number = facts->slowest };
 	case COLUMN_SELF_CI95:

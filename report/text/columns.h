@@ -6,31 +6,43 @@
 #pragma once
 
 #include "base/diag.h"
+#include "report/formula.h"
 #include "report/number.h"
 #include "report/text/row_facts.h"
 
 struct columns {
 	VEC(struct column {
-		const char *title; /* as it was asked for; borrowed */
-		unsigned kind;     /* index of a table in columns.c */
-		uint32_t metric;   /* COLUMN_OWN_METRIC: the report's */
+		const char *title;             /* as it was asked for; borrowed */
+		unsigned kind;                 /* index of a table in columns.c */
+		uint32_t metric;               /* COLUMN_OWN_METRIC: the report's */
+		const struct formula *formula; /* of a column that is derived */
 	})
 	of;
+	VEC(struct formula *) formulas; /* owned */
+	bool is_usual;                  /* none but derived ones were asked for */
 };
 
 #define COLUMN_OWN_METRIC UINT32_MAX
 
 /* What stands in one cell. */
 struct cell {
-	enum { CELL_COUNT, CELL_INDEX, CELL_AMOUNT, CELL_PERCENT, CELL_INTERVAL, CELL_TEXT } type;
+	enum { CELL_COUNT, CELL_INDEX, CELL_AMOUNT, CELL_PERCENT, CELL_INTERVAL, CELL_REAL, CELL_TEXT } type;
 	uint64_t number; /* CELL_INDEX: UINT32_MAX = none */
 	double percent;
 	struct interval interval;
+	double real;      /* not finite = there is no value */
 	const char *text; /* CELL_TEXT; of an amount, its unit */
 };
 
 /* One more column, by its name. -EINVAL with a diag if there is no such column or metric. */
 int columns_add(struct columns *columns, const struct profile *profile, const char *name, struct diag *diag);
+/* One more, by formula. -EINVAL with a diag. */
+int columns_derive(struct columns *columns, const struct profile *profile, const char *formula,
+		   struct diag *diag);
+/* Those that everybody asks for, where their events are there; returns how many. */
+size_t columns_derive_usual(struct columns *columns, const struct profile *profile);
+/* One of them says how threads share a row: options.threads must be there. */
+bool columns_need_threads(const struct columns *columns);
 /* The fields of CSV, and of JSON with is_json, unless others are asked for; those of ranks for a reduced
  * profile. */
 void columns_add_default(struct columns *columns, bool is_json, bool is_reduced);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text/columns_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 	case CELL_INTERVAL:
 		snprintf(text, NUMBER_MAX, "%.1f-%.1f%%", cell->interval.low, cell->interval.high);
 		return text;
+	case CELL_REAL:
+		snprintf(text, NUMBER_MAX, "%.4g", cell->real);
+		return isfinite(cell->real) ? text : "";
 	case CELL_TEXT:
 		break;
 	}

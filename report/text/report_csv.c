@@ -2,6 +2,7 @@
 /*
  * A report as comma-separated values, RFC 4180: a header line, then a line for every row.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -28,6 +29,10 @@ static void csv_put_cell(struct text *to, const struct cell *cell)
 		return;
 	case CELL_INTERVAL:
 		text_printf(to, "%.2f-%.2f", cell->interval.low, cell->interval.high);
+		return;
+	case CELL_REAL:
+		if (isfinite(cell->real))
+			text_printf(to, "%.15g", cell->real);
 		return;
 	case CELL_TEXT:
 		quote_csv(to, cell->text);
@@ -108,6 +113,7 @@ void report_csv(const struct text_input *input, const struct text_options *optio
 		put_tasks(&report);
 	} else {
 		columns_add_default(&usual, false, options->ranks);
+		columns_derive_usual(&usual, input->profile);
 		csv_put_rows(&report, options->columns ? options->columns : &usual);
 	}
 }

@@ -39,6 +39,9 @@ static void json_rows_put_cell(struct json *json, const struct cell *cell)
 		json_number(json, hundredths(cell->interval.high));
 		json_end_array(json);
 		return;
+	case CELL_REAL:
+		json_number(json, cell->real);
+		return;
 	case CELL_TEXT:
 		json_text(json, cell->text);
 		return;
@@ -120,7 +123,7 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 	}
 	const struct scope scope =
 		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
-	if (scope.kind == SCOPE_LOOP && !writer->report->options->columns)
+	if (scope.kind == SCOPE_LOOP && writer->columns->is_usual)
 		json_rows_put_loop(writer, &scope);
 	if (scope.kind == SCOPE_LOOP && writer->report->loops)
 		json_rows_put_measured(writer, loop_table_find(writer->report->loops, writer->report->tree,
@@ -224,6 +227,7 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 	CLEANUP(columns_done) struct columns usual = { 0 };
 
 	columns_add_default(&usual, true, report->options->ranks);
+	columns_derive_usual(&usual, report->profile);
 	json_name(json, "rows");
 	json_array(json);
 	if (report->options->view == TEXT_FLAT && report->options->tasks) {

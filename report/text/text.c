@@ -130,8 +130,8 @@ static void put_note(const struct text_report *report, const char *note)
 static void put_notes(const struct text_report *report)
 {
 	if (!report->profile->run.is_resolved && report->samples > 0)
-		put_note(report, "places are shown by their addresses: cpprof resolve FILE adds names, lines "
-				 "and loops");
+		put_note(report,
+			 "code is shown by address; to add names, lines and loops: cpprof resolve FILE");
 	for (size_t i = 0; i < report->profile->notes.n; i++)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }

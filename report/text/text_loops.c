@@ -109,7 +109,9 @@ void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text
 	if (loop_facts_doubts(facts, total) & DOUBT_NOT_VECTOR)
 		add_remark(ret, "not vectorised");
 	if (facts->vector && facts->vector < facts->own)
-		add_remark(ret, "%.0f%% of its own in vector code, the rest in copies that are not",
+		add_remark(ret,
+			   "%.0f%% of its own cost is in vectorised code, the rest in copies that are not "
+			   "vectorised",
 			   number_share(facts->vector, facts->own));
 	if (facts->has_code && facts->code.n_calls)
 		add_remark(ret, "%u call%s inside", facts->code.n_calls, facts->code.n_calls > 1 ? "s" : "");

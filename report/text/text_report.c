@@ -40,8 +40,8 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 		report.total = costs_inclusive(input->costs, 0, options->metric);
 		report.samples = report.sampled = costs_inclusive(input->costs, 0, 0);
 		report.waits = wait_metrics_of(input->profile);
-		if (report.waits.waits && !report.waits.is_near)
-			report.sampled -= costs_inclusive(input->costs, 0, report.waits.waits);
+		if (report.waits.sampled)
+			report.sampled -= costs_inclusive(input->costs, 0, report.waits.sampled);
 	}
 	for (uint32_t i = 0; i < input->tree->n_rounds && i < CCT_ROUNDS; i++)
 		report.rounds[i] =
@@ -56,10 +56,24 @@ static struct interval text_sampled_interval(const struct text_report *report, c
 	const struct scope_tree *tree = report->tree;
 	double spread =
 		spread_factor(costs + tree->n_metrics - tree->n_rounds, report->rounds, tree->n_rounds);
-	uint64_t n_waits = report->waits.waits && !report->waits.is_near ? costs[report->waits.waits] : 0;
+	uint64_t n_waits = report->waits.sampled ? costs[report->waits.sampled] : 0;
 	uint64_t samples = costs[0] > n_waits ? costs[0] - n_waits : 0;
 
 	return number_interval_of_cost(costs[metric], total, samples, report->sampled, spread);
+}
+
+/* Waits are measured, unless a thread has so many that only some are sampled. */
+static struct interval text_wait_interval(const struct text_report *report, const uint64_t *costs)
+{
+	const struct wait_metrics *waits = &report->waits;
+	uint64_t all = costs_inclusive(report->costs, 0, waits->waits);
+	uint64_t sampled = waits->sampled ? costs_inclusive(report->costs, 0, waits->sampled) : all;
+	double share = number_share(costs[report->metric], report->total);
+
+	if (sampled >= all)
+		return (struct interval){ share, share };
+	return number_interval_of_cost(costs[report->metric], report->total, costs[waits->sampled], sampled,
+				       1);
 }
 
 /* Waits are measured, not sampled; of wall time, the part on a CPU is. */
@@ -67,13 +81,13 @@ struct interval text_interval(const struct text_report *report, const uint64_t *
 {
 	const struct wait_metrics *waits = &report->waits;
 	double share = number_share(costs[report->metric], report->total);
-	struct interval exact = { share, share };
 
-	if (!waits->off_cpu || (report->metric != waits->off_cpu && report->metric != waits->waits &&
-				report->metric != waits->wall))
+	if (!waits->off_cpu ||
+	    (report->metric != waits->off_cpu && report->metric != waits->waits &&
+	     report->metric != waits->wall && (!waits->runnable || report->metric != waits->runnable)))
 		return text_sampled_interval(report, costs, report->metric, report->total);
 	if (report->metric != waits->wall)
-		return exact;
+		return text_wait_interval(report, costs);
 
 	uint64_t cpu = costs_inclusive(report->costs, 0, 1);
 	struct interval on_cpu = text_sampled_interval(report, costs, 1, cpu);

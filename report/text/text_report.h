@@ -10,6 +10,7 @@
 #include "report/style.h"
 #include "report/tree/costs.h"
 #include "report/tree/ranks.h"
+#include "report/tree/thread_spread.h"
 #include "report/tree/view.h"
 #include "report/waits.h"
 
@@ -51,9 +52,10 @@ struct text_options {
 	const bool *callers_of; /* of the callers view: only these top rows, by scope; NULL = all */
 	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
 	const struct columns
-		*columns;          /* which facts of a row, report/text/columns.h; NULL = the usual ones */
-	const struct ranks *ranks; /* of a reduced profile; NULL = it is none */
-	const struct text_source *source; /* of the loops view; NULL = none is shown */
+		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	const struct thread_spreads *spreads; /* for columns that need it; NULL = not known */
+	const struct ranks *ranks;            /* of a reduced profile; NULL = it is none */
+	const struct text_source *source;     /* of the loops view; NULL = none is shown */
 	struct style style;
 };
 

@@ -37,8 +37,8 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	text_path(report, row->scope, TEXT_PATH_NAMES, &path);
 	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
-		    number_count(row->waits, count),
-		    number_time(row->waits ? row->off_cpu / row->waits : 0, mean),
+		    row->waits ? number_count(row->waits, count) : "",
+		    row->waits ? number_time(row->off_cpu / row->waits, mean) : "",
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
@@ -63,6 +63,6 @@ void text_waits(const struct text_report *report)
 			n_shown++;
 		}
 	if (!rows.n)
-		text_printf(report->to, "no waits were recorded: cpprof record --wall, or --off-cpu\n");
+		text_printf(report->to, "no waits were recorded; record them with: cpprof record --wall\n");
 	vec_done(&rows);
 }

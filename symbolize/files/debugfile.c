@@ -84,19 +84,19 @@ static bool is_the_one(const struct wanted *wanted, struct image *candidate, con
 	if (wanted->build_id->len && (id.len || wanted->is_sup)) {
 		if (build_id_equal(wanted->build_id, &id))
 			return true;
-		say(search, true, "%s '%s' is not of '%s': its %s is another", wanted->what, path,
+		say(search, true, "%s '%s' does not belong to '%s': its %s differs", wanted->what, path,
 		    wanted->file->image->path, wanted->is_sup ? "id" : "build-id");
 		return false;
 	}
 	if (wanted->has_crc && candidate->file.len > MAX_CHECKED) {
-		say(search, true, "%s '%s' is too much and left out: %llu GB", wanted->what, path,
+		say(search, true, "%s '%s' is too large (%llu GB) and was left out", wanted->what, path,
 		    (unsigned long long)candidate->file.len >> 30);
 		return false;
 	}
 	if (wanted->has_crc && compress_crc32(candidate->file) == wanted->crc)
 		return true;
 	if (wanted->has_crc)
-		say(search, true, "%s '%s' is not of '%s': its checksum is another", wanted->what, path,
+		say(search, true, "%s '%s' does not belong to '%s': its checksum differs", wanted->what, path,
 		    wanted->file->image->path);
 	return false;
 }
@@ -240,7 +240,7 @@ static void say_not_asked(const struct wanted *wanted, int error)
 	if (error == -ENOENT)
 		say(search, false, "debuginfod does not have '%s'", path);
 	else if (error != -ENOPKG)
-		say(search, true, "debuginfod could not be asked for '%s': %s", path, strerror(-error));
+		say(search, true, "debuginfod failed for '%s': %s", path, strerror(-error));
 	else if (!atomic_flag_test_and_set(&is_said)) /* once, not for each file */
 		say(search, true,
 		    "DEBUGINFOD_URLS is set, but debuginfod-find is not installed: try installing the "
@@ -257,7 +257,9 @@ static struct image *ask_debuginfod(const struct wanted *wanted)
 		return NULL;
 	say(search, false, "asking debuginfod for '%s'", wanted->file->image->path);
 	struct fetch fetch = { search, wanted->file->image->path };
-	int error = debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL, &fetch, &path);
+	int error = search->fetch ? search->fetch(search->fetch_context, wanted->build_id, fetch.image, &path)
+				  : debuginfod_find(wanted->build_id, search->fetching ? show_fetch : NULL,
+						    &fetch, &path);
 	if (error < 0) {
 		say_not_asked(wanted, error);
 		return NULL;
@@ -324,7 +326,7 @@ static struct image *find_alt(struct debugfile *file)
 		image = try_directories(&wanted, try_build_id_place, NULL);
 	if (!image)
 		say(search, true,
-		    "'%s' leans on '%s', which is missing: some inlined functions will have no name", path,
+		    "'%s' refers to '%s', which is missing: some inlined functions will have no name", path,
 		    link);
 	return image;
 }

@@ -21,6 +21,9 @@ struct debug_search {
 	const char *symfs;       /* prefix of every path of the target; NULL = none */
 	const char *target_root; /* "/proc/PID/root"; NULL = none */
 	bool asks_debuginfod;    /* only if DEBUGINFOD_URLS is set as well */
+	/* As debuginfod_find, for who may make no connection; NULL: that is asked. */
+	int (*fetch)(void *context, const struct build_id *build_id, const char *image, char **ret);
+	void *fetch_context;
 	/* Each step, for -v, and each refusal; may be NULL. Called by one thread at a time. */
 	void (*note)(void *context, bool is_warning, const char *text);
 	/* Again and again while a server is asked for an image's debug file; total 0 = not known yet; may be

@@ -6,6 +6,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/file_open.h"
 #include "symbolize/witness/witness_message.h"
 #include "symbolize/witness/witness_unit.h"
 
@@ -40,6 +41,13 @@ const char *witness_library_name(enum library_kind kind)
 	return libraries[kind].name;
 }
 
+void witness_load(void)
+{
+#ifdef CPPROF_LIBDWARF
+	witness_libdwarf_load();
+#endif
+}
+
 bool witness_is_built(enum library_kind kind)
 {
 	return libraries[kind].run != NULL;
@@ -50,12 +58,15 @@ bool witness_is_built(enum library_kind kind)
 struct witness_job {
 	const struct witness_question *question;
 	const struct witness_library *library;
+	int files[2]; /* of the question */
 };
 
 static int witness_run(void *context, int result)
 {
 	const struct witness_job *job = context;
-	struct witness_session session = { .question = job->question, .fd = result };
+	struct witness_session session = { .question = job->question,
+					   .files = { job->files[0], job->files[1] },
+					   .fd = result };
 	uint8_t end = MESSAGE_END;
 
 	intern_init(&session.strings);
@@ -135,19 +146,19 @@ static const char *witness_why(int status)
 	case -ECANCELED:
 		return "it crashed or reached its limit of memory or time";
 	case -EMSGSIZE:
-		return "it said too much";
+		return "it printed too much";
 	case CHILD_REFUSED:
-		return "the system does not let its process be limited";
+		return "the system does not allow limits on its process";
 	case 1:
 		return "it is not installed, or cannot read the file";
 	default:
-		return "it did not come to its end";
+		return "it did not finish";
 	}
 }
 
 void witness_ask(enum library_kind kind, const struct witness_question *question, struct testimony *ret)
 {
-	struct witness_job job = { question, &libraries[kind] };
+	struct witness_job job = { question, &libraries[kind], { -1, -1 } };
 	struct child_options options = { .run = witness_run,
 					 .context = &job,
 					 .has_result = true,
@@ -165,9 +176,15 @@ void witness_ask(enum library_kind kind, const struct witness_question *question
 		ret->why = "cpprof was built without it";
 		return;
 	}
+	/* Before there is a child: we may be one that has to ask for files. */
+	job.files[0] = file_open(question->path, 0);
+	job.files[1] = question->alt_path ? file_open(question->alt_path, 0) : -1;
 	int status = child_start(&child, &options);
 	if (status == 0)
 		status = child_wait(&child);
+	for (unsigned i = 0; i < 2; i++)
+		if (job.files[i] >= 0)
+			close(job.files[i]);
 	if (!witness_read(ret, child_result(&child)))
 		ret->why = witness_why(status);
 	child_done(&child);

@@ -15,6 +15,8 @@ enum library_kind { LIBRARY_LIBDWARF, LIBRARY_LIBDW, LIBRARY_N };
 /* "libdwarf", "libdw" */
 const char *witness_library_name(enum library_kind kind);
 bool witness_is_built(enum library_kind kind);
+/* For who will be able to load no library later: the one that is asked where our own reader gives up. */
+void witness_load(void);
 
 /* The chain at an address, innermost first. Without a function: one frame that has only a line. */
 struct witness_answer {

@@ -2,6 +2,7 @@
 /* The only file that knows libdwarf, as of 20210528. Nothing is freed: the child that runs this is
  * short-lived. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 	X(dwarf_dealloc_rnglists_head) X(dwarf_load_rnglists) X(dwarf_get_rnglist_offset_index_value) \
 	X(dwarf_dieoffset) X(dwarf_formsdata) X(dwarf_formstring) \
 	X(dwarf_formudata) X(dwarf_get_ranges_b) X(dwarf_get_rnglists_entry_fields_a) \
-	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_path) X(dwarf_line_srcfileno) \
+	X(dwarf_global_formref) X(dwarf_highpc_b) X(dwarf_init_b) X(dwarf_line_srcfileno) \
 	X(dwarf_lineaddr) X(dwarf_lineendsequence) X(dwarf_lineno) X(dwarf_lowpc) \
 	X(dwarf_next_cu_header_d) X(dwarf_offdie_b) X(dwarf_prologue_end_etc) X(dwarf_ranges_dealloc) \
 	X(dwarf_rnglists_get_rle_head) X(dwarf_set_tied_dbg) X(dwarf_siblingof_b) X(dwarf_srcfiles) \
@@ -35,7 +36,7 @@ static struct {
 	Dwarf_Error error; /* nobody looks: what cannot be read is not said */
 } libdwarf;
 
-static bool libdwarf_load(void)
+bool witness_libdwarf_load(void)
 {
 	void *library = dlopen("libdwarf.so.1", RTLD_NOW | RTLD_LOCAL);
 
@@ -68,14 +69,13 @@ struct libdwarf_walk {
 	VEC(uint32_t) paths; /* string ids by file number */
 };
 
-static Dwarf_Debug libdwarf_open(const char *path, unsigned group)
+/* The file stays open as long as we live: the library goes on reading. */
+static Dwarf_Debug libdwarf_open(int fd, unsigned group)
 {
 	Dwarf_Debug dwarf = NULL;
 
-	if (access(path, R_OK) != 0 ||
-	    libdwarf.dwarf_init_path(path, NULL, 0, DW_DLC_READ, group, NULL, NULL, &dwarf, NULL, 0, NULL,
-				     &libdwarf.error) != DW_DLV_OK)
-		return NULL;
+	if (fd >= 0)
+		libdwarf.dwarf_init_b(fd, DW_DLC_READ, group, NULL, NULL, &dwarf, &libdwarf.error);
 	return dwarf;
 }
 
@@ -402,10 +402,10 @@ static Dwarf_Die libdwarf_find_unit(Dwarf_Debug dwarf, uint64_t id)
  */
 static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *path, unsigned group)
 {
-	Dwarf_Debug dwarf = libdwarf_open(path, group);
+	Dwarf_Debug dwarf = libdwarf_open(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), group);
 
 	if (dwarf && !walk->skeletons)
-		walk->skeletons = libdwarf_open(walk->session->question->path, DW_GROUPNUMBER_ANY);
+		walk->skeletons = libdwarf_open(walk->session->files[0], DW_GROUPNUMBER_ANY);
 	if (dwarf && walk->skeletons)
 		libdwarf.dwarf_set_tied_dbg(dwarf, walk->skeletons, &libdwarf.error);
 	return dwarf;
@@ -480,15 +480,15 @@ bool witness_libdwarf_run(struct witness_session *session)
 	Dwarf_Sig8 id;
 	Dwarf_Die root;
 
-	if (!libdwarf_load())
+	if (!witness_libdwarf_load())
 		return false;
 	witness_send_version(session, libdwarf.dwarf_package_version());
-	walk.file.dwarf = libdwarf_open(question->path, DW_GROUPNUMBER_ANY);
+	walk.file.dwarf = libdwarf_open(session->files[0], DW_GROUPNUMBER_ANY);
 	if (!walk.file.dwarf)
 		return false;
 	walk.package = libdwarf_open_split(&walk, package, DW_GROUPNUMBER_ANY);
 	if (question->alt_path)
-		walk.file.alt = libdwarf_open(question->alt_path, DW_GROUPNUMBER_ANY);
+		walk.file.alt = libdwarf_open(session->files[1], DW_GROUPNUMBER_ANY);
 	if (walk.file.alt)
 		libdwarf.dwarf_set_tied_dbg(walk.file.dwarf, walk.file.alt, &libdwarf.error);
 	session->name = libdwarf_name;

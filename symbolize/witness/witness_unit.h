@@ -47,7 +47,8 @@ struct witness_found {
 
 struct witness_session {
 	const struct witness_question *question;
-	int fd; /* where answers go */
+	int files[2]; /* the question's path and alt_path, open; -1 = none */
+	int fd;       /* where answers go */
 	struct intern strings;
 	uint32_t n_sent; /* strings */
 	struct writer out;
@@ -69,4 +70,6 @@ void witness_unit_clear(struct witness_unit *unit);
 
 /* Each in the only file that knows the library. False if that or the file cannot be read. */
 bool witness_libdwarf_run(struct witness_session *session);
+/* Loads the library, if it is there; run does that, too. */
+bool witness_libdwarf_load(void);
 bool witness_libdw_run(struct witness_session *session);

@@ -23,7 +23,7 @@ unharmed() {
 check() {
 	attack sticky "$2"
 	run "$1" "${@:3}"
-	says "somebody else made"
+	says "made by another user"
 	unharmed "${@:3}"
 }
 check 3 out.data "$CPPROF" record -o sticky/out.data -- touch ran
@@ -39,7 +39,7 @@ check 3 out.json "$CPPROF" record --format json -o sticky/out.json -- touch ran
 attack sticky last
 ln -s "$HERE/sticky/last" plain/first
 run 3 "$CPPROF" merge -o plain/first p.data
-says "somebody else made"
+says "made by another user"
 unharmed a chain of links
 
 # What the kernel lets pass: our own link there, and any link where only its owner could have put it.

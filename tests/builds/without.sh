@@ -32,7 +32,7 @@ grep 'tests passed' "$folder.log"
 
 # Where stacks end, and why, is said while recording and in the profile.
 cpprof=$folder/cmd/cpprof profile=$folder/deep.data
-why='stacks end with the snapshot: cpprof was built without libbpf'
+why='stacks deeper than --stack-size are cut off: cpprof was built without libbpf'
 code=0
 "$cpprof" record -v -o "$profile" -- "$folder/tests/e2e/paths" 0.3 2500 100000 >"$folder.log" 2>&1 || code=$?
 case $code in

@@ -18,7 +18,7 @@ one_path() {
 }
 
 "$CPPROF" record -v -o probe.data -- true >probe.log 2>&1
-! grep -q 'stacks end with the snapshot' probe.log || skip "$(grep 'stacks end with' probe.log)"
+! grep -q 'stacks deeper than --stack-size are cut off' probe.log || skip "$(grep 'stacks deeper than' probe.log)"
 
 if [ $# = 1 ]; then
 	complete=0

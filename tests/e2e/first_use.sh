@@ -30,7 +30,7 @@ grep -q 'service="shop"' w.prom || fail "--watch has no --label"
 run 0 "$CPPROF" record -o l.prom --label service=shop -- "$SPIN" 0.2
 grep -q 'service="shop"' l.prom || fail "-o l.prom has no --label"
 run 2 "$CPPROF" record --label "1x=y" -- true
-says "the name of a label is made of letters"
+says "a label name consists of letters"
 
 # A page says where it is, and is opened if that is asked for.
 printf '#!/bin/sh\necho "$1" >opened\n' >open_with

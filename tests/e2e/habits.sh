@@ -47,7 +47,7 @@ says "cpprof report a.data"
 run 2 "$CPPROF" 4711
 says "cpprof attach -p 4711"
 run 2 "$CPPROF" -p 4711
-says "options come behind a command"
+says "options come after a command"
 run 2 "$CPPROF" top
 says "cpprof attach -p PID -d 10"
 run 2 "$CPPROF" recrod

@@ -7,9 +7,9 @@
 run 1 "$CPPROF" record -o "" -- touch ran
 says "cannot write ''"
 run 1 "$CPPROF" record --watch a.nothing -- touch ran
-says "its name does not say which format to write"
+says "its name does not tell which format to write"
 run 1 "$CPPROF" record --watch no/such/folder/a.json -- touch ran
-says "name another place with --watch FILE"
+says "choose another path with --watch FILE"
 for option in "-d 0" "--stream 0" "--interval 0"; do
 	run 2 "$CPPROF" record $option -- touch ran
 	says "a time above 0"

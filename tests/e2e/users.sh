@@ -16,14 +16,14 @@ as_nobody() {
 }
 
 run 0 as_nobody ./cpprof record -v -o a.data -- ./spin 0.5 threads=2
-says "stacks end with the snapshot: .*CAP_BPF"
+says "stacks deeper than --stack-size are cut off: .*CAP_BPF"
 [ "$level" -lt 2 ] || says "no permission to sample the kernel"
 facts nobody/a.data
 [ "$(number samples)" -ge 1 ] || fail "no samples of an own process"
 [ "$level" -lt 2 ] || fact "excludes_kernel=1"
 
 # All the memory that may be locked is used for rings; the command's limit is its own.
-ring_kb() { sed -n 's/.*with a ring of \([0-9]*\) KiB each.*/\1/p' run.log; }
+ring_kb() { sed -n 's/.*with a ring buffer of \([0-9]*\) KiB each.*/\1/p' run.log; }
 (
 	ulimit -S -l 64
 	run 0 as_nobody ./cpprof record -v -o m.data -- sh -c 'ulimit -S -l; ./spin 0.2'
@@ -44,7 +44,7 @@ facts nobody/b.data
 (
 	ulimit -n $((40 + 10 * $(nproc)))
 	run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o l.data
-	says "threads of process $own are not profiled: no more than"
+	says "threads of process $own are not profiled: only"
 ) || exit 1
 facts nobody/l.data
 fact "note .* are not profiled"

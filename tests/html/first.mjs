@@ -34,6 +34,11 @@ const place = () =>
   });
 for (const width of [1400, 800]) {
   await shown.page.setViewport({ width, height: 900 });
+  for (const view of ["flame", "tree", "callers", "flat", "threads"]) {
+    await shown.go("#v=" + view);
+    const right = await shown.page.$$eval(".bar > *", (all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
+    check(`${view}: every button is in sight, ${width} pixels wide`, right <= width, right);
+  }
   await shown.go("#v=flame");
   const before = await place(),
     box = await (await shown.page.$(".tall canvas")).boundingBox();

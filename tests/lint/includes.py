@@ -15,7 +15,7 @@ import sys
 PIPELINE = {
     'base': [],
     'binary': ['elf', 'cfi', 'isa', 'flow', 'functions'],
-    'collector': ['bpf', 'process', 'record', 'deep', 'probe', 'perfdata', 'live', 'step'],
+    'collector': ['bpf', 'process', 'record', 'deep', 'probe', 'wait', 'perfdata', 'live', 'step'],
     'recipes': [],
     'unwinder': [],
     'symbolize': ['dwarf', 'files', 'kernel', 'witness'],

@@ -56,12 +56,12 @@ sed 's/x \* 3/x * 5 + 7/' a.c >b.c
 gcc -O1 -g -Wl,--build-id=sha1 -o other b.c
 objcopy --only-keep-debug other .debug/linked.debug
 locate "$HERE/linked" work
-warns "warning: debug file '$HERE/.debug/linked.debug' is not of '$HERE/linked': its build-id is another"
+warns "warning: debug file '$HERE/.debug/linked.debug' does not belong to '$HERE/linked': its build-id differs"
 grep -qF "a.c" out.log && fail "a refused file was used"
 grep -qF "b.c" out.log && fail "a refused file was used"
 objcopy --remove-section .note.gnu.build-id "$HERE/linked" nameless
 locate "$HERE/nameless" work
-warns "its checksum is another"
+warns "its checksum differs"
 
 # Names of functions that only the compressed symbol table in the image knows.
 nm whole --format=posix --defined-only | awk '$2 == "t" && $1 == "hidden" { print $1 }' >keep

@@ -56,14 +56,14 @@ shows '"function":"work","file":null'
 
 # The server's answer is believed no more than any other file.
 DEBUGINFOD_URLS=$url locate wrong work
-warns "warning: .* is not of 'wrong': its build-id is another"
+warns "warning: .* does not belong to 'wrong': its build-id differs"
 grep -qF "$line" out.log && fail "a refused file was used"
 
 # Nobody there, or nobody who answers: a warning, and the names of symbols.
 DEBUGINFOD_URLS=http://127.0.0.1:1 locate absent work
 shows '"function":"work","file":null'
 DEBUGINFOD_TIMEOUT=1 DEBUGINFOD_URLS=$url locate stalled work
-warns "warning: debuginfod could not be asked for 'stalled'"
+warns "warning: debuginfod failed for 'stalled'"
 grep -q $'\r' err.log && fail "progress is shown to nobody"
 shows '"function":"work","file":null'
 

@@ -75,7 +75,7 @@ for version in "" -5; do
 	# Without the file that it leans on, what has no name says so.
 	mv shared/common shared/away
 	all_of shared/program >found.txt
-	warns "leans on '$HERE/shared/common', which is missing"
+	warns "refers to '$HERE/shared/common', which is missing"
 	grep -q '"function":"??"' found.txt || fail "dwz $version: no function without a name"
 	grep -q '"function":""' found.txt && fail "dwz $version: an empty name"
 	# And another one in its place is refused.
@@ -90,7 +90,7 @@ for version in "" -5; do
 		open(sys.argv[1], 'wb').write(data)
 	END
 	all_of shared/program >found.txt
-	warns "dwz file '$HERE/shared/common' is not of 'shared/program': its \(build-\)\?id is another"
+	warns "dwz file '$HERE/shared/common' does not belong to 'shared/program': its \(build-\)\?id differs"
 	grep -q '"function":"??"' found.txt || fail "dwz $version: a refused file was used"
 done
 exit 0

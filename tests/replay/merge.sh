@@ -30,7 +30,7 @@ for option in "" --reduce; do
 done
 merges 1 "add --reduce to reduce the others" -o mixed.data part-1.data all.data
 merges 0 "" -o plain.data part-1.data part-2.data
-merges 1 "give --reduce the files it was made of" --reduce -o mixed.data part-1.data plain.data
+merges 1 "run merge --reduce on the files it was made from" --reduce -o mixed.data part-1.data plain.data
 
 # As many as there are, without a command line for them.
 merges 0 "" -o all.data part-1.data part-2.data part-3.data part-4.data part-5.data

@@ -48,8 +48,8 @@ grep -q "'missing.data'" said.log || fail "missing.data is not named"
 by 3 1 "none of 2 files could be merged" -o never.data empty.data missing.data
 
 # Mistakes are told once.
-by 2 2 "give the file to write with -o FILE" part-1.data
-[ "$(grep -c "give the file to write" said.log)" = 1 ] || fail "a mistake is told more than once"
+by 2 2 "give an output file with -o FILE" part-1.data
+[ "$(grep -c "give an output file" said.log)" = 1 ] || fail "a mistake is told more than once"
 ls part-*.data >list
 by 2 0 "" -o by.data --files-from list
 "$CPPROF" merge -o all.data part-*.data 2>/dev/null

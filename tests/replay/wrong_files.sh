@@ -29,7 +29,7 @@ tells() {
 }
 tells folder "cannot read profile 'folder': Is a directory"
 tells empty "'empty' is not a cpprof profile: it is empty"
-tells words "'words' is not a cpprof profile: it does not begin like one"
+tells words "'words' is not a cpprof profile: its first bytes are not those of a profile"
 tells missing "cannot open profile 'missing': No such file"
 tells cpprof.data "try: cpprof record -- COMMAND"
 tells "$BASH" "it is a program or a library"
@@ -39,7 +39,7 @@ for name in export.json export.html export.svg export.pb.gz; do
 	says 1 "this is an export; give the profile it came from" "$CPPROF" report $name
 done
 head -c 1000 good >cut
-tells cut "profile 'cut' is damaged"
+tells cut "profile 'cut' is corrupt"
 
 # A profile where a function was to be named; rules that are none.
 cp good cpprof.data
@@ -75,8 +75,8 @@ says 1 "'standard input' is not a cpprof profile" bash -c 'yes | "$CPPROF" check
 says 0 "" "$CPPROF" export good -o good.json
 says 0 "" "$CPPROF" export good -o good.json.gz
 for file in good good.json good.json.gz; do
-	says 0 "-: whole" bash -c "cat $file | \"\$CPPROF\" check -"
-	says 0 "-: whole" bash -c "\"\$CPPROF\" check - <$file"
+	says 0 "-: OK: " bash -c "cat $file | \"\$CPPROF\" check -"
+	says 0 "-: OK: " bash -c "\"\$CPPROF\" check - <$file"
 done
 says 1 "" bash -c 'head -c 1000 good.json | "$CPPROF" check -'
 says 1 "'standard input' is not a cpprof profile" bash -c 'printf x | "$CPPROF" check -'
@@ -95,5 +95,5 @@ done
 says 2 "'pipe' is not a regular file and cannot be replaced; give -o FILE" "$CPPROF" resolve pipe
 cat good >pipe &
 says 0 "" "$CPPROF" resolve -q pipe -o resolved
-says 0 "whole" "$CPPROF" check resolved
+says 0 ": OK: " "$CPPROF" check resolved
 exit 0

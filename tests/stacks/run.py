@@ -133,7 +133,7 @@ def measure(case, folder):
 
 def is_bare():
     """May nothing be copied here beyond the kernel's snapshot?"""
-    return "stacks end with the snapshot" in shell(f"{CPPROF} record -v -o /dev/null -- true", "/").stderr
+    return "stacks deeper than --stack-size are cut off" in shell(f"{CPPROF} record -v -o /dev/null -- true", "/").stderr
 
 
 def judge(case):

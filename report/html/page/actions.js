@@ -88,7 +88,7 @@ function showHidden(model) {
   ];
   $("hidden").hidden = !chips.length;
   $("hidden").replaceChildren(
-    "hidden, their costs count for their callers: ",
+    "hidden; their costs count for their callers: ",
     ...chips,
     h("button", { title: "hide nothing (Shift-x)", onclick: showAll }, "show all"),
   );
@@ -114,7 +114,7 @@ function fillActions(model) {
     action("zoom", "show only what is below it (z)", () => zoom(state.n)),
     action("only", "count only what passes through this function", () => focusChosen(model)),
     action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
-    action("hide module", "leave all of its module out", () => hideModule(model)),
+    action("hide module", "leave its whole module out", () => hideModule(model)),
     action("copy", "its path, as text (c)", () => copyPath(model)),
   );
 }

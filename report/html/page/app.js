@@ -23,10 +23,10 @@ const KEYS = [
   ["f", "only what passes through a match, or all; !name: only what does not"],
   ["h", "hot path"],
   ["l i r", "loops, inlined calls, recursion on or off"],
-  ["j", "join chains: what passes all its cost on to one child is shown with it"],
+  ["j", "join chains: show a node that passes all its cost to one child together with that child"],
   ["x  Shift-x", "hide the chosen function; show all again"],
   ["m", "next metric"],
-  ["p", "what percentages are of"],
+  ["p", "what percentages relate to"],
   ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"],
   ["z  Esc", "zoom in, zoom out"],
   ["s", "source of the chosen function"],
@@ -46,7 +46,7 @@ function showQuality(model) {
       "button",
       {
         class: "link",
-        title: "how far to trust this profile",
+        title: "quality of this profile",
         onclick: () => {
           setState({ v: "summary" });
           $("trust").scrollIntoView();

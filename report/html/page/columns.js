@@ -37,7 +37,7 @@ function costColumns(model, cost) {
       name: "±",
       width: "4.2rem",
       num: true,
-      title: "half of the 95 % interval of total, as a share of all",
+      title: "half the width of the 95 % interval of total",
       by: (row) => model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0)),
       cell: (row) => pct(model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0))),
     },

@@ -196,7 +196,7 @@ function heatMapView(model, order) {
     h(
       "div",
       { class: "bar wrap hint" },
-      "Draw a frame to choose an interval and threads; click a row for one thread. Chosen threads hold for every view. An interval has totals by thread only: a profile does not say in which context a thread was at which time.",
+      "Draw a frame to choose an interval and threads; click a row for one thread. Chosen threads apply to every view. An interval has totals by thread only: a profile does not record when a thread was in which context.",
     ),
     new HeatMap(model, order).holder,
   ];

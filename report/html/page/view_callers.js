@@ -44,7 +44,7 @@ function callersView(model) {
       chosen: (row) => choose(model, row.entries[0][0], row.frame),
     },
     [
-      { ...first, name: "cost", title: "own cost of the outermost function here, as far as it came by this way" },
+      { ...first, name: "cost", title: "self cost of the function at the top of this tree when called along this path" },
       bar,
       ...rest,
       textColumn("written at", "12rem", (row) => model.lines(row.frame)),
@@ -55,7 +55,7 @@ function callersView(model) {
   );
   return {
     element: [
-      gridBar(model, grid, "functions by their own cost; open one to see who calls it", h("span", { class: "sep" })),
+      gridBar(model, grid, "functions by self cost; open one to see its callers", h("span", { class: "sep" })),
       grid.element,
     ],
     focus: () => grid.focus(),

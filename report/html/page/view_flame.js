@@ -54,10 +54,10 @@ class Flame {
     this.canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "flame graph; the tree view holds the same data" });
     this.tall = h("div", { class: "tall" }, this.canvas);
     this.holder = h("div", { class: "canvas", onscroll: () => this.draw() }, this.tall);
-    this.map = h("canvas", { role: "img", "aria-label": "where in the whole picture the matches are" });
+    this.map = h("canvas", { role: "img", "aria-label": "where the matches are in the whole graph" });
     this.mapHolder = h(
       "div",
-      { class: "matchmap", title: "the whole picture: where the matches are, and what is in sight; click to go there" },
+      { class: "matchmap", title: "the whole graph: where the matches are and which part is visible; click to go there" },
       this.map,
     );
     sizeCanvas(this.map, 200, MAP_HEIGHT);
@@ -274,7 +274,7 @@ function flameLegend(model) {
     .sort((a, b) => b.self - a.self);
   const colours =
     state.e === "heat"
-      ? [swatch({}, "own cost, little to much", "heat")]
+      ? [swatch({}, "self cost, low to high", "heat")]
       : [
           ...modules.slice(0, LEGEND_MODULES).map((row) => swatch(tint(row.name), row.name)),
           modules.length > LEGEND_MODULES ? `and ${modules.length - LEGEND_MODULES} more modules` : null,
@@ -285,7 +285,7 @@ function flameLegend(model) {
     ...colours,
     swatch({}, "loop", "loop"),
     swatch({}, "inlined call", "inline"),
-    swatch({}, "stacks that are not complete, or too small to draw", "rest"),
+    swatch({}, "incomplete stacks, or too small to draw", "rest"),
   );
 }
 
@@ -312,13 +312,13 @@ function flameView(model) {
     crumbs(model),
     h("span", { class: "sep" }),
     toggle("c", "flame", "upward", "callees above their callers"),
-    toggle("o", "name", "by name", "children in order of their names, not of their cost"),
-    toggle("e", "heat", "heat", "colour by own cost, not by module"),
+    toggle("o", "name", "by name", "sort children by name, not by cost"),
+    toggle("e", "heat", "heat", "colour by self cost, not by module"),
     isDiff(model) ? toggle("e", "module", "modules", "colour by module, not by change") : null,
     ...switches(),
     file("PNG", "this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
     file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
-    file("folded", "paths with their own costs, a line each, as a file", () => save("cpprof.folded", "text/plain", folded(model))),
+    file("folded", "paths with their self costs, one per line, as a file", () => save("cpprof.folded", "text/plain", folded(model))),
   );
   return { element: [bar, flame.mapHolder, flame.holder, flameLegend(model)], focus: () => flame.canvas.focus(), hot };
 }

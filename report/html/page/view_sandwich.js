@@ -50,7 +50,7 @@ function sandwichView(model) {
       [
         {
           name: "share",
-          title: "of this function with all it calls",
+          title: "share of this function's total cost",
           width: "4.6rem",
           num: true,
           by: (r) => r.total,

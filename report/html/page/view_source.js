@@ -196,7 +196,7 @@ function showHottest(element) {
 
 // What to know before reading: no text, no debug information.
 function sourceNote(model, frame, path) {
-  if (!path) return "There is no debug information for this function: no lines are known.";
+  if (!path) return "There is no debug information for this function, so its lines are not known.";
   if (!model.data.carries("source-" + model.data.frame.file[frame]))
     return "The text of this file was not found; make the report with --source-dir DIR or --source-map OLD=NEW to see it.";
   return "";

@@ -138,21 +138,21 @@ function summaryView(model) {
     ["busy", utilisation(model)],
     ["balance", imbalance(model)],
   ];
-  const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "No lines are known: there is no debug information." : "";
+  const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "Lines are not known: there is no debug information." : "";
   return {
     element: [
       h(
         "div",
         { class: "page" },
         h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
-        summaryTable(model, "Functions by their own cost", bySelf, "self"),
-        summaryTable(model, "Functions with all they call", most(functions, "total"), "total"),
+        summaryTable(model, "Functions by self cost", bySelf, "self"),
+        summaryTable(model, "Functions by total cost", most(functions, "total"), "total"),
         summaryTable(model, "Loops", loops, "total", { level: "loop" }),
         summaryTable(model, "Lines", most(lineRows(model), "self"), "self", { level: "line", empty: reading }),
         summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self", { level: "module" }),
         hotPathList(model),
         factList("This run", facts),
-        factList("How far to trust it", trust(quality, notes), "trust"),
+        factList("Quality", trust(quality, notes), "trust"),
       ),
     ],
   };

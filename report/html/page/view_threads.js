@@ -19,8 +19,8 @@ function threadPlot(model, chosen) {
   const canvas = h("canvas", { role: "img", "aria-label": `${how} of the selection's cost by thread; the table holds the numbers` }),
     holder = h("div", { class: "plot" }, canvas);
   const caption = {
-    plot: "threads, in order of their numbers",
-    sorted: "threads, the costliest first",
+    plot: "threads, by number",
+    sorted: "threads, most expensive first",
     histogram: `cost of a thread, from 0 to ${model.amount(mostOf(chosen))}`,
   }[how];
   const draw = () => {
@@ -104,7 +104,7 @@ function threadGrid(model, roots, sums, chosen) {
       column("share", "4.6rem", sums, (value) => pct((100 * value) / all)),
       { name: "", width: "9rem", cell: (row) => meter(of(row, sums), of(row, chosen), most) },
       column("amount", "5.6rem", sums, (value) => model.amount(value)),
-      ...(isTime ? [column("busy", "4.6rem", sums, (value) => pct((100 * value) / duration_ns), "of the time that the run took")] : []),
+      ...(isTime ? [column("busy", "4.6rem", sums, (value) => pct((100 * value) / duration_ns), "share of the duration of the run")] : []),
       column("in selection", "6.4rem", chosen, (value) => model.amount(value)),
       ...(timeBins(model)
         ? [
@@ -137,7 +137,7 @@ function threadsView(model) {
   const bar = h(
     "div",
     { class: "bar" },
-    `${processes ? count(processes, "process") + ", " : ""}${count(order.length, "thread")}; the strong part of a bar is in ${model.shortLabel(model.tree.frame[state.n])}`,
+    `${processes ? count(processes, "process") + ", " : ""}${count(order.length, "thread")}${state.n ? `; the dark part of a bar is the cost of ${model.shortLabel(model.tree.frame[state.n])}` : ""}`,
     h("span", { class: "sep" }),
     csvButton(grid),
   );

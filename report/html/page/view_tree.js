@@ -77,7 +77,7 @@ function isChainMatched(model, node) {
 
 // Above a grid: what belongs to the view, then which columns it has, the grid as a file, and what is shown.
 function gridBar(model, grid, ...own) {
-  return h("div", { class: "bar" }, ...own, columnsButton(model), csvButton(grid), ...switches());
+  return h("div", { class: "bar wrap" }, ...own, columnsButton(model), csvButton(grid), ...switches());
 }
 
 // Loops, inlined calls and recursion, on or off; chains as one or not.
@@ -92,7 +92,7 @@ function switches() {
     button("l", "loops", "show loops"),
     button("i", "inlined calls", "show inlined calls"),
     button("r", "recursion", "show every recursive call"),
-    button("j", "join chains", "show what passes all its cost on to one child together with that child"),
+    button("j", "join chains", "show a node that passes all its cost to one child together with that child"),
   ];
 }
 

@@ -98,7 +98,7 @@ TEST(json_tree_refuses_what_is_bad_with_its_place)
 	check_refused("{\"a\": 1} x", -EINVAL, "line 1, column 10");
 	check_refused("{\"a\": 1,}", -EINVAL, "line 1");
 	check_refused("{'a': 1}", -EINVAL, "line 1");
-	check_refused("\"\xff\"", -EINVAL, "not UTF-8");
+	check_refused("\"\xff\"", -EINVAL, "not valid UTF-8");
 	check_refused("{\"a\": \"x\\u0000y\"}", -EINVAL, "zero byte");
 	check_refused("{\"a\\u0000\": 1}", -EINVAL, "zero byte");
 	check_refused("{\"a\": 1, \"b\": {\"c\": 1, \"d\": 2, \"c\": 3}}", -EINVAL, "\"c\" occurs twice");

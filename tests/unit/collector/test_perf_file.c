@@ -270,7 +270,7 @@ TEST(events_that_cannot_be_told_apart_are_refused)
 	file_attr(&f, SAMPLE_TYPE, 11);
 	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_PERIOD, 12);
 	file_string(&f, 6, "x86_64");
-	check_refused(file_built(&f), -ENOTSUP, "different layout");
+	check_refused(file_built(&f), -ENOTSUP, "different record layouts");
 }
 
 TEST(events_alike_but_without_ids_count_as_the_first)
@@ -339,7 +339,7 @@ TEST(compressed_garbage_is_a_fault)
 			(struct bytes){ 0 });
 	CHECK_EQ(open_build(&f), 0);
 	CHECK_EQ(next(), -EBADMSG);
-	CHECK(strstr(diag.why, "does not unpack"));
+	CHECK(strstr(diag.why, "cannot be decompressed"));
 	done();
 }
 
@@ -349,13 +349,13 @@ TEST(foreign_files_are_refused_with_a_reason)
 {
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"", 0 }), -EBADMSG, "empty");
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"\177ELF 0123456789abcdef", 20 }), -EBADMSG,
-		      "no perf.data");
+		      "not a perf.data");
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"2ELIFREP\0\0\0\0\0\0\0\150", 16 }), -ENOTSUP,
 		      "big-endian");
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"PERFFILE\150\0\0\0\0\0\0\0", 16 }), -ENOTSUP,
 		      "older");
 	check_refused(fd_of((struct bytes){ (const uint8_t *)"PERFILE2\150\0\0\0\0\0\0\0", 16 }), -EBADMSG,
-		      "cut off");
+		      "truncated");
 	check_refused(open("/", O_RDONLY | O_DIRECTORY), -EISDIR, "directory");
 }
 
@@ -415,7 +415,7 @@ TEST(a_recording_that_was_cut_off_gives_what_it_has)
 	CHECK_EQ(open_build(&f), 0);
 	check_next_comm("a");
 	check_end();
-	CHECK(has_note("cut off"));
+	CHECK(has_note("truncated"));
 	done();
 }
 
@@ -428,7 +428,7 @@ TEST(a_recording_that_was_killed_states_no_size_and_is_read_to_the_end)
 	CHECK_EQ(open_build(&f), 0);
 	check_next_comm("a");
 	check_end();
-	CHECK(has_note("cut off"));
+	CHECK(has_note("truncated"));
 	done();
 }
 
@@ -443,7 +443,7 @@ TEST(a_damaged_record_is_left_out_and_counted)
 	CHECK_EQ(open_build(&f), 0);
 	check_next_comm("a");
 	check_end();
-	CHECK(has_note("1 records are damaged"));
+	CHECK(has_note("1 corrupt records"));
 	done();
 }
 
@@ -455,7 +455,7 @@ TEST(a_record_of_no_length_is_a_fault_with_its_offset)
 	write_space(&f.data, 8);
 	CHECK_EQ(open_build(&f), 0);
 	CHECK_EQ(next(), -EBADMSG);
-	CHECK(strstr(diag.why, "no length at offset"));
+	CHECK(strstr(diag.why, "length 0 at offset"));
 	done();
 }
 

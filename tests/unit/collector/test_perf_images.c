@@ -95,7 +95,7 @@ TEST(mapping_of_another_build_is_unknown_and_noted_once)
 	CHECK_EQ(next(), 1);
 	check_end();
 	CHECK_EQ(source->info.notes.n, 1);
-	CHECK(has_note("the binaries here are not those of the recording: 1 differ, 1 are missing"));
+	CHECK(has_note("some binaries on this machine are not the recorded ones: 1 differ, 1 are missing"));
 	CHECK(has_note(path));
 	done();
 }
@@ -135,7 +135,7 @@ TEST(mapping_is_looked_for_under_symfs)
 	CHECK_EQ(status, 1);
 	CHECK(images_get(images, event.mapping.image)->kind == IMAGE_ELF);
 	check_end();
-	CHECK(has_note("has no build-id of 1 binaries"));
+	CHECK(has_note("has no build-ids for 1 binaries"));
 	done();
 }
 

@@ -79,3 +79,15 @@ TEST(waits_that_go_on_are_cut_at_the_end)
 	CHECK(!waits_cut(&waits, 1000, &wait));
 	waits_done(&waits);
 }
+
+TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
+{
+	struct waits waits = { 0 };
+
+	CHECK(!waits_saw(&waits, 11, 100));
+	waits_see(&waits, 1, 11, 1000000);
+	CHECK(waits_saw(&waits, 11, 999000));
+	CHECK(!waits_saw(&waits, 11, 5000000)); /* a later one */
+	CHECK_EQ(waits.n_lost, 2);
+	waits_done(&waits);
+}

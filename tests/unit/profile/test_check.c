@@ -10,7 +10,7 @@ static void check_contradiction(const struct profile *p, const char *why)
 	struct diag diag = { 0 };
 
 	CHECK_EQ(profile_check(p, "x", &diag), -EINVAL);
-	CHECK_STR(diag.what, "profile 'x' does not add up");
+	CHECK_STR(diag.what, "profile 'x' is inconsistent");
 	CHECK_STR(diag.why, why);
 }
 

@@ -187,7 +187,7 @@ TEST(merges_and_reduced_profiles_do_not_mix_by_accident)
 	profile_merge(a, b);
 	merger = merger_new(&(struct merge_options){ .reduces = true });
 	CHECK_EQ(merger_add(merger, a, "m.data", &diag), -EINVAL);
-	CHECK_STR(diag.hint, "give --reduce the files it was made of");
+	CHECK_STR(diag.hint, "run merge --reduce on the files it was made from");
 	CHECK_EQ(merger_count(merger), 0);
 	merger_free(merger);
 }

@@ -190,7 +190,7 @@ TEST(a_damaged_file_is_refused_with_section_offset_and_reason)
 	profile_pack(before, &file);
 	file.at[file.len - 1] ^= 1;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "my.data", &after, &diag), -EBADMSG);
-	CHECK_STR(diag.what, "profile 'my.data' is damaged");
+	CHECK_STR(diag.what, "profile 'my.data' is corrupt");
 	CHECK(strncmp(diag.why, "section codes at offset ", 24) == 0);
 	CHECK(strstr(diag.why, ": its checksum is wrong"));
 }
@@ -249,7 +249,7 @@ TEST(a_section_that_claims_to_unpack_without_bound_is_refused)
 	}
 	profile_reseal(file.at, file.len);
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EBADMSG);
-	CHECK(strstr(diag.why, "impossible size"));
+	CHECK(strstr(diag.why, "size is impossible"));
 }
 
 TEST(a_table_with_more_columns_than_we_know_is_read_and_one_with_fewer_too)

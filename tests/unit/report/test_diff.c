@@ -173,7 +173,7 @@ TEST(rules_say_what_is_wrong_with_them)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct diag diag = { 0 };
 		CHECK(fail_rules_add(&rules, bad[i], NULL, &diag) < 0);
-		CHECK(strstr(diag.what, "bad rule") && diag.why[0] && diag.hint[0]);
+		CHECK(strstr(diag.what, "invalid rule") && diag.why[0] && diag.hint[0]);
 	}
 	CHECK_EQ(rules.n, 0);
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {

@@ -87,7 +87,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	none->run.duration_ns = 1000000000;
 	CHECK(strstr(quality_no_samples(none), "used no CPU time"));
 	none->quality.counted = 200000000;
-	CHECK(strstr(quality_no_samples(none), "before a sample of them is due"));
+	CHECK(strstr(quality_no_samples(none), "ended before their first sample"));
 }
 
 TEST(quality_hint_says_what_would_lose_fewer_samples)
@@ -112,8 +112,9 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	p->quality.outer = 0;
 	CHECK(strstr(quality_hint(p), "CAP_BPF"));
 	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
-	vec_push(&p->notes, intern_add(&p->strings, "stacks end with the snapshot: there is no libbpf"));
-	CHECK_STR(quality_hint(p), "stacks end with the snapshot: there is no libbpf");
+	vec_push(&p->notes,
+		 intern_add(&p->strings, "stacks deeper than --stack-size are cut off: there is no libbpf"));
+	CHECK_STR(quality_hint(p), "stacks deeper than --stack-size are cut off: there is no libbpf");
 	p->quality.outer = 50; /* they were copied, but not all of them */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->run.mode = intern_add(&p->strings, "import");

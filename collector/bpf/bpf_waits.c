@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/bpf/bpf_waits.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collector/bpf/bpf_load.h"
+#include "collector/bpf/waits.skel.h"
+
+/* A bpf_waits is the skeleton under a name that no other file need know. */
+static struct waits_bpf *bpf_waits_of(const struct bpf_waits *waits)
+{
+	return (struct waits_bpf *)waits;
+}
+
+static int bpf_waits_put(const struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static int bpf_waits_load(struct waits_bpf *skeleton, const struct waits_options *options, uint32_t n_cpus,
+			  int deep)
+{
+	const uint32_t zero = 0;
+
+	skeleton->rodata->options = *options;
+	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
+	if (!error)
+		error = waits_bpf__load(skeleton);
+	if (!error && deep >= 0)
+		error = bpf_waits_put(skeleton->maps.cpprof_next, &zero, &deep);
+	return error;
+}
+
+int bpf_waits_open(const struct waits_options *options, uint32_t n_cpus, int deep, struct bpf_waits **ret,
+		   struct diag *diag)
+{
+	struct bpf_load load;
+
+	bpf_load_begin(&load);
+	struct waits_bpf *skeleton = waits_bpf__open_opts(&load.options);
+	int error = skeleton ? bpf_waits_load(skeleton, options, n_cpus, deep) : -errno;
+	error = bpf_load_end(&load, error, NULL, diag);
+	if (error)
+		waits_bpf__destroy(skeleton);
+	else
+		*ret = (struct bpf_waits *)skeleton;
+	return error;
+}
+
+void bpf_waits_close(struct bpf_waits *waits)
+{
+	waits_bpf__destroy(bpf_waits_of(waits));
+}
+
+int bpf_waits_output(const struct bpf_waits *waits, int cpu, int event)
+{
+	return bpf_waits_put(bpf_waits_of(waits)->maps.cpprof_output, &cpu, &event);
+}
+
+int bpf_waits_start(struct bpf_waits *waits)
+{
+	struct waits_bpf *skeleton = bpf_waits_of(waits);
+	struct {
+		const struct bpf_program *program;
+		struct bpf_link **link;
+	} all[] = { { skeleton->progs.cpprof_exit, &skeleton->links.cpprof_exit },
+		    { skeleton->progs.cpprof_waking, &skeleton->links.cpprof_waking },
+		    { skeleton->progs.cpprof_switch, &skeleton->links.cpprof_switch } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		*all[i].link = bpf_program__attach(all[i].program);
+		if (!*all[i].link)
+			return -errno;
+	}
+	return 0;
+}
+
+int bpf_waits_program(const struct bpf_waits *waits)
+{
+	return bpf_program__fd(bpf_waits_of(waits)->progs.cpprof_wait);
+}
+
+bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)
+{
+	int map = bpf_map__fd(bpf_waits_of(waits)->maps.cpprof_waiting);
+	uint64_t key;
+
+	while (bpf_map_get_next_key(map, NULL, &key) == 0) {
+		bool is_there = bpf_map_lookup_elem(map, &key, ret) == 0;
+		bpf_map_delete_elem(map, &key);
+		if (is_there)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * waits: runs in the kernel whenever a watched thread leaves its CPU, is woken, and comes back, and times
+ * every wait. Which of them are sampled is decided here: all, or, of threads that switch very often, one of
+ * so many, at random.
+ *
+ * Three places of the kernel. sched_switch comes first and knows both threads. The event context-switches of
+ * the thread that leaves comes right after it, on the same CPU, with interrupts off: there the sample is
+ * written, or not. sched_waking runs in the thread that wakes another. A thread is known from its first
+ * switch on, because the event tells whom we watch; no field of the kernel's structures is read.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "collector/bpf/waits_layout.h"
+
+/* The kernel gives some of the functions used here to programs under its own licence only. */
+char cpprof_license[] SEC("license") = "GPL";
+
+const volatile struct waits_options options = { 0 };
+
+struct cpu_window {
+	__u64 window, n_threads, n_last; /* threads that waited in this span of time, and in the one before */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WAITS_THREADS_MAX);
+	__type(key, __u64);
+	__type(value, struct waits_thread);
+} cpprof_waiting SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_window);
+} cpprof_window SEC(".maps");
+/* What else is to run at a sample: the program that copies deep stacks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_next SEC(".maps");
+/* Where records go: one event a CPU. Its size is set before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_output SEC(".maps");
+
+/* ---- the thread that runs ------------------------------------------------------------------------------ */
+
+/* As cpprof numbers it, where that has a namespace of its own. */
+static __always_inline __u64 current_thread(void)
+{
+	struct bpf_pidns_info ids;
+
+	if (options.namespace_inode &&
+	    bpf_get_ns_current_pid_tgid(options.namespace_device, options.namespace_inode, &ids,
+					sizeof(ids)) == 0)
+		return (__u64)ids.tgid << 32 | ids.pid;
+	return bpf_get_current_pid_tgid();
+}
+
+/* ---- switches ------------------------------------------------------------------------------------------ */
+
+static __always_inline void leave(struct waits_thread *thread, __u64 now, int is_preempted)
+{
+	thread->since = now;
+	thread->woken = is_preempted ? now : 0;
+	thread->waker = 0;
+	thread->is_sampled = 0;
+}
+
+static __always_inline void add_wait(struct waits_thread *thread, __u64 now)
+{
+	__u64 ns = now - thread->since;
+
+	thread->sum.n++;
+	thread->sum.ns += ns;
+	if (thread->woken)
+		thread->sum.runnable += now - thread->woken;
+	if (ns > thread->sum.longest)
+		thread->sum.longest = ns;
+}
+
+static __always_inline void send(void *context, struct waits_thread *thread, __u64 since, __u64 until)
+{
+	struct waits_record record = { .magic = WAITS_MAGIC,
+				       .thread = thread->thread,
+				       .since = since,
+				       .until = until,
+				       .waker = since ? thread->waker : 0,
+				       .sum = thread->sum };
+	struct waits_sum none = { 0 };
+
+	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record)) == 0)
+		thread->sum = none; /* else the next one tells it */
+}
+
+static __always_inline void come_back(void *context, struct waits_thread *thread, __u64 now)
+{
+	if (!thread->since || now < thread->since)
+		return;
+	add_wait(thread, now);
+	if (thread->is_sampled)
+		send(context, thread, thread->since, now);
+	thread->since = 0;
+	thread->is_sampled = 0;
+}
+
+/* bool preempt, struct task_struct *prev, *next */
+SEC("raw_tp/sched_switch")
+int cpprof_switch(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 out = context->args[1], in = context->args[2], now = bpf_ktime_get_ns();
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &out);
+
+	if (thread)
+		leave(thread, now, context->args[0] & 1);
+	thread = bpf_map_lookup_elem(&cpprof_waiting, &in);
+	if (thread)
+		come_back(context, thread, now);
+	return 0;
+}
+
+/* struct task_struct *p */
+SEC("raw_tp/sched_waking")
+int cpprof_waking(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 whom = context->args[0];
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &whom);
+
+	if (!thread || !thread->since || thread->woken)
+		return 0;
+	thread->woken = bpf_ktime_get_ns();
+	if (thread->is_sampled)
+		thread->waker = current_thread();
+	return 0;
+}
+
+/* struct task_struct *p, which runs */
+SEC("raw_tp/sched_process_exit")
+int cpprof_exit(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 who = context->args[0];
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+
+	if (!thread)
+		return 0;
+	if (thread->sum.n)
+		send(context, thread, 0, bpf_ktime_get_ns());
+	bpf_map_delete_elem(&cpprof_waiting, &who);
+	return 0;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------- */
+
+/* How many waits of each thread this CPU may sample in a window: those that are left, shared out evenly. */
+static __always_inline __u64 find_share(__u64 window, int is_new)
+{
+	__u32 zero = 0;
+	struct cpu_window *cpu = bpf_map_lookup_elem(&cpprof_window, &zero);
+
+	if (!cpu)
+		return 1;
+	if (cpu->window != window) {
+		cpu->n_last = cpu->window + 1 == window ? cpu->n_threads : 0;
+		cpu->n_threads = 0;
+		cpu->window = window;
+	}
+	cpu->n_threads += is_new;
+	__u64 n = cpu->n_last > cpu->n_threads ? cpu->n_last : cpu->n_threads;
+	__u64 share = options.n_sampled / (n | 1);
+	return share ? share : 1;
+}
+
+/* A thread that has more waits than its share is sampled as often as that allows. The gaps are of any length
+ * up to twice the mean: a thread that waits in two places by turns must not be met in one of them only. */
+static __always_inline void choose_gap(struct waits_thread *thread, __u64 share)
+{
+	__u64 n = thread->n_last > thread->n ? thread->n_last : thread->n;
+
+	thread->gap = n > share ? bpf_get_prandom_u32() % (2 * (n / share) + 1) : 0;
+}
+
+static __always_inline struct waits_thread *find_thread(__u64 now)
+{
+	__u64 who = bpf_get_current_task();
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+
+	if (thread)
+		return thread;
+	struct waits_thread fresh = { .thread = current_thread(), .since = now };
+	bpf_map_update_elem(&cpprof_waiting, &who, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&cpprof_waiting, &who);
+}
+
+/* At each switch of a watched thread. Returns 0: it is not sampled. */
+SEC("perf_event")
+int cpprof_wait(void *context)
+{
+	__u64 now = bpf_ktime_get_ns(), window = now >> WAITS_WINDOW_SHIFT;
+	struct waits_thread *thread = find_thread(now);
+
+	if (!thread)
+		return 0; /* it could not be timed */
+	int is_new = thread->window != window;
+	if (is_new) { /* what it did before says little about now, if it waits less often */
+		thread->n_last = thread->window + 1 == window ? thread->n : 0;
+		thread->n = 0;
+		thread->window = window;
+		if (thread->gap > thread->n_last)
+			thread->gap = 0;
+	}
+	thread->n++;
+	if (thread->gap) {
+		thread->gap--;
+		if (is_new)
+			find_share(window, 1);
+		return 0;
+	}
+	choose_gap(thread, find_share(window, is_new));
+	thread->is_sampled = 1;
+	thread->thread = current_thread(); /* exec may have given it another number */
+	bpf_tail_call(context, &cpprof_next, 0);
+	return 1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * waits_layout: what the BPF program waits.bpf.c and cpprof have in common.
+ *
+ * Included by both, so it includes nothing but the kernel's integer types.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#define WAITS_MAGIC 0x0174696177707063ull /* "cppwait" and a version */
+#define WAITS_THREADS_MAX 65536
+#define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
+
+/* A sum over waits of one thread. Times in ns. */
+struct waits_sum {
+	__u64 n, ns;
+	__u64 runnable; /* of that, after it was woken, or because it was taken off its CPU */
+	__u64 longest;
+};
+
+/*
+ * A wait that was sampled has ended. It stands for itself and for all waits of the thread since the last one
+ * that was sampled. since 0: the thread has ended, and these were left.
+ */
+struct waits_record {
+	__u64 magic;
+	__u64 thread; /* process and thread, as cpprof numbers them */
+	__u64 since, until;
+	__u64 waker; /* the same of who woke it; 0 = nobody, or it is not known */
+	struct waits_sum sum;
+};
+
+/* What is known of a thread, by the kernel's address of it. */
+struct waits_thread {
+	__u64 thread; /* as above */
+	__u64 since;  /* it left its CPU then; 0 = it has one */
+	__u64 woken;  /* 0 = not yet */
+	__u64 waker;
+	__u64 is_sampled;        /* the present wait was */
+	struct waits_sum sum;    /* of waits that no record has told of yet */
+	__u64 gap;               /* so many more are not sampled */
+	__u64 window, n, n_last; /* waits in this span of time, and in the one before */
+};
+
+/* Set before the program is loaded. */
+struct waits_options {
+	__u64 namespace_device, namespace_inode; /* of processes, cpprof's own */
+	__u64 n_sampled; /* by a CPU in 2^WAITS_WINDOW_SHIFT ns, before threads are sampled more rarely */
+};

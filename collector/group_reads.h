@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group_reads: samples that say what their event, and others that are counted with it, have counted so far.
+ * What each stands for is the difference to the last sample of the same thread and CPU.
+ *
+ * Pure.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "collector/record/perf_record.h"
+
+struct group_last {
+	uint64_t values[1 + SAMPLE_VALUES_MAX];
+};
+
+struct group_reads {
+	struct map by_stream; /* of samples -> last */
+	VEC(struct group_last) last;
+};
+
+void group_reads_done(struct group_reads *reads);
+
+/* Whose values they are. */
+struct group_members {
+	/* By the event's id, numbered as sample.event is; UINT32_MAX = none of ours. */
+	uint32_t (*event)(const void *context, uint64_t id);
+	const void *context;
+	bool has_weight; /* what the first has counted is what a sample stands for */
+};
+/* The values of a sample that says any: sample.more, and its weight. */
+void group_reads_apply(struct group_reads *reads, const struct perf_record *record,
+		       const struct group_members *members, struct sample *sample);

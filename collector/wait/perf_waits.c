@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/wait/perf_waits.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Of the kernel's own namespace of processes. */
+#define FIRST_NAMESPACE 0xeffffffcu
+
+/* ---- the way out ------------------------------------------------------------------------------- */
+
+static int perf_waits_open_output(struct perf_waits *waits, int cpu, int anchor)
+{
+	struct perf_waits_fd it;
+	long fd = syscall(SYS_perf_event_open, &waits->attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	it.fd = (int)fd;
+	int error = ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, anchor) < 0 ||
+				    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0
+			    ? -errno
+			    : 0;
+	if (!error)
+		error = bpf_waits_output(waits->program, cpu, it.fd);
+	if (error)
+		close(it.fd);
+	else
+		vec_push(&waits->fds, it);
+	return error;
+}
+
+static int perf_waits_open_outputs(struct perf_waits *waits, const struct perf_waits_want *want)
+{
+	/* perf script prints only fields that all events have. */
+	const uint64_t common = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	int error = 0;
+
+	waits->attr =
+		(struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
+					  .size = sizeof(waits->attr),
+					  .config = PERF_COUNT_SW_BPF_OUTPUT,
+					  .sample_period = 1,
+					  .sample_type = (want->like->sample_type & common) | PERF_SAMPLE_RAW,
+					  .sample_id_all = want->like->sample_id_all,
+					  .use_clockid = want->like->use_clockid,
+					  .clockid = want->like->clockid };
+	for (size_t i = 0; !error && i < want->n_cpus; i++)
+		error = perf_waits_open_output(waits, want->cpus[i], want->anchors[i]);
+	return error;
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static struct waits_options perf_waits_options(const struct perf_waits_want *want)
+{
+	struct waits_options options = { .n_sampled =
+						 (want->max_switches << WAITS_WINDOW_SHIFT) / 1000000000u };
+	struct stat st;
+
+	if (options.n_sampled == 0)
+		options.n_sampled = 1;
+	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_NAMESPACE) {
+		/* As the kernel writes it within. */
+		options.namespace_device = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+		options.namespace_inode = st.st_ino;
+	}
+	return options;
+}
+
+int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want, struct diag *diag)
+{
+	const struct waits_options options = perf_waits_options(want);
+	int most = 0;
+
+	*waits = (struct perf_waits){ 0 };
+	for (size_t i = 0; i < want->n_cpus; i++)
+		most = want->cpus[i] > most ? want->cpus[i] : most;
+	int error = bpf_waits_open(&options, (uint32_t)most + 1, want->deep, &waits->program, diag);
+	if (!error && (error = perf_waits_open_outputs(waits, want)))
+		diag_set(diag, error, "cannot open an event for a BPF program");
+	if (!error && (error = bpf_waits_start(waits->program)))
+		diag_set(diag, error, "cannot attach a BPF program to the scheduler");
+	if (error)
+		perf_waits_close(waits);
+	return error;
+}
+
+void perf_waits_close(struct perf_waits *waits)
+{
+	bpf_waits_close(waits->program);
+	for (size_t i = 0; i < waits->fds.n; i++)
+		close(waits->fds.at[i].fd);
+	vec_done(&waits->fds);
+	*waits = (struct perf_waits){ 0 };
+}
+
+int perf_waits_attach(const struct perf_waits *waits, int event)
+{
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, bpf_waits_program(waits->program)) < 0 ? -errno : 0;
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+static void perf_waits_tell(const struct waits_record *record, struct event *ret)
+{
+	const struct waits_sum *sum = &record->sum;
+
+	*ret = (struct event){ .kind = EVENT_SWITCH,
+			       .time_ns = record->until,
+			       .pid = (pid_t)(record->thread >> 32),
+			       .tid = (pid_t)record->thread,
+			       .sw = { .is_measured = true,
+				       .is_rest = !record->since,
+				       .since_ns = record->since,
+				       .n = sum->n,
+				       .waited_ns = sum->ns,
+				       .runnable_ns = sum->runnable < sum->ns ? sum->runnable : sum->ns,
+				       .longest_ns = sum->longest,
+				       .waker = (pid_t)record->waker } };
+}
+
+bool perf_waits_read(struct bytes raw, struct event *ret)
+{
+	struct waits_record record;
+
+	if (raw.len < sizeof(record))
+		return false;
+	memcpy(&record, raw.at, sizeof(record));
+	if (record.magic != WAITS_MAGIC || record.until < record.since || !record.sum.n)
+		return false;
+	perf_waits_tell(&record, ret);
+	return true;
+}
+
+bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
+{
+	struct waits_thread thread;
+
+	while (waits->program && bpf_waits_take(waits->program, &thread)) {
+		struct waits_record record = { .thread = thread.thread, .until = now_ns, .sum = thread.sum };
+		bool goes_on = thread.since && thread.since < now_ns;
+		if (goes_on) {
+			record.sum.n++;
+			record.sum.ns += now_ns - thread.since;
+			record.sum.runnable +=
+				thread.woken && thread.woken < now_ns ? now_ns - thread.woken : 0;
+		}
+		if (!record.sum.n)
+			continue;
+		perf_waits_tell(&record, ret);
+		ret->sw.is_cut = goes_on;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/resolve_apart.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/channel.h"
+#include "base/child.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_open.h"
+#include "symbolize/files/debuginfod.h"
+#include "symbolize/witness/witness.h"
+
+#define MAX_CPU_S 1200
+#define MAX_S 3600
+#define LOOK_MS 1000 /* how often we look whether its time is over */
+#define STALL_S 60   /* a message that takes longer will not come */
+#define MORE_MEMORY (8ull << 30)
+
+/* What is told by the way: the first byte of a CHANNEL_TELL. */
+enum apart_word { APART_PROGRESS = 'p', APART_NOTE = 'n' };
+
+struct apart {
+	struct profile *profile;
+	struct images *images;
+	const struct resolve_options *options; /* the caller's, in the parent */
+	struct resolve_options asked;
+	int ends[2]; /* ours, the child's */
+	bool has_result;
+};
+
+/* ---- in the child ------------------------------------------------------------------------------- */
+
+static void apart_tell_progress(void *context, size_t done, size_t total)
+{
+	struct writer message = { 0 };
+
+	write_u8(&message, APART_PROGRESS);
+	write_u64(&message, done);
+	write_u64(&message, total);
+	channel_tell(context, CHANNEL_TELL, writer_bytes(&message));
+	writer_done(&message);
+}
+
+static void apart_tell_note(void *context, bool is_warning, const char *text)
+{
+	struct writer message = { 0 };
+
+	write_u8(&message, APART_NOTE);
+	write_u8(&message, is_warning);
+	write_bytes(&message, (struct bytes){ (const uint8_t *)text, strlen(text) + 1 });
+	channel_tell(context, CHANNEL_TELL, writer_bytes(&message));
+	writer_done(&message);
+}
+
+static int apart_ask_fetch(void *context, const struct build_id *build_id, const char *image, char **ret)
+{
+	struct writer request = { 0 }, path = { 0 };
+
+	write_u8(&request, build_id->len);
+	write_bytes(&request, (struct bytes){ build_id->bytes, build_id->len });
+	write_bytes(&request, (struct bytes){ (const uint8_t *)image, strlen(image) + 1 });
+	int error = channel_ask(context, CHANNEL_ASK, writer_bytes(&request), &path);
+	bool is_there = error >= -1 && path.len > 0;
+	if (is_there)
+		*ret = alloc_text_n((const char *)path.at, path.len);
+	writer_done(&request);
+	writer_done(&path);
+	return is_there ? 0 : error < -1 ? error : -ENOENT;
+}
+
+/* Of our copy of the profile all is let go but what was found out. */
+static void apart_keep_names(struct profile *profile)
+{
+	profile->events.n = profile->metrics.n = profile->processes.n = profile->threads.n = 0;
+	profile->cct.nodes.n = CCT_INCOMPLETE + 1;
+	profile->cct.values.n = profile->timeline.n = profile->spread.n = profile->given.n = 0;
+	profile->codes.n = profile->code_bytes.n = 0;
+	profile->n_ranks = 0;
+	profile->packed = NULL;
+}
+
+static int apart_run(void *context, int unused)
+{
+	struct apart *apart = context;
+	struct channel channel;
+	struct resolve_options options = apart->asked;
+	struct symbolizer_options *symbolize = &options.symbolize;
+	struct writer names = { 0 };
+	struct diag diag = { 0 };
+
+	(void)unused;
+	close(apart->ends[0]);
+	channel_init(&channel, apart->ends[1]);
+	file_open_through(&channel);
+	if (symbolize->store)
+		symbolize->store = store_open_channel(&channel);
+	symbolize->context = symbolize->search.context = symbolize->search.fetch_context = &channel;
+	symbolize->progress = symbolize->progress ? apart_tell_progress : NULL;
+	symbolize->search.note = symbolize->search.note ? apart_tell_note : NULL;
+	symbolize->search.fetching = NULL;
+	symbolize->search.fetch = apart_ask_fetch;
+	if (resolve(apart->profile, apart->images, &options, &diag) < 0)
+		return 1;
+	apart_keep_names(apart->profile);
+	profile_pack_fast(apart->profile, &names);
+	return channel_tell(&channel, CHANNEL_RESULT, writer_bytes(&names)) ? 0 : 1;
+}
+
+static void apart_prepare(void *context)
+{
+	(void)context;
+	witness_load(); /* behind the fence no library can be loaded */
+}
+
+/* ---- in the parent: what it is told ------------------------------------------------------------- */
+
+static void apart_hear(const struct apart *apart, struct bytes message)
+{
+	const struct symbolizer_options *symbolize = &apart->options->symbolize;
+	struct reader r = reader_of(message);
+	uint8_t word = read_u8(&r);
+
+	if (word == APART_PROGRESS) {
+		uint64_t done = read_u64(&r), total = read_u64(&r);
+		if (!r.failed && symbolize->progress)
+			symbolize->progress(symbolize->context, (size_t)done, (size_t)total);
+	} else if (word == APART_NOTE) {
+		bool is_warning = read_u8(&r) != 0;
+		const char *text = read_cstr(&r);
+		if (!r.failed && symbolize->search.note)
+			symbolize->search.note(symbolize->search.context, is_warning, text);
+	}
+}
+
+struct apart_fetch {
+	const struct debug_search *search;
+	const char *image;
+};
+
+static void apart_show_fetch(void *context, uint64_t done, uint64_t total)
+{
+	const struct apart_fetch *fetch = context;
+
+	fetch->search->fetching(fetch->search->context, fetch->image, done, total);
+}
+
+static void apart_fetch(const struct apart *apart, struct bytes request)
+{
+	const struct debug_search *search = &apart->options->symbolize.search;
+	struct reader r = reader_of(request);
+	struct build_id build_id = { .len = read_u8(&r) };
+	CLEANUP(freep) char *path = NULL;
+
+	if (build_id.len > BUILD_ID_MAX)
+		build_id.len = 0;
+	struct bytes id = read_bytes(&r, build_id.len);
+	struct apart_fetch fetch = { search, read_cstr(&r) };
+	if (!r.failed)
+		memcpy(build_id.bytes, id.at, id.len);
+	int error = r.failed || !search->asks_debuginfod
+			    ? -EINVAL
+			    : debuginfod_find(&build_id, search->fetching ? apart_show_fetch : NULL, &fetch,
+					      &path);
+	channel_answer(apart->ends[0], error < 0 ? error : 0, -1,
+		       error < 0 ? (struct bytes){ 0 }
+				 : (struct bytes){ (const uint8_t *)path, strlen(path) });
+}
+
+/* The strings that both have are those that were there before; new ones follow. */
+static bool apart_agrees(const struct profile *profile, const struct profile *names)
+{
+	const struct intern *ours = &profile->strings, *theirs = &names->strings;
+
+	if (names->images.n != profile->images.n || theirs->strings.n < ours->strings.n)
+		return false;
+	for (size_t i = 0; i < ours->strings.n; i++)
+		if (ours->lengths.at[i] != theirs->lengths.at[i] ||
+		    memcmp(ours->strings.at[i], theirs->strings.at[i], ours->lengths.at[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Takes what was found out; the other gets what was there before, to be freed with it. */
+#define APART_SWAP(a, b)                                               \
+	do {                                                           \
+		char kept_[sizeof(a)];                                 \
+		_Static_assert(sizeof(a) == sizeof(b), "of one type"); \
+		memcpy(kept_, &(a), sizeof(a));                        \
+		memcpy(&(a), &(b), sizeof(a));                         \
+		memcpy(&(b), kept_, sizeof(a));                        \
+	} while (0)
+
+static bool apart_take(struct profile *profile, struct bytes message)
+{
+	CLEANUP(profile_freep) struct profile *names = NULL;
+
+	if (profile_parse(message, "names", &names, NULL) < 0 || !apart_agrees(profile, names))
+		return false;
+	APART_SWAP(profile->strings, names->strings);
+	APART_SWAP(profile->functions, names->functions);
+	APART_SWAP(profile->structures, names->structures);
+	APART_SWAP(profile->notes, names->notes);
+	for (size_t i = 0; i < profile->images.n; i++)
+		profile->images.at[i].debug = names->images.at[i].debug;
+	profile->quality.damaged_units = names->quality.damaged_units;
+	return true;
+}
+
+static void apart_serve(struct apart *apart, int kind, struct bytes message, const struct user *user)
+{
+	struct store *store = apart->asked.symbolize.store;
+
+	if (kind == CHANNEL_OPEN || kind == CHANNEL_GET) {
+		CLEANUP(close_fd)
+		int fd = kind == CHANNEL_OPEN ? file_open_serve(message, user)
+					      : store_serve_get(store, message);
+		channel_answer(apart->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+	} else if (kind == CHANNEL_PUT) {
+		store_serve_put(store, message);
+	} else if (kind == CHANNEL_ASK) {
+		apart_fetch(apart, message);
+	} else if (kind == CHANNEL_TELL) {
+		apart_hear(apart, message);
+	} else if (kind == CHANNEL_RESULT && !apart->has_result) {
+		apart->has_result = apart_take(apart->profile, message);
+	}
+}
+
+/* ---- in the parent: one child ------------------------------------------------------------------- */
+
+/* Until it has closed its end, or its time is over. */
+static void apart_listen(struct apart *apart, struct child *child, const struct user *user)
+{
+	struct pollfd ready = { .fd = apart->ends[0], .events = POLLIN };
+	struct writer message = { 0 };
+	int kind = 1;
+
+	while (kind > 0) {
+		int n = poll(&ready, 1, LOOK_MS);
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n <= 0) {
+			if (!child_is_busy(child))
+				break;
+			continue;
+		}
+		kind = channel_receive(apart->ends[0], &message);
+		if (kind > 0)
+			apart_serve(apart, kind, writer_bytes(&message), user);
+	}
+	writer_done(&message);
+	if (!apart->has_result)
+		child_kill(child);
+}
+
+static uint64_t apart_memory_limit(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	return 0; /* a sanitizer's own memory is without bounds */
+#else
+	unsigned long pages = 0;
+	CLEANUP(fclosep) FILE *statm = fopen("/proc/self/statm", "re");
+
+	if (!statm || fscanf(statm, "%lu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE) + MORE_MEMORY;
+#endif
+}
+
+/* 0, or why there are no names: -ECHILD if the child died. */
+static int apart_ask(struct apart *apart)
+{
+	struct user user;
+	const struct user *target =
+		real_user_find(&user) || profile_user(apart->profile, &user) ? &user : NULL;
+	struct child_options options = { .run = apart_run,
+					 .prepare = apart_prepare,
+					 .context = apart,
+					 .is_fenced = true,
+					 .user = target,
+					 .max_memory = apart_memory_limit(),
+					 .max_cpu_s = MAX_CPU_S,
+					 .max_ns = MAX_S * CLOCK_NS_PER_S };
+	struct child child = { 0 };
+	int error = channel_pair(apart->ends);
+
+	if (error)
+		return error;
+	apart->has_result = false;
+	setsockopt(apart->ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = STALL_S },
+		   sizeof(struct timeval));
+	error = child_start(&child, &options);
+	close(apart->ends[1]);
+	if (!error) {
+		apart_listen(apart, &child, target);
+		child_wait(&child);
+	}
+	child_done(&child);
+	close(apart->ends[0]);
+	return error ? error : apart->has_result ? 0 : -ECHILD;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------- */
+
+static void apart_leave(struct apart *apart, image_id id)
+{
+	struct diag diag = { 0 };
+
+	apart->asked.part = RESOLVE_BARE;
+	apart->asked.image = id;
+	resolve(apart->profile, apart->images, &apart->asked, &diag);
+}
+
+static void apart_note_image(struct profile *profile, image_id id)
+{
+	CLEANUP(freep)
+	char *note = alloc_printf("%s: it has no names: the process that read its debug information did not "
+				  "survive it",
+				  intern_text(&profile->strings, profile->images.at[id].path));
+
+	resolve_note(profile, note);
+}
+
+static bool apart_is_file(const struct apart *apart, image_id id)
+{
+	return images_get(apart->images, id)->kind != IMAGE_KERNEL;
+}
+
+/* One of them is not to be read. */
+static void apart_ask_each(struct apart *apart)
+{
+	struct profile *profile = apart->profile;
+
+	profile->quality.damaged_units = 0;
+	for (image_id i = 0; i < profile->images.n; i++) {
+		apart->asked.part = RESOLVE_IMAGE;
+		apart->asked.image = i;
+		if (!apart_is_file(apart, i) || apart_ask(apart) == 0)
+			continue;
+		apart_leave(apart, i);
+		apart_note_image(profile, i);
+	}
+}
+
+/* No child can be had at all. */
+static void apart_leave_all(struct apart *apart)
+{
+	for (image_id i = 0; i < apart->profile->images.n; i++)
+		if (apart_is_file(apart, i))
+			apart_leave(apart, i);
+	resolve_note(apart->profile,
+		     "nothing has a name: no process could be started to look names up; try: cpprof resolve");
+}
+
+int resolve_apart(struct profile *profile, struct images *images, const struct resolve_options *options,
+		  struct diag *diag)
+{
+	struct apart apart = { .profile = profile, .images = images, .options = options, .asked = *options };
+
+	apart.asked.part = RESOLVE_KERNEL;
+	int error = resolve(profile, images, &apart.asked, diag);
+	if (error < 0)
+		return error;
+	apart.asked.part = RESOLVE_FILES;
+	error = apart_ask(&apart);
+	if (error == -ECHILD)
+		apart_ask_each(&apart);
+	else if (error < 0)
+		apart_leave_all(&apart);
+	resolve_finish(profile, images);
+	return 0;
+}

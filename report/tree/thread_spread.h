@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread_spread: how a row's cost is shared out among threads.
+ */
+#pragma once
+
+#include "report/tree/group.h"
+
+/* Of one row, with what it calls. Threads that were sampled elsewhere only count as well, with nothing. */
+struct thread_spread {
+	uint64_t least, most, sum;
+};
+
+struct thread_spreads {
+	uint32_t n_threads;
+	struct groups groups;     /* of == NULL: each scope for itself */
+	struct thread_spread *of; /* by group or scope */
+};
+
+/* Of one metric and the threads that are kept (NULL = all). by: NULL = each scope for itself. */
+void thread_spreads_init(struct thread_spreads *spreads, const struct scope_tree *tree, uint32_t metric,
+			 const bool *is_kept, const enum group_by *by);
+void thread_spreads_done(struct thread_spreads *spreads);
+/* Of the row that this scope stands for. */
+struct thread_spread thread_spreads_find(const struct thread_spreads *spreads, uint32_t scope);
+
+double thread_spread_mean(const struct thread_spread *spread, uint32_t n_threads);
+/* By how much the busiest thread is above the mean, in percent; negative: nothing was spent there. */
+double thread_spread_imbalance(const struct thread_spread *spread, uint32_t n_threads);

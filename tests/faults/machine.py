@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine may lack. usage: machine.py [--write] [--full] [WORD]"""
+import os
+import subprocess
+import time
+
+import fault
+from fault import CPPROF, TARGET, Skip, case
+
+NOBODY = 65534
+# Where a machine belongs to nobody else its clock and CPUs may be changed (tests/machine).
+IS_OURS = os.environ.get("FAULTS_MACHINE") == "1"
+
+
+def limited(option, value):
+    return ["sh", "-c", f'ulimit {option} {value} && exec "$@"', "sh"]
+
+
+def nobody(c):
+    """As a user without rights, in a folder that is that user's."""
+    if os.getuid() != 0:
+        return []
+    os.chown(c.folder, NOBODY, NOBODY)
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--"]
+
+
+def small_disk(c, size):
+    path = os.path.join(c.folder, "small")
+    os.mkdir(path)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], capture_output=True).returncode != 0:
+        raise Skip("no file system may be mounted here")
+    return path
+
+
+@case("the disk is full", code=1, message="it is kept as", kept="the profile, in $TMPDIR", needs_root=True)
+def full(c):
+    path = small_disk(c, "4k")
+    try:
+        subprocess.run(["dd", "if=/dev/zero", f"of={path}/filler", "bs=4k"], capture_output=True)
+        os.mkdir(os.path.join(c.folder, "tmp"))
+        c.target_said(c.cpprof("record", "-q", "-o", "small/p.data", "--", TARGET, "work", TMPDIR=os.path.join(c.folder, "tmp")))
+        kept = os.listdir(os.path.join(c.folder, "tmp"))
+        c.check(len(kept) == 1, f"kept: {kept}")
+        for file in kept:
+            c.profile("tmp/" + file)
+        c.check(os.listdir(path) == ["filler"], f"on the disk: {os.listdir(path)}")
+    finally:
+        subprocess.run(["umount", path])
+
+
+@case("the folder cannot be written", code=1, message="cannot write", kept="nothing: the target is not started", needs_root=True)
+def unwritable(c):
+    path = small_disk(c, "1m")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro", path], check=True)
+        c.check(c.cpprof("record", "-q", "-o", "small/p.data", "--", TARGET, "work") == "", "the target was started")
+    finally:
+        subprocess.run(["umount", path])
+
+
+@case("too few descriptors (any number from 4 to 24)", code=(1, 0, 3, 5, 127), message="cpprof: ", kept="the profile, where there is one")
+def descriptors(c):
+    for n in range(4, 25):
+        ran = subprocess.run([*limited("-n", n), CPPROF, "record", "-q", "-o", f"p{n}.data", "--", TARGET, "work", "5"], cwd=c.folder,
+                             capture_output=True, text=True, env=c.environment())
+        c.judge(ran.returncode, ran.stderr)
+        if ran.returncode == 0:
+            c.target_said(ran.stdout, 5)
+            c.profile(f"p{n}.data", is_empty=True)
+        c.expected_files.add(f"p{n}.data")
+
+
+@case("no locked memory, and no rights", code=(0, 3), kept="the profile, where the system lets users profile at all")
+def locked(c):
+    ran = subprocess.run([*nobody(c), *limited("-l", 0), CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work"], cwd=c.folder,
+                         capture_output=True, text=True, env=c.environment())
+    c.judge(ran.returncode, ran.stderr)
+    if ran.returncode == 0:
+        c.target_said(ran.stdout)
+        c.profile("p.data")
+
+
+@case("too little memory (any limit from 12 to 120 MB)", code=(1, 0, 3, 5, 127), message="cpprof: ", kept="the profile, where there is one")
+def memory(c):
+    for mb in range(12, 121, 6):
+        ran = subprocess.run([*limited("-v", mb * 1024), CPPROF, "record", "-q", "-o", f"p{mb}.data", "--", TARGET, "work", "10"], cwd=c.folder,
+                             capture_output=True, text=True, env=c.environment())
+        c.judge(ran.returncode, ran.stderr)
+        c.expected_files.add(f"p{mb}.data")
+        if ran.returncode == 0:
+            c.target_said(ran.stdout, 10)
+            c.profile(f"p{mb}.data", is_empty=True)
+
+
+@case("no process may be started", code=1, message="cannot start", kept="nothing: the target is not started")
+def fork(c):
+    before = nobody(c)
+    if not before:
+        raise Skip("needs root, to be a user with no other process")
+    c.check(c.cpprof("record", "-q", "-o", "p.data", "--", TARGET, "work", before=[*before, "prlimit", "--nproc=0:0"]) == "", "the target was started")
+
+
+@case("20 busy processes for each CPU", only_full=True)
+def busy(c):
+    crowd = [c.start_target("work", 3000) for _ in range(20 * os.cpu_count())]
+    c.target_said(c.cpprof("record", "-q", "-o", "p.data", "--", TARGET, "work", 400), 400)
+    c.profile("p.data")
+    for other in crowd:
+        other.kill()
+        other.stdout.close()
+
+
+@case("the clock is set back", needs_root=True)
+def clock(c):
+    if not IS_OURS:
+        raise Skip("the clock of this machine is not ours to set: run in the emulated one")
+    target = c.start([CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work", "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1)
+    before = time.clock_gettime(time.CLOCK_REALTIME)
+    time.clock_settime(time.CLOCK_REALTIME, before - 86400)
+    try:
+        out, messages = target.communicate(timeout=240)
+    finally:
+        time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME) + 86400)
+    c.judge(target.returncode, messages)
+    c.target_said(out, 300)
+    c.profile("p.data")
+
+
+@case("a CPU goes offline and comes back", needs_root=True)
+def offline(c):
+    switch = f"/sys/devices/system/cpu/cpu{os.cpu_count() - 1}/online"
+    if not IS_OURS or not os.path.exists(switch):
+        raise Skip("the CPUs of this machine are not ours to take away: run in an emulated one with several")
+    target = c.start([CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work", "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for state in "01":
+        time.sleep(1)
+        with open(switch, "w") as f:
+            f.write(state)
+    out, messages = target.communicate(timeout=240)
+    c.judge(target.returncode, messages)
+    c.target_said(out, 300)
+    c.profile("p.data")
+
+
+fault.main("What the machine lacks")

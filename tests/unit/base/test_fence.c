@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/channel.h"
+#include "base/child.h"
+#include "base/cleanup.h"
+#include "base/file_open.h"
+#include "base/store.h"
+#include "tests/test.h"
+
+/* What a child of the tests has at hand. */
+struct fenced {
+	int ends[2];
+	struct channel channel;
+	char path[64];
+};
+
+/* A child behind the fence does what run says; its exit status. Meanwhile serve answers it. */
+static int fenced_run(struct fenced *fenced, int (*run)(void *context, int result),
+		      void (*serve)(struct fenced *fenced, int kind, struct bytes message))
+{
+	struct child child = { 0 };
+	struct child_options options = { .run = run, .context = fenced, .is_fenced = true };
+	struct writer message = { 0 };
+	int kind;
+
+	CHECK_EQ(channel_pair(fenced->ends), 0);
+	channel_init(&fenced->channel, fenced->ends[1]);
+	CHECK_EQ(child_start(&child, &options), 0);
+	close(fenced->ends[1]);
+	while ((kind = channel_receive(fenced->ends[0], &message)) > 0)
+		if (serve)
+			serve(fenced, kind, writer_bytes(&message));
+	writer_done(&message);
+	close(fenced->ends[0]);
+	int status = child_wait(&child);
+	child_done(&child);
+	return status;
+}
+
+static bool fence_is_there(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	bool is_there = false;
+
+	while (status && fgets(line, sizeof(line), status))
+		is_there |= strncmp(line, "Seccomp:", 8) == 0;
+	if (status)
+		fclose(status);
+	return is_there;
+}
+
+/* Under an emulator of one program the kernel's filters cannot be had. */
+static int fence_tried(void *context, int result)
+{
+	(void)context;
+	(void)result;
+	return open("/dev/null", O_RDONLY) < 0 && errno == EPERM ? 0 : 3;
+}
+
+static bool fence_holds(void)
+{
+	struct fenced fenced;
+
+	return fence_is_there() && fenced_run(&fenced, fence_tried, NULL) == 0;
+}
+
+static int child_tries_the_fence(void *context, int result)
+{
+	(void)context;
+	(void)result;
+	if (open("/etc/passwd", O_RDONLY) >= 0 || errno != EPERM)
+		return 1;
+	if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || mkdir("/tmp/cpprof-fenced", 0700) == 0)
+		return 2;
+	if (execl("/bin/true", "true", (char *)NULL) >= 0 || errno != EPERM)
+		return 3;
+	void *memory = malloc(1 << 24); /* what it needs, it has */
+	if (!memory)
+		return 4;
+	free(memory);
+	return 0;
+}
+
+TEST(a_fenced_child_opens_and_runs_nothing)
+{
+	struct fenced fenced = { 0 };
+
+	if (!fence_holds())
+		SKIP("the kernel, or what emulates it, knows no filters of system calls");
+	CHECK_EQ(fenced_run(&fenced, child_tries_the_fence, NULL), 0);
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+static int child_asks_for_files(void *context, int result)
+{
+	struct fenced *fenced = context;
+	char text[8] = "";
+
+	(void)result;
+	file_open_through(&fenced->channel);
+	int fd = file_open(fenced->path, 0);
+	if (fd < 0 || read(fd, text, sizeof(text)) != 5 || memcmp(text, "hello", 5) != 0)
+		return 1;
+	if (file_open("/no/such/file", 0) != -ENOENT)
+		return 2;
+	return file_open("/dev/null", 0) == -ENOTBLK ? 0 : 3;
+}
+
+static void serve_files(struct fenced *fenced, int kind, struct bytes message)
+{
+	CHECK_EQ(kind, CHANNEL_OPEN);
+	CLEANUP(close_fd) int fd = file_open_serve(message, NULL);
+	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+}
+
+TEST(a_fenced_child_gets_files_by_asking)
+{
+	struct fenced fenced = { .path = "/tmp/cpprof-fence-XXXXXX" };
+	int fd = mkstemp(fenced.path);
+
+	CHECK(fd >= 0 && write(fd, "hello", 5) == 5);
+	close(fd);
+	CHECK_EQ(fenced_run(&fenced, child_asks_for_files, serve_files), 0);
+	unlink(fenced.path);
+}
+
+TEST(what_is_asked_for_is_opened_with_the_rights_of_the_user)
+{
+	const struct user nobody = { 65534, 65534 };
+	struct writer request = { 0 };
+	char path[] = "/tmp/cpprof-secret-XXXXXX";
+
+	if (geteuid() != 0)
+		SKIP("needs root, to be somebody else");
+	int fd = mkstemp(path);
+	CHECK(fd >= 0 && write(fd, "secret", 6) == 6);
+	write_u32(&request, 0);
+	write_bytes(&request, (struct bytes){ (const uint8_t *)path, sizeof(path) });
+	CHECK_EQ(file_open_serve(writer_bytes(&request), &nobody), -EACCES);
+	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* a program's contents are no secret but its names */
+	int elf = file_open_serve(writer_bytes(&request), &nobody);
+	CHECK(elf >= 0);
+	close(elf);
+	close(fd);
+	unlink(path);
+	writer_done(&request);
+	CHECK_EQ(file_open_serve((struct bytes){ 0 }, NULL), -EINVAL);
+}
+
+/* ---- the store ---------------------------------------------------------------------------------- */
+
+static const struct store_key fence_key = { "lines", 3, { 1, 2 } };
+static struct store *served;
+
+static int child_uses_the_store(void *context, int result)
+{
+	struct fenced *fenced = context;
+	struct store *store = store_open_channel(&fenced->channel);
+	const struct store_key other = { "lines", 3, { 9, 9 } };
+
+	(void)result;
+	struct bytes got = store_get(store, &fence_key);
+	if (got.len != 3 || memcmp(got.at, "old", 3) != 0)
+		return 1;
+	store_release(got);
+	if (store_get(store, &other).len)
+		return 2;
+	store_put(store, &other, (struct bytes){ (const uint8_t *)"new", 3 });
+	got = store_get(store, &other);
+	return got.len == 3 && memcmp(got.at, "new", 3) == 0 ? 0 : 3;
+}
+
+static void serve_store(struct fenced *fenced, int kind, struct bytes message)
+{
+	if (kind == CHANNEL_PUT) {
+		store_serve_put(served, message);
+		return;
+	}
+	CLEANUP(close_fd) int fd = store_serve_get(served, message);
+	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+}
+
+TEST(a_fenced_child_uses_the_store_by_asking)
+{
+	struct fenced fenced = { 0 };
+	char path[] = "/tmp/cpprof-store-XXXXXX", command[64];
+
+	CHECK(mkdtemp(path));
+	served = store_open(path, 0);
+	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
+	CHECK_EQ(fenced_run(&fenced, child_uses_the_store, serve_store), 0);
+	/* A kind is a part of a file's name: none that leads elsewhere. */
+	CHECK_EQ(store_serve_get(served,
+				 (struct bytes){ (const uint8_t *)"../a\0........................", 28 }),
+		 -ENOENT);
+	CHECK_EQ(store_serve_get(served, (struct bytes){ 0 }), -ENOENT);
+	store_close(served);
+	snprintf(command, sizeof(command), "rm -r %s", path);
+	CHECK_EQ(system(command), 0);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------- */
+
+static int child_talks_nonsense(void *context, int result)
+{
+	struct fenced *fenced = context;
+	const uint64_t header[2] = { 77, UINT64_MAX }; /* a kind that there is not */
+
+	(void)result;
+	return write(fenced->ends[1], header, sizeof(header)) == sizeof(header) ? 0 : 1;
+}
+
+TEST(nonsense_is_no_message)
+{
+	struct fenced fenced = { 0 };
+	struct writer message = { 0 };
+	struct child child = { 0 };
+	struct child_options options = { .run = child_talks_nonsense, .context = &fenced };
+
+	CHECK_EQ(channel_pair(fenced.ends), 0);
+	CHECK_EQ(child_start(&child, &options), 0);
+	CHECK_EQ(channel_receive(fenced.ends[0], &message), -EPROTO);
+	CHECK_EQ(child_wait(&child), 0);
+	close(fenced.ends[0]);
+	close(fenced.ends[1]);
+	child_done(&child);
+	writer_done(&message);
+}

@@ -86,6 +86,13 @@ void map_put(struct map *map, uint64_t key, uint32_t value)
 	*slot = (struct map_slot){ key, value };
 }
 
+void map_renumber(struct map *map, const uint32_t *number)
+{
+	for (size_t i = 0; i < map->cap; i++)
+		if (map->slots[i].value != MAP_NONE)
+			map->slots[i].value = number[map->slots[i].value];
+}
+
 void map_remove(struct map *map, uint64_t key)
 {
 	if (map_find(map, key) == MAP_NONE)

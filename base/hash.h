@@ -34,5 +34,7 @@ struct map {
 uint32_t map_find(const struct map *map, uint64_t key);
 /* Sets or replaces. */
 void map_put(struct map *map, uint64_t key, uint32_t value);
+/* Every value becomes number[value]. */
+void map_renumber(struct map *map, const uint32_t *number);
 void map_remove(struct map *map, uint64_t key);
 void map_done(struct map *map);

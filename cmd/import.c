@@ -18,6 +18,7 @@ struct import {
 	struct recording_options recording;
 	const char *path;
 	uint64_t n_workers; /* 0 = by the number of CPUs */
+	uint64_t max_memory;
 	double min_quality;
 	struct symbol_options symbols;
 	int verbosity;
@@ -55,6 +56,7 @@ static int import_run(struct import *import)
 	options->file = import->path;
 	options->file_options.symfs = import->symbols.symfs;
 	options->n_workers = (unsigned)import->n_workers;
+	options->max_memory = import->max_memory;
 	options->names.symbolize = symbol_options_open(&import->symbols, import->verbosity);
 	options->listener = (struct recording_listener){ .context = import, .note = import_note };
 	int error = recording_open(options, &recording, &diag);
@@ -95,6 +97,7 @@ int cmd_import(int argc, char **argv)
 		SYMBOL_SPECS(import.symbols),
 		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "N",
 		  "exit 6 if fewer than N % of the stacks are complete" },
+		MAX_MEMORY_SPEC(import.max_memory),
 		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL,
 		  "print where debug information is looked for" },

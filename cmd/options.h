@@ -27,6 +27,15 @@
 			"permissions of the file, such as 644 (600: only you can read it)" \
 	}
 
+/* Memory for the calling context tree; uint64_t, 0 = the default. */
+#define MAX_MEMORY_SPEC(variable)                                                                         \
+	{                                                                                                 \
+		0, "max-memory", OPTION_SIZE, &(variable), "BYTES",                                       \
+			"memory for the call tree (a quarter of the machine, at most 1g);\nbeyond that, " \
+			"rare "                                                                           \
+			"call paths are folded into <other>"                                              \
+	}
+
 void option_list_done(struct option_list *list);
 
 /* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was

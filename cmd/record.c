@@ -293,6 +293,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.n_functions = o->allocations ? o->allocators.values.n : o->functions.values.n,
 		.max_overhead = o->allocations ? 0 : o->max_overhead / 100,
 		.n_workers = (unsigned)o->n_workers,
+		.max_memory = o->max_memory,
 		.unwind = (enum unwind_mode)o->unwind,
 		.duration_ns = o->is_dry         ? DRY_NS
 			       : o->duration > 0 ? record_ns(o->duration)

@@ -290,6 +290,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "save the profile so far at this interval (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
+		MAX_MEMORY_SPEC(options->max_memory),
 		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "print more; repeatable" },
 		{ 0 },

@@ -33,7 +33,7 @@ struct record_options {
 	double max_overhead; /* trace: percent of a CPU; 0 = any */
 	uint64_t every;      /* trace: bytes from one allocation that is sampled to the next */
 	struct option_list allocators; /* trace: further functions that allocate */
-	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes;
+	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes, max_memory;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool switch_records;                /* waits are not timed in the kernel */
 	uint64_t max_switches;              /* sampled by a CPU in a second */

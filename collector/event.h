@@ -170,7 +170,8 @@ struct event {
 			bool is_lost;         /* the sample of it is */
 			uint64_t since_ns;    /* when the sampled one began; 0 = not told */
 			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */
-			pid_t waker;                         /* thread that ended it; 0 = not known */
+			pid_t waker, waker_pid;              /* thread that ended it; 0 = none is known */
+			uint32_t woken_metric;               /* of waits that it has ended; 0 = none */
 		} sw;
 		struct {
 			uint64_t addr;

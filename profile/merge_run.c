@@ -146,6 +146,8 @@ static void merge_quality(struct merger *m)
 	all->wakeups += from->wakeups;
 	all->outer += from->outer;
 	all->unseen += from->unseen;
+	all->folded_contexts += from->folded_contexts;
+	all->folded_samples += from->folded_samples;
 	bool is_counted = from->counted && (!m->n_added || all->counted);
 	all->counted = is_counted ? all->counted + from->counted : 0;
 }

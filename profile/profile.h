@@ -91,6 +91,8 @@ struct profile_quality {
 	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
 	uint64_t unseen;  /* calls that others stand for */
 	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+	uint64_t folded_contexts,
+		folded_samples; /* what is in <other>, to bound memory: unwinder/cct_fold.h */
 };
 
 /*
@@ -144,6 +146,7 @@ struct profile {
 	struct packed_values *packed;
 };
 
+#define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */
 #define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
 
 struct profile *profile_new(void);

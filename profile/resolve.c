@@ -8,6 +8,7 @@
 #include "profile/resolve_code.h"
 #include "profile/resolve_structure.h"
 #include "structure/structure_store.h"
+#include "unwinder/cct_fold.h"
 
 /* A place whose function is asked for. */
 struct place {
@@ -221,7 +222,8 @@ static void resolve_count(struct profile *profile)
 	for (size_t i = 0; i < profile->cct.values.n; i++) {
 		const struct cct_value *value = &profile->cct.values.at[i];
 		struct place place = place_of(&profile->cct.nodes.at[value->node]);
-		if (value->metric != 0)
+		if (value->metric != 0 ||
+		    cct_is_other(&profile->cct, value->node)) /* that was folded, and is counted there */
 			continue;
 		const struct function_map *map = profile_function(profile, place.image, place.vaddr);
 		const struct line_row *row =

@@ -191,11 +191,11 @@ static const struct table tally_table = TABLE(struct tally, tally_columns);
 static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter)
 {
 	uint64_t *const fields[] = {
-		&quality->samples,      &quality->lost,          &quality->throttled,
-		&quality->clipped,      &quality->own_cpu_ns,    &quality->own_peak_kb,
-		&quality->unsymbolized, &quality->without_lines, &quality->damaged_units,
-		&quality->wakeups,      &quality->outer,         &quality->counted,
-		&quality->unseen,
+		&quality->samples,         &quality->lost,           &quality->throttled,
+		&quality->clipped,         &quality->own_cpu_ns,     &quality->own_peak_kb,
+		&quality->unsymbolized,    &quality->without_lines,  &quality->damaged_units,
+		&quality->wakeups,         &quality->outer,          &quality->counted,
+		&quality->folded_contexts, &quality->folded_samples, &quality->unseen,
 	};
 
 	if (counter < ARRAY_LEN(fields))

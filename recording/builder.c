@@ -4,9 +4,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/cleanup.h"
 #include "profile/timeline.h"
 #include "recording/growth.h"
 #include "recording/tasks.h"
+
+#define WAKERS_MAX 24 /* names of threads that end waits: each is a metric */
 
 struct builder {
 	struct profile *profile;
@@ -16,8 +19,9 @@ struct builder {
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
 	struct builder_place last;
-	bool has_started; /* run.start_ns is known */
-	uint64_t last_ns; /* of the latest event */
+	struct map waker_of; /* name -> metric */
+	bool has_started;    /* run.start_ns is known */
+	uint64_t last_ns;    /* of the latest event */
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -47,7 +51,7 @@ static uint32_t builder_add_text(struct profile *profile, const char *text)
 	return text ? intern_add(&profile->strings, text) : 0;
 }
 
-struct builder *builder_new(struct images *images, const struct source_info *info)
+struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes)
 {
 	struct builder *builder = alloc_zero(1, sizeof(*builder));
 	struct profile *profile = profile_new();
@@ -56,6 +60,7 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	builder->profile = profile;
 	builder->tasks.profile = profile;
 	builder->growth.cct = &profile->cct;
+	builder->growth.max_bytes = max_bytes;
 	builder->events = growth_events_of(info);
 	timeline_init(&builder->timeline);
 	builder_add_events(profile, info);
@@ -83,6 +88,7 @@ void builder_free(struct builder *builder)
 	tasks_done(&builder->tasks);
 	timeline_done(&builder->timeline);
 	growth_done(&builder->growth);
+	map_done(&builder->waker_of);
 	profile_free(builder->profile);
 	free(builder);
 }
@@ -217,9 +223,33 @@ void builder_wait(struct builder *builder, const struct event *event)
 	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
 }
 
+uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid)
+{
+	struct profile *profile = builder->profile;
+	uint32_t thread = tasks_find(&builder->tasks, pid, tid);
+
+	if (thread == MAP_NONE)
+		return 0;
+	uint32_t comm = profile->threads.at[thread].comm;
+	uint32_t metric = map_find(&builder->waker_of, comm);
+	if (metric != MAP_NONE || builder->waker_of.n >= WAKERS_MAX)
+		return metric != MAP_NONE ? metric : 0;
+
+	CLEANUP(freep) char *name = alloc_printf(WAKER_METRIC "%s", intern_text(&profile->strings, comm));
+	metric = (uint32_t)profile->metrics.n;
+	builder_add_metric(profile, name, "ns", UINT32_MAX);
+	map_put(&builder->waker_of, comm, metric);
+	return metric;
+}
+
 uint64_t builder_last_ns(const struct builder *builder)
 {
 	return builder->last_ns;
+}
+
+void builder_mark_told(struct builder *builder)
+{
+	cct_tell(&builder->profile->cct);
 }
 
 bool builder_has_exited(const struct builder *builder, uint32_t thread)
@@ -232,6 +262,7 @@ void builder_sample(struct builder *builder, const struct event *event, const st
 	uint32_t thread = builder_count(builder, event);
 	uint32_t node = growth_add(&builder->growth, event, thread, &builder->events, stack);
 
+	growth_keep_bound(&builder->growth, NULL);
 	builder->last = (struct builder_place){ node, thread };
 }
 
@@ -301,6 +332,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
+	profile->quality.folded_contexts = builder->growth.n_folded;
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
 		profile->quality.steps_by_witness[i] = stats->steps_by_witness[i];
 	timeline_copy(&builder->timeline, profile);

@@ -15,8 +15,8 @@
 #include "unwinder/unwinder.h"
 
 struct builder;
-/* info is read once: events become metrics, notes become notes. */
-struct builder *builder_new(struct images *images, const struct source_info *info);
+/* info is read once: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
+struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
 
 /* Samples are allocations by these functions; held: builder_hold will say which were not freed. */
@@ -54,10 +54,15 @@ void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread
 uint32_t builder_count(struct builder *builder, const struct event *event);
 /* A thread is back: EVENT_SWITCH, with how long it was away. */
 void builder_wait(struct builder *builder, const struct event *event);
+/* The metric of time that threads of this name have ended waits after; 0 if it is a thread that is not
+ * recorded, or there are too many names. */
+uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid);
 /* The row of an event's thread. */
 uint32_t builder_find(struct builder *builder, const struct event *event);
 /* When the latest event was. */
 uint64_t builder_last_ns(const struct builder *builder);
+/* cct_tell of the profile so far. */
+void builder_mark_told(struct builder *builder);
 bool builder_has_exited(const struct builder *builder, uint32_t thread);
 
 /*

@@ -43,6 +43,22 @@ static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct 
 	return cct_follow_stack(growth->cct, stack, &growth->paths.at[index]);
 }
 
+bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
+{
+	size_t bytes = growth->max_bytes ? cct_bytes(growth->cct) : 0;
+	uint32_t *place;
+
+	if (bytes <= growth->max_bytes || bytes <= growth->fold_at)
+		return false;
+	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
+	growth_drop_paths(growth);
+	map_renumber(&growth->wait_of, place);
+	free(place);
+	/* Where folding does not help, it is not tried with every sample. */
+	growth->fold_at = 2 * cct_bytes(growth->cct);
+	return true;
+}
+
 static uint32_t growth_metric(const struct source_info *info, enum source_values values)
 {
 	uint32_t event = source_info_find(info, values);
@@ -177,6 +193,8 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
 	if (!event->sw.is_rest && !event->sw.is_lost)
 		cct_add_value(growth->cct, node, thread, events->sampled, 1);
+	if (event->sw.woken_metric)
+		cct_add_value(growth->cct, node, thread, event->sw.woken_metric, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }
@@ -190,9 +208,10 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 		growth_add_measured(growth, event, thread, events);
 		return;
 	}
-	if (node == MAP_NONE && !events->has_near_waits)
+	if (node == MAP_NONE && !events->has_near_waits && !event->sw.is_lost)
 		return;
-	if (node == MAP_NONE) /* never sampled: nobody knows */
+	if (node == MAP_NONE ||
+	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: nobody knows */
 		node = CCT_INCOMPLETE;
 	else if (!events->has_near_waits)
 		map_remove(&growth->wait_of, (uint32_t)event->tid);

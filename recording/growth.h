@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "collector/source.h"
 #include "recording/chosen.h"
-#include "unwinder/cct.h"
+#include "unwinder/cct_fold.h"
 
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
 struct growth_events {
@@ -34,6 +34,9 @@ struct growth {
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */
 	VEC(struct growth_block) blocks;
+	size_t max_bytes; /* of the tree; 0 = any */
+	size_t fold_at;   /* ... and where it is folded next, if that is more */
+	uint64_t n_folded;
 };
 
 void growth_done(struct growth *growth);
@@ -42,6 +45,8 @@ struct growth_events growth_events_of(const struct source_info *info);
 /* Returns the node. */
 uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
 		    const struct growth_events *events, const struct stack *stack);
+/* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
+bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);

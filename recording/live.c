@@ -42,7 +42,7 @@ static void live_keep_difference(const struct live *live, struct profile *profil
 
 	for (size_t i = 0; i < cct->values.n; i++) {
 		struct cct_value value = cct->values.at[i];
-		value.value -= i < live->told.n ? live->told.at[i] : 0;
+		value.value -= i < cct->told.n ? cct->told.at[i] : 0;
 		if (value.value)
 			cct->values.at[n++] = value;
 	}
@@ -100,12 +100,11 @@ static int live_run(void *context, int result)
 
 /* ---- in the parent ------------------------------------------------------------------------------ */
 
-static void live_remember(struct live *live, const struct profile *profile, uint64_t now_ns)
+static void live_remember(struct live *live, const struct live_input *input, uint64_t now_ns)
 {
-	vec_clear(&live->told);
-	for (size_t i = 0; !live->path && i < profile->cct.values.n; i++)
-		vec_push(&live->told, profile->cct.values.at[i].value);
-	live->quality = profile->quality;
+	if (!live->path && !live->is_last)
+		workers_mark_told(input->workers);
+	live->quality = input->profile->quality;
 	live->last_ns = now_ns;
 }
 
@@ -124,7 +123,7 @@ static void live_start(struct live *live, const struct live_input *input, uint64
 	if (child_start(&live->writer, &options) < 0)
 		return; /* no memory for it now; perhaps next time */
 	live->is_told = false;
-	live_remember(live, input->profile, now_ns);
+	live_remember(live, input, now_ns);
 }
 
 bool live_is_due(struct live *live, uint64_t now_ns)
@@ -168,5 +167,4 @@ bool live_fault(struct live *live, struct diag *ret)
 void live_done(struct live *live)
 {
 	child_done(&live->writer);
-	vec_done(&live->told);
 }

@@ -29,7 +29,6 @@ struct live {
 	struct child writer;
 	bool is_last;                   /* no export comes after the one that is written */
 	bool is_told;                   /* what became of the last export */
-	VEC(uint64_t) told;             /* stream: values by index as of the last interval */
 	struct profile_quality quality; /* as of then */
 };
 
@@ -38,7 +37,7 @@ struct live_input {
 	struct profile *profile; /* the workers'; it is left as it is */
 	struct images *images;
 	const struct resolve_options *names;
-	const struct workers *workers;
+	struct workers *workers;
 };
 
 /* Before anything is started: can this file be watched with? -EINVAL if its name does not say which format to

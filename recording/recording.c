@@ -20,6 +20,17 @@
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
 #define LOOK_EVENTS 8   /* between two looks whether the time is over */
 #define PROGRESS_NS CLOCK_NS_PER_S
+#define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: some ten million contexts */
+#define MEMORY_MIN (1ull << 20) /* some ten thousand */
+
+uint64_t recording_max_memory(const struct recording_options *options)
+{
+	uint64_t quarter = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (options->max_memory)
+		return options->max_memory > MEMORY_MIN ? options->max_memory : MEMORY_MIN;
+	return quarter < MEMORY_MAX ? quarter : MEMORY_MAX;
+}
 
 void recording_note(struct recording *r, const char *text)
 {

@@ -69,6 +69,9 @@ struct recording_options {
 	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
 
 	unsigned n_workers; /* as in workers_options */
+	/* As in workers_options, at least 1 MB; 0 = a quarter of the machine's memory, at most 1 GB: of more
+	 * contexts no report can be made in reasonable time. */
+	uint64_t max_memory;
 	enum unwind_mode unwind;
 	uint64_t duration_ns; /* of sampling; 0 = until the targets end */
 

@@ -10,6 +10,7 @@ int recording_file_open(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = &r->options;
 	struct workers_options options = { .n_workers = o->n_workers,
+					   .max_memory = recording_max_memory(o),
 					   .unwinding = { .mode = o->unwind,
 							  .store = o->names.symbolize.store } };
 	int error = perf_file_open(o->file, &o->file_options, r->images, &r->source, diag);

@@ -100,6 +100,8 @@ static void recording_start_workers(struct recording *r)
 	/* Which functions are traced is known to this thread only. */
 	struct workers_options options = {
 		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
+		/* Nor may its nodes get other numbers. */
+		.max_memory = r->options.target.is_traced ? 0 : recording_max_memory(&r->options),
 		.unwinding = { .mode = r->options.unwind, .store = r->names.symbolize.store },
 		.code = { code_log_read, r->code },
 		.walked = recording_tell_source,

@@ -45,6 +45,7 @@ struct recording {
 	bool has_kernel;       /* stacks of a file go into the kernel */
 };
 
+uint64_t recording_max_memory(const struct recording_options *options);
 void recording_note(struct recording *r, const char *text);
 void recording_fault(struct recording *r, enum recording_part part, const struct diag *diag);
 

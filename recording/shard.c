@@ -42,8 +42,15 @@ static void shard_merge_values(const struct shard *shards, size_t n, uint32_t *c
 	for (i = 0; i < n; i++)
 		lines[i] = (struct line){ shards[i].value_since, shards[i].cct->values.n, 0 };
 	while ((i = shard_oldest(lines, n)) < n) {
-		const struct cct_value *value = &shards[i].cct->values.at[lines[i].at++];
-		cct_add_value(ret, ids[i][value->node], value->thread, value->metric, value->value);
+		const struct cct *cct = shards[i].cct;
+		size_t row = lines[i].at++;
+		const struct cct_value *value = &cct->values.at[row];
+		uint32_t at =
+			cct_add_value(ret, ids[i][value->node], value->thread, value->metric, value->value);
+		while (cct->told.n && ret->told.n <= at)
+			vec_push(&ret->told, 0);
+		if (row < cct->told.n)
+			ret->told.at[at] += cct->told.at[row];
 	}
 	free(lines);
 }

@@ -38,6 +38,16 @@ uint32_t tasks_process(const struct tasks *tasks, pid_t pid)
 	return map_find(&tasks->process_of, (uint32_t)pid);
 }
 
+uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid)
+{
+	uint32_t process = tasks_process(tasks, pid);
+	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
+
+	if (process == MAP_NONE || thread == MAP_NONE)
+		return MAP_NONE;
+	return tasks->profile->threads.at[thread].process == process ? thread : MAP_NONE;
+}
+
 uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	uint32_t process = tasks_process(tasks, pid);

@@ -22,6 +22,8 @@ void tasks_done(struct tasks *tasks);
 
 /* The thread's row, made if need be (or if tid last belonged to another process). */
 uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
+/* The row of a thread that was seen, and is one of that process; MAP_NONE if there is none. */
+uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid);
 /* A new thread, or a new process with its first one: rows of their own even if the numbers were used before.
  */
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,

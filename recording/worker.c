@@ -48,7 +48,7 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 
 struct worker *worker_new(struct images *images, const struct isa *isa,
 			  const struct unwinder_options *options, struct code_reader code,
-			  const struct growth_events *events)
+			  const struct growth_events *events, size_t max_bytes)
 {
 	struct worker *worker = alloc_zero(1, sizeof(*worker));
 	struct unwinder_options own = *options;
@@ -61,6 +61,7 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	worker->isa = isa;
 	cct_init(&worker->cct);
 	worker->growth.cct = &worker->cct;
+	worker->growth.max_bytes = max_bytes;
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, 0);
 	pthread_mutex_init(&worker->lock, NULL);
@@ -98,6 +99,11 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 		vec_push(&worker->node_since, item->number);
 	while (worker->value_since.n < worker->cct.values.n)
 		vec_push(&worker->value_since, item->number);
+	if (growth_keep_bound(&worker->growth,
+			      &(struct cct_since){ worker->node_since.at, worker->value_since.at })) {
+		worker->node_since.n = worker->cct.nodes.n;
+		worker->value_since.n = worker->cct.values.n;
+	}
 }
 
 /* The next batch; NULL when it is over. */
@@ -262,4 +268,14 @@ struct shard worker_shard(const struct worker *worker)
 const uint64_t *worker_ends(const struct worker *worker)
 {
 	return worker->growth.by_end;
+}
+
+uint64_t worker_n_folded(const struct worker *worker)
+{
+	return worker->growth.n_folded;
+}
+
+void worker_mark_told(struct worker *worker)
+{
+	cct_tell(&worker->cct);
 }

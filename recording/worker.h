@@ -20,10 +20,10 @@ struct code_reader {
 };
 
 struct worker;
-/* options->read_code is the worker's to set. code.read may be NULL. Not started. */
+/* options->read_code is the worker's to set. code.read may be NULL. max_bytes: of its tree. Not started. */
 struct worker *worker_new(struct images *images, const struct isa *isa,
 			  const struct unwinder_options *options, struct code_reader code,
-			  const struct growth_events *events);
+			  const struct growth_events *events, size_t max_bytes);
 /* -errno if there is no thread to be had. */
 int worker_start(struct worker *worker);
 /* Ends the thread, when it has done all. */
@@ -50,3 +50,5 @@ void worker_reap(struct worker *worker, void (*tell)(void *context, const struct
 /* The tree; valid until the next worker_send. */
 struct shard worker_shard(const struct worker *worker);
 const uint64_t *worker_ends(const struct worker *worker); /* by enum stack_end */
+uint64_t worker_n_folded(const struct worker *worker);    /* contexts, to stay within its bound */
+void worker_mark_told(struct worker *worker);             /* cct_tell */

@@ -42,15 +42,16 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 
 	workers->images = images;
 	workers->options = *options;
-	workers->builder = builder_new(images, info);
+	workers->builder = builder_new(images, info, options->max_memory);
 	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
 	workers->has_near_waits = info->has_near_waits;
 	workers->has_timed_waits = info->has_timed_waits;
 	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
+	uint64_t max_bytes = options->max_memory / (2 * wanted); /* the merged tree is as large as all */
 	for (bool goes_on = true; goes_on;) {
 		struct worker *worker =
-			worker_new(images, info->isa, &options->unwinding, options->code, &events);
+			worker_new(images, info->isa, &options->unwinding, options->code, &events, max_bytes);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;
 
 		workers->is_alone = !is_started && workers->all.n == 0;
@@ -145,11 +146,12 @@ static bool workers_give_wait(struct workers *workers, const struct event *event
 
 static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 {
-	return workers_give_wait(workers, &(struct event){ .kind = EVENT_SWITCH,
-							   .time_ns = wait->since_ns + wait->ns,
-							   .pid = wait->pid,
-							   .tid = wait->tid,
-							   .sw = { .waited_ns = wait->ns } });
+	return workers_give_wait(
+		workers, &(struct event){ .kind = EVENT_SWITCH,
+					  .time_ns = wait->since_ns + wait->ns,
+					  .pid = wait->pid,
+					  .tid = wait->tid,
+					  .sw = { .waited_ns = wait->ns, .is_lost = wait->is_before } });
 }
 
 /* Timed in the kernel. */
@@ -160,13 +162,33 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	workers->n_cut += event->sw.is_cut;
 	if (!event->sw.is_rest)
 		told.sw.is_lost = !waits_saw(&workers->waits, event->tid, event->sw.since_ns);
+	if (event->sw.waker)
+		told.sw.woken_metric =
+			builder_waker_metric(workers->builder, event->sw.waker_pid, event->sw.waker);
 	return workers_give_wait(workers, &told);
+}
+
+/* Threads that were waiting when we came: until they are first seen to run. */
+static bool workers_note_before(struct workers *workers, const struct event *event)
+{
+	struct wait wait;
+
+	if (event->kind == EVENT_SWITCH && event->sw.is_out && event->sw.is_cut) {
+		waits_before(&workers->waits, event->pid, event->tid, event->time_ns);
+		return false;
+	}
+	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH) &&
+	       waits_runs(&workers->waits, event->tid, event->time_ns, &wait) &&
+	       workers_end_wait(workers, &wait);
 }
 
 static bool workers_note_switches(struct workers *workers, const struct event *event)
 {
 	struct wait wait;
+	bool is_before = event->kind == EVENT_SWITCH && event->sw.is_out && event->sw.is_cut;
 
+	if (is_before)
+		return false;
 	if (event->kind == EVENT_SWITCH && event->sw.is_measured)
 		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
@@ -200,6 +222,13 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
+	if (workers->waits.n_waiting && !workers->has_near_waits) {
+		snprintf(note, sizeof(note),
+			 "%llu threads were waiting when the recording began: where is not known of those "
+			 "waits",
+			 (unsigned long long)workers->waits.n_waiting);
+		builder_note(workers->builder, note);
+	}
 	if (workers->waits.n_lost) {
 		snprintf(note, sizeof(note),
 			 "of %llu waits a record was lost: they have no length, or no place",
@@ -221,7 +250,10 @@ static bool workers_send(struct workers *workers, const struct event *event)
 
 void workers_event(struct workers *workers, const struct event *event)
 {
-	bool is_sent = workers->off_cpu != UINT32_MAX && workers_note_switches(workers, event);
+	bool has_waits = workers->off_cpu != UINT32_MAX;
+	bool is_sent = has_waits && workers_note_before(workers, event);
+
+	is_sent |= has_waits && workers_note_switches(workers, event);
 
 	switch (event_route(event->kind)->unwinders) {
 	case EVENT_UNWINDERS_ONE:
@@ -276,6 +308,14 @@ bool workers_are_idle(const void *context)
 	return true;
 }
 
+void workers_mark_told(struct workers *workers)
+{
+	if (workers->is_alone)
+		builder_mark_told(workers->builder);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		worker_mark_told(workers->all.at[i]);
+}
+
 struct builder *workers_builder(struct workers *workers)
 {
 	return workers->builder;
@@ -323,9 +363,14 @@ static void workers_merge_trees(const struct workers *workers, struct cct *ret)
 
 static struct profile *workers_complete(struct workers *workers, struct profile *profile)
 {
-	workers_sum_ends(workers, &profile->quality); /* the builder has set them to none */
+	struct profile_quality *quality = &profile->quality;
+
+	workers_sum_ends(workers, quality); /* the builder has set them to none */
 	if (!workers->is_alone)
 		workers_merge_trees(workers, &profile->cct);
+	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
+		quality->folded_contexts += worker_n_folded(workers->all.at[i]);
+	quality->folded_samples = quality->folded_contexts ? cct_other_samples(&profile->cct) : 0;
 	return profile;
 }
 

@@ -5,7 +5,8 @@
  * One worker is no thread at all: each sample is walked where it comes in. Several have a thread, an unwinder
  * and a tree each. The samples of a thread all go to one of them; what happens to address spaces is told to
  * all, in order. Whenever the profile is asked for they are waited for, and their trees are merged into the
- * one that a single worker would have grown: the profile is the same, byte for byte, whatever their number.
+ * one that a single worker would have grown: the profile is the same, byte for byte, whatever their number,
+ * as long as nothing has to be folded.
  */
 #pragma once
 
@@ -29,6 +30,9 @@ struct workers_options {
 	void (*placed)(void *context, const struct event *event, struct builder_place place,
 		       const struct depend *depend);
 	void *placed_context;
+	/* Bound on the memory of the calling context trees, all together; what is cold is folded when it is
+	 * reached (unwinder/cct_fold.h). 0 = none. */
+	uint64_t max_memory;
 };
 
 struct workers;
@@ -51,6 +55,8 @@ void workers_flush(struct workers *workers);
 bool workers_are_idle(const void *workers);
 /* At the end: waits that go on are cut, at this time, 0 = that of the last event. */
 void workers_cut_waits(struct workers *workers, uint64_t end_ns);
+/* What the profile holds now has been told: cct.told has it, for those that want to know what comes later. */
+void workers_mark_told(struct workers *workers);
 /* For notes and command lines. */
 struct builder *workers_builder(struct workers *workers);
 

@@ -80,6 +80,8 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 	else if (scope->image < profile->images.n)
 		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image),
 			    (unsigned long long)scope->vaddr);
+	else if (!scope->vaddr) /* folded: report/limit.h, unwinder/cct_fold.h */
+		text_printf(ret, "<other>");
 	else
 		text_printf(ret, "[unknown] 0x%llx", (unsigned long long)scope->vaddr);
 }

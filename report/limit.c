@@ -79,8 +79,11 @@ static void move_line(struct limiter *limiter, size_t line)
 
 static void limit_move_scopes(struct limiter *limiter, size_t n_nodes)
 {
+	/* What was folded before, when it was recorded, joins what is folded now. */
 	for (size_t i = 0; i < n_nodes; i++)
-		move_scope(limiter, i, i == 0 || totals_of(&limiter->totals, i, 0) > limiter->least);
+		move_scope(limiter, i,
+			   i == 0 || (totals_of(&limiter->totals, i, 0) > limiter->least &&
+				      !limit_is_other(scope_frame(limiter->tree, i))));
 	for (size_t i = n_nodes; i < limiter->tree->scopes.n; i++)
 		move_line(limiter, i);
 }

@@ -60,6 +60,43 @@ static int waits_compare(const void *left, const void *right)
 				    : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+const char *wait_row_waker(const struct profile *profile, const struct wait_row *row)
+{
+	if (!row->waker)
+		return NULL;
+	return intern_text(&profile->strings, profile->metrics.at[row->waker].name) + strlen(WAKER_METRIC);
+}
+
+static bool waits_is_waker(const struct profile *profile, uint32_t metric)
+{
+	return metric < profile->metrics.n &&
+	       strncmp(intern_text(&profile->strings, profile->metrics.at[metric].name), WAKER_METRIC,
+		       strlen(WAKER_METRIC)) == 0;
+}
+
+/* Of each row, what threads of each name have ended. */
+struct wait_wakers {
+	struct map at; /* row << 16 | metric -> ns */
+	VEC(uint64_t) ns;
+};
+
+static void waits_add_waker(struct wait_wakers *wakers, uint32_t index, uint32_t metric, uint64_t ns,
+			    struct wait_row *row)
+{
+	uint64_t key = (uint64_t)index << 16 | metric;
+	uint32_t at = map_find(&wakers->at, key);
+
+	if (at == MAP_NONE) {
+		map_put(&wakers->at, key, at = (uint32_t)wakers->ns.n);
+		vec_push(&wakers->ns, 0);
+	}
+	wakers->ns.at[at] += ns;
+	if (wakers->ns.at[at] > row->woken_by || row->waker == metric) {
+		row->woken_by = wakers->ns.at[at];
+		row->waker = metric;
+	}
+}
+
 static struct wait_row *waits_row(struct map *rows, struct wait_row row, wait_rows *ret)
 {
 	uint64_t key = (uint64_t)row.scope << 8 | row.kind;
@@ -94,15 +131,27 @@ void wait_rows_find(const struct profile *profile, const struct scope_tree *tree
 {
 	struct wait_metrics metrics = wait_metrics_of(profile);
 	struct map rows = { 0 };
+	struct wait_wakers wakers = { 0 };
 
 	for (size_t i = 0; metrics.off_cpu && i < tree->values.n; i++) {
 		const struct scope_value *value = &tree->values.at[i];
 		bool is_of_waits = value->metric == metrics.off_cpu || value->metric == metrics.waits ||
 				   (metrics.runnable && value->metric == metrics.runnable);
-		if (is_of_waits && (!is_kept || is_kept[value->thread]))
-			waits_add(&rows, &metrics, value, waits_place(profile, tree, value->scope), ret);
+		bool is_waker = metrics.runnable && waits_is_waker(profile, value->metric);
+		if ((!is_of_waits && !is_waker) || (is_kept && !is_kept[value->thread]))
+			continue;
+		struct wait_row place = waits_place(profile, tree, value->scope);
+		if (is_of_waits)
+			waits_add(&rows, &metrics, value, place, ret);
+		if (is_waker && place.kind != WAIT_RUNNABLE &&
+		    place.kind != WAIT_SLEEP) { /* a clock ends it */
+			struct wait_row *row = waits_row(&rows, place, ret);
+			waits_add_waker(&wakers, (uint32_t)(row - ret->at), value->metric, value->value, row);
+		}
 	}
 	map_done(&rows);
+	map_done(&wakers.at);
+	vec_done(&wakers.ns);
 	if (ret->n)
 		qsort(ret->at, ret->n, sizeof(*ret->at), waits_compare);
 }

@@ -22,8 +22,12 @@ struct wait_row {
 	uint32_t scope;
 	enum wait_kind kind;
 	uint64_t off_cpu, waits; /* waits 0: the part of others in which nothing but a CPU was missing */
+	uint32_t waker;          /* the metric of the threads that ended most of it; 0 = none is known */
+	uint64_t woken_by;       /* what of it they did, with the time until the thread ran */
 };
 typedef VEC(struct wait_row) wait_rows;
+/* The name of the threads that ended most of a row; NULL = it is not known. */
+const char *wait_row_waker(const struct profile *profile, const struct wait_row *row);
 /* The longest first. is_kept: by thread; NULL = all. */
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
 		    wait_rows *ret);

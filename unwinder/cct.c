@@ -142,14 +142,14 @@ static bool cct_value_same(const void *owner, uint32_t index, const void *key)
 	return is_same_value(&((const struct cct *)owner)->values.at[index], key);
 }
 
-void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
+uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
 {
 	struct cct_value added = { node, thread, metric, value };
 	size_t likely = cct->nodes.at[node].value + metric;
 
 	if (likely < cct->values.n && is_same_value(&cct->values.at[likely], &added)) {
 		cct->values.at[likely].value += value;
-		return;
+		return (uint32_t)likely;
 	}
 	size_t slot = slots_find(&cct->value_slots, cct_value_hash(node, thread, metric), cct_value_same, cct,
 				 &added);
@@ -163,6 +163,14 @@ void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t met
 	}
 	if (metric == 0)
 		cct->nodes.at[node].value = index;
+	return index;
+}
+
+void cct_tell(struct cct *cct)
+{
+	vec_clear(&cct->told);
+	for (size_t i = 0; i < cct->values.n; i++)
+		vec_push(&cct->told, cct->values.at[i].value);
 }
 
 void cct_clear_values(struct cct *cct)
@@ -208,6 +216,7 @@ void cct_done(struct cct *cct)
 {
 	vec_done(&cct->nodes);
 	vec_done(&cct->values);
+	vec_done(&cct->told);
 	cct_forget_hash(cct);
 	*cct = (struct cct){ 0 };
 }

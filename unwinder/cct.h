@@ -74,11 +74,14 @@ static inline uint64_t cct_join(uint32_t metric, uint64_t a, uint64_t b)
 struct cct {
 	VEC(struct cct_node) nodes;
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
+	VEC(uint64_t) told; /* by value: how much of it was told before (cct_tell); at the end 0 each */
 	struct slots node_slots, value_slots;
 };
 
 void cct_init(struct cct *cct);
 void cct_done(struct cct *cct);
+/* All values have been told now, to whoever wants to know what comes later. */
+void cct_tell(struct cct *cct);
 /* Nothing will be added any more: frees what only adding needs. */
 void cct_forget_hash(struct cct *cct);
 /* The child of parent at (image, vaddr, flags), made if need be. */
@@ -100,8 +103,8 @@ struct cct_path {
 	VEC(struct cct_step) steps; /* its frames, outermost first */
 };
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
-/* node: one of the tree's. */
-void cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);
+/* node: one of the tree's. Returns the number of the value. */
+uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);
 /* All of them are gone; nodes stay. */
 void cct_clear_values(struct cct *cct);
 /* n calls that took that long. */

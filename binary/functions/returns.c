@@ -19,7 +19,54 @@
 #include "binary/flow/flow.h"
 #include "binary/functions/function_private.h"
 
-#define MAX_CHAIN 6 /* functions without a return that call one another; three were enough everywhere */
+#define MAX_LEAP 1024 /* bytes of a function that replaces the stack */
+#define MAX_CHAIN 6   /* functions without a return that call one another; three were enough everywhere */
+
+/* Is it sp = another register? */
+static bool returns_sets_stack(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_effects; i++) {
+		const struct effect *e = &insn->effect[i];
+		if (e->kind == EFFECT_SET && e->reg == isa->sp && e->base != isa->sp && e->base != isa->fp &&
+		    e->base != REG_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Does it write memory, keep sp somewhere, or call? */
+static bool returns_keeps_anything(const struct isa *isa, const struct insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_effects; i++) {
+		const struct effect *e = &insn->effect[i];
+		if (e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH ||
+		    (e->kind == EFFECT_SET && e->reg != isa->sp && e->base == isa->sp))
+			return true;
+	}
+	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
+}
+
+/*
+ * What replaces the stack and keeps nothing of the old one, as longjmp does, never comes back to who called
+ * it. A switch between stacks saves what it leaves.
+ */
+static bool returns_is_for_good(const struct functions *functions, const struct function *f)
+{
+	struct bytes code = image_code(functions->image, f->start);
+	bool sets_stack = false;
+	struct insn insn;
+
+	if (f->end - f->start > MAX_LEAP)
+		return false;
+	for (uint64_t at = f->start; at < f->end;
+	     at += insn.len) { /* most are done with their first instruction */
+		if (functions->isa->decode(bytes_from(code, at - f->start), at, &insn) < 0 || insn.len == 0 ||
+		    returns_keeps_anything(functions->isa, &insn))
+			return false;
+		sets_stack |= returns_sets_stack(functions->isa, &insn);
+	}
+	return sets_stack;
+}
 
 /* Does the interval hold a return, or a jump with unknown target? Most instructions need no decoding. */
 static bool returns_holds_return(const struct functions *functions, const struct function *f)
@@ -37,7 +84,7 @@ static bool returns_holds_return(const struct functions *functions, const struct
 		if (idle == 0 && (isa->decode(rest, at, &insn) < 0 || insn.len == 0))
 			return true;
 		if (idle == 0 && (insn.flow == FLOW_RETURN || insn.flow == FLOW_JUMP_INDIRECT))
-			return true;
+			return !returns_is_for_good(functions, f);
 		at += idle ? idle : insn.len;
 	}
 	return false;
@@ -58,6 +105,10 @@ static void returns_learn(struct functions *functions, uint32_t index, unsigned 
 	f->returns = RETURNS; /* what a recursive function assumes of itself meanwhile */
 	if (chain == MAX_CHAIN || returns_holds_return(functions, f))
 		return;
+	if (returns_is_for_good(functions, f)) {
+		f->returns = RETURNS_NEVER;
+		return;
+	}
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_one(functions, index, &flow);
 	if (returns_learn_callees(functions, &flow, chain + 1))

@@ -64,6 +64,21 @@ static __always_inline __u64 current_thread(void)
 	return bpf_get_current_pid_tgid();
 }
 
+/* An interrupt may come while any thread runs, which then has not woken anybody. One that comes while a
+ * thread is in the kernel anyway is not told apart. */
+static __always_inline int is_in_system_call(void)
+{
+	void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__s64 x86_call = -1;
+	__s32 a64_call = -1;
+
+	if (options.is_x86)
+		bpf_probe_read_kernel(&x86_call, sizeof(x86_call), regs + 15 * 8); /* orig_ax */
+	else
+		bpf_probe_read_kernel(&a64_call, sizeof(a64_call), regs + 35 * 8); /* syscallno */
+	return x86_call >= 0 || a64_call >= 0;
+}
+
 /* ---- switches ------------------------------------------------------------------------------------------ */
 
 static __always_inline void leave(struct waits_thread *thread, __u64 now, int is_preempted)
@@ -136,7 +151,7 @@ int cpprof_waking(struct bpf_raw_tracepoint_args *context)
 	if (!thread || !thread->since || thread->woken)
 		return 0;
 	thread->woken = bpf_ktime_get_ns();
-	if (thread->is_sampled)
+	if (thread->is_sampled && is_in_system_call())
 		thread->waker = current_thread();
 	return 0;
 }

@@ -27,7 +27,7 @@ struct waits_record {
 	__u64 magic;
 	__u64 thread; /* process and thread, as cpprof numbers them */
 	__u64 since, until;
-	__u64 waker; /* the same of who woke it; 0 = nobody, or it is not known */
+	__u64 waker; /* the same of who woke it, in a system call; 0 = an interrupt, or it is not known */
 	struct waits_sum sum;
 };
 
@@ -46,5 +46,6 @@ struct waits_thread {
 /* Set before the program is loaded. */
 struct waits_options {
 	__u64 namespace_device, namespace_inode; /* of processes, cpprof's own */
+	__u64 is_x86;                            /* whose struct pt_regs it is */
 	__u64 n_sampled; /* by a CPU in 2^WAITS_WINDOW_SHIFT ns, before threads are sampled more rarely */
 };

@@ -4,6 +4,8 @@
  */
 #include "collector/live/perf_events.h"
 
+#include <elf.h>
+
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			 struct text *ret_log, struct diag *diag)
 {
@@ -28,13 +30,15 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 	return 0;
 }
 
-int perf_events_add_waits(struct perf_events *events, uint64_t max_switches, struct diag *diag)
+int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uint64_t max_switches,
+			  struct diag *diag)
 {
 	struct perf_waits_want want = { .like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
 					.anchors = events->anchors.at,
 					.n_cpus = events->cpus.n,
 					.max_switches = max_switches,
+					.is_x86 = isa->elf_machine == EM_X86_64,
 					.deep = events->deep.program ? bpf_deep_program(events->deep.program)
 								     : -1 };
 	int error = perf_waits_open(&events->waits, &want, diag);

@@ -44,8 +44,9 @@ struct perf_live {
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
 	struct group_reads group_reads;
-	bool adds_results; /* of traced calls */
-	double every;      /* bytes a sample, of allocations; 0 = they are calls */
+	VEC(struct event) before; /* threads that waited when we came; handed out first */
+	bool adds_results;        /* of traced calls */
+	double every;             /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */

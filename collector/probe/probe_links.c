@@ -2,6 +2,7 @@
 #include "collector/probe/probe_links.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,31 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+/*
+ * A forked child has our descriptors, too, and a probe stays as long as one of them is open: children let go
+ * of them at once.
+ */
+static struct probe_links *probe_links_current;
+
+static void probe_links_let_go(void)
+{
+	for (size_t i = 0; probe_links_current && i < probe_links_current->links.n; i++)
+		close(probe_links_current->links.at[i].fd);
+	probe_links_current = NULL;
+}
+
+static void probe_links_watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, probe_links_let_go);
+}
+
 void probe_links_init(struct probe_links *links, struct bpf_trace *program)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	*links = (struct probe_links){ .program = program };
+	pthread_once(&once, probe_links_watch_forks);
+	probe_links_current = links;
 }
 
 static void probe_set_done(struct probe_set *set)
@@ -26,6 +49,7 @@ static void probe_set_done(struct probe_set *set)
 void probe_links_done(struct probe_links *links)
 {
 	probe_links_clear(links);
+	probe_links_current = NULL;
 	for (size_t i = 0; i < links->sets.n; i++)
 		probe_set_done(&links->sets.at[i]);
 	vec_done(&links->sets);

@@ -60,7 +60,8 @@ static int perf_waits_open_outputs(struct perf_waits *waits, const struct perf_w
 
 static struct waits_options perf_waits_options(const struct perf_waits_want *want)
 {
-	struct waits_options options = { .n_sampled =
+	struct waits_options options = { .is_x86 = want->is_x86,
+					 .n_sampled =
 						 (want->max_switches << WAITS_WINDOW_SHIFT) / 1000000000u };
 	struct stat st;
 
@@ -123,7 +124,8 @@ static void perf_waits_tell(const struct waits_record *record, struct event *ret
 				       .waited_ns = sum->ns,
 				       .runnable_ns = sum->runnable < sum->ns ? sum->runnable : sum->ns,
 				       .longest_ns = sum->longest,
-				       .waker = (pid_t)record->waker } };
+				       .waker = (pid_t)record->waker,
+				       .waker_pid = (pid_t)(record->waker >> 32) } };
 }
 
 bool perf_waits_read(struct bytes raw, struct event *ret)

@@ -32,7 +32,8 @@ struct perf_waits_want {
 	const int *cpus, *anchors; /* whose rings to write into */
 	size_t n_cpus;
 	uint64_t max_switches; /* that a CPU samples in a second, before threads are sampled more rarely */
-	int deep;              /* program that copies deep stacks; -1 = none */
+	bool is_x86;
+	int deep; /* program that copies deep stacks; -1 = none */
 };
 
 /* As bpf_deep_open. Threads are timed from now on. */

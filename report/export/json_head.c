@@ -209,8 +209,8 @@ static void write_warnings(struct json *json, const struct document *document)
 	json_array(json);
 	for (size_t i = 0; i < profile->notes.n; i++)
 		json_text(json, profile_text(profile, profile->notes.at[i]));
-	if (quality_between(profile) > 0)
-		json_text(json, quality_hint(profile));
+	if (quality_missing(profile))
+		json_text(json, quality_missing(profile));
 	limit_note(document->tree, profile, &folded);
 	if (folded.len)
 		json_text(json, folded.at);
@@ -226,6 +226,10 @@ void json_quality(struct json *json, const struct document *document)
 	json_uint_of(json, "lost_samples", quality->lost);
 	json_uint_of(json, "throttled", quality->throttled);
 	json_uint_of(json, "stack_truncated", quality->by_end[STACK_SNAPSHOT_ENDED]);
+	if (quality->folded_contexts) {
+		json_uint_of(json, "folded_contexts", quality->folded_contexts);
+		json_uint_of(json, "folded_samples", quality->folded_samples);
+	}
 	json_name(json, "unwind");
 	json_object(json);
 	json_uint_of(json, "complete", quality->by_end[STACK_COMPLETE]);

@@ -42,6 +42,14 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
+	const char *waker = wait_row_waker(report->profile, row);
+	if (!waker)
+		return;
+	line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "%49s woken by ", "");
+	line_name(&line, TINT_DIM, waker);
+	line_printf(&line, TINT_DIM, " for %s of it", number_time(row->woken_by, total));
+	line_end(&line);
 }
 
 void text_waits(const struct text_report *report)

@@ -35,6 +35,8 @@ void dwarf_cache_done(struct dwarf_cache *cache)
 	vec_done(&cache->origins);
 	map_done(&cache->origin_by_entry);
 	map_done(&cache->shown_by_linkage);
+	map_done(&cache->lambda_by_entry);
+	vec_done(&cache->lambdas);
 	intern_done(&cache->strings);
 }
 
@@ -88,6 +90,8 @@ struct chase {
 	uint64_t entry;
 	const char *name, *linkage; /* "" = not found yet */
 	uint32_t decl_file, decl_line;
+	uint32_t lambda; /* index; MAP_NONE = it is none */
+	const struct dwarf *lambda_dwarf;
 	bool has_next;
 };
 
@@ -141,6 +145,36 @@ static void dwarf_cache_follow(struct dwarf_cache *cache, struct chase *chase)
 	}
 }
 
+static uint64_t entry_key(const struct dwarf *dwarf, uint64_t entry)
+{
+	return (uint64_t)dwarf->id << 44 ^ entry;
+}
+
+void dwarf_cache_add_lambda(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry,
+			    struct lambda lambda)
+{
+	uint64_t key = entry_key(dwarf, entry);
+
+	if (map_find(&cache->lambda_by_entry, key) != MAP_NONE)
+		return;
+	map_put(&cache->lambda_by_entry, key, (uint32_t)cache->lambdas.n);
+	vec_push(&cache->lambdas, lambda);
+}
+
+/* "f(int)::{lambda#1}::operator()" */
+static uint32_t lambda_name(struct dwarf_cache *cache, const struct chase *chase)
+{
+	const struct lambda lambda = cache->lambdas.at[chase->lambda];
+	uint32_t around = dwarf_cache_origin(cache, chase->lambda_dwarf, lambda.procedure).name;
+	struct text text = { 0 };
+
+	text_printf(&text, "%s::{lambda#%u}::%.*s", intern_text(&cache->strings, around), lambda.number,
+		    MAX_NAME, chase->name);
+	uint32_t name = intern_add_n(&cache->strings, text.at, text.len < MAX_NAME ? text.len : MAX_NAME);
+	text_done(&text);
+	return name;
+}
+
 /* The same function is described in every unit that uses it: demangle its name once. */
 static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
 {
@@ -160,6 +194,12 @@ static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
 static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 {
 	const char *stated = chase->linkage[0] ? chase->linkage : chase->name;
+
+	if (!chase->linkage[0] && chase->lambda != MAP_NONE && cache->demangles &&
+	    strncmp(chase->name, "operator()", 10) == 0)
+		return (struct origin){ .name = lambda_name(cache, chase),
+					.decl_file = chase->decl_file,
+					.decl_line = chase->decl_line };
 	uint32_t linkage = intern_add_n(&cache->strings, stated, strnlen(stated, MAX_NAME));
 	uint32_t shown = shown_name(cache, linkage);
 
@@ -171,15 +211,26 @@ static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 
 struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry)
 {
-	uint64_t key = (uint64_t)dwarf->id << 44 ^ entry;
+	uint64_t key = entry_key(dwarf, entry);
 	uint32_t index = map_find(&cache->origin_by_entry, key);
 
 	if (index != MAP_NONE)
 		return cache->origins.at[index];
 
-	struct chase chase = { .dwarf = dwarf, .entry = entry, .name = "", .linkage = "", .has_next = true };
-	for (int hop = 0; hop < MAX_HOPS && chase.has_next; hop++)
+	struct chase chase = { .dwarf = dwarf,
+			       .entry = entry,
+			       .name = "",
+			       .linkage = "",
+			       .lambda = MAP_NONE,
+			       .has_next = true };
+	for (int hop = 0; hop < MAX_HOPS && chase.has_next; hop++) {
+		uint32_t lambda = map_find(&cache->lambda_by_entry, entry_key(chase.dwarf, chase.entry));
+		if (lambda != MAP_NONE) {
+			chase.lambda = lambda;
+			chase.lambda_dwarf = chase.dwarf;
+		}
 		dwarf_cache_follow(cache, &chase);
+	}
 	struct origin origin = named(cache, &chase);
 	map_put(&cache->origin_by_entry, key, (uint32_t)cache->origins.n);
 	vec_push(&cache->origins, origin);

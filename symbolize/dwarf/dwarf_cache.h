@@ -16,6 +16,12 @@ struct origin {
 	uint32_t decl_file, decl_line;
 };
 
+/* A function of a lambda's class, which GCC calls no more than `operator()`. */
+struct lambda {
+	uint64_t procedure; /* entry of the one that it is written in */
+	uint32_t number;    /* of those in it, from 1 */
+};
+
 struct dwarf_cache {
 	struct intern strings;
 	bool demangles;
@@ -24,6 +30,8 @@ struct dwarf_cache {
 	VEC(struct abbrevs) abbrevs;
 	VEC(struct line_table) lines;
 	VEC(struct origin) origins;
+	struct map lambda_by_entry;
+	VEC(struct lambda) lambdas;
 };
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles);
@@ -37,4 +45,7 @@ const struct abbrevs *dwarf_cache_abbrevs(struct dwarf_cache *cache, const struc
 struct line_table *dwarf_cache_lines(struct dwarf_cache *cache, const struct unit *unit);
 /* String id of file `index` of the unit's table; of a split unit without one, of its skeleton's. */
 uint32_t dwarf_cache_file(struct dwarf_cache *cache, const struct unit *unit, uint64_t index);
+/* Before the function is asked for. */
+void dwarf_cache_add_lambda(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry,
+			    struct lambda lambda);
 struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry);

@@ -6,6 +6,8 @@
 #pragma once
 
 enum dw_tag {
+	DW_TAG_class_type = 0x02,
+	DW_TAG_structure_type = 0x13,
 	DW_TAG_inlined_subroutine = 0x1d,
 	DW_TAG_subprogram = 0x2e,
 };

@@ -22,9 +22,12 @@ struct level {
 	uint32_t function;  /* index, NO_FUNCTION = in none that was asked for */
 	uint32_t call;      /* index in it, INLINE_NONE = in the function itself */
 	uint64_t procedure; /* nearest enclosing subprogram's entry, 0 = none */
+	bool is_nameless;   /* the entry itself is a class in a procedure, and has no name */
+	uint32_t number;    /* of those with functions in the procedure, from 1; 0 = not numbered yet */
 };
 
 struct walk {
+	struct dwarf_cache *cache;
 	const struct unit *unit;
 	const struct image *image;
 	const struct abbrevs *abbrevs;
@@ -33,7 +36,8 @@ struct walk {
 	struct raw_functions *functions;
 	VEC(struct level) levels;
 	vaddr_ranges scratch;
-	uint64_t n_ranges; /* read so far */
+	uint64_t n_ranges;    /* read so far */
+	struct map n_lambdas; /* by procedure, so far */
 };
 
 struct pc_attributes {
@@ -74,6 +78,30 @@ static bool take_pc(struct pc_attributes *pc, uint16_t name, struct attribute va
 	else
 		return false;
 	return true;
+}
+
+/* A class in a procedure. GCC gives that of a lambda no name. */
+static void enter_local_class(struct walk *walk, const struct abbrev *abbrev, struct reader *r,
+			      struct level *level)
+{
+	level->is_nameless = true;
+	for (uint32_t i = 0; i < abbrev->n_specs; i++)
+		level->is_nameless &= walk->abbrevs->specs.at[abbrev->first_spec + i].name != DW_AT_name;
+	level->number = 0;
+	abbrev_skip(walk->abbrevs, abbrev, walk->unit, r);
+}
+
+/* A function in such a class. */
+static void add_lambda(struct walk *walk, uint64_t entry, struct level *class)
+{
+	uint32_t known = class->number ? class->number : map_find(&walk->n_lambdas, class->procedure);
+
+	if (!class->number) {
+		class->number = known == MAP_NONE ? 1 : known + 1;
+		map_put(&walk->n_lambdas, class->procedure, class->number);
+	}
+	dwarf_cache_add_lambda(walk->cache, walk->unit->dwarf, entry,
+			       (struct lambda){ class->procedure, class->number });
 }
 
 /* DW_TAG_subprogram: a new function if it covers an address. */
@@ -166,10 +194,16 @@ static bool inlines_step(struct walk *walk, struct reader *r)
 		return false;
 	}
 	struct level level = walk->levels.at[walk->levels.n - 1];
+	if (level.is_nameless && abbrev->tag == DW_TAG_subprogram)
+		add_lambda(walk, entry, &walk->levels.at[walk->levels.n - 1]);
+	level.is_nameless = false;
+	bool is_class = abbrev->tag == DW_TAG_structure_type || abbrev->tag == DW_TAG_class_type;
 	if (abbrev->tag == DW_TAG_subprogram)
 		enter_subprogram(walk, abbrev, r, entry, &level);
 	else if (abbrev->tag == DW_TAG_inlined_subroutine && level.function != NO_FUNCTION)
 		enter_inlined(walk, abbrev, r, &level);
+	else if (is_class && level.procedure)
+		enter_local_class(walk, abbrev, r, &level);
 	else
 		abbrev_skip(walk->abbrevs, abbrev, walk->unit, r);
 
@@ -201,7 +235,8 @@ static bool states_calls(const struct unit *unit, const struct abbrevs *abbrevs)
 void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const struct image *image,
 		  const uint64_t *vaddrs, size_t n_vaddrs, struct raw_functions *ret)
 {
-	struct walk walk = { .unit = unit,
+	struct walk walk = { .cache = cache,
+			     .unit = unit,
 			     .image = image,
 			     .abbrevs = dwarf_cache_abbrevs(cache, unit),
 			     .vaddrs = vaddrs,
@@ -210,11 +245,12 @@ void inlines_read(struct dwarf_cache *cache, const struct unit *unit, const stru
 	struct reader r = unit_reader(unit, unit->first_entry);
 
 	*ret = (struct raw_functions){ .describes_calls = states_calls(unit, walk.abbrevs) };
-	vec_push(&walk.levels, (struct level){ NO_FUNCTION, INLINE_NONE, 0 });
+	vec_push(&walk.levels, (struct level){ .function = NO_FUNCTION, .call = INLINE_NONE });
 	while (inlines_step(&walk, &r))
 		;
 	vec_done(&walk.levels);
 	vec_done(&walk.scratch);
+	map_done(&walk.n_lambdas);
 }
 
 void raw_functions_done(struct raw_functions *functions)

@@ -43,7 +43,7 @@ says "put %n into -o 'one.data'"
 run 2 "$CPPROF" record --repeat 3 -o run-%n.data --raw raw.data -- "$SPIN" 0.1
 says "put %n into --raw 'raw.data'"
 run 2 "$CPPROF" attach --repeat 3 -p $$
-says "--repeat runs a command"
+says "--repeat needs a command to run"
 run 2 "$CPPROF" record -o rank-%r.data -- "$SPIN" 0.1
 says "%r is the rank in an MPI job"
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,6 +119,7 @@ static void *run_all(void *argument)
 /* Holds the lock most of the time, and writes to the pipes. */
 static void *run_helper(void *argument)
 {
+	prctl(PR_SET_NAME, "helper");
 	while (!is_over) {
 		pthread_mutex_lock(&lock);
 		holds_lock = 1;

@@ -42,3 +42,11 @@ for name, kind in KINDS.items():
     check(f"{name} waited {waits.get(name, 0)} times", 1 <= waits.get(name, 0) < 1000)
 runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
 check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))
+# Who ended them, where that is seen: the helper holds the lock, and writes.
+if any("woken_by" in row for row in kinds):
+    for name in ["lock_here", "read_here", "poll_here"]:
+        rows = [row for row in kinds if name in row["path"] and row["kind"] == KINDS[name]]
+        by_helper = sum(row["woken_by_ns"] for row in rows if row.get("woken_by") == "helper") / 1e6
+        check(f"{name}: the helper ended {by_helper:.1f} of {off_cpu[name] / 1e6:.1f} ms", by_helper >= 0.7 * off_cpu[name] / 1e6)
+    rows = [row for row in kinds if "sleep_here" in row["path"] and row["kind"] == "sleep"]
+    check("nobody is said to have ended a sleep", all(row.get("woken_by_ns", 0) < 0.2 * row["off_cpu_ns"] for row in rows))

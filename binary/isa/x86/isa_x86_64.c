@@ -140,6 +140,7 @@ const struct isa isa_x86_64 = {
 	.decode = x86_64_decode,
 	.packed_width = x86_packed_width,
 	.stored_width = x86_stored_width,
+	.accesses = x86_accesses,
 	.ends_in_call = x86_64_ends_in_call,
 	.format = x86_64_format,
 	.strip_pc = x86_64_strip_pc,

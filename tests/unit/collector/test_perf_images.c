@@ -135,7 +135,7 @@ TEST(mapping_is_looked_for_under_symfs)
 	CHECK_EQ(status, 1);
 	CHECK(images_get(images, event.mapping.image)->kind == IMAGE_ELF);
 	check_end();
-	CHECK(has_note("has no build-ids for 1 binaries"));
+	CHECK(has_note("has no build-ids for 1 of its binaries"));
 	done();
 }
 

@@ -18,7 +18,7 @@ static void bench_init(struct bench *b)
 
 	*b = (struct bench){ .images = images_new() };
 	vec_push(&b->info.events, event);
-	b->builder = builder_new(b->images, &b->info);
+	b->builder = builder_new(b->images, &b->info, 0);
 }
 
 static void bench_done(struct bench *b)
